@@ -1,0 +1,37 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+// Reasons of the Ready condition that Flux has no word for. The others are
+// those of github.com/fluxcd/pkg/apis/meta: Progressing,
+// ReconciliationSucceeded, ArtifactFailed, and so on.
+const (
+	// UpdateFailedReason: Pulumi ran an update and it failed. What it made
+	// before it failed is in the state of the stack.
+	UpdateFailedReason = "UpdateFailed"
+
+	// DestroyFailedReason: Pulumi ran a destroy, and it failed. The Stack is
+	// kept and the destroy is tried again.
+	DestroyFailedReason = "DestroyFailed"
+
+	// StackLockedReason: somebody else holds the lock of the stack in the
+	// backend. It is waited for and never broken.
+	StackLockedReason = "StackLocked"
+
+	// InvalidSpecReason: the spec contradicts itself. Nothing runs until it is
+	// edited.
+	InvalidSpecReason = "InvalidSpec"
+
+	// InputsFailedReason: a Secret, or a key of one, that the spec names is
+	// missing.
+	InputsFailedReason = "InputsFailed"
+
+	// RunLostReason: the process that ran Pulumi for this Stack went away
+	// without telling how the run ended.
+	RunLostReason = "RunLost"
+)
+
+// StackFinalizer holds a Stack until what it promised on deletion is done. It
+// is the Pulumi operator's, so that a Stack can move here and back.
+const StackFinalizer = "finalizer.stack.pulumi.com"

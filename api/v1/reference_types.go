@@ -1,0 +1,111 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+// FluxSource names a Flux source object and the directory of the Pulumi
+// program in it.
+type FluxSource struct {
+	// SourceRef names the source object.
+	// +required
+	SourceRef SourceReference `json:"sourceRef"`
+
+	// Dir is the directory of the Pulumi program, the one that holds
+	// Pulumi.yaml, relative to the root of the source. It cannot lead out of
+	// the source. Defaults to the root.
+	// +optional
+	Dir string `json:"dir,omitempty"`
+}
+
+// SourceReference names a Flux source object.
+type SourceReference struct {
+	// APIVersion of the source, for instance source.toolkit.fluxcd.io/v1.
+	// Only its group matters: the version the cluster serves is used whatever
+	// version is written here. Defaults to the group source.toolkit.fluxcd.io.
+	// +optional
+	APIVersion string `json:"apiVersion,omitempty"`
+
+	// Kind of the source.
+	// +kubebuilder:validation:Enum=GitRepository;OCIRepository;Bucket;ExternalArtifact
+	// +required
+	Kind string `json:"kind"`
+
+	// Name of the source.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name"`
+
+	// Namespace of the source. Defaults to the namespace of the Stack. Another
+	// namespace is refused unless the controller runs with
+	// --no-cross-namespace-refs=false.
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// ProgramReference names a Program in the namespace of the Stack.
+type ProgramReference struct {
+	// Name of the Program.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name"`
+}
+
+// ResourceRefType says where the value of a ResourceRef comes from.
+// +kubebuilder:validation:Enum=Secret;Literal
+type ResourceRefType string
+
+const (
+	// ResourceRefSecret takes the value from a key of a Secret.
+	ResourceRefSecret ResourceRefType = "Secret"
+	// ResourceRefLiteral takes the value as it is written.
+	ResourceRefLiteral ResourceRefType = "Literal"
+)
+
+// ResourceRef is a value, or a reference to one.
+// +kubebuilder:validation:XValidation:rule="self.type != 'Secret' || has(self.secret)",message="secret is required when type is Secret"
+// +kubebuilder:validation:XValidation:rule="self.type != 'Literal' || has(self.literal)",message="literal is required when type is Literal"
+type ResourceRef struct {
+	// Type says where the value comes from: Secret or Literal.
+	// +required
+	Type ResourceRefType `json:"type"`
+
+	// Secret names a key of a Secret, for type Secret.
+	// +optional
+	Secret *SecretKeyReference `json:"secret,omitempty"`
+
+	// Literal is the value itself, for type Literal.
+	// +optional
+	Literal *LiteralValue `json:"literal,omitempty"`
+}
+
+// SecretKeyReference names a key of a Secret.
+type SecretKeyReference struct {
+	// Namespace of the Secret. Defaults to the namespace of the Stack. Another
+	// namespace is refused unless the controller runs with
+	// --no-cross-namespace-refs=false.
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+
+	// Name of the Secret.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name"`
+
+	// Key in the data of the Secret.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Key string `json:"key"`
+}
+
+// LiteralValue is a value written in the object itself.
+type LiteralValue struct {
+	// Value is used as it is.
+	// +required
+	Value string `json:"value"`
+}

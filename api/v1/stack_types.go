@@ -1,0 +1,405 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// StackKind is the kind of a Stack.
+const StackKind = "Stack"
+
+const (
+	// DefaultInterval is the interval of a Stack that gives none.
+	DefaultInterval = 10 * time.Minute
+
+	// DefaultTimeout bounds a run of a Stack that gives no timeout.
+	DefaultTimeout = time.Hour
+
+	// DefaultBackend is the backend of a Stack that names none: Pulumi Cloud.
+	DefaultBackend = "https://api.pulumi.com"
+)
+
+// StackSpec says which program is run for which stack, and how.
+// +kubebuilder:validation:XValidation:rule="has(self.fluxSource) != has(self.programRef)",message="exactly one of fluxSource and programRef is required"
+type StackSpec struct {
+	// Stack is the name of the stack in the backend: <stack>, <org>/<stack> or
+	// <org>/<project>/<stack>. It cannot be changed: another name is another
+	// stack, and this one would be left behind with all that it manages.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=300
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="stack cannot be changed: the stack under the old name would be left behind; delete this Stack and make another"
+	// +required
+	Stack string `json:"stack"`
+
+	// Backend is the URL of the backend that keeps the state of the stack, for
+	// instance s3://bucket, gs://bucket, azblob://container or file:///path. It
+	// is used in place of whatever the program's Pulumi.yaml says. Defaults to
+	// the PULUMI_BACKEND_URL of envRefs, and without that to Pulumi Cloud,
+	// https://api.pulumi.com.
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	Backend string `json:"backend,omitempty"`
+
+	// FluxSource takes the program from a Flux source. Every new revision of the
+	// source is applied.
+	// +optional
+	FluxSource *FluxSource `json:"fluxSource,omitempty"`
+
+	// ProgramRef takes the program from a Program in the same namespace. Every
+	// edit of the Program is applied.
+	// +optional
+	ProgramRef *ProgramReference `json:"programRef,omitempty"`
+
+	// EnvRefs are the environment variables of Pulumi, its providers and the
+	// program, by name. Cloud credentials and PULUMI_CONFIG_PASSPHRASE come in
+	// here. Nothing of the controller's own environment does.
+	// +kubebuilder:validation:MaxProperties=256
+	// +optional
+	EnvRefs map[string]ResourceRef `json:"envRefs,omitempty"`
+
+	// Config are the config values of the stack, by key: <key> of the project,
+	// or <namespace>:<key>. A value that is not a string is passed as structured
+	// config.
+	// +kubebuilder:validation:MaxProperties=1024
+	// +optional
+	Config map[string]apiextensionsv1.JSON `json:"config,omitempty"`
+
+	// SecretsRef are the secret config values of the stack, by key. Pulumi keeps
+	// them encrypted.
+	// +kubebuilder:validation:MaxProperties=1024
+	// +optional
+	SecretsRef map[string]ResourceRef `json:"secretsRef,omitempty"`
+
+	// DestroyOnFinalize destroys what the stack manages, and removes the stack
+	// from its backend, when the Stack object is deleted. The object stays until
+	// that is done. Without it, deleting the Stack touches nothing.
+	// +optional
+	DestroyOnFinalize bool `json:"destroyOnFinalize,omitempty"`
+
+	// Interval is how often the Stack is looked at when nothing asks for it.
+	// Nothing is run at that time unless something has changed. Defaults to 10m.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
+	// +optional
+	Interval *metav1.Duration `json:"interval,omitempty"`
+
+	// RetryInterval is how long to wait before a failed run, or a reference that
+	// cannot be resolved, is tried again. Defaults to the interval.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
+	// +optional
+	RetryInterval *metav1.Duration `json:"retryInterval,omitempty"`
+
+	// Timeout bounds a run. When it has passed, Pulumi is told to stop: it
+	// finishes the operations in flight and saves the state. Defaults to 1h.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
+	// +optional
+	Timeout *metav1.Duration `json:"timeout,omitempty"`
+
+	// Suspend stops the controller from starting runs. A run in flight goes on.
+	// A suspended Stack that is deleted is not destroyed.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+}
+
+// Operation is what a run does.
+// +kubebuilder:validation:Enum=update;destroy
+type Operation string
+
+const (
+	// OperationUpdate makes reality what the program says (pulumi up).
+	OperationUpdate Operation = "update"
+	// OperationDestroy deletes all that the stack manages, and then the stack
+	// itself (pulumi destroy --remove).
+	OperationDestroy Operation = "destroy"
+)
+
+// RunStatus records a run from before it starts until its result is in the
+// status of the Stack. A controller that dies at any moment finds out here what
+// it may have been doing.
+type RunStatus struct {
+	// ID of the run.
+	// +required
+	ID string `json:"id"`
+
+	// Operation of the run.
+	// +required
+	Operation Operation `json:"operation"`
+
+	// Generation of the Stack that the run was started for.
+	// +required
+	Generation int64 `json:"generation"`
+
+	// Revision of the program.
+	// +optional
+	Revision string `json:"revision,omitempty"`
+
+	// OriginRevision of the program, where its source tells one: the git commit
+	// an OCI artifact was made from.
+	// +optional
+	OriginRevision string `json:"originRevision,omitempty"`
+
+	// Digest of all inputs of the run.
+	// +optional
+	Digest string `json:"digest,omitempty"`
+
+	// ReconcileRequest is the reconcile request that this run answers.
+	// +optional
+	ReconcileRequest string `json:"reconcileRequest,omitempty"`
+
+	// StartedAt is when the run was recorded.
+	// +required
+	StartedAt metav1.Time `json:"startedAt"`
+
+	// Holder is the controller process that has the run.
+	// +required
+	Holder RunHolder `json:"holder"`
+}
+
+// RunHolder tells one controller process from every other, so that its death
+// can be proven.
+type RunHolder struct {
+	// Host is the host name of the process: the name of its pod.
+	// +required
+	Host string `json:"host"`
+
+	// Instance is drawn anew by each process when it starts.
+	// +required
+	Instance string `json:"instance"`
+}
+
+// ResourceChanges counts resources by what a run did to them.
+type ResourceChanges struct {
+	// Created resources.
+	// +optional
+	Created int32 `json:"created,omitempty"`
+	// Updated resources.
+	// +optional
+	Updated int32 `json:"updated,omitempty"`
+	// Deleted resources.
+	// +optional
+	Deleted int32 `json:"deleted,omitempty"`
+	// Replaced resources.
+	// +optional
+	Replaced int32 `json:"replaced,omitempty"`
+	// Same is how many the run left as they were.
+	// +optional
+	Same int32 `json:"same,omitempty"`
+}
+
+// ResourcesStatus counts the resources of the stack, the stack's own entry
+// left out.
+type ResourcesStatus struct {
+	// Total is how many resources the last run knew.
+	Total int32 `json:"total"`
+
+	// ResourceChanges of the last run.
+	ResourceChanges `json:",inline"`
+}
+
+// UpdateState is how a run ended.
+type UpdateState string
+
+const (
+	// UpdateSucceeded is a run that did all it was to do.
+	UpdateSucceeded UpdateState = "succeeded"
+	// UpdateFailed is a run that did not.
+	UpdateFailed UpdateState = "failed"
+)
+
+// UpdateType is an operation in the Pulumi operator's words.
+type UpdateType string
+
+const (
+	// UpdateTypeUp is the operator's word for an update.
+	UpdateTypeUp UpdateType = "up"
+	// UpdateTypeDestroy is the operator's word for a destroy.
+	UpdateTypeDestroy UpdateType = "destroy"
+)
+
+// LastUpdate tells of the last run in the Pulumi operator's words, for what
+// reads them.
+type LastUpdate struct {
+	// Generation of the Stack that was run.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
+	// Name is the ID of the run.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// Type is the operation: up or destroy.
+	// +optional
+	Type UpdateType `json:"type,omitempty"`
+	// State is succeeded or failed.
+	// +optional
+	State UpdateState `json:"state,omitempty"`
+	// Reason of a failure, as in the Ready condition.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// Message of a failure.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// LastAttemptedCommit is the git commit that was last run, where the
+	// revision names one.
+	// +optional
+	LastAttemptedCommit string `json:"lastAttemptedCommit,omitempty"`
+	// LastSuccessfulCommit is the git commit that last succeeded, where the
+	// revision names one.
+	// +optional
+	LastSuccessfulCommit string `json:"lastSuccessfulCommit,omitempty"`
+	// Permalink to the update in Pulumi Cloud.
+	// +optional
+	Permalink string `json:"permalink,omitempty"`
+	// LastResyncTime is when the run ended.
+	// +optional
+	LastResyncTime *metav1.Time `json:"lastResyncTime,omitempty"`
+}
+
+// ProjectInfo is what is known of the project of the stack. With it the stack
+// can be destroyed when its program is gone.
+type ProjectInfo struct {
+	// Name of the project.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// Runtime of the project: yaml, nodejs, and so on.
+	// +optional
+	Runtime string `json:"runtime,omitempty"`
+}
+
+// StackStatus is what the controller has seen and done.
+type StackStatus struct {
+	meta.ReconcileRequestStatus `json:",inline"`
+
+	// ObservedGeneration is the last generation of the spec that was applied, or
+	// found to be impossible to apply.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// Conditions of the Stack: Ready, Reconciling and Stalled.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// LastAttemptedRevision is the revision of the program that was last run.
+	// +optional
+	LastAttemptedRevision string `json:"lastAttemptedRevision,omitempty"`
+
+	// LastAttemptedDigest is the digest of all inputs of the last run.
+	// +optional
+	LastAttemptedDigest string `json:"lastAttemptedDigest,omitempty"`
+
+	// LastAppliedRevision is the revision of the program that was last run with
+	// success.
+	// +optional
+	LastAppliedRevision string `json:"lastAppliedRevision,omitempty"`
+
+	// LastAppliedOriginRevision is the origin revision that was last run with
+	// success, where the source tells one.
+	// +optional
+	LastAppliedOriginRevision string `json:"lastAppliedOriginRevision,omitempty"`
+
+	// LastAppliedDigest is the digest of all inputs of the last run that
+	// succeeded. Nothing is run while the inputs have this digest.
+	// +optional
+	LastAppliedDigest string `json:"lastAppliedDigest,omitempty"`
+
+	// Run is the run in flight.
+	// +optional
+	Run *RunStatus `json:"run,omitempty"`
+
+	// Outputs of the stack. A secret one shows as "[secret]".
+	// +optional
+	Outputs map[string]apiextensionsv1.JSON `json:"outputs,omitempty"`
+
+	// Resources counts what the stack manages and what the last run changed.
+	// +optional
+	Resources *ResourcesStatus `json:"resources,omitempty"`
+
+	// Failures is how many runs have failed one after the other. A new revision
+	// or a new spec starts it anew.
+	// +optional
+	Failures int64 `json:"failures,omitempty"`
+
+	// History of the last runs, newest first.
+	// +optional
+	History meta.History `json:"history,omitempty"`
+
+	// ProjectInfo is what is known of the project of the stack.
+	// +optional
+	ProjectInfo *ProjectInfo `json:"projectInfo,omitempty"`
+
+	// LastUpdate tells of the last run in the Pulumi operator's words.
+	// +optional
+	LastUpdate *LastUpdate `json:"lastUpdate,omitempty"`
+}
+
+// Stack is a Pulumi stack whose resources the controller keeps as a program
+// says.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:storageversion
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:categories=all;fluxcd;fluxcd-appliers
+// +kubebuilder:metadata:annotations="kustomize.toolkit.fluxcd.io/substitute=disabled"
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description=""
+// +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=".status.conditions[?(@.type==\"Ready\")].status",description=""
+// +kubebuilder:printcolumn:name="Status",type="string",JSONPath=".status.conditions[?(@.type==\"Ready\")].message",description=""
+// +kubebuilder:printcolumn:name="Revision",type="string",JSONPath=".status.lastAppliedRevision",priority=1,description=""
+type Stack struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec says which program is run for which stack, and how.
+	Spec StackSpec `json:"spec,omitempty"`
+
+	// Status is what the controller has seen and done.
+	// +kubebuilder:default:={"observedGeneration":-1}
+	Status StackStatus `json:"status,omitempty"`
+}
+
+// StackList is a list of Stacks.
+//
+// +kubebuilder:object:root=true
+type StackList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Stack `json:"items"`
+}
+
+// GetConditions returns the conditions of the status.
+func (in *Stack) GetConditions() []metav1.Condition { return in.Status.Conditions }
+
+// SetConditions replaces the conditions of the status.
+func (in *Stack) SetConditions(conditions []metav1.Condition) { in.Status.Conditions = conditions }
+
+// GetInterval returns the interval, DefaultInterval where none, or one that is
+// not positive, is given.
+func (in *Stack) GetInterval() time.Duration {
+	return positive(in.Spec.Interval, DefaultInterval)
+}
+
+// GetRetryInterval returns the retry interval, which defaults to the interval.
+func (in *Stack) GetRetryInterval() time.Duration {
+	return positive(in.Spec.RetryInterval, in.GetInterval())
+}
+
+// GetTimeout returns the bound of a run, DefaultTimeout where none is given.
+func (in *Stack) GetTimeout() time.Duration {
+	return positive(in.Spec.Timeout, DefaultTimeout)
+}
+
+// positive returns the duration, or the default where there is none above zero:
+// the pattern of the CRD lets 0s through, which would reconcile without end.
+func positive(d *metav1.Duration, def time.Duration) time.Duration {
+	if d == nil || d.Duration <= 0 {
+		return def
+	}
+	return d.Duration
+}

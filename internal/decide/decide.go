@@ -1,0 +1,243 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package decide holds the rules: from what is observed of a Stack to the one
+// next action. It is pure. A client, a clock, a logger or a goroutine must
+// never be needed here, so that every rule can be tested as a table.
+//
+// The rules are an ordered list, and the first that has something to say
+// decides. The list is the specification: see forDeletion and forUpdate.
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// Action is what to do next. The set is closed.
+type Action string
+
+const (
+	// Nothing: leave the Stack as it is until something happens.
+	Nothing Action = "Nothing"
+	// Start a run.
+	Start Action = "Start"
+	// Absorb the result of the run that has ended.
+	Absorb Action = "Absorb"
+	// Withdraw the record of a run that was never started.
+	Withdraw Action = "Withdraw"
+	// Lose the run: its holder is gone and nobody knows how it ended.
+	Lose Action = "Lose"
+	// LetGo of an object that is being deleted.
+	LetGo Action = "LetGo"
+	// InSync: the Stack is as its inputs say.
+	InSync Action = "InSync"
+	// Fail: the Stack cannot be reconciled now, and will be tried again.
+	Fail Action = "Fail"
+	// Stall: the Stack cannot be reconciled until somebody edits something.
+	Stall Action = "Stall"
+)
+
+// Decision is the next action and what to tell of it.
+type Decision struct {
+	Action Action
+	// Operation to start, for Start.
+	Operation run.Operation
+	// Reason and Message of a Fail or a Stall.
+	Reason, Message string
+	// After is when to look again if nothing happens before. Zero is never.
+	After time.Duration
+}
+
+// Holder is who has the run that is recorded.
+type Holder string
+
+const (
+	// HeldHere: this process recorded the run.
+	HeldHere Holder = "Here"
+	// HeldElsewhere: another process recorded it.
+	HeldElsewhere Holder = "Elsewhere"
+)
+
+// Run is what is observed of the run that is recorded in the Stack.
+type Run struct {
+	Phase  run.Phase
+	Holder Holder
+}
+
+// Problem is why nothing can be run now.
+type Problem struct {
+	// Reason and Message for the Ready condition.
+	Reason, Message string
+	// Terminal problems are not solved by trying again.
+	Terminal bool
+}
+
+// LastRun is what the status tells of the last run.
+type LastRun struct {
+	// Operation of the run, empty if there was none.
+	Operation run.Operation
+	// Digest of its inputs.
+	Digest string
+	// Succeeded, or else the Reason and the Message of its failure.
+	Succeeded       bool
+	Reason, Message string
+	// EndedAt is when it ended.
+	EndedAt time.Time
+}
+
+// Observation is all that a decision rests on.
+type Observation struct {
+	// Deleting: the object has a deletion timestamp.
+	Deleting bool
+	// Held: the object has our finalizer. It is added just before the first run
+	// is recorded, so that an object without it has nothing to undo.
+	Held bool
+	// NeverRan: runs have ended, and none of them got as far as Pulumi.
+	NeverRan bool
+	// Suspended, DestroyOnFinalize, Interval and RetryInterval are the spec's.
+	Suspended         bool
+	DestroyOnFinalize bool
+	Interval          time.Duration
+	RetryInterval     time.Duration
+	// Run that is recorded, if any.
+	Run *Run
+	// Problem that stands in the way of a run, if any.
+	Problem *Problem
+	// Digest of the inputs as they are now.
+	Digest string
+	// Requested: somebody asks for a run that has not been answered.
+	Requested bool
+	// Last run.
+	Last LastRun
+	// Now is the time of the observation.
+	Now time.Time
+}
+
+// rule returns a decision, or false to leave it to the next rule.
+type rule func(Observation) (Decision, bool)
+
+// Next decides.
+func Next(o Observation) Decision {
+	rules := forUpdate()
+	if o.Deleting {
+		rules = forDeletion()
+	}
+	for _, r := range rules {
+		if d, ok := r(o); ok {
+			return d
+		}
+	}
+	return Decision{Action: InSync, After: o.Interval}
+}
+
+// forUpdate lists the rules for a Stack that is to be.
+func forUpdate() []rule {
+	return []rule{
+		runRecorded,   // one run at a time, and its result is absorbed before anything else
+		suspended,     // no new run
+		problem,       // nothing to run, or not allowed to
+		requested,     // somebody asks
+		changedInputs, // never run, or with other inputs
+		failedBefore,  // the same again, but not at once
+	}
+}
+
+// forDeletion lists the rules for a Stack that is to go.
+func forDeletion() []rule {
+	return []rule{
+		runRecorded,   // a run in flight is not cut
+		nothingToUndo, // never ran, or is to leave everything where it is
+		problem,       // what the destroy needs is missing
+		failedDestroy, // the same again, but not at once
+		destroy,
+	}
+}
+
+func runRecorded(o Observation) (Decision, bool) {
+	switch {
+	case o.Run == nil:
+		return Decision{}, false
+	case o.Run.Phase == run.Running:
+		return Decision{Action: Nothing}, true
+	case o.Run.Phase == run.Ended:
+		return Decision{Action: Absorb}, true
+	case o.Run.Holder == HeldHere:
+		// The runner of this process has never heard of it: the record was
+		// written and the start was refused.
+		return Decision{Action: Withdraw}, true
+	default:
+		return Decision{Action: Lose}, true
+	}
+}
+
+func suspended(o Observation) (Decision, bool) {
+	return Decision{Action: Nothing}, o.Suspended
+}
+
+func problem(o Observation) (Decision, bool) {
+	switch {
+	case o.Problem == nil:
+		return Decision{}, false
+	case o.Problem.Terminal:
+		return Decision{Action: Stall, Reason: o.Problem.Reason, Message: o.Problem.Message}, true
+	default:
+		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message, After: o.RetryInterval}, true
+	}
+}
+
+func requested(o Observation) (Decision, bool) {
+	return Decision{Action: Start, Operation: run.Update}, o.Requested
+}
+
+// changedInputs compares with the inputs of the last attempt and not of the
+// last success: an attempt that failed half-way may have undone what the last
+// success had made, so going back to those inputs is a change too.
+func changedInputs(o Observation) (Decision, bool) {
+	return Decision{Action: Start, Operation: run.Update}, o.Digest != o.Last.Digest
+}
+
+func failedBefore(o Observation) (Decision, bool) {
+	if o.Last.Succeeded {
+		return Decision{}, false
+	}
+	return retry(o, run.Update), true
+}
+
+func nothingToUndo(o Observation) (Decision, bool) {
+	return Decision{Action: LetGo}, !o.Held || !o.DestroyOnFinalize || o.Suspended || o.NeverRan
+}
+
+func failedDestroy(o Observation) (Decision, bool) {
+	if o.Last.Operation != run.Destroy || o.Last.Succeeded {
+		return Decision{}, false
+	}
+	return retry(o, run.Destroy), true
+}
+
+func destroy(o Observation) (Decision, bool) {
+	if o.Last.Operation == run.Destroy && o.Last.Succeeded {
+		return Decision{Action: LetGo}, true
+	}
+	return Decision{Action: Start, Operation: run.Destroy}, true
+}
+
+// retry starts the operation once the retry interval has passed since the last
+// run, or says again how that run failed. A request does not wait.
+func retry(o Observation, op run.Operation) Decision {
+	wait := o.RetryInterval - o.Now.Sub(o.Last.EndedAt)
+	if wait <= 0 || o.Requested {
+		return Decision{Action: Start, Operation: op}
+	}
+	return Decision{Action: Fail, Reason: o.Last.Reason, Message: o.Last.Message, After: wait}
+}
+
+// String tells the decision in a word or two, for logs and tests.
+func (d Decision) String() string {
+	if d.Action == Start {
+		return fmt.Sprintf("%s %s", d.Action, d.Operation)
+	}
+	return string(d.Action)
+}

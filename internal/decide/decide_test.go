@@ -1,0 +1,248 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package decide_test
+
+import (
+	"testing"
+	"testing/quick"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// inSync is a Stack that has nothing to do. Each row of a table says what is
+// different.
+func inSync() decide.Observation {
+	return decide.Observation{
+		Held:          true,
+		Interval:      10 * time.Minute,
+		RetryInterval: time.Minute,
+		Digest:        "sha256:applied",
+		Last: decide.LastRun{
+			Operation: run.Update,
+			Digest:    "sha256:applied",
+			Succeeded: true,
+			EndedAt:   now.Add(-time.Hour),
+		},
+		Now: now,
+	}
+}
+
+func failed(o *decide.Observation, ago time.Duration) {
+	o.Last.Succeeded = false
+	o.Last.Reason = "UpdateFailed"
+	o.Last.Message = "no such bucket"
+	o.Last.EndedAt = now.Add(-ago)
+}
+
+func TestNext(t *testing.T) {
+	start := func(op run.Operation) decide.Decision {
+		return decide.Decision{Action: decide.Start, Operation: op}
+	}
+	retryIn := func(d time.Duration) decide.Decision {
+		return decide.Decision{Action: decide.Fail, Reason: "UpdateFailed", Message: "no such bucket", After: d}
+	}
+	tests := []struct {
+		name   string
+		change func(o *decide.Observation)
+		want   decide.Decision
+	}{
+		{"a Stack with nothing new is in sync until its interval",
+			func(*decide.Observation) {},
+			decide.Decision{Action: decide.InSync, After: 10 * time.Minute}},
+		{"a Stack that never ran is run",
+			func(o *decide.Observation) { o.Last = decide.LastRun{}; o.Held = false },
+			start(run.Update)},
+		{"other inputs are run at once",
+			func(o *decide.Observation) { o.Digest = "sha256:new" },
+			start(run.Update)},
+		{"other inputs are run at once also after a failure",
+			func(o *decide.Observation) { failed(o, time.Second); o.Digest = "sha256:new" },
+			start(run.Update)},
+		{"going back to inputs that were applied before a failed attempt is a change",
+			func(o *decide.Observation) { failed(o, time.Second); o.Last.Digest = "sha256:bad" },
+			start(run.Update)},
+		{"a failure is not tried again before the retry interval, and says again what failed",
+			func(o *decide.Observation) { failed(o, 20*time.Second) },
+			retryIn(40 * time.Second)},
+		{"a failure is tried again when the retry interval has passed",
+			func(o *decide.Observation) { failed(o, time.Minute) },
+			start(run.Update)},
+		{"a request does not wait for the retry interval",
+			func(o *decide.Observation) { failed(o, time.Second); o.Requested = true },
+			start(run.Update)},
+		{"a request runs a Stack that is in sync",
+			func(o *decide.Observation) { o.Requested = true },
+			start(run.Update)},
+		{"a suspended Stack is left alone whatever has changed",
+			func(o *decide.Observation) { o.Suspended = true; o.Requested = true; o.Digest = "sha256:new" },
+			decide.Decision{Action: decide.Nothing}},
+		{"a problem is reported and looked at again",
+			func(o *decide.Observation) {
+				o.Problem = &decide.Problem{Reason: "ArtifactFailed", Message: "gone"}
+			},
+			decide.Decision{Action: decide.Fail, Reason: "ArtifactFailed", Message: "gone", After: time.Minute}},
+		{"a problem that only an edit mends is not looked at again",
+			func(o *decide.Observation) {
+				o.Problem = &decide.Problem{Reason: "InvalidSpec", Message: "two sources", Terminal: true}
+			},
+			decide.Decision{Action: decide.Stall, Reason: "InvalidSpec", Message: "two sources"}},
+		{"a problem comes before a request",
+			func(o *decide.Observation) {
+				o.Requested = true
+				o.Problem = &decide.Problem{Reason: "ArtifactFailed", Message: "gone"}
+			},
+			decide.Decision{Action: decide.Fail, Reason: "ArtifactFailed", Message: "gone", After: time.Minute}},
+
+		{"a run in flight is not cut by other inputs",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere}
+				o.Digest = "sha256:new"
+			},
+			decide.Decision{Action: decide.Nothing}},
+		{"a run in flight is not cut by a deletion",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere}
+				o.Deleting, o.DestroyOnFinalize = true, true
+			},
+			decide.Decision{Action: decide.Nothing}},
+		{"the result of a run is absorbed also when the Stack is suspended",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Ended, Holder: decide.HeldHere}
+				o.Suspended = true
+			},
+			decide.Decision{Action: decide.Absorb}},
+		{"the result of a run that another process recorded is absorbed where it is found",
+			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Ended, Holder: decide.HeldElsewhere} },
+			decide.Decision{Action: decide.Absorb}},
+		{"a run that this process recorded and never started is withdrawn",
+			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldHere} },
+			decide.Decision{Action: decide.Withdraw}},
+		{"a run that another process recorded and nobody knows is lost",
+			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere} },
+			decide.Decision{Action: decide.Lose}},
+
+		{"a deleted Stack is destroyed when it asks for that",
+			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true },
+			start(run.Destroy)},
+		{"a deleted Stack is let go when nothing is to be destroyed",
+			func(o *decide.Observation) { o.Deleting = true },
+			decide.Decision{Action: decide.LetGo}},
+		{"a deleted Stack that never ran is let go",
+			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.Held = true, true, false },
+			decide.Decision{Action: decide.LetGo}},
+		{"a deleted Stack of which no run got as far as Pulumi is let go",
+			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.NeverRan = true, true, true },
+			decide.Decision{Action: decide.LetGo}},
+		{"a deleted Stack that is suspended is let go without a destroy",
+			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.Suspended = true, true, true },
+			decide.Decision{Action: decide.LetGo}},
+		{"a deleted Stack stays while what its destroy needs is missing",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize = true, true
+				o.Problem = &decide.Problem{Reason: "InputsFailed", Message: "Secret gone"}
+			},
+			decide.Decision{Action: decide.Fail, Reason: "InputsFailed", Message: "Secret gone", After: time.Minute}},
+		{"a deleted Stack whose destroy failed stays, and is destroyed again later",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize = true, true
+				failed(o, 20*time.Second)
+				o.Last.Operation = run.Destroy
+			},
+			retryIn(40 * time.Second)},
+		{"a failed update does not hold up the destroy",
+			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true; failed(o, time.Second) },
+			start(run.Destroy)},
+		{"a deleted Stack is let go once it is destroyed",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize = true, true
+				o.Last.Operation = run.Destroy
+			},
+			decide.Decision{Action: decide.LetGo}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := inSync()
+			tt.change(&o)
+			g.Expect(decide.Next(o)).To(Equal(tt.want))
+		})
+	}
+}
+
+// observation makes an Observation from a few random bits, so that properties
+// are checked over every combination.
+func observation(bits uint16, phase, operation uint8, ago int16) decide.Observation {
+	bit := func(n uint) bool { return bits&(1<<n) != 0 }
+	o := inSync()
+	o.Deleting, o.Held, o.Suspended, o.DestroyOnFinalize = bit(0), bit(1), bit(2), bit(3)
+	o.NeverRan, o.Requested, o.Last.Succeeded = bit(4), bit(5), bit(6)
+	if bit(7) {
+		o.Digest = "sha256:new"
+	}
+	if bit(8) {
+		o.Problem = &decide.Problem{Reason: "ArtifactFailed", Message: "gone", Terminal: bit(9)}
+	}
+	if bit(10) {
+		o.Run = &decide.Run{
+			Phase:  []run.Phase{run.Unknown, run.Running, run.Ended}[phase%3],
+			Holder: []decide.Holder{decide.HeldHere, decide.HeldElsewhere}[phase%2],
+		}
+	}
+	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy}[operation%3]
+	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
+	return o
+}
+
+func TestNextHolds(t *testing.T) {
+	properties := []struct {
+		name  string
+		holds func(o decide.Observation, d decide.Decision) bool
+	}{
+		{"nothing is started while a run is recorded", func(o decide.Observation, d decide.Decision) bool {
+			return o.Run == nil || d.Action != decide.Start
+		}},
+		{"nothing is started while suspended", func(o decide.Observation, d decide.Decision) bool {
+			return !o.Suspended || d.Action != decide.Start
+		}},
+		{"a destroy is started only for a deleted Stack that asks for it", func(o decide.Observation, d decide.Decision) bool {
+			return d.Operation != run.Destroy || (o.Deleting && o.DestroyOnFinalize && o.Held)
+		}},
+		{"an update is never started for a deleted Stack", func(o decide.Observation, d decide.Decision) bool {
+			return d.Operation != run.Update || !o.Deleting
+		}},
+		{"a Stack that is to be destroyed is let go only after that", func(o decide.Observation, d decide.Decision) bool {
+			promised := o.Held && o.DestroyOnFinalize && !o.Suspended && !o.NeverRan
+			destroyed := o.Last.Operation == run.Destroy && o.Last.Succeeded
+			return d.Action != decide.LetGo || !promised || destroyed
+		}},
+		{"a Stack is let go only when it is deleted", func(o decide.Observation, d decide.Decision) bool {
+			return d.Action != decide.LetGo || o.Deleting
+		}},
+		{"a failure that is to be tried again says when", func(o decide.Observation, d decide.Decision) bool {
+			return d.Action != decide.Fail || d.After > 0
+		}},
+		{"a failure has a reason and a message", func(o decide.Observation, d decide.Decision) bool {
+			failing := d.Action == decide.Fail || d.Action == decide.Stall
+			explained := d.Reason != "" && d.Message != ""
+			return !failing || explained || o.Last.Reason == ""
+		}},
+	}
+	for _, p := range properties {
+		t.Run(p.name, func(t *testing.T) {
+			check := func(bits uint16, phase, operation uint8, ago int16) bool {
+				o := observation(bits, phase, operation, ago)
+				return p.holds(o, decide.Next(o))
+			}
+			if err := quick.Check(check, &quick.Config{MaxCount: 20000}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

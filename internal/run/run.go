@@ -1,0 +1,169 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package run says what a run of Pulumi is: the Run (what to do), the Result
+// (what happened) and the Runner (where it is done). The packages below it are
+// the places. It holds types and no behaviour: no client, no process and no
+// file is touched here.
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// Operation is what a run does.
+type Operation string
+
+const (
+	// Update makes reality what the program says: pulumi up.
+	Update Operation = "update"
+	// Destroy deletes everything the stack manages and then the stack itself:
+	// pulumi destroy --remove. It works from the state of the stack alone.
+	Destroy Operation = "destroy"
+)
+
+// Run is all that is needed to do one run. It holds secrets: it is never
+// logged, and never written but to a place only its runner can read.
+type Run struct {
+	// ID names the run. Starting the same ID twice is adopting it.
+	ID string
+	// Namespace and Name of the Stack.
+	Namespace, Name string
+	// Operation to do.
+	Operation Operation
+	// Stack as the spec names it: <stack>, <org>/<stack> or
+	// <org>/<project>/<stack>.
+	Stack string
+	// Backend is the URL of the backend.
+	Backend string
+	// Project is the project's name and runtime where the program does not
+	// bring a Pulumi.yaml: for a Program, and for a Destroy.
+	Project Project
+	// Program to run. A Destroy has none.
+	Program Program
+	// Env are the environment variables that the spec asks for.
+	Env map[string]string
+	// Config are the plain config values, by key.
+	Config map[string]json.RawMessage
+	// Secrets are the secret config values, by key.
+	Secrets map[string]string
+	// Masks are the values that no text of the Result may show.
+	Masks []string
+	// Exists says that the stack is known to be in the backend, which saves
+	// asking for it. It may be wrong.
+	Exists bool
+	// Timeout bounds the run. When it has passed, the run is cancelled gently.
+	Timeout time.Duration
+}
+
+// Project is what Pulumi.yaml says of a project.
+type Project struct {
+	Name    string
+	Runtime string
+}
+
+// Program is where the program of a run comes from: exactly one of its fields
+// is set.
+type Program struct {
+	// Artifact of a Flux source.
+	Artifact *Artifact
+	// YAML is the text of a Program, in Pulumi YAML.
+	YAML []byte
+}
+
+// Artifact of a Flux source and the directory in it that holds the program.
+type Artifact struct {
+	// URL to download the archive from.
+	URL string
+	// Digest the archive must have, as <algorithm>:<checksum>.
+	Digest string
+	// Dir is relative to the root of the archive.
+	Dir string
+}
+
+// Outcome is how a run ended.
+type Outcome string
+
+const (
+	// Succeeded is a run that did all it was to do.
+	Succeeded Outcome = "Succeeded"
+	// Failed is a run that Pulumi, or the program, failed.
+	Failed Outcome = "Failed"
+	// Locked is a run that did nothing because somebody else holds the lock of
+	// the stack.
+	Locked Outcome = "Locked"
+	// ArtifactFailed is a run whose program could not be brought here: gone,
+	// damaged, too big, or without the directory asked for.
+	ArtifactFailed Outcome = "ArtifactFailed"
+	// WorkspaceFailed is a run that could not be prepared: no space, or a
+	// directory that cannot be written.
+	WorkspaceFailed Outcome = "WorkspaceFailed"
+	// TimedOut is a run that was cancelled because its timeout had passed.
+	TimedOut Outcome = "TimedOut"
+	// Cancelled is a run that was cancelled for any other cause, such as the
+	// end of the controller.
+	Cancelled Outcome = "Cancelled"
+)
+
+// Changes counts resources by what the run did to them. The stack's own entry
+// is not counted.
+type Changes struct {
+	Created, Updated, Deleted, Replaced, Same int
+}
+
+// Result is what happened in a run. Its texts are bounded and masked: a Result
+// may be shown.
+type Result struct {
+	Outcome Outcome
+	// Message tells a person what failed: Pulumi's first error. Empty for a run
+	// that succeeded.
+	Message string `json:",omitempty"`
+	// Outputs of the stack, a secret one as the string "[secret]". Nil unless
+	// the run got as far as knowing them.
+	Outputs map[string]json.RawMessage `json:",omitempty"`
+	// Changes that were made, also by a run that failed.
+	Changes Changes
+	// Project that was run.
+	Project Project
+	// Permalink to the update in Pulumi Cloud.
+	Permalink string `json:",omitempty"`
+	// StartedAt and EndedAt bound the run.
+	StartedAt, EndedAt time.Time
+}
+
+// Phase is where a run stands.
+type Phase string
+
+const (
+	// Unknown is a run that this runner knows nothing of: never started here, or
+	// forgotten.
+	Unknown Phase = "Unknown"
+	// Running is a run in flight.
+	Running Phase = "Running"
+	// Ended is a run that has a Result.
+	Ended Phase = "Ended"
+)
+
+// ErrRefused is wrapped by the errors of Runner.Start that prove that nothing
+// was started.
+var ErrRefused = errors.New("the run was not started")
+
+// Runner does runs somewhere. Its methods do not wait for a run.
+type Runner interface {
+	// Reserve asks for the place of one run on behalf of a Stack. It returns
+	// false when all are taken: the Stack is then told as soon as one is free
+	// and it is the Stack's turn.
+	Reserve(namespace, name string) bool
+	// Release gives a place back, or the wait for one, that no run was started
+	// for.
+	Release(namespace, name string)
+	// Start starts a run in the place reserved for its Stack and returns at
+	// once.
+	Start(r Run) error
+	// Look tells where a run stands, and its Result once it has ended.
+	Look(id string) (Phase, *Result)
+	// Forget drops all that is kept of a run that has ended.
+	Forget(id string) error
+}
