@@ -1,0 +1,86 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	p "github.com/pulumi/pulumi-go-provider"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/cloud"
+)
+
+// partialCreate is the failure of a create that made the thing.
+const partialCreate = "partialCreate"
+
+// afterCreate is the delay between the making of a thing and the provider's answer.
+const afterCreate = "afterCreate"
+
+// maxDelay bounds a delay: one longer than any test is a mistake in the program.
+const maxDelay = time.Hour
+
+// check finds what is wrong with the inputs. nameKnown is false in a preview in which the name is another resource's output.
+func check(args Args, nameKnown bool) []p.CheckFailure {
+	var failures []p.CheckFailure
+	fail := func(property, format string, values ...any) {
+		failures = append(failures, p.CheckFailure{Property: property, Reason: fmt.Sprintf(format, values...)})
+	}
+	if nameKnown {
+		if err := cloud.CheckName(args.Name); err != nil {
+			fail("name", "%v", err)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(args.Delays)) {
+		if !isOp(key) && key != afterCreate {
+			fail("delays", "%q is not an operation: create, read, update, delete or afterCreate", key)
+		}
+		if _, err := parseDelay(args.Delays[key]); err != nil {
+			fail("delays", "%s: %v", key, err)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(args.Failures)) {
+		if !isOp(key) && key != partialCreate {
+			fail("failures", "%q is not an operation: create, read, update, delete or partialCreate", key)
+		}
+	}
+	if hang := valueOf(args.Hang); hang != "" && !isOp(hang) {
+		fail("hang", "%q is not an operation: create, read, update or delete", hang)
+	}
+	return failures
+}
+
+func isOp(name string) bool {
+	switch cloud.Op(name) {
+	case cloud.Create, cloud.Read, cloud.Update, cloud.Delete:
+		return true
+	}
+	return false
+}
+
+// parseDelay reads a delay; an empty text is none.
+func parseDelay(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	delay, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, err
+	}
+	if delay < 0 || delay > maxDelay {
+		return 0, fmt.Errorf("delay %s is not between 0 and %s", text, maxDelay)
+	}
+	return delay, nil
+}
+
+// valueOf is the value pointed to, or the zero value.
+func valueOf[T any](pointer *T) T {
+	if pointer == nil {
+		var zero T
+		return zero
+	}
+	return *pointer
+}
