@@ -1,0 +1,110 @@
+# Copyright 2026 The pulumi-controller authors.
+# SPDX-License-Identifier: Apache-2.0
+#
+# Needs Go, git and make. Everything else is built from the modules pinned under hack/tools into bin/.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# A program in bin/ may be a link to an installed, older one: the age of the link counts then.
+MAKEFLAGS += --check-symlink-times
+# A go.work around the checkout must not change what is built.
+export GOWORK := off
+
+# The modules with code of this project, and those that only pin a program.
+MODULES      := . api tests/lab
+TOOL_MODULES := $(patsubst %/go.mod,%,$(wildcard hack/tools/*/go.mod))
+# What `make generate` writes. Add a path here when a generator is added.
+GENERATED := api/v1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml
+# The race detector needs a C compiler, which a machine with only Go, git and make does not have.
+RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+
+TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller \
+	bin/versitygw bin/pulumi-resource-lab bin/crds/source-controller
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' Makefile
+
+.PHONY: demo
+demo: tools build ## Show the controller at work on this machine, by itself (KEEP=1 leaves it running)
+	@go run ./tests/demo
+
+.PHONY: test
+test: ## Run every test
+	@$(MAKE) --no-print-directory test-unit
+	@$(MAKE) --no-print-directory test-e2e
+
+.PHONY: test-unit
+test-unit: bin/pulumi bin/pulumi-language-yaml bin/pulumi-resource-lab ## Run the tests of the packages, against the real Pulumi
+	$(if $(RACE),,@echo "no C compiler found: testing without the race detector")
+	go test $(RACE) ./internal/... .
+	cd api && go test $(RACE) ./...
+	cd tests/lab && go test $(RACE) ./...
+
+.PHONY: test-e2e
+test-e2e: tools build ## Run the tests against the real API server, source-controller and Pulumi
+	go test -count=1 -p 1 -timeout 30m ./tests/...
+
+.PHONY: bench
+bench: tools build ## Compare Stacks with bare Pulumi: time, CPU, memory, processes
+	@go run ./tests/bench
+
+.PHONY: lint
+lint: bin/staticcheck ## Check formatting, vet, staticcheck and what packages may import
+	@hack/lint.sh $(MODULES)
+
+.PHONY: generate
+generate: bin/controller-gen ## Write deepcopy code, CRDs and RBAC from the Go types
+	cd api && ../bin/controller-gen object:headerFile=../hack/boilerplate.go.txt \
+		crd output:crd:artifacts:config=../config/crd/bases paths=./...
+	bin/controller-gen rbac:roleName=pulumi-controller output:rbac:artifacts:config=config/rbac paths=./internal/...
+
+.PHONY: verify
+verify: generate ## Check that generated files and go.mod files are up to date
+	@hack/verify.sh "$(MODULES) $(TOOL_MODULES)" "$(GENERATED)"
+
+.PHONY: tools
+tools: ## Build the programs that tests, demo and bench use (first time: about 15 minutes on 2 cores)
+	@$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) $(TOOLS)
+
+.PHONY: build
+build: ## Build the controller as bin/pulumi-controller
+	@mkdir -p bin
+	CGO_ENABLED=0 go build -trimpath -o bin/pulumi-controller .
+
+.PHONY: clean
+clean: ## Remove bin/
+	rm -rf bin
+
+# tool: program, module under hack/tools, main package, module that has its version, duration of a first build
+define tool
+bin/$(1): hack/tools/$(2)/go.mod hack/tools/$(2)/go.sum
+	@hack/build-tool.sh $(1) hack/tools/$(2) $(3) $(4) "$(5)"
+endef
+
+$(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,go.etcd.io/etcd/server/v3,30 seconds))
+$(eval $(call tool,kube-apiserver,kubernetes,k8s.io/kubernetes/cmd/kube-apiserver,k8s.io/kubernetes,3 minutes))
+$(eval $(call tool,pulumi,pulumi,github.com/pulumi/pulumi/pkg/v3/cmd/pulumi,github.com/pulumi/pulumi/pkg/v3,3 minutes))
+$(eval $(call tool,pulumi-language-yaml,pulumi,github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml,github.com/pulumi/pulumi-yaml,20 seconds))
+$(eval $(call tool,source-controller,source-controller,github.com/fluxcd/source-controller,github.com/fluxcd/source-controller,3 minutes))
+$(eval $(call tool,versitygw,versitygw,github.com/versity/versitygw/cmd/versitygw,github.com/versity/versitygw,1 minute))
+$(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,sigs.k8s.io/controller-tools,15 seconds))
+$(eval $(call tool,staticcheck,staticcheck,honnef.co/go/tools/cmd/staticcheck,honnef.co/go/tools,15 seconds))
+
+# The language host shares most packages with the CLI: after it, it takes seconds instead of minutes.
+bin/pulumi-language-yaml: | bin/pulumi
+
+bin/pulumi-resource-lab: $(shell find tests/lab -name '*.go' -o -name 'go.*' 2>/dev/null)
+	@echo "building pulumi-resource-lab (first time takes about 1 minute)..."
+	@mkdir -p bin
+	@CGO_ENABLED=0 go build -C tests/lab -trimpath -o ../../bin/pulumi-resource-lab ./cmd/pulumi-resource-lab
+	@touch $@
+
+# Tests install the CRDs of source-controller from here, so that they need no module cache.
+bin/crds/source-controller: hack/tools/source-controller/go.mod hack/tools/source-controller/go.sum
+	@echo "copying the CRDs of source-controller"
+	@cd $(<D) && (go mod download github.com/fluxcd/source-controller || go mod download github.com/fluxcd/source-controller)
+	@rm -rf $@ && mkdir -p $@
+	@cp "$$(cd $(<D) && go list -m -f '{{.Dir}}' github.com/fluxcd/source-controller)"/config/crd/bases/*.yaml $@/
+	@chmod u+w $@/*.yaml && touch $@

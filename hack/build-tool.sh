@@ -1,0 +1,99 @@
+#!/bin/sh
+# Copyright 2026 The pulumi-controller authors.
+# SPDX-License-Identifier: Apache-2.0
+#
+# Builds one pinned program into bin/, or links one of the right version that the machine already has.
+#
+# usage: hack/build-tool.sh NAME DIR PACKAGE MODULE DURATION
+#   NAME      the program, bin/NAME is written
+#   DIR       the module under hack/tools that pins it
+#   PACKAGE   its main package
+#   MODULE    the module whose version is the program's version
+#   DURATION  how long a first build takes, in words
+set -eu
+
+name=$1 dir=$2 package=$3 module=$4 duration=$5
+out=$PWD/bin/$name
+version=$(cd "$dir" && go list -m -f '{{.Version}}' "$module")
+
+# minor prints "1.36" for any text with a version in its first line, as "Kubernetes v1.36.1".
+minor() { sed -n '1s/.*[ v]\([0-9][0-9]*\.[0-9][0-9]*\)\..*/\1/p'; }
+
+# reusable prints the path of an installed program that can stand in for the pinned one, or nothing.
+# A patch release more or less of the control plane does not matter to the tests; the Pulumi version does.
+reusable() {
+	case $name in
+	etcd | kube-apiserver)
+		found=${KUBEBUILDER_ASSETS:-}/$name
+		[ -n "${KUBEBUILDER_ASSETS:-}" ] && [ -x "$found" ] || return 0
+		[ "$("$found" --version 2>/dev/null | minor)" = "$(echo "$version" | minor)" ] || return 0
+		;;
+	pulumi | pulumi-language-yaml)
+		pulumi=$(command -v pulumi) || return 0
+		[ "$(PULUMI_SKIP_UPDATE_CHECK=true "$pulumi" version 2>/dev/null)" = "$pulumi_version" ] || return 0
+		[ -x "$(dirname "$pulumi")/pulumi-language-yaml" ] || return 0
+		found=$(dirname "$pulumi")/$name
+		;;
+	*) return 0 ;;
+	esac
+	# bin/ may itself be on PATH: a link to itself would be a loop.
+	[ "$(cd "$(dirname "$found")" && pwd -P)" != "$(cd bin && pwd -P)" ] || return 0
+	echo "$found"
+}
+
+# ldflags gives the version to programs that only know it from their linker.
+ldflags() {
+	printf '%s' '-s -w'
+	case $name in
+	kube-apiserver)
+		v=k8s.io/component-base/version
+		mm=$(echo "$version" | minor)
+		printf '%s' " -X $v.gitVersion=$version -X $v.gitMajor=${mm%.*} -X $v.gitMinor=${mm#*.}"
+		;;
+	pulumi) printf '%s' " -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=$version" ;;
+	esac
+}
+
+# heartbeat gives a sign of life every 30 seconds, because a first build is silent for minutes. It ends with this script.
+heartbeat() {
+	seconds=0
+	while sleep 1 && kill -0 $$ 2>/dev/null; do
+		seconds=$((seconds + 1))
+		[ $((seconds % 30)) -ne 0 ] || echo "  still building $name ($seconds s)"
+	done
+}
+
+# build runs go build in the foreground: a background child of a shell would ignore Ctrl-C.
+build() {
+	heartbeat &
+	beat=$!
+	status=0
+	CGO_ENABLED=0 go build -C "$dir" -trimpath -ldflags "$(ldflags)" -o "$out" "$package" || status=$?
+	kill $beat 2>/dev/null || true
+	wait $beat 2>/dev/null || true
+	return $status
+}
+
+trap 'exit 130' INT TERM HUP
+mkdir -p bin
+# Never write through a link into somebody's installed program.
+[ ! -L "$out" ] || rm -f "$out"
+pulumi_version=$(cd hack/tools/pulumi && go list -m -f '{{.Version}}' github.com/pulumi/pulumi/pkg/v3)
+
+installed=$(reusable)
+if [ -n "$installed" ]; then
+	echo "using $name of $installed"
+	rm -f "$out"
+	ln -s "$installed" "$out"
+	exit 0
+fi
+
+echo "building $name $version (first time takes about $duration)..."
+start=$(date +%s)
+if ! build; then
+	echo "building $name failed, trying once more in case a download was cut short" >&2
+	build
+fi
+# go build leaves an unchanged program alone; make needs to see that it is newer than go.mod.
+touch "$out"
+echo "built $name $version in $(($(date +%s) - start)) s"
