@@ -1,0 +1,233 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// fieldOwner is who writes, as the API server records it.
+const fieldOwner = client.FieldOwner("pulumi-controller")
+
+// act does what was decided.
+func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision) error {
+	switch decision.Action {
+	case decide.Nothing:
+		return r.nothing(ctx, stack, seen)
+	case decide.Start:
+		return r.start(ctx, stack, seen, decision.Operation)
+	case decide.Absorb:
+		return r.absorb(ctx, stack, seen.result)
+	case decide.Withdraw:
+		return r.patchStatus(ctx, stack, func() { withdrawRun(stack) })
+	case decide.Lose:
+		return r.lose(ctx, stack)
+	case decide.LetGo:
+		return r.letGo(ctx, stack, seen)
+	case decide.InSync:
+		return r.patchStatus(ctx, stack, func() {
+			markHandled(stack)
+			markInSync(stack, seen.program.Revision, seen.program.OriginRevision)
+		})
+	case decide.Fail:
+		return r.report(ctx, stack, decision, markFailed)
+	case decide.Stall:
+		return r.report(ctx, stack, decision, markStalled)
+	}
+	return fmt.Errorf("decision %q is not known", decision.Action)
+}
+
+// nothing leaves the Stack as it is. A request is answered all the same when
+// the Stack is suspended, as Flux does; while a run is in flight it waits, since
+// the run may have begun before what the request is about.
+func (r *StackReconciler) nothing(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	if seen.Run != nil {
+		return nil
+	}
+	return r.patchStatus(ctx, stack, func() { markHandled(stack) })
+}
+
+// start records a run and then starts it. The record is written with optimistic
+// locking and before anything else happens: a refused write proves that what was
+// observed is stale, and a process that dies at any point after it leaves word
+// of what it may have been doing.
+func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *observed, operation run.Operation) error {
+	if !r.Runner.Reserve(stack.Namespace, stack.Name) {
+		return r.patchStatus(ctx, stack, func() { markWaiting(stack, "Waiting for other runs to end") })
+	}
+	started := false
+	defer func() {
+		if !started {
+			r.Runner.Release(stack.Namespace, stack.Name)
+		}
+	}()
+	if err := r.hold(ctx, stack); err != nil {
+		return err
+	}
+	id := string(uuid.NewUUID())
+	if err := r.patchStatus(ctx, stack, func() {
+		markHandled(stack)
+		recordRun(stack, r.record(stack, seen, operation, id))
+	}); err != nil {
+		return err
+	}
+	err := r.Runner.Start(newRun(stack, seen, operation, id))
+	if errors.Is(err, run.ErrRefused) {
+		return errors.Join(err, r.patchStatus(ctx, stack, func() { withdrawRun(stack) }))
+	}
+	// Any other error leaves it open whether the run has begun. The record
+	// stays, and the next reconcile finds out.
+	started = err == nil
+	return err
+}
+
+// hold adds the finalizer. It comes with the first run and not before: without
+// it the object has nothing to undo, and goes at once when it is deleted.
+func (r *StackReconciler) hold(ctx context.Context, stack *v1.Stack) error {
+	before := stack.DeepCopy()
+	if !controllerutil.AddFinalizer(stack, v1.StackFinalizer) {
+		return nil
+	}
+	if err := r.Patch(ctx, stack, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
+		return fmt.Errorf("failed to add the finalizer: %w", err)
+	}
+	return nil
+}
+
+func (r *StackReconciler) record(stack *v1.Stack, seen *observed, operation run.Operation, id string) v1.RunStatus {
+	return v1.RunStatus{
+		ID:               id,
+		Operation:        v1.Operation(operation),
+		Generation:       stack.Generation,
+		Revision:         seen.program.Revision,
+		OriginRevision:   seen.program.OriginRevision,
+		Digest:           seen.Digest,
+		ReconcileRequest: stack.Status.GetLastHandledReconcileRequest(),
+		StartedAt:        metav1.Time{Time: seen.Now},
+		Holder:           r.Holder,
+	}
+}
+
+// newRun puts together all that the run needs.
+func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string) run.Run {
+	return run.Run{
+		ID:        id,
+		Namespace: stack.Namespace,
+		Name:      stack.Name,
+		Operation: operation,
+		Stack:     stack.Spec.Stack,
+		Backend:   backend(stack, seen.inputs.Env),
+		Project:   seen.program.Project,
+		Program:   seen.program.Program,
+		Env:       seen.inputs.Env,
+		Config:    seen.inputs.Config,
+		Secrets:   seen.inputs.Secrets,
+		Masks:     seen.inputs.Masks,
+		Exists:    stack.Status.ProjectInfo != nil,
+		Timeout:   stack.GetTimeout(),
+	}
+}
+
+// backend is where the state lives. It is always said, so that the Pulumi.yaml
+// of a program cannot lead elsewhere.
+func backend(stack *v1.Stack, env map[string]string) string {
+	if stack.Spec.Backend != "" {
+		return stack.Spec.Backend
+	}
+	if url := env["PULUMI_BACKEND_URL"]; url != "" {
+		return url
+	}
+	return v1.DefaultBackend
+}
+
+// absorb writes the result of a run into the status, and only then lets the
+// runner forget it: a write that fails is made again.
+func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *run.Result) error {
+	record := *stack.Status.Run
+	if err := r.patchStatus(ctx, stack, func() { absorb(stack, result) }); err != nil {
+		return err
+	}
+	r.announce(stack, runEvent(record, result))
+	if err := r.Runner.Forget(record.ID); err != nil {
+		// The result is in the status; what is left are files that the next
+		// start sweeps.
+		ctrl.LoggerFrom(ctx).Error(err, "failed to remove the files of a run that has ended", "run", record.ID)
+	}
+	return nil
+}
+
+// lose gives up a run that nobody can tell the end of.
+func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack) error {
+	if err := r.patchStatus(ctx, stack, func() { loseRun(stack, r.Now()) }); err != nil {
+		return err
+	}
+	r.announce(stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunLostReason, message: stack.Status.LastUpdate.Message})
+	return nil
+}
+
+// letGo removes the finalizer.
+func (r *StackReconciler) letGo(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	before := stack.DeepCopy()
+	if !controllerutil.RemoveFinalizer(stack, v1.StackFinalizer) {
+		return nil
+	}
+	if err := r.Patch(ctx, stack, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
+		return fmt.Errorf("failed to remove the finalizer: %w", err)
+	}
+	if seen.Suspended && seen.DestroyOnFinalize && !seen.NeverRan {
+		r.announce(stack, notice{
+			kind:    corev1.EventTypeWarning,
+			reason:  meta.SuspendedReason,
+			message: fmt.Sprintf("The Stack was deleted while suspended: stack %s was not destroyed", stack.Spec.Stack),
+		})
+	}
+	return nil
+}
+
+// report writes a failure into the conditions, and tells of it once.
+func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, decision decide.Decision, mark func(stack *v1.Stack, reason, message string)) error {
+	before := conditions.Get(stack, meta.ReadyCondition)
+	if err := r.patchStatus(ctx, stack, func() {
+		markHandled(stack)
+		mark(stack, decision.Reason, decision.Message)
+	}); err != nil {
+		return err
+	}
+	if before == nil || before.Reason != decision.Reason || before.Message != decision.Message {
+		r.announce(stack, notice{kind: corev1.EventTypeWarning, reason: decision.Reason, message: decision.Message})
+	}
+	return nil
+}
+
+// patchStatus applies the change to the status and writes it if that makes a
+// difference, with optimistic locking.
+func (r *StackReconciler) patchStatus(ctx context.Context, stack *v1.Stack, change func()) error {
+	before := stack.DeepCopy()
+	change()
+	if equality.Semantic.DeepEqual(before.Status, stack.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Status().Patch(ctx, stack, patch, fieldOwner); err != nil {
+		return fmt.Errorf("failed to write the status: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	aclv1 "github.com/fluxcd/pkg/apis/acl"
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/acl"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
+)
+
+// SourceResolver finds the artifact that a reference leads to.
+type SourceResolver interface {
+	Resolve(ctx context.Context, namespace string, ref v1.SourceReference) (*source.Source, error)
+}
+
+// observed is what one reconcile has seen: the Observation to decide on, and
+// what the decision may need to be acted on.
+type observed struct {
+	decide.Observation
+	program program
+	inputs  *inputs.Inputs
+	result  *run.Result
+}
+
+// program is a program as it is now.
+type program struct {
+	run.Program
+	// Revision, OriginRevision and Digest of it.
+	Revision, OriginRevision, Digest string
+	// Project is known for a Program only: a source brings its Pulumi.yaml.
+	Project run.Project
+}
+
+// observe gathers all that a decision rests on. An error is one of the API
+// server's; whatever is wrong with the Stack is a Problem.
+func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observed, error) {
+	seen := &observed{Observation: decide.Observation{
+		Deleting:          !stack.DeletionTimestamp.IsZero(),
+		Held:              controllerutil.ContainsFinalizer(stack, v1.StackFinalizer),
+		NeverRan:          neverRan(stack),
+		Suspended:         stack.Spec.Suspend,
+		DestroyOnFinalize: stack.Spec.DestroyOnFinalize,
+		Interval:          stack.GetInterval(),
+		RetryInterval:     stack.GetRetryInterval(),
+		Requested:         requested(stack),
+		Last:              lastRun(stack),
+		Now:               r.Now(),
+	}}
+	if recorded := stack.Status.Run; recorded != nil {
+		// Nothing else matters before its end, so nothing else is read.
+		seen.Run, seen.result = r.observeRun(recorded)
+		return seen, nil
+	}
+	if seen.Suspended || (seen.Deleting && !(seen.Held && seen.DestroyOnFinalize)) {
+		return seen, nil
+	}
+	err := r.observeInputs(ctx, stack, seen)
+	if seen.Problem = problemOf(err); seen.Problem != nil {
+		return seen, nil
+	}
+	return seen, err
+}
+
+func (r *StackReconciler) observeRun(recorded *v1.RunStatus) (*decide.Run, *run.Result) {
+	holder := decide.HeldElsewhere
+	if recorded.Holder == r.Holder {
+		holder = decide.HeldHere
+	}
+	phase, result := r.Runner.Look(recorded.ID)
+	return &decide.Run{Phase: phase, Holder: holder}, result
+}
+
+// observeInputs finds the program and resolves the values for a run.
+func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, seen *observed) (err error) {
+	if err := inputs.Validate(stack); err != nil {
+		return err
+	}
+	name, err := pulumi.ParseStackName(stack.Spec.Stack)
+	if err != nil {
+		return &invalidSpecError{fmt.Errorf("spec.stack: %w", err)}
+	}
+	options := inputs.Options{NoCrossNamespaceRefs: r.NoCrossNamespaceRefs}
+	if seen.Deleting {
+		return r.observeDestroy(ctx, stack, seen, name, options)
+	}
+	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
+		return err
+	}
+	if seen.inputs, err = inputs.Resolve(ctx, r.APIReader, stack, options); err != nil {
+		return err
+	}
+	seen.Digest = inputs.RunDigest(inputs.RunInputs{
+		ProgramDigest: seen.program.Digest,
+		Dir:           dirOf(stack),
+		Stack:         stack.Spec.Stack,
+		Backend:       stack.Spec.Backend,
+		Inputs:        seen.inputs.Digest,
+	})
+	return nil
+}
+
+// observeDestroy resolves what a destroy needs. It works from the state of the
+// stack, so neither the config nor, where the project is known, the program is
+// needed, and both may be gone.
+func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name pulumi.StackName, options inputs.Options) (err error) {
+	envOnly := stack.DeepCopy()
+	envOnly.Spec.Config, envOnly.Spec.SecretsRef = nil, nil
+	if seen.inputs, err = inputs.Resolve(ctx, r.APIReader, envOnly, options); err != nil {
+		return err
+	}
+	if info := stack.Status.ProjectInfo; info != nil && info.Name != "" {
+		seen.program.Project = run.Project{Name: info.Name, Runtime: info.Runtime}
+		return nil
+	}
+	if name.Project != "" {
+		seen.program.Project = run.Project{Name: name.Project}
+		return nil
+	}
+	seen.program, err = r.findProgram(ctx, stack, name)
+	return err
+}
+
+// findProgram finds the program that the Stack refers to.
+func (r *StackReconciler) findProgram(ctx context.Context, stack *v1.Stack, name pulumi.StackName) (program, error) {
+	if ref := stack.Spec.ProgramRef; ref != nil {
+		return r.programObject(ctx, stack.Namespace, ref.Name, name.Project)
+	}
+	ref := stack.Spec.FluxSource.SourceRef
+	if err := r.watches.ensure(ref.Kind); err != nil {
+		return program{}, err
+	}
+	found, err := r.Sources.Resolve(ctx, stack.Namespace, ref)
+	if err != nil {
+		return program{}, err
+	}
+	return program{
+		Program:        run.Program{Artifact: &run.Artifact{URL: found.URL, Digest: found.Digest, Dir: stack.Spec.FluxSource.Dir}},
+		Revision:       found.Revision,
+		OriginRevision: found.OriginRevision,
+		Digest:         found.Digest,
+	}, nil
+}
+
+// programObject reads a Program. Its project is the one in the name of the
+// stack, and has the Program's own name where that tells none.
+func (r *StackReconciler) programObject(ctx context.Context, namespace, name, project string) (program, error) {
+	object := &v1.Program{}
+	if err := r.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object); err != nil {
+		if apierrors.IsNotFound(err) {
+			return program{}, &programMissingError{namespace, name}
+		}
+		return program{}, fmt.Errorf("failed to read Program %s/%s: %w", namespace, name, err)
+	}
+	text, err := object.Program.Text()
+	if err != nil {
+		return program{}, &invalidSpecError{fmt.Errorf("Program %s/%s cannot be written as Pulumi YAML: %w", namespace, name, err)}
+	}
+	if project == "" {
+		project = name
+	}
+	sum := sha256.Sum256(text)
+	digest := "sha256:" + hex.EncodeToString(sum[:])
+	return program{
+		Program:  run.Program{YAML: text},
+		Revision: fmt.Sprintf("%d@%s", object.Generation, digest),
+		Digest:   digest,
+		Project:  run.Project{Name: project, Runtime: "yaml"},
+	}, nil
+}
+
+// invalidSpecError is a fault that only an edit mends.
+type invalidSpecError struct{ error }
+
+func (e *invalidSpecError) Unwrap() error { return e.error }
+
+// programMissingError is a Program that is not there.
+type programMissingError struct{ namespace, name string }
+
+func (e *programMissingError) Error() string {
+	return fmt.Sprintf("Program %s/%s not found: create it, or correct spec.programRef", e.namespace, e.name)
+}
+
+// problemOf turns an error that is the Stack's into a Problem. It returns nil
+// for an error of the API server, which the work queue retries.
+func problemOf(err error) *decide.Problem {
+	var (
+		invalid      *invalidSpecError
+		invalidInput *inputs.InvalidError
+		denied       acl.AccessDeniedError
+		noProgram    *programMissingError
+		noInput      *inputs.MissingError
+		badInput     *inputs.UnusableError
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &invalid), errors.As(err, &invalidInput), errors.Is(err, source.ErrInvalid):
+		return &decide.Problem{Reason: v1.InvalidSpecReason, Message: err.Error(), Terminal: true}
+	case errors.As(err, &denied):
+		return &decide.Problem{Reason: aclv1.AccessDeniedReason, Message: err.Error(), Terminal: true}
+	case errors.As(err, &noProgram),
+		errors.Is(err, source.ErrNotFound), errors.Is(err, source.ErrNotReady), errors.Is(err, source.ErrNotServed):
+		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error()}
+	case errors.As(err, &noInput), errors.As(err, &badInput):
+		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error()}
+	}
+	return nil
+}
+
+// neverRan tells that all runs that ended did so before Pulumi started, so that
+// there is nothing to destroy. A Stack that was moved here has no run of ours,
+// and proves nothing.
+func neverRan(stack *v1.Stack) bool {
+	return stack.Status.ProjectInfo == nil && stack.Status.LastUpdate != nil && stack.Status.LastUpdate.Name != ""
+}
+
+// requested tells whether somebody asks for a reconcile that has not been
+// answered.
+func requested(stack *v1.Stack) bool {
+	token, ok := meta.ReconcileAnnotationValue(stack.Annotations)
+	return ok && token != stack.Status.GetLastHandledReconcileRequest()
+}
+
+// lastRun reads the last run from the status.
+func lastRun(stack *v1.Stack) decide.LastRun {
+	last := decide.LastRun{Digest: stack.Status.LastAttemptedDigest}
+	update := stack.Status.LastUpdate
+	if update == nil {
+		return last
+	}
+	last.Operation = run.Update
+	if update.Type == v1.UpdateTypeDestroy {
+		last.Operation = run.Destroy
+	}
+	last.Succeeded = update.State == v1.UpdateSucceeded
+	last.Reason, last.Message = update.Reason, update.Message
+	if update.LastResyncTime != nil {
+		last.EndedAt = update.LastResyncTime.Time
+	}
+	return last
+}
+
+// dirOf returns the directory of the program in its source.
+func dirOf(stack *v1.Stack) string {
+	if stack.Spec.FluxSource == nil {
+		return ""
+	}
+	return stack.Spec.FluxSource.Dir
+}

@@ -1,0 +1,89 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"sync"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// sourceWatches starts the watch of a kind of Flux source when the first Stack
+// refers to it. A kind that the cluster does not serve cannot be watched: a
+// watch set up for all kinds in advance would keep the whole controller from
+// starting on a cluster that lacks one, such as ExternalArtifact before Flux 2.7.
+type sourceWatches struct {
+	controller controller.Controller
+	manager    ctrl.Manager
+	reconciler *StackReconciler
+
+	mu      sync.Mutex
+	watched map[string]bool
+}
+
+func newSourceWatches(c controller.Controller, mgr ctrl.Manager, r *StackReconciler) *sourceWatches {
+	return &sourceWatches{controller: c, manager: mgr, reconciler: r, watched: map[string]bool{}}
+}
+
+// ensure watches the kind. One that is not known, or not served, is left for the
+// resolver to report.
+func (w *sourceWatches) ensure(kind string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.watched[kind] {
+		return nil
+	}
+	gvk := sourcev1.GroupVersion.WithKind(kind)
+	if _, err := w.manager.GetRESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version); err != nil {
+		if meta.IsNoMatchError(err) {
+			return nil
+		}
+		return fmt.Errorf("failed to look up %s: %w", gvk.GroupKind(), err)
+	}
+	object, err := w.manager.GetScheme().New(gvk)
+	if err != nil {
+		return nil
+	}
+	watched, ok := object.(client.Object)
+	if !ok {
+		return nil
+	}
+	key := func(o client.Object) string { return sourceKey(kind, o.GetNamespace(), o.GetName()) }
+	mapped := handler.EnqueueRequestsFromMapFunc(w.reconciler.stacksThatUse(sourceIndex, key))
+	if err := w.controller.Watch(source.Kind(w.manager.GetCache(), watched, mapped, sourceChangedPredicate())); err != nil {
+		return fmt.Errorf("failed to watch %s: %w", gvk.GroupKind(), err)
+	}
+	w.watched[kind] = true
+	return nil
+}
+
+// sourceChangedPredicate passes what may change what is run: another artifact,
+// or a source that is gone. A source changes its status far more often than
+// that.
+func sourceChangedPredicate() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, okBefore := e.ObjectOld.(sourcev1.Source)
+			after, okAfter := e.ObjectNew.(sourcev1.Source)
+			return okBefore && okAfter && artifactChanged(before, after)
+		},
+	}
+}
+
+func artifactChanged(before, after sourcev1.Source) bool {
+	a, b := before.GetArtifact(), after.GetArtifact()
+	if a == nil || b == nil {
+		return a != b
+	}
+	return a.Revision != b.Revision || a.Digest != b.Digest
+}

@@ -1,0 +1,113 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	runtimectrl "github.com/fluxcd/pkg/runtime/controller"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// +kubebuilder:rbac:groups=pulumi.com,resources=stacks,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=pulumi.com,resources=stacks/status,verbs=patch
+// +kubebuilder:rbac:groups=pulumi.com,resources=stacks/finalizers,verbs=update
+// +kubebuilder:rbac:groups=pulumi.com,resources=programs,verbs=get;list;watch
+// +kubebuilder:rbac:groups=source.toolkit.fluxcd.io,resources=gitrepositories;ocirepositories;buckets;externalartifacts,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update;patch
+
+// StackReconciler keeps Stacks as their programs say.
+type StackReconciler struct {
+	// Client reads from the cache, and writes.
+	client.Client
+	// APIReader reads from the API server itself, for what must not be stale.
+	APIReader client.Reader
+	// Metrics of reconciles, as all Flux controllers have them.
+	runtimectrl.Metrics
+	// Events tells people what happened.
+	Events EventRecorder
+
+	// Runner is where runs are done.
+	Runner run.Runner
+	// Holder is this process, as recorded in the runs it starts.
+	Holder v1.RunHolder
+	// Sources finds the artifact a Stack refers to.
+	Sources SourceResolver
+	// NoCrossNamespaceRefs denies references to other namespaces.
+	NoCrossNamespaceRefs bool
+	// Jitter spreads intervals.
+	Jitter func(time.Duration) time.Duration
+	// Now is the clock.
+	Now func() time.Time
+
+	watches *sourceWatches
+}
+
+// Reconcile takes the Stack one step further.
+func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (result ctrl.Result, err error) {
+	started := r.Now()
+	stack := &v1.Stack{}
+	if err := r.get(ctx, req, stack); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.Runner.Release(req.Namespace, req.Name)
+		}
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	defer func() { r.RecordDuration(ctx, stack, started) }()
+
+	seen, err := r.observe(ctx, stack)
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("failed to observe Stack %s: %w", req.NamespacedName, err)
+	}
+	decision := decide.Next(seen.Observation)
+	ctrl.LoggerFrom(ctx).V(1).Info("decided", "action", decision.String(), "reason", decision.Reason, "after", decision.After)
+	if decision.Action != decide.Start {
+		r.Runner.Release(req.Namespace, req.Name)
+	}
+	err = r.act(ctx, stack, seen, decision)
+	switch {
+	case apierrors.IsConflict(err):
+		// What was observed is stale. The event of the newer object is on its
+		// way, but may be one that the predicates keep back.
+		return ctrl.Result{RequeueAfter: conflictRetry}, nil
+	case apierrors.IsNotFound(err) && !stack.DeletionTimestamp.IsZero():
+		return ctrl.Result{}, nil
+	case err != nil:
+		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
+	}
+	return ctrl.Result{RequeueAfter: r.after(decision)}, nil
+}
+
+// conflictRetry is when to look again after a write was refused because the
+// object had changed: time enough for the cache to see the change.
+const conflictRetry = 100 * time.Millisecond
+
+// get reads the Stack from the cache. A Stack with a run in flight is read from
+// the API server: in a stale copy a run that has been absorbed and forgotten
+// would look like one that was lost.
+func (r *StackReconciler) get(ctx context.Context, req ctrl.Request, stack *v1.Stack) error {
+	if err := r.Get(ctx, req.NamespacedName, stack); err != nil || stack.Status.Run == nil {
+		return err
+	}
+	return r.APIReader.Get(ctx, req.NamespacedName, stack)
+}
+
+// after spreads the interval of Stacks that are in sync, so that those created
+// together do not stay together.
+func (r *StackReconciler) after(decision decide.Decision) time.Duration {
+	if decision.Action == decide.InSync {
+		return r.Jitter(decision.After)
+	}
+	return decision.After
+}

@@ -1,0 +1,519 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// These tests are about what is written when, and about the instants at which a
+// write fails or the process dies. They use an API server in memory, which can
+// be made to fail at a chosen write, and a runner whose runs end when the test
+// says so. The real ones are put together in tests/e2e.
+
+// testRunner is a run.Runner whose runs do nothing, and end on command.
+type testRunner struct {
+	full    bool
+	refuse  bool
+	runs    map[string]run.Run
+	results map[string]*run.Result
+	started int
+	places  int
+}
+
+func newTestRunner() *testRunner {
+	return &testRunner{runs: map[string]run.Run{}, results: map[string]*run.Result{}}
+}
+
+func (r *testRunner) Reserve(string, string) bool {
+	if !r.full {
+		r.places++
+	}
+	return !r.full
+}
+
+func (r *testRunner) Release(string, string) { r.places = 0 }
+
+func (r *testRunner) Start(todo run.Run) error {
+	if r.refuse {
+		return fmt.Errorf("the controller ends: %w", run.ErrRefused)
+	}
+	r.runs[todo.ID] = todo
+	r.started++
+	return nil
+}
+
+func (r *testRunner) Look(id string) (run.Phase, *run.Result) {
+	if result, ok := r.results[id]; ok {
+		return run.Ended, result
+	}
+	if _, ok := r.runs[id]; ok {
+		return run.Running, nil
+	}
+	return run.Unknown, nil
+}
+
+func (r *testRunner) Forget(id string) error {
+	delete(r.runs, id)
+	delete(r.results, id)
+	return nil
+}
+
+func (r *testRunner) end(id string, outcome run.Outcome, message string) {
+	r.results[id] = &run.Result{
+		Outcome: outcome, Message: message, Project: run.Project{Name: "app", Runtime: "yaml"},
+		StartedAt: started, EndedAt: started.Add(time.Second),
+	}
+}
+
+// eventLog keeps the events that were sent.
+type eventLog struct{ lines []string }
+
+func (l *eventLog) AnnotatedEventf(_ runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
+	l.lines = append(l.lines, fmt.Sprintf("%s %s %s", kind, reason, fmt.Sprintf(format, args...)))
+}
+
+// world is a reconciler and all that is around it.
+type world struct {
+	*StackReconciler
+	t      *testing.T
+	runner *testRunner
+	events *eventLog
+	writes int
+	// failWrite, when set, may refuse a write to the API server.
+	failWrite func(nth int) error
+}
+
+var key = client.ObjectKey{Namespace: "default", Name: "app"}
+
+func newWorld(t *testing.T, objects ...client.Object) *world {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &world{t: t, runner: newTestRunner(), events: &eventLog{}}
+	count := func() error {
+		w.writes++
+		if w.failWrite != nil {
+			return w.failWrite(w.writes)
+		}
+		return nil
+	}
+	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1.Stack{}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+				if err := count(); err != nil {
+					return err
+				}
+				return c.Patch(ctx, o, p, opts...)
+			},
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+				if err := count(); err != nil {
+					return err
+				}
+				return c.SubResource(sub).Patch(ctx, o, p, opts...)
+			},
+		}).Build()
+	w.StackReconciler = &StackReconciler{
+		Client: api, APIReader: api, Events: w.events, Runner: w.runner,
+		Holder:               v1.RunHolder{Host: "pod-1", Instance: "a"},
+		NoCrossNamespaceRefs: true,
+		Jitter:               func(d time.Duration) time.Duration { return d },
+		Now:                  func() time.Time { return started },
+	}
+	return w
+}
+
+func (w *world) reconcile() (ctrl.Result, error) {
+	return w.Reconcile(context.Background(), ctrl.Request{NamespacedName: key})
+}
+
+func (w *world) mustReconcile() ctrl.Result {
+	w.t.Helper()
+	result, err := w.reconcile()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return result
+}
+
+func (w *world) stack() *v1.Stack {
+	w.t.Helper()
+	stack := &v1.Stack{}
+	if err := w.Get(context.Background(), key, stack); err != nil {
+		w.t.Fatal(err)
+	}
+	return stack
+}
+
+func (w *world) edit(change func(*v1.Stack)) {
+	w.t.Helper()
+	stack := w.stack()
+	change(stack)
+	if err := w.Update(context.Background(), stack); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func programAndStack() []client.Object {
+	return []client.Object{
+		&v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app", Generation: 1}},
+		&v1.Stack{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app", Generation: 1},
+			Spec: v1.StackSpec{
+				Stack:             "dev",
+				Backend:           "file:///state",
+				ProgramRef:        &v1.ProgramReference{Name: "app"},
+				DestroyOnFinalize: true,
+			},
+		},
+	}
+}
+
+func TestARunIsRecordedBeforeItStartsAndAbsorbedOnce(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+
+	w.mustReconcile()
+	stack := w.stack()
+	g.Expect(stack.Finalizers).To(ConsistOf(v1.StackFinalizer))
+	g.Expect(stack.Status.Run).NotTo(BeNil())
+	g.Expect(w.runner.runs).To(HaveKey(stack.Status.Run.ID))
+	g.Expect(w.runner.runs[stack.Status.Run.ID].Project).To(Equal(run.Project{Name: "app", Runtime: "yaml"}))
+	g.Expect(w.writes).To(Equal(2), "the finalizer and the record")
+
+	w.mustReconcile()
+	g.Expect(w.writes).To(Equal(2), "nothing is written while the run is in flight")
+
+	w.runner.end(stack.Status.Run.ID, run.Succeeded, "")
+	w.mustReconcile()
+	g.Expect(w.writes).To(Equal(3))
+	g.Expect(w.runner.runs).To(BeEmpty(), "the runner has forgotten the run")
+	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
+	g.Expect(w.events.lines).To(ConsistOf("Normal ReconciliationSucceeded Update succeeded: no resources in 1s"))
+
+	result := w.mustReconcile()
+	g.Expect(w.writes).To(Equal(3), "nothing is written when nothing has changed")
+	g.Expect(w.runner.started).To(Equal(1), "and nothing is run")
+	g.Expect(result.RequeueAfter).To(Equal(v1.DefaultInterval))
+}
+
+func TestNothingStartsWhenTheRecordCannotBeWritten(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "stacks"}, "app", errors.New("changed"))
+	for name, refused := range map[string]error{"conflict": conflict, "API server away": errors.New("connection refused")} {
+		for nth, write := range []string{1: "finalizer", 2: "record"} {
+			if write == "" {
+				continue
+			}
+			t.Run(write+" refused by "+name, func(t *testing.T) {
+				g := NewWithT(t)
+				w := newWorld(t, programAndStack()...)
+				w.failWrite = func(n int) error {
+					if n == nth {
+						return refused
+					}
+					return nil
+				}
+
+				_, err := w.reconcile()
+				g.Expect(w.runner.started).To(BeZero())
+				g.Expect(w.runner.places).To(BeZero(), "the place is given back")
+				g.Expect(w.stack().Status.Run).To(BeNil())
+				if apierrors.IsConflict(refused) {
+					g.Expect(err).NotTo(HaveOccurred(), "a conflict is no fault")
+				} else {
+					g.Expect(err).To(MatchError(ContainSubstring("connection refused")))
+				}
+
+				w.mustReconcile()
+				g.Expect(w.runner.started).To(Equal(1))
+			})
+		}
+	}
+}
+
+func TestARefusedStartIsWithdrawn(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.runner.refuse = true
+
+	_, err := w.reconcile()
+	g.Expect(err).To(MatchError(run.ErrRefused))
+	g.Expect(w.stack().Status.Run).To(BeNil())
+}
+
+func TestARefusedStartIsWithdrawnLaterWhenTheAPIServerIsAway(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.runner.refuse = true
+	w.failWrite = func(n int) error {
+		if n == 3 {
+			return errors.New("connection refused")
+		}
+		return nil
+	}
+	_, err := w.reconcile()
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(w.stack().Status.Run).NotTo(BeNil())
+
+	w.runner.refuse = false
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(BeNil())
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(1))
+}
+
+func TestAResultIsKeptUntilItIsWritten(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+	id := w.stack().Status.Run.ID
+	w.runner.end(id, run.Succeeded, "")
+	w.failWrite = func(int) error { return errors.New("connection refused") }
+
+	for range 3 {
+		_, err := w.reconcile()
+		g.Expect(err).To(HaveOccurred())
+		g.Expect(w.runner.results).To(HaveKey(id))
+	}
+
+	w.failWrite = nil
+	w.mustReconcile()
+	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
+	g.Expect(w.runner.results).To(BeEmpty())
+	g.Expect(w.events.lines).To(HaveLen(1), "told once")
+}
+
+func TestARunOfAProcessThatDiedIsLostAndRunAgain(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+
+	// Another process, which knows nothing of the run.
+	w.runner = newTestRunner()
+	w.Runner = w.runner
+	w.Holder.Instance = "b"
+
+	w.mustReconcile()
+	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.RunLostReason))
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(1))
+}
+
+func TestAStackWaitsForAPlace(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.runner.full = true
+
+	w.mustReconcile()
+	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(Equal("Waiting for other runs to end"))
+	g.Expect(w.stack().Finalizers).To(BeEmpty())
+	w.mustReconcile()
+	g.Expect(w.writes).To(Equal(1), "it is said once")
+
+	w.runner.full = false
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(1))
+}
+
+func TestAProblemIsToldOnceAndMended(t *testing.T) {
+	g := NewWithT(t)
+	objects := programAndStack()
+	w := newWorld(t, objects[1])
+
+	result := w.mustReconcile()
+	g.Expect(result.RequeueAfter).To(Equal(v1.DefaultInterval))
+	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(meta.ArtifactFailedReason))
+	w.mustReconcile()
+	g.Expect(w.writes).To(Equal(1))
+	g.Expect(w.events.lines).To(HaveLen(1))
+	g.Expect(w.stack().Finalizers).To(BeEmpty(), "nothing was made, so nothing holds the object")
+
+	g.Expect(w.Create(context.Background(), objects[0])).To(Succeed())
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(1))
+}
+
+func TestInvalidSpecsStall(t *testing.T) {
+	tests := map[string]struct {
+		edit func(*v1.Stack)
+		want string
+		why  string
+	}{
+		"two sources": {func(s *v1.Stack) {
+			s.Spec.FluxSource = &v1.FluxSource{SourceRef: v1.SourceReference{Kind: "GitRepository", Name: "app"}}
+		}, "exactly one of fluxSource and programRef", v1.InvalidSpecReason},
+		"no source":  {func(s *v1.Stack) { s.Spec.ProgramRef = nil }, "exactly one of fluxSource and programRef", v1.InvalidSpecReason},
+		"stack name": {func(s *v1.Stack) { s.Spec.Stack = "a/b/c/d" }, "spec.stack", v1.InvalidSpecReason},
+		"secret of another namespace": {func(s *v1.Stack) {
+			s.Spec.EnvRefs = map[string]v1.ResourceRef{"TOKEN": {
+				Type: v1.ResourceRefSecret, Secret: &v1.SecretKeyReference{Namespace: "other", Name: "token", Key: "token"},
+			}}
+		}, "cross-namespace references have been blocked", "AccessDenied"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := newWorld(t, programAndStack()...)
+			w.edit(tt.edit)
+
+			result := w.mustReconcile()
+			stack := w.stack()
+			g.Expect(conditions.IsStalled(stack)).To(BeTrue())
+			g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(tt.why))
+			g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring(tt.want))
+			g.Expect(stack.Status.ObservedGeneration).To(Equal(stack.Generation))
+			g.Expect(result.RequeueAfter).To(BeZero(), "only an edit helps")
+			g.Expect(w.runner.started).To(BeZero())
+		})
+	}
+}
+
+func TestDeletion(t *testing.T) {
+	ctx := context.Background()
+	deleted := func(w *world) error { return w.Delete(ctx, w.stack()) }
+	ready := func(t *testing.T) *world {
+		w := newWorld(t, programAndStack()...)
+		w.mustReconcile()
+		w.runner.end(w.stack().Status.Run.ID, run.Succeeded, "")
+		w.mustReconcile()
+		return w
+	}
+	gone := func(w *world) bool { return apierrors.IsNotFound(w.Get(ctx, key, &v1.Stack{})) }
+
+	t.Run("destroys, then lets go, also when the program is gone", func(t *testing.T) {
+		g := NewWithT(t)
+		w := ready(t)
+		g.Expect(w.Delete(ctx, &v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}})).To(Succeed())
+		g.Expect(deleted(w)).To(Succeed())
+		w.mustReconcile()
+		record := w.stack().Status.Run
+		g.Expect(record.Operation).To(Equal(v1.OperationDestroy))
+		g.Expect(w.runner.runs[record.ID].Project.Name).To(Equal("app"))
+		w.mustReconcile()
+		g.Expect(gone(w)).To(BeFalse())
+		w.runner.end(record.ID, run.Succeeded, "")
+		w.mustReconcile()
+		w.mustReconcile()
+		g.Expect(gone(w)).To(BeTrue())
+	})
+	t.Run("keeps the object when the destroy fails, and says why", func(t *testing.T) {
+		g := NewWithT(t)
+		w := ready(t)
+		g.Expect(deleted(w)).To(Succeed())
+		w.mustReconcile()
+		w.runner.end(w.stack().Status.Run.ID, run.Failed, "bucket not empty")
+		w.mustReconcile()
+		g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.DestroyFailedReason))
+		g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(Equal("bucket not empty"))
+		g.Expect(w.mustReconcile().RequeueAfter).To(BeNumerically(">", 0))
+		g.Expect(gone(w)).To(BeFalse())
+	})
+	t.Run("keeps the object when a Secret that the destroy needs is gone", func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, append(programAndStack(), &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cloud"}, Data: map[string][]byte{"key": []byte("value")},
+		})...)
+		w.edit(func(s *v1.Stack) {
+			s.Spec.EnvRefs = map[string]v1.ResourceRef{"CLOUD": {
+				Type: v1.ResourceRefSecret, Secret: &v1.SecretKeyReference{Name: "cloud", Key: "key"},
+			}}
+		})
+		w.mustReconcile()
+		w.runner.end(w.stack().Status.Run.ID, run.Succeeded, "")
+		w.mustReconcile()
+		g.Expect(w.Delete(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cloud"}})).To(Succeed())
+		g.Expect(deleted(w)).To(Succeed())
+		w.mustReconcile()
+		g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.InputsFailedReason))
+		g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("default/cloud"))
+	})
+	t.Run("does not destroy while suspended, and warns", func(t *testing.T) {
+		g := NewWithT(t)
+		w := ready(t)
+		w.edit(func(s *v1.Stack) { s.Spec.Suspend = true })
+		g.Expect(deleted(w)).To(Succeed())
+		w.mustReconcile()
+		g.Expect(gone(w)).To(BeTrue())
+		g.Expect(w.runner.started).To(Equal(1))
+		g.Expect(w.events.lines).To(ContainElement("Warning Suspended The Stack was deleted while suspended: stack dev was not destroyed"))
+	})
+	t.Run("waits for a run in flight", func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, programAndStack()...)
+		w.mustReconcile()
+		g.Expect(deleted(w)).To(Succeed())
+		w.mustReconcile()
+		g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationUpdate))
+		w.runner.end(w.stack().Status.Run.ID, run.Succeeded, "")
+		w.mustReconcile()
+		w.mustReconcile()
+		g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationDestroy))
+	})
+	t.Run("touches nothing unless asked to", func(t *testing.T) {
+		g := NewWithT(t)
+		w := ready(t)
+		w.edit(func(s *v1.Stack) { s.Spec.DestroyOnFinalize = false })
+		g.Expect(deleted(w)).To(Succeed())
+		w.mustReconcile()
+		g.Expect(gone(w)).To(BeTrue())
+		g.Expect(w.runner.started).To(Equal(1))
+	})
+}
+
+func TestRequests(t *testing.T) {
+	request := func(token string) func(*v1.Stack) {
+		return func(s *v1.Stack) {
+			s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: token}
+		}
+	}
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+	first := w.stack().Status.Run.ID
+
+	w.edit(request("one"))
+	w.mustReconcile()
+	g.Expect(w.stack().Status.LastHandledReconcileAt).To(BeEmpty(), "the run in flight may have begun too early for it")
+
+	w.runner.end(first, run.Succeeded, "")
+	w.mustReconcile()
+	w.mustReconcile()
+	stack := w.stack()
+	g.Expect(stack.Status.Run.ID).NotTo(Equal(first))
+	g.Expect(stack.Status.LastHandledReconcileAt).To(Equal("one"))
+	w.runner.end(stack.Status.Run.ID, run.Succeeded, "")
+	w.mustReconcile()
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(BeNil(), "answered once")
+
+	w.edit(func(s *v1.Stack) { s.Spec.Suspend = true; request("two")(s) })
+	w.mustReconcile()
+	g.Expect(w.stack().Status.LastHandledReconcileAt).To(Equal("two"), "as Flux does")
+	g.Expect(w.stack().Status.Run).To(BeNil())
+}

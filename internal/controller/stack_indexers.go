@@ -1,0 +1,95 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+)
+
+// The indexes find the Stacks that refer to an object.
+const (
+	sourceIndex  = ".metadata.source"
+	programIndex = ".metadata.program"
+	secretIndex  = ".metadata.secret"
+)
+
+func stackIndexes() map[string]client.IndexerFunc {
+	return map[string]client.IndexerFunc{
+		sourceIndex:  indexStacks(sourceKeys),
+		programIndex: indexStacks(programKeys),
+		secretIndex:  indexStacks(secretKeys),
+	}
+}
+
+func indexStacks(keys func(*v1.Stack) []string) client.IndexerFunc {
+	return func(object client.Object) []string {
+		stack, ok := object.(*v1.Stack)
+		if !ok {
+			return nil
+		}
+		return keys(stack)
+	}
+}
+
+func sourceKeys(stack *v1.Stack) []string {
+	if stack.Spec.FluxSource == nil {
+		return nil
+	}
+	ref := stack.Spec.FluxSource.SourceRef
+	namespace := ref.Namespace
+	if namespace == "" {
+		namespace = stack.Namespace
+	}
+	return []string{sourceKey(ref.Kind, namespace, ref.Name)}
+}
+
+func sourceKey(kind, namespace, name string) string {
+	return fmt.Sprintf("%s/%s/%s", kind, namespace, name)
+}
+
+func programKeys(stack *v1.Stack) []string {
+	if stack.Spec.ProgramRef == nil {
+		return nil
+	}
+	return []string{types.NamespacedName{Namespace: stack.Namespace, Name: stack.Spec.ProgramRef.Name}.String()}
+}
+
+func secretKeys(stack *v1.Stack) []string {
+	refs := inputs.SecretRefs(stack)
+	keys := make([]string, 0, len(refs))
+	for _, ref := range refs {
+		keys = append(keys, ref.String())
+	}
+	return keys
+}
+
+// objectKey is the key of an object in the index of its kind.
+func objectKey(object client.Object) string {
+	return client.ObjectKeyFromObject(object).String()
+}
+
+// stacksThatUse maps an object to the Stacks that refer to it.
+func (r *StackReconciler) stacksThatUse(index string, key func(client.Object) string) handler.MapFunc {
+	return func(ctx context.Context, object client.Object) []ctrl.Request {
+		var stacks v1.StackList
+		if err := r.List(ctx, &stacks, client.MatchingFields{index: key(object)}); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "failed to list the Stacks that refer to an object", "index", index, "key", key(object))
+			return nil
+		}
+		requests := make([]ctrl.Request, 0, len(stacks.Items))
+		for i := range stacks.Items {
+			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&stacks.Items[i])})
+		}
+		return requests
+	}
+}

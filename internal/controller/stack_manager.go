@@ -1,0 +1,74 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	runtimectrl "github.com/fluxcd/pkg/runtime/controller"
+	"github.com/fluxcd/pkg/runtime/predicates"
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// StackReconcilerOptions of the controller.
+type StackReconcilerOptions struct {
+	// RateLimiter of reconciles that end with an error.
+	RateLimiter runtimectrl.RateLimiterOptions
+	// Waker that the runner wakes Stacks with.
+	Waker *Waker
+}
+
+// SetupWithManager registers the controller, its indexes and its watches. The
+// kinds of Flux sources are watched from the first Stack on that refers to one,
+// so that a cluster need not have them all.
+func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts StackReconcilerOptions) error {
+	for field, indexer := range stackIndexes() {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1.Stack{}, field, indexer); err != nil {
+			return fmt.Errorf("failed to index Stacks by %s: %w", field, err)
+		}
+	}
+	built, err := ctrl.NewControllerManagedBy(mgr).
+		For(&v1.Stack{}, builder.WithPredicates(predicate.Or(
+			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, runEndedPredicate(),
+		))).
+		Watches(&v1.Program{},
+			handler.EnqueueRequestsFromMapFunc(r.stacksThatUse(programIndex, objectKey)),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesMetadata(&corev1.Secret{},
+			handler.EnqueueRequestsFromMapFunc(r.stacksThatUse(secretIndex, objectKey)),
+			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		WatchesRawSource(opts.Waker).
+		WithOptions(controller.Options{RateLimiter: runtimectrl.GetRateLimiter(opts.RateLimiter)}).
+		Build(r)
+	if err != nil {
+		return fmt.Errorf("failed to build the Stack controller: %w", err)
+	}
+	r.watches = newSourceWatches(built, mgr, r)
+	return nil
+}
+
+// runEndedPredicate passes the status write that absorbed a run. Coming through
+// the cache, it is proof that the cache has the result, so what the Stack needs
+// next is decided on what is.
+func runEndedPredicate() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, okBefore := e.ObjectOld.(*v1.Stack)
+			after, okAfter := e.ObjectNew.(*v1.Stack)
+			return okBefore && okAfter && before.Status.Run != nil && after.Status.Run == nil
+		},
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+}

@@ -1,0 +1,228 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// The functions of this file move the status of a Stack from one state to the
+// next. They touch nothing but the object they are given: the reconciler writes
+// it. What they set is exact for kstatus: Reconciling and Stalled are there only
+// when true, and observedGeneration moves when the generation is either applied
+// or found to be impossible.
+
+// markWaiting: the Stack is to be run as soon as its turn comes.
+func markWaiting(stack *v1.Stack, message string) {
+	conditions.MarkUnknown(stack, meta.ReadyCondition, meta.ProgressingReason, "%s", message)
+	conditions.MarkReconciling(stack, meta.ProgressingReason, "%s", message)
+}
+
+// markInSync: what is applied is what the inputs at the revision say.
+func markInSync(stack *v1.Stack, revision, originRevision string) {
+	stack.Status.LastAppliedRevision = revision
+	stack.Status.LastAppliedOriginRevision = originRevision
+	stack.Status.ObservedGeneration = stack.Generation
+	conditions.Delete(stack, meta.ReconcilingCondition)
+	conditions.Delete(stack, meta.StalledCondition)
+	conditions.MarkTrue(stack, meta.ReadyCondition, meta.ReconciliationSucceededReason, "Applied revision: %s", revision)
+}
+
+// markFailed: it did not work, and will be tried again.
+func markFailed(stack *v1.Stack, reason, message string) {
+	conditions.MarkFalse(stack, meta.ReadyCondition, reason, "%s", message)
+	conditions.MarkReconciling(stack, meta.ProgressingWithRetryReason, "%s", message)
+}
+
+// markStalled: it cannot work until something is edited.
+func markStalled(stack *v1.Stack, reason, message string) {
+	stack.Status.ObservedGeneration = stack.Generation
+	conditions.MarkFalse(stack, meta.ReadyCondition, reason, "%s", message)
+	conditions.MarkStalled(stack, reason, "%s", message)
+}
+
+// markHandled notes the reconcile request that is being answered.
+func markHandled(stack *v1.Stack) {
+	if token, ok := meta.ReconcileAnnotationValue(stack.Annotations); ok {
+		stack.Status.SetLastHandledReconcileRequest(token)
+	}
+}
+
+// recordRun notes a run that is about to start.
+func recordRun(stack *v1.Stack, record v1.RunStatus) {
+	stack.Status.Run = &record
+	stack.Status.LastAttemptedRevision = record.Revision
+	what := "Running " + string(record.Operation)
+	if record.Revision != "" {
+		what += " at revision " + record.Revision
+	}
+	markWaiting(stack, fmt.Sprintf("%s with a timeout of %s", what, stack.GetTimeout()))
+}
+
+// withdrawRun drops the record of a run that was not started.
+func withdrawRun(stack *v1.Stack) {
+	stack.Status.Run = nil
+}
+
+// loseRun notes that nobody knows how the recorded run ended. Its digest is not
+// taken for attempted, so that the inputs are run again.
+func loseRun(stack *v1.Stack, now time.Time) {
+	lost := stack.Status.Run
+	stack.Status.Run = nil
+	stack.Status.LastAttemptedDigest = ""
+	if stack.Status.ProjectInfo == nil {
+		// Pulumi may have been at work, so the stack may exist.
+		stack.Status.ProjectInfo = &v1.ProjectInfo{}
+	}
+	message := fmt.Sprintf("The controller %s went away during run %s; the stack is run again", lost.Holder.Host, lost.ID)
+	setLastUpdate(stack, lost, v1.UpdateFailed, v1.RunLostReason, message, now)
+	markFailed(stack, v1.RunLostReason, message)
+}
+
+// absorb takes the result of the recorded run into the status and drops the
+// record.
+func absorb(stack *v1.Stack, result *run.Result) {
+	record := stack.Status.Run
+	stack.Status.Run = nil
+	if result.Project.Name != "" {
+		stack.Status.ProjectInfo = &v1.ProjectInfo{Name: result.Project.Name, Runtime: result.Project.Runtime}
+	}
+	if result.Outputs != nil {
+		stack.Status.Outputs = outputs(result)
+	}
+	stack.Status.Resources = &v1.ResourcesStatus{Total: int32(total(result.Changes)), ResourceChanges: changes(result.Changes)}
+	reason := outcomeReason(record.Operation, result.Outcome)
+	if stack.Status.LastAttemptedDigest != record.Digest {
+		stack.Status.Failures = 0
+	}
+	stack.Status.LastAttemptedDigest = record.Digest
+	stack.Status.History.Upsert(record.Digest, result.EndedAt, result.EndedAt.Sub(result.StartedAt).Round(time.Millisecond), reason, historyMetadata(record))
+	if result.Outcome == run.Succeeded {
+		absorbSuccess(stack, record, result)
+		return
+	}
+	stack.Status.Failures++
+	setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
+	stack.Status.LastUpdate.Permalink = result.Permalink
+	markFailed(stack, reason, result.Message)
+}
+
+func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	stack.Status.Failures = 0
+	setLastUpdate(stack, record, v1.UpdateSucceeded, "", "", result.EndedAt)
+	stack.Status.LastUpdate.Permalink = result.Permalink
+	if record.Operation == v1.OperationDestroy {
+		markWaiting(stack, "Destroyed; letting go of the object")
+		return
+	}
+	stack.Status.LastAppliedDigest = record.Digest
+	observed := stack.Generation
+	if observed == record.Generation {
+		markInSync(stack, record.Revision, record.OriginRevision)
+		return
+	}
+	// The spec was edited in the meantime. Ready would speak for a generation
+	// that nothing has looked at yet.
+	stack.Status.LastAppliedRevision = record.Revision
+	stack.Status.LastAppliedOriginRevision = record.OriginRevision
+	markWaiting(stack, fmt.Sprintf("Applied revision %s at generation %d; generation %d is next", record.Revision, record.Generation, observed))
+}
+
+// outcomeReason is the reason of the Ready condition for an outcome.
+func outcomeReason(operation v1.Operation, outcome run.Outcome) string {
+	switch outcome {
+	case run.Succeeded:
+		return meta.ReconciliationSucceededReason
+	case run.Locked:
+		return v1.StackLockedReason
+	case run.ArtifactFailed:
+		return meta.ArtifactFailedReason
+	}
+	if operation == v1.OperationDestroy {
+		return v1.DestroyFailedReason
+	}
+	return v1.UpdateFailedReason
+}
+
+func setLastUpdate(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, reason, message string, at time.Time) {
+	commit := gitCommit(record.Revision, record.OriginRevision)
+	last := &v1.LastUpdate{
+		Generation:          record.Generation,
+		Name:                record.ID,
+		Type:                v1.UpdateTypeUp,
+		State:               state,
+		Reason:              reason,
+		Message:             message,
+		LastAttemptedCommit: commit,
+		LastResyncTime:      &metav1.Time{Time: at},
+	}
+	if record.Operation == v1.OperationDestroy {
+		last.Type = v1.UpdateTypeDestroy
+	}
+	if state == v1.UpdateSucceeded {
+		last.LastSuccessfulCommit = commit
+	} else if before := stack.Status.LastUpdate; before != nil {
+		last.LastSuccessfulCommit = before.LastSuccessfulCommit
+	}
+	stack.Status.LastUpdate = last
+}
+
+// gitCommit returns the git commit that a revision names, such as
+// main@sha1:<40 hex>, or the one of the origin that an artifact was made from.
+// A revision of another kind names none: sha256 is the digest of an OCI
+// artifact or a bucket, unless it has the pointer that git gives.
+func gitCommit(revisions ...string) string {
+	const sha1Hex = 40
+	for _, revision := range revisions {
+		_, digest, _ := strings.Cut(revision, "sha1:")
+		if len(digest) == sha1Hex {
+			return digest
+		}
+	}
+	return ""
+}
+
+func outputs(result *run.Result) map[string]apiextensionsv1.JSON {
+	shown := make(map[string]apiextensionsv1.JSON, len(result.Outputs))
+	for name, value := range result.Outputs {
+		shown[name] = apiextensionsv1.JSON{Raw: value}
+	}
+	return shown
+}
+
+func changes(c run.Changes) v1.ResourceChanges {
+	return v1.ResourceChanges{
+		Created:  int32(c.Created),
+		Updated:  int32(c.Updated),
+		Deleted:  int32(c.Deleted),
+		Replaced: int32(c.Replaced),
+		Same:     int32(c.Same),
+	}
+}
+
+// total is how many resources there are after the changes.
+func total(c run.Changes) int {
+	return c.Created + c.Updated + c.Replaced + c.Same
+}
+
+func historyMetadata(record *v1.RunStatus) map[string]string {
+	metadata := map[string]string{"operation": string(record.Operation)}
+	if record.Revision != "" {
+		metadata["revision"] = record.Revision
+	}
+	if record.OriginRevision != "" {
+		metadata["originRevision"] = record.OriginRevision
+	}
+	return metadata
+}
