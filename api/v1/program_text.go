@@ -127,22 +127,25 @@ func yamlString(text string) *yaml.Node {
 	return node
 }
 
-// plain says that a text needs no quotes: it is an identifier of at least three
-// letters, such as the names of sections, properties and functions, and no word
-// of YAML.
+// plain says that a text needs no quotes: it begins with a letter, as nothing
+// but words does in YAML, goes on like the names of properties, functions and
+// type tokens, and is no word that YAML has a meaning for.
 func plain(text string) bool {
-	if len(text) < 3 || len(text) > 128 {
+	if text == "" || len(text) > 128 {
 		return false
 	}
 	for i, r := range []byte(text) {
 		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-		inner := '0' <= r && r <= '9' || r == '_' || r == '-' || r == ':' || r == '/' || r == '.'
-		if !letter && (i == 0 || i == len(text)-1 || !inner) {
+		digit := '0' <= r && r <= '9'
+		mark := strings.IndexByte("_-:/.", r) >= 0
+		switch {
+		case letter, digit && i > 0, mark && i > 0 && i < len(text)-1:
+		default:
 			return false
 		}
 	}
 	switch strings.ToLower(text) {
-	case "yes", "off", "true", "false", "null":
+	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
 		return false
 	}
 	return true

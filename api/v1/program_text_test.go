@@ -32,7 +32,7 @@ func TestTextIsPulumiYAML(t *testing.T) {
 			"config:\n  key:\n    secret: true\n    type: String\n  size:\n    default: 3\n    type: Number\n"},
 		"all sections are written in the order of their names": {
 			`{"variables":{"bbb":"x"},"outputs":{"out":"${bbb}"},"packages":{"aws":"6.0.0"},"resources":{"res":{"type":"aws:s3:Bucket"}}}`,
-			"outputs:\n  out: \"${bbb}\"\npackages:\n  aws: \"6.0.0\"\nresources:\n  res:\n    type: aws:s3:Bucket\nvariables:\n  bbb: \"x\"\n"},
+			"outputs:\n  out: \"${bbb}\"\npackages:\n  aws: \"6.0.0\"\nresources:\n  res:\n    type: aws:s3:Bucket\nvariables:\n  bbb: x\n"},
 		"numbers stay as they are written": {
 			`{"variables":{"aaa":[1,1.0,1e3,-0.5,9007199254740993,123456789012345678901234567890,1E-7]}}`,
 			"variables:\n  aaa:\n    - 1\n    - 1.0\n    - 1e3\n    - -0.5\n    - 9007199254740993\n" +
@@ -50,7 +50,7 @@ func TestTextIsPulumiYAML(t *testing.T) {
 			"variables:\n  aaa:\n    - true\n    - false\n    - null\n"},
 		"calls of functions keep their names": {
 			`{"variables":{"ami":{"fn::invoke":{"function":"aws:ec2:getAmi","return":"id"}}}}`,
-			"variables:\n  ami:\n    fn::invoke:\n      function: aws:ec2:getAmi\n      return: \"id\"\n"},
+			"variables:\n  ami:\n    fn::invoke:\n      function: aws:ec2:getAmi\n      return: id\n"},
 		"text of many lines, quotes and markup survive": {
 			`{"variables":{"aaa":"one\n  two\n\n","bbb":"a \"b\" <c> & 'd' \\ # e: f"}}`,
 			"variables:\n  aaa: \"one\\n  two\\n\\n\"\n  bbb: \"a \\\"b\\\" <c> & 'd' \\\\ # e: f\"\n"},

@@ -1,0 +1,134 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inputs
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// set is what a digest is made of.
+type set struct {
+	env     map[string]value
+	config  map[string]json.RawMessage
+	secrets map[string]value
+}
+
+func TestDigestTellsValuesApart(t *testing.T) {
+	type values = map[string]value
+	type raw = map[string]json.RawMessage
+	seen := map[string]string{}
+	for name, s := range map[string]set{
+		"nothing":                           {},
+		"a variable":                        {env: values{"a": {text: "b"}}},
+		"another value":                     {env: values{"a": {text: "c"}}},
+		"an empty value":                    {env: values{"a": {}}},
+		"another name":                      {env: values{"b": {text: "b"}}},
+		"two variables":                     {env: values{"a": {text: "b"}, "c": {}}},
+		"one that reads like two":           {env: values{"a": {text: `b","c":"`}}},
+		"one with a comma":                  {env: values{"a": {text: "b,c"}}},
+		"the value of a Secret":             {env: values{"a": {text: "b", secret: "uid-1"}}},
+		"another value of it":               {env: values{"a": {text: "c", secret: "uid-1"}}},
+		"the same value of another Secret":  {env: values{"a": {text: "b", secret: "uid-2"}}},
+		"a secret config value":             {secrets: values{"a": {text: "b"}}},
+		"a secret config value of a Secret": {secrets: values{"a": {text: "b", secret: "uid-1"}}},
+		"the mark of a value":               {env: values{"a": {text: value{text: "b", secret: "uid-1"}.mark()}}},
+		"a config value":                    {config: raw{"a": json.RawMessage(`"b"`)}},
+		"a number":                          {config: raw{"a": json.RawMessage(`1`)}},
+		"the same number, otherwise":        {config: raw{"a": json.RawMessage(`1.0`)}},
+		"a number in a text":                {config: raw{"a": json.RawMessage(`"1"`)}},
+		"null":                              {config: raw{"a": json.RawMessage(`null`)}},
+	} {
+		g := NewWithT(t)
+		digest, err := digestOf(s.env, s.config, s.secrets)
+		g.Expect(err).ToNot(HaveOccurred())
+		g.Expect(seen).ToNot(HaveKey(digest), "%s", name)
+		seen[digest] = name
+	}
+}
+
+func TestDigestOfTheSameIsTheSame(t *testing.T) {
+	g := NewWithT(t)
+	s := set{
+		env:     map[string]value{"a": {text: "1"}, "b": {text: "2", secret: "uid"}, "c": {text: "3"}, "d": {text: "4"}},
+		config:  map[string]json.RawMessage{"x": json.RawMessage(`1`), "y": json.RawMessage(`{"a":1}`)},
+		secrets: map[string]value{"p": {text: "q", secret: "uid"}},
+	}
+	first, err := digestOf(s.env, s.config, s.secrets)
+	g.Expect(err).ToNot(HaveOccurred())
+	for range 50 {
+		g.Expect(digestOf(s.env, s.config, s.secrets)).To(Equal(first))
+	}
+	// A change of this digest means a run of every Stack on upgrade.
+	g.Expect(first).To(Equal("sha256:1057da320d2aefc458f3efb1041b1c2844b41ee85edaa0bdc693b0b04fec9741"))
+}
+
+func TestMarksHideTheValuesOfSecrets(t *testing.T) {
+	g := NewWithT(t)
+	uid := types.UID("5a1f4e0c-7a43-4c9b-8d0c-3f1c5b3a9d11")
+	g.Expect(value{text: "1234", secret: uid}.mark()).ToNot(ContainSubstring("1234"))
+	g.Expect(value{text: "1234", secret: uid}.mark()).ToNot(Equal(value{text: "1234", secret: "another"}.mark()),
+		"without the UID the value cannot be tried out")
+}
+
+func TestCanonical(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                               "null",
+		" null ":                         "null",
+		"{ \"b\" : 1 ,\n\t\"a\" : {} }":  `{"a":{},"b":1}`,
+		`[1.0, 1e3, 1E+3, -0, 0.10]`:     `[1.0,1e3,1E+3,-0,0.10]`,
+		`123456789012345678901234567890`: `123456789012345678901234567890`,
+		`{"a":{"d":[{"z":1,"y":2}]}}`:    `{"a":{"d":[{"y":2,"z":1}]}}`,
+		`"\u0041\u00e9 <&>"`:             `"Aé \u003c\u0026\u003e"`,
+		`{"a":1,"a":2}`:                  `{"a":2}`,
+	} {
+		g := NewWithT(t)
+		got, err := canonical([]byte(in))
+		g.Expect(err).ToNot(HaveOccurred())
+		g.Expect(string(got)).To(Equal(want))
+		again, err := canonical(got)
+		g.Expect(err).ToNot(HaveOccurred())
+		g.Expect(again).To(Equal(got), "canonical JSON stays as it is")
+	}
+	for _, in := range []string{"{", "1 2", "nope", "{\"a\":1}}"} {
+		g := NewWithT(t)
+		_, err := canonical([]byte(in))
+		g.Expect(err).To(HaveOccurred(), in)
+	}
+}
+
+func TestRunDigestChangesWithEveryField(t *testing.T) {
+	g := NewWithT(t)
+	base := RunInputs{ProgramDigest: "sha256:00", Dir: "infra", Stack: "dev", Backend: "s3://b", Inputs: "sha256:11"}
+	seen := map[string]string{RunDigest(base): "base", RunDigest(RunInputs{}): "nothing"}
+	fields := reflect.TypeFor[RunInputs]()
+	for i := range fields.NumField() {
+		for _, text := range []string{"", "x", "infra2", "3:a,b", "sha256:00sha256:11"} {
+			changed := base
+			reflect.ValueOf(&changed).Elem().Field(i).SetString(text)
+			digest := RunDigest(changed)
+			g.Expect(seen).ToNot(HaveKey(digest), "%s = %q", fields.Field(i).Name, text)
+			seen[digest] = fields.Field(i).Name + " = " + text
+		}
+	}
+	// A change of this digest means a run of every Stack on upgrade.
+	g.Expect(RunDigest(base)).To(Equal("sha256:30b6a1e6348b73ea5361de3ca374c97c9b855d52c5f80edb570f88713dc34d1b"))
+	g.Expect(RunDigest(base)).To(Equal(RunDigest(base)))
+}
+
+// FuzzRunDigest: two runs have the same digest only if they are the same.
+func FuzzRunDigest(f *testing.F) {
+	f.Add("a", "b", "c", "d", "e", "ab", "", "c", "d", "e")
+	f.Add("1:a", ",", "", "", "", "1", "a,", "", "", "")
+	f.Fuzz(func(t *testing.T, a, b, c, d, e, v, w, x, y, z string) {
+		one, other := RunInputs{a, b, c, d, e}, RunInputs{v, w, x, y, z}
+		if (one == other) != (RunDigest(one) == RunDigest(other)) {
+			t.Errorf("%#v and %#v", one, other)
+		}
+	})
+}

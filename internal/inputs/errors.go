@@ -1,0 +1,53 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inputs
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// InvalidError is a spec that contradicts itself, or asks for what cannot be
+// done: editing the spec is the only remedy.
+type InvalidError struct {
+	// Field of the Stack that is wrong, for instance spec.envRefs.HOME.
+	Field string
+	// Problem with it, and what to do about it.
+	Problem string
+}
+
+// Error says which field is wrong and why.
+func (e *InvalidError) Error() string { return e.Field + ": " + e.Problem }
+
+// UnusableError is a value that no run can be given. It may well be a Secret
+// that is wrong, and not the spec.
+type UnusableError struct {
+	// Field of the Stack that asks for the value.
+	Field string
+	// Problem with it. The value is not told.
+	Problem string
+}
+
+// Error says which field is wrong and why.
+func (e *UnusableError) Error() string { return e.Field + ": " + e.Problem }
+
+// MissingError is a Secret, or a key of one, that does not exist.
+type MissingError struct {
+	// Field of the Stack that asks for it.
+	Field string
+	// Secret that is asked for.
+	Secret types.NamespacedName
+	// Key that the Secret does not have. Empty where there is no such Secret.
+	Key string
+}
+
+// Error says what is missing. Neither the other keys of the Secret nor its
+// values are told.
+func (e *MissingError) Error() string {
+	if e.Key == "" {
+		return fmt.Sprintf("%s: Secret '%s' not found", e.Field, e.Secret)
+	}
+	return fmt.Sprintf("%s: Secret '%s' has no key %q", e.Field, e.Secret, e.Key)
+}

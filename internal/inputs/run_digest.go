@@ -1,0 +1,40 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inputs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// runFormat is mixed into the digest of a run.
+const runFormat = "run/1"
+
+// RunInputs is all that decides what a run does. A Stack whose last successful
+// run had these is up to date.
+type RunInputs struct {
+	// ProgramDigest is the digest of the artifact, or of the text of a Program.
+	ProgramDigest string
+	// Dir of the program in the artifact.
+	Dir string
+	// Stack and Backend the run works on.
+	Stack, Backend string
+	// Inputs is the Digest of the Inputs.
+	Inputs string
+}
+
+// RunDigest returns the digest of all inputs of a run, as sha256:<hex>.
+//
+// Changing this function, or adding a field, gives every Stack another digest:
+// it causes one run of every Stack when the controller is upgraded. A test pins
+// a digest so that this is never done by accident.
+func RunDigest(in RunInputs) string {
+	sum := sha256.New()
+	for _, field := range []string{runFormat, in.ProgramDigest, in.Dir, in.Stack, in.Backend, in.Inputs} {
+		// The length in front keeps "ab","c" and "a","bc" apart.
+		fmt.Fprintf(sum, "%d:%s,", len(field), field) //nolint:errcheck // A hash never fails.
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}

@@ -1,0 +1,69 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+const secretProgram = "config:\n  pw: {type: string, secret: true}\noutputs:\n  o: {\"fn::toBase64\": \"${pw}\"}\n"
+
+func TestSecretConfigIsNeverInTheClear(t *testing.T) {
+	l := newLab(t)
+	for _, secret := range []string{"hunter2hunter2", "hunter2hunter2", "changed4changed4"} {
+		r := l.update(secretProgram)
+		r.Secrets = map[string]string{"pw": secret}
+		dir, result := l.doIn(t.Context(), r)
+		l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+		l.Expect(string(result.Outputs["o"])).To(Equal(`"[secret]"`))
+		l.Expect(l.find(secret, string(dir), l.backend, l.driver.Cache, filepath.Dir(l.calls))).To(BeEmpty())
+		l.Expect(l.state()).To(ContainSubstring("ciphertext"))
+	}
+	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up", "up", "up"}), "encrypting costs no process")
+
+	// What the state holds can be read with the passphrase and nothing else: no
+	// salt is kept from the runs.
+	l.Expect(l.do(t.Context(), l.destroy()).Outcome).To(Equal(run.Succeeded))
+}
+
+func TestAWrongPassphraseIsNamed(t *testing.T) {
+	l := newLab(t)
+	r := l.update(secretProgram)
+	r.Secrets = map[string]string{"pw": "hunter2hunter2"}
+	l.Expect(l.do(t.Context(), r).Outcome).To(Equal(run.Succeeded))
+	before := l.state()
+
+	for name, edit := range map[string]func(*run.Run){
+		"with secret config": func(r *run.Run) { r.Secrets = map[string]string{"pw": "hunter2hunter2"} },
+		"without":            func(r *run.Run) { r.Program.YAML = []byte(plainProgram) },
+	} {
+		r := l.update(secretProgram)
+		r.Env[passphraseVariable] = "wrong"
+		edit(&r)
+		result := l.do(t.Context(), r)
+		l.Expect(result.Outcome).To(Equal(run.Failed), name)
+		l.Expect(result.Message).To(ContainSubstring("incorrect passphrase"), name)
+		l.Expect(l.state()).To(Equal(before), name)
+		l.Expect(l.locks()).To(BeEmpty(), name)
+	}
+}
+
+func TestThePassphraseCanComeFromAFile(t *testing.T) {
+	l := newLab(t)
+	file := filepath.Join(t.TempDir(), "passphrase")
+	l.Expect(os.WriteFile(file, []byte("correct horse\n"), 0o600)).To(Succeed())
+	for range 2 {
+		r := l.update(secretProgram)
+		delete(r.Env, passphraseVariable)
+		r.Env[passphraseFileVariable] = file
+		r.Secrets = map[string]string{"pw": "hunter2hunter2"}
+		l.Expect(l.do(t.Context(), r).Outcome).To(Equal(run.Succeeded))
+	}
+}

@@ -1,0 +1,130 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// begun returns when the provider has begun to create something.
+func (l *lab) begun() {
+	l.Eventually(func() string {
+		text, _ := os.ReadFile(filepath.Join(l.cloud, "journal.jsonl"))
+		return string(text)
+	}).WithTimeout(30 * time.Second).Should(ContainSubstring("begin"))
+}
+
+// start does a run beside the test.
+func (l *lab) start(ctx context.Context, r run.Run) <-chan run.Result {
+	results := make(chan run.Result, 1)
+	go func() { results <- l.driver.Do(ctx, Directory(l.TempDir()), r, func(string) {}) }()
+	return results
+}
+
+func TestATimeoutFinishesWhatIsInFlight(t *testing.T) {
+	l := newLab(t).withProvider()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	result := l.do(ctx, l.update(l.thing("delays: {create: 4s}", "value: x")))
+	l.Expect(result.Outcome).To(Equal(run.TimedOut), result.Message)
+	l.Expect(result.Changes.Created).To(Equal(2), "the thing in flight and the provider")
+	l.Expect(l.things()).To(Equal(1), "nothing else was begun")
+	l.Expect(l.locks()).To(BeEmpty())
+	l.Expect(l.state()).To(ContainSubstring("lab:index:Thing::a"))
+	l.Expect(l.state()).NotTo(ContainSubstring("pending_operations"))
+}
+
+func TestASecondSignalLeavesPendingOperationsButNoLock(t *testing.T) {
+	l := newLab(t).withProvider()
+	l.driver.Grace = Grace{Settle: 5 * time.Second, Finish: 500 * time.Millisecond, Abort: 20 * time.Second}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	results := l.start(ctx, l.update(l.thing("delays: {create: 20s}")))
+	l.begun()
+	cancel(errors.New("the controller is shutting down"))
+	var result run.Result
+	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
+	l.Expect(result.Outcome).To(Equal(run.Cancelled))
+	l.Expect(result.Message).To(And(ContainSubstring("the controller is shutting down"), ContainSubstring("pending operations")))
+	l.Expect(l.locks()).To(BeEmpty())
+	l.Expect(l.state()).To(ContainSubstring("pending_operations"))
+}
+
+func TestAKilledCLILeavesNoProcess(t *testing.T) {
+	l := newLab(t).withProvider()
+	r := l.update(l.thing("delays: {create: 60s}"))
+	results := l.start(t.Context(), r)
+	l.begun()
+	found, err := marked(r.ID)
+	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(len(found)).To(BeNumerically(">=", 3), "the CLI, the language host and the provider")
+	for _, process := range found {
+		command, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(process.Pid), "cmdline"))
+		if strings.Contains(string(command), "pulumi\x00--non-interactive") {
+			l.Expect(process.Kill()).To(Succeed())
+		}
+	}
+	release(found)
+	var result run.Result
+	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
+	l.Expect(result.Outcome).To(Equal(run.Failed))
+	l.Expect(result.Message).To(ContainSubstring("ended by a signal (killed)"))
+	alive, err := Alive(r.ID)
+	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(alive).To(BeZero())
+}
+
+func TestARunThatIsCancelledBeforeItStartsCallsNothing(t *testing.T) {
+	l := newLab(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("the controller is shutting down"))
+	result := l.do(ctx, l.update(plainProgram))
+	l.Expect(result.Outcome).To(Equal(run.Cancelled))
+	l.Expect(l.newCalls()).To(BeEmpty())
+}
+
+func TestACancellationWhileTheCLIStartsLeavesNoLock(t *testing.T) {
+	l := newLab(t).withProvider()
+	l.Expect(l.do(t.Context(), l.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
+	for _, after := range []time.Duration{20, 120, 200, 260, 300, 350, 400} {
+		ctx, cancel := context.WithTimeout(t.Context(), after*time.Millisecond)
+		result := l.do(ctx, l.update(plainProgram))
+		cancel()
+		l.Expect(l.locks()).To(BeEmpty(), "cancelled after %d ms: %s", after, result.Message)
+	}
+}
+
+func TestNothingOfTheControllersEnvironmentReachesARun(t *testing.T) {
+	l := newLab(t).withProvider()
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "of the controller")
+	l.driver.PassEnv = map[string]string{"HTTPS_PROXY": "http://proxy.example"}
+	r := l.update(l.thing("delays: {create: 2s}"))
+	r.Env["PULUMI_BACKEND_URL"] = "file:///elsewhere"
+	results := l.start(t.Context(), r)
+	l.begun()
+	found, err := marked(r.ID)
+	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(found).NotTo(BeEmpty())
+	for _, process := range found {
+		environ, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(process.Pid), "environ"))
+		l.Expect(err).NotTo(HaveOccurred())
+		l.Expect(string(environ)).To(ContainSubstring("HTTPS_PROXY=http://proxy.example"))
+		l.Expect(string(environ)).NotTo(ContainSubstring("AWS_SECRET_ACCESS_KEY"))
+		l.Expect(string(environ)).NotTo(ContainSubstring("file:///elsewhere"))
+	}
+	release(found)
+	var result run.Result
+	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+}

@@ -1,0 +1,392 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+)
+
+// lab is the real CLI with a backend, a plugin cache and a lab cloud of its own.
+// Between the driver and the CLI stands a script that notes each call.
+type lab struct {
+	*testing.T
+	*WithT
+	driver  *Driver
+	backend string
+	cloud   string
+	calls   string
+	runs    int
+
+	mu   sync.Mutex
+	said []string
+}
+
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	cli, err := process.FindBin("pulumi")
+	if err != nil {
+		t.Skip(err)
+	}
+	if _, err := process.FindBin("pulumi-language-yaml"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	l := &lab{
+		T: t, WithT: NewWithT(t),
+		backend: filepath.Join(dir, "backend"), cloud: filepath.Join(dir, "cloud"), calls: filepath.Join(dir, "calls"),
+		driver: &Driver{
+			Bin: filepath.Join(dir, "bin"), Path: []string{"/usr/bin", "/bin"}, Cache: filepath.Join(dir, "cache"),
+			NoPluginDownload: true, Grace: Grace{Settle: 5 * time.Second},
+		},
+	}
+	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" >> %s\nexec %s \"$@\"\n", l.calls, cli)
+	writeTree(t, dir, map[string]string{"bin/pulumi": script, "backend/.keep": "", "calls": ""})
+	l.Expect(os.Chmod(filepath.Join(l.driver.Bin, "pulumi"), 0o700)).To(Succeed())
+	return l
+}
+
+// withProvider installs the lab provider into the plugin cache.
+func (l *lab) withProvider() *lab {
+	l.Helper()
+	plugin, err := process.FindBin("pulumi-resource-lab")
+	if err != nil {
+		l.Skip(err)
+	}
+	dir := filepath.Join(l.driver.Cache, "plugins", "resource-lab-v0.1.0")
+	l.Expect(os.MkdirAll(dir, 0o700)).To(Succeed())
+	l.Expect(os.Symlink(plugin, filepath.Join(dir, "pulumi-resource-lab"))).To(Succeed())
+	return l
+}
+
+// update is an update of a Program in Pulumi YAML.
+func (l *lab) update(program string) run.Run {
+	l.runs++
+	return run.Run{
+		// Unlike that of any other test on this machine: processes are found by it.
+		ID: fmt.Sprintf("%s-%d", filepath.Base(filepath.Dir(filepath.Dir(l.calls))), l.runs), Operation: run.Update,
+		Stack: "dev", Backend: "file://" + l.backend,
+		Project: run.Project{Name: "demo", Runtime: "yaml"},
+		Program: run.Program{YAML: []byte(program)},
+		Env: map[string]string{
+			passphraseVariable: "correct horse",
+			// The provider in bin/, beside the CLI, would be found first.
+			"PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
+		},
+		Exists: l.runs > 1,
+	}
+}
+
+func (l *lab) destroy() run.Run {
+	r := l.update("")
+	r.Operation, r.Program = run.Destroy, run.Program{}
+	return r
+}
+
+// do does a run in a directory of its own, and proves that nothing lives on.
+func (l *lab) do(ctx context.Context, r run.Run) run.Result {
+	l.Helper()
+	_, result := l.doIn(ctx, r)
+	return result
+}
+
+func (l *lab) doIn(ctx context.Context, r run.Run) (Directory, run.Result) {
+	l.Helper()
+	dir := Directory(l.TempDir())
+	result := l.driver.Do(ctx, dir, r, func(line string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.said = append(l.said, line)
+	})
+	alive, err := Alive(r.ID)
+	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(alive).To(BeZero(), "processes of the run live on")
+	l.Logf("%s: %s: %+v %q", r.ID, result.Outcome, result.Changes, result.Message)
+	return dir, result
+}
+
+func (l *lab) saidLines() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string{}, l.said...)
+}
+
+// newCalls lists the calls of the CLI since it was last asked, without flags.
+func (l *lab) newCalls() []string {
+	l.Helper()
+	text, err := os.ReadFile(l.calls)
+	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(os.Truncate(l.calls, 0)).To(Succeed())
+	var calls []string
+	for line := range strings.Lines(string(text)) {
+		var words []string
+		for _, word := range strings.Fields(line) {
+			if !strings.HasPrefix(word, "-") && len(words) < 2 && !strings.Contains(word, "/") {
+				words = append(words, word)
+			}
+		}
+		calls = append(calls, strings.Join(words, " "))
+	}
+	return calls
+}
+
+// find lists the files under the directories that contain the text.
+func (l *lab) find(text string, dirs ...string) []string {
+	l.Helper()
+	var found []string
+	for _, dir := range dirs {
+		l.Expect(filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			if strings.Contains(string(content), text) {
+				found = append(found, path)
+			}
+			return err
+		})).To(Succeed())
+	}
+	return found
+}
+
+func (l *lab) state() string {
+	l.Helper()
+	text, err := os.ReadFile(filepath.Join(l.backend, ".pulumi", "stacks", "demo", "dev.json"))
+	l.Expect(err).NotTo(HaveOccurred())
+	return string(text)
+}
+
+func (l *lab) locks() []string {
+	l.Helper()
+	locks, err := filepath.Glob(filepath.Join(l.backend, ".pulumi", "locks", "organization", "demo", "dev", "*.json"))
+	l.Expect(err).NotTo(HaveOccurred())
+	return locks
+}
+
+func (l *lab) things() int {
+	l.Helper()
+	things, err := filepath.Glob(filepath.Join(l.cloud, "things", "*.json"))
+	l.Expect(err).NotTo(HaveOccurred())
+	return len(things)
+}
+
+// thing is a program with one lab:index:Thing for each of the properties.
+func (l *lab) thing(properties ...string) string {
+	text := "resources:\n  prov:\n    type: pulumi:providers:lab\n    defaultProvider: true\n" +
+		"    properties: {directory: " + l.cloud + "}\n"
+	for i, p := range properties {
+		name := string(rune('a' + i))
+		text += fmt.Sprintf("  %s:\n    type: lab:index:Thing\n    properties:\n      name: %s\n      %s\n", name, name, p)
+		if i > 0 {
+			text += "    options: {dependsOn: [\"${a}\"]}\n"
+		}
+	}
+	return text
+}
+
+const plainProgram = "outputs:\n  o: hello\n  s: {\"fn::secret\": abc}\n  n: {a: 1, b: [true]}\n"
+
+func TestUpdatesAndDestroy(t *testing.T) {
+	l := newLab(t)
+	first := time.Now()
+	result := l.do(t.Context(), l.update(plainProgram))
+	t.Logf("first update: %s", time.Since(first))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up"}))
+	l.Expect(result.Project).To(Equal(run.Project{Name: "demo", Runtime: "yaml"}))
+	l.Expect(result.Changes).To(Equal(run.Changes{}))
+	l.Expect(result.Outputs).To(Equal(map[string]json.RawMessage{
+		"o": json.RawMessage(`"hello"`), "s": json.RawMessage(`"[secret]"`), "n": json.RawMessage(`{"a":1,"b":[true]}`),
+	}))
+	l.Expect(result.EndedAt).To(BeTemporally(">", result.StartedAt))
+
+	later := time.Now()
+	result = l.do(t.Context(), l.update(plainProgram))
+	t.Logf("later update: %s", time.Since(later))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.newCalls()).To(Equal([]string{"up"}))
+
+	again := l.update(plainProgram)
+	again.Exists = false
+	l.Expect(l.do(t.Context(), again).Outcome).To(Equal(run.Succeeded), "a stack that exists after all")
+	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up"}))
+
+	result = l.do(t.Context(), l.destroy())
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.newCalls()).To(Equal([]string{"destroy"}))
+	l.Expect(filepath.Join(l.backend, ".pulumi", "stacks", "demo", "dev.json")).NotTo(BeAnExistingFile())
+
+	result = l.do(t.Context(), l.destroy())
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), "destroying what is not there")
+	l.Expect(result.Changes).To(Equal(run.Changes{}))
+	l.Expect(l.newCalls()).To(Equal([]string{"destroy"}))
+
+	result = l.do(t.Context(), l.update(plainProgram))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), "a stack that somebody removed: %s", result.Message)
+	l.Expect(l.newCalls()).To(Equal([]string{"up", "stack init", "up"}))
+}
+
+func TestResourcesAreCountedAndLogged(t *testing.T) {
+	l := newLab(t).withProvider()
+	result := l.do(t.Context(), l.update(l.thing("value: x", "value: x", "value: x")))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(result.Changes).To(Equal(run.Changes{Created: 4}), "three things and the provider")
+	l.Expect(l.saidLines()).To(ContainElements("lab:index:Thing (a): create started", "lab:index:Thing (a): create done"))
+	l.Expect(filepath.Join(l.driver.Cache, "plugins", "resource-lab-v0.1.0.lastused")).To(BeAnExistingFile(),
+		"the plugin was not taken from the shared cache")
+
+	program := strings.Replace(l.thing("value: x", "value: y"), "name: a", "name: z", 1)
+	result = l.do(t.Context(), l.update(program))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(result.Changes).To(Equal(run.Changes{Replaced: 1, Updated: 1, Deleted: 1, Same: 1}))
+
+	result = l.do(t.Context(), l.destroy())
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(result.Changes).To(Equal(run.Changes{Deleted: 3}))
+	l.Expect(l.things()).To(BeZero())
+}
+
+func TestFailures(t *testing.T) {
+	for name, test := range map[string]struct {
+		program     func(*lab) string
+		edit        func(*lab, *run.Run)
+		want        string
+		wantChanges run.Changes
+		notBegun    bool
+	}{
+		"a program that does not parse": {
+			program: func(*lab) string { return "outputs: [" }, want: "yaml: line",
+		},
+		"a program that names what is not there": {
+			program: func(*lab) string { return "outputs: {o: \"${nothing}\"}" }, want: "nothing",
+		},
+		"a provider that is not installed": {
+			program: func(*lab) string { return "resources: {a: {type: \"nosuch:index:Thing\"}}" },
+			want:    "the provider plugin is not installed",
+		},
+		"a language host that is not installed": {
+			program: func(*lab) string { return plainProgram },
+			edit:    func(_ *lab, r *run.Run) { r.Project.Runtime = "cobol" },
+			want:    "no language plugin 'pulumi-language-cobol' found",
+		},
+		"a resource that fails after another was made": {
+			program:     func(l *lab) string { return l.thing("value: x", "failures: {create: \"quota exceeded\"}") },
+			want:        "lab:index:Thing (b): quota exceeded",
+			wantChanges: run.Changes{Created: 2},
+		},
+		"a provider that puts a secret into its error": {
+			program: func(l *lab) string {
+				return l.thing("secretValue: hunter2\n      echoInput: true\n      failures: {create: \"denied\"}")
+			},
+			edit:        func(_ *lab, r *run.Run) { r.Masks = []string{"hunter2"} },
+			want:        `lab:index:Thing (a): denied (input was "***")`,
+			wantChanges: run.Changes{Created: 1},
+		},
+		"no passphrase": {
+			program: func(*lab) string { return plainProgram },
+			edit:    func(_ *lab, r *run.Run) { delete(r.Env, passphraseVariable) },
+			want:    "give PULUMI_CONFIG_PASSPHRASE among the environment variables of the run",
+		},
+		"a backend that cannot be opened": {
+			program: func(*lab) string { return plainProgram },
+			edit:    func(_ *lab, r *run.Run) { r.Backend = "file:///nowhere/at/all" },
+			want:    "the backend cannot be opened",
+		},
+		"a backend that does not answer": {
+			program: func(*lab) string { return plainProgram },
+			edit: func(_ *lab, r *run.Run) {
+				r.Backend, r.Env["PULUMI_ACCESS_TOKEN"] = "http://127.0.0.1:1", "x"
+			},
+			want: "nothing answers at that address",
+		},
+		"a stack name that Pulumi refuses": {
+			program: func(*lab) string { return plainProgram },
+			edit:    func(_ *lab, r *run.Run) { r.Stack = "d ev" },
+			want:    "a stack name may only contain", notBegun: true,
+		},
+		"an organization on a backend without accounts": {
+			program: func(*lab) string { return plainProgram },
+			edit:    func(_ *lab, r *run.Run) { r.Stack = "acme/dev" },
+			want:    "organization name must be 'organization'", notBegun: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t).withProvider()
+			r := l.update(test.program(l))
+			if test.edit != nil {
+				test.edit(l, &r)
+			}
+			result := l.do(t.Context(), r)
+			l.Expect(result.Outcome).To(Equal(run.Failed))
+			l.Expect(result.Message).To(ContainSubstring(test.want))
+			l.Expect(result.Changes).To(Equal(test.wantChanges))
+			l.Expect(l.locks()).To(BeEmpty())
+			if test.notBegun {
+				l.Expect(l.newCalls()).To(BeEmpty())
+			}
+			for _, line := range append(l.saidLines(), result.Message) {
+				l.Expect(line).NotTo(ContainSubstring("hunter2"))
+			}
+		})
+	}
+}
+
+func TestALockIsReportedWithItsHolder(t *testing.T) {
+	l := newLab(t)
+	l.Expect(l.do(t.Context(), l.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
+	writeTree(t, l.backend, map[string]string{
+		".pulumi/locks/organization/demo/dev/0.json": `{"pid":7,"username":"bob","hostname":"elsewhere","timestamp":"2026-01-02T03:04:05Z"}`,
+	})
+	for _, r := range []run.Run{l.update(plainProgram), l.destroy()} {
+		result := l.do(t.Context(), r)
+		l.Expect(result.Outcome).To(Equal(run.Locked), result.Message)
+		l.Expect(result.Message).To(ContainSubstring("created by bob@elsewhere (pid 7) at 2026-01-02T03:04:05Z"))
+		l.Expect(l.locks()).To(HaveLen(1), "a lock of somebody else is never broken")
+	}
+}
+
+func TestADestroyNeedsTheStateAlone(t *testing.T) {
+	l := newLab(t).withProvider()
+	r := l.update(l.thing("secretValue: hunter2"))
+	l.Expect(l.do(t.Context(), r).Outcome).To(Equal(run.Succeeded))
+	l.Expect(l.things()).To(Equal(1))
+	r = l.destroy()
+	// Of a program in a language whose host is not here, and whose name is only in
+	// the name of the stack.
+	r.Stack, r.Project = "organization/demo/dev", run.Project{Runtime: "cobol"}
+	result := l.do(t.Context(), r)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.things()).To(BeZero())
+}
+
+func TestAProgramOfAnArtifact(t *testing.T) {
+	l := newLab(t)
+	r := l.update("")
+	r.Program = run.Program{Artifact: &run.Artifact{Dir: "deploy"}}
+	r.Config = map[string]json.RawMessage{"greeting": json.RawMessage(`"hi"`), "list": json.RawMessage(`["a","b"]`)}
+	dir := Directory(t.TempDir())
+	writeTree(t, dir.Workspace(), map[string]string{
+		"deploy/Pulumi.yaml": "name: shop\nruntime: yaml\nbackend: {url: file:///nowhere}\n",
+		"deploy/Main.yaml": "config:\n  greeting: {type: string}\n  kept: {type: string}\n  list: {type: array, items: {type: string}}\n" +
+			"outputs: {o: \"${greeting} ${kept} ${list[1]}\"}\n",
+		"deploy/Pulumi.dev.yaml": "config: {greeting: lost, kept: kept}\n",
+	})
+	result := l.driver.Do(t.Context(), dir, r, func(string) {})
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(result.Project.Name).To(Equal("shop"))
+	l.Expect(string(result.Outputs["o"])).To(Equal(`"hi kept b"`))
+}

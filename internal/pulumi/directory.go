@@ -1,0 +1,67 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Directory is the absolute path of the directory of one run. Nothing else may
+// use it.
+//
+//	workspace/     the program: an artifact is unpacked here before Do
+//	home/          HOME, and in it .pulumi, which is PULUMI_HOME
+//	tmp/           TMPDIR
+//	events.jsonl   what the engine tells
+type Directory string
+
+// Workspace is where an artifact is unpacked.
+func (d Directory) Workspace() string { return filepath.Join(string(d), "workspace") }
+
+func (d Directory) home() string       { return filepath.Join(string(d), "home") }
+func (d Directory) pulumiHome() string { return filepath.Join(d.home(), ".pulumi") }
+func (d Directory) temp() string       { return filepath.Join(string(d), "tmp") }
+func (d Directory) events() string     { return filepath.Join(string(d), "events.jsonl") }
+
+// Make makes the directories that a run needs, for nobody but this user.
+func (d Directory) Make() error {
+	for _, path := range []string{d.Workspace(), d.pulumiHome(), d.temp()} {
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			return fmt.Errorf("making the directory of the run: %w", err)
+		}
+	}
+	return nil
+}
+
+// Clear removes all that a run put into the directory, but not what its caller
+// keeps there.
+func (d Directory) Clear() error {
+	var errs []error
+	for _, path := range []string{d.Workspace(), d.home(), d.temp(), d.events()} {
+		if err := os.RemoveAll(path); err != nil {
+			errs = append(errs, fmt.Errorf("clearing the directory of the run: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// shareCache makes plugins and schemas links into the directory that all runs
+// share, so that a plugin is installed once. Pulumi locks an installation by a
+// file beside the plugin, which therefore works across runs. Credentials, logs
+// and selected stacks, the rest of PULUMI_HOME, stay private to the run.
+func (d Directory) shareCache(cache string) error {
+	for _, name := range []string{"plugins", "schemas"} {
+		shared, link := filepath.Join(cache, name), filepath.Join(d.pulumiHome(), name)
+		if err := os.MkdirAll(shared, 0o700); err != nil {
+			return fmt.Errorf("making the shared cache of plugins: %w", err)
+		}
+		if err := os.Symlink(shared, link); err != nil && !errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("linking the shared cache of plugins: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// runVariable marks every process of a run with the run's ID. Children inherit
+// it, so that what a run left behind can be found wherever it hangs in the
+// process tree: plugins are in process groups of their own.
+const runVariable = "PULUMI_CONTROLLER_RUN"
+
+// ownedVariables lists the variables that a spec may not set, because the
+// driver depends on them. PULUMI_BACKEND_URL is not among them: a spec may name
+// the backend that way, and the caller has taken it from there.
+func ownedVariables() []string {
+	return []string{"HOME", "PATH", "TMPDIR", "PULUMI_HOME", "PULUMI_DEBUG_COMMANDS", runVariable}
+}
+
+// CheckEnv refuses variables that a run cannot be given. No value is part of
+// the error.
+func CheckEnv(env map[string]string) error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		switch {
+		case name == "" || strings.ContainsAny(name, "=\x00"):
+			errs = append(errs, fmt.Errorf("%q is not the name of an environment variable", name))
+		case slices.Contains(ownedVariables(), name):
+			errs = append(errs, fmt.Errorf("the environment variable %s cannot be set: the controller gives it", name))
+		case strings.ContainsRune(env[name], 0):
+			errs = append(errs, fmt.Errorf("the environment variable %s has a NUL byte in its value", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// environment is all that the processes of a run get. It is built from nothing:
+// none of the controller's own variables can reach a program.
+func (d *Driver) environment(dir Directory, r run.Run) []string {
+	env := map[string]string{
+		"LANG":     "C.UTF-8",
+		"NO_COLOR": "1",
+		// The check asks the network, and its answer would be noise in the output.
+		"PULUMI_SKIP_UPDATE_CHECK": "true",
+		// A fresh workspace has no secrets provider of its own: keep to the state's.
+		"PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true",
+		// Saves listing the bucket for stacks of an old layout, which Pulumi refuses anyway.
+		"PULUMI_DIY_BACKEND_NO_LEGACY_WARNING": "1",
+	}
+	if d.NoPluginDownload {
+		env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] = "true"
+	}
+	maps.Copy(env, d.PassEnv)
+	maps.Copy(env, r.Env)
+	maps.Copy(env, map[string]string{
+		"PATH":        strings.Join(append([]string{d.Bin}, d.Path...), ":"),
+		"HOME":        dir.home(),
+		"TMPDIR":      dir.temp(),
+		"PULUMI_HOME": dir.pulumiHome(),
+		// Without it a program's Pulumi.yaml could move the state elsewhere.
+		"PULUMI_BACKEND_URL": r.Backend,
+		// The CLI ignores --event-log without it.
+		"PULUMI_DEBUG_COMMANDS": "true",
+		runVariable:             r.ID,
+	})
+	list := make([]string, 0, len(env))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, name+"="+env[name])
+	}
+	return list
+}

@@ -1,0 +1,193 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// stackType is the type of the entry that a stack has for itself.
+const stackType = "pulumi:pulumi:Stack"
+
+// maxErrors bounds the errors that are kept to choose a message from.
+const maxErrors = 20
+
+// engineEvent is the part of apitype.EngineEvent that is read here. That type
+// itself would decode the properties of every resource, and change big numbers
+// among them.
+type engineEvent struct {
+	Diagnostic *apitype.DiagnosticEvent `json:"diagnosticEvent"`
+	Summary    *apitype.SummaryEvent    `json:"summaryEvent"`
+	Policy     *apitype.PolicyEvent     `json:"policyEvent"`
+	Pre        *stepEvent               `json:"resourcePreEvent"`
+	Done       *stepEvent               `json:"resOutputsEvent"`
+	Failed     *stepEvent               `json:"resOpFailedEvent"`
+	Cancel     *struct{}                `json:"cancelEvent"`
+}
+
+type stepEvent struct {
+	Metadata struct {
+		Op   apitype.OpType `json:"op"`
+		URN  string         `json:"urn"`
+		Type string         `json:"type"`
+		New  *struct {
+			Outputs map[string]json.RawMessage `json:"outputs"`
+		} `json:"new"`
+	} `json:"metadata"`
+}
+
+// events is what the engine has told of one operation. It is fed line by line.
+type events struct {
+	// mask is applied before a text is cut: half a secret is not found any more.
+	mask *masker
+	// began and ended bound the time in which the engine is at work, and a first
+	// signal is taken as a wish to stop.
+	began, ended bool
+	outputs      map[string]json.RawMessage
+	errors       []diagnostic
+	steps        map[apitype.OpType]int
+	stackOp      apitype.OpType
+	summary      *apitype.SummaryEvent
+}
+
+// diagnostic is an error that the engine or the program reported.
+type diagnostic struct {
+	urn, text string
+	// printed is one that the program only printed: Pulumi YAML reports its
+	// errors that way.
+	printed bool
+}
+
+// read takes in one line of the event log and tells what to log of it, "" for
+// nothing. What is not understood is passed over: the outcome of a run never
+// hangs on its events.
+func (e *events) read(line []byte) string {
+	var event engineEvent
+	if err := json.Unmarshal(line, &event); err != nil {
+		return ""
+	}
+	e.began = true
+	switch {
+	case event.Diagnostic != nil:
+		return e.readDiagnostic(event.Diagnostic)
+	case event.Policy != nil:
+		return e.readPolicy(event.Policy)
+	case event.Pre != nil:
+		return e.readStart(event.Pre)
+	case event.Done != nil:
+		return e.readDone(event.Done)
+	case event.Failed != nil:
+		return step(event.Failed, "failed")
+	case event.Summary != nil:
+		e.summary, e.ended = event.Summary, true
+	case event.Cancel != nil:
+		e.ended = true
+	}
+	return ""
+}
+
+func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
+	text := tidy(e.mask.apply(event.Message))
+	if text == "" || event.Severity == "debug" || event.Ephemeral {
+		return ""
+	}
+	printed := event.Severity == "info#err"
+	if event.Severity == "error" || printed {
+		e.keepError(diagnostic{urn: event.URN, text: text, printed: printed})
+	}
+	name := event.Severity
+	if printed || name == "info" {
+		return about(event.URN, text)
+	}
+	return about(event.URN, name+": "+strings.TrimPrefix(text, name+": "))
+}
+
+// keepError keeps the first errors. A printed one counts where it says that it
+// is an error; printed lines that are indented belong to the one before.
+func (e *events) keepError(d diagnostic) {
+	if d.printed && !isErrorLine(d.text) {
+		if last := len(e.errors) - 1; last >= 0 && e.errors[last].printed && strings.HasPrefix(d.text, " ") {
+			e.errors[last].text = cut(e.errors[last].text+"\n"+d.text, maxMessage)
+		}
+		return
+	}
+	if len(e.errors) < maxErrors {
+		d.text = cut(d.text, maxMessage)
+		e.errors = append(e.errors, d)
+	}
+}
+
+func (e *events) readPolicy(event *apitype.PolicyEvent) string {
+	text := fmt.Sprintf("policy %s of %s: %s", event.PolicyName, event.PolicyPackName, tidy(e.mask.apply(event.Message)))
+	if event.EnforcementLevel == "mandatory" {
+		e.keepError(diagnostic{urn: event.ResourceURN, text: text})
+	}
+	return about(event.ResourceURN, text)
+}
+
+func (e *events) readStart(event *stepEvent) string {
+	if event.Metadata.Type == stackType {
+		e.stackOp = event.Metadata.Op
+	}
+	return step(event, "started")
+}
+
+func (e *events) readDone(event *stepEvent) string {
+	meta := event.Metadata
+	if meta.Type == stackType {
+		if meta.New != nil {
+			e.outputs = meta.New.Outputs
+		}
+		return ""
+	}
+	if e.steps == nil {
+		e.steps = make(map[apitype.OpType]int)
+	}
+	e.steps[meta.Op]++
+	return step(event, "done")
+}
+
+// step is the line for an operation on a resource: none for one that is as it
+// should be, or for the stack itself.
+func step(event *stepEvent, what string) string {
+	if event.Metadata.Op == apitype.OpSame || event.Metadata.Type == stackType {
+		return ""
+	}
+	return about(event.Metadata.URN, fmt.Sprintf("%s %s", event.Metadata.Op, what))
+}
+
+// changes counts by the summary, which also knows components that registered no
+// outputs, and by the single steps where the engine did not get as far.
+func (e *events) changes() run.Changes {
+	counts := make(map[apitype.OpType]int)
+	for op, n := range e.steps {
+		counts[op] = n
+	}
+	if e.summary != nil {
+		clear(counts)
+		for op, n := range e.summary.ResourceChanges {
+			counts[op] = n
+		}
+		// The stack's own entry is in the summary.
+		if counts[e.stackOp] > 0 {
+			counts[e.stackOp]--
+		}
+	}
+	return run.Changes{
+		// An import is new to the stack, as a creation is.
+		Created: counts[apitype.OpCreate] + counts[apitype.OpImport],
+		Updated: counts[apitype.OpUpdate],
+		Deleted: counts[apitype.OpDelete],
+		// A replacement is also a create-replacement and a delete-replaced, which
+		// are not counted.
+		Replaced: counts[apitype.OpReplace],
+		Same:     counts[apitype.OpSame],
+	}
+}

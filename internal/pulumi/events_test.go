@@ -1,0 +1,173 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+const (
+	thingURN = "urn:pulumi:dev::demo::lab:index:Thing::a"
+	stackURN = "urn:pulumi:dev::demo::pulumi:pulumi:Stack::demo-dev"
+)
+
+func stepLine(kind, op, urn, outputs string) string {
+	return fmt.Sprintf(`{"%s":{"metadata":{"op":%q,"urn":%q,"type":%q,"new":{"outputs":%s}}}}`,
+		kind, op, urn, strings.Split(urn, "::")[2], outputs)
+}
+
+func diagLine(severity, urn, message string) string {
+	text, _ := json.Marshal(message)
+	return fmt.Sprintf(`{"diagnosticEvent":{"urn":%q,"severity":%q,"message":%s}}`, urn, severity, text)
+}
+
+func readAll(e *events, all ...string) []string {
+	var said []string
+	var l lines
+	l.feed([]byte(strings.Join(all, "\n")+"\n"), func(line []byte) {
+		if text := e.read(line); text != "" {
+			said = append(said, text)
+		}
+	}, func() { said = append(said, "too long") })
+	return said
+}
+
+func TestEventsTellWhatIsLogged(t *testing.T) {
+	for name, test := range map[string]struct{ line, want string }{
+		"the start of an operation":          {stepLine("resourcePreEvent", "create", thingURN, "{}"), "lab:index:Thing (a): create started"},
+		"the end of one":                     {stepLine("resOutputsEvent", "update", thingURN, "{}"), "lab:index:Thing (a): update done"},
+		"a failed one":                       {stepLine("resOpFailedEvent", "delete", thingURN, "{}"), "lab:index:Thing (a): delete failed"},
+		"nothing of what is as it should be": {stepLine("resOutputsEvent", "same", thingURN, "{}"), ""},
+		"nothing of the stack itself":        {stepLine("resOutputsEvent", "create", stackURN, "{}"), ""},
+		"an error with its resource":         {diagLine("error", thingURN, "error: boom\n\n"), "lab:index:Thing (a): error: boom"},
+		"a warning":                          {diagLine("warning", "", "look out\n"), "warning: look out"},
+		"what the program prints":            {diagLine("info#err", stackURN, "\x1b[1mhello\x1b[0m\n"), "hello"},
+		"nothing for debugging":              {diagLine("debug", "", "Registering"), ""},
+		"nothing of what is not JSON":        {"{", ""},
+		"nothing of what is not known":       {`{"newEvent":{}}`, ""},
+		"a policy":                           {`{"policyEvent":{"message":"no","policyName":"p","policyPackName":"k","enforcementLevel":"mandatory"}}`, "policy p of k: no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(strings.Join(readAll(&events{mask: newMasker(nil)}, test.line), "|")).To(Equal(test.want))
+		})
+	}
+}
+
+func TestEventsCountChanges(t *testing.T) {
+	steps := []string{
+		stepLine("resourcePreEvent", "same", stackURN, "{}"),
+		stepLine("resOutputsEvent", "create", thingURN+"1", "{}"),
+		stepLine("resOutputsEvent", "create-replacement", thingURN, "{}"),
+		stepLine("resOutputsEvent", "replace", thingURN, "{}"),
+		stepLine("resOutputsEvent", "delete-replaced", thingURN, "{}"),
+		stepLine("resOutputsEvent", "delete", thingURN+"2", "{}"),
+		stepLine("resOutputsEvent", "same", thingURN+"3", "{}"),
+		stepLine("resOutputsEvent", "same", stackURN, "{}"),
+	}
+	summary := `{"summaryEvent":{"resourceChanges":{"create":1,"replace":1,"delete":1,"same":3}}}`
+	for name, test := range map[string]struct {
+		lines []string
+		want  run.Changes
+	}{
+		"by the single steps where there is no summary": {steps, run.Changes{Created: 1, Replaced: 1, Deleted: 1, Same: 1}},
+		"by the summary, without the stack itself":      {append(steps, summary), run.Changes{Created: 1, Replaced: 1, Deleted: 1, Same: 2}},
+		"none where nothing happened":                   {nil, run.Changes{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &events{mask: newMasker(nil)}
+			readAll(e, test.lines...)
+			NewWithT(t).Expect(e.changes()).To(Equal(test.want))
+		})
+	}
+}
+
+func TestEventsKeepTheOutputs(t *testing.T) {
+	g := NewWithT(t)
+	e := &events{mask: newMasker(nil)}
+	secret := `{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}`
+	readAll(e, stepLine("resOutputsEvent", "same", stackURN,
+		`{"big":9007199254740993,"s":`+secret+`,"n":{"a":[`+secret+`],"b":"x<y"},"m":"my hunter2 text","k":{"hunter2":1}}`))
+	g.Expect(showOutputs(e.outputs, newMasker([]string{"hunter2"}))).To(Equal(map[string]json.RawMessage{
+		"big": json.RawMessage(`9007199254740993`),
+		"s":   json.RawMessage(`"[secret]"`),
+		"n":   json.RawMessage(`{"a":["[secret]"],"b":"x<y"}`),
+		"m":   json.RawMessage(`"my *** text"`),
+		"k":   json.RawMessage(`{"***":1}`),
+	}))
+}
+
+func TestOutputsAreBounded(t *testing.T) {
+	g := NewWithT(t)
+	outputs := map[string]json.RawMessage{}
+	for i := range 100 {
+		outputs[fmt.Sprintf("o%03d", i)] = quote(strings.Repeat("x", 10<<10))
+	}
+	outputs["a"] = quote(strings.Repeat("x", maxOutput))
+	shown := showOutputs(outputs, newMasker(nil))
+	total := 0
+	for _, text := range shown {
+		total += len(text)
+	}
+	g.Expect(total).To(BeNumerically("<=", maxOutputs))
+	g.Expect(string(shown["a"])).To(ContainSubstring("too big to show"))
+	g.Expect(showOutputs(nil, newMasker(nil))).To(BeNil())
+}
+
+func TestASecretIsMaskedBeforeATextIsCut(t *testing.T) {
+	g := NewWithT(t)
+	e := &events{mask: newMasker([]string{"topsecretvalue"})}
+	readAll(e, diagLine("error", "", strings.Repeat("x", maxMessage-8)+"topsecretvalue"))
+	g.Expect(e.errors[0].text).NotTo(ContainSubstring("top"))
+}
+
+func TestLinesSkipOneThatIsTooLong(t *testing.T) {
+	g := NewWithT(t)
+	var l lines
+	var got []string
+	tooLong := 0
+	feed := func(text string) {
+		l.feed([]byte(text), func(line []byte) { got = append(got, string(line)) }, func() { tooLong++ })
+	}
+	feed("a\nb")
+	feed("c\n")
+	for range 10 {
+		feed(strings.Repeat("x", maxLine/8))
+	}
+	feed("\nd\nunfinished")
+	g.Expect(got).To(Equal([]string{"a", "bc", "d"}))
+	g.Expect(tooLong).To(Equal(1))
+}
+
+func FuzzEvents(f *testing.F) {
+	f.Add([]byte(stepLine("resOutputsEvent", "create", thingURN, `{"a":1}`)+"\n"), 3)
+	f.Add([]byte(diagLine("info#err", thingURN, "Error: x")+"\n"+diagLine("info#err", "", "  on")+"\n"), 100)
+	f.Add([]byte(`{"summaryEvent":{"resourceChanges":{"same":-1}}}`+"\n"), 1)
+	f.Fuzz(func(t *testing.T, text []byte, size int) {
+		e := &events{mask: newMasker([]string{"secret"})}
+		var l lines
+		for len(text) > 0 {
+			n := min(max(size, 1), len(text))
+			l.feed(text[:n], func(line []byte) { e.read(line) }, func() {})
+			text = text[n:]
+		}
+		e.changes()
+		for name, output := range showOutputs(e.outputs, e.mask) {
+			if !json.Valid(output) {
+				t.Errorf("output %s is not JSON: %s", name, output)
+			}
+		}
+		for _, d := range e.errors {
+			if len(d.text) > maxMessage {
+				t.Errorf("an error of %d bytes", len(d.text))
+			}
+		}
+	})
+}

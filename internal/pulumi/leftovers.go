@@ -1,0 +1,108 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// Alive counts the processes of the run that are alive. It finds them by the
+// mark in their environment, whoever their parent is.
+func Alive(runID string) (int, error) {
+	found, err := marked(runID)
+	release(found)
+	return len(found), err
+}
+
+// endLeftovers ends all processes of the run: with SIGTERM, and with SIGKILL
+// those that are still there after the grace. It returns how many it found.
+func endLeftovers(runID string, grace time.Duration) (int, error) {
+	count, err := Alive(runID)
+	if err != nil || count == 0 {
+		return 0, err
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		gone, err := signalUntilGone(runID, signal, grace)
+		if err != nil || gone {
+			return count, err
+		}
+	}
+	return count, errors.New("processes of the run do not end when they are killed")
+}
+
+// signalUntilGone sends again and again, as a process may have started another
+// one since it was last looked.
+func signalUntilGone(runID string, signal syscall.Signal, grace time.Duration) (bool, error) {
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(grace); ; <-ticker.C {
+		found, err := marked(runID)
+		if err != nil || len(found) == 0 {
+			return true, err
+		}
+		for _, process := range found {
+			// It may have ended in the meantime, which is what is wanted.
+			_ = process.Signal(signal)
+		}
+		release(found)
+		if time.Now().After(deadline) {
+			return false, nil
+		}
+	}
+}
+
+// marked lists the processes whose environment has the mark of the run. Each is
+// held by a file descriptor and looked at a second time, so that a signal cannot
+// reach another process that got its number.
+func marked(runID string) ([]*os.Process, error) {
+	environs, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return nil, fmt.Errorf("looking for processes of the run: %w", err)
+	}
+	var found []*os.Process
+	for _, environ := range environs {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(environ)))
+		if err != nil || !hasMark(environ, runID) {
+			continue
+		}
+		process, err := os.FindProcess(pid)
+		if err != nil {
+			continue
+		}
+		if !hasMark(environ, runID) {
+			release([]*os.Process{process})
+			continue
+		}
+		found = append(found, process)
+	}
+	return found, nil
+}
+
+// hasMark is false for a process that is gone, or is another user's.
+func hasMark(environ, runID string) bool {
+	text, err := os.ReadFile(environ)
+	if err != nil {
+		return false
+	}
+	mark := []byte(runVariable + "=" + runID)
+	for variable := range bytes.SplitSeq(text, []byte{0}) {
+		if bytes.Equal(variable, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+func release(processes []*os.Process) {
+	for _, process := range processes {
+		_ = process.Release() // it only closes a descriptor
+	}
+}

@@ -1,0 +1,171 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxMessage bounds the message of a result, and each line that is logged.
+const maxMessage = 2 << 10
+
+// tidy takes terminal colours, carriage returns and empty lines from a text.
+func tidy(text string) string {
+	var kept []string
+	for line := range strings.Lines(plain(text)) {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// plain takes escape sequences and other control characters from a text:
+// programs colour what they print whatever Pulumi is told.
+func plain(text string) string {
+	var out strings.Builder
+	for len(text) > 0 {
+		if rest, ok := afterEscape(text); ok {
+			text = rest
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		if r >= ' ' || r == '\n' || r == '\t' {
+			out.WriteRune(r)
+		}
+		text = text[size:]
+	}
+	return out.String()
+}
+
+// afterEscape skips a sequence such as ESC [ 1 ; 31 m.
+func afterEscape(text string) (string, bool) {
+	rest, ok := strings.CutPrefix(text, "\x1b[")
+	if !ok {
+		return text, false
+	}
+	end := strings.IndexFunc(rest, func(r rune) bool { return r >= '@' && r <= '~' })
+	if end < 0 {
+		return "", true
+	}
+	return rest[end+1:], true
+}
+
+// cut bounds a text at a whole character.
+func cut(text string, limit int) string {
+	const sign = "..."
+	if len(text) <= limit {
+		return text
+	}
+	end := limit - len(sign)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + sign
+}
+
+// about puts the resource before what is said of it, as <type> (<name>): text.
+func about(urn, text string) string {
+	if name := shortName(urn); name != "" {
+		return name + ": " + text
+	}
+	return text
+}
+
+// shortName is what a person knows of
+// urn:pulumi:<stack>::<project>::<parent type>$<type>::<name>. The stack's own
+// is left out: it says nothing.
+func shortName(urn string) string {
+	parts := strings.SplitN(urn, "::", 4)
+	if len(parts) < 4 {
+		return ""
+	}
+	kind := parts[2][strings.LastIndexByte(parts[2], '$')+1:]
+	if kind == stackType {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", kind, parts[3])
+}
+
+// isErrorLine says whether a text claims to be an error.
+func isErrorLine(text string) bool {
+	return len(text) >= 6 && strings.EqualFold(text[:6], "error:")
+}
+
+// withoutError takes "error: " from the beginning of a text.
+func withoutError(text string) string {
+	for isErrorLine(text) {
+		text = strings.TrimSpace(text[len("error:"):])
+	}
+	return text
+}
+
+// failureMessage chooses what to tell a person of a failure: the first error
+// that says why. "update failed" says nothing, and comes when there is nothing
+// better. Without an error among the events the CLI gave up before the engine
+// was at work, and said why on standard error.
+func failureMessage(errors []diagnostic, stderr string, code int) string {
+	for _, acceptable := range []func(diagnostic) bool{
+		func(d diagnostic) bool { return !d.printed && !saysNothing(d.text) },
+		func(d diagnostic) bool { return d.printed },
+	} {
+		for _, d := range errors {
+			if acceptable(d) {
+				return about(d.urn, withoutError(d.text))
+			}
+		}
+	}
+	if text := firstError(stderr); text != "" {
+		return text
+	}
+	for _, d := range errors {
+		return about(d.urn, withoutError(d.text))
+	}
+	return fmt.Sprintf("Pulumi ended with exit code %d and gave no reason", code)
+}
+
+func saysNothing(text string) bool {
+	switch withoutError(text) {
+	case "update failed", "destroy failed", "update canceled", "destroy canceled", "canceled", "BAIL: canceled":
+		return true
+	}
+	return false
+}
+
+// firstError is the first error in the CLI's standard error, with the lines
+// that belong to it.
+func firstError(stderr string) string {
+	var found []string
+	for line := range strings.Lines(tidy(stderr)) {
+		line = strings.TrimRight(line, "\n")
+		if isErrorLine(line) && len(found) > 0 {
+			break
+		}
+		if isErrorLine(line) || len(found) > 0 {
+			found = append(found, line)
+		}
+	}
+	return withoutError(strings.Join(found, "\n"))
+}
+
+// hint adds what to do to a message that does not say it.
+func hint(message string) string {
+	for _, known := range []struct{ text, advice string }{
+		{"no language plugin '", "the language host of the program's runtime is not installed beside Pulumi"},
+		{"no resource plugin '", "the provider plugin is not installed, and was not downloaded"},
+		{"could not find latest version for provider", "the provider plugin is not installed, and could not be downloaded"},
+		{"passphrase must be set with", "give " + passphraseVariable + " among the environment variables of the run"},
+		{"incorrect passphrase", passphraseVariable + " is not the passphrase that the stack was encrypted with"},
+		{"unable to open state directory", "the backend cannot be opened: is it there, and may the controller use it?"},
+		{"connection refused", "nothing answers at that address: is it right, and may the controller reach it?"},
+		{"no such host", "the name is not known: is it right, and does the controller's DNS work?"},
+	} {
+		if strings.Contains(message, known.text) && !strings.Contains(message, known.advice) {
+			return message + " (" + known.advice + ")"
+		}
+	}
+	return message
+}

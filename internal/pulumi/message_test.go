@@ -1,0 +1,156 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+const lockText = "error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end " +
+	"or delete the lock file with `pulumi cancel`.\n" +
+	"  file:///be/.pulumi/locks/organization/demo/dev/a.json?no_tmp_dir=true: created by bob@other (pid 7) at 2026-01-01T00:00:00Z\n"
+
+func TestJudge(t *testing.T) {
+	shutdown := errors.New("the controller is shutting down")
+	for name, test := range map[string]struct {
+		ending      ending
+		want        run.Outcome
+		wantMessage string
+	}{
+		"exit code 0 is success whatever the events say": {
+			ending{errors: []diagnostic{{text: "error: boom"}}}, run.Succeeded, "",
+		},
+		"exit code 0 is success even after the time to stop": {
+			ending{cause: shutdown, last: exit{stopped: true}}, run.Succeeded, "",
+		},
+		"destroying a stack that is not there is success": {
+			ending{operation: run.Destroy, last: exit{code: 6}}, run.Succeeded, "",
+		},
+		"updating a stack that is not there is not": {
+			ending{operation: run.Update, last: exit{code: 6, stderr: "error: no stack named 'x' found"}},
+			run.Failed, "no stack named 'x' found",
+		},
+		"the first real error is the message": {
+			ending{last: exit{code: 1}, errors: []diagnostic{
+				{text: "error: update failed"}, {urn: "urn:pulumi:dev::demo::a:b:C$lab:index:Thing::a", text: "error: boom"}, {text: "later"},
+			}}, run.Failed, "lab:index:Thing (a): boom",
+		},
+		"an error that the program printed is better than one that says nothing": {
+			ending{last: exit{code: 1}, errors: []diagnostic{
+				{text: "update failed"}, {text: "Error: bad\n  on Main.yaml line 6:", printed: true},
+			}}, run.Failed, "bad\n  on Main.yaml line 6:",
+		},
+		"an error that says nothing is better than none": {
+			ending{last: exit{code: 1}, errors: []diagnostic{{text: "update failed"}}}, run.Failed, "update failed",
+		},
+		"the message is standard error where there are no events": {
+			ending{last: exit{code: 1, stderr: "warning: x\nerror: bad thing\n  more\nerror: other\n"}},
+			run.Failed, "bad thing\n  more",
+		},
+		"a silent failure names the exit code": {
+			ending{last: exit{code: 3}}, run.Failed, "Pulumi ended with exit code 3 and gave no reason",
+		},
+		"a lock names its holder, and not how to break it": {
+			ending{last: exit{code: 1, stderr: lockText}}, run.Locked,
+			"the stack is currently locked by 1 lock(s): created by bob@other (pid 7) at 2026-01-01T00:00:00Z",
+		},
+		"a lock of Pulumi Cloud is a lock": {
+			ending{last: exit{code: 1, stderr: "error: [409] Conflict: Another update is currently in progress.\nlink"}},
+			run.Locked, "[409] Conflict: Another update is currently in progress.\nlink",
+		},
+		"a timeout is told from a cancellation": {
+			ending{last: exit{code: 1, stopped: true}, cause: context.DeadlineExceeded,
+				errors: []diagnostic{{text: "error: update canceled"}}},
+			run.TimedOut, "the timeout has passed and the run was cancelled",
+		},
+		"a cancellation gives its cause and what else failed": {
+			ending{last: exit{code: 1, stopped: true}, cause: shutdown, errors: []diagnostic{{text: "boom"}}},
+			run.Cancelled, "cancelled: the controller is shutting down; boom",
+		},
+		"a cancellation between two processes is one": {
+			ending{err: shutdown, cause: shutdown}, run.Cancelled, "cancelled: the controller is shutting down",
+		},
+		"an aborted run speaks of pending operations": {
+			ending{last: exit{code: 8, stopped: true}, cause: shutdown}, run.Cancelled,
+			"cancelled: the controller is shutting down; operations were still in flight: they stay in the state as pending operations",
+		},
+		"a failure that was there before the run was told to stop is a failure": {
+			ending{last: exit{code: 1, stderr: "error: bad"}, cause: shutdown}, run.Failed, "bad",
+		},
+		"a fault of the disk is one of the workspace": {
+			ending{err: workspaceError{errors.New("no space left")}}, run.WorkspaceFailed, "no space left",
+		},
+		"a fault of the program is a failure": {ending{err: errors.New("bad name")}, run.Failed, "bad name"},
+		"a missing language host gets a hint": {
+			ending{last: exit{code: 1, stderr: "error: no language plugin 'pulumi-language-x' found"}}, run.Failed,
+			"no language plugin 'pulumi-language-x' found (the language host of the program's runtime is not installed beside Pulumi)",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			outcome, message := judge(test.ending)
+			g.Expect(outcome).To(Equal(test.want))
+			g.Expect(message).To(Equal(test.wantMessage))
+		})
+	}
+}
+
+func TestJudgeOfAProcessThatWasKilledByTheKernel(t *testing.T) {
+	outcome, message := judge(ending{last: exit{code: -1, signal: "killed"}})
+	g := NewWithT(t)
+	g.Expect(outcome).To(Equal(run.Failed))
+	g.Expect(message).To(ContainSubstring("ended by a signal (killed)"))
+}
+
+func TestTidy(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(tidy("\x1b[33mWarning\x1b[0m: a\r\n\n\n  b \x07\n\x1b[")).To(Equal("Warning: a\n  b"))
+	g.Expect(cut(strings.Repeat("ä", 100), 10)).To(Equal("äää..."))
+	g.Expect(cut("short", 10)).To(Equal("short"))
+}
+
+func TestPermalink(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(permalink("Updating (dev)\n\nView Live: https://app.pulumi.com/a/b/c/updates/1\n")).
+		To(Equal("https://app.pulumi.com/a/b/c/updates/1"))
+	g.Expect(permalink("View Live: javascript:alert(1)\n")).To(BeEmpty())
+}
+
+func TestCaptureKeepsBothEnds(t *testing.T) {
+	g := NewWithT(t)
+	c := &capture{}
+	line := strings.Repeat("x", 99) + "\n"
+	for range 10_000 {
+		n, err := c.Write([]byte(line))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(n).To(Equal(100))
+	}
+	_, _ = c.Write([]byte("the end\n"))
+	text := c.String()
+	g.Expect(len(text)).To(BeNumerically("<", 3*captureBytes))
+	g.Expect(text).To(HaveSuffix("the end\n"))
+	g.Expect(text).To(ContainSubstring("bytes are left out"))
+	for kept := range strings.Lines(text) {
+		g.Expect(kept == line || strings.HasPrefix(kept, "[...") || kept == "the end\n").To(BeTrue(), kept)
+	}
+}
+
+func FuzzFailureMessage(f *testing.F) {
+	f.Add(lockText)
+	f.Add("error: \x1b[31m\nError: x")
+	f.Fuzz(func(t *testing.T, stderr string) {
+		outcome, message := judge(ending{last: exit{code: 1, stderr: stderr}})
+		if message == "" || (outcome != run.Failed && outcome != run.Locked) {
+			t.Errorf("outcome %s, message %q", outcome, message)
+		}
+		permalink(stderr)
+	})
+}

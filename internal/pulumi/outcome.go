@@ -1,0 +1,130 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// Exit codes of the CLI that mean something here.
+const (
+	exitStackNotFound = 6
+	exitCancelled     = 8
+)
+
+// ending is all that the outcome of a run is told from.
+type ending struct {
+	operation run.Operation
+	// err is why the CLI was not started, or not again.
+	err error
+	// last is the end of the last CLI process.
+	last exit
+	// errors that the engine reported.
+	errors []diagnostic
+	// cause is why the run was to stop, nil if it was not.
+	cause error
+}
+
+// judge tells how a run ended, by the exit of the CLI: events may be missing.
+func judge(e ending) (run.Outcome, string) {
+	switch {
+	case e.err == nil && e.last.code == 0:
+		return run.Succeeded, ""
+	case e.err == nil && e.operation == run.Destroy && e.last.code == exitStackNotFound:
+		// What is to be gone is gone.
+		return run.Succeeded, ""
+	case e.cause != nil && (e.last.stopped || errors.Is(e.err, e.cause)):
+		return stopped(e)
+	case e.err != nil:
+		var disk workspaceError
+		if errors.As(e.err, &disk) {
+			return run.WorkspaceFailed, e.err.Error()
+		}
+		return run.Failed, e.err.Error()
+	case e.last.signal != "":
+		return run.Failed, fmt.Sprintf("Pulumi was ended by a signal (%s): the stack may be left locked, "+
+			"with pending operations; the memory limit may be too low", e.last.signal)
+	}
+	message := failureMessage(e.errors, e.last.stderr, e.last.code)
+	if isLocked(message) {
+		return run.Locked, lockMessage(message)
+	}
+	return run.Failed, hint(message)
+}
+
+// stopped is the outcome of a run that was told to stop, or that was not begun
+// for that reason.
+func stopped(e ending) (run.Outcome, string) {
+	outcome, message := run.Cancelled, "cancelled: "+e.cause.Error()
+	if errors.Is(e.cause, context.DeadlineExceeded) {
+		outcome, message = run.TimedOut, "the timeout has passed and the run was cancelled"
+	}
+	switch {
+	case e.last.signal == "killed":
+		message += "; Pulumi had to be killed: the stack may be left locked, with pending operations"
+	case e.last.code == exitCancelled:
+		message += "; operations were still in flight: they stay in the state as pending operations"
+	}
+	for _, d := range e.errors {
+		if !saysNothing(d.text) {
+			message += "; " + about(d.urn, withoutError(d.text))
+			break
+		}
+	}
+	return outcome, message
+}
+
+// The CLI has no exit code for a lock: these are the texts of a file or object
+// store and of Pulumi Cloud.
+func isLocked(message string) bool {
+	return strings.Contains(message, "the stack is currently locked by") ||
+		strings.Contains(message, "[409] Conflict: Another update is currently in progress")
+}
+
+// lockMessage keeps who holds the lock and since when, and leaves out the advice
+// to delete it, which is for a person who knows that the holder is gone.
+func lockMessage(message string) string {
+	first, holders, _ := strings.Cut(message, "\n")
+	first, _, _ = strings.Cut(first, ". Either wait")
+	var kept []string
+	for holder := range strings.Lines(holders) {
+		if _, who, ok := strings.Cut(holder, ": created by "); ok {
+			kept = append(kept, "created by "+strings.TrimSpace(who))
+		}
+	}
+	if len(kept) == 0 {
+		return message
+	}
+	return first + ": " + strings.Join(kept, ", ")
+}
+
+// permalink finds the link to the update in what Pulumi Cloud has the CLI print.
+func permalink(stdout string) string {
+	for line := range strings.Lines(stdout) {
+		_, link, ok := strings.Cut(tidy(line), "View Live: ")
+		if !ok {
+			continue
+		}
+		if u, err := url.Parse(link); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
+			return u.String()
+		}
+	}
+	return ""
+}
+
+// Failure is the result of a run that failed before it came to the driver,
+// bounded and masked as any other.
+func Failure(r run.Run, outcome run.Outcome, err error, started time.Time) run.Result {
+	return run.Result{
+		Outcome: outcome, Message: cut(newMasker(r.Masks).apply(err.Error()), maxMessage),
+		StartedAt: started, EndedAt: time.Now(),
+	}
+}

@@ -1,0 +1,91 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+const (
+	// The signature that Pulumi puts into an object that stands for a secret.
+	signatureKey    = "4dabf18193072939515e22adb298388d"
+	secretSignature = "1b47061264138c4ac30d75fd1eb44270"
+	secretText      = "[secret]"
+
+	// maxOutputs bounds the outputs of a result: they become part of an object
+	// in etcd, whose limit is 1.5 MiB.
+	maxOutputs = 256 << 10
+	maxOutput  = 64 << 10
+)
+
+// showOutputs makes outputs that may be shown: secrets as "[secret]", texts
+// masked, and bounded in size.
+func showOutputs(outputs map[string]json.RawMessage, m *masker) map[string]json.RawMessage {
+	if outputs == nil {
+		return nil
+	}
+	shown := make(map[string]json.RawMessage, len(outputs))
+	total := 0
+	for _, name := range slices.Sorted(maps.Keys(outputs)) {
+		text := showOutput(outputs[name], m)
+		if len(text) > maxOutput || total+len(text) > maxOutputs {
+			text = quote(fmt.Sprintf("[too big to show: %d bytes]", len(text)))
+		}
+		if total += len(text) + len(name); total > maxOutputs {
+			break
+		}
+		shown[name] = text
+	}
+	return shown
+}
+
+func showOutput(raw json.RawMessage, m *masker) json.RawMessage {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return quote("[not readable]")
+	}
+	return quote(showValue(value, m))
+}
+
+// quote is JSON with characters such as & as they are: people read it.
+func quote(value any) json.RawMessage {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return json.RawMessage(`"[not readable]"`)
+	}
+	return bytes.TrimSpace(buffer.Bytes())
+}
+
+func showValue(value any, m *masker) any {
+	switch value := value.(type) {
+	case string:
+		return m.apply(value)
+	case json.Number:
+		if masked := m.apply(value.String()); masked != value.String() {
+			return masked
+		}
+	case []any:
+		for i := range value {
+			value[i] = showValue(value[i], m)
+		}
+	case map[string]any:
+		if value[signatureKey] == secretSignature {
+			return secretText
+		}
+		shown := make(map[string]any, len(value))
+		for key, inner := range value {
+			shown[m.apply(key)] = showValue(inner, m)
+		}
+		return shown
+	}
+	return value
+}

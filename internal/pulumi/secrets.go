@@ -1,0 +1,160 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+const (
+	passphraseVariable     = "PULUMI_CONFIG_PASSPHRASE"
+	passphraseFileVariable = "PULUMI_CONFIG_PASSPHRASE_FILE"
+	passphraseProvider     = "passphrase"
+
+	// saltVersion and saltProof are what Pulumi's passphrase provider puts around
+	// the salt in encryptionsalt: v1:<salt>:<the text "pulumi", encrypted>.
+	saltVersion = "v1"
+	saltProof   = "pulumi"
+	saltBytes   = 8
+)
+
+// addSecrets sets secret values. Where a passphrase encrypts them that is done
+// here: it costs no process, and no value goes through a command line. Any
+// other provider is the CLI's to talk to; its secrets are returned.
+func addSecrets(
+	ctx context.Context, settings *workspace.ProjectStack, file, project string, r run.Run,
+) (map[string]string, error) {
+	if len(r.Secrets) == 0 {
+		return nil, nil
+	}
+	keys, err := secretKeys(project, r)
+	if err != nil {
+		return nil, err
+	}
+	if !usesPassphrase(settings, r.Backend) {
+		return r.Secrets, nil
+	}
+	passphrase, err := passphraseOf(r.Env)
+	if err != nil {
+		return nil, err
+	}
+	crypter, err := crypterOf(ctx, settings, file, passphrase)
+	if err != nil {
+		return nil, err
+	}
+	for name, key := range keys {
+		encrypted, err := crypter.EncryptValue(ctx, r.Secrets[name])
+		if err != nil {
+			return nil, fmt.Errorf("encrypting the secret config %q: %w", name, err)
+		}
+		settings.Config[key] = config.NewSecureValue(encrypted)
+	}
+	return nil, nil
+}
+
+// secretKeys finds the keys of the secrets, and refuses one that is given in
+// the clear as well: it would be left to chance which of them counts.
+func secretKeys(project string, r run.Run) (map[string]config.Key, error) {
+	plain := make(map[config.Key]bool, len(r.Config))
+	for name := range r.Config {
+		if key, err := configKey(project, name); err == nil {
+			plain[key] = true
+		}
+	}
+	keys := make(map[string]config.Key, len(r.Secrets))
+	for _, name := range slices.Sorted(maps.Keys(r.Secrets)) {
+		key, err := configKey(project, name)
+		if err != nil {
+			return nil, err
+		}
+		if plain[key] {
+			return nil, fmt.Errorf("config key %q is given both as a plain value and as a secret", name)
+		}
+		keys[name] = key
+	}
+	return keys, nil
+}
+
+// usesPassphrase follows the CLI's choice of a secrets provider.
+func usesPassphrase(settings *workspace.ProjectStack, backend string) bool {
+	switch settings.SecretsProvider {
+	case passphraseProvider:
+		return true
+	case "", "default":
+		return settings.EncryptionSalt != "" || isDIY(backend)
+	}
+	return false
+}
+
+// passphraseOf finds the passphrase where the CLI will find it.
+func passphraseOf(env map[string]string) (string, error) {
+	if passphrase, ok := env[passphraseVariable]; ok {
+		return passphrase, nil
+	}
+	file := env[passphraseFileVariable]
+	if file == "" {
+		return "", fmt.Errorf("secret config is encrypted with a passphrase on this backend: "+
+			"set %s or %s in the environment variables of the run, or name a secretsprovider in the stack settings "+
+			"of the program", passphraseVariable, passphraseFileVariable)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", passphraseFileVariable, err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// crypterOf makes the crypter that the encryptionsalt of the settings asks for,
+// and a new encryptionsalt where there is none. A new one in each run does no
+// harm: the state has its own beside what it encrypted, the CLI reads it with
+// that, and encrypts all of it anew in every operation in any case.
+func crypterOf(
+	ctx context.Context, settings *workspace.ProjectStack, file, passphrase string,
+) (config.Crypter, error) {
+	if settings.EncryptionSalt != "" {
+		return openSalt(ctx, settings.EncryptionSalt, file, passphrase)
+	}
+	salt := make([]byte, saltBytes)
+	if _, err := rand.Read(salt); err != nil {
+		return nil, fmt.Errorf("drawing a salt: %w", err)
+	}
+	crypter := config.NewSymmetricCrypterFromPassphrase(passphrase, salt)
+	proof, err := crypter.EncryptValue(ctx, saltProof)
+	if err != nil {
+		return nil, fmt.Errorf("making an encryptionsalt: %w", err)
+	}
+	settings.EncryptionSalt = strings.Join([]string{saltVersion, base64.StdEncoding.EncodeToString(salt), proof}, ":")
+	return crypter, nil
+}
+
+// openSalt proves that the passphrase is the one the settings were made with.
+func openSalt(ctx context.Context, encryptionSalt, file, passphrase string) (config.Crypter, error) {
+	parts := strings.SplitN(encryptionSalt, ":", 3)
+	if len(parts) != 3 || parts[0] != saltVersion {
+		return nil, fmt.Errorf("the encryptionsalt in %s is not one of Pulumi's", file)
+	}
+	salt, err := base64.StdEncoding.DecodeString(parts[1])
+	if err != nil {
+		return nil, fmt.Errorf("the encryptionsalt in %s is not one of Pulumi's: %w", file, err)
+	}
+	crypter := config.NewSymmetricCrypterFromPassphrase(passphrase, salt)
+	if proof, err := crypter.DecryptValue(ctx, parts[2]); err != nil || proof != saltProof {
+		return nil, errors.New("incorrect passphrase: " + passphraseVariable +
+			" is not the passphrase that " + file + " was encrypted with")
+	}
+	return crypter, nil
+}

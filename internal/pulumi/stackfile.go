@@ -1,0 +1,151 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/encoding"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// writeStackFile adds the config of the run to the Pulumi.<stack>.yaml that the
+// program brings, or makes one. It returns the secrets that are left for the
+// CLI to encrypt.
+func writeStackFile(
+	ctx context.Context, root *os.Root, place placedProject, stack string, r run.Run,
+) (map[string]string, error) {
+	if len(r.Config)+len(r.Secrets) == 0 {
+		return nil, nil
+	}
+	file := stackFile(place, stack)
+	settings, err := readStackFile(root, place.project, file)
+	if err != nil {
+		return nil, err
+	}
+	if err := mergeConfig(settings, place.project.Name.String(), r.Config); err != nil {
+		return nil, err
+	}
+	unencrypted, err := addSecrets(ctx, settings, file, place.project.Name.String(), r)
+	if err != nil {
+		return nil, err
+	}
+	text, err := encoding.Marshalers[path.Ext(file)].Marshal(settings)
+	if err != nil {
+		return nil, fmt.Errorf("writing %s: %w", file, err)
+	}
+	if err := root.MkdirAll(path.Dir(file), 0o700); err != nil {
+		return nil, workspaceError{fmt.Errorf("writing the workspace: %w", err)}
+	}
+	return unencrypted, writeFile(root, file, text)
+}
+
+// stackFile is where the CLI looks for the settings of the stack.
+func stackFile(place placedProject, stack string) string {
+	name := workspace.ProjectFile + "." + stack + path.Ext(place.file)
+	return path.Join(path.Dir(place.file), filepath.ToSlash(place.project.StackConfigDir), name)
+}
+
+func readStackFile(root *os.Root, project *workspace.Project, file string) (*workspace.ProjectStack, error) {
+	text, err := readBounded(root, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &workspace.ProjectStack{Config: make(config.Map)}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseStackFile(project, file, text)
+}
+
+// parseStackFile reads what a program brings, which may be anything.
+func parseStackFile(project *workspace.Project, file string, text []byte) (*workspace.ProjectStack, error) {
+	// As the SDK's own loader does for files.
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	settings, err := workspace.LoadProjectStackBytes(nil, project, text, file, encoding.Marshalers[path.Ext(file)])
+	if err != nil {
+		return nil, fmt.Errorf("the stack settings %s of the program: %w", file, err)
+	}
+	return settings, nil
+}
+
+// mergeConfig sets plain values: those of the spec win over the program's own.
+func mergeConfig(settings *workspace.ProjectStack, project string, values map[string]json.RawMessage) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		key, err := configKey(project, name)
+		if err != nil {
+			return err
+		}
+		value, err := configValue(values[name])
+		if err != nil {
+			return fmt.Errorf("config %q: %w", name, err)
+		}
+		settings.Config[key] = value
+	}
+	return nil
+}
+
+// configKey gives a key without a namespace that of the project, as `pulumi
+// config` does.
+func configKey(project, name string) (config.Key, error) {
+	full := name
+	if !strings.Contains(name, ":") {
+		full = project + ":" + name
+	}
+	key, err := config.ParseKey(full)
+	if err == nil && key.Name() == "" {
+		err = errors.New("it has no name")
+	}
+	if err != nil {
+		return config.Key{}, fmt.Errorf("config key %q: %w", name, err)
+	}
+	return key, nil
+}
+
+// configValue keeps the type that the value has in JSON: the text "5" stays
+// another value than the number 5.
+func configValue(raw json.RawMessage) (config.Value, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return config.Value{}, fmt.Errorf("not JSON: %w", err)
+	}
+	switch value := value.(type) {
+	case string:
+		return config.NewTypedValue(value, config.TypeString), nil
+	case bool:
+		return config.NewTypedValue(strconv.FormatBool(value), config.TypeBool), nil
+	case json.Number:
+		return numberValue(value.String()), nil
+	case nil:
+		return config.Value{}, errors.New("null is not a value")
+	}
+	return config.NewObjectValue(string(bytes.TrimSpace(raw))), nil
+}
+
+// numberValue keeps a number that Go's types would change as text.
+func numberValue(text string) config.Value {
+	if _, err := strconv.Atoi(text); err == nil {
+		return config.NewTypedValue(text, config.TypeInt)
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && strconv.FormatFloat(f, 'f', -1, 64) == text {
+		return config.NewTypedValue(text, config.TypeFloat)
+	}
+	return config.NewTypedValue(text, config.TypeString)
+}

@@ -1,0 +1,104 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"syscall"
+	"time"
+)
+
+// Grace is how long each step of stopping a run may take. A zero field takes the
+// default of DefaultGrace.
+type Grace struct {
+	// Settle is how long the CLI may take until its engine is at work, or to end
+	// when its engine is done. A signal in these moments ends the CLI at once, and
+	// leaves the lock behind.
+	Settle time.Duration
+	// Finish is how long the operations in flight may take after the first
+	// signal. The engine begins no others.
+	Finish time.Duration
+	// Abort is how long the engine may take after the second signal to give up
+	// what is in flight, record it as pending, and unlock.
+	Abort time.Duration
+	// Kill is how long processes that a CLI left behind may take to end.
+	Kill time.Duration
+}
+
+// DefaultGrace is for operations of a cloud, which take minutes.
+func DefaultGrace() Grace {
+	return Grace{Settle: 10 * time.Second, Finish: 5 * time.Minute, Abort: 20 * time.Second, Kill: 2 * time.Second}
+}
+
+func (g Grace) withDefaults() Grace {
+	defaults := DefaultGrace()
+	for _, field := range []struct{ value, byDefault *time.Duration }{
+		{&g.Settle, &defaults.Settle}, {&g.Finish, &defaults.Finish},
+		{&g.Abort, &defaults.Abort}, {&g.Kill, &defaults.Kill},
+	} {
+		if *field.value <= 0 {
+			*field.value = *field.byDefault
+		}
+	}
+	return g
+}
+
+// stop ends a CLI with as little harm as it allows, and returns when it is gone.
+// It is false where the CLI ended by itself before it was told to.
+func (d *Driver) stop(p *child, working func() bool) bool {
+	grace := d.Grace.withDefaults()
+	if p.settle(grace.Settle, working) {
+		return false
+	}
+	for _, patience := range []time.Duration{grace.Finish, grace.Abort} {
+		// To the CLI alone: it tells the language host and the providers.
+		_ = p.cmd.Process.Signal(syscall.SIGINT) // no error but that it has ended
+		if p.endsWithin(patience) {
+			return true
+		}
+	}
+	// The leftovers that this makes are ended by the caller, as after any end.
+	_ = p.cmd.Process.Kill() // no error but that it has ended
+	<-p.done
+	return true
+}
+
+// settle waits until the engine is at work, for as long as given. It is true
+// where the process ended before.
+func (p *child) settle(patience time.Duration, working func() bool) bool {
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for {
+		if p.ended() || working() {
+			return p.ended()
+		}
+		select {
+		case <-p.done:
+		case <-timer.C:
+			return p.ended()
+		case <-ticker.C:
+		}
+	}
+}
+
+func (p *child) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *child) endsWithin(patience time.Duration) bool {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}

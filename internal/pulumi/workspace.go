@@ -1,0 +1,173 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/encoding"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// maxFile bounds the files of a program that are read here: Pulumi.yaml and
+// Pulumi.<stack>.yaml.
+const maxFile = 1 << 20
+
+// workspaceError is a fault of the local disk, and not of the program.
+type workspaceError struct{ error }
+
+func (e workspaceError) Unwrap() error { return e.error }
+
+// prepared is a workspace that the CLI can be started in.
+type prepared struct {
+	// program is the directory with Pulumi.yaml.
+	program string
+	// stack is the name that the CLI is called with.
+	stack string
+	// project as Pulumi.yaml has it.
+	project run.Project
+	// unencrypted are the secret config values that only the CLI can encrypt.
+	unencrypted map[string]string
+}
+
+// prepare writes all the files that the CLI needs.
+func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepared, error) {
+	name, err := ParseStackName(r.Stack)
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckEnv(r.Env); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(dir.Make(), dir.shareCache(d.Cache)); err != nil {
+		return nil, workspaceError{err}
+	}
+	// What is read and written here is decided by what the program holds: the
+	// root keeps a "..", or a link, of it from reaching the controller's files.
+	root, err := os.OpenRoot(dir.Workspace())
+	if err != nil {
+		return nil, workspaceError{fmt.Errorf("opening the workspace: %w", err)}
+	}
+	defer func() { _ = root.Close() }() // nothing is buffered in it
+
+	place, err := placeProject(root, r, name)
+	if err != nil {
+		return nil, err
+	}
+	p := &prepared{
+		program: filepath.Join(dir.Workspace(), filepath.FromSlash(path.Dir(place.file))),
+		project: run.Project{Name: place.project.Name.String(), Runtime: place.project.Runtime.Name()},
+	}
+	if p.stack, err = name.Qualify(r.Backend, p.project.Name); err != nil {
+		return nil, err
+	}
+	if r.Operation == run.Destroy {
+		// The state alone says what is to be destroyed, and how.
+		return p, nil
+	}
+	p.unencrypted, err = writeStackFile(ctx, root, place, name.Stack, r)
+	return p, err
+}
+
+// placedProject is a project and the path of its Pulumi.yaml in the workspace.
+type placedProject struct {
+	file    string
+	project *workspace.Project
+}
+
+// placeProject finds the project that the program brings, or writes one.
+func placeProject(root *os.Root, r run.Run, name StackName) (placedProject, error) {
+	if r.Operation == run.Update && r.Program.Artifact != nil {
+		return loadProject(root, r.Program.Artifact.Dir)
+	}
+	project := r.Project
+	if project.Name == "" {
+		project.Name = name.Project
+	}
+	return writeProject(root, project, r.Program.YAML)
+}
+
+// loadProject reads Pulumi.yaml in the directory, and only there: the CLI would
+// go on to search in the directories above.
+func loadProject(root *os.Root, dir string) (placedProject, error) {
+	dir = path.Join(".", path.Clean("/"+filepath.ToSlash(dir)))
+	for _, ext := range encoding.Exts {
+		file := path.Join(dir, workspace.ProjectFile+ext)
+		text, err := readBounded(root, file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return placedProject{}, err
+		}
+		project, err := workspace.LoadProjectBytes(text, file, encoding.Marshalers[ext])
+		if err != nil {
+			return placedProject{}, fmt.Errorf("the project file of the program: %w", err)
+		}
+		return placedProject{file: file, project: project}, nil
+	}
+	return placedProject{}, fmt.Errorf("no Pulumi.yaml in the directory %q of the program's source: "+
+		"dir must name the directory that holds it", path.Join("/", dir))
+}
+
+// writeProject writes Pulumi.yaml, and the text of a Program beside it: in a
+// file of its own it cannot set what belongs to the project, such as the
+// backend, or a compiler to run.
+func writeProject(root *os.Root, project run.Project, program []byte) (placedProject, error) {
+	if err := tokens.ValidateProjectName(project.Name); err != nil {
+		return placedProject{}, fmt.Errorf("the name of the project, %q: %w", project.Name, err)
+	}
+	settings := &workspace.Project{Name: tokens.PackageName(project.Name)}
+	fields := map[string]string{"name": project.Name}
+	if project.Runtime != "" {
+		settings.Runtime = workspace.NewProjectRuntimeInfo(project.Runtime, nil)
+		fields["runtime"] = project.Runtime
+	}
+	text, err := encoding.YAML.Marshal(fields)
+	if err != nil {
+		return placedProject{}, fmt.Errorf("writing Pulumi.yaml: %w", err)
+	}
+	file := workspace.ProjectFile + ".yaml"
+	if err := writeFile(root, file, text); err != nil {
+		return placedProject{}, err
+	}
+	if program != nil {
+		err = writeFile(root, "Main.yaml", program)
+	}
+	return placedProject{file: file, project: settings}, err
+}
+
+func writeFile(root *os.Root, name string, text []byte) error {
+	if err := root.WriteFile(name, text, 0o600); err != nil {
+		return workspaceError{fmt.Errorf("writing the workspace: %w", err)}
+	}
+	return nil
+}
+
+// readBounded reads a file of the program.
+func readBounded(root *os.Root, name string) ([]byte, error) {
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the program: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the program: %w", err)
+	}
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("reading the program: %s is bigger than %d bytes", name, maxFile)
+	}
+	return text, nil
+}

@@ -1,0 +1,103 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
+)
+
+// defaultTimeout bounds a run that names no timeout.
+const defaultTimeout = time.Hour
+
+// do does a run from its beginning to the call of Ended.
+func (r *Runner) do(started run.Run) {
+	defer r.work.Done()
+	log := r.options.Log.WithValues("controllerKind", "Stack", "name", started.Name, "namespace", started.Namespace,
+		"run", started.ID, "operation", string(started.Operation))
+	timeout := started.Timeout
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(r.life, timeout)
+	defer cancel()
+
+	result := r.doIn(ctx, pulumi.Directory(r.dir(started.ID)), started, func(line string) { log.Info(line) })
+	if err := r.keep(started.ID, result); err != nil {
+		// This controller has it in memory. The next one will find it lost.
+		log.Error(err, "the result of a run cannot be kept")
+	}
+	r.settle(started.ID, result)
+}
+
+// doIn prepares the directory, brings the program and has the driver do the run.
+func (r *Runner) doIn(
+	ctx context.Context, dir pulumi.Directory, started run.Run, log func(string),
+) run.Result {
+	begin := time.Now()
+	failed := func(outcome run.Outcome, err error) run.Result {
+		return pulumi.Failure(started, outcome, err, begin)
+	}
+	if err := dir.Make(); err != nil {
+		return failed(run.WorkspaceFailed, err)
+	}
+	if artifact := started.Program.Artifact; started.Operation == run.Update && artifact != nil {
+		if err := r.fetch(ctx, *artifact, dir.Workspace()); err != nil {
+			return failed(fetchOutcome(ctx, err), err)
+		}
+	}
+	result := r.options.Driver.Do(ctx, dir, started, log)
+	result.StartedAt = begin
+	return result
+}
+
+// fetch brings the artifact and finds the directory of the program in it.
+func (r *Runner) fetch(ctx context.Context, artifact run.Artifact, workspace string) error {
+	if err := r.options.Fetcher.Fetch(ctx, artifact, workspace); err != nil {
+		return err
+	}
+	_, err := source.ProgramDir(workspace, artifact.Dir)
+	return err
+}
+
+func fetchOutcome(ctx context.Context, err error) run.Outcome {
+	switch {
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return run.TimedOut
+	case ctx.Err() != nil:
+		return run.Cancelled
+	case errors.Is(err, source.ErrWorkspace):
+		return run.WorkspaceFailed
+	}
+	return run.ArtifactFailed
+}
+
+// keep leaves nothing of the run on disk but its result.
+func (r *Runner) keep(id string, result run.Result) error {
+	dir := r.dir(id)
+	// First, as a full disk is why it might not be possible to write.
+	clearErr := pulumi.Directory(dir).Clear()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return errors.Join(clearErr, fmt.Errorf("making the directory of the run: %w", err))
+	}
+	return errors.Join(clearErr, writeResult(dir, result))
+}
+
+// settle makes the result known, and gives the place of the run to the next.
+func (r *Runner) settle(id string, result run.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.runs[id]
+	known.result = &result
+	r.slots.release(known.stack)
+	r.options.Ended(known.stack.namespace, known.stack.name)
+	r.offer()
+}

@@ -1,0 +1,278 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package local does runs as child processes of this controller, in directories
+// below one of its own. It keeps the order in which Stacks get a place, the
+// results until they are absorbed, and nothing else: what a run does is the
+// driver's business, and when one is needed the controller's.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// Driver does one run: *pulumi.Driver.
+type Driver interface {
+	Do(ctx context.Context, dir pulumi.Directory, r run.Run, log func(line string)) run.Result
+}
+
+// Fetcher brings the program of a run.
+type Fetcher interface {
+	// Fetch unpacks the artifact as dir, which is an empty directory.
+	Fetch(ctx context.Context, artifact run.Artifact, dir string) error
+}
+
+// Options of a Runner. All but Concurrent are required.
+type Options struct {
+	// Dir is the work directory. Only one controller may use it.
+	Dir string
+	// Concurrent is how many runs may be in flight at a time: at least 1.
+	Concurrent int
+	// Driver does the runs.
+	Driver Driver
+	// Fetcher brings artifacts.
+	Fetcher Fetcher
+	// Ended is called, from any goroutine, when a run of the Stack has ended, and
+	// when a place is free that the Stack asked for. It must not block.
+	Ended func(namespace, name string)
+	// Log gets what Pulumi says.
+	Log logr.Logger
+}
+
+// Runner does runs here. It implements run.Runner.
+type Runner struct {
+	options Options
+	// life is the parent of all runs.
+	life context.Context
+	end  context.CancelCauseFunc
+	// work counts the runs in flight.
+	work sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	slots  *slots
+	runs   map[string]*record
+}
+
+// record is what is known of a run that was started here.
+type record struct {
+	stack stackKey
+	// result is nil while the run is in flight.
+	result *run.Result
+}
+
+var _ run.Runner = (*Runner)(nil)
+
+// errShutdown is the cause of the end of runs that were in flight.
+var errShutdown = errors.New("the controller is shutting down")
+
+// New returns a Runner. It makes the work directory, for nobody but this user.
+func New(options Options) (*Runner, error) {
+	if err := os.MkdirAll(options.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the work directory: %w", err)
+	}
+	life, end := context.WithCancelCause(context.Background())
+	return &Runner{
+		options: options, life: life, end: end,
+		slots: newSlots(options.Concurrent), runs: make(map[string]*record),
+	}, nil
+}
+
+// Reserve implements run.Runner. Places are given in the order of asking.
+func (r *Runner) Reserve(namespace, name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.slots.lapse(time.Now())
+	return r.slots.reserve(stackKey{namespace, name})
+}
+
+// Release implements run.Runner. It does not take the place of a run in flight.
+func (r *Runner) Release(namespace, name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stack := stackKey{namespace, name}
+	if !r.inFlight(stack) {
+		r.slots.release(stack)
+		r.offer()
+	}
+}
+
+// Start implements run.Runner. Every error wraps run.ErrRefused: a run is either
+// begun here, or not at all.
+func (r *Runner) Start(started run.Run) error {
+	stack := stackKey{started.Namespace, started.Name}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !validID(started.ID) {
+		return fmt.Errorf("%w: %q cannot be the ID of a run", run.ErrRefused, started.ID)
+	}
+	if phase, _ := r.look(started.ID); phase != run.Unknown {
+		if !r.inFlight(stack) {
+			r.slots.release(stack)
+			r.offer()
+		}
+		return nil
+	}
+	switch {
+	case r.closed:
+		return fmt.Errorf("%w: %w", run.ErrRefused, errShutdown)
+	case r.inFlight(stack):
+		return fmt.Errorf("%w: another run of the Stack is in flight", run.ErrRefused)
+	case !r.slots.taken[stack]:
+		return fmt.Errorf("%w: no place is reserved for the Stack", run.ErrRefused)
+	}
+	r.runs[started.ID] = &record{stack: stack}
+	r.work.Add(1)
+	go r.do(started)
+	return nil
+}
+
+// Look implements run.Runner. A result that a controller before this one left
+// behind is found on disk.
+func (r *Runner) Look(id string) (run.Phase, *run.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.look(id)
+}
+
+func (r *Runner) look(id string) (run.Phase, *run.Result) {
+	if known, ok := r.runs[id]; ok {
+		if known.result == nil {
+			return run.Running, nil
+		}
+		return run.Ended, known.result
+	}
+	if !validID(id) {
+		return run.Unknown, nil
+	}
+	result, err := readResult(r.dir(id))
+	if err != nil {
+		// As good as none: what the run did is in the state of its stack.
+		r.options.Log.Error(err, "the result of a run is lost", "run", id)
+	}
+	if result == nil {
+		return run.Unknown, nil
+	}
+	return run.Ended, result
+}
+
+// Forget implements run.Runner.
+func (r *Runner) Forget(id string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !validID(id) {
+		return nil
+	}
+	if known, ok := r.runs[id]; ok && known.result == nil {
+		return fmt.Errorf("forgetting run %s: it is in flight", id)
+	}
+	if err := os.RemoveAll(r.dir(id)); err != nil {
+		return fmt.Errorf("forgetting run %s: %w", id, err)
+	}
+	delete(r.runs, id)
+	return nil
+}
+
+// Shutdown begins no run any more, stops those in flight gently and waits for
+// them. Their results stay, for this controller or the next to absorb. The error
+// is that of ctx, when it is done before they are.
+func (r *Runner) Shutdown(ctx context.Context) error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.end(errShutdown)
+	ended := make(chan struct{})
+	go func() {
+		r.work.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for runs in flight to end: %w", context.Cause(ctx))
+	}
+}
+
+// Sweep removes what runs of an earlier controller left in the work directory,
+// but for those to keep: the ones whose result may still be absorbed. It is to be
+// called at start-up. A run with a process alive, which finishes what it had
+// begun when its controller died, is left for the next time.
+func (r *Runner) Sweep(keep func(id string) bool) error {
+	entries, err := os.ReadDir(r.options.Dir)
+	if err != nil {
+		return fmt.Errorf("sweeping the work directory: %w", err)
+	}
+	var errs []error
+	for _, entry := range entries {
+		id := entry.Name()
+		if keep(id) || r.started(id) {
+			continue
+		}
+		if alive, err := pulumi.Alive(id); err != nil || alive > 0 {
+			r.options.Log.Info("a run of an earlier controller is still in flight", "run", id, "processes", alive)
+			errs = append(errs, err)
+			continue
+		}
+		if err := os.RemoveAll(r.dir(id)); err != nil {
+			errs = append(errs, fmt.Errorf("sweeping the work directory: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Runner) started(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, ok := r.runs[id]
+	return ok
+}
+
+// inFlight says whether the Stack has a run in flight. There are no more records
+// than Stacks, as each is forgotten when its result is absorbed.
+func (r *Runner) inFlight(stack stackKey) bool {
+	for _, known := range r.runs {
+		if known.stack == stack && known.result == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// offer tells the Stacks whose turn has come, and sees to it that a place is not
+// kept for ever. It is called with the lock held.
+func (r *Runner) offer() {
+	told := r.slots.offer(time.Now())
+	for _, stack := range told {
+		r.options.Ended(stack.namespace, stack.name)
+	}
+	if len(told) > 0 {
+		time.AfterFunc(patience, r.lapse)
+	}
+}
+
+func (r *Runner) lapse() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.slots.lapse(time.Now())
+	r.offer()
+}
+
+// dir is the directory of a run.
+func (r *Runner) dir(id string) string { return filepath.Join(r.options.Dir, id) }
+
+// validID says whether the ID can be the name of a directory.
+func validID(id string) bool {
+	return id != "" && id == filepath.Base(id) && filepath.IsLocal(id) && id != "."
+}

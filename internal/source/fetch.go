@@ -1,0 +1,204 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fluxcd/pkg/http/fetch"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+const (
+	// DefaultMaxDownload bounds an artifact as it is downloaded: 128 MiB.
+	DefaultMaxDownload int64 = 128 << 20
+	// DefaultMaxUntar bounds an artifact as it is unpacked: 512 MiB.
+	DefaultMaxUntar int64 = 512 << 20
+	// DefaultMaxEntries bounds the files and directories of an artifact.
+	DefaultMaxEntries = 200_000
+	// DefaultTimeout bounds one Fetch, its retries and their waits included.
+	DefaultTimeout = 5 * time.Minute
+)
+
+// Options of a Fetcher. Zero means the default, but for Retries.
+type Options struct {
+	// Retries is how often a download is tried again that met a server error or
+	// no server at all, with waits of 5 s and longer, up to 30 s: 9, as
+	// kustomize-controller has it, can hold a run up for 3.5 minutes. 0 is none.
+	Retries int
+	// MaxDownload bounds the archive, in bytes. Default DefaultMaxDownload.
+	MaxDownload int64
+	// MaxUntar bounds what is in the archive, in bytes, the headers of its
+	// entries included. Default DefaultMaxUntar.
+	MaxUntar int64
+	// MaxEntries bounds the files and directories in the archive: an empty file
+	// has no size, but it has an inode. Default DefaultMaxEntries.
+	MaxEntries int
+	// Timeout bounds one Fetch. It is needed beside the other bounds: the
+	// library waits as long as a Retry-After header says, and reads an answer
+	// that is too big to its end. Default DefaultTimeout.
+	Timeout time.Duration
+	// Hostname replaces host and port of the URLs of artifacts: the value of
+	// SOURCE_CONTROLLER_LOCALHOST, for a controller that runs outside of the
+	// cluster. Empty leaves them as they are.
+	Hostname string
+}
+
+// Fetcher brings artifacts here. It may be used from many goroutines at once.
+type Fetcher struct {
+	options Options
+	// archives is made once: each has a pool of connections of its own.
+	archives *fetch.ArchiveFetcher
+}
+
+// New returns a Fetcher.
+func New(o Options) *Fetcher {
+	o.Retries = max(o.Retries, 0)
+	if o.MaxDownload <= 0 {
+		o.MaxDownload = DefaultMaxDownload
+	}
+	if o.MaxUntar <= 0 {
+		o.MaxUntar = DefaultMaxUntar
+	}
+	if o.MaxEntries <= 0 {
+		o.MaxEntries = DefaultMaxEntries
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	return &Fetcher{options: o, archives: fetch.New(
+		fetch.WithRetries(o.Retries),
+		fetch.WithMaxDownloadSize(int(o.MaxDownload)),
+		fetch.WithFileName(archiveName),
+	)}
+}
+
+// Fetch downloads the artifact, verifies its digest and unpacks it as dir. The
+// parent of dir must exist; dir must not, or be empty. Either all of the
+// artifact is there in the end, or none of it: the work is done in a directory
+// beside dir that is always removed.
+//
+// Symbolic links in the archive are left out, as all Flux controllers do. The
+// directory of the program in it is for ProgramDir to find.
+//
+// The errors are ErrGone, ErrArchive and ErrWorkspace; any other means that the
+// server could not be talked to. A cancelled context is its own error.
+func (f *Fetcher) Fetch(ctx context.Context, artifact run.Artifact, dir string) error {
+	u, err := f.locate(artifact.URL)
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(filepath.Dir(dir), ".fetch-")
+	if err != nil {
+		return fail("make a directory for the artifact: "+cause(err), ErrWorkspace, err)
+	}
+	err = f.fetchIn(ctx, work, u, artifact.Digest, dir)
+	if rmErr := os.RemoveAll(work); rmErr != nil && err == nil {
+		err = fail("clean up after the download: "+cause(rmErr), ErrWorkspace, rmErr)
+	}
+	return err
+}
+
+// locate returns the URL to download from.
+func (f *Fetcher) locate(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		// The text of the parser's error has the whole URL in it.
+		return nil, fail("the URL of the artifact is not one of http or https", ErrArchive)
+	}
+	if f.options.Hostname != "" {
+		u.Host = f.options.Hostname
+	}
+	return u, nil
+}
+
+// fetchIn does the work of Fetch in the directory given.
+func (f *Fetcher) fetchIn(parent context.Context, work string, u *url.URL, digest, dir string) error {
+	ctx, cancel := context.WithTimeout(parent, f.options.Timeout)
+	defer cancel()
+	err := f.download(ctx, work, u, digest)
+	if err == nil {
+		err = f.unpack(ctx, work, dir)
+	}
+	if err == nil {
+		return nil
+	}
+	what := "artifact " + safeURL(u)
+	switch {
+	case parent.Err() != nil:
+		return fmt.Errorf("%s: %w", what, context.Cause(parent))
+	case ctx.Err() != nil && !errors.Is(err, ErrArchive):
+		return fmt.Errorf("%s: not here after %s: is its server up, and may this controller reach it: %w",
+			what, f.options.Timeout, ctx.Err())
+	}
+	return fail(what+": "+err.Error(), err)
+}
+
+// archiveName is the downloaded archive in the working directory.
+const archiveName = "artifact.tar.gz"
+
+// download brings the archive into the working directory and verifies it. The
+// library could unpack too, but then it would put the archive into the system's
+// temporary directory, and unpack without the bounds of guard.
+func (f *Fetcher) download(ctx context.Context, work string, u *url.URL, digest string) error {
+	err := f.archives.FetchWithContext(ctx, u.String(), digest, work)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fetch.ErrFileNotFound):
+		return fail("it is gone (404): its source offers another one by now, or will when it is reconciled", ErrGone, err)
+	case diskFault(err):
+		return fail("it could not be stored: "+cause(err), ErrWorkspace, err)
+	}
+	return f.downloadError(err, u, digest)
+}
+
+// downloadError tells what went wrong by the library's words, where it has no
+// type for it. Its own error is not kept: it has the URL in it, credentials
+// included.
+func (f *Fetcher) downloadError(err error, u *url.URL, digest string) error {
+	text := cause(err)
+	switch {
+	case strings.HasPrefix(text, "artifact is ") && strings.Contains(text, "max download size"):
+		return fail(fmt.Sprintf("it is bigger than the limit of %s: leave files out of the source (spec.ignore), "+
+			"or raise the limit of the controller", size(f.options.MaxDownload)), ErrArchive)
+	case strings.HasPrefix(text, "computed digest doesn't match"):
+		return fail(fmt.Sprintf("what its server sent does not have the digest %s: it was damaged or exchanged on the way; "+
+			"reconcile the source if this stays", digest), ErrArchive)
+	case strings.HasPrefix(err.Error(), "failed to verify archive"):
+		return fail(fmt.Sprintf("its digest %q is not one that can be verified", shorten(digest, maxName)), ErrArchive)
+	case strings.Contains(text, "giving up after"):
+		return fmt.Errorf("it could not be downloaded: its server answers with an error (429 or 5xx), tried %d time(s)",
+			f.options.Retries+1)
+	}
+	text = strings.Replace(text, "failed to download archive from "+u.String()+" (status: ", "its server answers (", 1)
+	return errors.New("it could not be downloaded: " + shorten(withoutURLs(text), maxMessage))
+}
+
+// diskFault says that an error is the fault of the local disk, whatever is
+// written to it.
+func diskFault(err error) bool {
+	var onPath *fs.PathError
+	if !errors.As(err, &onPath) {
+		return false
+	}
+	for _, fault := range []error{
+		syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.EMFILE, syscall.ENFILE,
+	} {
+		if errors.Is(err, fault) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,91 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// maxListed bounds how many names an error lists.
+const maxListed = 10
+
+// ProgramDir returns the path of the directory dir of the artifact that was
+// unpacked as root. A leading slash means the root of the artifact, and an empty
+// dir is the root itself. The error is ErrDir where dir leads out of the
+// artifact, does not exist or is not a directory.
+func ProgramDir(root, dir string) (string, error) {
+	local := filepath.Clean(strings.TrimLeft(dir, "/"))
+	if !filepath.IsLocal(local) {
+		return "", fail(fmt.Sprintf("dir %q leads out of the artifact", shorten(dir, maxName)), ErrDir)
+	}
+	// os.Root follows no link that leads out, should there ever be one.
+	artifact, err := os.OpenRoot(root)
+	if err != nil {
+		return "", fail("open the artifact: "+err.Error(), ErrWorkspace, err)
+	}
+	defer artifact.Close() //nolint:errcheck // It was only read from.
+	info, err := artifact.Stat(local)
+	switch {
+	case err == nil && info.IsDir():
+		return filepath.Join(root, local), nil
+	case err == nil:
+		return "", fail(fmt.Sprintf("dir %q is a file: name the directory it is in", shorten(dir, maxName)), ErrDir)
+	case !missing(err):
+		return "", fail(fmt.Sprintf("dir %q cannot be used: %s", shorten(dir, maxName), cause(err)), ErrDir)
+	}
+	return "", fail(fmt.Sprintf("dir %q is not in the artifact%s", shorten(dir, maxName), nearest(artifact, local)), ErrDir)
+}
+
+// missing says that there is no such path: an element of it does not exist, or
+// is a file.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// nearest says what is in the nearest directory above one that is missing.
+func nearest(artifact *os.Root, dir string) string {
+	for dir != "." {
+		dir = filepath.Dir(dir)
+		if info, err := artifact.Stat(dir); err != nil || !info.IsDir() {
+			continue
+		}
+		names, more := list(artifact, dir)
+		where := "which"
+		if dir != "." {
+			where = fmt.Sprintf("where %q", shorten(dir, maxName))
+		}
+		if len(names) == 0 {
+			return fmt.Sprintf(", %s is empty", where)
+		}
+		return fmt.Sprintf(", %s has %s%s", where, strings.Join(names, ", "), more)
+	}
+	return ""
+}
+
+// list returns the first names in a directory of the artifact, directories with
+// a slash, and a word on whether there are more.
+func list(artifact *os.Root, dir string) (names []string, more string) {
+	entries, err := fs.ReadDir(artifact.FS(), filepath.ToSlash(dir))
+	if err != nil {
+		return nil, ""
+	}
+	for _, entry := range entries {
+		if len(names) == maxListed {
+			return names, " and more"
+		}
+		name := shorten(entry.Name(), maxName)
+		if entry.IsDir() {
+			name += "/"
+		}
+		names = append(names, strconv.Quote(name))
+	}
+	return names, ""
+}

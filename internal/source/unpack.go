@@ -1,0 +1,163 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	fluxtar "github.com/fluxcd/pkg/tar"
+)
+
+const (
+	// maxName bounds the names of entries as they are shown, in bytes.
+	maxName = 256
+	// maxPath bounds the names of entries: Linux's PATH_MAX.
+	maxPath = 4096
+)
+
+// unpack makes dir of the archive in the working directory.
+func (f *Fetcher) unpack(ctx context.Context, work, dir string) error {
+	archive, err := os.Open(filepath.Join(work, archiveName))
+	if err != nil {
+		return fail("it could not be read back: "+cause(err), ErrWorkspace, err)
+	}
+	defer archive.Close() //nolint:errcheck // It was only read from.
+	tree := filepath.Join(work, "tree")
+	// An archive without entries is an empty directory.
+	if err := os.Mkdir(tree, 0o700); err != nil {
+		return fail("make a directory for the artifact: "+cause(err), ErrWorkspace, err)
+	}
+	if err := untar(ctx, archive, tree, f.options); err != nil {
+		return err
+	}
+	// This takes the place of an empty directory, and of nothing else. os.Rename
+	// would refuse any directory.
+	if err := syscall.Rename(tree, dir); err != nil {
+		return fail("put the artifact into its place: "+err.Error(), ErrWorkspace, err)
+	}
+	return nil
+}
+
+// untar unpacks an archive into the directory within the bounds of the options.
+func untar(ctx context.Context, archive io.Reader, dir string, o Options) error {
+	unzipped, err := gzip.NewReader(archive)
+	if err != nil {
+		return fail("it is not a gzip-compressed tar archive: "+err.Error(), ErrArchive)
+	}
+	g := &guard{ctx: ctx, stream: unzipped, options: o, streamLeft: o.MaxUntar, filesLeft: o.MaxUntar, names: map[string]bool{}}
+	err = fluxtar.Untar(g, dir,
+		fluxtar.WithSkipGzip(),
+		fluxtar.WithSkipSymlinks(),
+		fluxtar.WithMaxUntarSize(fluxtar.UnlimitedUntarSize), // The guard bounds it.
+		fluxtar.WithFilter(g.skip))
+	switch {
+	case g.err != nil:
+		return g.err
+	case err == nil:
+		return nil
+	case diskFault(err):
+		return fail("it could not be unpacked: "+cause(err), ErrWorkspace, err)
+	}
+	text := strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
+	return fail("it could not be unpacked: "+shorten(text, maxMessage), ErrArchive, err)
+}
+
+// guard is the stream that an archive is unpacked from. It ends the stream as
+// soon as the archive, or the context, should not go on.
+//
+// fluxcd/pkg/tar has a bound of its own that is not enough. It adds up the sizes
+// that the entries claim, which can be made to overflow: one entry of 1 byte and
+// a sparse one of the largest int64 pass it, and a few hundred bytes then fill
+// the disk with zeros. It also does not count entries without a size.
+type guard struct {
+	ctx     context.Context
+	stream  io.Reader
+	options Options
+
+	// streamLeft is how much of the stream may still be read.
+	streamLeft int64
+	// filesLeft is how much the files may still take on the disk, which for
+	// sparse files is more than what they have of the stream.
+	filesLeft int64
+	// names are the paths that exist by now, parents included.
+	names map[string]bool
+	// err is why the stream was ended.
+	err error
+}
+
+// Read reads of the stream until it is ended.
+func (g *guard) Read(p []byte) (int, error) {
+	if g.err == nil {
+		g.err = g.ctx.Err()
+	}
+	if g.err == nil && g.streamLeft <= 0 {
+		g.err = g.tooBig()
+	}
+	if g.err != nil {
+		return 0, g.err
+	}
+	if int64(len(p)) > g.streamLeft {
+		p = p[:g.streamLeft]
+	}
+	n, err := g.stream.Read(p)
+	g.streamLeft -= int64(n)
+	return n, err
+}
+
+// skip is asked for each entry whether to leave it out. It ends the stream at
+// one that is refused.
+func (g *guard) skip(name string, info fs.FileInfo) bool {
+	header, ok := info.Sys().(*tar.Header)
+	switch {
+	case g.err != nil:
+		return true
+	case ok && header.Typeflag == tar.TypeXGlobalHeader:
+		// What `git archive` starts with. It would become an empty file.
+		return true
+	case ok && header.Typeflag == tar.TypeLink:
+		// It would become an empty file, and the program run with that.
+		g.err = g.refuse(name, "is a hard link: make the archive without them (tar --hard-dereference)")
+	case !filepath.IsLocal(name) || len(name) > maxPath:
+		g.err = g.refuse(name, "has an invalid name")
+	case info.Size() > g.filesLeft:
+		g.err = g.tooBig()
+	default:
+		g.filesLeft -= info.Size()
+		g.count(name)
+	}
+	return g.err != nil
+}
+
+// count counts what the entry adds to the disk: itself, and those of its parents
+// that no entry before it had.
+func (g *guard) count(name string) {
+	for p := path.Clean(name); p != "." && !g.names[p]; p = path.Dir(p) {
+		g.names[p] = true
+	}
+	if len(g.names) > g.options.MaxEntries {
+		g.err = fail(fmt.Sprintf("it has more than %d files and directories: leave some out of the source (spec.ignore)",
+			g.options.MaxEntries), ErrArchive)
+	}
+}
+
+// refuse returns the error for an entry.
+func (g *guard) refuse(name, why string) error {
+	return fail(fmt.Sprintf("its entry %q %s", shorten(name, maxName), why), ErrArchive)
+}
+
+// tooBig returns the error for an archive that goes on beyond its bound.
+func (g *guard) tooBig() error {
+	return fail(fmt.Sprintf("it is bigger than the limit of %s when unpacked: leave files out of the source (spec.ignore), "+
+		"or raise the limit of the controller", size(g.options.MaxUntar)), ErrArchive)
+}

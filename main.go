@@ -1,0 +1,343 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command pulumi-controller is the Flux controller for Pulumi: it keeps the
+// infrastructure that Stacks describe as their programs say.
+//
+// This file turns flags and the environment into a config and runs it. It is
+// the only place that reads either, and the only one that may exit.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/fluxcd/pkg/runtime/acl"
+	runtimeclient "github.com/fluxcd/pkg/runtime/client"
+	runtimectrl "github.com/fluxcd/pkg/runtime/controller"
+	"github.com/fluxcd/pkg/runtime/events"
+	"github.com/fluxcd/pkg/runtime/jitter"
+	"github.com/fluxcd/pkg/runtime/leaderelection"
+	"github.com/fluxcd/pkg/runtime/logger"
+	"github.com/fluxcd/pkg/runtime/metrics"
+	"github.com/fluxcd/pkg/runtime/pprof"
+	"github.com/fluxcd/pkg/runtime/probes"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	flag "github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+	corev1 "k8s.io/api/core/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/controller"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/local"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
+)
+
+// controllerName is how the controller calls itself in events, metrics and
+// leases.
+const controllerName = "pulumi-controller"
+
+// config is all that can be set.
+type config struct {
+	metricsAddr string
+	eventsAddr  string
+	healthAddr  string
+
+	concurrent     int
+	concurrentRuns int
+	httpRetry      int
+
+	dataDir              string
+	pulumiDir            string
+	acquirePlugins       bool
+	cancelGrace          time.Duration
+	gracefulShutdown     time.Duration
+	noCrossNamespaceRefs bool
+
+	client         runtimeclient.Options
+	logger         logger.Options
+	leaderElection leaderelection.Options
+	rateLimiter    runtimectrl.RateLimiterOptions
+	watch          runtimectrl.WatchOptions
+	interval       jitter.IntervalOptions
+
+	// From the environment.
+	runtimeNamespace string
+	sourceLocalhost  string
+	passedEnv        map[string]string
+}
+
+func main() {
+	c, err := parse(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	logger.SetLogger(logger.NewLogger(c.logger))
+	if err := run(ctrl.SetupSignalHandler(), c); err != nil {
+		ctrl.Log.Error(err, "the controller ends")
+		os.Exit(1)
+	}
+}
+
+// parse reads the flags and the environment.
+func parse(args []string) (config, error) {
+	c := config{
+		runtimeNamespace: os.Getenv(runtimectrl.EnvRuntimeNamespace),
+		sourceLocalhost:  os.Getenv(runtimectrl.EnvSourceLocalhost),
+		passedEnv:        passedEnv(os.LookupEnv),
+	}
+	fs := flag.NewFlagSet(controllerName, flag.ContinueOnError)
+	fs.StringVar(&c.metricsAddr, "metrics-addr", ":8080", "The address the metric endpoint binds to.")
+	fs.StringVar(&c.eventsAddr, "events-addr", "", "The address of the events receiver.")
+	fs.StringVar(&c.healthAddr, "health-addr", ":9440", "The address the health endpoint binds to.")
+	fs.IntVar(&c.concurrent, "concurrent", 4, "The number of concurrent Stack reconciles. A reconcile does not wait for a run.")
+	fs.IntVar(&c.concurrentRuns, "concurrent-runs", 4, "The number of Pulumi runs at a time.")
+	fs.IntVar(&c.httpRetry, "http-retry", 9, "The maximum number of retries when failing to fetch artifacts over HTTP.")
+	fs.StringVar(&c.dataDir, "data-dir", filepath.Join(os.TempDir(), controllerName),
+		"The directory for the workspaces of runs and for Pulumi's plugins. It belongs to one controller process at a time.")
+	fs.StringVar(&c.pulumiDir, "pulumi-dir", "", "The directory of the pulumi program and its language hosts. Defaults to where pulumi is found on PATH.")
+	fs.BoolVar(&c.acquirePlugins, "acquire-plugins", true, "Let Pulumi download provider plugins that are not in the data directory.")
+	fs.DurationVar(&c.cancelGrace, "cancel-grace", 5*time.Minute, "How long a run that is told to stop may take to finish the operations in flight.")
+	fs.DurationVar(&c.gracefulShutdown, "graceful-shutdown-timeout", 10*time.Minute, "How long the controller waits for runs in flight before it ends.")
+
+	var access acl.Options
+	access.BindFlags(fs)
+	c.client.BindFlags(fs)
+	c.logger.BindFlags(fs)
+	c.leaderElection.BindFlags(fs)
+	c.rateLimiter.BindFlags(fs)
+	c.watch.BindFlags(fs)
+	c.interval.BindFlags(fs)
+	// Running a program is running code, so sharing across namespaces is for the
+	// administrator to allow: Flux's own default is the other way round.
+	if err := setDefault(fs, "no-cross-namespace-refs", "true"); err != nil {
+		return c, err
+	}
+	if err := fs.Parse(args); err != nil {
+		return c, err
+	}
+	c.noCrossNamespaceRefs = access.NoCrossNamespaceRefs
+	return c, c.validate()
+}
+
+// setDefault gives a flag of a shared package another default.
+func setDefault(fs *flag.FlagSet, name, value string) error {
+	f := fs.Lookup(name)
+	if f == nil {
+		return fmt.Errorf("flag --%s is not defined", name)
+	}
+	f.DefValue = value
+	return f.Value.Set(value)
+}
+
+// passedEnv is what the controller hands on of its own environment to Pulumi:
+// how to reach the network, and nothing else.
+func passedEnv(lookup func(string) (string, bool)) map[string]string {
+	passed := map[string]string{}
+	for _, name := range []string{
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	} {
+		if value, ok := lookup(name); ok {
+			passed[name] = value
+		}
+	}
+	return passed
+}
+
+func (c config) validate() error {
+	switch {
+	case c.concurrent < 1:
+		return fmt.Errorf("--concurrent must be at least 1, not %d", c.concurrent)
+	case c.concurrentRuns < 1:
+		return fmt.Errorf("--concurrent-runs must be at least 1, not %d", c.concurrentRuns)
+	case c.httpRetry < 0:
+		return fmt.Errorf("--http-retry must not be negative, not %d", c.httpRetry)
+	case c.interval.Percentage >= 100:
+		return fmt.Errorf("--interval-jitter-percentage must be less than 100, not %d", c.interval.Percentage)
+	case !c.watch.AllNamespaces && c.runtimeNamespace == "":
+		return fmt.Errorf("--watch-all-namespaces=false needs the environment variable %s", runtimectrl.EnvRuntimeNamespace)
+	}
+	return nil
+}
+
+// run runs the controller until ctx is done or something fails that it cannot
+// go on without.
+func run(ctx context.Context, c config) error {
+	holder, err := newHolder()
+	if err != nil {
+		return err
+	}
+	unlock, err := lockDataDir(c.dataDir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+
+	waker := &controller.Waker{}
+	runner, err := newRunner(c, waker)
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(c)
+	if err != nil {
+		return err
+	}
+	recorder, err := events.NewRecorder(mgr, ctrl.Log, c.eventsAddr, controllerName)
+	if err != nil {
+		return fmt.Errorf("failed to make the event recorder: %w", err)
+	}
+	reconciler := &controller.StackReconciler{
+		Client:               mgr.GetClient(),
+		APIReader:            mgr.GetAPIReader(),
+		Metrics:              runtimectrl.NewMetrics(mgr, metrics.MustMakeRecorder(), v1.StackFinalizer),
+		Events:               recorder,
+		Runner:               runner,
+		Holder:               holder,
+		Sources:              source.Resolver{Client: mgr.GetClient(), NoCrossNamespaceRefs: c.noCrossNamespaceRefs},
+		NoCrossNamespaceRefs: c.noCrossNamespaceRefs,
+		Jitter:               jittered(c.interval.Percentage),
+		Now:                  time.Now,
+	}
+	if err := reconciler.SetupWithManager(ctx, mgr, controller.StackReconcilerOptions{RateLimiter: c.rateLimiter, Waker: waker}); err != nil {
+		return err
+	}
+	managerErr := mgr.Start(ctx)
+	// Runs in flight are told to stop and are waited for. Their results are kept
+	// in the data directory, and are absorbed by the next process.
+	shutdown, cancel := context.WithTimeout(context.Background(), c.gracefulShutdown)
+	defer cancel()
+	return errors.Join(managerErr, runner.Shutdown(shutdown))
+}
+
+// newHolder names this process, in the runs that it records.
+func newHolder() (v1.RunHolder, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return v1.RunHolder{}, fmt.Errorf("failed to read the host name: %w", err)
+	}
+	return v1.RunHolder{Host: host, Instance: string(uuid.NewUUID())}, nil
+}
+
+// lockDataDir makes the data directory and locks it for as long as this process
+// lives. Having the lock proves that no other process has runs in flight there.
+func lockDataDir(dir string) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("failed to make the data directory: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("failed to open the lock of the data directory: %w", err)
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("data directory %s is in use by another process: %w", dir, err), file.Close())
+	}
+	return func() { _ = file.Close() }, nil // closing gives up the lock, and the process ends anyway
+}
+
+// newRunner makes the runner of runs on this machine.
+func newRunner(c config, waker *controller.Waker) (*local.Runner, error) {
+	bin := c.pulumiDir
+	if bin == "" {
+		path, err := exec.LookPath("pulumi")
+		if err != nil {
+			return nil, fmt.Errorf("failed to find pulumi: install it or set --pulumi-dir: %w", err)
+		}
+		bin = filepath.Dir(path)
+	}
+	grace := pulumi.DefaultGrace()
+	grace.Finish = c.cancelGrace
+	return local.New(local.Options{
+		Dir:        filepath.Join(c.dataDir, "runs"),
+		Concurrent: c.concurrentRuns,
+		Driver: &pulumi.Driver{
+			Bin:              bin,
+			Path:             []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"},
+			Cache:            c.dataDir,
+			PassEnv:          c.passedEnv,
+			NoPluginDownload: !c.acquirePlugins,
+			Grace:            grace,
+		},
+		Fetcher: source.New(source.Options{Retries: c.httpRetry, Hostname: c.sourceLocalhost}),
+		Ended:   waker.Wake,
+		Log:     ctrl.Log,
+	})
+}
+
+// newManager makes the manager, with Secrets kept out of its cache: only their
+// metadata is watched.
+func newManager(c config) (ctrl.Manager, error) {
+	scheme := apiruntime.NewScheme()
+	for _, add := range []func(*apiruntime.Scheme) error{clientgoscheme.AddToScheme, sourcev1.AddToScheme, v1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("failed to build the scheme: %w", err)
+		}
+	}
+	selector, err := runtimectrl.GetWatchSelector(c.watch)
+	if err != nil {
+		return nil, fmt.Errorf("failed to read --watch-label-selector: %w", err)
+	}
+	restConfig, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, fmt.Errorf("failed to find the API server: %w", err)
+	}
+	restConfig.QPS, restConfig.Burst = c.client.QPS, c.client.Burst
+
+	leaderElectionID := controllerName + "-leader-election"
+	if c.watch.LabelSelector != "" {
+		leaderElectionID = leaderelection.GenerateID(leaderElectionID, c.watch.LabelSelector)
+	}
+	options := ctrl.Options{
+		Scheme:                        scheme,
+		HealthProbeBindAddress:        c.healthAddr,
+		LeaderElection:                c.leaderElection.Enable,
+		LeaderElectionReleaseOnCancel: c.leaderElection.ReleaseOnCancel,
+		LeaseDuration:                 &c.leaderElection.LeaseDuration,
+		RenewDeadline:                 &c.leaderElection.RenewDeadline,
+		RetryPeriod:                   &c.leaderElection.RetryPeriod,
+		LeaderElectionID:              leaderElectionID,
+		Logger:                        ctrl.Log,
+		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}},
+		Cache:                         cache.Options{ByObject: map[client.Object]cache.ByObject{&v1.Stack{}: {Label: selector}}},
+		Metrics:                       metricsserver.Options{BindAddress: c.metricsAddr, ExtraHandlers: pprof.GetHandlers()},
+		Controller:                    ctrlconfig.Controller{MaxConcurrentReconciles: c.concurrent, RecoverPanic: ptr.To(true)},
+	}
+	if !c.watch.AllNamespaces {
+		options.Cache.DefaultNamespaces = map[string]cache.Config{c.runtimeNamespace: {}}
+	}
+	mgr, err := ctrl.NewManager(restConfig, options)
+	if err != nil {
+		return nil, fmt.Errorf("failed to make the manager: %w", err)
+	}
+	probes.SetupChecks(mgr, ctrl.Log)
+	return mgr, nil
+}
+
+// jittered spreads durations by the percentage to both sides. The shared
+// package's own function is not safe for concurrent reconciles
+// (pkg/runtime/jitter closes over one rand.Rand), so only its flag is used.
+func jittered(percentage uint8) func(time.Duration) time.Duration {
+	return func(d time.Duration) time.Duration {
+		spread := int64(d) * int64(percentage) / 100
+		if spread <= 0 {
+			return d
+		}
+		return d + time.Duration(rand.Int64N(2*spread+1)-spread)
+	}
+}

@@ -1,0 +1,147 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+)
+
+// maxCRD is far enough below the 256 KiB of all annotations of an object, where client-side kubectl apply keeps a copy.
+const maxCRD = 100_000
+
+// readCRDs returns the CRDs of this project by kind.
+func readCRDs(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	g := NewWithT(t)
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	paths, err := filepath.Glob(filepath.Join(root, "config", "crd", "bases", "*.yaml"))
+	g.Expect(err).NotTo(HaveOccurred())
+	crds := map[string]*apiextensionsv1.CustomResourceDefinition{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(len(text)).To(BeNumerically("<", maxCRD), "bytes of %s", path)
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		g.Expect(yaml.UnmarshalStrict(text, crd)).To(Succeed())
+		crds[crd.Spec.Names.Kind] = crd
+	}
+	g.Expect(crds).To(And(HaveLen(2), HaveKey("Stack"), HaveKey("Program")))
+	return crds
+}
+
+func TestManifestsOfTheCRDs(t *testing.T) {
+	for kind, crd := range readCRDs(t) {
+		t.Run(kind, func(t *testing.T) {
+			g := NewWithT(t)
+			// With this label `flux uninstall` would delete the CRD, and with it every Stack, while the controller still runs.
+			g.Expect(crd.Labels).NotTo(HaveKey("app.kubernetes.io/part-of"))
+			// ${...} is Pulumi's in a Program, and not for kustomize-controller to replace in the CRD's own text.
+			g.Expect(crd.Annotations).To(HaveKeyWithValue("kustomize.toolkit.fluxcd.io/substitute", "disabled"))
+			g.Expect(crd.Spec.Versions).To(HaveLen(1))
+			g.Expect(undescribed("", *crd.Spec.Versions[0].Schema.OpenAPIV3Schema)).To(BeEmpty(), "fields that `kubectl explain` says nothing of")
+		})
+	}
+}
+
+// undescribed lists the fields below a schema that have no description.
+func undescribed(path string, schema apiextensionsv1.JSONSchemaProps) []string {
+	var paths []string
+	for name, field := range schema.Properties {
+		if field.Description == "" && path+"."+name != ".metadata" {
+			paths = append(paths, path+"."+name)
+		}
+		paths = append(paths, undescribed(path+"."+name, field)...)
+	}
+	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
+		paths = append(paths, undescribed(path+".*", *schema.AdditionalProperties.Schema)...)
+	}
+	if schema.Items != nil && schema.Items.Schema != nil {
+		paths = append(paths, undescribed(path+"[]", *schema.Items.Schema)...)
+	}
+	return paths
+}
+
+// TestManifestsSpecPages keeps the pages of the API to the API: no field is left out, and none is made up.
+func TestManifestsSpecPages(t *testing.T) {
+	crds := readCRDs(t)
+	root, err := process.RepoRoot()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	for _, test := range []struct {
+		page, kind string
+		sections   []string
+	}{
+		{"stacks.md", "Stack", []string{"spec", "status"}},
+		{"programs.md", "Program", []string{"program"}},
+	} {
+		t.Run(test.page, func(t *testing.T) {
+			g := NewWithT(t)
+			text, err := os.ReadFile(filepath.Join(root, "docs", "spec", "v1", test.page))
+			g.Expect(err).NotTo(HaveOccurred())
+			schema := crds[test.kind].Spec.Versions[0].Schema.OpenAPIV3Schema
+			named := namedFields(string(text), test.sections)
+			for _, section := range test.sections {
+				for field := range schema.Properties[section].Properties {
+					g.Expect(named).To(ContainElement("."+section+"."+field), "a field that the page does not tell of")
+				}
+			}
+			for _, path := range named {
+				g.Expect(exists(*schema, strings.Split(path, ".")[1:])).To(BeTrue(), "the page tells of %s, which is no field", path)
+			}
+		})
+	}
+}
+
+// TestManifestsSpecPageTellsEveryReason keeps the page to what the Ready condition may say.
+func TestManifestsSpecPageTellsEveryReason(t *testing.T) {
+	g := NewWithT(t)
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	page, err := os.ReadFile(filepath.Join(root, "docs", "spec", "v1", "stacks.md"))
+	g.Expect(err).NotTo(HaveOccurred())
+	code, err := os.ReadFile(filepath.Join(root, "api", "v1", "condition_types.go"))
+	g.Expect(err).NotTo(HaveOccurred())
+	reasons := regexp.MustCompile(`Reason = "([A-Za-z]+)"`).FindAllStringSubmatch(string(code), -1)
+	g.Expect(reasons).NotTo(BeEmpty())
+	for _, reason := range reasons {
+		g.Expect(string(page)).To(ContainSubstring("| `" + reason[1] + "` |"))
+	}
+}
+
+// namedFields lists the paths of fields in code that a page names, such as `.spec.stack`.
+func namedFields(page string, sections []string) []string {
+	expression := regexp.MustCompile("`(\\.(?:" + strings.Join(sections, "|") + ")(?:\\.[A-Za-z]+)+)")
+	var paths []string
+	for _, match := range expression.FindAllStringSubmatch(page, -1) {
+		paths = append(paths, match[1])
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// exists tells whether the schema has the field. The keys of a map are any.
+func exists(schema apiextensionsv1.JSONSchemaProps, path []string) bool {
+	if len(path) == 0 {
+		return true
+	}
+	if schema.Items != nil && schema.Items.Schema != nil {
+		return exists(*schema.Items.Schema, path)
+	}
+	if field, ok := schema.Properties[path[0]]; ok {
+		return exists(field, path[1:])
+	}
+	return schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil &&
+		exists(*schema.AdditionalProperties.Schema, path[1:])
+}

@@ -1,0 +1,98 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// refusal is a manifest and what the API server answers.
+type refusal struct {
+	name, text, message string
+}
+
+func testRefused(t *testing.T, server *api) {
+	namespace := server.namespace(t)
+	for _, test := range refusedStacks() {
+		t.Run(test.name, func(t *testing.T) { server.refuses(t, namespace, stack(t, test.text), test.message) })
+	}
+	for _, test := range refusedPrograms() {
+		t.Run(test.name, func(t *testing.T) { server.refuses(t, namespace, program(t, test.text), test.message) })
+	}
+	t.Run("without strict validation a field of the Pulumi operator is dropped, and no source is left", func(t *testing.T) {
+		object := stack(t, "{stack: o/p/dev, projectRepo: https://example.com/repo, branch: main}")
+		object.SetNamespace(namespace)
+		NewWithT(t).Expect(server.lenient.Create(t.Context(), object)).To(MatchError(ContainSubstring(oneSource)))
+	})
+	t.Run("a server-side apply names a field that is not known", func(t *testing.T) {
+		object := stack(t, "{stack: dev, programRef: {name: p}, projectRepo: https://example.com/repo}")
+		object.SetNamespace(namespace)
+		object.SetGenerateName("")
+		object.SetName("applied")
+		err := server.strict.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"))
+		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(".spec.projectRepo: field not declared in schema")))
+	})
+}
+
+func (a *api) refuses(t *testing.T, namespace string, object *unstructured.Unstructured, message string) {
+	t.Helper()
+	g := NewWithT(t)
+	object.SetNamespace(namespace)
+	err := a.strict.Create(t.Context(), object)
+	g.Expect(err).To(MatchError(ContainSubstring(message)))
+	g.Expect(apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)).To(BeTrue(), "%v", err)
+}
+
+const oneSource = "exactly one of fluxSource and programRef is required"
+
+func refusedStacks() []refusal {
+	const durations = `should match '^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$'`
+	return []refusal{
+		{"two sources", "{stack: dev, programRef: {name: p}, fluxSource: {sourceRef: {kind: Bucket, name: b}}}", oneSource},
+		{"no source", "{stack: dev}", oneSource},
+		{"no stack", "{programRef: {name: p}}", "spec.stack: Required value"},
+		{"an empty stack", "{stack: '', programRef: {name: p}}", "spec.stack: Invalid value: \"\": spec.stack in body should be at least 1 chars long"},
+		{"a stack name that is too long", "{stack: " + strings.Repeat("a", 301) + ", programRef: {name: p}}", "spec.stack: Too long: may not be more than 300"},
+		{"a kind that is no source of programs", "{stack: dev, fluxSource: {sourceRef: {kind: HelmRepository, name: h}}}",
+			`spec.fluxSource.sourceRef.kind: Unsupported value: "HelmRepository": supported values: "GitRepository", "OCIRepository", "Bucket", "ExternalArtifact"`},
+		{"a source without a name", "{stack: dev, fluxSource: {sourceRef: {kind: Bucket}}}", "spec.fluxSource.sourceRef.name: Required value"},
+		{"a Program without a name", "{stack: dev, programRef: {name: ''}}", "spec.programRef.name in body should be at least 1 chars long"},
+		{"a value from a Secret without the Secret", "{stack: dev, programRef: {name: p}, envRefs: {A: {type: Secret}}}",
+			"spec.envRefs[A]: Invalid value: secret is required when type is Secret"},
+		{"a secret config value from a Secret without the Secret", "{stack: dev, programRef: {name: p}, secretsRef: {a: {type: Secret, literal: {value: x}}}}",
+			"spec.secretsRef[a]: Invalid value: secret is required when type is Secret"},
+		{"a literal without a value", "{stack: dev, programRef: {name: p}, envRefs: {A: {type: Literal}}}",
+			"spec.envRefs[A]: Invalid value: literal is required when type is Literal"},
+		{"a key of a Secret that is not named", "{stack: dev, programRef: {name: p}, envRefs: {A: {type: Secret, secret: {name: s}}}}",
+			"spec.envRefs.A.secret.key: Required value"},
+		{"a value from the controller's environment", "{stack: dev, programRef: {name: p}, envRefs: {A: {type: Env, env: {name: HOME}}}}",
+			`unknown field "spec.envRefs.A.env"`},
+		{"a type of reference that is not known", "{stack: dev, programRef: {name: p}, envRefs: {A: {type: Env}}}",
+			`spec.envRefs.A.type: Unsupported value: "Env": supported values: "Secret", "Literal"`},
+		{"an interval in days", "{stack: dev, programRef: {name: p}, interval: 1d}", "spec.interval in body " + durations},
+		{"an interval without a unit", "{stack: dev, programRef: {name: p}, interval: '60'}", "spec.interval in body " + durations},
+		{"an interval that is a number", "{stack: dev, programRef: {name: p}, interval: 60}", `spec.interval: Invalid value: "integer"`},
+		{"a retry interval below zero", "{stack: dev, programRef: {name: p}, retryInterval: -5m}", "spec.retryInterval in body " + durations},
+		{"an empty timeout", "{stack: dev, programRef: {name: p}, timeout: ''}", "spec.timeout in body " + durations},
+		{"a field that is not known", "{stack: dev, programRef: {name: p}, projectRepo: https://example.com/repo}",
+			`strict decoding error: unknown field "spec.projectRepo"`},
+	}
+}
+
+func refusedPrograms() []refusal {
+	return []refusal{
+		{"a resource without a type", "{resources: {bucket: {properties: {a: b}}}}", "program.resources.bucket.type: Required value"},
+		{"a get without an id", "{resources: {bucket: {type: aws:s3:Bucket, get: {state: {}}}}}", "program.resources.bucket.get.id: Required value"},
+		{"the runtime of a project", "{runtime: nodejs}", `unknown field "program.runtime"`},
+		{"the backend of a project", "{backend: {url: s3://other}}", `unknown field "program.backend"`},
+		{"an option of a resource that is not known", "{resources: {b: {type: aws:s3:Bucket, options: {protected: true}}}}",
+			`unknown field "program.resources.b.options.protected"`},
+	}
+}
