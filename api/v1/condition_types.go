@@ -27,6 +27,14 @@ const (
 	// missing.
 	InputsFailedReason = "InputsFailed"
 
+	// WorkspaceFailedReason: the run could not be prepared on the controller's
+	// machine, for want of disk space or the right to write.
+	WorkspaceFailedReason = "WorkspaceFailed"
+
+	// RunCancelledReason: the controller ended while the run was in flight, and
+	// had it stop. The next controller runs the inputs again at once.
+	RunCancelledReason = "RunCancelled"
+
 	// RunLostReason: the process that ran Pulumi for this Stack went away
 	// without telling how the run ended.
 	RunLostReason = "RunLost"

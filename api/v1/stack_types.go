@@ -60,12 +60,13 @@ type StackSpec struct {
 	// program, by name. Cloud credentials and PULUMI_CONFIG_PASSPHRASE come in
 	// here. Nothing of the controller's own environment does.
 	// +kubebuilder:validation:MaxProperties=256
+	// +kubebuilder:validation:XValidation:rule="self.all(name, name != '' && !name.contains('='))",message="the name of an environment variable cannot be empty or contain ="
 	// +optional
 	EnvRefs map[string]ResourceRef `json:"envRefs,omitempty"`
 
 	// Config are the config values of the stack, by key: <key> of the project,
-	// or <namespace>:<key>. A value that is not a string is passed as structured
-	// config.
+	// or <namespace>:<key>. Numbers, booleans, lists and objects keep their type.
+	// A null is dropped by the API server.
 	// +kubebuilder:validation:MaxProperties=1024
 	// +optional
 	Config map[string]apiextensionsv1.JSON `json:"config,omitempty"`
@@ -357,7 +358,8 @@ type Stack struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// Spec says which program is run for which stack, and how.
-	Spec StackSpec `json:"spec,omitempty"`
+	// +required
+	Spec StackSpec `json:"spec"`
 
 	// Status is what the controller has seen and done.
 	// +kubebuilder:default:={"observedGeneration":-1}

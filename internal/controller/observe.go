@@ -88,22 +88,21 @@ func (r *StackReconciler) observeRun(recorded *v1.RunStatus) (*decide.Run, *run.
 }
 
 // observeInputs finds the program and resolves the values for a run.
-func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, seen *observed) (err error) {
-	if err := inputs.Validate(stack); err != nil {
-		return err
-	}
+func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	name, err := pulumi.ParseStackName(stack.Spec.Stack)
 	if err != nil {
 		return &invalidSpecError{fmt.Errorf("spec.stack: %w", err)}
 	}
-	options := inputs.Options{NoCrossNamespaceRefs: r.NoCrossNamespaceRefs}
 	if seen.Deleting {
-		return r.observeDestroy(ctx, stack, seen, name, options)
+		return r.observeDestroy(ctx, stack, seen, name)
+	}
+	if err := inputs.Validate(stack); err != nil {
+		return err
 	}
 	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
 		return err
 	}
-	if seen.inputs, err = inputs.Resolve(ctx, r.APIReader, stack, options); err != nil {
+	if seen.inputs, err = r.resolve(ctx, stack); err != nil {
 		return err
 	}
 	seen.Digest = inputs.RunDigest(inputs.RunInputs{
@@ -116,13 +115,25 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 	return nil
 }
 
+// resolve resolves the values that the spec asks for.
+func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack) (*inputs.Inputs, error) {
+	resolved, err := inputs.Resolve(ctx, r.APIReader, stack, inputs.Options{NoCrossNamespaceRefs: r.NoCrossNamespaceRefs})
+	if err != nil {
+		return nil, err
+	}
+	if err := pulumi.CheckEnv(resolved.Env); err != nil {
+		return nil, &invalidSpecError{fmt.Errorf("spec.envRefs: %w", err)}
+	}
+	return resolved, nil
+}
+
 // observeDestroy resolves what a destroy needs. It works from the state of the
 // stack, so neither the config nor, where the project is known, the program is
-// needed, and both may be gone.
-func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name pulumi.StackName, options inputs.Options) (err error) {
+// needed: both may be gone, or wrong.
+func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name pulumi.StackName) (err error) {
 	envOnly := stack.DeepCopy()
 	envOnly.Spec.Config, envOnly.Spec.SecretsRef = nil, nil
-	if seen.inputs, err = inputs.Resolve(ctx, r.APIReader, envOnly, options); err != nil {
+	if seen.inputs, err = r.resolve(ctx, envOnly); err != nil {
 		return err
 	}
 	if info := stack.Status.ProjectInfo; info != nil && info.Name != "" {
@@ -132,6 +143,9 @@ func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, s
 	if name.Project != "" {
 		seen.program.Project = run.Project{Name: name.Project}
 		return nil
+	}
+	if err := inputs.Validate(stack); err != nil {
+		return err
 	}
 	seen.program, err = r.findProgram(ctx, stack, name)
 	return err
@@ -225,10 +239,10 @@ func problemOf(err error) *decide.Problem {
 }
 
 // neverRan tells that all runs that ended did so before Pulumi started, so that
-// there is nothing to destroy. A Stack that was moved here has no run of ours,
-// and proves nothing.
+// there is nothing to destroy. A Stack that was moved here from the Pulumi
+// operator, which writes no digest, has no run of ours and proves nothing.
 func neverRan(stack *v1.Stack) bool {
-	return stack.Status.ProjectInfo == nil && stack.Status.LastUpdate != nil && stack.Status.LastUpdate.Name != ""
+	return stack.Status.ProjectInfo == nil && stack.Status.LastAttemptedDigest != ""
 }
 
 // requested tells whether somebody asks for a reconcile that has not been
@@ -251,6 +265,7 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 	}
 	last.Succeeded = update.State == v1.UpdateSucceeded
 	last.Reason, last.Message = update.Reason, update.Message
+	last.Cancelled = update.Reason == v1.RunCancelledReason
 	if update.LastResyncTime != nil {
 		last.EndedAt = update.LastResyncTime.Time
 	}

@@ -112,7 +112,9 @@ func absorb(stack *v1.Stack, result *run.Result) {
 		absorbSuccess(stack, record, result)
 		return
 	}
-	stack.Status.Failures++
+	if result.Outcome != run.Cancelled {
+		stack.Status.Failures++
+	}
 	setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
 	markFailed(stack, reason, result.Message)
@@ -148,6 +150,10 @@ func outcomeReason(operation v1.Operation, outcome run.Outcome) string {
 		return v1.StackLockedReason
 	case run.ArtifactFailed:
 		return meta.ArtifactFailedReason
+	case run.WorkspaceFailed:
+		return v1.WorkspaceFailedReason
+	case run.Cancelled:
+		return v1.RunCancelledReason
 	}
 	if operation == v1.OperationDestroy {
 		return v1.DestroyFailedReason

@@ -84,6 +84,8 @@ type LastRun struct {
 	// Succeeded, or else the Reason and the Message of its failure.
 	Succeeded       bool
 	Reason, Message string
+	// Cancelled: it did not fail but was told to stop, with the controller.
+	Cancelled bool
 	// EndedAt is when it ended.
 	EndedAt time.Time
 }
@@ -225,10 +227,11 @@ func destroy(o Observation) (Decision, bool) {
 }
 
 // retry starts the operation once the retry interval has passed since the last
-// run, or says again how that run failed. A request does not wait.
+// run, or says again how that run failed. A request does not wait, and neither
+// does a run that was cancelled.
 func retry(o Observation, op run.Operation) Decision {
 	wait := o.RetryInterval - o.Now.Sub(o.Last.EndedAt)
-	if wait <= 0 || o.Requested {
+	if wait <= 0 || o.Requested || o.Last.Cancelled {
 		return Decision{Action: Start, Operation: op}
 	}
 	return Decision{Action: Fail, Reason: o.Last.Reason, Message: o.Last.Message, After: wait}

@@ -111,7 +111,13 @@ func (s *session) update(ctx context.Context) (exit, error) {
 }
 
 func (s *session) createAndApply(ctx context.Context) (exit, error) {
-	last, err := s.call(ctx, command{args: []string{"stack", "init", "--stack", s.stack, "--no-select"}})
+	args := []string{"stack", "init", "--stack", s.stack, "--no-select"}
+	if s.provider != "" {
+		// It does not look for the provider in the stack's settings, and would
+		// replace it there by the backend's own.
+		args = append(args, "--secrets-provider="+s.provider)
+	}
+	last, err := s.call(ctx, command{args: args})
 	if err != nil || (last.code != 0 && !strings.Contains(last.stderr, "already exists")) {
 		return last, err
 	}

@@ -25,35 +25,43 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
+// stackSettings is what the settings of a stack leave for the CLI to do.
+type stackSettings struct {
+	// provider of secrets that the program names, empty for the backend's own.
+	provider string
+	// unencrypted are the secret values, by key, that only the CLI can encrypt.
+	unencrypted map[string]string
+}
+
 // writeStackFile adds the config of the run to the Pulumi.<stack>.yaml that the
-// program brings, or makes one. It returns the secrets that are left for the
-// CLI to encrypt.
+// program brings, or makes one. Without config the file stays as it is.
 func writeStackFile(
 	ctx context.Context, root *os.Root, place placedProject, stack string, r run.Run,
-) (map[string]string, error) {
-	if len(r.Config)+len(r.Secrets) == 0 {
-		return nil, nil
-	}
+) (stackSettings, error) {
 	file := stackFile(place, stack)
 	settings, err := readStackFile(root, place.project, file)
 	if err != nil {
-		return nil, err
+		return stackSettings{}, err
+	}
+	left := stackSettings{provider: settings.SecretsProvider}
+	if len(r.Config)+len(r.Secrets) == 0 {
+		return left, nil
 	}
 	if err := mergeConfig(settings, place.project.Name.String(), r.Config); err != nil {
-		return nil, err
+		return stackSettings{}, err
 	}
-	unencrypted, err := addSecrets(ctx, settings, file, place.project.Name.String(), r)
+	left.unencrypted, err = addSecrets(ctx, settings, file, place.project.Name.String(), r)
 	if err != nil {
-		return nil, err
+		return stackSettings{}, err
 	}
 	text, err := encoding.Marshalers[path.Ext(file)].Marshal(settings)
 	if err != nil {
-		return nil, fmt.Errorf("writing %s: %w", file, err)
+		return stackSettings{}, fmt.Errorf("writing %s: %w", file, err)
 	}
 	if err := root.MkdirAll(path.Dir(file), 0o700); err != nil {
-		return nil, workspaceError{fmt.Errorf("writing the workspace: %w", err)}
+		return stackSettings{}, workspaceError{fmt.Errorf("writing the workspace: %w", err)}
 	}
-	return unencrypted, writeFile(root, file, text)
+	return left, writeFile(root, file, text)
 }
 
 // stackFile is where the CLI looks for the settings of the stack.

@@ -37,8 +37,7 @@ type prepared struct {
 	stack string
 	// project as Pulumi.yaml has it.
 	project run.Project
-	// unencrypted are the secret config values that only the CLI can encrypt.
-	unencrypted map[string]string
+	stackSettings
 }
 
 // prepare writes all the files that the CLI needs.
@@ -76,7 +75,7 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 		// The state alone says what is to be destroyed, and how.
 		return p, nil
 	}
-	p.unencrypted, err = writeStackFile(ctx, root, place, name.Stack, r)
+	p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, r)
 	return p, err
 }
 

@@ -44,7 +44,8 @@ type Options struct {
 	// Fetcher brings artifacts.
 	Fetcher Fetcher
 	// Ended is called, from any goroutine, when a run of the Stack has ended, and
-	// when a place is free that the Stack asked for. It must not block.
+	// when a place is free that the Stack asked for. It must neither block nor call
+	// the Runner.
 	Ended func(namespace, name string)
 	// Log gets what Pulumi says.
 	Log logr.Logger
@@ -118,10 +119,7 @@ func (r *Runner) Start(started run.Run) error {
 		return fmt.Errorf("%w: %q cannot be the ID of a run", run.ErrRefused, started.ID)
 	}
 	if phase, _ := r.look(started.ID); phase != run.Unknown {
-		if !r.inFlight(stack) {
-			r.slots.release(stack)
-			r.offer()
-		}
+		r.adopt(stack, phase)
 		return nil
 	}
 	switch {
@@ -138,6 +136,16 @@ func (r *Runner) Start(started run.Run) error {
 	return nil
 }
 
+// adopt is the start of a run that is known. One that has ended needs no place,
+// and its Stack is told of the end once more.
+func (r *Runner) adopt(stack stackKey, phase run.Phase) {
+	if phase == run.Ended && !r.inFlight(stack) {
+		r.slots.release(stack)
+		r.options.Ended(stack.namespace, stack.name)
+		r.offer()
+	}
+}
+
 // Look implements run.Runner. A result that a controller before this one left
 // behind is found on disk.
 func (r *Runner) Look(id string) (run.Phase, *run.Result) {
@@ -151,7 +159,8 @@ func (r *Runner) look(id string) (run.Phase, *run.Result) {
 		if known.result == nil {
 			return run.Running, nil
 		}
-		return run.Ended, known.result
+		result := *known.result
+		return run.Ended, &result
 	}
 	if !validID(id) {
 		return run.Unknown, nil
