@@ -33,7 +33,6 @@ import (
 	"golang.org/x/sys/unix"
 	corev1 "k8s.io/api/core/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -180,7 +179,7 @@ func (c config) validate() error {
 // run runs the controller until ctx is done or something fails that it cannot
 // go on without.
 func run(ctx context.Context, c config) error {
-	holder, err := newHolder()
+	holder, err := controller.ThisHolder()
 	if err != nil {
 		return err
 	}
@@ -210,6 +209,7 @@ func run(ctx context.Context, c config) error {
 		Events:               recorder,
 		Runner:               runner,
 		Holder:               holder,
+		Holders:              controller.Holders{Here: holder, Reader: mgr.GetAPIReader(), Namespace: c.runtimeNamespace},
 		Sources:              source.Resolver{Client: mgr.GetClient(), NoCrossNamespaceRefs: c.noCrossNamespaceRefs},
 		NoCrossNamespaceRefs: c.noCrossNamespaceRefs,
 		Jitter:               jittered(c.interval.Percentage),
@@ -218,21 +218,51 @@ func run(ctx context.Context, c config) error {
 	if err := reconciler.SetupWithManager(ctx, mgr, controller.StackReconcilerOptions{RateLimiter: c.rateLimiter, Waker: waker}); err != nil {
 		return err
 	}
-	managerErr := mgr.Start(ctx)
-	// Runs in flight are told to stop and are waited for. Their results are kept
-	// in the data directory, and are absorbed by the next process.
-	shutdown, cancel := context.WithTimeout(context.Background(), c.gracefulShutdown)
-	defer cancel()
-	return errors.Join(managerErr, runner.Shutdown(shutdown))
+	if err := sweep(ctx, c, reconciler, runner); err != nil {
+		return err
+	}
+	return serve(ctx, c, mgr, reconciler, runner)
 }
 
-// newHolder names this process, in the runs that it records.
-func newHolder() (v1.RunHolder, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		return v1.RunHolder{}, fmt.Errorf("failed to read the host name: %w", err)
+// sweep removes what earlier processes left in the data directory, but for the
+// runs that Stacks still know of.
+func sweep(ctx context.Context, c config, reconciler *controller.StackReconciler, runner *local.Runner) error {
+	var where []client.ListOption
+	if !c.watch.AllNamespaces {
+		where = append(where, client.InNamespace(c.runtimeNamespace))
 	}
-	return v1.RunHolder{Host: host, Instance: string(uuid.NewUUID())}, nil
+	inUse, err := reconciler.RunsInUse(ctx, where...)
+	if err != nil {
+		return err
+	}
+	return runner.Sweep(func(id string) bool { return inUse[id] })
+}
+
+// serve runs the manager. When ctx is done no new run starts, and the runs in
+// flight are told to stop, are waited for and absorbed before the manager ends:
+// until then this process keeps its lease, and what happened to each run is
+// written as at any other time. When the manager ends by itself, as it does with
+// the loss of its lease, that is done without it.
+func serve(ctx context.Context, c config, mgr ctrl.Manager, reconciler *controller.StackReconciler, runner *local.Runner) error {
+	life, end := context.WithCancel(context.Background())
+	defer end()
+	stop := context.AfterFunc(ctx, func() {
+		defer end()
+		patience, cancel := context.WithTimeout(context.Background(), c.gracefulShutdown)
+		defer cancel()
+		if err := runner.Shutdown(patience); err != nil {
+			ctrl.Log.Error(err, "runs are still in flight, and are left to the next process")
+			return
+		}
+		runner.AwaitForgotten(patience)
+	})
+	defer stop()
+	managerErr := mgr.Start(life)
+
+	patience, cancel := context.WithTimeout(context.Background(), c.gracefulShutdown)
+	defer cancel()
+	shutdownErr := runner.Shutdown(patience)
+	return errors.Join(managerErr, shutdownErr, reconciler.AbsorbAll(patience, runner.Ended()))
 }
 
 // lockDataDir makes the data directory and locks it for as long as this process

@@ -35,9 +35,18 @@ const (
 	// had it stop. The next controller runs the inputs again at once.
 	RunCancelledReason = "RunCancelled"
 
-	// RunLostReason: the process that ran Pulumi for this Stack went away
-	// without telling how the run ended.
-	RunLostReason = "RunLost"
+	// RunInterruptedReason: a run was ended by force, or the controller that had
+	// it is gone. What it left behind is found out and healed before anything
+	// else is run.
+	RunInterruptedReason = "RunInterrupted"
+
+	// RecoveryFailedReason: what an interrupted run left behind could not be
+	// found out or healed. It is tried again.
+	RecoveryFailedReason = "RecoveryFailed"
+
+	// PendingOperationsReason: nobody knows whether some resources were created.
+	// See spec.pendingCreates.
+	PendingOperationsReason = "PendingOperations"
 )
 
 // StackFinalizer holds a Stack until what it promised on deletion is done. It

@@ -104,14 +104,34 @@ type StackSpec struct {
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
+	// PendingCreates says what to do when it is not known whether a resource was
+	// created: its creation was in flight when the provider, Pulumi or the
+	// controller was killed. Running the program again may create it twice. Stop
+	// stalls the Stack and names the resources: look for them at their provider,
+	// import or delete what is there, and then set Clear. Clear forgets the
+	// creations, now and whenever it happens again. Defaults to Stop.
+	// +kubebuilder:validation:Enum=Stop;Clear
+	// +optional
+	PendingCreates PendingCreatesPolicy `json:"pendingCreates,omitempty"`
+
 	// Suspend stops the controller from starting runs. A run in flight goes on.
 	// A suspended Stack that is deleted is not destroyed.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 }
 
+// PendingCreatesPolicy says what to do with creations of unknown outcome.
+type PendingCreatesPolicy string
+
+const (
+	// PendingCreatesStop stalls the Stack until a person has looked.
+	PendingCreatesStop PendingCreatesPolicy = "Stop"
+	// PendingCreatesClear forgets the creations and goes on.
+	PendingCreatesClear PendingCreatesPolicy = "Clear"
+)
+
 // Operation is what a run does.
-// +kubebuilder:validation:Enum=update;destroy
+// +kubebuilder:validation:Enum=update;destroy;recover
 type Operation string
 
 const (
@@ -120,6 +140,10 @@ const (
 	// OperationDestroy deletes all that the stack manages, and then the stack
 	// itself (pulumi destroy --remove).
 	OperationDestroy Operation = "destroy"
+	// OperationRecover finds out what an interrupted run has left behind, and
+	// heals it: processes, its lock, and the operations that were in flight
+	// (pulumi refresh).
+	OperationRecover Operation = "recover"
 )
 
 // RunStatus records a run from before it starts until its result is in the
@@ -171,9 +195,27 @@ type RunHolder struct {
 	// +required
 	Host string `json:"host"`
 
-	// Instance is drawn anew by each process when it starts.
+	// Instance tells the process from all others that the host has had: the boot
+	// of the machine, the number of the process and the time it was started, as
+	// <boot>/<pid>/<start>.
 	// +required
 	Instance string `json:"instance"`
+}
+
+// InterruptedRun is a run that was ended by force, or whose end nobody has
+// seen.
+type InterruptedRun struct {
+	// ID of the run.
+	// +required
+	ID string `json:"id"`
+
+	// Operation of the run.
+	// +required
+	Operation Operation `json:"operation"`
+
+	// Host that the run was on.
+	// +required
+	Host string `json:"host"`
 }
 
 // ResourceChanges counts resources by what a run did to them.
@@ -223,6 +265,8 @@ const (
 	UpdateTypeUp UpdateType = "up"
 	// UpdateTypeDestroy is the operator's word for a destroy.
 	UpdateTypeDestroy UpdateType = "destroy"
+	// UpdateTypeRefresh is the operator's word for what a recovery does.
+	UpdateTypeRefresh UpdateType = "refresh"
 )
 
 // LastUpdate tells of the last run in the Pulumi operator's words, for what
@@ -234,7 +278,7 @@ type LastUpdate struct {
 	// Name is the ID of the run.
 	// +optional
 	Name string `json:"name,omitempty"`
-	// Type is the operation: up or destroy.
+	// Type is the operation: up, destroy or refresh.
 	// +optional
 	Type UpdateType `json:"type,omitempty"`
 	// State is succeeded or failed.
@@ -314,6 +358,17 @@ type StackStatus struct {
 	// Run is the run in flight.
 	// +optional
 	Run *RunStatus `json:"run,omitempty"`
+
+	// Interrupted are runs that were ended by force, or whose end nobody has
+	// seen: one, and the recoveries from it that were interrupted in their turn.
+	// They are recovered from before anything else is run.
+	// +optional
+	Interrupted []InterruptedRun `json:"interrupted,omitempty"`
+
+	// UnknownCreates are the URNs of resources of which nobody knows whether they
+	// were created. See spec.pendingCreates.
+	// +optional
+	UnknownCreates []string `json:"unknownCreates,omitempty"`
 
 	// Outputs of the stack. A secret one shows as "[secret]".
 	// +optional

@@ -128,14 +128,14 @@ func (r *StackReconciler) record(stack *v1.Stack, seen *observed, operation run.
 
 // newRun puts together all that the run needs.
 func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string) run.Run {
-	return run.Run{
+	todo := run.Run{
 		ID:        id,
 		Namespace: stack.Namespace,
 		Name:      stack.Name,
 		Operation: operation,
 		Stack:     stack.Spec.Stack,
 		Backend:   backend(stack, seen.inputs.Env),
-		Project:   seen.program.Project,
+		Project:   projectOf(stack, seen, operation),
 		Program:   seen.program.Program,
 		Env:       seen.inputs.Env,
 		Config:    seen.inputs.Config,
@@ -144,6 +144,23 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		Exists:    stack.Status.ProjectInfo != nil,
 		Timeout:   stack.GetTimeout(),
 	}
+	if operation == run.Recover {
+		todo.UnknownCreates = stack.Status.UnknownCreates
+		todo.ClearPendingCreates = stack.Spec.PendingCreates == v1.PendingCreatesClear
+		for _, lost := range stack.Status.Interrupted {
+			todo.Interrupted = append(todo.Interrupted, run.Interrupted{ID: lost.ID, Host: lost.Host})
+		}
+	}
+	return todo
+}
+
+// projectOf is the project of a run. An update takes it from its program; what
+// works from the state takes it from an earlier run, where there was one.
+func projectOf(stack *v1.Stack, seen *observed, operation run.Operation) run.Project {
+	if info := stack.Status.ProjectInfo; operation != run.Update && info != nil && info.Name != "" {
+		return run.Project{Name: info.Name, Runtime: info.Runtime}
+	}
+	return seen.program.Project
 }
 
 // backend is where the state lives. It is always said, so that the Pulumi.yaml
@@ -174,12 +191,12 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	return nil
 }
 
-// lose gives up a run that nobody can tell the end of.
+// lose gives up a run of which nobody has seen the end.
 func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack) error {
 	if err := r.patchStatus(ctx, stack, func() { loseRun(stack, r.Now()) }); err != nil {
 		return err
 	}
-	r.announce(stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunLostReason, message: stack.Status.LastUpdate.Message})
+	r.announce(stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: stack.Status.LastUpdate.Message})
 	return nil
 }
 

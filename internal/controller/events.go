@@ -58,8 +58,11 @@ func runEvent(record v1.RunStatus, result *run.Result) notice {
 }
 
 func operationName(operation v1.Operation) string {
-	if operation == v1.OperationDestroy {
+	switch operation {
+	case v1.OperationDestroy:
 		return "Destroy"
+	case v1.OperationRecover:
+		return "Recovery"
 	}
 	return "Update"
 }

@@ -30,6 +30,12 @@ type SourceResolver interface {
 	Resolve(ctx context.Context, namespace string, ref v1.SourceReference) (*source.Source, error)
 }
 
+// HolderProver proves that the process that recorded a run is gone.
+type HolderProver interface {
+	// Gone is true only when that is proven.
+	Gone(ctx context.Context, holder v1.RunHolder) (bool, error)
+}
+
 // observed is what one reconcile has seen: the Observation to decide on, and
 // what the decision may need to be acted on.
 type observed struct {
@@ -52,21 +58,23 @@ type program struct {
 // server's; whatever is wrong with the Stack is a Problem.
 func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observed, error) {
 	seen := &observed{Observation: decide.Observation{
-		Deleting:          !stack.DeletionTimestamp.IsZero(),
-		Held:              controllerutil.ContainsFinalizer(stack, v1.StackFinalizer),
-		NeverRan:          neverRan(stack),
-		Suspended:         stack.Spec.Suspend,
-		DestroyOnFinalize: stack.Spec.DestroyOnFinalize,
-		Interval:          stack.GetInterval(),
-		RetryInterval:     stack.GetRetryInterval(),
-		Requested:         requested(stack),
-		Last:              lastRun(stack),
-		Now:               r.Now(),
+		Deleting:            !stack.DeletionTimestamp.IsZero(),
+		Held:                controllerutil.ContainsFinalizer(stack, v1.StackFinalizer),
+		NeverRan:            neverRan(stack),
+		Suspended:           stack.Spec.Suspend,
+		DestroyOnFinalize:   stack.Spec.DestroyOnFinalize,
+		Interval:            stack.GetInterval(),
+		RetryInterval:       stack.GetRetryInterval(),
+		Requested:           requested(stack),
+		Interrupted:         len(stack.Status.Interrupted) > 0,
+		UnknownCreates:      stack.Status.UnknownCreates,
+		ClearPendingCreates: stack.Spec.PendingCreates == v1.PendingCreatesClear,
+		Last:                lastRun(stack),
+		Now:                 r.Now(),
 	}}
 	if recorded := stack.Status.Run; recorded != nil {
 		// Nothing else matters before its end, so nothing else is read.
-		seen.Run, seen.result = r.observeRun(recorded)
-		return seen, nil
+		return seen, r.observeRun(ctx, recorded, seen)
 	}
 	if seen.Suspended || (seen.Deleting && !(seen.Held && seen.DestroyOnFinalize)) {
 		return seen, nil
@@ -78,13 +86,22 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 	return seen, err
 }
 
-func (r *StackReconciler) observeRun(recorded *v1.RunStatus) (*decide.Run, *run.Result) {
-	holder := decide.HeldElsewhere
+// observeRun finds out where the run that is recorded stands.
+func (r *StackReconciler) observeRun(ctx context.Context, recorded *v1.RunStatus, seen *observed) error {
+	seen.Run = &decide.Run{Holder: decide.HeldHere}
+	seen.Run.Phase, seen.result = r.Runner.Look(recorded.ID)
 	if recorded.Holder == r.Holder {
-		holder = decide.HeldHere
+		return nil
 	}
-	phase, result := r.Runner.Look(recorded.ID)
-	return &decide.Run{Phase: phase, Holder: holder}, result
+	seen.Run.Holder = decide.HeldElsewhere
+	gone, err := r.Holders.Gone(ctx, recorded.Holder)
+	if err != nil {
+		return fmt.Errorf("failed to find out whether %s is gone: %w", recorded.Holder.Host, err)
+	}
+	if gone {
+		seen.Run.Holder = decide.HolderGone
+	}
+	return nil
 }
 
 // observeInputs finds the program and resolves the values for a run.
@@ -259,13 +276,17 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 	if update == nil {
 		return last
 	}
-	last.Operation = run.Update
-	if update.Type == v1.UpdateTypeDestroy {
+	switch update.Type {
+	case v1.UpdateTypeDestroy:
 		last.Operation = run.Destroy
+	case v1.UpdateTypeRefresh:
+		last.Operation = run.Recover
+	default:
+		last.Operation = run.Update
 	}
 	last.Succeeded = update.State == v1.UpdateSucceeded
 	last.Reason, last.Message = update.Reason, update.Message
-	last.Cancelled = update.Reason == v1.RunCancelledReason
+	last.Cancelled = update.Reason == v1.RunCancelledReason || update.Reason == v1.RunInterruptedReason
 	if update.LastResyncTime != nil {
 		last.EndedAt = update.LastResyncTime.Time
 	}

@@ -25,6 +25,7 @@ import (
 // +kubebuilder:rbac:groups=source.toolkit.fluxcd.io,resources=gitrepositories;ocirepositories;buckets;externalartifacts,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update;patch
 
 // StackReconciler keeps Stacks as their programs say.
@@ -42,6 +43,8 @@ type StackReconciler struct {
 	Runner run.Runner
 	// Holder is this process, as recorded in the runs it starts.
 	Holder v1.RunHolder
+	// Holders proves the death of the processes that recorded other runs.
+	Holders HolderProver
 	// Sources finds the artifact a Stack refers to.
 	Sources SourceResolver
 	// NoCrossNamespaceRefs denies references to other namespaces.

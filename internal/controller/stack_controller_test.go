@@ -88,6 +88,11 @@ func (r *testRunner) end(id string, outcome run.Outcome, message string) {
 	}
 }
 
+// prover says of every other process that it is gone, or not.
+type prover struct{ gone bool }
+
+func (p *prover) Gone(context.Context, v1.RunHolder) (bool, error) { return p.gone, nil }
+
 // eventLog keeps the events that were sent.
 type eventLog struct{ lines []string }
 
@@ -101,6 +106,7 @@ type world struct {
 	t      *testing.T
 	runner *testRunner
 	events *eventLog
+	others *prover
 	writes int
 	// failWrite, when set, may refuse a write to the API server.
 	failWrite func(nth int) error
@@ -116,7 +122,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 			t.Fatal(err)
 		}
 	}
-	w := &world{t: t, runner: newTestRunner(), events: &eventLog{}}
+	w := &world{t: t, runner: newTestRunner(), events: &eventLog{}, others: &prover{}}
 	count := func() error {
 		w.writes++
 		if w.failWrite != nil {
@@ -142,6 +148,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	w.StackReconciler = &StackReconciler{
 		Client: api, APIReader: api, Events: w.events, Runner: w.runner,
 		Holder:               v1.RunHolder{Host: "pod-1", Instance: "a"},
+		Holders:              w.others,
 		NoCrossNamespaceRefs: true,
 		Jitter:               func(d time.Duration) time.Duration { return d },
 		Now:                  func() time.Time { return started },
@@ -309,20 +316,131 @@ func TestAResultIsKeptUntilItIsWritten(t *testing.T) {
 	g.Expect(w.events.lines).To(HaveLen(1), "told once")
 }
 
-func TestARunOfAProcessThatDiedIsLostAndRunAgain(t *testing.T) {
-	g := NewWithT(t)
-	w := newWorld(t, programAndStack()...)
+// takenOver is a world in which another process, which knows nothing of it,
+// finds the run of one before.
+func takenOver(t *testing.T) (w *world, lost string) {
+	w = newWorld(t, programAndStack()...)
 	w.mustReconcile()
-
-	// Another process, which knows nothing of the run.
+	lost = w.stack().Status.Run.ID
 	w.runner = newTestRunner()
 	w.Runner = w.runner
 	w.Holder.Instance = "b"
+	return w, lost
+}
+
+func TestARunIsLeftToAProcessThatMayBeAlive(t *testing.T) {
+	g := NewWithT(t)
+	w, lost := takenOver(t)
+	before := w.writes
+
+	g.Expect(w.mustReconcile().RequeueAfter).To(BeNumerically(">", 0), "nothing tells of its end")
+	g.Expect(w.stack().Status.Run.ID).To(Equal(lost))
+	g.Expect(w.writes).To(Equal(before))
+	g.Expect(w.runner.started).To(BeZero())
+}
+
+func TestARunOfAProcessThatIsGoneIsRecoveredFromAndThenRunAgain(t *testing.T) {
+	g := NewWithT(t)
+	w, lost := takenOver(t)
+	w.others.gone = true
 
 	w.mustReconcile()
-	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.RunLostReason))
+	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.RunInterruptedReason))
 	w.mustReconcile()
+	recovery := w.stack().Status.Run
+	g.Expect(recovery.Operation).To(Equal(v1.OperationRecover))
+	g.Expect(w.runner.runs[recovery.ID].Interrupted).To(Equal([]run.Interrupted{{ID: lost, Host: "pod-1"}}))
+
+	w.runner.end(recovery.ID, run.Succeeded, "")
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Interrupted).To(BeEmpty())
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationUpdate))
+}
+
+func TestARecoveryThatIsInterruptedRecoversFromBothRuns(t *testing.T) {
+	g := NewWithT(t)
+	w, lost := takenOver(t)
+	w.others.gone = true
+	w.mustReconcile()
+	w.mustReconcile()
+	recovery := w.stack().Status.Run.ID
+
+	w.runner = newTestRunner()
+	w.Runner = w.runner
+	w.Holder.Instance = "c"
+	w.mustReconcile()
+	w.mustReconcile()
+	second := w.runner.runs[w.stack().Status.Run.ID]
+	g.Expect(second.Operation).To(Equal(run.Recover))
+	g.Expect(second.Interrupted).To(Equal([]run.Interrupted{{ID: lost, Host: "pod-1"}, {ID: recovery, Host: "pod-1"}}))
+}
+
+func TestCreationsOfUnknownOutcomeStallUntilTheSpecSaysClear(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+	id := w.stack().Status.Run.ID
+	w.runner.end(id, run.Failed, "the provider went away")
+	w.runner.results[id].UnknownCreates = []string{"urn:b", "urn:a"}
+	w.mustReconcile()
+
+	w.mustReconcile()
+	stack := w.stack()
+	g.Expect(conditions.IsStalled(stack)).To(BeTrue())
+	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.PendingOperationsReason))
+	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("urn:a, urn:b"))
 	g.Expect(w.runner.started).To(Equal(1))
+
+	w.edit(func(s *v1.Stack) { s.Spec.PendingCreates = v1.PendingCreatesClear })
+	w.mustReconcile()
+	recovery := w.runner.runs[w.stack().Status.Run.ID]
+	g.Expect(recovery.Operation).To(Equal(run.Recover))
+	g.Expect(recovery.ClearPendingCreates).To(BeTrue())
+	w.runner.end(recovery.ID, run.Succeeded, "")
+	w.mustReconcile()
+	w.mustReconcile()
+	g.Expect(w.stack().Status.UnknownCreates).To(BeEmpty())
+	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationUpdate))
+}
+
+func TestAnUpdateThatWasEndedByForceIsRecoveredFrom(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+	id := w.stack().Status.Run.ID
+	w.runner.end(id, run.Failed, "killed")
+	w.runner.results[id].Interrupted = true
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Interrupted).To(HaveLen(1))
+
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationRecover))
+}
+
+func TestResultsAreWrittenWhenReconcilesHaveEnded(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+	id := w.stack().Status.Run.ID
+	w.runner.end(id, run.Cancelled, "the controller is shutting down")
+	failures := 2
+	w.failWrite = func(int) error {
+		if failures--; failures >= 0 {
+			return errors.New("connection refused")
+		}
+		return nil
+	}
+
+	g.Expect(w.AbsorbAll(context.Background(), []run.Ref{{ID: id, Namespace: key.Namespace, Name: key.Name}})).To(Succeed())
+	stack := w.stack()
+	g.Expect(stack.Status.Run).To(BeNil())
+	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.RunCancelledReason))
+	g.Expect(stack.Status.Failures).To(BeZero(), "it was not the program that failed")
+
+	w.failWrite = nil
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(2), "run again at once")
 }
 
 func TestAStackWaitsForAPlace(t *testing.T) {

@@ -5,6 +5,7 @@ package controller
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,19 +76,35 @@ func withdrawRun(stack *v1.Stack) {
 	stack.Status.Run = nil
 }
 
-// loseRun notes that nobody knows how the recorded run ended. Its digest is not
-// taken for attempted, so that the inputs are run again.
+// loseRun notes that nobody has seen how the recorded run ended. It is to be
+// recovered from, and its inputs are to be run again.
 func loseRun(stack *v1.Stack, now time.Time) {
 	lost := stack.Status.Run
 	stack.Status.Run = nil
+	message := fmt.Sprintf("The controller on %s is gone that had run %s (%s)", lost.Holder.Host, lost.ID, lost.Operation)
+	interrupt(stack, lost)
+	setLastUpdate(stack, lost, v1.UpdateFailed, v1.RunInterruptedReason, message, now)
+	markFailed(stack, v1.RunInterruptedReason, message)
+}
+
+// maxInterrupted bounds the interrupted runs that are noted. Only a recovery that
+// is killed time and again adds one to the first.
+const maxInterrupted = 20
+
+// interrupt notes a run that is to be recovered from, beside those that it was
+// itself to recover from.
+func interrupt(stack *v1.Stack, record *v1.RunStatus) {
 	stack.Status.LastAttemptedDigest = ""
 	if stack.Status.ProjectInfo == nil {
 		// Pulumi may have been at work, so the stack may exist.
 		stack.Status.ProjectInfo = &v1.ProjectInfo{}
 	}
-	message := fmt.Sprintf("The controller %s went away during run %s; the stack is run again", lost.Holder.Host, lost.ID)
-	setLastUpdate(stack, lost, v1.UpdateFailed, v1.RunLostReason, message, now)
-	markFailed(stack, v1.RunLostReason, message)
+	noted := append(stack.Status.Interrupted, v1.InterruptedRun{ID: record.ID, Operation: record.Operation, Host: record.Holder.Host})
+	if len(noted) > maxInterrupted {
+		// The first is what all the others recover from.
+		noted = slices.Delete(noted, 1, 2)
+	}
+	stack.Status.Interrupted = noted
 }
 
 // absorb takes the result of the recorded run into the status and drops the
@@ -95,11 +112,16 @@ func loseRun(stack *v1.Stack, now time.Time) {
 func absorb(stack *v1.Stack, result *run.Result) {
 	record := stack.Status.Run
 	stack.Status.Run = nil
+	stack.Status.UnknownCreates = unknownCreates(stack, record, result)
 	if result.Project.Name != "" {
 		stack.Status.ProjectInfo = &v1.ProjectInfo{Name: result.Project.Name, Runtime: result.Project.Runtime}
 	}
 	if result.Outputs != nil {
 		stack.Status.Outputs = outputs(result)
+	}
+	if record.Operation == v1.OperationRecover {
+		absorbRecovery(stack, record, result)
+		return
 	}
 	stack.Status.Resources = &v1.ResourcesStatus{Total: int32(total(result.Changes)), ResourceChanges: changes(result.Changes)}
 	reason := outcomeReason(record.Operation, result.Outcome)
@@ -117,7 +139,39 @@ func absorb(stack *v1.Stack, result *run.Result) {
 	}
 	setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
+	if result.Interrupted {
+		interrupt(stack, record)
+	}
 	markFailed(stack, reason, result.Message)
+}
+
+// absorbRecovery takes the result of a recovery into the status. It has run
+// nothing, so the inputs are run next.
+func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	stack.Status.LastAttemptedDigest = ""
+	if result.Outcome != run.Succeeded {
+		if result.Interrupted {
+			interrupt(stack, record)
+		}
+		reason := outcomeReason(record.Operation, result.Outcome)
+		setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
+		markFailed(stack, reason, result.Message)
+		return
+	}
+	stack.Status.Interrupted = nil
+	setLastUpdate(stack, record, v1.UpdateSucceeded, "", "", result.EndedAt)
+	markWaiting(stack, "Recovered from an interrupted run")
+}
+
+// unknownCreates are the creations of unknown outcome after a run. Only a
+// recovery, which is told of those known before, can do away with any.
+func unknownCreates(stack *v1.Stack, record *v1.RunStatus, result *run.Result) []string {
+	if record.Operation == v1.OperationRecover && result.Outcome == run.Succeeded {
+		return result.UnknownCreates
+	}
+	all := append(slices.Clone(stack.Status.UnknownCreates), result.UnknownCreates...)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
@@ -155,8 +209,11 @@ func outcomeReason(operation v1.Operation, outcome run.Outcome) string {
 	case run.Cancelled:
 		return v1.RunCancelledReason
 	}
-	if operation == v1.OperationDestroy {
+	switch operation {
+	case v1.OperationDestroy:
 		return v1.DestroyFailedReason
+	case v1.OperationRecover:
+		return v1.RecoveryFailedReason
 	}
 	return v1.UpdateFailedReason
 }
@@ -166,15 +223,12 @@ func setLastUpdate(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, 
 	last := &v1.LastUpdate{
 		Generation:          record.Generation,
 		Name:                record.ID,
-		Type:                v1.UpdateTypeUp,
+		Type:                updateType(record.Operation),
 		State:               state,
 		Reason:              reason,
 		Message:             message,
 		LastAttemptedCommit: commit,
 		LastResyncTime:      &metav1.Time{Time: at},
-	}
-	if record.Operation == v1.OperationDestroy {
-		last.Type = v1.UpdateTypeDestroy
 	}
 	if state == v1.UpdateSucceeded {
 		last.LastSuccessfulCommit = commit
@@ -182,6 +236,16 @@ func setLastUpdate(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, 
 		last.LastSuccessfulCommit = before.LastSuccessfulCommit
 	}
 	stack.Status.LastUpdate = last
+}
+
+func updateType(operation v1.Operation) v1.UpdateType {
+	switch operation {
+	case v1.OperationDestroy:
+		return v1.UpdateTypeDestroy
+	case v1.OperationRecover:
+		return v1.UpdateTypeRefresh
+	}
+	return v1.UpdateTypeUp
 }
 
 // gitCommit returns the git commit that a revision names, such as

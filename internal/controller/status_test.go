@@ -172,9 +172,22 @@ func TestLoseRunHasTheInputsRunAgain(t *testing.T) {
 	loseRun(stack, started.Add(time.Minute))
 
 	g.Expect(stack.Status.Run).To(BeNil())
+	g.Expect(stack.Status.Interrupted).To(Equal([]v1.InterruptedRun{{ID: "run-1", Operation: v1.OperationUpdate, Host: "pod-1"}}))
 	g.Expect(stack.Status.LastAttemptedDigest).To(BeEmpty())
 	g.Expect(neverRan(stack)).To(BeFalse(), "Pulumi may have been at work")
-	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.RunLostReason))
+	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.RunInterruptedReason))
+}
+
+func TestInterruptedRunsAreBoundedAndTheFirstIsKept(t *testing.T) {
+	g := NewWithT(t)
+	stack := stackWithRun(v1.OperationUpdate)
+	loseRun(stack, started)
+	for range 3 * maxInterrupted {
+		recordRun(stack, v1.RunStatus{ID: "recovery", Operation: v1.OperationRecover})
+		loseRun(stack, started)
+	}
+	g.Expect(stack.Status.Interrupted).To(HaveLen(maxInterrupted))
+	g.Expect(stack.Status.Interrupted[0].ID).To(Equal("run-1"))
 }
 
 func TestGitCommit(t *testing.T) {

@@ -11,8 +11,10 @@ package decide
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -28,7 +30,7 @@ const (
 	Absorb Action = "Absorb"
 	// Withdraw the record of a run that was never started.
 	Withdraw Action = "Withdraw"
-	// Lose the run: its holder is gone and nobody knows how it ended.
+	// Lose the run: its holder is gone and nobody has seen how it ended.
 	Lose Action = "Lose"
 	// LetGo of an object that is being deleted.
 	LetGo Action = "LetGo"
@@ -57,9 +59,16 @@ type Holder string
 const (
 	// HeldHere: this process recorded the run.
 	HeldHere Holder = "Here"
-	// HeldElsewhere: another process recorded it.
+	// HeldElsewhere: another process recorded it, which is alive for all that is
+	// known.
 	HeldElsewhere Holder = "Elsewhere"
+	// HolderGone: another process recorded it, and is proven to be gone.
+	HolderGone Holder = "Gone"
 )
+
+// holderPatience is when to look again whether another process still holds a
+// run: nothing tells of its end.
+const holderPatience = 10 * time.Second
 
 // Run is what is observed of the run that is recorded in the Stack.
 type Run struct {
@@ -108,6 +117,13 @@ type Observation struct {
 	Run *Run
 	// Problem that stands in the way of a run, if any.
 	Problem *Problem
+	// Interrupted: a run has ended by force, or out of sight, and has not been
+	// recovered from.
+	Interrupted bool
+	// UnknownCreates are the URNs of resources of which nobody knows whether they
+	// were created. ClearPendingCreates is what the spec wants done with them.
+	UnknownCreates      []string
+	ClearPendingCreates bool
 	// Digest of the inputs as they are now.
 	Digest string
 	// Requested: somebody asks for a run that has not been answered.
@@ -141,6 +157,7 @@ func forUpdate() []rule {
 		runRecorded,   // one run at a time, and its result is absorbed before anything else
 		suspended,     // no new run
 		problem,       // nothing to run, or not allowed to
+		recovery,      // first of all, what an interrupted run left behind
 		requested,     // somebody asks
 		changedInputs, // never run, or with other inputs
 		failedBefore,  // the same again, but not at once
@@ -153,6 +170,7 @@ func forDeletion() []rule {
 		runRecorded,   // a run in flight is not cut
 		nothingToUndo, // never ran, or is to leave everything where it is
 		problem,       // what the destroy needs is missing
+		recovery,      // or the destroy would miss what nobody knows of
 		failedDestroy, // the same again, but not at once
 		destroy,
 	}
@@ -170,8 +188,10 @@ func runRecorded(o Observation) (Decision, bool) {
 		// The runner of this process has never heard of it: the record was
 		// written and the start was refused.
 		return Decision{Action: Withdraw}, true
-	default:
+	case o.Run.Holder == HolderGone:
 		return Decision{Action: Lose}, true
+	default:
+		return Decision{Action: Nothing, After: holderPatience}, true
 	}
 }
 
@@ -188,6 +208,28 @@ func problem(o Observation) (Decision, bool) {
 	default:
 		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message, After: o.RetryInterval}, true
 	}
+}
+
+// recovery comes before any other run: with operations in flight in its state,
+// Pulumi would create a second time what may have been created already.
+func recovery(o Observation) (Decision, bool) {
+	unknown := len(o.UnknownCreates) > 0
+	switch {
+	case o.Interrupted, unknown && o.ClearPendingCreates:
+		if o.Last.Operation == run.Recover && !o.Last.Succeeded {
+			return retry(o, run.Recover), true
+		}
+		return Decision{Action: Start, Operation: run.Recover}, true
+	case unknown:
+		return Decision{Action: Stall, Reason: v1.PendingOperationsReason, Message: UnknownCreatesMessage(o.UnknownCreates)}, true
+	}
+	return Decision{}, false
+}
+
+// UnknownCreatesMessage tells which resources they are and what to do.
+func UnknownCreatesMessage(urns []string) string {
+	return fmt.Sprintf("It is not known whether these resources were created: %s. Look for them at their provider, "+
+		"import them into the stack or delete them, and set spec.pendingCreates: Clear", strings.Join(urns, ", "))
 }
 
 func requested(o Observation) (Decision, bool) {

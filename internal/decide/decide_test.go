@@ -127,9 +127,49 @@ func TestNext(t *testing.T) {
 		{"a run that this process recorded and never started is withdrawn",
 			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldHere} },
 			decide.Decision{Action: decide.Withdraw}},
-		{"a run that another process recorded and nobody knows is lost",
-			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere} },
+		{"a run that a process recorded which is gone is lost",
+			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HolderGone} },
 			decide.Decision{Action: decide.Lose}},
+		{"a run that a process recorded which may be alive is left to it",
+			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere} },
+			decide.Decision{Action: decide.Nothing, After: 10 * time.Second}},
+
+		{"an interrupted run is recovered from before other inputs are run",
+			func(o *decide.Observation) { o.Interrupted = true; o.Digest = "sha256:new" },
+			start(run.Recover)},
+		{"an interrupted run is recovered from before a destroy",
+			func(o *decide.Observation) { o.Interrupted, o.Deleting, o.DestroyOnFinalize = true, true, true },
+			start(run.Recover)},
+		{"a recovery that failed is tried again, but not at once",
+			func(o *decide.Observation) {
+				o.Interrupted = true
+				failed(o, 20*time.Second)
+				o.Last.Operation = run.Recover
+			},
+			retryIn(40 * time.Second)},
+		{"a suspended Stack is not recovered",
+			func(o *decide.Observation) { o.Interrupted, o.Suspended = true, true },
+			decide.Decision{Action: decide.Nothing}},
+		{"creations of unknown outcome stall the Stack, by name",
+			func(o *decide.Observation) { o.UnknownCreates = []string{"urn:a", "urn:b"}; o.Digest = "sha256:new" },
+			decide.Decision{Action: decide.Stall, Reason: "PendingOperations", Message: "It is not known whether these resources " +
+				"were created: urn:a, urn:b. Look for them at their provider, import them into the stack or delete them, " +
+				"and set spec.pendingCreates: Clear"}},
+		{"creations of unknown outcome hold up a destroy, which would miss them",
+			func(o *decide.Observation) {
+				o.UnknownCreates = []string{"urn:a"}
+				o.Deleting, o.DestroyOnFinalize = true, true
+			},
+			decide.Decision{Action: decide.Stall, Reason: "PendingOperations", Message: decide.UnknownCreatesMessage([]string{"urn:a"})}},
+		{"a request does not answer whether something was created",
+			func(o *decide.Observation) { o.UnknownCreates = []string{"urn:a"}; o.Requested = true },
+			decide.Decision{Action: decide.Stall, Reason: "PendingOperations", Message: decide.UnknownCreatesMessage([]string{"urn:a"})}},
+		{"creations of unknown outcome are cleared when the spec says so",
+			func(o *decide.Observation) { o.UnknownCreates = []string{"urn:a"}; o.ClearPendingCreates = true },
+			start(run.Recover)},
+		{"clearing needs nothing to be done where nothing is unknown",
+			func(o *decide.Observation) { o.ClearPendingCreates = true },
+			decide.Decision{Action: decide.InSync, After: 10 * time.Minute}},
 
 		{"a deleted Stack is destroyed when it asks for that",
 			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true },
@@ -195,8 +235,12 @@ func observation(bits uint16, phase, operation uint8, ago int16) decide.Observat
 	if bit(10) {
 		o.Run = &decide.Run{
 			Phase:  []run.Phase{run.Unknown, run.Running, run.Ended}[phase%3],
-			Holder: []decide.Holder{decide.HeldHere, decide.HeldElsewhere}[phase%2],
+			Holder: []decide.Holder{decide.HeldHere, decide.HeldElsewhere, decide.HolderGone}[phase/3%3],
 		}
+	}
+	o.Interrupted, o.ClearPendingCreates = bit(11), bit(12)
+	if bit(13) {
+		o.UnknownCreates = []string{"urn:a"}
 	}
 	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy}[operation%3]
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
@@ -216,6 +260,13 @@ func TestNextHolds(t *testing.T) {
 		}},
 		{"a destroy is started only for a deleted Stack that asks for it", func(o decide.Observation, d decide.Decision) bool {
 			return d.Operation != run.Destroy || (o.Deleting && o.DestroyOnFinalize && o.Held)
+		}},
+		{"nothing but a recovery is started while it is open what an interrupted run left behind", func(o decide.Observation, d decide.Decision) bool {
+			open := o.Interrupted || len(o.UnknownCreates) > 0
+			return !open || d.Action != decide.Start || d.Operation == run.Recover
+		}},
+		{"a run is lost only when its holder is proven to be gone", func(o decide.Observation, d decide.Decision) bool {
+			return d.Action != decide.Lose || o.Run.Holder == decide.HolderGone
 		}},
 		{"an update is never started for a deleted Stack", func(o decide.Observation, d decide.Decision) bool {
 			return d.Operation != run.Update || !o.Deleting

@@ -17,6 +17,8 @@ import (
 //	home/          HOME, and in it .pulumi, which is PULUMI_HOME
 //	tmp/           TMPDIR
 //	events.jsonl   what the engine tells
+//	pids           the numbers of the CLI processes, as they stand in a lock
+//	state.json     the state, when it is looked into
 type Directory string
 
 // Workspace is where an artifact is unpacked.
@@ -26,6 +28,13 @@ func (d Directory) home() string       { return filepath.Join(string(d), "home")
 func (d Directory) pulumiHome() string { return filepath.Join(d.home(), ".pulumi") }
 func (d Directory) temp() string       { return filepath.Join(string(d), "tmp") }
 func (d Directory) events() string     { return filepath.Join(string(d), "events.jsonl") }
+func (d Directory) pids() string       { return filepath.Join(string(d), "pids") }
+func (d Directory) state() string      { return filepath.Join(string(d), "state.json") }
+
+// of returns the directory of another run, which lies beside this one.
+func (d Directory) of(id string) Directory {
+	return Directory(filepath.Join(filepath.Dir(string(d)), filepath.Base(id)))
+}
 
 // Make makes the directories that a run needs, for nobody but this user.
 func (d Directory) Make() error {
@@ -41,7 +50,7 @@ func (d Directory) Make() error {
 // keeps there.
 func (d Directory) Clear() error {
 	var errs []error
-	for _, path := range []string{d.Workspace(), d.home(), d.temp(), d.events()} {
+	for _, path := range []string{d.Workspace(), d.home(), d.temp(), d.events(), d.pids(), d.state()} {
 		if err := os.RemoveAll(path); err != nil {
 			errs = append(errs, fmt.Errorf("clearing the directory of the run: %w", err))
 		}

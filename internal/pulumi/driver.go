@@ -62,6 +62,8 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 		result.Permalink = permalink(last.stdout)
 	}
 	last.stderr = s.mask.apply(last.stderr)
+	result.Interrupted = last.byForce()
+	result.UnknownCreates = s.unknownCreates()
 	outcome, message := judge(ending{
 		operation: r.Operation, err: err, last: last, errors: s.events.errors, cause: context.Cause(ctx),
 	})
@@ -80,6 +82,9 @@ type session struct {
 	env     []string
 	project run.Project
 	events  *events
+	// pending are the creations in flight that the state or an earlier run tells
+	// of, for a recovery.
+	pending []string
 	*prepared
 }
 
@@ -91,8 +96,11 @@ func (s *session) work(ctx context.Context) (exit, error) {
 	}
 	s.prepared, s.project = prepared, prepared.project
 	s.env = s.driver.environment(s.dir, s.run)
-	if s.run.Operation == run.Destroy {
+	switch s.run.Operation {
+	case run.Destroy:
 		return s.engine(ctx, "destroy", "--remove")
+	case run.Recover:
+		return s.recover(ctx)
 	}
 	return s.update(ctx)
 }
@@ -155,7 +163,7 @@ func (s *session) engine(ctx context.Context, operation ...string) (exit, error)
 
 func (s *session) call(ctx context.Context, c command) (exit, error) {
 	c.args = append([]string{"--non-interactive", "--color=never"}, c.args...)
-	c.dir, c.env = s.program, s.env
+	c.dir, c.env, c.pids = s.program, s.env, s.dir.pids()
 	return s.driver.execute(ctx, c)
 }
 

@@ -55,6 +55,8 @@ type events struct {
 	steps        map[apitype.OpType]int
 	stackOp      apitype.OpType
 	summary      *apitype.SummaryEvent
+	// failedCreates and providerGone are sets of URNs: see unknownCreates.
+	failedCreates, providerGone map[string]bool
 }
 
 // diagnostic is an error that the engine or the program reported.
@@ -84,7 +86,7 @@ func (e *events) read(line []byte) string {
 	case event.Done != nil:
 		return e.readDone(event.Done)
 	case event.Failed != nil:
-		return step(event.Failed, "failed")
+		return e.readFailed(event.Failed)
 	case event.Summary != nil:
 		e.summary, e.ended = event.Summary, true
 	case event.Cancel != nil:
@@ -97,6 +99,9 @@ func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
 	text := tidy(e.mask.apply(event.Message))
 	if text == "" || event.Severity == "debug" || event.Ephemeral {
 		return ""
+	}
+	if event.Severity == "error" && isProviderGone(text) {
+		note(&e.providerGone, event.URN)
 	}
 	printed := event.Severity == "info#err"
 	if event.Severity == "error" || printed {
@@ -152,6 +157,39 @@ func (e *events) readDone(event *stepEvent) string {
 	}
 	e.steps[meta.Op]++
 	return step(event, "done")
+}
+
+func (e *events) readFailed(event *stepEvent) string {
+	if op := event.Metadata.Op; op == apitype.OpCreate || op == apitype.OpCreateReplacement {
+		note(&e.failedCreates, event.Metadata.URN)
+	}
+	return step(event, "failed")
+}
+
+// unknownCreates are the resources whose provider went away while it created
+// them. The engine takes that for a creation that failed and keeps no pending
+// operation, but the resource may exist.
+func (e *events) unknownCreates() []string {
+	var unknown []string
+	for urn := range e.failedCreates {
+		if e.providerGone[urn] {
+			unknown = append(unknown, urn)
+		}
+	}
+	return unknown
+}
+
+func note(set *map[string]bool, urn string) {
+	if *set == nil {
+		*set = make(map[string]bool)
+	}
+	(*set)[urn] = true
+}
+
+// isProviderGone recognizes a call to a provider that its process did not live
+// to answer: gRPC has no better word for it.
+func isProviderGone(text string) bool {
+	return strings.Contains(text, "rpc error: code = Unavailable")
 }
 
 // step is the line for an operation on a resource: none for one that is as it

@@ -38,8 +38,8 @@ func judge(e ending) (run.Outcome, string) {
 	switch {
 	case e.err == nil && e.last.code == 0:
 		return run.Succeeded, ""
-	case e.err == nil && e.operation == run.Destroy && e.last.code == exitStackNotFound:
-		// What is to be gone is gone.
+	case e.err == nil && e.operation != run.Update && e.last.code == exitStackNotFound:
+		// What is to be gone is gone, and has left nothing to recover.
 		return run.Succeeded, ""
 	case e.cause != nil && (e.last.stopped || errors.Is(e.err, e.cause)):
 		return stopped(e)

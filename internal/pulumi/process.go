@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -27,6 +28,8 @@ type command struct {
 	dir   string
 	env   []string
 	stdin string
+	// pids is the file that the number of the process is added to.
+	pids string
 	// events are followed where there are any.
 	events *follower
 }
@@ -101,7 +104,34 @@ func (d *Driver) start(c command) (*child, error) {
 	}
 	started := make(chan error, 1)
 	go p.run(started)
-	return p, <-started
+	if err := <-started; err != nil {
+		return p, err
+	}
+	if err := notePID(c.pids, p.cmd.Process.Pid); err != nil {
+		// Only a controller that is killed before the end of the run would miss it.
+		_ = p.cmd.Process.Kill()
+		<-p.done
+		return p, err
+	}
+	return p, nil
+}
+
+// notePID adds the number of a CLI process to the file. It takes the CLI longer
+// to lock a stack than this takes, so a lock is always one of a process whose
+// number is known.
+func notePID(path string, pid int) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("noting the number of the process: %w", err)
+	}
+	_, err = fmt.Fprintln(file, pid)
+	return errors.Join(err, file.Close())
+}
+
+// byForce tells whether the process may have left its lock, or operations in
+// flight, behind: by itself, or when it is told to stop once, it does not.
+func (e exit) byForce() bool {
+	return e.signal != "" || e.code == exitCancelled
 }
 
 // run holds one OS thread for as long as the process lives: the kernel sends the

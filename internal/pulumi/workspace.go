@@ -71,8 +71,8 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 	if p.stack, err = name.Qualify(r.Backend, p.project.Name); err != nil {
 		return nil, err
 	}
-	if r.Operation == run.Destroy {
-		// The state alone says what is to be destroyed, and how.
+	if r.Operation != run.Update {
+		// The state alone says what there is, and how to deal with it.
 		return p, nil
 	}
 	p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, r)
@@ -87,7 +87,7 @@ type placedProject struct {
 
 // placeProject finds the project that the program brings, or writes one.
 func placeProject(root *os.Root, r run.Run, name StackName) (placedProject, error) {
-	if r.Operation == run.Update && r.Program.Artifact != nil {
+	if r.NeedsArtifact() {
 		return loadProject(root, r.Program.Artifact.Dir)
 	}
 	project := r.Project

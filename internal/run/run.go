@@ -3,8 +3,7 @@
 
 // Package run says what a run of Pulumi is: the Run (what to do), the Result
 // (what happened) and the Runner (where it is done). The packages below it are
-// the places. It holds types and no behaviour: no client, no process and no
-// file is touched here.
+// the places. No client, no process and no file is touched here.
 package run
 
 import (
@@ -22,6 +21,10 @@ const (
 	// Destroy deletes everything the stack manages and then the stack itself:
 	// pulumi destroy --remove. It works from the state of the stack alone.
 	Destroy Operation = "destroy"
+	// Recover finds out what an interrupted run has left behind, and heals it:
+	// processes that live on, the lock of the stack, and the operations that were
+	// in flight.
+	Recover Operation = "recover"
 )
 
 // Run is all that is needed to do one run. It holds secrets: it is never
@@ -54,8 +57,30 @@ type Run struct {
 	// Exists says that the stack is known to be in the backend, which saves
 	// asking for it. It may be wrong.
 	Exists bool
+	// Interrupted are the runs to recover from. There is none where a Recover is
+	// only to clear what is pending.
+	Interrupted []Interrupted
+	// UnknownCreates are the creations of unknown outcome that are known already,
+	// as URNs.
+	UnknownCreates []string
+	// ClearPendingCreates has a Recover forget creations of unknown outcome.
+	ClearPendingCreates bool
 	// Timeout bounds the run. When it has passed, the run is cancelled gently.
 	Timeout time.Duration
+}
+
+// NeedsArtifact tells whether the run cannot do without the artifact of its
+// program. What works from the state needs it only to learn the project's name.
+func (r Run) NeedsArtifact() bool {
+	return r.Program.Artifact != nil && (r.Operation == Update || r.Project.Name == "")
+}
+
+// Interrupted is a run that was ended by force, or whose end nobody has seen.
+type Interrupted struct {
+	// ID of the run.
+	ID string
+	// Host that it was on. Its holder is proven to be gone.
+	Host string
 }
 
 // Project is what Pulumi.yaml says of a project.
@@ -127,10 +152,21 @@ type Result struct {
 	Changes Changes
 	// Project that was run.
 	Project Project
+	// Interrupted says that Pulumi was ended by force, so that a lock and
+	// operations in flight may be left behind: a Recover is needed.
+	Interrupted bool `json:",omitempty"`
+	// UnknownCreates are the URNs of resources of which nobody knows whether they
+	// were created, sorted.
+	UnknownCreates []string `json:",omitempty"`
 	// Permalink to the update in Pulumi Cloud.
 	Permalink string `json:",omitempty"`
 	// StartedAt and EndedAt bound the run.
 	StartedAt, EndedAt time.Time
+}
+
+// Ref names a run and its Stack.
+type Ref struct {
+	ID, Namespace, Name string
 }
 
 // Phase is where a run stands.

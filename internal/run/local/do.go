@@ -49,14 +49,30 @@ func (r *Runner) doIn(
 	if err := dir.Make(); err != nil {
 		return failed(run.WorkspaceFailed, err)
 	}
-	if artifact := started.Program.Artifact; started.Operation == run.Update && artifact != nil {
-		if err := r.fetch(ctx, *artifact, dir.Workspace()); err != nil {
+	if started.NeedsArtifact() {
+		if err := r.fetch(ctx, *started.Program.Artifact, dir.Workspace()); err != nil {
 			return failed(fetchOutcome(ctx, err), err)
 		}
 	}
 	result := r.options.Driver.Do(ctx, dir, started, log)
 	result.StartedAt = begin
+	if result.Outcome == run.Succeeded {
+		r.removeInterrupted(started.Interrupted, log)
+	}
 	return result
+}
+
+// removeInterrupted removes what runs that are recovered from have left in their
+// directories, now that it has been read.
+func (r *Runner) removeInterrupted(interrupted []run.Interrupted, log func(string)) {
+	for _, lost := range interrupted {
+		if !validID(lost.ID) {
+			continue
+		}
+		if err := os.RemoveAll(r.dir(lost.ID)); err != nil {
+			log(fmt.Sprintf("removing the directory of a run that was interrupted: %v", err))
+		}
+	}
 }
 
 // fetch brings the artifact and finds the directory of the program in it.
@@ -84,7 +100,12 @@ func fetchOutcome(ctx context.Context, err error) run.Outcome {
 func (r *Runner) keep(id string, result run.Result) error {
 	dir := r.dir(id)
 	// First, as a full disk is why it might not be possible to write.
-	clearErr := pulumi.Directory(dir).Clear()
+	var clearErr error
+	if !result.Interrupted {
+		// What a run that was ended by force leaves there is read when it is
+		// recovered from.
+		clearErr = pulumi.Directory(dir).Clear()
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return errors.Join(clearErr, fmt.Errorf("making the directory of the run: %w", err))
 	}

@@ -94,6 +94,9 @@ func New(options Options) (*Runner, error) {
 func (r *Runner) Reserve(namespace, name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
 	r.slots.lapse(time.Now())
 	return r.slots.reserve(stackKey{namespace, name})
 }
@@ -213,6 +216,36 @@ func (r *Runner) Shutdown(ctx context.Context) error {
 		return fmt.Errorf("waiting for runs in flight to end: %w", context.Cause(ctx))
 	}
 }
+
+// Ended lists the runs that have ended here and have not been forgotten.
+func (r *Runner) Ended() []run.Ref {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var ended []run.Ref
+	for id, known := range r.runs {
+		if known.result != nil {
+			ended = append(ended, run.Ref{ID: id, Namespace: known.stack.namespace, Name: known.stack.name})
+		}
+	}
+	return ended
+}
+
+// AwaitForgotten returns when the results of all runs that have ended here are
+// absorbed, or when ctx is done.
+func (r *Runner) AwaitForgotten(ctx context.Context) {
+	ticker := time.NewTicker(forgottenInterval)
+	defer ticker.Stop()
+	for len(r.Ended()) > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// forgottenInterval is how often AwaitForgotten looks.
+const forgottenInterval = 20 * time.Millisecond
 
 // Sweep removes what runs of an earlier controller left in the work directory,
 // but for those to keep: the ones whose result may still be absorbed. It is to be
