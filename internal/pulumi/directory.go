@@ -17,6 +17,7 @@ import (
 //	home/          HOME, and in it .pulumi, which is PULUMI_HOME
 //	tmp/           TMPDIR
 //	events.jsonl   what the engine tells
+//	stdout, stderr what the CLI prints
 type Directory string
 
 // Workspace is where an artifact is unpacked.
@@ -26,6 +27,8 @@ func (d Directory) home() string       { return filepath.Join(string(d), "home")
 func (d Directory) pulumiHome() string { return filepath.Join(d.home(), ".pulumi") }
 func (d Directory) temp() string       { return filepath.Join(string(d), "tmp") }
 func (d Directory) events() string     { return filepath.Join(string(d), "events.jsonl") }
+func (d Directory) stdout() string     { return filepath.Join(string(d), "stdout") }
+func (d Directory) stderr() string     { return filepath.Join(string(d), "stderr") }
 
 // Make makes the directories that a run needs, for nobody but this user.
 func (d Directory) Make() error {
@@ -41,7 +44,7 @@ func (d Directory) Make() error {
 // keeps there.
 func (d Directory) Clear() error {
 	var errs []error
-	for _, path := range []string{d.Workspace(), d.home(), d.temp(), d.events()} {
+	for _, path := range []string{d.Workspace(), d.home(), d.temp(), d.events(), d.stdout(), d.stderr()} {
 		if err := os.RemoveAll(path); err != nil {
 			errs = append(errs, fmt.Errorf("clearing the directory of the run: %w", err))
 		}
