@@ -44,6 +44,7 @@ func TestAKilledControllerLetsTheCLIFinish(t *testing.T) {
 	l.Expect(err).NotTo(HaveOccurred())
 	controller := exec.Command(os.Args[0], "-test.run=^TestPlayController$")
 	controller.Env = append(os.Environ(), orphanVariable+"="+string(text))
+	t.Cleanup(func() { _, _ = endLeftovers(r.ID, time.Second) })
 	l.Expect(controller.Start()).To(Succeed())
 	l.begun()
 	l.Expect(controller.Process.Kill()).To(Succeed())

@@ -94,15 +94,24 @@ func TestARunThatIsCancelledBeforeItStartsCallsNothing(t *testing.T) {
 	l.Expect(l.newCalls()).To(BeEmpty())
 }
 
-func TestACancellationWhileTheCLIStartsLeavesNoLock(t *testing.T) {
-	l := newLab(t).withProvider()
+// A signal before the engine is at work would end the CLI at once, and after it
+// has taken the lock leave that behind.
+func TestACancellationIsHeldBackWhileTheCLIStarts(t *testing.T) {
+	l := newLab(t)
 	l.Expect(l.do(t.Context(), l.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
-	for _, after := range []time.Duration{20, 120, 200, 260, 300, 350, 400} {
-		ctx, cancel := context.WithTimeout(t.Context(), after*time.Millisecond)
-		result := l.do(ctx, l.update(plainProgram))
-		cancel()
-		l.Expect(l.locks()).To(BeEmpty(), "cancelled after %d ms: %s", after, result.Message)
-	}
+	script := filepath.Join(l.driver.Bin, "pulumi")
+	text, err := os.ReadFile(script)
+	l.Expect(err).NotTo(HaveOccurred())
+	slow := strings.Replace(string(text), "\n", "\nsleep 1\n", 1)
+	l.Expect(os.WriteFile(script, []byte(slow), 0o700)).To(Succeed())
+	l.newCalls()
+
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	result := l.do(ctx, l.update(plainProgram))
+	l.Expect(l.newCalls()).To(Equal([]string{"up"}), result.Message)
+	l.Expect(result.Outcome).To(Or(Equal(run.TimedOut), Equal(run.Succeeded)))
+	l.Expect(l.locks()).To(BeEmpty())
 }
 
 func TestNothingOfTheControllersEnvironmentReachesARun(t *testing.T) {

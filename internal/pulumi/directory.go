@@ -17,6 +17,7 @@ import (
 //	home/          HOME, and in it .pulumi, which is PULUMI_HOME
 //	tmp/           TMPDIR
 //	events.jsonl   what the engine tells
+//	stdout, stderr what the CLI prints
 //	pids           the numbers of the CLI processes, as they stand in a lock
 //	state.json     the state, when it is looked into
 type Directory string
@@ -28,6 +29,8 @@ func (d Directory) home() string       { return filepath.Join(string(d), "home")
 func (d Directory) pulumiHome() string { return filepath.Join(d.home(), ".pulumi") }
 func (d Directory) temp() string       { return filepath.Join(string(d), "tmp") }
 func (d Directory) events() string     { return filepath.Join(string(d), "events.jsonl") }
+func (d Directory) stdout() string     { return filepath.Join(string(d), "stdout") }
+func (d Directory) stderr() string     { return filepath.Join(string(d), "stderr") }
 func (d Directory) pids() string       { return filepath.Join(string(d), "pids") }
 func (d Directory) state() string      { return filepath.Join(string(d), "state.json") }
 
@@ -50,7 +53,7 @@ func (d Directory) Make() error {
 // keeps there.
 func (d Directory) Clear() error {
 	var errs []error
-	for _, path := range []string{d.Workspace(), d.home(), d.temp(), d.events(), d.pids(), d.state()} {
+	for _, path := range []string{d.Workspace(), d.home(), d.temp(), d.events(), d.stdout(), d.stderr(), d.pids(), d.state()} {
 		if err := os.RemoveAll(path); err != nil {
 			errs = append(errs, fmt.Errorf("clearing the directory of the run: %w", err))
 		}

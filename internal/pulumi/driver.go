@@ -149,21 +149,20 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 
 // engine calls the CLI for an operation that sends events.
 func (s *session) engine(ctx context.Context, operation ...string) (exit, error) {
-	// The CLI appends to a log that is there already.
+	return s.call(ctx, command{args: append(operation, "--stack", s.stack, "--yes", "--skip-preview",
+		"--suppress-outputs", "--suppress-progress", "--event-log", s.dir.events())})
+}
+
+// call calls the CLI. What is known of events afterwards is that call's.
+func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if err := os.Remove(s.dir.events()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit{}, workspaceError{fmt.Errorf("removing old events: %w", err)}
 	}
 	s.events = &events{mask: s.mask}
-	return s.call(ctx, command{
-		args: append(operation, "--stack", s.stack, "--yes", "--skip-preview",
-			"--suppress-outputs", "--suppress-progress", "--event-log", s.dir.events()),
-		events: &follower{path: s.dir.events(), events: s.events, say: s.say},
-	})
-}
-
-func (s *session) call(ctx context.Context, c command) (exit, error) {
 	c.args = append([]string{"--non-interactive", "--color=never"}, c.args...)
 	c.dir, c.env, c.pids = s.program, s.env, s.dir.pids()
+	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
+	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say}
 	return s.driver.execute(ctx, c)
 }
 

@@ -17,6 +17,9 @@ import (
 // line is logged, and how late a wish to stop is passed on.
 const pollInterval = 100 * time.Millisecond
 
+// keptEvents is how much of the end of an event log is kept, in bytes.
+const keptEvents = 16 << 20
+
 // follower reads the event log of one CLI process while it is written.
 type follower struct {
 	path   string
@@ -24,35 +27,30 @@ type follower struct {
 	say    func(string)
 
 	file    *os.File
+	read    int64
+	freed   int64
+	failed  bool
 	lines   lines
 	working atomic.Bool
 }
 
-// follow reads until ended is closed, and then what is left.
-func (f *follower) follow(ended <-chan struct{}) {
-	ticker := time.NewTicker(pollInterval)
-	defer ticker.Stop()
-	for last := false; !last; {
-		select {
-		case <-ended:
-			last = true
-		case <-ticker.C:
-		}
-		if err := f.poll(); err != nil {
-			// The outcome does not need the events, so the run goes on.
-			f.say(fmt.Sprintf("the events of Pulumi cannot be read: %v", err))
-			break
-		}
+// poll reads what is new.
+func (f *follower) poll() {
+	if f.failed {
+		return
 	}
-	if f.file != nil {
-		_ = f.file.Close() // it was only read
+	if err := f.readNew(); err != nil {
+		// The outcome does not need the events, so the run goes on.
+		f.failed = true
+		f.say(fmt.Sprintf("the events of Pulumi cannot be read: %v", err))
 	}
 }
 
-// poll reads what is new. The file comes into being some time after the start.
-func (f *follower) poll() error {
+// readNew reads to the end of the file, which comes into being some time after
+// the start of the CLI.
+func (f *follower) readNew() error {
 	if f.file == nil {
-		file, err := os.Open(f.path)
+		file, err := os.OpenFile(f.path, os.O_RDWR, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -65,13 +63,31 @@ func (f *follower) poll() error {
 	for {
 		n, err := f.file.Read(piece)
 		f.lines.feed(piece[:n], f.line, func() { f.say("an event of Pulumi is too big to be read") })
+		f.read += int64(n)
 		f.working.Store(f.events.began && !f.events.ended)
 		if errors.Is(err, io.EOF) {
+			f.shrink()
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// shrink frees what was read a while ago: all that a program prints is an event,
+// and it may print without end. The end of the log is kept, as a recovery reads
+// it again.
+func (f *follower) shrink() {
+	if old := f.read - keptEvents; old > f.freed+shrinkBytes {
+		free(f.file, f.freed, old)
+		f.freed = old
+	}
+}
+
+func (f *follower) close() {
+	if f.file != nil {
+		_ = f.file.Close() // nothing was written to it
 	}
 }
 

@@ -124,25 +124,6 @@ func TestPermalink(t *testing.T) {
 	g.Expect(permalink("View Live: javascript:alert(1)\n")).To(BeEmpty())
 }
 
-func TestCaptureKeepsBothEnds(t *testing.T) {
-	g := NewWithT(t)
-	c := &capture{}
-	line := strings.Repeat("x", 99) + "\n"
-	for range 10_000 {
-		n, err := c.Write([]byte(line))
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(n).To(Equal(100))
-	}
-	_, _ = c.Write([]byte("the end\n"))
-	text := c.String()
-	g.Expect(len(text)).To(BeNumerically("<", 3*captureBytes))
-	g.Expect(text).To(HaveSuffix("the end\n"))
-	g.Expect(text).To(ContainSubstring("bytes are left out"))
-	for kept := range strings.Lines(text) {
-		g.Expect(kept == line || strings.HasPrefix(kept, "[...") || kept == "the end\n").To(BeTrue(), kept)
-	}
-}
-
 func FuzzFailureMessage(f *testing.F) {
 	f.Add(lockText)
 	f.Add("error: \x1b[31m\nError: x")

@@ -10,17 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// pipeGrace is how long the output of an ended CLI is waited for: a process that
-// it left behind may hold the pipe open for ever.
-const pipeGrace = 2 * time.Second
 
 // command is one call of the CLI.
 type command struct {
@@ -30,7 +25,9 @@ type command struct {
 	stdin string
 	// pids is the file that the number of the process is added to.
 	pids string
-	// events are followed where there are any.
+	// stdout and stderr are the paths of files for what is printed.
+	stdout, stderr string
+	// events follows the event log. A call that writes none has one all the same.
 	events *follower
 }
 
@@ -49,9 +46,9 @@ type exit struct {
 // child is a running CLI.
 type child struct {
 	cmd *exec.Cmd
-	// done is closed when the process has ended and its output has been read.
+	// done is closed when the process has ended.
 	done           chan struct{}
-	stdout, stderr capture
+	stdout, stderr *output
 }
 
 // execute calls the CLI and waits for its end. When ctx is done it is stopped
@@ -64,54 +61,79 @@ func (d *Driver) execute(ctx context.Context, c command) (exit, error) {
 	if err != nil {
 		return exit{}, workspaceError{fmt.Errorf("starting Pulumi: %w", err)}
 	}
-	working := func() bool { return false }
+	defer p.close()
 	read := make(chan struct{})
-	if c.events == nil {
-		close(read)
-	} else {
-		working = c.events.working.Load
-		go func() {
-			defer close(read)
-			c.events.follow(p.done)
-		}()
-	}
+	go func() {
+		defer close(read)
+		p.watch(c.events)
+	}()
 	stopped := false
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		stopped = d.stop(p, working)
+		stopped = d.stop(p, c.events.working.Load)
 	}
 	<-read
 	return p.exit(stopped), nil
 }
 
+// watch reads events and keeps the files small for as long as the CLI lives.
+func (p *child) watch(events *follower) {
+	defer events.close()
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.done:
+			events.poll()
+			return
+		case <-ticker.C:
+			events.poll()
+			p.stdout.shrink()
+			p.stderr.shrink()
+		}
+	}
+}
+
 // start starts the CLI at the head of a process group of its own.
 func (d *Driver) start(c command) (*child, error) {
 	p := &child{cmd: exec.Command(filepath.Join(d.Bin, "pulumi"), c.args...), done: make(chan struct{})}
+	var err error
+	if p.stdout, err = newOutput(c.stdout); err != nil {
+		return nil, err
+	}
+	if p.stderr, err = newOutput(c.stderr); err != nil {
+		p.stdout.close()
+		return nil, err
+	}
 	p.cmd.Dir, p.cmd.Env = c.dir, c.env
-	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
+	p.cmd.Stdout, p.cmd.Stderr = p.stdout.file, p.stderr.file
 	if c.stdin != "" {
 		p.cmd.Stdin = strings.NewReader(c.stdin)
+		// A CLI that ends without reading it must not be waited for.
+		p.cmd.WaitDelay = time.Second
 	}
-	p.cmd.WaitDelay = pipeGrace
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{
 		// A signal to the controller's group must not reach the CLI: it would count
 		// as the first, and ours as the second.
 		Setpgid: true,
-		// A controller that is killed cannot stop its runs. This way the kernel
-		// tells them to finish what they have begun, save and unlock.
-		Pdeathsig: syscall.SIGINT,
 	}
-	started := make(chan error, 1)
-	go p.run(started)
-	if err := <-started; err != nil {
-		return p, err
+	if err := p.cmd.Start(); err != nil {
+		p.close()
+		return nil, err
 	}
+	watchman, err := newGuard(p.cmd.Process.Pid)
+	if err != nil {
+		// Only a controller that is killed would miss it.
+		c.events.say(err.Error())
+	}
+	go p.reap(watchman)
 	if err := notePID(c.pids, p.cmd.Process.Pid); err != nil {
-		// Only a controller that is killed before the end of the run would miss it.
+		// Without it, nobody could tell whose the lock is if all are killed.
 		_ = p.cmd.Process.Kill()
 		<-p.done
-		return p, err
+		p.close()
+		return nil, err
 	}
 	return p, nil
 }
@@ -134,22 +156,22 @@ func (e exit) byForce() bool {
 	return e.signal != "" || e.code == exitCancelled
 }
 
-// run holds one OS thread for as long as the process lives: the kernel sends the
-// parent death signal when the thread that forked ends, and Go ends idle threads.
-func (p *child) run(started chan<- error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err := p.cmd.Start()
-	started <- err
-	if err != nil {
-		return
-	}
+func (p *child) close() {
+	p.stdout.close()
+	p.stderr.close()
+}
+
+// reap waits for the end of the process.
+func (p *child) reap(watchman *guard) {
 	awaitExit(p.cmd.Process.Pid)
 	// What is left of the group goes with its leader, which is not reaped yet: its
 	// number cannot be another group's.
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
-	// The exit status is in the process state. Any other error is one of the
-	// output, which nothing depends on.
+	if watchman != nil {
+		watchman.dismiss()
+	}
+	// The exit status is in the process state. Any other error is one of standard
+	// input, which nothing depends on.
 	_ = p.cmd.Wait()
 	close(p.done)
 }
@@ -165,7 +187,7 @@ func awaitExit(pid int) {
 func (p *child) exit(stopped bool) exit {
 	e := exit{
 		code:   p.cmd.ProcessState.ExitCode(),
-		stdout: p.stdout.String(), stderr: p.stderr.String(),
+		stdout: p.stdout.text(), stderr: p.stderr.text(),
 		stopped: stopped,
 	}
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {

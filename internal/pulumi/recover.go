@@ -71,8 +71,7 @@ func (s *session) unknownCreates() []string {
 func (s *session) readInterrupted(dir Directory) {
 	told := &events{mask: s.mask}
 	f := &follower{path: dir.events(), events: told, say: func(string) {}}
-	ended := make(chan struct{})
-	close(ended)
-	f.follow(ended)
+	f.poll()
+	f.close()
 	s.pending = append(s.pending, told.unknownCreates()...)
 }

@@ -114,6 +114,11 @@ func loadProject(root *os.Root, dir string) (placedProject, error) {
 		if err != nil {
 			return placedProject{}, fmt.Errorf("the project file of the program: %w", err)
 		}
+		if project.Runtime.Name() == "" {
+			// The CLI takes it for a program without resources, and deletes all that
+			// the stack has.
+			return placedProject{}, fmt.Errorf("the project file of the program: %s names no runtime", file)
+		}
 		return placedProject{file: file, project: project}, nil
 	}
 	return placedProject{}, fmt.Errorf("no Pulumi.yaml in the directory %q of the program's source: "+

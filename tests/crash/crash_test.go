@@ -32,7 +32,7 @@ const (
 	interval = 50 * time.Millisecond
 	// span is the time after the start of a run in which things are killed: the
 	// program takes about as long.
-	span = 3 * time.Second
+	span = 2500 * time.Millisecond
 )
 
 // TestKillAtRandom is run with more rounds by night:

@@ -44,7 +44,7 @@ func things(count int, value string) []thing {
 	return all
 }
 
-// program writes the things as a program. Four at a time take 400 ms each, so
+// program writes the things as a program. Four at a time take 600 ms each, so
 // that twelve of them take about as long as the span.
 func program(all []thing) v1.ProgramSpec {
 	spec := v1.ProgramSpec{Resources: map[string]v1.Resource{}}
@@ -52,7 +52,7 @@ func program(all []thing) v1.ProgramSpec {
 		resource := v1.Resource{Type: "lab:Thing", Properties: map[string]apiextensionsv1.JSON{
 			"name":   raw(t.name),
 			"value":  raw(t.value),
-			"delays": raw(map[string]string{"create": "200ms", "afterCreate": "200ms", "update": "200ms", "delete": "200ms"}),
+			"delays": raw(map[string]string{"create": "300ms", "afterCreate": "300ms", "update": "600ms", "delete": "600ms"}),
 		}}
 		if i >= 4 {
 			resource.Options = &v1.ResourceOptions{DependsOn: []apiextensionsv1.JSON{raw("${" + all[i-4].name + "}")}}

@@ -189,11 +189,20 @@ func (r *Runner) Forget(id string) error {
 	if known, ok := r.runs[id]; ok && known.result == nil {
 		return fmt.Errorf("forgetting run %s: it is in flight", id)
 	}
-	if err := os.RemoveAll(r.dir(id)); err != nil {
+	if err := r.remove(id); err != nil {
 		return fmt.Errorf("forgetting run %s: %w", id, err)
 	}
 	delete(r.runs, id)
 	return nil
+}
+
+// remove removes what is kept of a run. What one that was ended by force has
+// left is kept for the recovery from it.
+func (r *Runner) remove(id string) error {
+	if _, result := r.look(id); result != nil && result.Interrupted {
+		return os.Remove(filepath.Join(r.dir(id), resultFile))
+	}
+	return os.RemoveAll(r.dir(id))
 }
 
 // Shutdown begins no run any more, stops those in flight gently and waits for

@@ -172,8 +172,9 @@ func TestAStartIsRefused(t *testing.T) {
 	}
 	f.Expect(f.runner.Start(aRun("1", "a"))).To(Succeed())
 	f.Expect(f.runner.Start(aRun("2", "a"))).To(MatchError(run.ErrRefused), "one run at a time for a Stack")
-	f.Expect(f.runner.Shutdown(t.Context())).To(Succeed())
 	f.Expect(f.runner.Reserve("ns", "b")).To(BeTrue())
+	f.Expect(f.runner.Shutdown(t.Context())).To(Succeed())
+	f.Expect(f.runner.Reserve("ns", "c")).To(BeFalse(), "there are no places after the shutdown")
 	f.Expect(f.runner.Start(aRun("3", "b"))).To(MatchError(run.ErrRefused), "after the shutdown")
 }
 

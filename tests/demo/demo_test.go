@@ -1,0 +1,177 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+)
+
+const (
+	// runLimit is what a whole demo may take.
+	runLimit = 90 * time.Second
+	// endLimit is what the end of an interrupted one may take.
+	endLimit = 45 * time.Second
+)
+
+// started is a demo that runs with a directory for temporary files of its own.
+type started struct {
+	*exec.Cmd
+	tmp    string
+	output *gbytes.Buffer
+	ended  chan error
+}
+
+// build builds the demo.
+func build(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "demo")
+	text, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".").CombinedOutput()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred(), string(text))
+	return path
+}
+
+// launch starts the demo. A pipe is where its output goes when none is given.
+func launch(t *testing.T, path string, stdout *os.File, env ...string) *started {
+	t.Helper()
+	d := &started{Cmd: exec.Command(path), tmp: t.TempDir(), output: gbytes.NewBuffer(), ended: make(chan error, 1)}
+	d.Env = append(append(os.Environ(), "TMPDIR="+d.tmp, "KEEP="), env...)
+	d.Stdout, d.Stderr = d.output, d.output
+	if stdout != nil {
+		d.Stdout = stdout
+	}
+	NewWithT(t).Expect(d.Start()).To(Succeed())
+	t.Cleanup(func() { _ = d.Process.Kill() })
+	go func() { d.ended <- d.Wait() }()
+	return d
+}
+
+// awaitFile waits for a file of the demo.
+func (d *started) awaitFile(g *WithT, pattern string) {
+	pattern = filepath.Join(d.tmp, "pulumi-controller-demo-*", pattern)
+	g.Eventually(filepath.Glob, runLimit, 10*time.Millisecond).WithArguments(pattern).ShouldNot(BeEmpty())
+}
+
+// expectNothingLeft asserts that neither a process nor a file is there.
+func (d *started) expectNothingLeft(g *WithT) {
+	g.Expect(processesUsing(d.tmp)).To(BeEmpty(), "processes are left; the demo said:\n%s", d.output.Contents())
+	g.Expect(os.ReadDir(d.tmp)).To(BeEmpty(), "files are left; the demo said:\n%s", d.output.Contents())
+}
+
+func TestTheDemoShowsAllAndEndsByItself(t *testing.T) {
+	g := NewWithT(t)
+	path := build(t)
+	began := time.Now()
+	d := launch(t, path, nil)
+	var err error
+	g.Eventually(d.ended, runLimit).Should(Receive(&err), "the demo does not end")
+	text := string(d.output.Contents())
+	g.Expect(err).NotTo(HaveOccurred(), text)
+	t.Logf("the demo took %s", time.Since(began).Round(time.Second))
+	for _, line := range []string{
+		`quickstart\tmain@sha1:[0-9a-f]{8}\tFalse    \tTrue   \tApplied revision: main@sha1:[0-9a-f]{8} *\t\n`,
+		`greeting  \t1@sha256:[0-9a-f]{8} \tFalse    \tTrue   \tApplied revision: 1@sha256:[0-9a-f]{8} *\t\n`,
+		`greeting  \t2@sha256:[0-9a-f]{8} \tFalse    \tTrue   \t`,
+		`\n  password: "\[secret\]"\n  web: "version 1"\n`,
+		`\{"name":"web","value":"version 2"`,
+		`the other Stack's resource is left:\n.*\n  greeting-[0-9a-f]{8}.json  \{"name":"greeting","value":"good morning"\}\n`,
+	} {
+		g.Expect(text).To(MatchRegexp(line))
+	}
+	g.Expect(text).NotTo(ContainSubstring("\x1b"), "a pipe gets no escape codes")
+	g.Expect(text).NotTo(ContainSubstring("change-me"), "secrets are not shown")
+	d.expectNothingLeft(g)
+}
+
+func TestAnInterruptedDemoLeavesNothing(t *testing.T) {
+	path := build(t)
+	for _, tt := range []struct {
+		when, line string
+		signals    []os.Signal
+	}{
+		{"by Ctrl-C at its first word", `== 1`, []os.Signal{syscall.SIGINT}},
+		{"by Ctrl-C while a Stack is updated", `\tRunning update`, []os.Signal{syscall.SIGINT}},
+		{"by Ctrl-C twice while two Stacks are there", `greeting .*\tRunning update`, []os.Signal{syscall.SIGINT, syscall.SIGINT}},
+		{"by SIGTERM while a Stack is destroyed", `\tRunning destroy`, []os.Signal{syscall.SIGTERM}},
+		{"by the end of its terminal while it commits", `== 5`, []os.Signal{syscall.SIGHUP}},
+	} {
+		t.Run(tt.when, func(t *testing.T) {
+			g := NewWithT(t)
+			d := launch(t, path, nil)
+			g.Eventually(d.output, runLimit).Should(gbytes.Say(tt.line))
+			for _, signal := range tt.signals {
+				g.Expect(d.Process.Signal(signal)).To(Succeed())
+			}
+			g.Eventually(d.ended, endLimit).Should(Receive(MatchError("exit status 1")), "%s", d.output.Contents())
+			g.Expect(d.output.Contents()).To(ContainSubstring("signal received"))
+			d.expectNothingLeft(g)
+		})
+	}
+}
+
+func TestADemoIsInterruptedWhileTheControlPlaneStarts(t *testing.T) {
+	g := NewWithT(t)
+	d := launch(t, build(t), nil)
+	d.awaitFile(g, "system/kube-apiserver.log")
+	using, err := processesUsing(d.tmp)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(using)).To(BeNumerically(">", 2), "the demo, etcd and the API server are found: so is what is left")
+	g.Expect(d.Process.Signal(syscall.SIGINT)).To(Succeed())
+	g.Eventually(d.ended, endLimit).Should(Receive(MatchError("exit status 1")))
+	d.expectNothingLeft(g)
+}
+
+func TestTheDemoEndsWhenItsReaderDoes(t *testing.T) {
+	g := NewWithT(t)
+	reader, writer, err := os.Pipe()
+	g.Expect(err).NotTo(HaveOccurred())
+	d := launch(t, build(t), writer)
+	g.Expect(writer.Close()).To(Succeed())
+	first := make([]byte, 1)
+	_, err = reader.Read(first)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(reader.Close()).To(Succeed())
+	g.Eventually(d.ended, runLimit).Should(Receive(MatchError("exit status 1")))
+	g.Expect(d.output.Contents()).To(ContainSubstring("broken pipe"))
+	d.expectNothingLeft(g)
+}
+
+func TestAKilledDemoLeavesNothing(t *testing.T) {
+	path := build(t)
+	for name, file := range map[string]string{
+		"while the control plane starts":    "system/kube-apiserver.log",
+		"while a resource is being created": "cloud/things/network-*.json", // the database is next
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			d := launch(t, path, nil)
+			d.awaitFile(g, file)
+			g.Expect(d.Process.Kill()).To(Succeed())
+			g.Eventually(processesUsing, endLimit).WithArguments(d.tmp).Should(BeEmpty())
+			d.expectNothingLeft(g)
+		})
+	}
+}
+
+func TestAKeptDemoRunsUntilCtrlC(t *testing.T) {
+	g := NewWithT(t)
+	d := launch(t, build(t), nil, "KEEP=1")
+	g.Eventually(d.output, runLimit).Should(gbytes.Say(`export KUBECONFIG=(\S+)\n`))
+	configs, err := filepath.Glob(filepath.Join(d.tmp, "pulumi-controller-demo-*", "system", "controlplane", "kubeconfig"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(configs).To(HaveLen(1))
+	g.Expect(d.output.Contents()).To(ContainSubstring("export KUBECONFIG=" + configs[0] + "\n"))
+	g.Eventually(d.output).Should(gbytes.Say("Ctrl-C here"))
+	g.Consistently(d.ended, "2s").ShouldNot(Receive())
+	g.Expect(d.Process.Signal(syscall.SIGINT)).To(Succeed())
+	g.Eventually(d.ended, endLimit).Should(Receive(BeNil()), "%s", d.output.Contents())
+	d.expectNothingLeft(g)
+}

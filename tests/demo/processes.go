@@ -1,0 +1,85 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// leaveTimeout is how long processes may take to end by themselves, as a
+	// Pulumi does that was told to stop.
+	leaveTimeout = 5 * time.Second
+	killTimeout  = 5 * time.Second
+	lookInterval = 50 * time.Millisecond
+)
+
+// endProcesses returns when no process uses the directory. Those that do not
+// end by themselves are killed: a run of the controller is in a process group of
+// its own, which outlives a controller that was killed.
+func endProcesses(dir string) error {
+	left, err := processesUsing(dir)
+	for began := time.Now(); err == nil && len(left) > 0; left, err = processesUsing(dir) {
+		waited := time.Since(began)
+		if waited > leaveTimeout+killTimeout {
+			return fmt.Errorf("processes %v use %s and do not end", left, dir)
+		}
+		if waited > leaveTimeout {
+			killUsing(dir, left)
+		}
+		time.Sleep(lookInterval)
+	}
+	return err
+}
+
+// killUsing kills those of the processes that still use the directory. Each is
+// held by a file descriptor while it is looked at again, so that the signal
+// cannot reach another process that got its number.
+func killUsing(dir string, pids []int) {
+	for _, pid := range pids {
+		found, err := os.FindProcess(pid)
+		if err != nil {
+			continue // it has ended
+		}
+		if uses(pid, dir) {
+			_ = found.Kill() // no error but that it has ended
+		}
+		_ = found.Release() // it only closes a descriptor
+	}
+}
+
+// processesUsing lists the processes that have the directory in their command
+// line, their environment or as their working directory, except this one.
+func processesUsing(dir string) ([]int, error) {
+	entries, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil, fmt.Errorf("looking for processes: %w", err)
+	}
+	var pids []int
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(filepath.Base(entry))
+		if err == nil && pid != os.Getpid() && uses(pid, dir) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
+
+// uses is false for a process that has ended, or is another user's.
+func uses(pid int, dir string) bool {
+	entry := filepath.Join("/proc", strconv.Itoa(pid))
+	for _, name := range []string{"cmdline", "environ"} {
+		if text, err := os.ReadFile(filepath.Join(entry, name)); err == nil && bytes.Contains(text, []byte(dir)) {
+			return true
+		}
+	}
+	cwd, err := os.Readlink(filepath.Join(entry, "cwd"))
+	return err == nil && strings.HasPrefix(cwd, dir)
+}
