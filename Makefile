@@ -20,7 +20,7 @@ GENERATED := api/v1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.y
 RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller \
-	bin/versitygw bin/pulumi-resource-lab bin/crds/source-controller
+	bin/versitygw bin/lab/pulumi-resource-lab bin/crds/source-controller
 
 .PHONY: help
 help: ## Show this list
@@ -36,7 +36,7 @@ test: ## Run every test
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: test-unit
-test-unit: bin/pulumi bin/pulumi-language-yaml bin/pulumi-resource-lab ## Run the tests of the packages, against the real Pulumi
+test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab ## Run the tests of the packages, against the real Pulumi
 	$(if $(RACE),,@echo "no C compiler found: testing without the race detector")
 	go test $(RACE) ./internal/... .
 	cd api && go test $(RACE) ./...
@@ -95,10 +95,11 @@ $(eval $(call tool,staticcheck,staticcheck,honnef.co/go/tools/cmd/staticcheck,ho
 # The language host shares most packages with the CLI: after it, it takes seconds instead of minutes.
 bin/pulumi-language-yaml: | bin/pulumi
 
-bin/pulumi-resource-lab: $(shell find tests/lab -name '*.go' -o -name 'go.*' 2>/dev/null)
+# Not in bin/ itself: Pulumi takes a plugin beside its own program for an ambient one, and warns of it with each diagnostic.
+bin/lab/pulumi-resource-lab: $(shell find tests/lab -name '*.go' -o -name 'go.*' 2>/dev/null)
 	@echo "building pulumi-resource-lab (first time takes about 1 minute)..."
 	@mkdir -p bin
-	@CGO_ENABLED=0 go build -C tests/lab -trimpath -o ../../bin/pulumi-resource-lab ./cmd/pulumi-resource-lab
+	@CGO_ENABLED=0 go build -C tests/lab -trimpath -o ../../bin/lab/pulumi-resource-lab ./cmd/pulumi-resource-lab
 	@touch $@
 
 # Tests install the CRDs of source-controller from here, so that they need no module cache.

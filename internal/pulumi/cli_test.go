@@ -63,7 +63,7 @@ func newLab(t *testing.T) *lab {
 // withProvider installs the lab provider into the plugin cache.
 func (l *lab) withProvider() *lab {
 	l.Helper()
-	plugin, err := process.FindBin("pulumi-resource-lab")
+	plugin, err := process.FindBin(filepath.Join("lab", "pulumi-resource-lab"))
 	if err != nil {
 		l.Skip(err)
 	}

@@ -119,7 +119,7 @@ func Scheme() (*apiruntime.Scheme, error) {
 // installLab puts the lab provider among the plugins of the controller, as an
 // administrator would: on PATH Pulumi would warn of it with each diagnostic.
 func (s *System) installLab() error {
-	lab, err := process.FindBin("pulumi-resource-lab")
+	lab, err := process.FindBin(filepath.Join("lab", "pulumi-resource-lab"))
 	if err != nil {
 		return err
 	}

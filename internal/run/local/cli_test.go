@@ -87,7 +87,7 @@ func TestAnArtifactIsRunByTheRealCLI(t *testing.T) {
 }
 
 func TestAShutdownLetsTheRealCLIFinishAndUnlock(t *testing.T) {
-	plugin, err := process.FindBin("pulumi-resource-lab")
+	plugin, err := process.FindBin(filepath.Join("lab", "pulumi-resource-lab"))
 	if err != nil {
 		t.Skip(err)
 	}
