@@ -1,0 +1,163 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// careless is a program whose provider puts its secret input into an error, after it has printed it as an output.
+const careless = `
+configuration:
+  password: {type: String, secret: true}
+resources:
+  a:
+    type: lab:index:Thing
+    properties: {name: a, secretValue: "${password}", echoInput: true, failures: {FAILURE}}
+outputs:
+  password: ${password}
+  sentence: "it is ${password}, isn't it"
+`
+
+func TestSecretValuesAreNowhereToBeSeen(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	canaries := map[string]string{
+		"password": "canary-config-5f1c", "passphrase": "canary-passphrase-77a0", "token": "canary-env-e3b4",
+	}
+	u.apply(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "app"}, StringData: canaries})
+	program := u.program(strings.Replace(careless, "FAILURE", "", 1))
+	u.apply(program)
+	stack := u.stack(fromProgram, func(s *v1.Stack) {
+		s.Spec.SecretsRef = map[string]v1.ResourceRef{"password": secretKey("app", "password")}
+		s.Spec.EnvRefs = map[string]v1.ResourceRef{
+			"PULUMI_CONFIG_PASSPHRASE": secretKey("app", "passphrase"), "TOKEN": secretKey("app", "token"),
+		}
+	})
+	u.apply(stack)
+	u.awaitReady(stack)
+	u.Expect(stack.Status.Outputs["password"].Raw).To(MatchJSON(`"[secret]"`))
+	u.expectNoCanary(canaries)
+
+	edit(u, program, func(p *v1.Program) {
+		u.setProgram(p, strings.Replace(careless, "FAILURE", "update: no luck", 1))
+	})
+	u.awaitFailure(stack, v1.UpdateFailedReason, "no luck")
+	u.Expect(u.logLines(u.namespace, 1000)).To(ContainSubstring("no luck"), "the log is looked at in the right place")
+	u.expectNoCanary(canaries)
+}
+
+// Pulumi masks what it knows for a secret by itself. A token in the environment it does not know, and a program may print it.
+func TestASecretThatAProgramShowsIsMasked(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	const token = "canary-printed-91d7"
+	u.apply(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "app"}, StringData: map[string]string{"token": token}})
+	u.publishFiles("v1", project("lab", oneThing("one")+"  token: it is "+token+" here\n"))
+	stack := u.stack(fromArtifact, func(s *v1.Stack) { s.Spec.EnvRefs["TOKEN"] = secretKey("app", "token") })
+	u.apply(stack)
+	u.awaitReady(stack, atRevision("v1"))
+	u.Expect(stack.Status.Outputs["token"].Raw).To(MatchJSON(`"it is *** here"`))
+
+	u.publishFiles("v2", project("lab", oneThing("one", "tags: {x: y}", "failures: {update: no luck with "+token+" today}")))
+	u.awaitFailure(stack, v1.UpdateFailedReason, "no luck with *** today")
+	u.Expect(u.logLines(u.namespace, 1000)).To(ContainSubstring("no luck with *** today"))
+	u.expectNotShown(map[string]string{"token": token})
+}
+
+// expectNoCanary looks for the values in everything that others than the run may read.
+func (t *tenant) expectNoCanary(canaries map[string]string) {
+	t.test.Helper()
+	t.expectNotShown(canaries)
+	for name, canary := range canaries {
+		t.Expect(filesWith(t.backend, canary)).To(BeEmpty(), "files of the backend with the value of %s", name)
+		t.Expect(filesWith(t.place, canary)).To(BeEmpty(), "files of the cloud with the value of %s", name)
+	}
+}
+
+// expectNotShown looks for the values in all that comes from the controller: what it logs, writes and keeps.
+func (t *tenant) expectNotShown(canaries map[string]string) {
+	t.test.Helper()
+	log, err := os.ReadFile(t.ControllerLog())
+	t.Expect(err).NotTo(HaveOccurred())
+	metrics, err := t.metrics(t.ctx)
+	t.Expect(err).NotTo(HaveOccurred())
+	calls, err := os.ReadFile(t.callsFile())
+	t.Expect(err).NotTo(HaveOccurred())
+	texts := map[string]string{
+		"the controller's log": string(log),
+		"the metrics":          strings.Join(metrics, "\n"),
+		"a command line":       string(calls),
+		"an event":             t.asText(&corev1.EventList{}),
+		"a Stack":              t.asText(&v1.StackList{}),
+		"a Program":            t.asText(&v1.ProgramList{}),
+	}
+	for name, canary := range canaries {
+		for where, text := range texts {
+			t.Expect(strings.Contains(text, canary)).To(BeFalse(), "the value of %s is in %s", name, where)
+		}
+		t.Expect(filesWith(t.DataDir(), canary)).To(BeEmpty(), "files with the value of %s", name)
+		t.Expect(filesWith(t.Path("tmp"), canary)).To(BeEmpty(), "files with the value of %s", name)
+	}
+}
+
+// filesNamed lists the files under dir that have that name.
+func filesNamed(dir, name string) ([]string, error) {
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if os.IsNotExist(err) {
+			return nil
+		}
+		if err == nil && entry.Name() == name {
+			found = append(found, path)
+		}
+		return err
+	})
+	return found, err
+}
+
+// asText is all objects of a kind in the namespace as the API server has them.
+func (t *tenant) asText(list client.ObjectList) string {
+	t.test.Helper()
+	t.Expect(t.List(t.ctx, list, client.InNamespace(t.namespace))).To(Succeed())
+	text, err := json.Marshal(list)
+	t.Expect(err).NotTo(HaveOccurred())
+	return string(text)
+}
+
+// filesWith lists the files under dir that have the text in them. Files that go away meanwhile belong to other runs.
+func filesWith(dir, text string) ([]string, error) {
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case os.IsNotExist(err):
+			return nil
+		case err != nil:
+			return err
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		if strings.Contains(string(content), text) {
+			found = append(found, path)
+		}
+		return nil
+	})
+	return found, err
+}

@@ -1,0 +1,98 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package e2e tests the whole of it as a user sees it: real Flux sources, the real source-controller, the real Pulumi and
+// this controller's binary as a process. A test acts on the API server and on the sources, and looks at objects, events,
+// the cloud of the lab provider and the files of the backend. Nothing of internal/ may be imported here.
+package e2e
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+	"github.com/flux-pulumi/pulumi-controller/tests/system"
+)
+
+// parallelTests is how many tests go on at a time. Most of the time of a test is waiting, so it is more than there are
+// processors.
+const parallelTests = "6"
+
+// shared is the system that all tests share that do not stop its controller. It is the one variable of the package: TestMain
+// has no other way to hand it on.
+var shared *world
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	ctrl.SetLogger(logr.Discard()) // of the client, which complains of having none
+	if err := defaultParallel(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code, err := runTests(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+// defaultParallel leaves a -parallel of the command line as it is.
+func defaultParallel() error {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
+	}
+	return flag.Set("test.parallel", parallelTests)
+}
+
+// runTests starts the shared system, runs the tests and leaves nothing behind.
+func runTests(m *testing.M) (code int, err error) {
+	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-")
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	shared, err = newWorld(ctx, dir, system.Options{})
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, shared.Stop()) }()
+	if err := shared.startSources(ctx); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, shared.stopSources()) }()
+	return m.Run(), nil
+}
+
+// startSources starts the servers that sources pull from.
+func (w *world) startSources(ctx context.Context) (err error) {
+	for _, name := range []string{"git", "s3"} {
+		if err := os.Mkdir(filepath.Join(w.dir, name), 0o755); err != nil {
+			return err
+		}
+	}
+	if w.gitServer, err = sources.NewGitServer(filepath.Join(w.dir, "git")); err != nil {
+		return err
+	}
+	if w.registry, err = sources.NewOCIRegistry(); err != nil {
+		return err
+	}
+	w.s3, err = sources.NewS3Server(ctx, filepath.Join(w.dir, "s3"))
+	return err
+}
+
+func (w *world) stopSources() error {
+	return errors.Join(w.gitServer.Close(), w.registry.Close(), w.s3.Close())
+}

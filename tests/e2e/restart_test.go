@@ -1,0 +1,152 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/system"
+)
+
+// TestASmallController uses a system of its own, with one reconcile and two runs at a time, whose controller is stopped and
+// killed: its parts come one after the other.
+func TestASmallController(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-small-")
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
+	// Not the context of the test, which ends before its clean-up.
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	small, err := newWorld(ctx, dir, system.Options{WithoutSources: true, ControllerArgs: []string{"--concurrent=1", "--concurrent-runs=2"}})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(small.Stop()).To(Succeed()) })
+
+	for _, part := range []struct {
+		name string
+		test func(*tenant)
+	}{
+		{"a run holds no reconcile worker", aRunHoldsNoReconcileWorker},
+		{"a third run waits for one of two to end", aThirdRunWaits},
+		{"a restart without work to do leaves no trace", aRestartLeavesNoTrace},
+		{"an update in place survives the death of its controller", anUpdateSurvivesTheDeathOfItsController},
+		{"the end of a run that nobody saw is found out", theEndOfARunThatNobodySawIsFoundOut},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.test(newTenant(t, small)) })
+	}
+}
+
+// slowly has the Stack run a Program whose thing takes its time to be made.
+func (t *tenant) slowly(name, delay string) *v1.Stack {
+	t.test.Helper()
+	program := t.program(oneThing("one", "delays: {create: "+delay+"}"))
+	program.Name = name
+	t.apply(program)
+	stack := t.stack(named(name), func(s *v1.Stack) {
+		s.Spec.ProgramRef = &v1.ProgramReference{Name: name}
+		s.Spec.Config["lab:directory"] = jsonText(filepath.Join(t.place, name))
+	})
+	t.apply(stack)
+	return stack
+}
+
+func aRunHoldsNoReconcileWorker(u *tenant) {
+	slow := u.slowly("slow", "10s")
+	u.awaitRun(slow, "")
+	quick := u.slowly("quick", "0s")
+	u.awaitReady(quick)
+	u.Expect(u.Get(u.ctx, keyOf(slow), slow)).To(Succeed())
+	u.Expect(slow.Status.Run).NotTo(BeNil(), "the slow run should still go on: this machine is too slow for the test")
+	u.awaitReady(slow)
+}
+
+func aThirdRunWaits(u *tenant) {
+	one, two := u.slowly("one", "6s"), u.slowly("two", "6s")
+	u.awaitRun(one, "")
+	u.awaitRun(two, "")
+	three := u.slowly("three", "0s")
+	u.Eventually(func(g Gomega) {
+		g.Expect(u.Get(u.ctx, keyOf(three), three)).To(Succeed())
+		g.Expect(conditions.GetMessage(three, meta.ReadyCondition)).To(Equal("Waiting for other runs to end"))
+		g.Expect(conditions.IsReconciling(three)).To(BeTrue())
+	}).Should(Succeed())
+	for _, stack := range []*v1.Stack{three, one, two} {
+		u.awaitReady(stack)
+	}
+}
+
+func aRestartLeavesNoTrace(u *tenant) {
+	var stacks []*v1.Stack
+	for _, name := range []string{"one", "two", "three"} {
+		stacks = append(stacks, u.slowly(name, "0s"))
+	}
+	for _, stack := range stacks {
+		u.awaitReady(stack)
+	}
+	calls, events := u.pulumiCalls(), u.eventVersions()
+
+	u.Expect(u.Controller.Stop()).To(Succeed())
+	u.Expect(u.StartController()).To(Succeed())
+	for _, stack := range stacks {
+		u.Eventually(func() int { return u.reconcilesOf(stack) }).Should(BeNumerically(">=", 1))
+		now := &v1.Stack{}
+		u.Expect(u.Get(u.ctx, keyOf(stack), now)).To(Succeed())
+		u.Expect(now.ResourceVersion).To(Equal(stack.ResourceVersion), "Stack %s was written to", stack.Name)
+	}
+	u.Expect(u.pulumiCalls()).To(Equal(calls))
+	u.Expect(u.eventVersions()).To(Equal(events))
+}
+
+func anUpdateSurvivesTheDeathOfItsController(u *tenant) {
+	program := u.program(oneThing("one"))
+	u.apply(program)
+	stack := u.stack(fromProgram, retriedEvery(2*time.Second))
+	u.apply(stack)
+	u.awaitReady(stack)
+	edit(u, program, func(p *v1.Program) { u.setProgram(p, oneThing("two", "delays: {update: 3s}")) })
+	u.awaitJournal("update", "begin", "a")
+
+	u.Expect(u.Controller.Kill()).To(Succeed())
+	u.Expect(u.StartController()).To(Succeed())
+
+	u.awaitReady(stack, programEdited(program))
+	u.awaitEvent(stack, "Warning", v1.RunInterruptedReason, "is gone that had run")
+	u.Expect(u.things()).To(Equal(map[string]string{"a": "two"}))
+	u.Expect(u.cloud.Created("a")).To(Equal(1))
+	u.Expect(u.resourcesInState("app", "dev")).To(Equal([]string{"a"}))
+}
+
+// The controller is frozen while its run ends, so that it cannot take in the result before it is killed.
+func theEndOfARunThatNobodySawIsFoundOut(u *tenant) {
+	stack := u.stack(fromProgram, retriedEvery(2*time.Second))
+	program := u.program(oneThing("one", "delays: {create: 3s}"))
+	u.apply(program)
+	u.apply(stack)
+	u.awaitJournal("create", "begin", "a")
+	u.Expect(syscall.Kill(u.Controller.PID(), syscall.SIGSTOP)).To(Succeed())
+	u.awaitJournal("create", "done", "a")
+	locks := filepath.Join(u.backend, ".pulumi", "locks", "organization", "app", "dev", "*.json")
+	u.Eventually(func() ([]string, error) { return filepath.Glob(locks) }).Should(BeEmpty(), "the lock of the run")
+	u.Expect(u.Get(u.ctx, keyOf(stack), stack)).To(Succeed())
+	u.Expect(stack.Status.Run).NotTo(BeNil())
+
+	u.Expect(u.Controller.Kill()).To(Succeed())
+	u.Expect(u.StartController()).To(Succeed())
+
+	u.awaitReady(stack, programEdited(program))
+	u.Expect(u.cloud.Created("a")).To(Equal(1))
+	u.Expect(u.things()).To(Equal(map[string]string{"a": "one"}))
+	u.Expect(u.resourcesInState("app", "dev")).To(Equal([]string{"a"}))
+}
