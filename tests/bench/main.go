@@ -1,0 +1,114 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command bench compares Stacks with bare Pulumi: the same stacks are brought
+// up, and then updated, once by the Pulumi CLI alone and once by the controller,
+// in turns on the same machine. It measures and prints; it judges nothing, so
+// its result is never a test.
+//
+// docs/benchmarks.md says what is measured and how.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// options is all that can be set.
+type options struct {
+	stacks   int
+	parallel int
+	rounds   int
+	idle     time.Duration
+	quiet    time.Duration
+	timeout  time.Duration
+}
+
+func main() {
+	if filepath.Base(os.Args[0]) == cliName {
+		// Started in place of the CLI, see recorder.go.
+		os.Exit(recordCLI(os.Args))
+	}
+	o, err := parse(os.Args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	// Parts of the system would log for want of a logger. Errors are returned.
+	log.SetLogger(logr.Discard())
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err = run(ctx, o)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// parse reads the flags.
+func parse(args []string) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.IntVar(&o.stacks, "stacks", 20, "how many stacks")
+	flags.IntVar(&o.parallel, "parallel", 4, "how many Pulumi runs at a time, on both sides")
+	flags.IntVar(&o.rounds, "rounds", 3, "how many times each side is timed")
+	flags.DurationVar(&o.idle, "idle", time.Minute, "how long to watch the controller with nothing to do")
+	flags.DurationVar(&o.quiet, "quiet", time.Minute, "how long to wait for a quiet machine before each side of a round")
+	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long each phase of a round may take")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	switch {
+	case o.stacks < 1 || o.stacks > 1000:
+		return o, fmt.Errorf("--stacks must be from 1 to 1000, not %d", o.stacks)
+	case o.parallel < 1 || o.parallel > 64:
+		return o, fmt.Errorf("--parallel must be from 1 to 64, not %d", o.parallel)
+	case o.rounds < 1 || o.rounds > 100:
+		return o, fmt.Errorf("--rounds must be from 1 to 100, not %d", o.rounds)
+	case o.idle < 5*time.Second:
+		return o, fmt.Errorf("--idle must be at least 5s, not %s", o.idle)
+	case o.timeout <= 0:
+		return o, fmt.Errorf("--timeout must be above zero, not %s", o.timeout)
+	}
+	return o, nil
+}
+
+// run measures in a directory of its own, which it removes with all processes.
+func run(ctx context.Context, o options) (err error) {
+	if err := adoptOrphans(); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "pulumi-bench-")
+	if err != nil {
+		return fmt.Errorf("making a directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+
+	// Progress goes to standard error, so that standard output is the report.
+	b := &bench{options: o, dir: dir, say: func(format string, args ...any) {
+		fmt.Fprintf(os.Stderr, format+"\n", args...)
+	}}
+	report, err := b.measure(ctx)
+	if ctx.Err() != nil {
+		// What failed after an interruption failed because of it.
+		return errors.New("interrupted")
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Print(report.markdown())
+	return nil
+}

@@ -1,0 +1,113 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// reconciles is how often the Stack controller has reconciled, by its metrics.
+func reconciles(text []byte) (float64, error) {
+	families, err := parseMetrics(text)
+	if err != nil {
+		return 0, err
+	}
+	family := families["controller_runtime_reconcile_total"]
+	var sum float64
+	found := false
+	for _, metric := range family.GetMetric() {
+		if labels(metric)["controller"] == "stack" {
+			found = true
+			sum += metric.GetCounter().GetValue()
+		}
+	}
+	if !found {
+		return 0, errors.New("the controller does not count its reconciles of Stacks")
+	}
+	return sum, nil
+}
+
+// requests counts requests by verb and resource, "PATCH stacks/status" for
+// instance. They are those about what the controller reads and writes: the
+// API server's own leases are left out, and so are watches, which last.
+func requests(text []byte) (map[string]float64, error) {
+	families, err := parseMetrics(text)
+	if err != nil {
+		return nil, err
+	}
+	family := families["apiserver_request_total"]
+	if family == nil {
+		return nil, errors.New("the API server does not count requests")
+	}
+	ofInterest := map[string]bool{"stacks": true, "programs": true, "secrets": true, "events": true}
+	counts := map[string]float64{}
+	for _, metric := range family.GetMetric() {
+		labels := labels(metric)
+		if !ofInterest[labels["resource"]] || labels["verb"] == "WATCH" {
+			continue
+		}
+		name := labels["verb"] + " " + labels["resource"]
+		if labels["subresource"] != "" {
+			name += "/" + labels["subresource"]
+		}
+		counts[name] += metric.GetCounter().GetValue()
+	}
+	return counts, nil
+}
+
+// grown is by how much counters have grown, without those that have not.
+func grown(before, after map[string]float64) map[string]float64 {
+	by := map[string]float64{}
+	for name, value := range after {
+		if value != before[name] {
+			by[name] = value - before[name]
+		}
+	}
+	return by
+}
+
+// writes sums what requests counted as anything but reading.
+func writes(counts map[string]float64) float64 {
+	sum := 0.0
+	for name, value := range counts {
+		if isWrite(name) {
+			sum += value
+		}
+	}
+	return sum
+}
+
+// isWrite tells of a name that requests gave.
+func isWrite(name string) bool {
+	verb, _, _ := strings.Cut(name, " ")
+	switch verb {
+	case "GET", "LIST", "WATCH":
+		return false
+	}
+	return true
+}
+
+func parseMetrics(text []byte) (map[string]*dto.MetricFamily, error) {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("reading metrics: %w", err)
+	}
+	return families, nil
+}
+
+func labels(metric *dto.Metric) map[string]string {
+	found := map[string]string{}
+	for _, pair := range metric.GetLabel() {
+		found[pair.GetName()] = pair.GetValue()
+	}
+	return found
+}

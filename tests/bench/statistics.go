@@ -1,0 +1,31 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "slices"
+
+// median of the values: the middle one, or the mean of the two in the middle.
+// That of no values is 0.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[middle]
+	}
+	return (sorted[middle-1] + sorted[middle]) / 2
+}
+
+// ratios divides pairwise.
+func ratios(numerators, denominators []float64) []float64 {
+	out := make([]float64, 0, len(numerators))
+	for i := range min(len(numerators), len(denominators)) {
+		if denominators[i] != 0 {
+			out = append(out, numerators[i]/denominators[i])
+		}
+	}
+	return out
+}
