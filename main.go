@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/fluxcd/pkg/runtime/acl"
@@ -208,6 +209,7 @@ func run(ctx context.Context, c config) error {
 		Metrics:              runtimectrl.NewMetrics(mgr, metrics.MustMakeRecorder(), v1.StackFinalizer),
 		Events:               recorder,
 		Runner:               runner,
+		Ending:               runner.Closed,
 		Holder:               holder,
 		Holders:              controller.Holders{Here: holder, Reader: mgr.GetAPIReader(), Namespace: c.runtimeNamespace},
 		Sources:              source.Resolver{Client: mgr.GetClient(), NoCrossNamespaceRefs: c.noCrossNamespaceRefs},
@@ -235,35 +237,60 @@ func sweep(ctx context.Context, c config, reconciler *controller.StackReconciler
 	if err != nil {
 		return err
 	}
-	return runner.Sweep(func(id string) bool { return inUse[id] })
+	if err := runner.Sweep(func(id string) bool { return inUse[id] }); err != nil {
+		// The next start tries again. What is wrong with the disk is told by the
+		// Stacks whose runs it keeps from starting.
+		ctrl.Log.Error(err, "what earlier processes left cannot be removed")
+	}
+	return nil
 }
 
 // serve runs the manager. When ctx is done no new run starts, and the runs in
 // flight are told to stop, are waited for and absorbed before the manager ends:
 // until then this process keeps its lease, and what happened to each run is
 // written as at any other time. When the manager ends by itself, as it does with
-// the loss of its lease, that is done without it.
+// the loss of its lease, that is done without it. The time for all of that is
+// gracefulShutdown, counted once: a pod is killed when it has passed.
 func serve(ctx context.Context, c config, mgr ctrl.Manager, reconciler *controller.StackReconciler, runner *local.Runner) error {
 	life, end := context.WithCancel(context.Background())
 	defer end()
+	patience := sync.OnceValues(func() (context.Context, context.CancelFunc) {
+		return context.WithTimeout(context.Background(), c.gracefulShutdown)
+	})
 	stop := context.AfterFunc(ctx, func() {
 		defer end()
-		patience, cancel := context.WithTimeout(context.Background(), c.gracefulShutdown)
-		defer cancel()
+		patience, _ := patience()
 		if err := runner.Shutdown(patience); err != nil {
 			ctrl.Log.Error(err, "runs are still in flight, and are left to the next process")
 			return
 		}
-		runner.AwaitForgotten(patience)
+		// A result that cannot be written, as when the API server is away, stays on
+		// disk for the next process: it must not keep this one.
+		absorbing, cancel := context.WithTimeout(patience, absorbTimeout)
+		defer cancel()
+		runner.AwaitForgotten(absorbing)
 	})
 	defer stop()
 	managerErr := mgr.Start(life)
-
-	patience, cancel := context.WithTimeout(context.Background(), c.gracefulShutdown)
+	left, cancel := patience()
 	defer cancel()
-	shutdownErr := runner.Shutdown(patience)
-	return errors.Join(managerErr, shutdownErr, reconciler.AbsorbAll(patience, runner.Ended()))
+	shutdownErr := runner.Shutdown(left)
+	if left.Err() != nil {
+		// What has ended is written all the same: that takes no waiting.
+		writing, cancel := context.WithTimeout(context.Background(), lastWrites)
+		defer cancel()
+		left = writing
+	}
+	return errors.Join(managerErr, shutdownErr, reconciler.AbsorbAll(left, runner.Ended()))
 }
+
+// absorbTimeout is how long the results of runs that have ended may take to be
+// absorbed before the manager ends.
+const absorbTimeout = 30 * time.Second
+
+// lastWrites is how long the results of runs that have ended may take to be
+// written when the time of the shutdown has passed.
+const lastWrites = 5 * time.Second
 
 // lockDataDir makes the data directory and locks it for as long as this process
 // lives. Having the lock proves that no other process has runs in flight there.
@@ -307,7 +334,7 @@ func newRunner(c config, waker *controller.Waker) (*local.Runner, error) {
 		Fetcher: source.New(source.Options{Retries: c.httpRetry, Hostname: c.sourceLocalhost}),
 		Ended:   waker.Wake,
 		Log:     ctrl.Log,
-	})
+	}), nil
 }
 
 // newManager makes the manager, with Secrets kept out of its cache: only their
@@ -342,6 +369,7 @@ func newManager(c config) (ctrl.Manager, error) {
 		RenewDeadline:                 &c.leaderElection.RenewDeadline,
 		RetryPeriod:                   &c.leaderElection.RetryPeriod,
 		LeaderElectionID:              leaderElectionID,
+		LeaderElectionNamespace:       c.runtimeNamespace, // empty: the namespace of the pod
 		Logger:                        ctrl.Log,
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}},
 		Cache:                         cache.Options{ByObject: map[client.Object]cache.ByObject{&v1.Stack{}: {Label: selector}}},

@@ -15,6 +15,25 @@ const (
 	// kept and the destroy is tried again.
 	DestroyFailedReason = "DestroyFailed"
 
+	// RefreshFailedReason: the refresh has found changes, and
+	// spec.expectNoRefreshChanges forbids them. Nothing was changed.
+	RefreshFailedReason = "RefreshFailed"
+
+	// PreviewFailedReason: Pulumi ran a preview, and it failed.
+	PreviewFailedReason = "PreviewFailed"
+
+	// NotDestroyedReason is one of an event only: a Stack was deleted with
+	// destroyOnFinalize and preview, and preview does not let it destroy anything.
+	NotDestroyedReason = "NotDestroyed"
+
+	// BackendUnavailableReason: the backend could not be reached, or answered that
+	// it cannot serve now. Nothing was begun, and it is tried again soon.
+	BackendUnavailableReason = "BackendUnavailable"
+
+	// RegistryUnavailableReason: a plugin that the program needs could not be
+	// downloaded. No resource was touched, and it is tried again soon.
+	RegistryUnavailableReason = "RegistryUnavailable"
+
 	// StackLockedReason: somebody else holds the lock of the stack in the
 	// backend. It is waited for and never broken.
 	StackLockedReason = "StackLocked"

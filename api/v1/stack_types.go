@@ -83,15 +83,81 @@ type StackSpec struct {
 	// +optional
 	DestroyOnFinalize bool `json:"destroyOnFinalize,omitempty"`
 
+	// Refresh reads what really exists before each update (pulumi up --refresh),
+	// and before the destroy, so that a change made behind Pulumi's back is
+	// undone. It costs a call to the provider for each resource. Set alone it
+	// starts no runs: see continueResyncOnCommitMatch. Defaults to false.
+	// +optional
+	Refresh bool `json:"refresh,omitempty"`
+
+	// ExpectNoRefreshChanges fails a run, before anything is updated, when the
+	// refresh finds that something was changed behind Pulumi's back. The state
+	// is left as it is, so the Stack goes on failing, with reason RefreshFailed,
+	// until the change is undone or this field is removed. It costs one more
+	// Pulumi process in each run, and does nothing without refresh, nor in a
+	// destroy. Defaults to false.
+	// +optional
+	ExpectNoRefreshChanges bool `json:"expectNoRefreshChanges,omitempty"`
+
+	// Targets are the URNs of the only resources to update and to refresh. A *
+	// stands for any part of a name, ** for any part of a URN. With refresh, each
+	// must be in the state already. The destroy of a deleted Stack does not stop
+	// at them. Defaults to all resources.
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=2048
+	// +listType=atomic
+	// +optional
+	Targets []string `json:"targets,omitempty"`
+
+	// TargetDependents also updates the resources that depend on the targets.
+	// It does nothing without targets. Defaults to false.
+	// +optional
+	TargetDependents bool `json:"targetDependents,omitempty"`
+
+	// ContinueResyncOnCommitMatch runs the program again at each interval, also
+	// when nothing has changed. With refresh, that undoes drift. Defaults to
+	// false: nothing is run unless something has changed.
+	// +optional
+	ContinueResyncOnCommitMatch bool `json:"continueResyncOnCommitMatch,omitempty"`
+
+	// RunProgram runs the program to find the settings of its providers, also
+	// where Pulumi would take them from the state: in a destroy, a refresh and a
+	// recovery. It is for credentials that the program itself makes, and that
+	// expire. The destroy of a deleted Stack then needs the program and its
+	// config: it fails for as long as they are gone. Defaults to false: a destroy
+	// needs the state alone.
+	// +optional
+	RunProgram bool `json:"runProgram,omitempty"`
+
+	// Preview only tells what an update would do (pulumi preview), in the message
+	// of the Ready condition. Nothing is created, changed or destroyed, also not
+	// when the Stack is deleted with destroyOnFinalize, and no lock is taken. The
+	// stack must exist in the backend: a preview does not create it. Defaults to
+	// false.
+	// +optional
+	Preview bool `json:"preview,omitempty"`
+
+	// RetryOnUpdateConflict tries again soon when somebody else holds the lock of
+	// the stack: after 5s, and twice as long each time after that, up to the
+	// retryInterval. Without it the lock is waited for at the retryInterval. A
+	// lock of somebody else is never broken. Defaults to false.
+	// +optional
+	RetryOnUpdateConflict bool `json:"retryOnUpdateConflict,omitempty"`
+
 	// Interval is how often the Stack is looked at when nothing asks for it.
-	// Nothing is run at that time unless something has changed. Defaults to 10m.
+	// Nothing is run at that time unless something has changed, or
+	// continueResyncOnCommitMatch is set. Defaults to 10m.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
 	// +optional
 	Interval *metav1.Duration `json:"interval,omitempty"`
 
 	// RetryInterval is how long to wait before a failed run, or a reference that
-	// cannot be resolved, is tried again. Defaults to the interval.
+	// cannot be resolved, is tried again. A run that could not begin because the
+	// backend, a registry of plugins or the artifact was out of reach is tried
+	// again sooner: after 10s, and twice as long each time after that, up to the
+	// retryInterval. Defaults to the interval.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
 	// +optional
@@ -131,7 +197,7 @@ const (
 )
 
 // Operation is what a run does.
-// +kubebuilder:validation:Enum=update;destroy;recover
+// +kubebuilder:validation:Enum=update;destroy;recover;preview
 type Operation string
 
 const (
@@ -144,6 +210,8 @@ const (
 	// heals it: processes, its lock, and the operations that were in flight
 	// (pulumi refresh).
 	OperationRecover Operation = "recover"
+	// OperationPreview finds out what an update would do (pulumi preview).
+	OperationPreview Operation = "preview"
 )
 
 // RunStatus records a run from before it starts until its result is in the
@@ -267,6 +335,8 @@ const (
 	UpdateTypeDestroy UpdateType = "destroy"
 	// UpdateTypeRefresh is the operator's word for what a recovery does.
 	UpdateTypeRefresh UpdateType = "refresh"
+	// UpdateTypePreview is the operator's word for a preview.
+	UpdateTypePreview UpdateType = "preview"
 )
 
 // LastUpdate tells of the last run in the Pulumi operator's words, for what
@@ -278,7 +348,7 @@ type LastUpdate struct {
 	// Name is the ID of the run.
 	// +optional
 	Name string `json:"name,omitempty"`
-	// Type is the operation: up, destroy or refresh.
+	// Type is the operation: up, destroy, refresh or preview.
 	// +optional
 	Type UpdateType `json:"type,omitempty"`
 	// State is succeeded or failed.
@@ -287,7 +357,7 @@ type LastUpdate struct {
 	// Reason of a failure, as in the Ready condition.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// Message of a failure.
+	// Message of a failure, or what a preview has found.
 	// +optional
 	Message string `json:"message,omitempty"`
 	// LastAttemptedCommit is the git commit that was last run, where the

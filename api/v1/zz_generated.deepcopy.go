@@ -609,6 +609,11 @@ func (in *StackSpec) DeepCopyInto(out *StackSpec) {
 			(*out)[key] = *val.DeepCopy()
 		}
 	}
+	if in.Targets != nil {
+		in, out := &in.Targets, &out.Targets
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Interval != nil {
 		in, out := &in.Interval, &out.Interval
 		*out = new(metav1.Duration)

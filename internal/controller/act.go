@@ -45,6 +45,11 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.InSync:
 		return r.patchStatus(ctx, stack, func() {
 			markHandled(stack)
+			if seen.Preview {
+				// The last run was the preview of these inputs.
+				markPreviewed(stack, stack.Status.LastUpdate.Message)
+				return
+			}
 			markInSync(stack, seen.program.Revision, seen.program.OriginRevision)
 		})
 	case decide.Fail:
@@ -62,7 +67,12 @@ func (r *StackReconciler) nothing(ctx context.Context, stack *v1.Stack, seen *ob
 	if seen.Run != nil {
 		return nil
 	}
-	return r.patchStatus(ctx, stack, func() { markHandled(stack) })
+	return r.patchStatus(ctx, stack, func() {
+		markHandled(stack)
+		if conditions.GetReason(stack, meta.ReconcilingCondition) == meta.ProgressingReason {
+			markSuspended(stack)
+		}
+	})
 }
 
 // start records a run and then starts it. The record is written with optimistic
@@ -71,6 +81,9 @@ func (r *StackReconciler) nothing(ctx context.Context, stack *v1.Stack, seen *ob
 // of what it may have been doing.
 func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *observed, operation run.Operation) error {
 	if !r.Runner.Reserve(stack.Namespace, stack.Name) {
+		if r.Ending != nil && r.Ending() {
+			return nil // the next process starts it; until then, what became of the last run stays to be read
+		}
 		return r.patchStatus(ctx, stack, func() { markWaiting(stack, "Waiting for other runs to end") })
 	}
 	started := false
@@ -141,8 +154,16 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		Config:    seen.inputs.Config,
 		Secrets:   seen.inputs.Secrets,
 		Masks:     seen.inputs.Masks,
-		Exists:    stack.Status.ProjectInfo != nil,
-		Timeout:   stack.GetTimeout(),
+		Options: run.Options{
+			Refresh:                stack.Spec.Refresh,
+			ExpectNoRefreshChanges: stack.Spec.ExpectNoRefreshChanges,
+			Targets:                stack.Spec.Targets,
+			TargetDependents:       stack.Spec.TargetDependents,
+			RunProgram:             stack.Spec.RunProgram,
+		},
+		Exists:  stack.Status.ProjectInfo != nil,
+		Known:   knownProject(stack),
+		Timeout: stack.GetTimeout(),
 	}
 	if operation == run.Recover {
 		todo.UnknownCreates = stack.Status.UnknownCreates
@@ -154,10 +175,20 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 	return todo
 }
 
-// projectOf is the project of a run. An update takes it from its program; what
-// works from the state takes it from an earlier run, where there was one.
+// knownProject is the project of the last update that succeeded.
+func knownProject(stack *v1.Stack) run.Project {
+	info := stack.Status.ProjectInfo
+	if info == nil || stack.Status.LastAppliedDigest == "" {
+		return run.Project{}
+	}
+	return run.Project{Name: info.Name, Runtime: info.Runtime}
+}
+
+// projectOf is the project of a run. An update, and its preview, takes it from
+// its program; anything else takes it from an earlier run, where there was one.
 func projectOf(stack *v1.Stack, seen *observed, operation run.Operation) run.Project {
-	if info := stack.Status.ProjectInfo; operation != run.Update && info != nil && info.Name != "" {
+	fromProgram := operation == run.Update || operation == run.Preview
+	if info := stack.Status.ProjectInfo; !fromProgram && info != nil && info.Name != "" {
 		return run.Project{Name: info.Name, Runtime: info.Runtime}
 	}
 	return seen.program.Project
@@ -178,8 +209,15 @@ func backend(stack *v1.Stack, env map[string]string) string {
 // absorb writes the result of a run into the status, and only then lets the
 // runner forget it: a write that fails is made again.
 func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *run.Result) error {
-	record := *stack.Status.Run
-	if err := r.patchStatus(ctx, stack, func() { absorb(stack, result) }); err != nil {
+	record, before := *stack.Status.Run, stack.Status.DeepCopy()
+	err := r.patchStatus(ctx, stack, func() { absorb(stack, result) })
+	if isTooLarge(err) {
+		// The outputs are in the state; that the run has ended must be written.
+		stack.Status = *before
+		result = withoutOutputs(result)
+		err = r.patchStatus(ctx, stack, func() { absorb(stack, result) })
+	}
+	if err != nil {
 		return err
 	}
 	r.announce(stack, runEvent(record, result))
@@ -209,14 +247,27 @@ func (r *StackReconciler) letGo(ctx context.Context, stack *v1.Stack, seen *obse
 	if err := r.Patch(ctx, stack, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
 		return fmt.Errorf("failed to remove the finalizer: %w", err)
 	}
-	if seen.Suspended && seen.DestroyOnFinalize && !seen.NeverRan {
+	if reason, while := notDestroyed(seen); reason != "" {
 		r.announce(stack, notice{
 			kind:    corev1.EventTypeWarning,
-			reason:  meta.SuspendedReason,
-			message: fmt.Sprintf("The Stack was deleted while suspended: stack %s was not destroyed", stack.Spec.Stack),
+			reason:  reason,
+			message: fmt.Sprintf("The Stack was deleted while %s: stack %s was not destroyed", while, stack.Spec.Stack),
 		})
 	}
 	return nil
+}
+
+// notDestroyed tells why a Stack that asks for a destroy was let go without one.
+func notDestroyed(seen *observed) (reason, while string) {
+	switch {
+	case !seen.DestroyOnFinalize || seen.NeverRan:
+		return "", ""
+	case seen.Suspended:
+		return meta.SuspendedReason, "suspended"
+	case seen.Preview:
+		return v1.NotDestroyedReason, "it only previewed"
+	}
+	return "", ""
 }
 
 // report writes a failure into the conditions, and tells of it once.

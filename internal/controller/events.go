@@ -48,8 +48,15 @@ func runEvent(record v1.RunStatus, result *run.Result) notice {
 	}
 	took := result.EndedAt.Sub(result.StartedAt).Round(100 * time.Millisecond)
 	name := operationName(record.Operation)
+	if result.Outcome == run.Succeeded && record.Operation == v1.OperationPreview {
+		e.message = fmt.Sprintf("%s, in %s", previewText(record.Revision, result.Changes), took)
+		return e
+	}
 	if result.Outcome == run.Succeeded {
 		e.message = fmt.Sprintf("%s succeeded: %s in %s", name, changesText(result.Changes), took)
+		if result.LeftOut > 0 {
+			e.message += fmt.Sprintf("; %d outputs are too big, or too many, for the status", result.LeftOut)
+		}
 		return e
 	}
 	e.kind = corev1.EventTypeWarning
@@ -63,19 +70,35 @@ func operationName(operation v1.Operation) string {
 		return "Destroy"
 	case v1.OperationRecover:
 		return "Recovery"
+	case v1.OperationPreview:
+		return "Preview"
 	}
 	return "Update"
 }
 
+// counted is a number of resources and what happened to them.
+type counted struct {
+	count int
+	what  string
+}
+
 // changesText tells the changes as a person would: 2 created, 3 unchanged.
 func changesText(c run.Changes) string {
-	var parts []string
-	for _, part := range []struct {
-		count int
-		what  string
-	}{
+	return list([]counted{
 		{c.Created, "created"}, {c.Updated, "updated"}, {c.Replaced, "replaced"}, {c.Deleted, "deleted"}, {c.Same, "unchanged"},
-	} {
+	})
+}
+
+// previewText tells what an update would do: 2 to create, 3 unchanged.
+func previewText(revision string, c run.Changes) string {
+	return fmt.Sprintf("Previewed revision %s: %s", revision, list([]counted{
+		{c.Created, "to create"}, {c.Updated, "to update"}, {c.Replaced, "to replace"}, {c.Deleted, "to delete"}, {c.Same, "unchanged"},
+	}))
+}
+
+func list(all []counted) string {
+	var parts []string
+	for _, part := range all {
 		if part.count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.count, part.what))
 		}

@@ -65,18 +65,22 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		DestroyOnFinalize:   stack.Spec.DestroyOnFinalize,
 		Interval:            stack.GetInterval(),
 		RetryInterval:       stack.GetRetryInterval(),
+		Preview:             stack.Spec.Preview,
+		ContinueResync:      stack.Spec.ContinueResyncOnCommitMatch,
+		RetryConflict:       stack.Spec.RetryOnUpdateConflict,
 		Requested:           requested(stack),
 		Interrupted:         len(stack.Status.Interrupted) > 0,
 		UnknownCreates:      stack.Status.UnknownCreates,
 		ClearPendingCreates: stack.Spec.PendingCreates == v1.PendingCreatesClear,
 		Last:                lastRun(stack),
+		Failures:            stack.Status.Failures,
 		Now:                 r.Now(),
 	}}
 	if recorded := stack.Status.Run; recorded != nil {
 		// Nothing else matters before its end, so nothing else is read.
 		return seen, r.observeRun(ctx, recorded, seen)
 	}
-	if seen.Suspended || (seen.Deleting && !(seen.Held && seen.DestroyOnFinalize)) {
+	if seen.Suspended || (seen.Deleting && (!seen.Held || !seen.DestroyOnFinalize || seen.Preview)) {
 		return seen, nil
 	}
 	err := r.observeInputs(ctx, stack, seen)
@@ -113,6 +117,9 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 	if seen.Deleting {
 		return r.observeDestroy(ctx, stack, seen, name)
 	}
+	if err := checkSize(stack); err != nil {
+		return &invalidSpecError{err}
+	}
 	if err := inputs.Validate(stack); err != nil {
 		return err
 	}
@@ -122,12 +129,18 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 	if seen.inputs, err = r.resolve(ctx, stack); err != nil {
 		return err
 	}
+	options, err := inputs.RunOptions(stack.Spec)
+	if err != nil {
+		return err
+	}
 	seen.Digest = inputs.RunDigest(inputs.RunInputs{
 		ProgramDigest: seen.program.Digest,
+		Project:       seen.program.Project.Name,
 		Dir:           dirOf(stack),
 		Stack:         stack.Spec.Stack,
 		Backend:       stack.Spec.Backend,
 		Inputs:        seen.inputs.Digest,
+		Options:       options,
 	})
 	return nil
 }
@@ -148,6 +161,9 @@ func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack) (*inputs
 // stack, so neither the config nor, where the project is known, the program is
 // needed: both may be gone, or wrong.
 func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name pulumi.StackName) (err error) {
+	if stack.Spec.RunProgram {
+		return r.observeProgramOfDestroy(ctx, stack, seen, name)
+	}
 	envOnly := stack.DeepCopy()
 	envOnly.Spec.Config, envOnly.Spec.SecretsRef = nil, nil
 	if seen.inputs, err = r.resolve(ctx, envOnly); err != nil {
@@ -165,6 +181,24 @@ func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, s
 		return err
 	}
 	seen.program, err = r.findProgram(ctx, stack, name)
+	return err
+}
+
+// observeProgramOfDestroy resolves what a destroy needs that runs the program:
+// all that an update needs.
+func (r *StackReconciler) observeProgramOfDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name pulumi.StackName) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%w (the destroy needs it, as spec.runProgram is set)", err)
+		}
+	}()
+	if err := inputs.Validate(stack); err != nil {
+		return err
+	}
+	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
+		return err
+	}
+	seen.inputs, err = r.resolve(ctx, stack)
 	return err
 }
 
@@ -201,7 +235,7 @@ func (r *StackReconciler) programObject(ctx context.Context, namespace, name, pr
 	}
 	text, err := object.Program.Text()
 	if err != nil {
-		return program{}, &invalidSpecError{fmt.Errorf("Program %s/%s cannot be written as Pulumi YAML: %w", namespace, name, err)}
+		return program{}, &invalidSpecError{fmt.Errorf("the text of Program %s/%s cannot be written as Pulumi YAML: %w", namespace, name, err)}
 	}
 	if project == "" {
 		project = name
@@ -255,11 +289,13 @@ func problemOf(err error) *decide.Problem {
 	return nil
 }
 
-// neverRan tells that all runs that ended did so before Pulumi started, so that
-// there is nothing to destroy. A Stack that was moved here from the Pulumi
-// operator, which writes no digest, has no run of ours and proves nothing.
+// neverRan tells that all runs that ended did so before Pulumi started, or only
+// previewed, so that there is nothing to destroy. A Stack that was moved here from
+// the Pulumi operator, which writes no digest, has no run of ours and proves
+// nothing; the commit that succeeded there stays in the status.
 func neverRan(stack *v1.Stack) bool {
-	return stack.Status.ProjectInfo == nil && stack.Status.LastAttemptedDigest != ""
+	succeeded := stack.Status.LastUpdate != nil && stack.Status.LastUpdate.LastSuccessfulCommit != ""
+	return stack.Status.ProjectInfo == nil && stack.Status.LastAttemptedDigest != "" && !succeeded
 }
 
 // requested tells whether somebody asks for a reconcile that has not been
@@ -281,12 +317,21 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 		last.Operation = run.Destroy
 	case v1.UpdateTypeRefresh:
 		last.Operation = run.Recover
+	case v1.UpdateTypePreview:
+		last.Operation = run.Preview
 	default:
 		last.Operation = run.Update
 	}
 	last.Succeeded = update.State == v1.UpdateSucceeded
 	last.Reason, last.Message = update.Reason, update.Message
 	last.Cancelled = update.Reason == v1.RunCancelledReason || update.Reason == v1.RunInterruptedReason
+	last.Locked = update.Reason == v1.StackLockedReason
+	switch update.Reason {
+	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, meta.ArtifactFailedReason:
+		// An artifact that is gone, damaged or not to be had is one of a source, or
+		// of its server, that is about to have another.
+		last.Unavailable = true
+	}
 	if update.LastResyncTime != nil {
 		last.EndedAt = update.LastResyncTime.Time
 	}

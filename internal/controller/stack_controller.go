@@ -9,6 +9,7 @@ import (
 	"time"
 
 	runtimectrl "github.com/fluxcd/pkg/runtime/controller"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -41,6 +42,8 @@ type StackReconciler struct {
 
 	// Runner is where runs are done.
 	Runner run.Runner
+	// Ending tells whether this process begins no run any more. Nil is never.
+	Ending func() bool
 	// Holder is this process, as recorded in the runs it starts.
 	Holder v1.RunHolder
 	// Holders proves the death of the processes that recorded other runs.
@@ -63,7 +66,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	stack := &v1.Stack{}
 	if err := r.get(ctx, req, stack); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.Runner.Release(req.Namespace, req.Name)
+			r.Runner.Abandon(req.Namespace, req.Name)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -80,6 +83,11 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	}
 	err = r.act(ctx, stack, seen, decision)
 	switch {
+	case isTooLarge(err):
+		// An event is an object of its own, and the only place left to tell it.
+		r.announce(stack, notice{kind: corev1.EventTypeWarning, reason: v1.InvalidSpecReason,
+			message: "The object is too large for its status to be written: move large values of spec.config into the program"})
+		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
 	case apierrors.IsConflict(err):
 		// What was observed is stale. The event of the newer object is on its
 		// way, but may be one that the predicates keep back.

@@ -5,8 +5,10 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -55,6 +58,11 @@ func (r *testRunner) Reserve(string, string) bool {
 }
 
 func (r *testRunner) Release(string, string) { r.places = 0 }
+
+func (r *testRunner) Abandon(string, string) {
+	r.places = 0
+	clear(r.results)
+}
 
 func (r *testRunner) Start(todo run.Run) error {
 	if r.refuse {
@@ -602,6 +610,87 @@ func TestDeletion(t *testing.T) {
 		g.Expect(gone(w)).To(BeTrue())
 		g.Expect(w.runner.started).To(Equal(1))
 	})
+}
+
+func TestTheResultOfAStackThatIsGoneIsDropped(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+	w.runner.end(w.stack().Status.Run.ID, run.Succeeded, "")
+	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
+	w.edit(func(s *v1.Stack) { s.Finalizers = nil })
+
+	w.mustReconcile()
+	g.Expect(w.runner.results).To(BeEmpty())
+}
+
+func TestAResultThatDoesNotFitIntoTheStatusIsAbsorbedWithoutItsOutputs(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+	id := w.stack().Status.Run.ID
+	w.runner.end(id, run.Succeeded, "")
+	w.runner.results[id].Outputs = map[string]json.RawMessage{"big": json.RawMessage(`"..."`)}
+	w.failWrite = func(n int) error {
+		if n == 3 {
+			return errors.New("etcdserver: request is too large")
+		}
+		return nil
+	}
+
+	w.mustReconcile()
+	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
+	g.Expect(w.stack().Status.Outputs).To(BeEmpty())
+	g.Expect(w.events.lines).To(ConsistOf(ContainSubstring("1 outputs are too big, or too many, for the status")))
+}
+
+func TestASpecThatLeavesNoRoomForTheStatusStalls(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.edit(func(s *v1.Stack) {
+		big, err := json.Marshal(strings.Repeat("x", maxSpec))
+		g.Expect(err).NotTo(HaveOccurred())
+		s.Spec.Config = map[string]apiextensionsv1.JSON{"big": {Raw: big}}
+	})
+	w.mustReconcile()
+	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.InvalidSpecReason))
+	g.Expect(w.stack().Finalizers).To(BeEmpty())
+	g.Expect(w.runner.started).To(BeZero())
+
+	w.failWrite = func(int) error { return errors.New("etcdserver: request is too large") }
+	w.edit(func(s *v1.Stack) { s.Spec.Config = nil })
+	_, err := w.reconcile()
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(w.events.lines).To(ContainElement(ContainSubstring("too large for its status")), "where the status cannot tell it, an event does")
+}
+
+func TestAStackThatIsSuspendedWhileItWaitsSaysSo(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.runner.full = true
+	w.mustReconcile()
+	w.edit(func(s *v1.Stack) { s.Spec.Suspend = true })
+
+	w.mustReconcile()
+	g.Expect(conditions.IsReconciling(w.stack())).To(BeFalse())
+	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(meta.SuspendedReason))
+}
+
+func TestTheProjectOfTheLastUpdateIsKnownToTheNext(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+	first := w.stack().Status.Run.ID
+	g.Expect(w.runner.runs[first].Known).To(BeZero())
+	w.runner.end(first, run.Succeeded, "")
+	w.mustReconcile()
+
+	g.Expect(w.Create(context.Background(), &v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "other"}})).To(Succeed())
+	w.edit(func(s *v1.Stack) { s.Spec.ProgramRef.Name = "other" })
+	w.mustReconcile()
+	next := w.runner.runs[w.stack().Status.Run.ID]
+	g.Expect(next.Known.Name).To(Equal("app"))
+	g.Expect(next.Project.Name).To(Equal("other"), "the same text as another project is something else")
 }
 
 func TestRequests(t *testing.T) {

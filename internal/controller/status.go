@@ -30,6 +30,12 @@ func markWaiting(stack *v1.Stack, message string) {
 	conditions.MarkReconciling(stack, meta.ProgressingReason, "%s", message)
 }
 
+// markSuspended: the Stack was to be run, and will not be.
+func markSuspended(stack *v1.Stack) {
+	conditions.Delete(stack, meta.ReconcilingCondition)
+	conditions.MarkUnknown(stack, meta.ReadyCondition, meta.SuspendedReason, "Suspended before it was run")
+}
+
 // markInSync: what is applied is what the inputs at the revision say.
 func markInSync(stack *v1.Stack, revision, originRevision string) {
 	stack.Status.LastAppliedRevision = revision
@@ -38,6 +44,15 @@ func markInSync(stack *v1.Stack, revision, originRevision string) {
 	conditions.Delete(stack, meta.ReconcilingCondition)
 	conditions.Delete(stack, meta.StalledCondition)
 	conditions.MarkTrue(stack, meta.ReadyCondition, meta.ReconciliationSucceededReason, "Applied revision: %s", revision)
+}
+
+// markPreviewed: it is known what an update would do. The message is what the
+// last preview found; what is applied is what was applied before.
+func markPreviewed(stack *v1.Stack, message string) {
+	stack.Status.ObservedGeneration = stack.Generation
+	conditions.Delete(stack, meta.ReconcilingCondition)
+	conditions.Delete(stack, meta.StalledCondition)
+	conditions.MarkTrue(stack, meta.ReadyCondition, meta.ReconciliationSucceededReason, "%s", message)
 }
 
 // markFailed: it did not work, and will be tried again.
@@ -82,7 +97,12 @@ func loseRun(stack *v1.Stack, now time.Time) {
 	lost := stack.Status.Run
 	stack.Status.Run = nil
 	message := fmt.Sprintf("The controller on %s is gone that had run %s (%s)", lost.Holder.Host, lost.ID, lost.Operation)
-	interrupt(stack, lost)
+	if lost.Operation == v1.OperationPreview {
+		// It has changed nothing, so that there is nothing to recover from.
+		stack.Status.LastAttemptedDigest = ""
+	} else {
+		interrupt(stack, lost)
+	}
 	setLastUpdate(stack, lost, v1.UpdateFailed, v1.RunInterruptedReason, message, now)
 	markFailed(stack, v1.RunInterruptedReason, message)
 }
@@ -113,17 +133,13 @@ func absorb(stack *v1.Stack, result *run.Result) {
 	record := stack.Status.Run
 	stack.Status.Run = nil
 	stack.Status.UnknownCreates = unknownCreates(stack, record, result)
-	if result.Project.Name != "" {
-		stack.Status.ProjectInfo = &v1.ProjectInfo{Name: result.Project.Name, Runtime: result.Project.Runtime}
-	}
-	if result.Outputs != nil {
-		stack.Status.Outputs = outputs(result)
+	if record.Operation != v1.OperationPreview {
+		absorbFacts(stack, record, result)
 	}
 	if record.Operation == v1.OperationRecover {
 		absorbRecovery(stack, record, result)
 		return
 	}
-	stack.Status.Resources = &v1.ResourcesStatus{Total: int32(total(result.Changes)), ResourceChanges: changes(result.Changes)}
 	reason := outcomeReason(record.Operation, result.Outcome)
 	if stack.Status.LastAttemptedDigest != record.Digest {
 		stack.Status.Failures = 0
@@ -145,6 +161,31 @@ func absorb(stack *v1.Stack, result *run.Result) {
 	markFailed(stack, reason, result.Message)
 }
 
+// absorbFacts takes in what a run has found out about the stack. A preview has
+// none of it: what it tells of is not so yet, and that it knows the project does
+// not mean that this Stack ever made anything that would be its to destroy.
+func absorbFacts(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	if result.Project.Name != "" {
+		stack.Status.ProjectInfo = &v1.ProjectInfo{Name: result.Project.Name, Runtime: result.Project.Runtime}
+	}
+	if result.Outputs != nil {
+		stack.Status.Outputs = outputs(result)
+	}
+	if record.Operation != v1.OperationRecover && didSomething(result.Outcome) {
+		stack.Status.Resources = &v1.ResourcesStatus{Total: int32(total(result.Changes)), ResourceChanges: changes(result.Changes)}
+	}
+}
+
+// didSomething is false for a run that ended before it could change anything: it
+// has not counted the resources either.
+func didSomething(outcome run.Outcome) bool {
+	switch outcome {
+	case run.Drifted, run.Locked, run.BackendUnavailable, run.ArtifactFailed:
+		return false
+	}
+	return true
+}
+
 // absorbRecovery takes the result of a recovery into the status. It has run
 // nothing, so the inputs are run next.
 func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
@@ -153,11 +194,16 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		if result.Interrupted {
 			interrupt(stack, record)
 		}
+		if result.Outcome != run.Cancelled {
+			// How long to wait for a backend that is away depends on it.
+			stack.Status.Failures++
+		}
 		reason := outcomeReason(record.Operation, result.Outcome)
 		setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
 		markFailed(stack, reason, result.Message)
 		return
 	}
+	stack.Status.Failures = 0
 	stack.Status.Interrupted = nil
 	setLastUpdate(stack, record, v1.UpdateSucceeded, "", "", result.EndedAt)
 	markWaiting(stack, "Recovered from an interrupted run")
@@ -182,6 +228,10 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		markWaiting(stack, "Destroyed; letting go of the object")
 		return
 	}
+	if record.Operation == v1.OperationPreview {
+		absorbPreview(stack, record, result)
+		return
+	}
 	stack.Status.LastAppliedDigest = record.Digest
 	observed := stack.Generation
 	if observed == record.Generation {
@@ -195,6 +245,18 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	markWaiting(stack, fmt.Sprintf("Applied revision %s at generation %d; generation %d is next", record.Revision, record.Generation, observed))
 }
 
+// absorbPreview takes in what a preview has found. Nothing was applied, so that
+// none of what the status says of that moves.
+func absorbPreview(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	message := previewText(record.Revision, result.Changes)
+	stack.Status.LastUpdate.Message = message
+	if stack.Generation == record.Generation {
+		markPreviewed(stack, message)
+		return
+	}
+	markWaiting(stack, fmt.Sprintf("%s at generation %d; generation %d is next", message, record.Generation, stack.Generation))
+}
+
 // outcomeReason is the reason of the Ready condition for an outcome.
 func outcomeReason(operation v1.Operation, outcome run.Outcome) string {
 	switch outcome {
@@ -202,6 +264,12 @@ func outcomeReason(operation v1.Operation, outcome run.Outcome) string {
 		return meta.ReconciliationSucceededReason
 	case run.Locked:
 		return v1.StackLockedReason
+	case run.Drifted:
+		return v1.RefreshFailedReason
+	case run.BackendUnavailable:
+		return v1.BackendUnavailableReason
+	case run.RegistryUnavailable:
+		return v1.RegistryUnavailableReason
 	case run.ArtifactFailed:
 		return meta.ArtifactFailedReason
 	case run.WorkspaceFailed:
@@ -214,6 +282,8 @@ func outcomeReason(operation v1.Operation, outcome run.Outcome) string {
 		return v1.DestroyFailedReason
 	case v1.OperationRecover:
 		return v1.RecoveryFailedReason
+	case v1.OperationPreview:
+		return v1.PreviewFailedReason
 	}
 	return v1.UpdateFailedReason
 }
@@ -230,7 +300,7 @@ func setLastUpdate(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, 
 		LastAttemptedCommit: commit,
 		LastResyncTime:      &metav1.Time{Time: at},
 	}
-	if state == v1.UpdateSucceeded {
+	if state == v1.UpdateSucceeded && record.Operation != v1.OperationPreview {
 		last.LastSuccessfulCommit = commit
 	} else if before := stack.Status.LastUpdate; before != nil {
 		last.LastSuccessfulCommit = before.LastSuccessfulCommit
@@ -244,6 +314,8 @@ func updateType(operation v1.Operation) v1.UpdateType {
 		return v1.UpdateTypeDestroy
 	case v1.OperationRecover:
 		return v1.UpdateTypeRefresh
+	case v1.OperationPreview:
+		return v1.UpdateTypePreview
 	}
 	return v1.UpdateTypeUp
 }

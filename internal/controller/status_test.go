@@ -113,6 +113,11 @@ func TestAbsorbFailure(t *testing.T) {
 		{"a locked stack", v1.OperationUpdate, run.Locked, v1.StackLockedReason},
 		{"an artifact that cannot be used", v1.OperationUpdate, run.ArtifactFailed, meta.ArtifactFailedReason},
 		{"an update that took too long", v1.OperationUpdate, run.TimedOut, v1.UpdateFailedReason},
+		{"a failed preview", v1.OperationPreview, run.Failed, v1.PreviewFailedReason},
+		{"changes that were not expected", v1.OperationUpdate, run.Drifted, v1.RefreshFailedReason},
+		{"changes that were not expected in a preview", v1.OperationPreview, run.Drifted, v1.RefreshFailedReason},
+		{"a backend out of reach", v1.OperationDestroy, run.BackendUnavailable, v1.BackendUnavailableReason},
+		{"a registry out of reach", v1.OperationUpdate, run.RegistryUnavailable, v1.RegistryUnavailableReason},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -95,6 +95,11 @@ type LastRun struct {
 	Reason, Message string
 	// Cancelled: it did not fail but was told to stop, with the controller.
 	Cancelled bool
+	// Unavailable: it could not begin, because something that it needs from
+	// elsewhere was out of reach.
+	Unavailable bool
+	// Locked: it could not begin, because somebody else had the lock.
+	Locked bool
 	// EndedAt is when it ended.
 	EndedAt time.Time
 }
@@ -113,6 +118,12 @@ type Observation struct {
 	DestroyOnFinalize bool
 	Interval          time.Duration
 	RetryInterval     time.Duration
+	// Preview: nothing but previews may be run. ContinueResync asks for a run at
+	// each interval, and RetryConflict for one soon after a lock. They are the
+	// spec's too.
+	Preview        bool
+	ContinueResync bool
+	RetryConflict  bool
 	// Run that is recorded, if any.
 	Run *Run
 	// Problem that stands in the way of a run, if any.
@@ -128,8 +139,9 @@ type Observation struct {
 	Digest string
 	// Requested: somebody asks for a run that has not been answered.
 	Requested bool
-	// Last run.
-	Last LastRun
+	// Last run, and how many have failed one after the other up to it.
+	Last     LastRun
+	Failures int64
 	// Now is the time of the observation.
 	Now time.Time
 }
@@ -148,7 +160,7 @@ func Next(o Observation) Decision {
 			return d
 		}
 	}
-	return Decision{Action: InSync, After: o.Interval}
+	return Decision{Action: InSync, After: untilResync(o)}
 }
 
 // forUpdate lists the rules for a Stack that is to be.
@@ -161,6 +173,7 @@ func forUpdate() []rule {
 		requested,     // somebody asks
 		changedInputs, // never run, or with other inputs
 		failedBefore,  // the same again, but not at once
+		resync,        // nothing new, but the interval has passed
 	}
 }
 
@@ -211,10 +224,14 @@ func problem(o Observation) (Decision, bool) {
 }
 
 // recovery comes before any other run: with operations in flight in its state,
-// Pulumi would create a second time what may have been created already.
+// Pulumi would create a second time what may have been created already. A
+// preview creates nothing, and a recovery would change the state: where nothing
+// but previews may be run, it waits.
 func recovery(o Observation) (Decision, bool) {
 	unknown := len(o.UnknownCreates) > 0
 	switch {
+	case o.Preview:
+		return Decision{}, false
 	case o.Interrupted, unknown && o.ClearPendingCreates:
 		if o.Last.Operation == run.Recover && !o.Last.Succeeded {
 			return retry(o, run.Recover), true
@@ -232,26 +249,50 @@ func UnknownCreatesMessage(urns []string) string {
 		"import them into the stack or delete them, and set spec.pendingCreates: Clear", strings.Join(urns, ", "))
 }
 
+// operation is what is run to have reality as the program says.
+func operation(o Observation) run.Operation {
+	if o.Preview {
+		return run.Preview
+	}
+	return run.Update
+}
+
 func requested(o Observation) (Decision, bool) {
-	return Decision{Action: Start, Operation: run.Update}, o.Requested
+	return Decision{Action: Start, Operation: operation(o)}, o.Requested
 }
 
 // changedInputs compares with the inputs of the last attempt and not of the
 // last success: an attempt that failed half-way may have undone what the last
 // success had made, so going back to those inputs is a change too.
 func changedInputs(o Observation) (Decision, bool) {
-	return Decision{Action: Start, Operation: run.Update}, o.Digest != o.Last.Digest
+	return Decision{Action: Start, Operation: operation(o)}, o.Digest != o.Last.Digest
 }
 
 func failedBefore(o Observation) (Decision, bool) {
 	if o.Last.Succeeded {
 		return Decision{}, false
 	}
-	return retry(o, run.Update), true
+	return retry(o, operation(o)), true
+}
+
+func resync(o Observation) (Decision, bool) {
+	due := o.ContinueResync && o.Now.Sub(o.Last.EndedAt) >= o.Interval
+	return Decision{Action: Start, Operation: operation(o)}, due
+}
+
+// untilResync is when to look again at a Stack that is in sync: at its interval,
+// which where it is to be run again began with the end of the last run.
+func untilResync(o Observation) time.Duration {
+	if !o.ContinueResync {
+		return o.Interval
+	}
+	// Never more than an interval, if a clock was set back, and no wait too short to
+	// be worth a reconcile: who spreads waits may look a little too early.
+	return min(o.Interval, max(time.Second, o.Interval-o.Now.Sub(o.Last.EndedAt)))
 }
 
 func nothingToUndo(o Observation) (Decision, bool) {
-	return Decision{Action: LetGo}, !o.Held || !o.DestroyOnFinalize || o.Suspended || o.NeverRan
+	return Decision{Action: LetGo}, !o.Held || !o.DestroyOnFinalize || o.Suspended || o.Preview || o.NeverRan
 }
 
 func failedDestroy(o Observation) (Decision, bool) {
@@ -268,11 +309,41 @@ func destroy(o Observation) (Decision, bool) {
 	return Decision{Action: Start, Operation: run.Destroy}, true
 }
 
-// retry starts the operation once the retry interval has passed since the last
-// run, or says again how that run failed. A request does not wait, and neither
-// does a run that was cancelled.
+const (
+	// unavailableBackoff is the first wait for what was out of reach. A restart of
+	// a backend, or a gap in the network, is over after it more often than not.
+	unavailableBackoff = 10 * time.Second
+	// conflictBackoff is the first wait for a lock. The Pulumi operator waits as
+	// long each time.
+	conflictBackoff = 5 * time.Second
+)
+
+// retryDelay is how long to wait after the end of a run that failed. One that
+// could not even begin, for a cause that may pass by itself, is tried sooner
+// than one that Pulumi failed: nothing was done, so that nothing is done twice.
+func retryDelay(o Observation) time.Duration {
+	switch {
+	case o.Last.Unavailable:
+		return backoff(unavailableBackoff, o.Failures, o.RetryInterval)
+	case o.Last.Locked && o.RetryConflict:
+		return backoff(conflictBackoff, o.Failures, o.RetryInterval)
+	}
+	return o.RetryInterval
+}
+
+// backoff doubles the delay with each failure after the first, up to the limit.
+func backoff(delay time.Duration, failures int64, limit time.Duration) time.Duration {
+	for ; failures > 1 && delay < limit; failures-- {
+		delay *= 2
+	}
+	return min(delay, limit)
+}
+
+// retry starts the operation once the delay has passed since the last run, or
+// says again how that run failed. A request does not wait, and neither does a
+// run that was cancelled.
 func retry(o Observation, op run.Operation) Decision {
-	wait := o.RetryInterval - o.Now.Sub(o.Last.EndedAt)
+	wait := retryDelay(o) - o.Now.Sub(o.Last.EndedAt)
 	if wait <= 0 || o.Requested || o.Last.Cancelled {
 		return Decision{Action: Start, Operation: op}
 	}

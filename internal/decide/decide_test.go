@@ -103,6 +103,91 @@ func TestNext(t *testing.T) {
 			},
 			decide.Decision{Action: decide.Fail, Reason: "ArtifactFailed", Message: "gone", After: time.Minute}},
 
+		{"a backend out of reach is tried again after 10 seconds",
+			func(o *decide.Observation) { failed(o, 4*time.Second); o.Last.Unavailable, o.Failures = true, 1 },
+			retryIn(6 * time.Second)},
+		{"and then after twice as long each time",
+			func(o *decide.Observation) { failed(o, 4*time.Second); o.Last.Unavailable, o.Failures = true, 3 },
+			retryIn(36 * time.Second)},
+		{"and never later than the retry interval",
+			func(o *decide.Observation) { failed(o, 4*time.Second); o.Last.Unavailable, o.Failures = true, 1<<60 },
+			retryIn(56 * time.Second)},
+		{"and then it is tried again",
+			func(o *decide.Observation) { failed(o, 10*time.Second); o.Last.Unavailable, o.Failures = true, 1 },
+			start(run.Update)},
+		{"a retry interval that is shorter than the backoff is kept",
+			func(o *decide.Observation) {
+				failed(o, time.Second)
+				o.Last.Unavailable, o.Failures, o.RetryInterval = true, 1, 3*time.Second
+			},
+			retryIn(2 * time.Second)},
+		{"a destroy whose backend is out of reach is tried again soon",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize = true, true
+				failed(o, 4*time.Second)
+				o.Last.Operation, o.Last.Unavailable, o.Failures = run.Destroy, true, 1
+			},
+			retryIn(6 * time.Second)},
+		{"a lock of somebody else is waited for at the retry interval",
+			func(o *decide.Observation) { failed(o, 20*time.Second); o.Last.Locked, o.Failures = true, 1 },
+			retryIn(40 * time.Second)},
+		{"and sooner where the spec asks for it",
+			func(o *decide.Observation) {
+				failed(o, time.Second)
+				o.Last.Locked, o.RetryConflict, o.Failures = true, true, 2
+			},
+			retryIn(9 * time.Second)},
+		{"retrying conflicts is about locks alone",
+			func(o *decide.Observation) { failed(o, 20*time.Second); o.RetryConflict, o.Failures = true, 1 },
+			retryIn(40 * time.Second)},
+
+		{"a Stack that is run at each interval is run when it has passed",
+			func(o *decide.Observation) { o.ContinueResync = true; o.Last.EndedAt = now.Add(-10 * time.Minute) },
+			start(run.Update)},
+		{"and is in sync for what is left of it",
+			func(o *decide.Observation) { o.ContinueResync = true; o.Last.EndedAt = now.Add(-4 * time.Minute) },
+			decide.Decision{Action: decide.InSync, After: 6 * time.Minute}},
+		{"and is not looked at again within the second",
+			func(o *decide.Observation) {
+				o.ContinueResync = true
+				o.Last.EndedAt = now.Add(time.Nanosecond - 10*time.Minute)
+			},
+			decide.Decision{Action: decide.InSync, After: time.Second}},
+		{"and for no longer than the interval when the clock was set back",
+			func(o *decide.Observation) { o.ContinueResync = true; o.Last.EndedAt = now.Add(time.Hour) },
+			decide.Decision{Action: decide.InSync, After: 10 * time.Minute}},
+		{"a failure is tried again at the retry interval, whatever the interval",
+			func(o *decide.Observation) {
+				failed(o, 20*time.Second)
+				o.ContinueResync, o.Interval = true, time.Second
+			},
+			retryIn(40 * time.Second)},
+		{"a suspended Stack is not run at its interval",
+			func(o *decide.Observation) { o.ContinueResync, o.Suspended = true, true },
+			decide.Decision{Action: decide.Nothing}},
+
+		{"a Stack that only previews is previewed",
+			func(o *decide.Observation) { o.Preview = true; o.Digest = "sha256:new" },
+			start(run.Preview)},
+		{"and again when somebody asks",
+			func(o *decide.Observation) { o.Preview, o.Requested = true, true },
+			start(run.Preview)},
+		{"and again at each interval where the spec asks for it",
+			func(o *decide.Observation) { o.Preview, o.ContinueResync = true, true },
+			start(run.Preview)},
+		{"and again after a failure",
+			func(o *decide.Observation) { failed(o, time.Minute); o.Preview, o.Last.Operation = true, run.Preview },
+			start(run.Preview)},
+		{"a preview does not recover what an update left, which would change the state",
+			func(o *decide.Observation) {
+				o.Preview, o.Interrupted, o.Digest = true, true, "sha256:new"
+				o.UnknownCreates = []string{"urn:a"}
+			},
+			start(run.Preview)},
+		{"a deleted Stack that only previews is let go, and nothing is destroyed",
+			func(o *decide.Observation) { o.Preview, o.Deleting, o.DestroyOnFinalize = true, true, true },
+			decide.Decision{Action: decide.LetGo}},
+
 		{"a run in flight is not cut by other inputs",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere}
@@ -221,7 +306,7 @@ func TestNext(t *testing.T) {
 
 // observation makes an Observation from a few random bits, so that properties
 // are checked over every combination.
-func observation(bits uint16, phase, operation uint8, ago int16) decide.Observation {
+func observation(bits uint32, phase, operation uint8, ago int16) decide.Observation {
 	bit := func(n uint) bool { return bits&(1<<n) != 0 }
 	o := inSync()
 	o.Deleting, o.Held, o.Suspended, o.DestroyOnFinalize = bit(0), bit(1), bit(2), bit(3)
@@ -242,7 +327,10 @@ func observation(bits uint16, phase, operation uint8, ago int16) decide.Observat
 	if bit(13) {
 		o.UnknownCreates = []string{"urn:a"}
 	}
-	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy}[operation%3]
+	o.Preview, o.ContinueResync, o.RetryConflict = bit(14), bit(15), bit(16)
+	o.Last.Unavailable, o.Last.Locked = bit(17), bit(18)
+	o.Failures = int64(phase)
+	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview}[operation%5]
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
 	return o
 }
@@ -262,7 +350,7 @@ func TestNextHolds(t *testing.T) {
 			return d.Operation != run.Destroy || (o.Deleting && o.DestroyOnFinalize && o.Held)
 		}},
 		{"nothing but a recovery is started while it is open what an interrupted run left behind", func(o decide.Observation, d decide.Decision) bool {
-			open := o.Interrupted || len(o.UnknownCreates) > 0
+			open := (o.Interrupted || len(o.UnknownCreates) > 0) && !o.Preview
 			return !open || d.Action != decide.Start || d.Operation == run.Recover
 		}},
 		{"a run is lost only when its holder is proven to be gone", func(o decide.Observation, d decide.Decision) bool {
@@ -272,12 +360,21 @@ func TestNextHolds(t *testing.T) {
 			return d.Operation != run.Update || !o.Deleting
 		}},
 		{"a Stack that is to be destroyed is let go only after that", func(o decide.Observation, d decide.Decision) bool {
-			promised := o.Held && o.DestroyOnFinalize && !o.Suspended && !o.NeverRan
+			promised := o.Held && o.DestroyOnFinalize && !o.Suspended && !o.Preview && !o.NeverRan
 			destroyed := o.Last.Operation == run.Destroy && o.Last.Succeeded
 			return d.Action != decide.LetGo || !promised || destroyed
 		}},
 		{"a Stack is let go only when it is deleted", func(o decide.Observation, d decide.Decision) bool {
 			return d.Action != decide.LetGo || o.Deleting
+		}},
+		{"a Stack that only previews starts nothing else, and no other starts a preview", func(o decide.Observation, d decide.Decision) bool {
+			return d.Action != decide.Start || o.Preview == (d.Operation == run.Preview)
+		}},
+		{"nothing that failed is put off for longer than the retry interval since it ended", func(o decide.Observation, d decide.Decision) bool {
+			return d.Action != decide.Fail || o.Problem != nil || d.After <= o.RetryInterval-o.Now.Sub(o.Last.EndedAt)
+		}},
+		{"a Stack in sync is looked at again within its interval", func(o decide.Observation, d decide.Decision) bool {
+			return d.Action != decide.InSync || (d.After > 0 && d.After <= o.Interval)
 		}},
 		{"a failure that is to be tried again says when", func(o decide.Observation, d decide.Decision) bool {
 			return d.Action != decide.Fail || d.After > 0
@@ -290,7 +387,7 @@ func TestNextHolds(t *testing.T) {
 	}
 	for _, p := range properties {
 		t.Run(p.name, func(t *testing.T) {
-			check := func(bits uint16, phase, operation uint8, ago int16) bool {
+			check := func(bits uint32, phase, operation uint8, ago int16) bool {
 				o := observation(bits, phase, operation, ago)
 				return p.holds(o, decide.Next(o))
 			}

@@ -10,6 +10,8 @@ import (
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
 // set is what a digest is made of.
@@ -109,6 +111,9 @@ func TestRunDigestChangesWithEveryField(t *testing.T) {
 	fields := reflect.TypeFor[RunInputs]()
 	for i := range fields.NumField() {
 		for _, text := range []string{"", "x", "infra2", "3:a,b", "sha256:00sha256:11"} {
+			if name := fields.Field(i).Name; (name == "Options" || name == "Project") && text == "" {
+				continue // the base has none
+			}
 			changed := base
 			reflect.ValueOf(&changed).Elem().Field(i).SetString(text)
 			digest := RunDigest(changed)
@@ -123,12 +128,36 @@ func TestRunDigestChangesWithEveryField(t *testing.T) {
 
 // FuzzRunDigest: two runs have the same digest only if they are the same.
 func FuzzRunDigest(f *testing.F) {
-	f.Add("a", "b", "c", "d", "e", "ab", "", "c", "d", "e")
-	f.Add("1:a", ",", "", "", "", "1", "a,", "", "", "")
-	f.Fuzz(func(t *testing.T, a, b, c, d, e, v, w, x, y, z string) {
-		one, other := RunInputs{a, b, c, d, e}, RunInputs{v, w, x, y, z}
+	f.Add("a", "", "b", "c", "d", "e", "", "ab", "", "", "c", "d", "e", "")
+	f.Add("1:a", "", ",", "", "", "", "f", "1", "", "a,", "", "", "", "")
+	f.Add("a", "p", "b", "c", "d", "e", "", "a", "", "b", "c", "d", "e", "project=p")
+	f.Fuzz(func(t *testing.T, a, b, c, d, e, g, h, u, v, w, x, y, z, q string) {
+		one, other := RunInputs{a, b, c, d, e, g, h}, RunInputs{u, v, w, x, y, z, q}
 		if (one == other) != (RunDigest(one) == RunDigest(other)) {
 			t.Errorf("%#v and %#v", one, other)
 		}
 	})
+}
+
+func TestRunOptionsAreThoseThatChangeWhatPulumiDoes(t *testing.T) {
+	for name, test := range map[string]struct {
+		spec v1.StackSpec
+		want string
+	}{
+		"no options": {v1.StackSpec{}, ""},
+		"when to run is none": {
+			v1.StackSpec{ContinueResyncOnCommitMatch: true, RetryOnUpdateConflict: true}, ""},
+		"what does nothing without another is none": {
+			v1.StackSpec{ExpectNoRefreshChanges: true, RunProgram: true, TargetDependents: true}, ""},
+		"refresh and what belongs to it": {
+			v1.StackSpec{Refresh: true, ExpectNoRefreshChanges: true, RunProgram: true},
+			`{"refresh":true,"expectNoRefreshChanges":true,"runProgram":true}`},
+		"the order of targets is none": {
+			v1.StackSpec{Targets: []string{"b", "a", "b"}, TargetDependents: true},
+			`{"targets":["a","b"],"targetDependents":true}`},
+		"preview": {v1.StackSpec{Preview: true}, `{"preview":true}`},
+	} {
+		g := NewWithT(t)
+		g.Expect(RunOptions(test.spec)).To(Equal(test.want), name)
+	}
 }

@@ -17,12 +17,17 @@ const runFormat = "run/1"
 type RunInputs struct {
 	// ProgramDigest is the digest of the artifact, or of the text of a Program.
 	ProgramDigest string
+	// Project that a Program is run as. An artifact brings its own.
+	Project string
 	// Dir of the program in the artifact.
 	Dir string
 	// Stack and Backend the run works on.
 	Stack, Backend string
 	// Inputs is the Digest of the Inputs.
 	Inputs string
+	// Options is the text of the fields that change what Pulumi does with the
+	// program, as RunOptions returns it.
+	Options string
 }
 
 // RunDigest returns the digest of all inputs of a run, as sha256:<hex>.
@@ -31,8 +36,16 @@ type RunInputs struct {
 // it causes one run of every Stack when the controller is upgraded. A test pins
 // a digest so that this is never done by accident.
 func RunDigest(in RunInputs) string {
+	fields := []string{runFormat, in.ProgramDigest, in.Dir, in.Stack, in.Backend, in.Inputs}
+	// Stacks without one keep the digest they had before there were any.
+	if in.Options != "" {
+		fields = append(fields, "options="+in.Options)
+	}
+	if in.Project != "" {
+		fields = append(fields, "project="+in.Project)
+	}
 	sum := sha256.New()
-	for _, field := range []string{runFormat, in.ProgramDigest, in.Dir, in.Stack, in.Backend, in.Inputs} {
+	for _, field := range fields {
 		// The length in front keeps "ab","c" and "a","bc" apart.
 		fmt.Fprintf(sum, "%d:%s,", len(field), field) //nolint:errcheck // A hash never fails.
 	}

@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,10 +41,10 @@ func newLab(t *testing.T) *lab {
 	t.Helper()
 	cli, err := process.FindBin("pulumi")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	if _, err := process.FindBin("pulumi-language-yaml"); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	l := &lab{
@@ -65,7 +66,7 @@ func (l *lab) withProvider() *lab {
 	l.Helper()
 	plugin, err := process.FindBin(filepath.Join("lab", "pulumi-resource-lab"))
 	if err != nil {
-		l.Skip(err)
+		l.Fatal(err)
 	}
 	dir := filepath.Join(l.driver.Cache, "plugins", "resource-lab-v0.1.0")
 	l.Expect(os.MkdirAll(dir, 0o700)).To(Succeed())
@@ -240,6 +241,28 @@ func TestUpdatesAndDestroy(t *testing.T) {
 	l.Expect(l.newCalls()).To(Equal([]string{"up", "stack init", "up"}))
 }
 
+func TestAnotherStackIsNotTakenForTheOneThatWasUpdated(t *testing.T) {
+	l := newLab(t).withProvider()
+	program := l.thing("value: x")
+	l.Expect(l.do(t.Context(), l.update(program)).Outcome).To(Equal(run.Succeeded))
+	known := run.Project{Name: "demo", Runtime: "yaml"}
+
+	elsewhere := l.update(program)
+	elsewhere.Known, elsewhere.Backend = known, "file://"+t.TempDir()
+	result := l.do(t.Context(), elsewhere)
+	l.Expect(result.Outcome).To(Equal(run.Failed))
+	l.Expect(result.Message).To(ContainSubstring("is not in the backend any more"))
+
+	renamed := l.update(program)
+	renamed.Known, renamed.Project.Name = known, "other"
+	result = l.do(t.Context(), renamed)
+	l.Expect(result.Outcome).To(Equal(run.Failed))
+	l.Expect(result.Message).To(ContainSubstring(`the project was "demo"`))
+	l.Expect(result.Project).To(BeZero(), "the project that is known stays the one that is known")
+
+	l.Expect(l.things()).To(Equal(1), "nothing is made a second time")
+}
+
 func TestResourcesAreCountedAndLogged(t *testing.T) {
 	l := newLab(t).withProvider()
 	result := l.do(t.Context(), l.update(l.thing("value: x", "value: x", "value: x")))
@@ -265,6 +288,7 @@ func TestFailures(t *testing.T) {
 		program     func(*lab) string
 		edit        func(*lab, *run.Run)
 		want        string
+		wantOutcome run.Outcome // Failed where none is given
 		wantChanges run.Changes
 		notBegun    bool
 	}{
@@ -311,7 +335,7 @@ func TestFailures(t *testing.T) {
 			edit: func(_ *lab, r *run.Run) {
 				r.Backend, r.Env["PULUMI_ACCESS_TOKEN"] = "http://127.0.0.1:1", "x"
 			},
-			want: "nothing answers at that address",
+			want: "nothing answers at that address", wantOutcome: run.BackendUnavailable,
 		},
 		"a stack name that Pulumi refuses": {
 			program: func(*lab) string { return plainProgram },
@@ -331,7 +355,7 @@ func TestFailures(t *testing.T) {
 				test.edit(l, &r)
 			}
 			result := l.do(t.Context(), r)
-			l.Expect(result.Outcome).To(Equal(run.Failed))
+			l.Expect(result.Outcome).To(Equal(cmp.Or(test.wantOutcome, run.Failed)))
 			l.Expect(result.Message).To(ContainSubstring(test.want))
 			l.Expect(result.Changes).To(Equal(test.wantChanges))
 			l.Expect(l.locks()).To(BeEmpty())

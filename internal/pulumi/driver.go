@@ -51,23 +51,28 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	last, err := s.work(ctx)
 	s.endLeftovers()
 
-	result := run.Result{
-		Project:   s.project,
-		Outputs:   showOutputs(s.events.outputs, s.mask),
-		Changes:   s.events.changes(),
-		StartedAt: started,
-		EndedAt:   time.Now(),
-	}
+	result := run.Result{Project: s.project, Changes: s.events.changes(), StartedAt: started, EndedAt: time.Now()}
 	if !isDIY(r.Backend) {
 		result.Permalink = permalink(last.stdout)
 	}
 	last.stderr = s.mask.apply(last.stderr)
-	result.Interrupted = last.byForce()
-	result.UnknownCreates = s.unknownCreates()
 	outcome, message := judge(ending{
-		operation: r.Operation, err: err, last: last, errors: s.events.errors, cause: context.Cause(ctx),
+		operation: r.Operation, err: err, last: last, events: *s.events, checked: s.checking, cause: context.Cause(ctx),
 	})
 	result.Outcome, result.Message = outcome, cut(s.mask.apply(message), maxMessage)
+	if s.checking {
+		// What the events tell of was not done.
+		result.Changes = run.Changes{}
+	}
+	if r.Operation == run.Preview || s.checking {
+		// Nothing was changed, so that nothing can have been left half done, and the
+		// outputs are not those of the state.
+		return result
+	}
+	result.Outputs = showOutputs(s.events.outputs, s.mask)
+	result.LeftOut = len(s.events.outputs) - len(result.Outputs)
+	result.Interrupted = last.byForce()
+	result.UnknownCreates = s.unknownCreates()
 	return result
 }
 
@@ -82,6 +87,9 @@ type session struct {
 	env     []string
 	project run.Project
 	events  *events
+	// checking says that the last call of the CLI was the one that looks for
+	// changes that are not expected.
+	checking bool
 	// pending are the creations in flight that the state or an earlier run tells
 	// of, for a recovery.
 	pending []string
@@ -98,11 +106,21 @@ func (s *session) work(ctx context.Context) (exit, error) {
 	s.env = s.driver.environment(s.dir, s.run)
 	switch s.run.Operation {
 	case run.Destroy:
-		return s.engine(ctx, "destroy", "--remove")
+		return s.destroy(ctx)
 	case run.Recover:
 		return s.recover(ctx)
+	case run.Preview:
+		return s.apply(ctx)
 	}
 	return s.update(ctx)
+}
+
+// destroy is not bound to the targets: it is for all of a stack that is to go.
+func (s *session) destroy(ctx context.Context) (exit, error) {
+	if last, err := s.setSecrets(ctx); err != nil || last.code != 0 {
+		return last, err
+	}
+	return s.engine(ctx, append([]string{"destroy", "--remove"}, refreshFlags(s.run.Options)...)...)
 }
 
 // update makes the stack only where it is not known to exist, which saves the
@@ -112,10 +130,15 @@ func (s *session) update(ctx context.Context) (exit, error) {
 		return s.createAndApply(ctx)
 	}
 	last, err := s.apply(ctx)
-	if err == nil && last.code == exitStackNotFound {
-		return s.createAndApply(ctx)
+	if err != nil || last.code != exitStackNotFound {
+		return last, err
 	}
-	return last, err
+	if s.run.Known.Name != "" {
+		// To make it anew would be to make everything that it manages a second time.
+		return exit{}, fmt.Errorf("the stack %s has been updated before, and is not in the backend any more: "+
+			"set the backend, or restore the state, that it was updated in; if it was removed on purpose, delete this Stack and make another", s.stack)
+	}
+	return s.createAndApply(ctx)
 }
 
 func (s *session) createAndApply(ctx context.Context) (exit, error) {
@@ -129,11 +152,49 @@ func (s *session) createAndApply(ctx context.Context) (exit, error) {
 	if err != nil || (last.code != 0 && !strings.Contains(last.stderr, "already exists")) {
 		return last, err
 	}
+	if last.code == 0 {
+		// There is nothing yet that anybody could have changed.
+		s.run.Options.ExpectNoRefreshChanges = false
+	}
 	return s.apply(ctx)
 }
 
-// apply sets what only the CLI can encrypt, each key by a process, and updates.
+// apply updates, or tells what an update would do.
 func (s *session) apply(ctx context.Context) (exit, error) {
+	if last, err := s.setSecrets(ctx); err != nil || last.code != 0 {
+		return last, err
+	}
+	if s.run.Options.Refresh && s.run.Options.ExpectNoRefreshChanges {
+		if last, err := s.check(ctx); err != nil || last.code != 0 {
+			return last, err
+		}
+	}
+	flags := append(refreshFlags(s.run.Options), targetFlags(s.run.Options)...)
+	if s.run.Operation == run.Preview {
+		return s.look(ctx, append([]string{"preview"}, flags...)...)
+	}
+	return s.engine(ctx, append([]string{"up"}, flags...)...)
+}
+
+// check looks for changes that were made behind Pulumi's back. The flag of an
+// update, or of a real refresh, that expects none finds them only after it has
+// written them into the state, where the next run would take them as known. This
+// neither writes nor locks.
+func (s *session) check(ctx context.Context) (exit, error) {
+	flags := append([]string{"refresh", "--preview-only", "--expect-no-changes"}, targetFlags(s.run.Options)...)
+	if s.run.Options.RunProgram {
+		flags = append(flags, "--run-program")
+	}
+	last, err := s.look(ctx, flags...)
+	if err == nil && last.code == exitHasChanges && s.events.onlyProvidersChanged() {
+		last.code = 0
+	}
+	s.checking = err != nil || last.code != 0
+	return last, err
+}
+
+// setSecrets sets what only the CLI can encrypt, each key by a process.
+func (s *session) setSecrets(ctx context.Context) (exit, error) {
 	for _, key := range slices.Sorted(maps.Keys(s.unencrypted)) {
 		last, err := s.call(ctx, command{
 			args: []string{"config", "set", "--secret", "--stack", s.stack, "--", key},
@@ -144,12 +205,41 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 			return last, err
 		}
 	}
-	return s.engine(ctx, "up")
+	return exit{}, nil
 }
 
-// engine calls the CLI for an operation that sends events.
+// refreshFlags are for an operation that may read what really exists first.
+func refreshFlags(options run.Options) []string {
+	var flags []string
+	if options.Refresh {
+		flags = append(flags, "--refresh")
+	}
+	if options.RunProgram {
+		flags = append(flags, "--run-program")
+	}
+	return flags
+}
+
+// targetFlags are for an operation on some of the resources.
+func targetFlags(options run.Options) []string {
+	var flags []string
+	for _, urn := range options.Targets {
+		flags = append(flags, "--target="+urn)
+	}
+	if len(flags) > 0 && options.TargetDependents {
+		flags = append(flags, "--target-dependents")
+	}
+	return flags
+}
+
+// engine calls the CLI for an operation that changes something.
 func (s *session) engine(ctx context.Context, operation ...string) (exit, error) {
-	return s.call(ctx, command{args: append(operation, "--stack", s.stack, "--yes", "--skip-preview",
+	return s.look(ctx, append(operation, "--yes", "--skip-preview")...)
+}
+
+// look calls the CLI for an operation that sends events.
+func (s *session) look(ctx context.Context, operation ...string) (exit, error) {
+	return s.call(ctx, command{args: append(operation, "--stack", s.stack,
 		"--suppress-outputs", "--suppress-progress", "--event-log", s.dir.events())})
 }
 

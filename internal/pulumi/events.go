@@ -6,6 +6,7 @@ package pulumi
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
@@ -15,6 +16,14 @@ import (
 
 // stackType is the type of the entry that a stack has for itself.
 const stackType = "pulumi:pulumi:Stack"
+
+// providerType is the beginning of the types of providers.
+const providerType = "pulumi:providers:"
+
+// maxChanged bounds the changed resources whose names are kept, to show the first
+// of them in order: the engine tells of them in any order, and a message that says
+// the same must look the same.
+const maxChanged = 1000
 
 // maxErrors bounds the errors that are kept to choose a message from.
 const maxErrors = 20
@@ -55,6 +64,11 @@ type events struct {
 	steps        map[apitype.OpType]int
 	stackOp      apitype.OpType
 	summary      *apitype.SummaryEvent
+	// changed names the first resources that are not as they were, each with what
+	// happened to it, and changedCount counts all of them. Providers are counted
+	// apart.
+	changed                        []string
+	changedCount, changedProviders int
 	// failedCreates and providerGone are sets of URNs: see unknownCreates.
 	failedCreates, providerGone map[string]bool
 }
@@ -156,7 +170,45 @@ func (e *events) readDone(event *stepEvent) string {
 		e.steps = make(map[apitype.OpType]int)
 	}
 	e.steps[meta.Op]++
+	e.noteChanged(event)
 	return step(event, "done")
+}
+
+// noteChanged notes what a refresh finds: a resource is updated where it was
+// edited, and deleted where it is gone.
+func (e *events) noteChanged(event *stepEvent) {
+	var what string
+	switch event.Metadata.Op {
+	case apitype.OpUpdate:
+		what = "changed"
+	case apitype.OpDelete:
+		what = "gone"
+	default:
+		return
+	}
+	if strings.HasPrefix(event.Metadata.Type, providerType) {
+		e.changedProviders++
+		return
+	}
+	if e.changedCount++; e.changedCount <= maxChanged {
+		e.changed = append(e.changed, shortName(event.Metadata.URN)+" is "+what)
+	}
+}
+
+// onlyProvidersChanged tells that a refresh has found nothing but other settings
+// of providers. Those are what the program says, as with renewed credentials, and
+// nothing that exists anywhere.
+func (e *events) onlyProvidersChanged() bool {
+	if e.summary == nil {
+		return false
+	}
+	count := 0
+	for op, n := range e.summary.ResourceChanges {
+		if op != apitype.OpSame {
+			count += n
+		}
+	}
+	return count == e.changedProviders
 }
 
 func (e *events) readFailed(event *stepEvent) string {
@@ -187,9 +239,20 @@ func note(set *map[string]bool, urn string) {
 }
 
 // isProviderGone recognizes a call to a provider that its process did not live
-// to answer: gRPC has no better word for it.
+// to answer. Pulumi has no word of its own for it: it is gRPC's code or, where
+// Pulumi has taken that off, what gRPC says of a connection that breaks. One that
+// cannot be made is another matter: the call was never sent.
 func isProviderGone(text string) bool {
-	return strings.Contains(text, "rpc error: code = Unavailable")
+	if strings.Contains(text, "transport: Error while dialing") {
+		return false
+	}
+	return slices.ContainsFunc([]string{
+		"rpc error: code = Unavailable",
+		"error reading from server: ",
+		"closing transport due to: ",
+		"transport is closing",
+		"the connection is draining",
+	}, func(sign string) bool { return strings.Contains(text, sign) })
 }
 
 // step is the line for an operation on a resource: none for one that is as it

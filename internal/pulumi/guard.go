@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 	"syscall"
 )
 
@@ -24,6 +25,7 @@ const guardScript = `read _ || kill -INT "$1"`
 type guard struct {
 	cmd  *exec.Cmd
 	line *os.File
+	once sync.Once
 }
 
 // newGuard guards a process that has not been reaped.
@@ -45,11 +47,13 @@ func newGuard(pid int) (*guard, error) {
 	return g, nil
 }
 
-// dismiss ends the guard. The guarded process may be reaped after it, and not
-// before: its number could belong to another one.
+// dismiss ends the guard, once. The guarded process may be reaped after it, and
+// not before: its number could belong to another one.
 func (g *guard) dismiss() {
-	// Neither can fail but where the guard is gone already, which is the aim.
-	_, _ = g.line.WriteString("\n")
-	_ = g.line.Close()
-	_ = g.cmd.Wait()
+	g.once.Do(func() {
+		// None can fail but where the guard is gone already, which is the aim.
+		_, _ = g.line.WriteString("\n")
+		_ = g.line.Close()
+		_ = g.cmd.Wait()
+	})
 }

@@ -25,51 +25,71 @@ const (
 	maskedLine = 8
 )
 
-// masker takes secret values out of texts.
+// masker takes secret values out of texts. A value may be a bundle of ten
+// thousand lines, so what is looked for is found by its first bytes: a
+// strings.Replacer of as many takes a hundred times the memory.
 type masker struct {
-	long  *strings.Replacer
-	short []string
+	// long are the texts of at least maskedLine bytes, by the first of them, and
+	// middle the others of at least shortMask bytes; the longest comes first.
+	long, middle map[string][]string
+	short        []string
 }
 
 // newMasker makes a masker of the values, and of the forms that a value takes
 // in JSON, base64 and URLs.
 func newMasker(values []string) *masker {
-	m := &masker{}
-	var forms []string
+	m := &masker{long: map[string][]string{}, middle: map[string][]string{}}
 	for _, value := range values {
 		switch trimmed := strings.TrimSpace(value); {
 		case trimmed == "":
 		case len(trimmed) < shortMask:
 			m.short = append(m.short, trimmed)
 		default:
-			forms = append(forms, formsOf(value)...)
+			for _, form := range formsOf(value) {
+				m.add(form)
+			}
 		}
 	}
-	// The replacer takes the first of its strings that fits at a place: the
-	// longest must come first, or the rest of a longer value would stay.
-	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	var pairs []string
-	for _, form := range slices.Compact(forms) {
-		pairs = append(pairs, form, maskText)
+	for _, byStart := range []map[string][]string{m.long, m.middle} {
+		for start, forms := range byStart {
+			slices.SortFunc(forms, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+			byStart[start] = slices.Compact(forms)
+		}
 	}
-	m.long = strings.NewReplacer(pairs...)
 	return m
 }
 
-// formsOf lists the ways in which a value can stand in a text.
-func formsOf(value string) []string {
-	var forms []string
-	plain := []string{value, strings.TrimSpace(value)}
-	for line := range strings.Lines(value) {
-		if line = strings.TrimSpace(line); len(line) >= maskedLine {
-			plain = append(plain, line)
-		}
+func (m *masker) add(form string) {
+	switch {
+	case len(form) >= maskedLine:
+		m.long[form[:maskedLine]] = append(m.long[form[:maskedLine]], form)
+	case len(form) >= shortMask:
+		m.middle[form[:shortMask]] = append(m.middle[form[:shortMask]], form)
 	}
-	for _, text := range plain {
+}
+
+// formsOf lists the ways in which a value can stand in a text. Its lines may
+// stand alone, but are not encoded one by one.
+func formsOf(value string) []string {
+	trimmed := strings.TrimSpace(value)
+	var forms []string
+	for _, text := range []string{value, trimmed} {
 		forms = append(forms, text, quoted(text, true), quoted(text, false),
 			base64.StdEncoding.EncodeToString([]byte(text)), base64.RawStdEncoding.EncodeToString([]byte(text)),
 			base64.URLEncoding.EncodeToString([]byte(text)), base64.RawURLEncoding.EncodeToString([]byte(text)),
 			url.QueryEscape(text), url.PathEscape(text))
+	}
+	if !strings.ContainsAny(trimmed, "\r\n") {
+		return forms
+	}
+	for line := range strings.Lines(trimmed) {
+		if line = strings.TrimSpace(line); len(line) < maskedLine {
+			continue
+		}
+		forms = append(forms, line)
+		if json := quoted(line, false); json != line {
+			forms = append(forms, json)
+		}
 	}
 	return forms
 }
@@ -87,11 +107,53 @@ func quoted(text string, escapeHTML bool) string {
 
 // apply masks a text.
 func (m *masker) apply(text string) string {
-	text = m.long.Replace(text)
+	text = m.replaceLong(text)
 	for _, word := range m.short {
 		text = replaceWord(text, word)
 	}
 	return text
+}
+
+// replaceLong masks from left to right, and the longest that fits at a place: the
+// rest of a longer value would stay.
+func (m *masker) replaceLong(text string) string {
+	var out strings.Builder
+	done := 0
+	for at := 0; at+shortMask <= len(text); {
+		length := m.match(text[at:])
+		if length == 0 {
+			at++
+			continue
+		}
+		out.WriteString(text[done:at])
+		out.WriteString(maskText)
+		at += length
+		done = at
+	}
+	if done == 0 {
+		return text
+	}
+	out.WriteString(text[done:])
+	return out.String()
+}
+
+// match is the length of the longest text to mask that this one begins with.
+func (m *masker) match(text string) int {
+	if len(text) >= maskedLine {
+		if length := longestPrefix(text, m.long[text[:maskedLine]]); length > 0 {
+			return length
+		}
+	}
+	return longestPrefix(text, m.middle[text[:shortMask]])
+}
+
+func longestPrefix(text string, forms []string) int {
+	for _, form := range forms {
+		if strings.HasPrefix(text, form) {
+			return len(form)
+		}
+	}
+	return 0
 }
 
 // replaceWord masks the word where no letter, digit or underscore touches it.

@@ -6,10 +6,12 @@ package pulumi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -26,7 +28,7 @@ func TestJudge(t *testing.T) {
 		wantMessage string
 	}{
 		"exit code 0 is success whatever the events say": {
-			ending{errors: []diagnostic{{text: "error: boom"}}}, run.Succeeded, "",
+			ending{events: events{errors: []diagnostic{{text: "error: boom"}}}}, run.Succeeded, "",
 		},
 		"exit code 0 is success even after the time to stop": {
 			ending{cause: shutdown, last: exit{stopped: true}}, run.Succeeded, "",
@@ -39,21 +41,54 @@ func TestJudge(t *testing.T) {
 			run.Failed, "no stack named 'x' found",
 		},
 		"the first real error is the message": {
-			ending{last: exit{code: 1}, errors: []diagnostic{
+			ending{last: exit{code: 1}, events: events{errors: []diagnostic{
 				{text: "error: update failed"}, {urn: "urn:pulumi:dev::demo::a:b:C$lab:index:Thing::a", text: "error: boom"}, {text: "later"},
-			}}, run.Failed, "lab:index:Thing (a): boom",
+			}}}, run.Failed, "lab:index:Thing (a): boom",
 		},
 		"an error that the program printed is better than one that says nothing": {
-			ending{last: exit{code: 1}, errors: []diagnostic{
+			ending{last: exit{code: 1}, events: events{errors: []diagnostic{
 				{text: "update failed"}, {text: "Error: bad\n  on Main.yaml line 6:", printed: true},
-			}}, run.Failed, "bad\n  on Main.yaml line 6:",
+			}}}, run.Failed, "bad\n  on Main.yaml line 6:",
 		},
 		"an error that says nothing is better than none": {
-			ending{last: exit{code: 1}, errors: []diagnostic{{text: "update failed"}}}, run.Failed, "update failed",
+			ending{last: exit{code: 1}, events: events{errors: []diagnostic{{text: "update failed"}}}}, run.Failed, "update failed",
 		},
 		"the message is standard error where there are no events": {
 			ending{last: exit{code: 1, stderr: "warning: x\nerror: bad thing\n  more\nerror: other\n"}},
 			run.Failed, "bad thing\n  more",
+		},
+		"previewing a stack that is not there is not success either, and says what to do": {
+			ending{operation: run.Preview, last: exit{code: 6, stderr: "error: no stack named 'x' found"}}, run.Failed,
+			"the stack does not exist in the backend, and a preview does not create it: " +
+				"make it with an update, or with pulumi stack init",
+		},
+		"changes that are not expected are named": {
+			ending{checked: true, last: exit{code: 7}, events: events{changed: []string{"b", "a"}, changedCount: 5}}, run.Drifted,
+			"the refresh found changes that are not expected: a, b, and 3 more. " +
+				"Undo them, or have an update undo them by removing spec.expectNoRefreshChanges",
+		},
+		"the exit code for changes is a failure where nobody looked for them": {
+			ending{last: exit{code: 7, stderr: "error: bad"}}, run.Failed, "bad",
+		},
+		"a failure to look for changes is a failure": {
+			ending{checked: true, last: exit{code: 1, stderr: "error: bad"}}, run.Failed, "bad",
+		},
+		"a backend that cannot be reached is told from a program that fails": {
+			ending{last: exit{code: 1, stderr: "error: performing HTTP request: i/o timeout"}},
+			run.BackendUnavailable, "performing HTTP request: i/o timeout",
+		},
+		"what a program cannot reach is a failure of it": {
+			ending{last: exit{code: 1}, events: events{began: true, errors: []diagnostic{{text: "i/o timeout"}}}},
+			run.Failed, "i/o timeout",
+		},
+		"a plugin that cannot be downloaded may come later": {
+			ending{last: exit{code: 1}, events: events{began: true, errors: []diagnostic{{text: "failed to download plugin: x: failed all 5 attempts"}}}},
+			run.RegistryUnavailable, "failed to download plugin: x: failed all 5 attempts",
+		},
+		"and is a failure once a resource was touched": {
+			ending{last: exit{code: 1}, events: events{began: true, steps: map[apitype.OpType]int{apitype.OpSame: 1},
+				errors: []diagnostic{{text: "failed to download plugin: x: failed all 5 attempts"}}}},
+			run.Failed, "failed to download plugin: x: failed all 5 attempts",
 		},
 		"a silent failure names the exit code": {
 			ending{last: exit{code: 3}}, run.Failed, "Pulumi ended with exit code 3 and gave no reason",
@@ -68,11 +103,11 @@ func TestJudge(t *testing.T) {
 		},
 		"a timeout is told from a cancellation": {
 			ending{last: exit{code: 1, stopped: true}, cause: context.DeadlineExceeded,
-				errors: []diagnostic{{text: "error: update canceled"}}},
+				events: events{errors: []diagnostic{{text: "error: update canceled"}}}},
 			run.TimedOut, "the timeout has passed and the run was cancelled",
 		},
 		"a cancellation gives its cause and what else failed": {
-			ending{last: exit{code: 1, stopped: true}, cause: shutdown, errors: []diagnostic{{text: "boom"}}},
+			ending{last: exit{code: 1, stopped: true}, cause: shutdown, events: events{errors: []diagnostic{{text: "boom"}}}},
 			run.Cancelled, "cancelled: the controller is shutting down; boom",
 		},
 		"a cancellation between two processes is one": {
@@ -129,9 +164,24 @@ func FuzzFailureMessage(f *testing.F) {
 	f.Add("error: \x1b[31m\nError: x")
 	f.Fuzz(func(t *testing.T, stderr string) {
 		outcome, message := judge(ending{last: exit{code: 1, stderr: stderr}})
-		if message == "" || (outcome != run.Failed && outcome != run.Locked) {
+		known := outcome == run.Failed || outcome == run.Locked || outcome == run.BackendUnavailable || outcome == run.RegistryUnavailable
+		if message == "" || !known {
 			t.Errorf("outcome %s, message %q", outcome, message)
 		}
 		permalink(stderr)
 	})
+}
+
+func TestOfManyChangesTheFirstAreNamed(t *testing.T) {
+	g := NewWithT(t)
+	e := &events{}
+	for i := range 2 * maxChanged {
+		step := &stepEvent{}
+		step.Metadata.Op, step.Metadata.URN = apitype.OpUpdate, fmt.Sprintf("urn:pulumi:dev::demo::t::%04d", i)
+		e.noteChanged(step)
+	}
+	message := driftMessage(e)
+	g.Expect(message).To(ContainSubstring("t (0000) is changed, t (0001) is changed"))
+	g.Expect(message).To(ContainSubstring("t (0009) is changed, and 1990 more"))
+	g.Expect(len(e.changed)).To(Equal(maxChanged))
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 // Exit codes of the CLI that mean something here.
 const (
 	exitStackNotFound = 6
+	exitHasChanges    = 7
 	exitCancelled     = 8
 )
 
@@ -27,8 +29,11 @@ type ending struct {
 	err error
 	// last is the end of the last CLI process.
 	last exit
-	// errors that the engine reported.
-	errors []diagnostic
+	// events that the last CLI process sent.
+	events events
+	// checked says that the last CLI process was to find changes where none are
+	// expected, and did, or failed.
+	checked bool
 	// cause is why the run was to stop, nil if it was not.
 	cause error
 }
@@ -38,9 +43,14 @@ func judge(e ending) (run.Outcome, string) {
 	switch {
 	case e.err == nil && e.last.code == 0:
 		return run.Succeeded, ""
-	case e.err == nil && e.operation != run.Update && e.last.code == exitStackNotFound:
+	case e.err == nil && e.last.code == exitStackNotFound && (e.operation == run.Destroy || e.operation == run.Recover):
 		// What is to be gone is gone, and has left nothing to recover.
 		return run.Succeeded, ""
+	case e.err == nil && e.last.code == exitStackNotFound && e.operation == run.Preview:
+		return run.Failed, "the stack does not exist in the backend, and a preview does not create it: " +
+			"make it with an update, or with pulumi stack init"
+	case e.err == nil && e.checked && e.last.code == exitHasChanges:
+		return run.Drifted, driftMessage(&e.events)
 	case e.cause != nil && (e.last.stopped || errors.Is(e.err, e.cause)):
 		return stopped(e)
 	case e.err != nil:
@@ -53,11 +63,34 @@ func judge(e ending) (run.Outcome, string) {
 		return run.Failed, fmt.Sprintf("Pulumi was ended by a signal (%s): the stack may be left locked, "+
 			"with pending operations; the memory limit may be too low", e.last.signal)
 	}
-	message := failureMessage(e.errors, e.last.stderr, e.last.code)
-	if isLocked(message) {
+	message := failureMessage(e.events.errors, e.last.stderr, e.last.code)
+	switch {
+	case isLocked(message):
 		return run.Locked, lockMessage(message)
+	case e.events.untouched() && isRegistryAway(message):
+		return run.RegistryUnavailable, hint(message)
+	case !e.events.began && isAway(message):
+		return run.BackendUnavailable, hint(message)
 	}
 	return run.Failed, hint(message)
+}
+
+// maxNamed bounds the changed resources that are named in a message.
+const maxNamed = 10
+
+// driftMessage names what was changed behind Pulumi's back.
+func driftMessage(e *events) string {
+	first := slices.Sorted(slices.Values(e.changed))
+	first = first[:min(len(first), maxNamed)]
+	named := strings.Join(first, ", ")
+	if more := e.changedCount - len(first); more > 0 {
+		named += fmt.Sprintf(", and %d more", more)
+	}
+	if named == "" {
+		named = "Pulumi did not tell which"
+	}
+	return "the refresh found changes that are not expected: " + named +
+		". Undo them, or have an update undo them by removing spec.expectNoRefreshChanges"
 }
 
 // stopped is the outcome of a run that was told to stop, or that was not begun
@@ -73,7 +106,7 @@ func stopped(e ending) (run.Outcome, string) {
 	case e.last.code == exitCancelled:
 		message += "; operations were still in flight: they stay in the state as pending operations"
 	}
-	for _, d := range e.errors {
+	for _, d := range e.events.errors {
 		if !saysNothing(d.text) {
 			message += "; " + about(d.urn, withoutError(d.text))
 			break

@@ -46,6 +46,8 @@ type exit struct {
 // child is a running CLI.
 type child struct {
 	cmd *exec.Cmd
+	// guard may be nil, where none could be started.
+	guard *guard
 	// done is closed when the process has ended.
 	done           chan struct{}
 	stdout, stderr *output
@@ -122,12 +124,11 @@ func (d *Driver) start(c command) (*child, error) {
 		p.close()
 		return nil, err
 	}
-	watchman, err := newGuard(p.cmd.Process.Pid)
-	if err != nil {
+	if p.guard, err = newGuard(p.cmd.Process.Pid); err != nil {
 		// Only a controller that is killed would miss it.
 		c.events.say(err.Error())
 	}
-	go p.reap(watchman)
+	go p.reap()
 	if err := notePID(c.pids, p.cmd.Process.Pid); err != nil {
 		// Without it, nobody could tell whose the lock is if all are killed.
 		_ = p.cmd.Process.Kill()
@@ -162,18 +163,23 @@ func (p *child) close() {
 }
 
 // reap waits for the end of the process.
-func (p *child) reap(watchman *guard) {
+func (p *child) reap() {
 	awaitExit(p.cmd.Process.Pid)
 	// What is left of the group goes with its leader, which is not reaped yet: its
 	// number cannot be another group's.
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
-	if watchman != nil {
-		watchman.dismiss()
-	}
+	p.unguard()
 	// The exit status is in the process state. Any other error is one of standard
 	// input, which nothing depends on.
 	_ = p.cmd.Wait()
 	close(p.done)
+}
+
+// unguard has the CLI live on as it is when this process dies.
+func (p *child) unguard() {
+	if p.guard != nil {
+		p.guard.dismiss()
+	}
 }
 
 // awaitExit returns when the process has ended, and leaves it to be reaped.

@@ -20,6 +20,15 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 		}
 		s.readInterrupted(s.dir.of(lost.ID))
 	}
+	if last, err := s.setSecrets(ctx); err != nil || last.code != 0 {
+		return last, err
+	}
+	if s.run.ClearPendingCreates {
+		// The refresh clears them in the state, so they are looked up before.
+		if last, err := s.lookIntoState(ctx, exit{}, nil); err != nil || last.code != 0 {
+			return last, err
+		}
+	}
 	last, err := s.refresh(ctx)
 	if err != nil || last.code == 0 || !s.lockIsLeft(last.stderr) {
 		return s.lookIntoState(ctx, last, err)
@@ -38,6 +47,9 @@ func (s *session) refresh(ctx context.Context) (exit, error) {
 	if s.run.ClearPendingCreates {
 		operation = append(operation, "--clear-pending-creates")
 	}
+	if s.run.Options.RunProgram {
+		operation = append(operation, "--run-program")
+	}
 	return s.engine(ctx, operation...)
 }
 
@@ -55,15 +67,20 @@ func (s *session) lookIntoState(ctx context.Context, refreshed exit, err error) 
 	return last, err
 }
 
-// unknownCreates are the creations of which nobody knows the outcome, sorted.
+// unknownCreates are the creations of which nobody knows the outcome, sorted. What
+// is forgotten is named once, for whoever looks for it later.
 func (s *session) unknownCreates() []string {
 	unknown := append(s.events.unknownCreates(), s.pending...)
-	if s.run.ClearPendingCreates {
-		return nil
-	}
 	unknown = append(unknown, s.run.UnknownCreates...)
 	slices.Sort(unknown)
-	return slices.Compact(unknown)
+	unknown = slices.Compact(unknown)
+	if !s.run.ClearPendingCreates {
+		return unknown
+	}
+	for _, urn := range unknown {
+		s.say("forgetting a creation of unknown outcome: " + urn)
+	}
+	return nil
 }
 
 // readInterrupted reads what the run told before it was interrupted. The file is

@@ -50,6 +50,9 @@ func (d *Driver) stop(p *child, working func() bool) bool {
 	if p.settle(grace.Settle, working) {
 		return false
 	}
+	// The guard's signal would be the second one, and a controller that ends before
+	// the CLI does would have it give up what it is about to finish.
+	p.unguard()
 	for _, patience := range []time.Duration{grace.Finish, grace.Abort} {
 		// To the CLI alone: it tells the language host and the providers.
 		_ = p.cmd.Process.Signal(syscall.SIGINT) // no error but that it has ended

@@ -68,10 +68,15 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 		program: filepath.Join(dir.Workspace(), filepath.FromSlash(path.Dir(place.file))),
 		project: run.Project{Name: place.project.Name.String(), Runtime: place.project.Runtime.Name()},
 	}
+	if known := r.Known.Name; known != "" && known != p.project.Name {
+		return nil, fmt.Errorf("the project was %q when the stack was last updated, and is %q now: that is another stack, "+
+			"and all that %q manages would be left behind: change the name back, or delete this Stack and make another",
+			known, p.project.Name, known)
+	}
 	if p.stack, err = name.Qualify(r.Backend, p.project.Name); err != nil {
 		return nil, err
 	}
-	if r.Operation != run.Update {
+	if !r.RunsProgram() {
 		// The state alone says what there is, and how to deal with it.
 		return p, nil
 	}

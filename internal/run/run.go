@@ -25,6 +25,9 @@ const (
 	// processes that live on, the lock of the stack, and the operations that were
 	// in flight.
 	Recover Operation = "recover"
+	// Preview finds out what an Update would do, and changes nothing: pulumi
+	// preview.
+	Preview Operation = "preview"
 )
 
 // Run is all that is needed to do one run. It holds secrets: it is never
@@ -44,7 +47,7 @@ type Run struct {
 	// Project is the project's name and runtime where the program does not
 	// bring a Pulumi.yaml: for a Program, and for a Destroy.
 	Project Project
-	// Program to run. A Destroy has none.
+	// Program to run. A Destroy needs none without Options.RunProgram.
 	Program Program
 	// Env are the environment variables that the spec asks for.
 	Env map[string]string
@@ -54,6 +57,8 @@ type Run struct {
 	Secrets map[string]string
 	// Masks are the values that no text of the Result may show.
 	Masks []string
+	// Options say how the operation is done.
+	Options Options
 	// Exists says that the stack is known to be in the backend, which saves
 	// asking for it. It may be wrong.
 	Exists bool
@@ -65,14 +70,42 @@ type Run struct {
 	UnknownCreates []string
 	// ClearPendingCreates has a Recover forget creations of unknown outcome.
 	ClearPendingCreates bool
+	// Known is the project of the last update that succeeded. Where there was one
+	// the stack must be in the backend, and the project must be the same: anything
+	// else is another stack, and this one would be left behind with all that it
+	// manages.
+	Known Project
 	// Timeout bounds the run. When it has passed, the run is cancelled gently.
 	Timeout time.Duration
+}
+
+// Options say how an operation is done.
+type Options struct {
+	// Refresh reads what really exists before an Update, a Preview or a Destroy.
+	Refresh bool
+	// ExpectNoRefreshChanges ends an Update or a Preview as Drifted, before
+	// anything is changed, when the refresh would find changes. It does nothing
+	// without Refresh.
+	ExpectNoRefreshChanges bool
+	// Targets are the URNs of the only resources that an Update or a Preview is
+	// about. None means all.
+	Targets []string
+	// TargetDependents adds what depends on the targets.
+	TargetDependents bool
+	// RunProgram runs the program also in a Destroy, a Recover and a refresh.
+	RunProgram bool
+}
+
+// RunsProgram tells whether the program is run, so that it and its config are
+// needed. Anything else works from the state alone.
+func (r Run) RunsProgram() bool {
+	return r.Operation == Update || r.Operation == Preview || r.Options.RunProgram
 }
 
 // NeedsArtifact tells whether the run cannot do without the artifact of its
 // program. What works from the state needs it only to learn the project's name.
 func (r Run) NeedsArtifact() bool {
-	return r.Program.Artifact != nil && (r.Operation == Update || r.Project.Name == "")
+	return r.Program.Artifact != nil && (r.RunsProgram() || r.Project.Name == "")
 }
 
 // Interrupted is a run that was ended by force, or whose end nobody has seen.
@@ -119,6 +152,15 @@ const (
 	// Locked is a run that did nothing because somebody else holds the lock of
 	// the stack.
 	Locked Outcome = "Locked"
+	// Drifted is a run that did nothing because something was changed behind
+	// Pulumi's back, and no such change is expected.
+	Drifted Outcome = "Drifted"
+	// BackendUnavailable is a run that did nothing because its backend could not
+	// be reached, or cannot serve now. That may pass by itself.
+	BackendUnavailable Outcome = "BackendUnavailable"
+	// RegistryUnavailable is a run that touched no resource because a plugin could
+	// not be downloaded. That may pass by itself.
+	RegistryUnavailable Outcome = "RegistryUnavailable"
 	// ArtifactFailed is a run whose program could not be brought here: gone,
 	// damaged, too big, or without the directory asked for.
 	ArtifactFailed Outcome = "ArtifactFailed"
@@ -148,7 +190,10 @@ type Result struct {
 	// Outputs of the stack, a secret one as the string "[secret]". Nil unless
 	// the run got as far as knowing them.
 	Outputs map[string]json.RawMessage `json:",omitempty"`
-	// Changes that were made, also by a run that failed.
+	// LeftOut is how many outputs are not in Outputs, because there are too many.
+	LeftOut int `json:",omitempty"`
+	// Changes that were made, also by a run that failed. Of a Preview, those that
+	// an Update would make.
 	Changes Changes
 	// Project that was run.
 	Project Project
@@ -195,6 +240,9 @@ type Runner interface {
 	// Release gives a place back, or the wait for one, that no run was started
 	// for.
 	Release(namespace, name string)
+	// Abandon drops all that is kept for a Stack that does not exist any more. A
+	// run of it that is in flight goes on.
+	Abandon(namespace, name string)
 	// Start starts a run in the place reserved for its Stack and returns at
 	// once.
 	Start(r Run) error

@@ -6,11 +6,10 @@ package crash
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	. "github.com/onsi/gomega"
 
@@ -20,100 +19,91 @@ import (
 
 // totals of all rounds.
 type totals struct {
+	mu                      sync.Mutex
 	killed                  map[victim]int
 	missed, settled         int
 	named, namedThatExisted int
 	leftOver                int
+	ended, failures         int
+}
+
+// add counts.
+func (t *totals) add(count func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	count()
+}
+
+func (t *totals) end(failed bool) {
+	t.add(func() {
+		t.ended++
+		if failed {
+			t.failures++
+		}
+	})
+}
+
+func (t *totals) failed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failures > 0
 }
 
 func (t *totals) kill(v victim) {
-	if t.killed == nil {
-		t.killed = map[victim]int{}
-	}
-	t.killed[v]++
+	t.add(func() {
+		if t.killed == nil {
+			t.killed = map[victim]int{}
+		}
+		t.killed[v]++
+	})
 }
 
 func (t *totals) String() string {
 	var text strings.Builder
+	fmt.Fprintf(&text, "rounds: %d, of which failed: %d\n", t.ended, t.failures)
 	for _, v := range victims() {
 		fmt.Fprintf(&text, "killed %-16s %4d times\n", string(v)+":", t.killed[v])
 	}
 	fmt.Fprintf(&text, "no run was there to be killed: %d times\n", t.missed)
-	fmt.Fprintf(&text, "settled: %d times; creations named as unknown: %d, of which existed: %d\n", t.settled, t.named, t.namedThatExisted)
+	fmt.Fprintf(&text, "settled: %d times; creations named as unknown: %d; things left that were named: %d\n", t.settled, t.named, t.namedThatExisted)
 	fmt.Fprintf(&text, "things, locks and processes that nobody named: %d\n", t.leftOver)
 	return text.String()
 }
 
-// state is what the backend has of the stack.
-type state struct {
-	Checkpoint struct {
-		Latest struct {
-			Resources []struct{ URN, ID, Type string }
-			Pending   []struct {
-				Type     string
-				Resource struct{ URN string }
-			} `json:"pending_operations"`
-		}
-	}
-}
-
-func (r *round) state() state {
-	text, err := os.ReadFile(filepath.Join(r.backend(), ".pulumi", "stacks", r.name, "dev.json"))
-	r.Expect(err).NotTo(HaveOccurred(), "the checkpoint can be read")
-	var s state
-	r.Expect(json.Unmarshal(text, &s)).To(Succeed(), "the checkpoint is whole")
-	return s
-}
-
-// known are the things in the state, by ID.
-func (r *round) known() map[string]bool {
-	known := map[string]bool{}
-	for _, resource := range r.state().Checkpoint.Latest.Resources {
-		if resource.Type == "lab:index:Thing" {
-			r.Expect(known).NotTo(HaveKey(resource.ID), "each is there once")
-			known[resource.ID] = true
-		}
-	}
-	return known
-}
-
-// nameOf is the name of a thing in a URN: its logical name is its name.
-func nameOf(urn string) string { return urn[strings.LastIndex(urn, "::")+2:] }
-
 // checkNames holds what the Stack names against the cloud and the state: all
 // creations of unknown outcome must be named, and nothing else.
-func (r *round) checkNames(stack *v1.Stack, v victim) {
+func (r *round) checkNames(stack *v1.Stack) {
 	var named []string
 	for _, urn := range stack.Status.UnknownCreates {
 		named = append(named, nameOf(urn))
 	}
 	r.named = append(r.named, named...)
-	r.sum.named += len(named)
+	r.sum.add(func() { r.sum.named += len(named) })
 
-	known := r.known()
-	for _, urn := range stack.Status.UnknownCreates {
-		for _, resource := range r.state().Checkpoint.Latest.Resources {
-			r.Expect(resource.URN).NotTo(Equal(urn), "what is in the state is not unknown")
-		}
+	inState := map[string]bool{}
+	for _, resource := range r.state().Checkpoint.Latest.Resources {
+		inState[resource.URN] = true
 	}
+	for _, urn := range stack.Status.UnknownCreates {
+		r.Expect(inState).NotTo(HaveKey(urn), "what is in the state is not unknown")
+	}
+	known := r.known()
 	existing, err := r.cloud().Things()
 	r.Expect(err).NotTo(HaveOccurred())
 	for _, thing := range existing {
 		if !known[thing.ID] {
 			r.Expect(r.named).To(ContainElement(thing.Name), "it exists, and the state does not know it")
-			r.sum.namedThatExisted++
 		}
 	}
-	// A provider that is killed before it has noted the beginning leaves nothing
-	// to hold its names against.
-	if v == theController || v == theCLI {
-		begun := r.begun()
-		for _, pending := range r.state().Checkpoint.Latest.Pending {
-			begun[nameOf(pending.Resource.URN)] = true
-		}
-		for _, name := range named {
-			r.Expect(begun).To(HaveKey(name), "no creation of it was begun")
-		}
+	// Each was begun as far as anybody knows: in the cloud or, where the provider
+	// was killed before it noted that, in what the engine told.
+	begun := r.begun()
+	for _, pending := range r.state().Checkpoint.Latest.Pending {
+		begun[nameOf(pending.Resource.URN)] = true
+	}
+	log := r.log()
+	for _, name := range named {
+		r.Expect(begun[name] || strings.Contains(log, "("+name+"): create started")).To(BeTrue(), "no creation of %s was begun", name)
 	}
 }
 
@@ -130,10 +120,34 @@ func (r *round) begun() map[string]bool {
 	return begun
 }
 
+// log is what the controller has logged of the Stack.
+func (r *round) log() string {
+	text, err := os.ReadFile(r.s.ControllerLog())
+	r.Expect(err).NotTo(HaveOccurred())
+	var log strings.Builder
+	for line := range strings.Lines(string(text)) {
+		var entry struct{ Msg, Name string }
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Name == r.name {
+			log.WriteString(entry.Msg + "\n")
+		}
+	}
+	return log.String()
+}
+
+// namedInLog are the things that a recovery has forgotten, by what it logged.
+func (r *round) namedInLog() []string {
+	var named []string
+	for line := range strings.Lines(r.log()) {
+		if urn, ok := strings.CutPrefix(strings.TrimSpace(line), "forgetting a creation of unknown outcome: "); ok {
+			named = append(named, nameOf(urn))
+		}
+	}
+	return named
+}
+
 // checkCloud counts what exists after the Stack has settled.
 func (r *round) checkCloud() {
 	known := r.known()
-	r.Expect(r.state().Checkpoint.Latest.Pending).To(BeEmpty())
 	existing, err := r.cloud().Things()
 	r.Expect(err).NotTo(HaveOccurred())
 	count := map[string]int{}
@@ -150,31 +164,16 @@ func (r *round) checkCloud() {
 	}
 	r.Expect(known).To(HaveLen(len(r.wanted)))
 	unnamed := r.notNamed(slices.DeleteFunc(existing, func(t cloud.Thing) bool { return known[t.ID] }))
-	r.sum.leftOver += len(unnamed)
-	r.Expect(unnamed).To(BeEmpty(), "it exists, the state does not know it, and nobody was told")
-
 	locks := r.locks()
-	r.sum.leftOver += len(locks)
-	r.Expect(locks).To(BeEmpty())
-	r.Eventually(func() []int { return r.runProcesses("") }).Should(BeEmpty(), "no process of a run lives on")
+	r.sum.add(func() {
+		r.sum.leftOver += len(unnamed) + len(locks)
+		r.sum.settled++
+	})
+	r.Expect(unnamed).To(BeEmpty(), "it exists, the state does not know it, and nobody was told")
+	r.checkQuiet()
 }
 
 // notNamed leaves the things that no Stack has named as unknown.
 func (r *round) notNamed(things []cloud.Thing) []cloud.Thing {
 	return slices.DeleteFunc(things, func(t cloud.Thing) bool { return slices.Contains(r.named, t.Name) })
-}
-
-// locks are the lock files in the backend.
-func (r *round) locks() []string {
-	var found []string
-	err := filepath.WalkDir(filepath.Join(r.backend(), ".pulumi", "locks"), func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && strings.HasSuffix(path, ".json") {
-			found = append(found, path)
-		}
-		return err
-	})
-	if err != nil && !os.IsNotExist(err) {
-		r.Expect(err).NotTo(HaveOccurred())
-	}
-	return found
 }

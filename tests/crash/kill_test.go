@@ -4,86 +4,84 @@
 package crash
 
 import (
-	"bytes"
 	"context"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	. "github.com/onsi/gomega"
 )
 
-// killDuringRun waits for the start of a run, kills the victim so long after it,
-// and starts the controller again if it is dead.
-func (r *round) killDuringRun(ctx context.Context, v victim, moment time.Duration) {
+// victim is what is killed.
+type victim string
+
+const (
+	theController victim = "the controller"
+	theCLI        victim = "the CLI"
+	theProvider   victim = "the provider"
+	allOfThem     victim = "all of them"
+)
+
+func victims() []victim { return []victim{theController, theCLI, theProvider, allOfThem} }
+
+// span is the time after the victim is seen in which it is killed: about as long
+// as it lives.
+func (v victim) span() time.Duration {
+	if v == theProvider {
+		return 1600 * time.Millisecond
+	}
+	return 2200 * time.Millisecond
+}
+
+// killDuringRun has a run begun, waits for it and for the victim in it, kills the
+// victim after a part of its span, and starts the controller again if that is dead.
+func (r *round) killDuringRun(ctx context.Context, v victim, part float64, begin func()) {
+	if v == theController || v == allOfThem {
+		// From here on, as the run would be over when it is another round's turn.
+		r.restarting.Lock()
+		defer r.restarting.Unlock()
+	}
+	begin()
 	r.Eventually(func(g Gomega) { g.Expect(r.stack(ctx).Status.Run).NotTo(BeNil()) }).Should(Succeed(), r.report(ctx))
+	switch v {
+	case theCLI, allOfThem:
+		r.Eventually(func() []int { return r.processes("pulumi") }).ShouldNot(BeEmpty())
+	case theProvider:
+		r.Eventually(func() []int { return r.processes("pulumi-resource-lab") }).ShouldNot(BeEmpty())
+	}
 	select {
 	case <-ctx.Done():
 		return
-	case <-time.After(moment): // the random moment itself: nothing is waited for
+	case <-time.After(time.Duration(part * float64(v.span()))): // the random moment itself: nothing is waited for
 	}
-	killed := 0
-	if v == theController || v == allOfThem {
-		r.Expect(r.s.Controller.Kill()).To(Succeed())
-		killed++
-	}
-	if v == theCLI || v == allOfThem {
-		killed += r.killAll("pulumi")
-	}
-	if v == theProvider || v == allOfThem {
-		killed += r.killAll("pulumi-resource")
-	}
-	if v == allOfThem {
-		killed += r.killAll("pulumi-language")
-	}
-	if killed == 0 {
-		r.sum.missed++
-	} else {
+	if r.kill(ctx, v) {
 		r.sum.kill(v)
-	}
-	if v == theController || v == allOfThem {
-		r.Expect(r.s.StartController()).To(Succeed())
+	} else {
+		r.sum.add(func() { r.sum.missed++ })
 	}
 }
 
-// killAll kills the processes of the name that belong to runs of this system.
-// The kernel keeps 15 bytes of a name.
-func (r *round) killAll(name string) int {
-	const kept = 15
-	if len(name) > kept {
-		name = name[:kept]
-	}
+// kill tells whether it has hit a run. The controller is always there to be
+// killed, a run is not.
+func (r *round) kill(ctx context.Context, v victim) bool {
 	killed := 0
-	for _, pid := range r.runProcesses(name) {
-		if syscall.Kill(pid, syscall.SIGKILL) == nil {
+	if v == allOfThem {
+		// All found first: the CLI of a controller that is dead begins to stop.
+		killed = kill(append(r.processes(""), r.s.Controller.PID())) - 1
+	}
+	if v == theController || v == allOfThem {
+		defer func() { r.Expect(r.s.StartController()).To(Succeed()) }()
+		r.Expect(r.s.Controller.Kill()).To(Succeed())
+	}
+	switch v {
+	case theController:
+		if r.stack(ctx).Status.Run != nil {
 			killed++
 		}
+	case theCLI:
+		killed += r.killAll("pulumi")
+	case theProvider:
+		killed += r.killAll("pulumi-resource-lab")
+	case allOfThem:
+		killed += r.killAll("") // what was started meanwhile
 	}
-	return killed
-}
-
-// runProcesses lists the processes of runs of this system, of one name or, when
-// that is empty, of any.
-func (r *round) runProcesses(name string) []int {
-	environs, err := filepath.Glob("/proc/[0-9]*/environ")
-	r.Expect(err).NotTo(HaveOccurred())
-	var found []int
-	for _, environ := range environs {
-		dir := filepath.Dir(environ)
-		text, err := os.ReadFile(environ)
-		if err != nil || !bytes.Contains(text, []byte("PULUMI_HOME="+r.s.DataDir())) {
-			continue
-		}
-		comm, err := os.ReadFile(filepath.Join(dir, "comm"))
-		if err != nil || (name != "" && strings.TrimSpace(string(comm)) != name) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil {
-			found = append(found, pid)
-		}
-	}
-	return found
+	return killed > 0
 }

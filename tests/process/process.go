@@ -53,6 +53,7 @@ type Process struct {
 	// signalling keeps a signal from reaching another process that got the number of one that has been reaped.
 	signalling sync.Mutex
 	reaped     bool
+	asked      bool // to end, by SIGTERM
 }
 
 // Start starts the program and stops it, as Stop does, when ctx ends.
@@ -138,9 +139,10 @@ func (p *Process) Wait() error {
 
 // Stop asks the whole group to end with SIGTERM, and kills it when the leader has not ended after Spec.Grace. It
 // returns when the process is gone. An error means that it had to be killed or could not be signalled; a process that
-// ended, however it ended, is no error.
+// ended, however it ended, is no error. The group is asked once, however often Stop is called: a controller takes a
+// second SIGTERM for a wish to end at once, whatever it is doing (controller-runtime's signal handler).
 func (p *Process) Stop() error {
-	if err := p.signal(syscall.SIGTERM); err != nil {
+	if err := p.ask(); err != nil {
 		return err
 	}
 	timer := time.NewTimer(p.spec.Grace)
@@ -165,6 +167,18 @@ func (p *Process) Kill() error {
 	}
 	<-p.done
 	return nil
+}
+
+// ask sends SIGTERM to the group unless that was done before.
+func (p *Process) ask() error {
+	p.signalling.Lock()
+	asked := p.asked
+	p.asked = true
+	p.signalling.Unlock()
+	if asked {
+		return nil
+	}
+	return p.signal(syscall.SIGTERM)
 }
 
 // signal sends to the group unless the process has ended.

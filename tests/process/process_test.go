@@ -76,6 +76,17 @@ func alive(pid int) bool {
 	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
+func TestStopAsksOnce(t *testing.T) {
+	g := NewWithT(t)
+	ctx, end := context.WithCancel(t.Context())
+	// The shell counts the signals, and ends by itself some time after the first.
+	p := start(t, ctx, `trap 'echo asked' TERM; echo up; for n in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done`, 10*time.Second)
+	end()
+	g.Expect(p.Stop()).To(Succeed())
+	g.Expect(p.Stop()).To(Succeed())
+	g.Expect(strings.Count(p.LogTail(), "asked")).To(Equal(1))
+}
+
 func TestStopLetsTheProcessEndByItself(t *testing.T) {
 	g := NewWithT(t)
 	p := start(t, t.Context(), `trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done`, 0)

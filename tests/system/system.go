@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -31,6 +32,9 @@ const (
 	startTimeout = 60 * time.Second
 	// labPlugin is where Pulumi looks for the lab provider among its plugins.
 	labPlugin = "resource-lab-v0.1.0"
+	// controllerGrace is how long a controller may take to end: longer than its
+	// runs take to stop.
+	controllerGrace = 60 * time.Second
 )
 
 // Options says what to start.
@@ -57,17 +61,32 @@ type System struct {
 
 	options Options
 	ctx     context.Context
-	health  string
 	metrics string
+
+	// changing is held while processes are started or stopped.
+	changing sync.Mutex
+	others   []*process.Process
 }
 
 // Start returns when all of it is ready. The end of ctx stops everything, as
-// Stop does.
+// Stop does, and in the same order: a controller writes what happened to its runs
+// before it ends, and needs the API server for that.
 func Start(ctx context.Context, options Options) (*System, error) {
-	s := &System{options: options, ctx: ctx}
-	if err := s.start(ctx); err != nil {
+	starting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s := &System{options: options, ctx: starting}
+	detach := context.AfterFunc(ctx, cancel)
+	err := s.start(starting)
+	if detached := detach(); err == nil && !detached {
+		err = fmt.Errorf("starting the system: %w", context.Cause(ctx))
+	}
+	if err != nil {
+		cancel()
 		return nil, errors.Join(err, s.Stop())
 	}
+	context.AfterFunc(ctx, func() {
+		_ = s.Stop()
+		cancel()
+	})
 	return s, nil
 }
 
@@ -99,7 +118,7 @@ func (s *System) start(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.installLab(); err != nil {
+	if err := s.installLab(s.DataDir()); err != nil {
 		return err
 	}
 	return s.StartController()
@@ -118,12 +137,12 @@ func Scheme() (*apiruntime.Scheme, error) {
 
 // installLab puts the lab provider among the plugins of the controller, as an
 // administrator would: on PATH Pulumi would warn of it with each diagnostic.
-func (s *System) installLab() error {
+func (s *System) installLab(dataDir string) error {
 	lab, err := process.FindBin(filepath.Join("lab", "pulumi-resource-lab"))
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(s.DataDir(), "plugins", labPlugin)
+	dir := filepath.Join(dataDir, "plugins", labPlugin)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("installing the lab provider: %w", err)
 	}
@@ -135,9 +154,35 @@ func (s *System) installLab() error {
 
 // StartController starts the controller, also again after its end.
 func (s *System) StartController() error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	var err error
+	s.Controller, s.metrics, err = s.startController(s.DataDir(), s.ControllerLog())
+	return err
+}
+
+// StartAnother starts one more controller, with a data directory of its own. It
+// is stopped with the system.
+func (s *System) StartAnother() (*process.Process, error) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	name := fmt.Sprintf("another-%d", len(s.others)+1)
+	if err := s.installLab(s.Path(name)); err != nil {
+		return nil, err
+	}
+	another, _, err := s.startController(s.Path(name), s.Path(name+".log"))
+	if another != nil {
+		s.others = append(s.others, another)
+	}
+	return another, err
+}
+
+// startController returns the process also with an error, when it has started
+// and is not ready.
+func (s *System) startController(dataDir, log string) (controller *process.Process, metrics string, err error) {
 	path, err := process.FindBin("pulumi-controller")
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	pulumiDir := s.options.PulumiDir
 	if pulumiDir == "" {
@@ -145,35 +190,41 @@ func (s *System) StartController() error {
 	}
 	ports, err := process.FreePorts(2)
 	if err != nil {
-		return fmt.Errorf("starting the controller: %w", err)
+		return nil, "", fmt.Errorf("starting the controller: %w", err)
 	}
-	s.health, s.metrics = fmt.Sprintf("127.0.0.1:%d", ports[0]), fmt.Sprintf("127.0.0.1:%d", ports[1])
-	s.Controller, err = process.Start(s.ctx, process.Spec{
+	health, metrics := fmt.Sprintf("127.0.0.1:%d", ports[0]), fmt.Sprintf("127.0.0.1:%d", ports[1])
+	controller, err = process.Start(context.WithoutCancel(s.ctx), process.Spec{
 		Name: "pulumi-controller",
 		Path: path,
 		Args: append([]string{
-			"--data-dir=" + s.DataDir(), "--pulumi-dir=" + pulumiDir, "--acquire-plugins=false",
-			"--health-addr=" + s.health, "--metrics-addr=" + s.metrics, "--http-retry=1",
+			"--data-dir=" + dataDir, "--pulumi-dir=" + pulumiDir, "--acquire-plugins=false",
+			"--health-addr=" + health, "--metrics-addr=" + metrics, "--http-retry=1",
 		}, s.options.ControllerArgs...),
 		Env: []string{
 			"KUBECONFIG=" + s.ControlPlane.KubeconfigPath(), "RUNTIME_NAMESPACE=flux-system",
 			"PATH=/usr/bin:/bin", "HOME=" + s.options.Dir, "TMPDIR=" + s.Path("tmp"),
 		},
-		Dir: s.options.Dir,
-		Log: s.ControllerLog(),
+		Dir:   s.options.Dir,
+		Log:   log,
+		Grace: controllerGrace,
 	})
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	probe := process.HTTPProbe(&http.Client{Timeout: 5 * time.Second}, "http://"+s.health+"/readyz")
-	return s.Controller.Await(s.ctx, startTimeout, probe)
+	probe := process.HTTPProbe(&http.Client{Timeout: 5 * time.Second}, "http://"+health+"/readyz")
+	return controller, metrics, controller.Await(s.ctx, startTimeout, probe)
 }
 
-// Stop ends all processes, the controller first. What is in Dir stays.
+// Stop ends all processes, the controllers first. What is in Dir stays. It may be
+// called twice.
 func (s *System) Stop() error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	var errs []error
-	if s.Controller != nil {
-		errs = append(errs, s.Controller.Stop())
+	for _, controller := range append(s.others, s.Controller) {
+		if controller != nil {
+			errs = append(errs, controller.Stop())
+		}
 	}
 	if s.SourceController != nil {
 		errs = append(errs, s.SourceController.Stop())

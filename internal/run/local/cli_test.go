@@ -30,7 +30,7 @@ func withCLI(t *testing.T) *fixture {
 	t.Helper()
 	cli, err := process.FindBin("pulumi")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	return newFixture(t, func(o *Options) {
 		o.Driver = &pulumi.Driver{
@@ -89,7 +89,7 @@ func TestAnArtifactIsRunByTheRealCLI(t *testing.T) {
 func TestAShutdownLetsTheRealCLIFinishAndUnlock(t *testing.T) {
 	plugin, err := process.FindBin(filepath.Join("lab", "pulumi-resource-lab"))
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	f := withCLI(t)
 	driver := f.runner.options.Driver.(*pulumi.Driver)

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -78,16 +79,15 @@ var _ run.Runner = (*Runner)(nil)
 // errShutdown is the cause of the end of runs that were in flight.
 var errShutdown = errors.New("the controller is shutting down")
 
-// New returns a Runner. It makes the work directory, for nobody but this user.
-func New(options Options) (*Runner, error) {
-	if err := os.MkdirAll(options.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the work directory: %w", err)
-	}
+// New returns a Runner. The work directory is made by the runs: where that is not
+// possible they fail and say so in their Stacks, and the controller lives to run
+// them again.
+func New(options Options) *Runner {
 	life, end := context.WithCancelCause(context.Background())
 	return &Runner{
 		options: options, life: life, end: end,
 		slots: newSlots(options.Concurrent), runs: make(map[string]*record),
-	}, nil
+	}
 }
 
 // Reserve implements run.Runner. Places are given in the order of asking.
@@ -109,6 +109,21 @@ func (r *Runner) Release(namespace, name string) {
 	if !r.inFlight(stack) {
 		r.slots.release(stack)
 		r.offer()
+	}
+}
+
+// Abandon implements run.Runner.
+func (r *Runner) Abandon(namespace, name string) {
+	r.Release(namespace, name)
+	stack := stackKey{namespace, name}
+	for _, ended := range r.Ended() {
+		if (stackKey{ended.Namespace, ended.Name}) != stack {
+			continue
+		}
+		if err := r.Forget(ended.ID); err != nil {
+			// The next start sweeps what is left.
+			r.options.Log.Error(err, "the files of a run are left", "run", ended.ID)
+		}
 	}
 }
 
@@ -189,10 +204,13 @@ func (r *Runner) Forget(id string) error {
 	if known, ok := r.runs[id]; ok && known.result == nil {
 		return fmt.Errorf("forgetting run %s: it is in flight", id)
 	}
-	if err := r.remove(id); err != nil {
+	err := r.remove(id)
+	// Also where files are left, which the next start sweeps: a run that stays
+	// known would be waited for at the end of the controller.
+	delete(r.runs, id)
+	if err != nil {
 		return fmt.Errorf("forgetting run %s: %w", id, err)
 	}
-	delete(r.runs, id)
 	return nil
 }
 
@@ -224,6 +242,13 @@ func (r *Runner) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for runs in flight to end: %w", context.Cause(ctx))
 	}
+}
+
+// Closed tells whether no run is begun any more.
+func (r *Runner) Closed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closed
 }
 
 // Ended lists the runs that have ended here and have not been forgotten.
@@ -262,6 +287,9 @@ const forgottenInterval = 20 * time.Millisecond
 // begun when its controller died, is left for the next time.
 func (r *Runner) Sweep(keep func(id string) bool) error {
 	entries, err := os.ReadDir(r.options.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("sweeping the work directory: %w", err)
 	}

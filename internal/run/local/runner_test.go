@@ -78,9 +78,7 @@ func newFixture(t *testing.T, edit ...func(*Options)) *fixture {
 	for _, e := range edit {
 		e(&options)
 	}
-	var err error
-	f.runner, err = New(options)
-	f.Expect(err).NotTo(HaveOccurred())
+	f.runner = New(options)
 	t.Cleanup(func() { f.Expect(f.runner.Shutdown(context.Background())).To(Succeed()) })
 	return f
 }
@@ -222,7 +220,7 @@ func TestWhatCannotBePreparedHasAnOutcome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, func(o *Options) { o.Fetcher = fetcherFunc(test.fetch) })
 			if test.spoil {
-				f.Expect(os.WriteFile(filepath.Join(f.dir, "1"), nil, 0o600)).To(Succeed())
+				f.Expect(os.WriteFile(f.dir, nil, 0o600)).To(Succeed())
 			}
 			r := aRun("1", "a")
 			r.Program = run.Program{Artifact: &run.Artifact{Dir: test.artDir}}

@@ -1,0 +1,46 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// maxSpec bounds the spec of a Stack, in bytes of JSON. etcd takes objects of
+// 1.5 MiB, and the status must have room beside the spec: a run whose end cannot
+// be written would hold its Stack for ever.
+const maxSpec = 1 << 20
+
+// checkSize refuses a spec that leaves no room for the status.
+func checkSize(stack *v1.Stack) error {
+	text, err := json.Marshal(stack.Spec)
+	if err != nil {
+		return fmt.Errorf("the spec cannot be written as JSON: %w", err)
+	}
+	if len(text) > maxSpec {
+		return fmt.Errorf("spec has %d bytes, and must not have more than %d: move large values of spec.config into the program", len(text), maxSpec)
+	}
+	return nil
+}
+
+// isTooLarge recognizes that an object does not fit into etcd, which is told in
+// one way by the API server and in another by etcd.
+func isTooLarge(err error) bool {
+	return apierrors.IsRequestEntityTooLargeError(err) || (err != nil && strings.Contains(err.Error(), "request is too large"))
+}
+
+// withoutOutputs is the result with all that may be big left out.
+func withoutOutputs(result *run.Result) *run.Result {
+	small := *result
+	small.LeftOut += len(result.Outputs)
+	small.Outputs = map[string]json.RawMessage{}
+	return &small
+}

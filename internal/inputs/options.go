@@ -1,0 +1,48 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inputs
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// options are the fields of a spec that change what Pulumi does with a program.
+// One that has no effect is left as its zero value, so that it causes no run.
+type options struct {
+	Preview                bool     `json:"preview,omitempty"`
+	Refresh                bool     `json:"refresh,omitempty"`
+	ExpectNoRefreshChanges bool     `json:"expectNoRefreshChanges,omitempty"`
+	RunProgram             bool     `json:"runProgram,omitempty"`
+	Targets                []string `json:"targets,omitempty"`
+	TargetDependents       bool     `json:"targetDependents,omitempty"`
+}
+
+// RunOptions returns the fields of the spec that change what Pulumi does with a
+// program, as a canonical text. It is empty where none of them is set.
+//
+// Fields that only say when to run are not among them, and neither is runProgram
+// without refresh, which then matters for a destroy alone.
+func RunOptions(spec v1.StackSpec) (string, error) {
+	targets := slices.Compact(slices.Sorted(slices.Values(spec.Targets)))
+	set := options{
+		Preview:                spec.Preview,
+		Refresh:                spec.Refresh,
+		ExpectNoRefreshChanges: spec.Refresh && spec.ExpectNoRefreshChanges,
+		RunProgram:             spec.Refresh && spec.RunProgram,
+		Targets:                targets,
+		TargetDependents:       len(targets) > 0 && spec.TargetDependents,
+	}
+	text, err := json.Marshal(set)
+	if err != nil {
+		return "", fmt.Errorf("digest of the options: %w", err)
+	}
+	if string(text) == "{}" {
+		return "", nil
+	}
+	return string(text), nil
+}

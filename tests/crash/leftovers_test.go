@@ -1,0 +1,49 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"os"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// Files of runs that died with their controller are removed when the Stack has
+// settled.
+func TestNoFilesAreLeftOfRunsThatDied(t *testing.T) {
+	ctx := t.Context()
+	u := newSubject(t, start(t), "leftovers")
+	home := u.entries(u.s.Path())
+	u.create(ctx, byFours(things(8, "one")), func(stack *v1.Stack) { stack.Spec.PendingCreates = v1.PendingCreatesClear })
+	const kills = 5
+	for range kills {
+		u.Eventually(func() []int { return u.processes("pulumi") }).ShouldNot(BeEmpty(), u.report(ctx))
+		u.Expect(u.s.Controller.Kill()).To(Succeed())
+		u.killAll("pulumi")
+		u.Expect(u.s.StartController()).To(Succeed())
+		u.Expect(u.entries(u.s.DataDir())).To(ContainElement("runs"))
+	}
+	u.awaitCurrent(ctx)
+	u.checkQuiet()
+	u.Eventually(func() []string { return u.entries(u.s.Path("data", "runs")) }).Should(BeEmpty())
+	u.Expect(u.entries(u.s.DataDir())).To(ConsistOf("lock", "plugins", "schemas", "runs"))
+	u.Expect(u.entries(u.s.Path("tmp"))).To(BeEmpty(), "the temporary directory of the controller")
+	u.Expect(u.entries(u.s.Path())).To(ConsistOf(home), "its home")
+	u.remove(ctx)
+	u.Eventually(func() []string { return u.entries(u.s.Path("data", "runs")) }).Should(BeEmpty())
+}
+
+// entries are the names in a directory.
+func (u *subject) entries(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	u.Expect(err).NotTo(HaveOccurred())
+	names := []string{}
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}

@@ -1,0 +1,97 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+)
+
+// lock writes a lock into the backend, as another Pulumi would.
+func (u *subject) lock(host string, pid int) string {
+	text, err := json.Marshal(map[string]any{
+		"pid": pid, "username": "alice", "hostname": host, "timestamp": time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	})
+	u.Expect(err).NotTo(HaveOccurred())
+	u.Expect(os.MkdirAll(u.lockDir(), 0o755)).To(Succeed())
+	path := filepath.Join(u.lockDir(), "0aaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee.json")
+	u.Expect(os.WriteFile(path, text, 0o600)).To(Succeed())
+	return path
+}
+
+// awaitLocked waits until the Stack tells whose the lock is, and checks that it
+// stays there for several tries.
+func (u *subject) awaitLocked(ctx context.Context, host, path string) {
+	message := u.awaitReason(ctx, v1.StackLockedReason)
+	u.Expect(message).To(ContainSubstring("alice@" + host))
+	u.Expect(message).To(ContainSubstring("2026-01-02T03:04:05Z"))
+	failures := u.stack(ctx).Status.Failures
+	u.Consistently(path, "4s").Should(BeAnExistingFile(), "it is somebody else's")
+	u.Eventually(func(g Gomega) {
+		stack := u.stack(ctx)
+		g.Expect(stack.Status.Failures > failures || len(stack.Status.Interrupted) > 0).To(BeTrue(), "it is tried again")
+	}).Should(Succeed(), u.report(ctx))
+}
+
+// A lock of somebody else's is never removed: not of another host, and not of
+// another process of this one.
+func TestLockOfSomebodyElseIsLeftAlone(t *testing.T) {
+	ctx := t.Context()
+	here, err := os.Hostname()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	s := start(t)
+	for name, host := range map[string]string{"elsewhere": "laptop", "here": here} {
+		t.Run(name, func(t *testing.T) {
+			u := newSubject(t, s, "locked-"+name)
+			u.create(ctx, quick(2, "one"), nil)
+			u.awaitCurrent(ctx)
+			lock := u.lock(host, 1)
+			u.edit(ctx, quick(3, "two"))
+			u.awaitLocked(ctx, host, lock)
+			u.Expect(os.Remove(lock)).To(Succeed())
+			u.awaitCurrent(ctx)
+			u.checkExact()
+		})
+	}
+}
+
+// Neither is it by a recovery, which removes a lock of its own beside it only when
+// the other one is gone.
+func TestRecoveryLeavesTheLockOfSomebodyElse(t *testing.T) {
+	ctx := t.Context()
+	here, err := os.Hostname()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	s := start(t)
+	for name, host := range map[string]string{"elsewhere": "laptop", "here": here} {
+		t.Run(name, func(t *testing.T) {
+			u := newSubject(t, s, "recovery-"+name)
+			u.create(ctx, quick(2, "one"), nil)
+			u.awaitCurrent(ctx)
+			u.edit(ctx, []thing{{name: "quick-0", value: "two", delays: map[string]string{"update": "3s"}}, {name: "quick-1", value: "one"}})
+			u.awaitBegun(ctx, cloud.Update, "quick-0")
+			u.Expect(u.s.Controller.Kill()).To(Succeed())
+			u.Expect(u.killAll("pulumi")).To(Equal(1))
+			u.killAll("pulumi-resource-lab")
+			u.Expect(u.locks()).To(HaveLen(1), "the run has left its lock")
+			own := u.locks()[0]
+			lock := u.lock(host, 1)
+
+			u.Expect(u.s.StartController()).To(Succeed())
+			u.awaitLocked(ctx, host, lock)
+			u.Expect(u.locks()).To(ConsistOf(own, lock), "Pulumi can only remove all locks at once")
+			u.Expect(os.Remove(lock)).To(Succeed())
+			u.awaitCurrent(ctx)
+			u.checkExact()
+		})
+	}
+}

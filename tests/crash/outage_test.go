@@ -1,0 +1,71 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+)
+
+var outage = flag.Duration("outage", 10*time.Second, "how long the API server is away")
+
+// The result of a run that ends while the API server is away is kept and written
+// later, and the run is not made again.
+func TestAPIServerAwayInMidUpdate(t *testing.T) {
+	ctx := t.Context()
+	u := newSubject(t, start(t), "outage")
+	u.create(ctx, slow("3s"), nil)
+	recorded := u.awaitRun(ctx, v1.OperationUpdate)
+	u.awaitBegun(ctx, cloud.Create, "slow")
+
+	back := time.After(*outage)
+	u.stopAPIServer(t)
+	u.Eventually(func() []int { return u.processes("") }).Should(BeEmpty(), "the run ends")
+	u.Expect(u.count(cloud.Create, cloud.Done, "slow")).To(Equal(1))
+	u.Eventually(back, *outage+time.Second).Should(Receive())
+	u.Expect(u.s.Controller.Done()).NotTo(BeClosed(), "the controller lives through it")
+	u.Expect(u.s.ControlPlane.StartAPIServer(ctx)).To(Succeed())
+
+	u.awaitCurrent(ctx)
+	stack := u.stack(ctx)
+	u.Expect(stack.Status.LastUpdate.Name).To(Equal(recorded.ID), "no other run was made")
+	u.Expect(stack.Status.LastUpdate.State).To(Equal(v1.UpdateSucceeded))
+	u.checkExact()
+}
+
+// A controller that is told to end while the API server is away keeps the result
+// on disk, for the next process to write.
+func TestAPIServerAwayAtTheEndOfTheController(t *testing.T) {
+	ctx := t.Context()
+	u := newSubject(t, start(t, "--graceful-shutdown-timeout=4s"), "kept")
+	u.create(ctx, slow("3s"), nil)
+	recorded := u.awaitRun(ctx, v1.OperationUpdate)
+	u.awaitBegun(ctx, cloud.Create, "slow")
+
+	u.stopAPIServer(t)
+	u.Expect(u.s.Controller.Stop()).To(Succeed())
+	u.Expect(u.count(cloud.Create, cloud.Done, "slow")).To(Equal(1), "it was finished")
+	u.Expect(u.s.Path("data", "runs", recorded.ID, "result.json")).To(BeAnExistingFile())
+	u.Expect(u.s.ControlPlane.StartAPIServer(ctx)).To(Succeed())
+	u.Expect(u.stack(ctx).Status.Run).To(HaveField("ID", recorded.ID))
+
+	u.Expect(u.s.StartController()).To(Succeed())
+	u.awaitCurrent(ctx)
+	u.Expect(u.stack(ctx).Status.LastUpdate.Name).To(Equal(recorded.ID), "no other run was made")
+	u.checkExact()
+}
+
+// stopAPIServer returns when the API server is gone. It waits for the watches of
+// the controller, and is killed in the end: that is an outage as well.
+func (u *subject) stopAPIServer(t *testing.T) {
+	if err := u.s.ControlPlane.StopAPIServer(); err != nil {
+		t.Log("the API server was killed")
+	}
+}

@@ -1,0 +1,59 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	. "github.com/onsi/gomega"
+)
+
+// processes lists the processes of runs of this Stack, of one name or, when that
+// is empty, of any. A run has the backend of its Stack in its environment.
+func (u *subject) processes(name string) []int {
+	environs, err := filepath.Glob("/proc/[0-9]*/environ")
+	u.Expect(err).NotTo(HaveOccurred())
+	mark := []byte("PULUMI_BACKEND_URL=file://" + u.backend() + "\x00")
+	var found []int
+	for _, environ := range environs {
+		dir := filepath.Dir(environ)
+		text, err := os.ReadFile(environ)
+		if err != nil || !bytes.Contains(text, mark) {
+			continue
+		}
+		comm, err := os.ReadFile(filepath.Join(dir, "comm"))
+		if err != nil || (name != "" && strings.TrimSpace(string(comm)) != kept(name)) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// kept is what the kernel keeps of the name of a program: 15 bytes.
+func kept(name string) string {
+	const bytes = 15
+	return name[:min(len(name), bytes)]
+}
+
+// killAll kills the processes of runs of this Stack that processes lists.
+func (u *subject) killAll(name string) int { return kill(u.processes(name)) }
+
+// kill tells how many there were to be killed.
+func kill(pids []int) int {
+	killed := 0
+	for _, pid := range pids {
+		if syscall.Kill(pid, syscall.SIGKILL) == nil {
+			killed++
+		}
+	}
+	return killed
+}

@@ -1,0 +1,88 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"encoding/json"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// thing is a resource of the program.
+type thing struct {
+	name, value string
+	// delays by operation, as the lab provider takes them; nil is none.
+	delays map[string]string
+	// after is the name of the thing that this one depends on, if any.
+	after string
+	// hang is the operation that does not end before it is cancelled, if any.
+	hang string
+}
+
+// things are so many that take 600 ms each.
+func things(count int, value string) []thing {
+	var all []thing
+	for n := range count {
+		all = append(all, thing{
+			name: fmt.Sprintf("thing-%d", n), value: value,
+			delays: map[string]string{"create": "300ms", "afterCreate": "300ms", "update": "600ms", "delete": "600ms"},
+		})
+	}
+	return all
+}
+
+// byFours has the things made four at a time.
+func byFours(all []thing) []thing {
+	const width = 4
+	for n := width; n < len(all); n++ {
+		all[n].after = all[n-width].name
+	}
+	return all
+}
+
+// slow is one thing with a creation that takes so long.
+func slow(create string) []thing {
+	return []thing{{name: "slow", value: "one", delays: map[string]string{"create": create}}}
+}
+
+// quick are so many things that take no time.
+func quick(count int, value string) []thing {
+	var all []thing
+	for n := range count {
+		all = append(all, thing{name: fmt.Sprintf("quick-%d", n), value: value})
+	}
+	return all
+}
+
+// program writes the things as a program.
+func program(all []thing) v1.ProgramSpec {
+	spec := v1.ProgramSpec{Resources: map[string]v1.Resource{}}
+	for _, t := range all {
+		resource := v1.Resource{Type: "lab:Thing", Properties: map[string]apiextensionsv1.JSON{
+			"name": raw(t.name), "value": raw(t.value),
+		}}
+		if t.delays != nil {
+			resource.Properties["delays"] = raw(t.delays)
+		}
+		if t.hang != "" {
+			resource.Properties["hang"] = raw(t.hang)
+		}
+		if t.after != "" {
+			resource.Options = &v1.ResourceOptions{DependsOn: []apiextensionsv1.JSON{raw("${" + t.after + "}")}}
+		}
+		spec.Resources[t.name] = resource
+	}
+	return spec
+}
+
+func raw(value any) apiextensionsv1.JSON {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // strings and maps of strings can be marshalled
+	}
+	return apiextensionsv1.JSON{Raw: text}
+}

@@ -1,0 +1,67 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+)
+
+// A controller that is told to end has the resource in flight finished and
+// recorded, writes what happened to the run, and ends without an error.
+func TestShutdownFinishesWhatIsInFlight(t *testing.T) {
+	ctx := t.Context()
+	u := newSubject(t, start(t), "shutdown")
+	u.create(ctx, append(slow("5s"), thing{name: "after", value: "one", after: "slow"}), nil)
+	recorded := u.awaitRun(ctx, v1.OperationUpdate)
+	u.awaitBegun(ctx, cloud.Create, "slow")
+
+	u.Expect(u.s.Controller.Stop()).To(Succeed())
+	u.Expect(u.s.Controller.Wait()).To(Succeed(), "it ends with status 0")
+
+	stack := u.stack(ctx)
+	u.Expect(stack.Status.Run).To(BeNil(), "what happened to the run is written")
+	u.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.RunCancelledReason), u.report(ctx))
+	u.Expect(stack.Status.LastUpdate.Name).To(Equal(recorded.ID), "no other run was started")
+	u.Expect(stack.Status.UnknownCreates).To(BeEmpty())
+	u.Expect(stack.Status.Interrupted).To(BeEmpty())
+	u.Expect(u.count(cloud.Create, cloud.Done, "slow")).To(Equal(1), "it was finished")
+	u.Expect(u.count(cloud.Create, cloud.Begin, "after")).To(BeZero(), "nothing else was begun")
+	u.Expect(u.known()).To(HaveLen(1), "it is in the state")
+	u.Expect(u.processes("")).To(BeEmpty(), "no process of the run lives on")
+	u.checkQuiet()
+
+	u.Expect(u.s.StartController()).To(Succeed())
+	u.awaitCurrent(ctx)
+	u.checkExact()
+	u.remove(ctx)
+	u.checkDestroyed()
+}
+
+// A controller that may not wait long enough ends when its time has passed. What
+// was told to stop goes on to its end, and the next process takes over.
+func TestShutdownThatIsTooShortIsBoundedAndRecoveredFrom(t *testing.T) {
+	ctx := t.Context()
+	u := newSubject(t, start(t, "--graceful-shutdown-timeout=1s"), "short")
+	u.create(ctx, slow("6s"), nil)
+	recorded := u.awaitRun(ctx, v1.OperationUpdate)
+	u.awaitBegun(ctx, cloud.Create, "slow")
+
+	begin := time.Now()
+	u.Expect(u.s.Controller.Stop()).To(Succeed())
+	u.Expect(time.Since(begin)).To(BeNumerically("<", 4*time.Second), "it ends when its time has passed")
+	u.Expect(u.s.Controller.Wait()).NotTo(Succeed(), "it says that it left something behind")
+	u.Expect(u.stack(ctx).Status.Run).To(HaveField("ID", recorded.ID), "the run is still recorded")
+
+	u.Expect(u.s.StartController()).To(Succeed())
+	u.awaitCurrent(ctx)
+	u.checkExact()
+}

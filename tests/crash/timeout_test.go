@@ -1,0 +1,63 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+)
+
+func threeSeconds(stack *v1.Stack) {
+	stack.Spec.Timeout = &metav1.Duration{Duration: 3 * time.Second}
+}
+
+// A provider that hangs and can be told to stop leaves nothing behind.
+func TestTimeoutOfAProviderThatCanBeStopped(t *testing.T) {
+	ctx := t.Context()
+	u := newSubject(t, start(t, "--cancel-grace=2s"), "stopped")
+	u.create(ctx, []thing{{name: "hangs", value: "one", hang: cloud.Create}}, func(stack *v1.Stack) {
+		threeSeconds(stack)
+		stack.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour}
+	})
+	message := u.awaitReason(ctx, v1.UpdateFailedReason)
+	u.Expect(message).To(ContainSubstring("the timeout has passed"))
+	u.Expect(message).To(ContainSubstring("hangs"), "the resource is named")
+	u.checkQuiet()
+	u.Expect(u.stack(ctx).Status.UnknownCreates).To(BeEmpty())
+
+	u.edit(ctx, []thing{{name: "hangs", value: "one"}})
+	u.awaitCurrent(ctx)
+	u.checkExact()
+}
+
+// A provider that does not answer at all is given up: its creation stays unknown,
+// and the Stack waits for a person to say what has become of it.
+func TestTimeoutOfAProviderThatDoesNotAnswer(t *testing.T) {
+	ctx := t.Context()
+	u := newSubject(t, start(t, "--cancel-grace=2s"), "hung")
+	u.create(ctx, append(slow("1h"), quick(2, "one")...), threeSeconds)
+	u.awaitReason(ctx, v1.PendingOperationsReason)
+	stack := u.stack(ctx)
+	u.Expect(conditions.IsStalled(stack)).To(BeTrue())
+	u.Expect(stack.Status.UnknownCreates).To(ConsistOf(HaveSuffix("::slow")), "that resource, and no other")
+	u.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("::slow"))
+	u.Expect(u.locks()).To(BeEmpty())
+	u.Expect(u.processes("")).To(BeEmpty(), "no process of the run lives on")
+	u.Expect(u.count(cloud.Create, cloud.Begin, "slow")).To(Equal(1), "it was not begun a second time")
+
+	u.edit(ctx, append([]thing{{name: "slow", value: "one"}}, quick(2, "one")...))
+	u.configure(ctx, func(spec *v1.StackSpec) {
+		spec.PendingCreates, spec.Timeout = v1.PendingCreatesClear, nil
+	})
+	u.awaitCurrent(ctx)
+	u.checkExact()
+}
