@@ -42,6 +42,21 @@ func CheckEnv(env map[string]string) error {
 	return errors.Join(errs...)
 }
 
+// withoutSidecars has a file backend keep no attributes beside its files: nothing
+// reads them, and they are not written at once, as the files are. A CLI that was
+// killed at that moment left an empty one, and no CLI could read the state again
+// ("failed to load checkpoint: EOF").
+func withoutSidecars(backend string) string {
+	location, query, _ := strings.Cut(backend, "?")
+	if scheme(backend) != "file" || strings.Contains(query, "metadata=") {
+		return backend
+	}
+	if query != "" {
+		query += "&"
+	}
+	return location + "?" + query + "metadata=skip"
+}
+
 // environment is all that the processes of a run get. It is built from nothing:
 // none of the controller's own variables can reach a program.
 func (d *Driver) environment(dir Directory, r run.Run) []string {
@@ -66,7 +81,7 @@ func (d *Driver) environment(dir Directory, r run.Run) []string {
 		"TMPDIR":      dir.temp(),
 		"PULUMI_HOME": dir.pulumiHome(),
 		// Without it a program's Pulumi.yaml could move the state elsewhere.
-		"PULUMI_BACKEND_URL": r.Backend,
+		"PULUMI_BACKEND_URL": withoutSidecars(r.Backend),
 		// The CLI ignores --event-log without it.
 		"PULUMI_DEBUG_COMMANDS": "true",
 		runVariable:             r.ID,
