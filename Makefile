@@ -44,7 +44,7 @@ test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab ## Ru
 
 .PHONY: test-e2e
 test-e2e: tools build ## Run the tests against the real API server, source-controller and Pulumi
-	go test -count=1 -p 1 -timeout 30m ./tests/...
+	go test -count=1 -p 2 -timeout 30m ./tests/...
 
 .PHONY: bench
 bench: tools build ## Compare Stacks with bare Pulumi: time, CPU, memory, processes

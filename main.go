@@ -203,6 +203,10 @@ func run(ctx context.Context, c config) error {
 	if err != nil {
 		return fmt.Errorf("failed to make the event recorder: %w", err)
 	}
+	podNamespace, err := controller.PodNamespace(ctx, mgr.GetAPIReader(), holder, c.runtimeNamespace)
+	if err != nil {
+		return err
+	}
 	reconciler := &controller.StackReconciler{
 		Client:               mgr.GetClient(),
 		APIReader:            mgr.GetAPIReader(),
@@ -211,7 +215,7 @@ func run(ctx context.Context, c config) error {
 		Runner:               runner,
 		Ending:               runner.Closed,
 		Holder:               holder,
-		Holders:              controller.Holders{Here: holder, Reader: mgr.GetAPIReader(), Namespace: c.runtimeNamespace},
+		Holders:              controller.Holders{Here: holder, Reader: mgr.GetAPIReader(), Namespace: podNamespace},
 		Sources:              source.Resolver{Client: mgr.GetClient(), NoCrossNamespaceRefs: c.noCrossNamespaceRefs},
 		NoCrossNamespaceRefs: c.noCrossNamespaceRefs,
 		Jitter:               jittered(c.interval.Percentage),

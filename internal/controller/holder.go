@@ -58,9 +58,27 @@ type Holders struct {
 	Here v1.RunHolder
 	// Reader reads pods from the API server itself.
 	Reader client.Reader
-	// Namespace that the controller runs in. Without it, nothing can be proven of
-	// a process on another host.
+	// Namespace of the pods that controllers run in. Without it, nothing can be
+	// proven of a process on another host.
 	Namespace string
+}
+
+// PodNamespace returns the namespace where this process is a pod there whose name
+// is its host name, and "" where it is not: on the network of its node, or outside
+// of the cluster, a host name says nothing about pods.
+func PodNamespace(ctx context.Context, reader client.Reader, here v1.RunHolder, namespace string) (string, error) {
+	if namespace == "" {
+		return "", nil
+	}
+	pod := &corev1.Pod{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: here.Host}, pod)
+	if apierrors.IsNotFound(err) || pod.Spec.HostNetwork {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("failed to read the pod of this process, %s/%s: %w", namespace, here.Host, err)
+	}
+	return namespace, nil
 }
 
 // Gone is true when the process is proven to be gone. On this host it is when
@@ -81,7 +99,8 @@ func (h Holders) Gone(ctx context.Context, holder v1.RunHolder) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("failed to read pod %s/%s: %w", h.Namespace, holder.Host, err)
 	}
-	return false, nil
+	// One that was evicted stays as an object, and none of its processes do.
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded, nil
 }
 
 // goneHere looks the process up. In a pod the host is the same for all

@@ -55,7 +55,7 @@ func TestTheDeathOfAPodIsProven(t *testing.T) {
 	g := NewWithT(t)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: "pod-1"}}
 	var failure error
-	reader := fake.NewClientBuilder().WithObjects(pod).WithInterceptorFuncs(interceptor.Funcs{
+	reader := fake.NewClientBuilder().WithObjects(pod).WithStatusSubresource(pod).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 			if failure != nil {
 				return failure
@@ -67,6 +67,16 @@ func TestTheDeathOfAPodIsProven(t *testing.T) {
 
 	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1"})).To(BeFalse(), "there is such a pod")
 	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-2"})).To(BeTrue())
+
+	evicted := pod.DeepCopy()
+	evicted.Name, evicted.ResourceVersion = "pod-3", ""
+	g.Expect(reader.Create(context.Background(), evicted)).To(Succeed())
+	evicted.Status.Phase = corev1.PodFailed
+	g.Expect(reader.Status().Update(context.Background(), evicted)).To(Succeed())
+	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-3"})).To(BeTrue(), "it is only an object")
+
+	g.Expect(PodNamespace(context.Background(), reader, v1.RunHolder{Host: "pod-1"}, "flux-system")).To(Equal("flux-system"))
+	g.Expect(PodNamespace(context.Background(), reader, v1.RunHolder{Host: "node-1"}, "flux-system")).To(BeEmpty(), "it is no pod's name")
 
 	failure = errors.New("connection refused")
 	_, err := holders.Gone(context.Background(), v1.RunHolder{Host: "pod-2"})

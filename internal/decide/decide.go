@@ -182,6 +182,7 @@ func forDeletion() []rule {
 	return []rule{
 		runRecorded,   // a run in flight is not cut
 		nothingToUndo, // never ran, or is to leave everything where it is
+		destroyed,     // which needs nothing more, even if what it needed is gone by now
 		problem,       // what the destroy needs is missing
 		recovery,      // or the destroy would miss what nobody knows of
 		failedDestroy, // the same again, but not at once
@@ -302,10 +303,12 @@ func failedDestroy(o Observation) (Decision, bool) {
 	return retry(o, run.Destroy), true
 }
 
+func destroyed(o Observation) (Decision, bool) {
+	open := o.Interrupted || len(o.UnknownCreates) > 0
+	return Decision{Action: LetGo}, !open && o.Last.Operation == run.Destroy && o.Last.Succeeded
+}
+
 func destroy(o Observation) (Decision, bool) {
-	if o.Last.Operation == run.Destroy && o.Last.Succeeded {
-		return Decision{Action: LetGo}, true
-	}
 	return Decision{Action: Start, Operation: run.Destroy}, true
 }
 

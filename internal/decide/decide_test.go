@@ -287,6 +287,13 @@ func TestNext(t *testing.T) {
 		{"a failed update does not hold up the destroy",
 			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true; failed(o, time.Second) },
 			start(run.Destroy)},
+		{"a destroyed Stack is let go also when what the destroy needed is gone by now",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize = true, true
+				o.Last.Operation = run.Destroy
+				o.Problem = &decide.Problem{Reason: "InputsFailed", Message: "Secret gone"}
+			},
+			decide.Decision{Action: decide.LetGo}},
 		{"a deleted Stack is let go once it is destroyed",
 			func(o *decide.Observation) {
 				o.Deleting, o.DestroyOnFinalize = true, true

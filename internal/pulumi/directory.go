@@ -52,8 +52,18 @@ func (d Directory) Make() error {
 // Clear removes all that a run put into the directory, but not what its caller
 // keeps there.
 func (d Directory) Clear() error {
+	return errors.Join(d.ClearBulk(), remove(d.events(), d.pids()))
+}
+
+// ClearBulk leaves what a recovery from the run would read: its events, and the
+// numbers of its processes.
+func (d Directory) ClearBulk() error {
+	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state())
+}
+
+func remove(paths ...string) error {
 	var errs []error
-	for _, path := range []string{d.Workspace(), d.home(), d.temp(), d.events(), d.stdout(), d.stderr(), d.pids(), d.state()} {
+	for _, path := range paths {
 		if err := os.RemoveAll(path); err != nil {
 			errs = append(errs, fmt.Errorf("clearing the directory of the run: %w", err))
 		}

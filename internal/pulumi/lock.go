@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -27,7 +28,12 @@ func (s *session) lockIsLeft(message string) bool {
 			}
 			// Of a run on another machine, which is gone, the name of the machine is
 			// all that is known: it is a pod's, and no other pod has it.
-			return lost.Host != here || slices.Contains(readPIDs(s.dir.of(lost.ID).pids()), h.pid)
+			if lost.Host != here {
+				return true
+			}
+			// Its processes have ended: one that is alive has only its number.
+			alive := syscall.Kill(h.pid, 0) == nil
+			return !alive && slices.Contains(readPIDs(s.dir.of(lost.ID).pids()), h.pid)
 		})
 	}
 	holders := lockHolders(message)

@@ -19,7 +19,7 @@ import (
 func (u *subject) processes(name string) []int {
 	environs, err := filepath.Glob("/proc/[0-9]*/environ")
 	u.Expect(err).NotTo(HaveOccurred())
-	mark := []byte("PULUMI_BACKEND_URL=file://" + u.backend() + "\x00")
+	mark := []byte("PULUMI_BACKEND_URL=file://" + u.backend() + "?")
 	var found []int
 	for _, environ := range environs {
 		dir := filepath.Dir(environ)

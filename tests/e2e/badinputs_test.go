@@ -35,17 +35,18 @@ func TestABackendThatCannotBeReachedIsReported(t *testing.T) {
 	for name, test := range map[string]struct {
 		backend func(*tenant) string
 		texts   []string
+		reason  string
 	}{
 		"a directory that is not there": {
-			func(*tenant) string { return "file:///nonexistent/directory" }, []string{"/nonexistent/directory", "the backend cannot be opened"}},
+			func(*tenant) string { return "file:///nonexistent/directory" }, []string{"/nonexistent/directory", "the backend cannot be opened"}, v1.UpdateFailedReason},
 		"an object store that does not answer": {
 			func(u *tenant) string {
 				return "s3://stacks?region=us-east-1&s3ForcePathStyle=true&disableSSL=true&endpoint=" + u.closedPort()
-			}, []string{"connection refused", "nothing answers at that address"}},
+			}, []string{"connection refused", "nothing answers at that address"}, v1.BackendUnavailableReason},
 		"a Pulumi Cloud that does not answer": {
-			func(u *tenant) string { return "http://" + u.closedPort() }, []string{"connection refused", "nothing answers at that address"}},
+			func(u *tenant) string { return "http://" + u.closedPort() }, []string{"connection refused", "nothing answers at that address"}, v1.BackendUnavailableReason},
 		"a scheme that Pulumi does not know": {
-			func(*tenant) string { return "ftp://example.com" }, []string{"ftp"}},
+			func(*tenant) string { return "ftp://example.com" }, []string{"ftp"}, v1.UpdateFailedReason},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +60,7 @@ func TestABackendThatCannotBeReachedIsReported(t *testing.T) {
 				s.Spec.EnvRefs["PULUMI_ACCESS_TOKEN"] = literal("pul-0123456789")
 			})
 			u.apply(stack)
-			u.awaitFailure(stack, v1.UpdateFailedReason, test.texts...)
+			u.awaitFailure(stack, test.reason, test.texts...)
 			u.Expect(u.things()).To(BeEmpty())
 
 			edit(u, stack, func(s *v1.Stack) { s.Spec.Backend = u.backendURL() })

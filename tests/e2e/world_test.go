@@ -90,7 +90,7 @@ func (w *world) writeCountingPulumi(dir string) error {
 	if err != nil {
 		return err
 	}
-	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\t%%s\\n' \"$PULUMI_BACKEND_URL\" \"$*\" >>'%s'\nexec '%s' \"$@\"\n", w.callsFile(), real)
+	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\t%%s\\n' \"${PULUMI_BACKEND_URL%%%%\\?*}\" \"$*\" >>'%s'\nexec '%s' \"$@\"\n", w.callsFile(), real)
 	if err := os.WriteFile(filepath.Join(dir, "pulumi"), []byte(script), 0o755); err != nil {
 		return err
 	}

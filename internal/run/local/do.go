@@ -34,6 +34,9 @@ func (r *Runner) do(started run.Run) {
 	if err := r.keep(started.ID, result); err != nil {
 		// This controller has it in memory. The next one will find it lost.
 		log.Error(err, "the result of a run cannot be kept")
+	} else if result.Outcome == run.Succeeded {
+		// Not before: until the result is on disk, they are what there is to read.
+		r.removeInterrupted(started.Interrupted, func(line string) { log.Info(line) })
 	}
 	r.settle(started.ID, result)
 }
@@ -56,9 +59,6 @@ func (r *Runner) doIn(
 	}
 	result := r.options.Driver.Do(ctx, dir, started, log)
 	result.StartedAt = begin
-	if result.Outcome == run.Succeeded {
-		r.removeInterrupted(started.Interrupted, log)
-	}
 	return result
 }
 
@@ -100,16 +100,15 @@ func fetchOutcome(ctx context.Context, err error) run.Outcome {
 func (r *Runner) keep(id string, result run.Result) error {
 	dir := r.dir(id)
 	// First, as a full disk is why it might not be possible to write.
-	var clearErr error
-	if !result.Interrupted {
-		// What a run that was ended by force leaves there is read when it is
-		// recovered from.
-		clearErr = pulumi.Directory(dir).Clear()
-	}
+	clearErr := pulumi.Directory(dir).ClearBulk()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return errors.Join(clearErr, fmt.Errorf("making the directory of the run: %w", err))
 	}
-	return errors.Join(clearErr, writeResult(dir, result))
+	if err := writeResult(dir, result); err != nil || result.Interrupted {
+		// What the run told is read when it is recovered from.
+		return errors.Join(clearErr, err)
+	}
+	return errors.Join(clearErr, pulumi.Directory(dir).Clear())
 }
 
 // settle makes the result known, and gives the place of the run to the next.
