@@ -157,7 +157,7 @@ func TestAPreviewChangesNothing(t *testing.T) {
 	result := l.do(t.Context(), preview(l.thing("value: x")))
 	l.Expect(result.Outcome).To(Equal(run.Failed))
 	l.Expect(result.Message).To(ContainSubstring("a preview does not create it"))
-	l.Expect(l.backendFiles()).To(HaveLen(len(before)+2), "the backend's own meta.yaml and its attributes, and no stack")
+	l.Expect(l.backendFiles()).To(HaveLen(len(before)+1), "the backend's own meta.yaml, and no stack")
 	l.Expect(l.newCalls()).To(Equal([]string{"preview"}))
 
 	l.Expect(l.do(t.Context(), l.update(l.thing("value: x", "value: x"))).Outcome).To(Equal(run.Succeeded))
