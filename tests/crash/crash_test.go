@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	rounds   = flag.Int("rounds", 30, "how many rounds to play")
+	rounds   = flag.Int("rounds", 12, "how many rounds to play")
 	together = flag.Int("together", 4, "how many of them at a time")
 	seed     = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random moments")
 )
