@@ -28,6 +28,10 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 		if last, err := s.lookIntoState(ctx, exit{}, nil); err != nil || last.code != 0 {
 			return last, err
 		}
+		// And named before: nobody could any more, if this is killed after it.
+		for _, urn := range s.unknown() {
+			s.say("forgetting a creation of unknown outcome: " + urn)
+		}
 	}
 	last, err := s.refresh(ctx)
 	if err != nil || last.code == 0 || !s.lockIsLeft(last.stderr) {
@@ -70,17 +74,17 @@ func (s *session) lookIntoState(ctx context.Context, refreshed exit, err error) 
 // unknownCreates are the creations of which nobody knows the outcome, sorted. What
 // is forgotten is named once, for whoever looks for it later.
 func (s *session) unknownCreates() []string {
+	if s.run.ClearPendingCreates {
+		return nil
+	}
+	return s.unknown()
+}
+
+func (s *session) unknown() []string {
 	unknown := append(s.events.unknownCreates(), s.pending...)
 	unknown = append(unknown, s.run.UnknownCreates...)
 	slices.Sort(unknown)
-	unknown = slices.Compact(unknown)
-	if !s.run.ClearPendingCreates {
-		return unknown
-	}
-	for _, urn := range unknown {
-		s.say("forgetting a creation of unknown outcome: " + urn)
-	}
-	return nil
+	return slices.Compact(unknown)
 }
 
 // readInterrupted reads what the run told before it was interrupted. The file is
