@@ -71,8 +71,8 @@ func (s *session) lookIntoState(ctx context.Context, refreshed exit, err error) 
 	return last, err
 }
 
-// unknownCreates are the creations of which nobody knows the outcome, sorted. What
-// is forgotten is named once, for whoever looks for it later.
+// unknownCreates are the creations of which nobody knows the outcome, sorted: none
+// where they have been forgotten.
 func (s *session) unknownCreates() []string {
 	if s.run.ClearPendingCreates {
 		return nil
