@@ -184,6 +184,23 @@ type StackSpec struct {
 	// A suspended Stack that is deleted is not destroyed.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
+
+	// DependsOn are the Stacks that have to be ready before this one is updated
+	// or previewed. It is run as soon as they are. On deletion the order is the
+	// other way round: a Stack is not destroyed while another one depends on it.
+	// Stacks that depend on each other in a circle are stalled.
+	// +kubebuilder:validation:MaxItems=256
+	// +listType=atomic
+	// +optional
+	DependsOn []DependencyReference `json:"dependsOn,omitempty"`
+
+	// Prerequisites are the Stacks of the same namespace that must have succeeded
+	// before this one is updated or previewed, as the Pulumi operator has them.
+	// The order on deletion is as with dependsOn.
+	// +kubebuilder:validation:MaxItems=256
+	// +listType=atomic
+	// +optional
+	Prerequisites []PrerequisiteReference `json:"prerequisites,omitempty"`
 }
 
 // PendingCreatesPolicy says what to do with creations of unknown outcome.

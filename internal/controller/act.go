@@ -56,6 +56,8 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		return r.report(ctx, stack, decision, markFailed)
 	case decide.Stall:
 		return r.report(ctx, stack, decision, markStalled)
+	case decide.Wait:
+		return r.wait(ctx, stack, seen, decision)
 	}
 	return fmt.Errorf("decision %q is not known", decision.Action)
 }

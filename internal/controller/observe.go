@@ -43,6 +43,8 @@ type observed struct {
 	program program
 	inputs  *inputs.Inputs
 	result  *run.Result
+	// stale are the prerequisites that are to run again.
+	stale []*v1.Stack
 }
 
 // program is a program as it is now.
@@ -84,10 +86,10 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		return seen, nil
 	}
 	err := r.observeInputs(ctx, stack, seen)
-	if seen.Problem = problemOf(err); seen.Problem != nil {
-		return seen, nil
+	if seen.Problem = problemOf(err); seen.Problem == nil && err != nil {
+		return seen, err
 	}
-	return seen, err
+	return seen, r.observeOrder(ctx, stack, seen)
 }
 
 // observeRun finds out where the run that is recorded stands.
@@ -121,6 +123,9 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 		return &invalidSpecError{err}
 	}
 	if err := inputs.Validate(stack); err != nil {
+		return err
+	}
+	if err := r.checkOrder(ctx, stack); err != nil {
 		return err
 	}
 	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {

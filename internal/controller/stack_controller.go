@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -52,12 +53,16 @@ type StackReconciler struct {
 	Sources SourceResolver
 	// NoCrossNamespaceRefs denies references to other namespaces.
 	NoCrossNamespaceRefs bool
+	// AdditiveCELDependencyCheck has a readyExpr add to the built-in check of a
+	// dependency, and not replace it.
+	AdditiveCELDependencyCheck bool
 	// Jitter spreads intervals.
 	Jitter func(time.Duration) time.Duration
 	// Now is the clock.
 	Now func() time.Time
 
-	watches *sourceWatches
+	watches     *sourceWatches
+	expressions *dependency.Expressions
 }
 
 // Reconcile takes the Stack one step further.

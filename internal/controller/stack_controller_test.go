@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -137,7 +138,11 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		}
 		return nil
 	}
-	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1.Stack{}).
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1.Stack{})
+	for field, index := range stackIndexes() {
+		builder.WithIndex(&v1.Stack{}, field, index)
+	}
+	api := builder.
 		WithInterceptorFuncs(interceptor.Funcs{
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 				if err := count(); err != nil {
@@ -159,6 +164,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		NoCrossNamespaceRefs: true,
 		Jitter:               func(d time.Duration) time.Duration { return d },
 		Now:                  func() time.Time { return started },
+		expressions:          dependency.NewExpressions(maxExpressions),
 	}
 	return w
 }

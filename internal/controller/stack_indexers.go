@@ -28,6 +28,8 @@ func stackIndexes() map[string]client.IndexerFunc {
 		sourceIndex:  indexStacks(sourceKeys),
 		programIndex: indexStacks(programKeys),
 		secretIndex:  indexStacks(secretKeys),
+
+		dependencyIndex: indexStacks(dependencyKeys),
 	}
 }
 

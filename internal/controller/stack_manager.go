@@ -18,7 +18,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 )
+
+// maxExpressions bounds how many Stacks have their expressions kept compiled.
+const maxExpressions = 4096
 
 // StackReconcilerOptions of the controller.
 type StackReconcilerOptions struct {
@@ -32,6 +36,7 @@ type StackReconcilerOptions struct {
 // kinds of Flux sources are watched from the first Stack on that refers to one,
 // so that a cluster need not have them all.
 func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts StackReconcilerOptions) error {
+	r.expressions = dependency.NewExpressions(maxExpressions)
 	for field, indexer := range stackIndexes() {
 		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1.Stack{}, field, indexer); err != nil {
 			return fmt.Errorf("failed to index Stacks by %s: %w", field, err)
@@ -41,6 +46,7 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 		For(&v1.Stack{}, builder.WithPredicates(predicate.Or(
 			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, runEndedPredicate(),
 		))).
+		Watches(&v1.Stack{}, r.orderHandler()).
 		Watches(&v1.Program{},
 			handler.EnqueueRequestsFromMapFunc(r.stacksThatUse(programIndex, objectKey)),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).

@@ -40,6 +40,8 @@ const (
 	Fail Action = "Fail"
 	// Stall: the Stack cannot be reconciled until somebody edits something.
 	Stall Action = "Stall"
+	// Wait: another Stack has to come first, and its change is what is waited for.
+	Wait Action = "Wait"
 )
 
 // Decision is the next action and what to tell of it.
@@ -47,7 +49,7 @@ type Decision struct {
 	Action Action
 	// Operation to start, for Start.
 	Operation run.Operation
-	// Reason and Message of a Fail or a Stall.
+	// Reason and Message of a Fail, a Stall or a Wait.
 	Reason, Message string
 	// After is when to look again if nothing happens before. Zero is never.
 	After time.Duration
@@ -128,6 +130,9 @@ type Observation struct {
 	Run *Run
 	// Problem that stands in the way of a run, if any.
 	Problem *Problem
+	// Unready are the dependencies that are not ready, each with why. Dependents
+	// are the Stacks that depend on this one and have to go before it.
+	Unready, Dependents []string
 	// Interrupted: a run has ended by force, or out of sight, and has not been
 	// recovered from.
 	Interrupted bool
@@ -168,7 +173,9 @@ func forUpdate() []rule {
 	return []rule{
 		runRecorded,   // one run at a time, and its result is absorbed before anything else
 		suspended,     // no new run
-		problem,       // nothing to run, or not allowed to
+		fault,         // not allowed to, or not possible, before somebody edits something
+		dependencies,  // other Stacks come first
+		problem,       // nothing to run
 		recovery,      // first of all, what an interrupted run left behind
 		requested,     // somebody asks
 		changedInputs, // never run, or with other inputs
@@ -185,6 +192,7 @@ func forDeletion() []rule {
 		destroyed,     // which needs nothing more, even if what it needed is gone by now
 		problem,       // what the destroy needs is missing
 		recovery,      // or the destroy would miss what nobody knows of
+		dependents,    // which may use what is to be destroyed
 		failedDestroy, // the same again, but not at once
 		destroy,
 	}

@@ -1,0 +1,71 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	"github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// DependencyReference names a Stack that has to be ready first.
+type DependencyReference struct {
+	// Name of the Stack.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name"`
+
+	// Namespace of the Stack. Defaults to the namespace of the Stack that has the
+	// reference. Another one is refused unless the controller runs with
+	// --no-cross-namespace-refs=false.
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+
+	// ReadyExpr is a CEL expression that tells whether the Stack is ready. It is
+	// a boolean over two variables: dep is the Stack that is named, and self is
+	// the Stack that has the reference. It replaces the built-in check, unless
+	// the controller runs with the feature gate AdditiveCELDependencyCheck: then
+	// both must hold. Defaults to the built-in check.
+	// +kubebuilder:validation:MaxLength=4096
+	// +optional
+	ReadyExpr string `json:"readyExpr,omitempty"`
+}
+
+// PrerequisiteReference names a Stack that must have succeeded first.
+type PrerequisiteReference struct {
+	// Name of the Stack. It is in the same namespace.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name"`
+
+	// Requirement is what is asked of the Stack, beyond that its last run
+	// succeeded.
+	// +optional
+	Requirement *PrerequisiteRequirement `json:"requirement,omitempty"`
+}
+
+// PrerequisiteRequirement is what is asked of a prerequisite.
+type PrerequisiteRequirement struct {
+	// SucceededWithinDuration is how long ago the last run of the Stack may have
+	// succeeded, for instance 1h. If that is too long ago, the Stack is run again
+	// first. Less than 10s counts as 10s. Defaults to any time.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="must be longer than 0s"
+	// +optional
+	SucceededWithinDuration *metav1.Duration `json:"succeededWithinDuration,omitempty"`
+}
+
+// GetDependsOn returns the dependencies in the words that all Flux objects have
+// for them. Prerequisites are not among them.
+func (in *Stack) GetDependsOn() []meta.DependencyReference {
+	references := make([]meta.DependencyReference, 0, len(in.Spec.DependsOn))
+	for _, d := range in.Spec.DependsOn {
+		references = append(references, meta.DependencyReference{Name: d.Name, Namespace: d.Namespace, ReadyExpr: d.ReadyExpr})
+	}
+	return references
+}

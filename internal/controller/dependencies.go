@@ -1,0 +1,197 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/acl"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
+)
+
+// checkOrder finds the faults in what the Stack says that it depends on. None of
+// them is mended by waiting.
+func (r *StackReconciler) checkOrder(ctx context.Context, stack *v1.Stack) error {
+	if len(stack.Spec.DependsOn) == 0 && len(stack.Spec.Prerequisites) == 0 {
+		return nil
+	}
+	self := client.ObjectKeyFromObject(stack)
+	for i, d := range stack.Spec.DependsOn {
+		switch key := dependency.KeyOf(stack, d); {
+		case key == self:
+			return &invalidSpecError{fmt.Errorf("spec.dependsOn[%d]: Stack %s cannot depend on itself", i, self)}
+		case r.NoCrossNamespaceRefs && key.Namespace != stack.Namespace:
+			return acl.AccessDeniedError(fmt.Sprintf("spec.dependsOn[%d]: Stack %s is in another namespace, which the controller does not allow", i, key))
+		}
+	}
+	for i, p := range stack.Spec.Prerequisites {
+		if p.Name == stack.Name {
+			return &invalidSpecError{fmt.Errorf("spec.prerequisites[%d]: Stack %s cannot depend on itself", i, self)}
+		}
+	}
+	if len(stack.Spec.DependsOn) > 0 {
+		if _, err := r.expressions.For(stack); err != nil {
+			return &invalidSpecError{err}
+		}
+	}
+	cycle, err := r.dependencyGraph(ctx).Cycle(self)
+	if err != nil {
+		return err
+	}
+	if cycle != nil {
+		return &invalidSpecError{fmt.Errorf("the Stacks depend on each other in a circle: %s. Remove one of these dependencies", dependency.CycleText(cycle))}
+	}
+	return nil
+}
+
+// observeOrder finds the other Stacks that have to come before what this one may
+// be about to do.
+func (r *StackReconciler) observeOrder(ctx context.Context, stack *v1.Stack, seen *observed) (err error) {
+	switch {
+	case seen.Deleting:
+		seen.Dependents, err = r.observeDependents(ctx, stack)
+	case seen.Problem == nil || !seen.Problem.Terminal:
+		err = r.observeDependencies(ctx, stack, seen)
+	}
+	return err
+}
+
+// observeDependencies finds out which dependencies and prerequisites are not
+// ready, and why.
+func (r *StackReconciler) observeDependencies(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	for i, d := range stack.Spec.DependsOn {
+		key := dependency.KeyOf(stack, d)
+		found, err := r.findStack(ctx, key)
+		if err != nil {
+			return err
+		}
+		why := "not found"
+		if found != nil {
+			if why, err = r.whyNot(ctx, stack, found, i, seen.program.Revision); err != nil {
+				return err
+			}
+		}
+		seen.unready(key, why)
+	}
+	for _, p := range stack.Spec.Prerequisites {
+		key := client.ObjectKey{Namespace: stack.Namespace, Name: p.Name}
+		found, err := r.findStack(ctx, key)
+		if err != nil {
+			return err
+		}
+		why, stale := "not found", false
+		if found != nil {
+			why, stale = dependency.WhyUnmet(p.Requirement, found, seen.Now)
+		}
+		if stale {
+			seen.stale = append(seen.stale, found)
+		}
+		seen.unready(key, why)
+	}
+	return nil
+}
+
+func (s *observed) unready(key client.ObjectKey, why string) {
+	if why != "" {
+		s.Unready = append(s.Unready, fmt.Sprintf("Stack %s %s", key, why))
+	}
+}
+
+// whyNot says why a dependency is not ready: by its expression where it has one,
+// and else by the built-in check.
+func (r *StackReconciler) whyNot(ctx context.Context, stack, found *v1.Stack, place int, revision string) (string, error) {
+	expressions, err := r.expressions.For(stack)
+	if err != nil {
+		return "", &invalidSpecError{err}
+	}
+	expression := expressions[place]
+	if expression == nil || r.AdditiveCELDependencyCheck {
+		if why := dependency.WhyNot(stack, found, revision); why != "" || expression == nil {
+			return why, nil
+		}
+	}
+	return dependency.WhyNotBy(ctx, expression, stack, found), nil
+}
+
+// findStack reads a Stack, and returns nil for one that is not there. The cache
+// has only the Stacks that this controller watches: one of another shard, or of
+// another namespace where it watches but its own, is read from the API server.
+func (r *StackReconciler) findStack(ctx context.Context, key client.ObjectKey) (*v1.Stack, error) {
+	stack := &v1.Stack{}
+	if r.Get(ctx, key, stack) == nil {
+		return stack, nil
+	}
+	err := r.APIReader.Get(ctx, key, stack)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("failed to read Stack %s: %w", key, err)
+	}
+	return stack, nil
+}
+
+// dependencyGraph leads from Stacks to those that they depend on.
+func (r *StackReconciler) dependencyGraph(ctx context.Context) dependency.Graph {
+	return func(key client.ObjectKey) ([]client.ObjectKey, error) {
+		stack, err := r.findStack(ctx, key)
+		if err != nil || stack == nil {
+			return nil, err
+		}
+		return dependency.Edges(stack, r.NoCrossNamespaceRefs), nil
+	}
+}
+
+// wait tells what is waited for, once, and has the prerequisites run again that
+// are too old. A reconcile request stays unanswered: it is for a run, and the run
+// is yet to come.
+func (r *StackReconciler) wait(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision) error {
+	for _, stale := range seen.stale {
+		if err := r.runAgain(ctx, stale); err != nil {
+			return err
+		}
+	}
+	before := conditions.Get(stack, meta.ReadyCondition)
+	if err := r.patchStatus(ctx, stack, func() {
+		if seen.Deleting {
+			markWaiting(stack, decision.Message)
+			return
+		}
+		markFailed(stack, decision.Reason, decision.Message)
+	}); err != nil {
+		return err
+	}
+	if before == nil || before.Reason != decision.Reason || before.Message != decision.Message {
+		r.announce(stack, notice{kind: corev1.EventTypeNormal, reason: decision.Reason, message: decision.Message})
+	}
+	return nil
+}
+
+// runAgain asks for a run of a prerequisite, unless somebody has asked already,
+// or the same was asked before and came to nothing.
+func (r *StackReconciler) runAgain(ctx context.Context, stack *v1.Stack) error {
+	request := dependency.Request(stack)
+	if requested(stack) || stack.Annotations[meta.ReconcileRequestAnnotation] == request {
+		return nil
+	}
+	before := stack.DeepCopy()
+	if stack.Annotations == nil {
+		stack.Annotations = map[string]string{}
+	}
+	stack.Annotations[meta.ReconcileRequestAnnotation] = request
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Patch(ctx, stack, patch, fieldOwner); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("failed to ask prerequisite %s/%s to run again: %w", stack.Namespace, stack.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package decide
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fluxcd/pkg/apis/meta"
+)
+
+// The rules on what has to come first: of two Stacks the one that the other
+// depends on, and on deletion the one that depends on the other.
+
+// fault comes before all else that a run may wait for: nothing that happens
+// elsewhere will ever let it start.
+func fault(o Observation) (Decision, bool) {
+	if o.Problem == nil || !o.Problem.Terminal {
+		return Decision{}, false
+	}
+	return problem(o)
+}
+
+// dependencies hold back the start of a run, and nothing else. A Stack that has
+// nothing to run stays as it is, whatever becomes of its dependencies. A recovery
+// does not wait: it only finds out what has happened already.
+//
+// They come before a problem that may pass, because what is missing is often
+// what a dependency makes.
+func dependencies(o Observation) (Decision, bool) {
+	if len(o.Unready) == 0 || !wantsRun(o) {
+		return Decision{}, false
+	}
+	return Decision{
+		Action:  Wait,
+		Reason:  meta.DependencyNotReadyReason,
+		Message: "Dependencies are not ready: " + some(o.Unready),
+		After:   o.RetryInterval,
+	}, true
+}
+
+// wantsRun tells whether an update or a preview would be started now. With a
+// problem in the way nobody knows, so that it is taken for wanted.
+func wantsRun(o Observation) bool {
+	if _, recovers := recovery(o); recovers {
+		return false
+	}
+	if o.Problem != nil {
+		return true
+	}
+	for _, r := range []rule{requested, changedInputs, failedBefore, resync} {
+		if d, ok := r(o); ok {
+			return d.Action == Start
+		}
+	}
+	return false
+}
+
+// dependents are destroyed first: they may use what this Stack has made.
+func dependents(o Observation) (Decision, bool) {
+	if len(o.Dependents) == 0 {
+		return Decision{}, false
+	}
+	depends, them := "depends", "Stack "
+	if len(o.Dependents) > 1 {
+		depends, them = "depend", "Stacks "
+	}
+	return Decision{
+		Action:  Wait,
+		Reason:  meta.ProgressingReason,
+		Message: fmt.Sprintf("Waiting for %s%s, which %s on this one, to be deleted", them, some(o.Dependents), depends),
+		After:   o.RetryInterval,
+	}, true
+}
+
+// maxNamed bounds how many others a message names.
+const maxNamed = 10
+
+func some(all []string) string {
+	if more := len(all) - maxNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:maxNamed], ", "), more)
+	}
+	return strings.Join(all, ", ")
+}

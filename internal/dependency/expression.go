@@ -1,0 +1,132 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dependency
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	fluxcel "github.com/fluxcd/pkg/runtime/cel"
+	"github.com/google/cel-go/cel"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// Expressions are the compiled readyExprs of Stacks. Each is compiled once for a
+// generation of its Stack: that takes longer than all else in a reconcile. It is
+// safe for concurrent use.
+type Expressions struct {
+	compiled *lru.Cache // UID -> compiled
+}
+
+// NewExpressions keeps those of as many Stacks.
+func NewExpressions(size int) *Expressions {
+	return &Expressions{compiled: lru.New(size)}
+}
+
+// compiled are the expressions of one Stack, by their place in dependsOn.
+type compiled struct {
+	generation int64
+	byPlace    map[int]*fluxcel.Expression
+	err        error
+}
+
+// For returns the expressions of the Stack by their place in dependsOn. An error
+// is a fault in the spec, and names the field.
+func (e *Expressions) For(stack *v1.Stack) (map[int]*fluxcel.Expression, error) {
+	if found, ok := e.compiled.Get(stack.UID); ok {
+		if c, ok := found.(compiled); ok && c.generation == stack.Generation {
+			return c.byPlace, c.err
+		}
+	}
+	c := compile(stack)
+	if len(c.byPlace) > 0 || c.err != nil {
+		e.compiled.Add(stack.UID, c)
+	}
+	return c.byPlace, c.err
+}
+
+// Drop forgets those of a Stack that is gone.
+func (e *Expressions) Drop(stack types.UID) { e.compiled.Remove(stack) }
+
+func compile(stack *v1.Stack) compiled {
+	c := compiled{generation: stack.Generation, byPlace: map[int]*fluxcel.Expression{}}
+	for i, d := range stack.Spec.DependsOn {
+		if d.ReadyExpr == "" {
+			continue
+		}
+		expression, err := fluxcel.NewExpression(d.ReadyExpr,
+			fluxcel.WithCompile(), fluxcel.WithOutputType(cel.BoolType), fluxcel.WithStructVariables("self", "dep"))
+		if err != nil {
+			return compiled{generation: stack.Generation, err: fmt.Errorf("spec.dependsOn[%d].readyExpr: %s", i, bounded(err))}
+		}
+		c.byPlace[i] = expression
+	}
+	return c
+}
+
+// evaluationTimeout bounds what one evaluation may cost. An expression over
+// lists within lists can take for ever, and would keep a worker from all other
+// Stacks.
+const evaluationTimeout = time.Second
+
+// WhyNotBy says why the dependency is not ready by its expression, as WhyNot. An
+// expression that cannot be evaluated is one that does not hold: what it asks for
+// may not be there yet.
+func WhyNotBy(ctx context.Context, expression *fluxcel.Expression, stack, dependency *v1.Stack) string {
+	self, err := fields(stack)
+	if err != nil {
+		return notEvaluated(err)
+	}
+	dep, err := fields(dependency)
+	if err != nil {
+		return notEvaluated(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, evaluationTimeout)
+	defer cancel()
+	holds, err := expression.EvaluateBoolean(ctx, map[string]any{"self": self, "dep": dep})
+	switch {
+	case err != nil:
+		// The innermost error is the fault; the others say the expression again.
+		for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
+			err = inner
+		}
+		return notEvaluated(err)
+	case !holds:
+		return "does not meet its readyExpr"
+	}
+	return ""
+}
+
+func notEvaluated(err error) string {
+	return "does not meet its readyExpr, which cannot be evaluated: " + bounded(err)
+}
+
+// fields are those of the Stack as its manifest has them.
+func fields(stack *v1.Stack) (map[string]any, error) {
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(stack)
+	if err != nil {
+		return nil, fmt.Errorf("failed to convert Stack %s/%s: %w", stack.Namespace, stack.Name, err)
+	}
+	object["apiVersion"], object["kind"] = v1.GroupVersion.String(), v1.StackKind
+	return object, nil
+}
+
+// maxFault bounds what a message tells of a fault in an expression.
+const maxFault = 512
+
+// bounded is the error in one line: CEL draws an arrow below the fault.
+func bounded(err error) string {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	if len(text) > maxFault {
+		text = strings.ToValidUTF8(text[:maxFault], "") + "..."
+	}
+	return text
+}
