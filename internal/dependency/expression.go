@@ -12,6 +12,7 @@ import (
 
 	fluxcel "github.com/fluxcd/pkg/runtime/cel"
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
@@ -62,14 +63,69 @@ func compile(stack *v1.Stack) compiled {
 		if d.ReadyExpr == "" {
 			continue
 		}
-		expression, err := fluxcel.NewExpression(d.ReadyExpr,
-			fluxcel.WithCompile(), fluxcel.WithOutputType(cel.BoolType), fluxcel.WithStructVariables("self", "dep"))
+		expression, err := compileOne(d.ReadyExpr)
 		if err != nil {
-			return compiled{generation: stack.Generation, err: fmt.Errorf("spec.dependsOn[%d].readyExpr: %s", i, bounded(err))}
+			return compiled{generation: stack.Generation, err: fmt.Errorf("spec.dependsOn[%d].readyExpr: %w", i, err)}
 		}
 		c.byPlace[i] = expression
 	}
 	return c
+}
+
+func compileOne(text string) (*fluxcel.Expression, error) {
+	expression, err := fluxcel.NewExpression(text,
+		fluxcel.WithCompile(), fluxcel.WithOutputType(cel.BoolType), fluxcel.WithStructVariables("self", "dep"))
+	if err != nil {
+		return nil, errors.New(firstFault(text, err))
+	}
+	nested, err := nesting(text)
+	if err != nil {
+		return nil, err
+	}
+	if nested > maxNesting {
+		return nil, fmt.Errorf("%d loops (all, exists, map, filter) are nested, and must not be more than %d", nested, maxNesting)
+	}
+	return expression, nil
+}
+
+// firstFault is the first of the faults that CEL found. The expression itself,
+// which may be long, comes before it, and a drawing of the place after it.
+func firstFault(expression string, err error) string {
+	text := err.Error()
+	if _, after, ok := strings.Cut(text, "'"+expression+"': "); ok {
+		text, _, _ = strings.Cut(after, "\n")
+	}
+	return bounded(errors.New(text))
+}
+
+// maxNesting bounds the loops within loops. The end of its time does not end an
+// evaluation at once: a loop is left after a hundred more steps, each of which
+// may be another loop.
+const maxNesting = 3
+
+// nesting is how deep the loops of an expression are nested.
+func nesting(text string) (int, error) {
+	env, err := cel.NewEnv(cel.OptionalTypes())
+	if err != nil {
+		return 0, fmt.Errorf("failed to create a CEL environment: %w", err)
+	}
+	parsed, issues := env.Parse(text)
+	if issues.Err() != nil {
+		return 0, errors.New(firstFault(text, issues.Err()))
+	}
+	return loops(ast.NavigateAST(parsed.NativeRep())), nil
+}
+
+func loops(e ast.NavigableExpr) int {
+	deepest := 0
+	for i, child := range e.Children() {
+		depth := loops(child)
+		if e.Kind() == ast.ComprehensionKind && i > 0 { // the first is what the loop is over
+			depth++
+		}
+		deepest = max(deepest, depth)
+	}
+	return deepest
 }
 
 // evaluationTimeout bounds what one evaluation may cost. An expression over
@@ -122,7 +178,7 @@ func fields(stack *v1.Stack) (map[string]any, error) {
 // maxFault bounds what a message tells of a fault in an expression.
 const maxFault = 512
 
-// bounded is the error in one line: CEL draws an arrow below the fault.
+// bounded is the error in one line.
 func bounded(err error) string {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	if len(text) > maxFault {
