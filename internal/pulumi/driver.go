@@ -69,6 +69,9 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 		// outputs are not those of the state.
 		return result
 	}
+	if s.found {
+		result.Backend = s.backend()
+	}
 	result.Outputs = showOutputs(s.events.outputs, s.mask)
 	result.LeftOut = len(s.events.outputs) - len(result.Outputs)
 	result.Interrupted = last.byForce()
@@ -87,6 +90,8 @@ type session struct {
 	env     []string
 	project run.Project
 	events  *events
+	// found says that the backend has, or had, the stack.
+	found bool
 	// checking says that the last call of the CLI was the one that looks for
 	// changes that are not expected.
 	checking bool
@@ -126,17 +131,12 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 // update makes the stack only where it is not known to exist, which saves the
 // CLI process that would ask for it.
 func (s *session) update(ctx context.Context) (exit, error) {
-	if !s.run.Exists {
+	if !s.run.Exists && s.run.KnownBackend == "" {
 		return s.createAndApply(ctx)
 	}
 	last, err := s.apply(ctx)
 	if err != nil || last.code != exitStackNotFound {
 		return last, err
-	}
-	if s.run.Known.Name != "" {
-		// To make it anew would be to make everything that it manages a second time.
-		return exit{}, fmt.Errorf("the stack %s has been updated before, and is not in the backend any more: "+
-			"set the backend, or restore the state, that it was updated in; if it was removed on purpose, delete this Stack and make another", s.stack)
 	}
 	return s.createAndApply(ctx)
 }
@@ -243,7 +243,8 @@ func (s *session) look(ctx context.Context, operation ...string) (exit, error) {
 		"--suppress-outputs", "--suppress-progress", "--event-log", s.dir.events())})
 }
 
-// call calls the CLI. What is known of events afterwards is that call's.
+// call calls the CLI for the stack. What is known of events afterwards is that
+// call's. It is an error where the stack is not in the backend and should be.
 func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if err := os.Remove(s.dir.events()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit{}, workspaceError{fmt.Errorf("removing old events: %w", err)}
@@ -253,7 +254,12 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	c.dir, c.env, c.pids = s.program, s.env, s.dir.pids()
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
 	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say}
-	return s.driver.execute(ctx, c)
+	last, err := s.driver.execute(ctx, c)
+	if err != nil || last.code != exitStackNotFound {
+		s.found = s.found || s.events.began || (err == nil && last.code == 0)
+		return last, err
+	}
+	return last, s.missing()
 }
 
 // endLeftovers makes sure that nothing of the run lives on: a CLI that is killed

@@ -75,6 +75,12 @@ type Run struct {
 	// else is another stack, and this one would be left behind with all that it
 	// manages.
 	Known Project
+	// KnownBackend is the Result.Backend of the last run that had one. Where it is
+	// another than that of this run, a stack that is not found has not gone.
+	KnownBackend string
+	// MayBeGone says of a Recover that the stack is to be destroyed, or was about
+	// to be, so that it is no fault where it is not there any more.
+	MayBeGone bool
 	// Timeout bounds the run. When it has passed, the run is cancelled gently.
 	Timeout time.Duration
 }
@@ -197,6 +203,9 @@ type Result struct {
 	Changes Changes
 	// Project that was run.
 	Project Project
+	// Backend is the URL of the backend that the stack was found or made in, without
+	// user, password and query. Empty where that was not seen, and for a Preview.
+	Backend string `json:",omitempty"`
 	// Interrupted says that Pulumi was ended by force, so that a lock and
 	// operations in flight may be left behind: a Recover is needed.
 	Interrupted bool `json:",omitempty"`

@@ -1,0 +1,66 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// PublicBackend is the part of a backend's URL that may be shown and kept: without
+// user and password, query and fragment, and without slashes at its end. Of what
+// is no URL only the scheme is left.
+func PublicBackend(backend string) string {
+	u, err := url.Parse(backend)
+	if err != nil {
+		return scheme(backend) + "://"
+	}
+	public := url.URL{Scheme: u.Scheme, Opaque: u.Opaque, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}
+	return public.String()
+}
+
+// hiddenBackend is told in place of a backend that a Secret names: a digest, which
+// tells it from another.
+func hiddenBackend(public string) string {
+	digest := sha256.Sum256([]byte(public))
+	return fmt.Sprintf("%s://sha256-%x", scheme(public), digest[:8])
+}
+
+// backend is what is told of the backend of this run.
+func (s *session) backend() string {
+	public := PublicBackend(s.run.Backend)
+	if s.mask.apply(public) == public {
+		return public
+	}
+	return hiddenBackend(public)
+}
+
+// isElsewhere says that the stack was last seen in another backend.
+func (s *session) isElsewhere() bool {
+	known, public := s.run.KnownBackend, PublicBackend(s.run.Backend)
+	return known != "" && known != public && known != hiddenBackend(public)
+}
+
+// missing tells what is wrong where the backend does not have the stack, nil where
+// that may be. A stack that was seen in another backend is still there, with all
+// that it manages; one that was updated before has not gone by itself.
+func (s *session) missing() error {
+	switch {
+	case s.isElsewhere():
+		return fmt.Errorf("the stack %s is not in the backend %s: it was last seen in %s, and all that it manages would be left behind: "+
+			"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that, or bring the state here with pulumi stack export and import",
+			s.stack, s.backend(), s.run.KnownBackend)
+	case s.run.Operation == run.Destroy, s.run.MayBeGone:
+		return nil
+	case s.run.Known.Name != "":
+		// To make it anew would be to make everything that it manages a second time.
+		return fmt.Errorf("the stack %s has been updated before, and is not in the backend any more: "+
+			"set the backend, or restore the state, that it was updated in; if it was removed on purpose, delete this Stack and make another", s.stack)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+func TestWhatIsToldOfABackend(t *testing.T) {
+	for backend, want := range map[string]string{
+		"https://api.pulumi.com":                             "https://api.pulumi.com",
+		"https://api.pulumi.com/":                            "https://api.pulumi.com",
+		"file:///state/prod/":                                "file:///state/prod",
+		"file:///state/a@b":                                  "file:///state/a@b",
+		"file://~/state":                                     "file://~/state",
+		"s3://key:secret@bucket/prod?region=x&awssdk=v2#f":   "s3://bucket/prod",
+		"postgres://bob:hunter2@db:5432/pulumi?sslmode=none": "postgres://db:5432/pulumi",
+		"postgres://bob:hunter/2@db/pulumi":                  "postgres://",
+		"postgres://bob:hunter%2@db/pulumi":                  "postgres://",
+		"azblob://container?storage_account=a":               "azblob://container",
+		"":                                                   "",
+	} {
+		NewWithT(t).Expect(PublicBackend(backend)).To(Equal(want), backend)
+	}
+}
+
+func TestABackendThatASecretNamesIsNotNamed(t *testing.T) {
+	g := NewWithT(t)
+	of := func(backend string) string {
+		s := &session{run: run.Run{Backend: backend}, mask: newMasker([]string{"s3://private?region=x", "s3://private", "s3://other"})}
+		return s.backend()
+	}
+	g.Expect(of("s3://private?region=x")).To(MatchRegexp(`^s3://sha256-[0-9a-f]{16}$`))
+	g.Expect(of("s3://private?region=x")).To(Equal(of("s3://private")))
+	g.Expect(of("s3://private")).NotTo(Equal(of("s3://other")))
+}
+
+// The stack is in the first backend, and then asked for in another one.
+func TestAStackThatIsNotFoundHasNotAlwaysGone(t *testing.T) {
+	known := run.Project{Name: "demo", Runtime: "yaml"}
+	for name, test := range map[string]struct {
+		operation run.Operation
+		edit      func(r *run.Run, first string)
+		want      run.Outcome
+		says      string
+	}{
+		"an update that was seen in another backend": {
+			operation: run.Update, want: run.Failed, says: "or bring the state here",
+			edit: func(r *run.Run, first string) { r.KnownBackend = first },
+		},
+		"a destroy of what was seen in another backend": {
+			operation: run.Destroy, want: run.Failed, says: "or bring the state here",
+			edit: func(r *run.Run, first string) { r.KnownBackend = first },
+		},
+		"a recovery of what was seen in another backend": {
+			operation: run.Recover, want: run.Failed, says: "or bring the state here",
+			edit: func(r *run.Run, first string) { r.KnownBackend, r.MayBeGone = first, true },
+		},
+		"a destroy of what was last seen here": {
+			operation: run.Destroy, want: run.Succeeded,
+			edit: func(r *run.Run, _ string) { r.Known, r.KnownBackend = known, PublicBackend(r.Backend) },
+		},
+		"a destroy of what was never seen": {operation: run.Destroy, want: run.Succeeded},
+		"a recovery of what was updated before": {
+			operation: run.Recover, want: run.Failed, says: "is not in the backend any more",
+			edit: func(r *run.Run, _ string) { r.Known, r.KnownBackend = known, PublicBackend(r.Backend) },
+		},
+		"a recovery of what is to be destroyed": {
+			operation: run.Recover, want: run.Succeeded,
+			edit: func(r *run.Run, _ string) {
+				r.Known, r.KnownBackend, r.MayBeGone = known, PublicBackend(r.Backend), true
+			},
+		},
+		"a recovery of what was never updated": {operation: run.Recover, want: run.Succeeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			first := l.do(t.Context(), l.update(plainProgram))
+			l.Expect(first.Outcome).To(Equal(run.Succeeded), first.Message)
+			l.Expect(first.Backend).To(Equal("file://" + l.backend))
+
+			r := l.update(plainProgram)
+			r.Operation, r.Backend = test.operation, "file://"+t.TempDir()+"?no_tmp_dir=true"
+			if test.edit != nil {
+				test.edit(&r, first.Backend)
+			}
+			result := l.do(t.Context(), r)
+			l.Expect(result.Outcome).To(Equal(test.want), result.Message)
+			l.Expect(result.Message).To(ContainSubstring(test.says))
+			l.Expect(result.Backend).To(BeEmpty(), "the stack is not there")
+			if r.KnownBackend == first.Backend {
+				l.Expect(result.Message).To(And(ContainSubstring(first.Backend), ContainSubstring(PublicBackend(r.Backend)+": ")))
+			}
+		})
+	}
+}
