@@ -14,12 +14,13 @@ import (
 )
 
 // awaitEnd returns when no process of the run is alive. A CLI that is told by
-// the kernel that its controller has died finishes what it has begun, and is
-// given the time for that; what it leaves behind is ended.
+// its guard that its controller has died finishes what it has begun, and is given
+// the time for that, but no more than leaves some for the run that waits; what it
+// leaves behind is ended.
 func (d *Driver) awaitEnd(ctx context.Context, runID string, say func(string)) error {
 	grace := d.Grace.withDefaults()
 	for _, patience := range []time.Duration{grace.Finish, grace.Abort} {
-		if gone, err := cliGoneWithin(ctx, runID, patience); err != nil {
+		if gone, err := cliGoneWithin(ctx, runID, partOf(ctx, patience)); err != nil {
 			return err
 		} else if gone {
 			break
@@ -31,6 +32,16 @@ func (d *Driver) awaitEnd(ctx context.Context, runID string, say func(string)) e
 	}
 	_, err := endLeftovers(runID, grace.Kill)
 	return err
+}
+
+// partOf bounds a patience by a third of the time that is left. Waiting for longer
+// than that would end with the run, and the next would wait from the beginning: a
+// process that hangs would never be told to stop.
+func partOf(ctx context.Context, patience time.Duration) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return min(patience, time.Until(deadline)/3)
+	}
+	return patience
 }
 
 // cliGoneWithin waits for the end of the CLI of the run.

@@ -226,19 +226,39 @@ func TestADestroyCanRunTheProgram(t *testing.T) {
 func TestARecoveryAndARefreshCanRunTheProgram(t *testing.T) {
 	l := newLab(t).withProvider()
 	r, things := l.expired()
+	l.interrupt("a")
 	r.Operation = run.Recover
-	l.Expect(l.do(t.Context(), r).Outcome).To(Equal(run.Failed))
+	r.Interrupted = []run.Interrupted{{ID: "lost", Host: "gone"}}
+	result := l.do(t.Context(), r)
+	l.Expect(result.Outcome).To(Equal(run.Failed))
+	l.Expect(result.Interrupted).To(BeTrue(), "the state does not tell any more what was in flight")
+	l.Expect(l.state()).NotTo(ContainSubstring("pending_operations"))
+	r.Interrupted = append(r.Interrupted, run.Interrupted{ID: "lost-too", Host: "gone"})
 	r.Options.RunProgram = true
 	l.newCalls()
 	check := r
 	check.Operation, check.Exists = run.Preview, true
 	check.Options.Refresh, check.Options.ExpectNoRefreshChanges = true, true
-	result := l.do(t.Context(), check)
+	result = l.do(t.Context(), check)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(l.newCalls()).To(Equal([]string{"refresh", "preview"}), "a provider with other settings is no drift")
 	result = l.do(t.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(l.newCalls()).To(Equal([]string{"refresh", "stack export"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"stack export", "refresh", "stack export"}))
+	l.Expect(things.Things()).To(HaveLen(1))
+
+}
+
+func TestARecoveryOfWhatWasInFlightCanRunTheProgram(t *testing.T) {
+	l := newLab(t).withProvider()
+	r, things := l.expired()
+	l.interrupt("a")
+	r.Operation, r.Options.RunProgram = run.Recover, true
+	r.Interrupted = []run.Interrupted{{ID: "lost", Host: "gone"}}
+	result := l.do(t.Context(), r)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.newCalls()).To(Equal([]string{"stack export", "refresh", "stack export"}))
+	l.Expect(l.state()).NotTo(ContainSubstring("pending_operations"))
 	l.Expect(things.Things()).To(HaveLen(1))
 }
 

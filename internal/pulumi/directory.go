@@ -19,6 +19,7 @@ import (
 //	events.jsonl   what the engine tells
 //	stdout, stderr what the CLI prints
 //	pids           the numbers of the CLI processes, as they stand in a lock
+//	backend        what may be told of the backend
 //	state.json     the state, when it is looked into
 type Directory string
 
@@ -32,6 +33,7 @@ func (d Directory) events() string     { return filepath.Join(string(d), "events
 func (d Directory) stdout() string     { return filepath.Join(string(d), "stdout") }
 func (d Directory) stderr() string     { return filepath.Join(string(d), "stderr") }
 func (d Directory) pids() string       { return filepath.Join(string(d), "pids") }
+func (d Directory) backend() string    { return filepath.Join(string(d), "backend") }
 func (d Directory) state() string      { return filepath.Join(string(d), "state.json") }
 
 // of returns the directory of another run, which lies beside this one.
@@ -52,11 +54,11 @@ func (d Directory) Make() error {
 // Clear removes all that a run put into the directory, but not what its caller
 // keeps there.
 func (d Directory) Clear() error {
-	return errors.Join(d.ClearBulk(), remove(d.events(), d.pids()))
+	return errors.Join(d.ClearBulk(), remove(d.events(), d.pids(), d.backend()))
 }
 
-// ClearBulk leaves what a recovery from the run would read: its events, and the
-// numbers of its processes.
+// ClearBulk leaves what a recovery from the run would read: its events, the numbers
+// of its processes, and its backend.
 func (d Directory) ClearBulk() error {
 	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state())
 }

@@ -57,7 +57,8 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	}
 	last.stderr = s.mask.apply(last.stderr)
 	outcome, message := judge(ending{
-		operation: r.Operation, err: err, last: last, events: *s.events, checked: s.checking, cause: context.Cause(ctx),
+		operation: r.Operation, err: err, last: last, events: *s.events, checked: s.checking,
+		missing: s.missed && !s.found, cause: context.Cause(ctx),
 	})
 	result.Outcome, result.Message = outcome, cut(s.mask.apply(message), maxMessage)
 	if s.checking {
@@ -74,7 +75,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	}
 	result.Outputs = showOutputs(s.events.outputs, s.mask)
 	result.LeftOut = len(s.events.outputs) - len(result.Outputs)
-	result.Interrupted = last.byForce()
+	result.Interrupted = last.byForce() || s.unsettled
 	result.UnknownCreates = s.unknownCreates()
 	return result
 }
@@ -90,11 +91,16 @@ type session struct {
 	env     []string
 	project run.Project
 	events  *events
-	// found says that the backend has, or had, the stack.
-	found bool
+	// found says that the backend has, or had, the stack, and missed that it was
+	// asked for and is not there.
+	found, missed bool
+	// stopped says that the last call of the CLI was told to stop.
+	stopped bool
 	// checking says that the last call of the CLI was the one that looks for
 	// changes that are not expected.
 	checking bool
+	// unsettled says that the refresh of a recovery did not get to its end.
+	unsettled bool
 	// pending are the creations in flight that the state or an earlier run tells
 	// of, for a recovery.
 	pending []string
@@ -109,6 +115,9 @@ func (s *session) work(ctx context.Context) (exit, error) {
 	}
 	s.prepared, s.project = prepared, prepared.project
 	s.env = s.driver.environment(s.dir, s.run)
+	if err := os.WriteFile(s.dir.backend(), []byte(s.backend()), 0o600); err != nil {
+		return exit{}, workspaceError{fmt.Errorf("noting the backend of the run: %w", err)}
+	}
 	switch s.run.Operation {
 	case run.Destroy:
 		return s.destroy(ctx)
@@ -255,10 +264,12 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
 	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say}
 	last, err := s.driver.execute(ctx, c)
+	s.stopped = last.stopped
 	if err != nil || last.code != exitStackNotFound {
 		s.found = s.found || s.events.began || (err == nil && last.code == 0)
 		return last, err
 	}
+	s.missed = true
 	return last, s.missing()
 }
 

@@ -69,8 +69,8 @@ type events struct {
 	// apart.
 	changed                        []string
 	changedCount, changedProviders int
-	// failedCreates and providerGone are sets of URNs: see unknownCreates.
-	failedCreates, providerGone map[string]bool
+	// failedCreates, providerGone and cancelled are sets of URNs: see unknownCreates.
+	failedCreates, providerGone, cancelled map[string]bool
 }
 
 // diagnostic is an error that the engine or the program reported.
@@ -116,6 +116,9 @@ func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
 	}
 	if event.Severity == "error" && isProviderGone(text) {
 		note(&e.providerGone, event.URN)
+	}
+	if event.Severity == "error" && isCancelled(text) {
+		note(&e.cancelled, event.URN)
 	}
 	printed := event.Severity == "info#err"
 	if event.Severity == "error" || printed {
@@ -219,12 +222,13 @@ func (e *events) readFailed(event *stepEvent) string {
 }
 
 // unknownCreates are the resources whose provider went away while it created
-// them. The engine takes that for a creation that failed and keeps no pending
-// operation, but the resource may exist.
-func (e *events) unknownCreates() []string {
+// them, or, in a run that was told to stop, gave up waiting for what it had begun.
+// The engine takes that for a creation that failed and keeps no pending operation,
+// but the resource may exist.
+func (e *events) unknownCreates(stopped bool) []string {
 	var unknown []string
 	for urn := range e.failedCreates {
-		if e.providerGone[urn] {
+		if e.providerGone[urn] || (stopped && e.cancelled[urn]) {
 			unknown = append(unknown, urn)
 		}
 	}
@@ -253,6 +257,12 @@ func isProviderGone(text string) bool {
 		"transport is closing",
 		"the connection is draining",
 	}, func(sign string) bool { return strings.Contains(text, sign) })
+}
+
+// isCancelled recognizes a call that its provider gave up because it was told to,
+// by gRPC's code or by the words of Go's context.
+func isCancelled(text string) bool {
+	return strings.Contains(text, "rpc error: code = Canceled") || strings.Contains(text, "context canceled")
 }
 
 // step is the line for an operation on a resource: none for one that is as it

@@ -5,39 +5,112 @@ package pulumi
 
 import (
 	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
+// unfinishedLock is how old the file of a lock that was not written to its end has
+// to be until nobody can be writing it any more.
+const unfinishedLock = time.Minute
+
+// removeLocks removes the locks that the interrupted runs have left in a file
+// backend, and no other. Pulumi itself removes all locks of a stack at once, and
+// none of a stack that does not exist: of a CLI that was killed while it made the
+// stack, or after it has removed it. Each CLI process has a file of its own. It is
+// true where nothing that could be a lock is left.
+func (s *session) removeLocks() (bool, error) {
+	if s.lockDir() == "" {
+		return false, nil
+	}
+	entries, err := os.ReadDir(s.lockDir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("looking for the locks of the stack: %w", err)
+	}
+	free := true
+	for _, entry := range entries {
+		path := filepath.Join(s.lockDir(), entry.Name())
+		if !s.isOurs(readLock(path)) && !isUnfinished(entry) {
+			free = false
+			continue
+		}
+		s.say("a lock of the stack was left by a run that was interrupted, and is removed: " + path)
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, fmt.Errorf("removing the lock of a run that was interrupted: %w", err)
+		}
+	}
+	return free, nil
+}
+
+// isUnfinished recognizes the file that is to become a lock, of a CLI that was
+// killed before it did. No CLI can go on beside it: it is taken for a lock, and is
+// not one that can be read.
+func isUnfinished(entry fs.DirEntry) bool {
+	info, err := entry.Info()
+	return err == nil && filepath.Ext(entry.Name()) == ".tmp" && time.Since(info.ModTime()) > unfinishedLock
+}
+
+// lockDir is where a file backend has the locks of the stack, "" where that is not
+// known: on any other backend, and for URLs that Pulumi resolves in ways of its
+// own.
+func (s *session) lockDir() string {
+	u, err := url.Parse(s.run.Backend)
+	if err != nil || u.Scheme != "file" || u.Host != "" || !filepath.IsAbs(u.Path) || u.Query().Has("prefix") {
+		return ""
+	}
+	return filepath.Join(u.Path, ".pulumi", "locks", filepath.FromSlash(s.stack))
+}
+
+// readLock reads who has a lock from its file: nobody that is known where that is
+// not possible.
+func readLock(path string) lockHolder {
+	var content struct {
+		PID      int    `json:"pid"`
+		Hostname string `json:"hostname"`
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(text, &content) != nil {
+		return lockHolder{}
+	}
+	return lockHolder{host: content.Hostname, pid: content.PID}
+}
+
 // lockIsLeft tells whether the stack is locked by runs that were interrupted and
-// by nobody else: Pulumi can only remove all locks of a stack at once.
+// by nobody else: pulumi cancel removes all locks of a stack at once.
 func (s *session) lockIsLeft(message string) bool {
-	here, err := os.Hostname()
-	if err != nil || !isLocked(message) {
-		return false
-	}
-	isOurs := func(h lockHolder) bool {
-		return slices.ContainsFunc(s.run.Interrupted, func(lost run.Interrupted) bool {
-			if h.host != lost.Host {
-				return false
-			}
-			// Of a run on another machine, which is gone, the name of the machine is
-			// all that is known: it is a pod's, and no other pod has it.
-			if lost.Host != here {
-				return true
-			}
-			// Its processes have ended: one that is alive has only its number.
-			alive := syscall.Kill(h.pid, 0) == nil
-			return !alive && slices.Contains(readPIDs(s.dir.of(lost.ID).pids()), h.pid)
-		})
-	}
 	holders := lockHolders(message)
-	return len(holders) > 0 && !slices.ContainsFunc(holders, func(h lockHolder) bool { return !isOurs(h) })
+	return isLocked(message) && len(holders) > 0 &&
+		!slices.ContainsFunc(holders, func(h lockHolder) bool { return !s.isOurs(h) })
+}
+
+// isOurs tells whether a lock is proven to be one of the interrupted runs, all of
+// whose processes have ended.
+func (s *session) isOurs(h lockHolder) bool {
+	here, err := os.Hostname()
+	return err == nil && slices.ContainsFunc(s.run.Interrupted, func(lost run.Interrupted) bool {
+		if h.host == "" || h.host != lost.Host {
+			return false
+		}
+		// Of a run on another machine, which is gone, the name of the machine is
+		// all that is known: it is a pod's, and no other pod has it.
+		if lost.Host != here {
+			return true
+		}
+		// Its processes have ended: one that is alive has only its number.
+		alive := syscall.Kill(h.pid, 0) == nil
+		return !alive && slices.Contains(readPIDs(s.dir.of(lost.ID).pids()), h.pid)
+	})
 }
 
 // lockHolder is who has a lock, as Pulumi tells it.
@@ -68,7 +141,7 @@ func lockHolders(message string) []lockHolder {
 	return holders
 }
 
-// readPIDs reads what notePID wrote.
+// readPIDs reads what the CLI processes noted: see start.
 func readPIDs(path string) []int {
 	file, err := os.Open(path)
 	if err != nil {

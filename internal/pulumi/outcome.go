@@ -34,6 +34,8 @@ type ending struct {
 	// checked says that the last CLI process was to find changes where none are
 	// expected, and did, or failed.
 	checked bool
+	// missing says that the stack is known not to be in the backend.
+	missing bool
 	// cause is why the run was to stop, nil if it was not.
 	cause error
 }
@@ -66,7 +68,7 @@ func judge(e ending) (run.Outcome, string) {
 	message := failureMessage(e.events.errors, e.last.stderr, e.last.code)
 	switch {
 	case isLocked(message):
-		return run.Locked, lockMessage(message)
+		return run.Locked, lockMessage(message) + lockAdvice(message, e.missing)
 	case e.events.untouched() && isRegistryAway(message):
 		return run.RegistryUnavailable, hint(message)
 	case !e.events.began && isAway(message):
@@ -137,6 +139,23 @@ func lockMessage(message string) string {
 		return message
 	}
 	return first + ": " + strings.Join(kept, ", ")
+}
+
+// lockAdvice tells what to do about the locks of a stack that does not exist: they
+// are left by a CLI that was killed while it made or removed the stack, and pulumi
+// cancel does not find the stack that they are for.
+func lockAdvice(message string, missing bool) string {
+	var urls []string
+	for line := range strings.Lines(message) {
+		if lock, _, ok := strings.Cut(strings.TrimSpace(line), ": created by "); ok {
+			urls = append(urls, PublicBackend(lock))
+		}
+	}
+	if !missing || len(urls) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(". The stack does not exist, so that pulumi cancel cannot remove that: if the process is gone, delete %s from the backend",
+		strings.Join(urls, " and "))
 }
 
 // permalink finds the link to the update in what Pulumi Cloud has the CLI print.

@@ -23,7 +23,7 @@ type command struct {
 	dir   string
 	env   []string
 	stdin string
-	// pids is the file that the number of the process is added to.
+	// pids is the file that the process adds its number to.
 	pids string
 	// stdout and stderr are the paths of files for what is printed.
 	stdout, stderr string
@@ -76,7 +76,11 @@ func (d *Driver) execute(ctx context.Context, c command) (exit, error) {
 		stopped = d.stop(p, c.events.working.Load)
 	}
 	<-read
-	return p.exit(stopped), nil
+	ended := p.exit(stopped)
+	if ended.code == exitNotNoted {
+		return exit{}, workspaceError{fmt.Errorf("noting the number of the process: %s", tidy(ended.stderr))}
+	}
+	return ended, nil
 }
 
 // watch reads events and keeps the files small for as long as the CLI lives.
@@ -97,10 +101,27 @@ func (p *child) watch(events *follower) {
 	}
 }
 
+// noteScript writes the number of its process and becomes the CLI, which keeps it.
+// A number that is written after the start would be missing when this process is
+// killed between the two: nobody could tell whose lock it is that the CLI leaves.
+const noteScript = `echo $$ >&3 || exit 125; exec "$0" "$@" 3>&-`
+
+// exitNotNoted is the exit code of noteScript, which the CLI does not have.
+const exitNotNoted = 125
+
 // start starts the CLI at the head of a process group of its own.
 func (d *Driver) start(c command) (*child, error) {
-	p := &child{cmd: exec.Command(filepath.Join(d.Bin, "pulumi"), c.args...), done: make(chan struct{})}
-	var err error
+	program, err := exec.LookPath(filepath.Join(d.Bin, "pulumi"))
+	if err != nil {
+		return nil, err
+	}
+	pids, err := os.OpenFile(c.pids, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("noting the number of the process: %w", err)
+	}
+	defer func() { _ = pids.Close() }() // the process has its own
+	p := &child{cmd: exec.Command("/bin/sh", append([]string{"-c", noteScript, program}, c.args...)...), done: make(chan struct{})}
+	p.cmd.ExtraFiles = []*os.File{pids}
 	if p.stdout, err = newOutput(c.stdout); err != nil {
 		return nil, err
 	}
@@ -129,26 +150,7 @@ func (d *Driver) start(c command) (*child, error) {
 		c.events.say(err.Error())
 	}
 	go p.reap()
-	if err := notePID(c.pids, p.cmd.Process.Pid); err != nil {
-		// Without it, nobody could tell whose the lock is if all are killed.
-		_ = p.cmd.Process.Kill()
-		<-p.done
-		p.close()
-		return nil, err
-	}
 	return p, nil
-}
-
-// notePID adds the number of a CLI process to the file. It takes the CLI longer
-// to lock a stack than this takes, so a lock is always one of a process whose
-// number is known.
-func notePID(path string, pid int) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("noting the number of the process: %w", err)
-	}
-	_, err = fmt.Fprintln(file, pid)
-	return errors.Join(err, file.Close())
 }
 
 // byForce tells whether the process may have left its lock, or operations in

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
@@ -16,46 +17,87 @@ import (
 // maxState bounds the state that a recovery looks into, in bytes.
 const maxState = 512 << 20
 
-// pendingCreates reads the creations in flight from an exported state.
-func pendingCreates(path string) ([]string, error) {
+// state is what a recovery has to know of the state of a stack.
+type state struct {
+	// creates are the creations in flight, as URNs.
+	creates []string
+	// others are the resources of the other operations in flight.
+	others []string
+	// resources that are in the state.
+	resources map[string]bool
+	// root is the stack's own entry, "" where it has none.
+	root string
+}
+
+// settled tells that nothing was in flight.
+func (s state) settled() bool { return len(s.creates)+len(s.others) == 0 }
+
+// targets are the resources that a refresh has to look at to settle what was in
+// flight. Any refresh drops the operations themselves, so where there are only
+// creations, which it cannot settle, the stack's own entry is enough. None means
+// all, where an operation is about a resource that is not in the state.
+func (s state) targets() []string {
+	targets := s.others
+	if len(targets) == 0 {
+		targets = []string{s.root}
+	}
+	if slices.ContainsFunc(targets, func(urn string) bool { return !s.resources[urn] }) {
+		return nil
+	}
+	return slices.Compact(slices.Sorted(slices.Values(targets)))
+}
+
+// readState reads an exported state.
+func readState(path string) (state, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("the state of the stack was not exported")
+		return state{}, errors.New("the state of the stack was not exported")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the state of the stack: %w", err)
+		return state{}, fmt.Errorf("reading the state of the stack: %w", err)
 	}
 	if info.Size() > maxState {
-		return nil, fmt.Errorf("the state of the stack is bigger than %d bytes", maxState)
+		return state{}, fmt.Errorf("the state of the stack is bigger than %d bytes", maxState)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the state of the stack: %w", err)
+		return state{}, fmt.Errorf("reading the state of the stack: %w", err)
 	}
-	return parsePendingCreates(text)
+	return parseState(text)
 }
 
-// parsePendingCreates reads only what is asked for: the properties of resources
-// are left as they are.
-func parsePendingCreates(text []byte) ([]string, error) {
-	var state struct {
+// parseState reads only what is asked for: the properties of resources are left as
+// they are.
+func parseState(text []byte) (state, error) {
+	type resource struct {
+		URN  string `json:"urn"`
+		Type string `json:"type"`
+	}
+	var exported struct {
 		Deployment struct {
-			Pending []struct {
+			Resources []resource `json:"resources"`
+			Pending   []struct {
 				Type     apitype.OperationType `json:"type"`
-				Resource struct {
-					URN string `json:"urn"`
-				} `json:"resource"`
+				Resource resource              `json:"resource"`
 			} `json:"pending_operations"`
 		} `json:"deployment"`
 	}
-	if err := json.Unmarshal(text, &state); err != nil {
-		return nil, fmt.Errorf("reading the state of the stack: %w", err)
+	if err := json.Unmarshal(text, &exported); err != nil {
+		return state{}, fmt.Errorf("reading the state of the stack: %w", err)
 	}
-	var creates []string
-	for _, operation := range state.Deployment.Pending {
-		if operation.Type == apitype.OperationTypeCreating {
-			creates = append(creates, operation.Resource.URN)
+	read := state{resources: make(map[string]bool)}
+	for _, known := range exported.Deployment.Resources {
+		read.resources[known.URN] = true
+		if known.Type == stackType {
+			read.root = known.URN
 		}
 	}
-	return creates, nil
+	for _, operation := range exported.Deployment.Pending {
+		if operation.Type == apitype.OperationTypeCreating {
+			read.creates = append(read.creates, operation.Resource.URN)
+		} else {
+			read.others = append(read.others, operation.Resource.URN)
+		}
+	}
+	return read, nil
 }

@@ -62,8 +62,9 @@ type Run struct {
 	// Exists says that the stack is known to be in the backend, which saves
 	// asking for it. It may be wrong.
 	Exists bool
-	// Interrupted are the runs to recover from. There is none where a Recover is
-	// only to clear what is pending.
+	// Interrupted are the runs to recover from: one, and the recoveries from it that
+	// were interrupted themselves. There is none where a Recover is only to clear
+	// what is pending.
 	Interrupted []Interrupted
 	// UnknownCreates are the creations of unknown outcome that are known already,
 	// as URNs.
@@ -207,7 +208,8 @@ type Result struct {
 	// user, password and query. Empty where that was not seen, and for a Preview.
 	Backend string `json:",omitempty"`
 	// Interrupted says that Pulumi was ended by force, so that a lock and
-	// operations in flight may be left behind: a Recover is needed.
+	// operations in flight may be left behind: a Recover is needed. Of a Recover it
+	// also says that it has begun to settle them, and failed.
 	Interrupted bool `json:",omitempty"`
 	// UnknownCreates are the URNs of resources of which nobody knows whether they
 	// were created, sorted.
