@@ -281,10 +281,11 @@ func (r *Runner) AwaitForgotten(ctx context.Context) {
 // forgottenInterval is how often AwaitForgotten looks.
 const forgottenInterval = 20 * time.Millisecond
 
-// Sweep removes what runs of an earlier controller left in the work directory,
-// but for those to keep: the ones whose result may still be absorbed. It is to be
-// called at start-up. A run with a process alive, which finishes what it had
-// begun when its controller died, is left for the next time.
+// Sweep removes what runs of an earlier controller left in the work directory. Of
+// those to keep, whose result may still be absorbed or that are to be recovered
+// from, it leaves what is needed for that. It is to be called at start-up. A run
+// with a process alive, which finishes what it had begun when its controller died,
+// is left for the next time.
 func (r *Runner) Sweep(keep func(id string) bool) error {
 	entries, err := os.ReadDir(r.options.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -296,7 +297,7 @@ func (r *Runner) Sweep(keep func(id string) bool) error {
 	var errs []error
 	for _, entry := range entries {
 		id := entry.Name()
-		if keep(id) || r.started(id) {
+		if r.started(id) {
 			continue
 		}
 		if alive, err := pulumi.Alive(id); err != nil || alive > 0 {
@@ -304,11 +305,19 @@ func (r *Runner) Sweep(keep func(id string) bool) error {
 			errs = append(errs, err)
 			continue
 		}
-		if err := os.RemoveAll(r.dir(id)); err != nil {
+		if err := r.sweep(id, keep(id)); err != nil {
 			errs = append(errs, fmt.Errorf("sweeping the work directory: %w", err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// sweep removes the directory of a run that is dead, or the bulk of it.
+func (r *Runner) sweep(id string, keep bool) error {
+	if keep {
+		return pulumi.Directory(r.dir(id)).ClearBulk()
+	}
+	return os.RemoveAll(r.dir(id))
 }
 
 func (r *Runner) started(id string) bool {

@@ -244,13 +244,19 @@ func TestASweepKeepsWhatIsAskedFor(t *testing.T) {
 	f := newFixture(t)
 	for _, id := range []string{"old", "wanted"} {
 		f.Expect(os.MkdirAll(filepath.Join(f.dir, id, "workspace"), 0o700)).To(Succeed())
+		for _, name := range []string{"events.jsonl", "pids", "backend", "stdout", resultFile} {
+			f.Expect(os.WriteFile(filepath.Join(f.dir, id, name), nil, 0o600)).To(Succeed())
+		}
 	}
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(aRun("mine", "a"))).To(Succeed())
 	f.Eventually(f.driver.starts).Should(HaveLen(1))
 	f.Expect(f.runner.Sweep(func(id string) bool { return id == "wanted" })).To(Succeed())
 	f.Expect(filepath.Join(f.dir, "old")).NotTo(BeADirectory())
-	f.Expect(filepath.Join(f.dir, "wanted")).To(BeADirectory())
+	entries, err := os.ReadDir(filepath.Join(f.dir, "wanted"))
+	f.Expect(err).NotTo(HaveOccurred())
+	f.Expect(entries).To(HaveExactElements(HaveField("Name()", "backend"), HaveField("Name()", "events.jsonl"),
+		HaveField("Name()", "pids"), HaveField("Name()", resultFile)), "what is needed, and not its bulk")
 	f.Expect(filepath.Join(f.dir, "mine")).To(BeADirectory())
 }
 
