@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -63,14 +63,14 @@ func signalUntilGone(runID string, signal syscall.Signal, grace time.Duration) (
 // held by a file descriptor and looked at a second time, so that a signal cannot
 // reach another process that got its number.
 func marked(runID string) ([]*os.Process, error) {
-	environs, err := filepath.Glob("/proc/[0-9]*/environ")
+	pids, err := processes()
 	if err != nil {
 		return nil, fmt.Errorf("looking for processes of the run: %w", err)
 	}
 	var found []*os.Process
-	for _, environ := range environs {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(environ)))
-		if err != nil || !hasMark(environ, runID) {
+	for _, pid := range pids {
+		environ := fmt.Sprintf("/proc/%d/environ", pid)
+		if !hasMark(environ, runID) {
 			continue
 		}
 		process, err := os.FindProcess(pid)
@@ -86,6 +86,24 @@ func marked(runID string) ([]*os.Process, error) {
 	return found, nil
 }
 
+// processes lists the numbers of all processes. A glob of their files would list
+// the whole directory of each, which took most of the time that a look takes.
+func processes() ([]int, error) {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = proc.Close() }() // it is only read
+	names, err := proc.Readdirnames(-1)
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, err
+}
+
 // hasMark is false for a process that is gone, or is another user's.
 func hasMark(environ, runID string) bool {
 	text, err := os.ReadFile(environ)
@@ -93,12 +111,9 @@ func hasMark(environ, runID string) bool {
 		return false
 	}
 	mark := []byte(runVariable + "=" + runID)
-	for variable := range bytes.SplitSeq(text, []byte{0}) {
-		if bytes.Equal(variable, mark) {
-			return true
-		}
-	}
-	return false
+	return bytes.Contains(text, mark) && slices.ContainsFunc(bytes.Split(text, []byte{0}), func(variable []byte) bool {
+		return bytes.Equal(variable, mark)
+	})
 }
 
 func release(processes []*os.Process) {
