@@ -203,7 +203,7 @@ func run(ctx context.Context, c config) error {
 	if err != nil {
 		return fmt.Errorf("failed to make the event recorder: %w", err)
 	}
-	podNamespace, err := controller.PodNamespace(ctx, mgr.GetAPIReader(), holder, c.runtimeNamespace)
+	holder, podNamespace, err := controller.InPod(ctx, mgr.GetAPIReader(), holder, c.runtimeNamespace)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // StackKind is the kind of a Stack.
@@ -285,6 +286,11 @@ type RunHolder struct {
 	// <boot>/<pid>/<start>.
 	// +required
 	Instance string `json:"instance"`
+
+	// PodUID is the UID of the pod that the process runs in, where it runs in
+	// one: the name of a pod may be used again.
+	// +optional
+	PodUID types.UID `json:"podUID,omitempty"`
 }
 
 // InterruptedRun is a run that was ended by force, or whose end nobody has

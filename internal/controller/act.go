@@ -66,6 +66,9 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 // the Stack is suspended, as Flux does; while a run is in flight it waits, since
 // the run may have begun before what the request is about.
 func (r *StackReconciler) nothing(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	if seen.Run != nil && seen.Run.Phase == run.Unknown {
+		return r.patchStatus(ctx, stack, func() { markHeldElsewhere(stack) })
+	}
 	if seen.Run != nil {
 		return nil
 	}

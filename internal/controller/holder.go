@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -63,28 +64,31 @@ type Holders struct {
 	Namespace string
 }
 
-// PodNamespace returns the namespace where this process is a pod there whose name
-// is its host name, and "" where it is not: on the network of its node, or outside
-// of the cluster, a host name says nothing about pods.
-func PodNamespace(ctx context.Context, reader client.Reader, here v1.RunHolder, namespace string) (string, error) {
+// InPod tells the holder which pod it is, and returns the namespace of pods, where
+// this process is a pod there whose name is its host name. Where it is not, on the
+// network of its node or outside of the cluster, a host name says nothing about
+// pods: the holder stays as it is, and the namespace is "".
+func InPod(ctx context.Context, reader client.Reader, here v1.RunHolder, namespace string) (v1.RunHolder, string, error) {
 	if namespace == "" {
-		return "", nil
+		return here, "", nil
 	}
 	pod := &corev1.Pod{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: here.Host}, pod)
 	if apierrors.IsNotFound(err) || pod.Spec.HostNetwork {
-		return "", nil
+		return here, "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("failed to read the pod of this process, %s/%s: %w", namespace, here.Host, err)
+		return here, "", fmt.Errorf("failed to read the pod of this process, %s/%s: %w", namespace, here.Host, err)
 	}
-	return namespace, nil
+	here.PodUID = pod.UID
+	return here, namespace, nil
 }
 
-// Gone is true when the process is proven to be gone. On this host it is when
-// there is no such process. On another, which is a pod, it is when there is no
-// such pod: a pod that is there may only be out of reach.
-func (h Holders) Gone(ctx context.Context, holder v1.RunHolder) (bool, error) {
+// Gone is true when the process that recorded a run at that time is proven to be
+// gone. On this host it is when there is no such process. On another, which is a
+// pod, it is when there is no such pod, or another of that name, or when its
+// containers have ended since: a pod that is there may only be out of reach.
+func (h Holders) Gone(ctx context.Context, holder v1.RunHolder, recorded time.Time) (bool, error) {
 	if holder.Host == h.Here.Host {
 		return h.goneHere(holder.Instance), nil
 	}
@@ -99,8 +103,59 @@ func (h Holders) Gone(ctx context.Context, holder v1.RunHolder) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("failed to read pod %s/%s: %w", h.Namespace, holder.Host, err)
 	}
-	// One that was evicted stays as an object, and none of its processes do.
-	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded, nil
+	switch {
+	case holder.PodUID != "" && pod.UID != holder.PodUID:
+		// The pod that the process was in made room for this one. One object is
+		// deleted only after its processes have ended, or when a person says so.
+		return true, nil
+	case pod.Status.Phase == corev1.PodFailed, pod.Status.Phase == corev1.PodSucceeded:
+		// One that was evicted stays as an object, and none of its processes do.
+		return true, nil
+	}
+	return containersEndedSince(pod, recorded), nil
+}
+
+// containersEndedSince is true when every container of the pod has ended, or was
+// started, after that time: the process that wrote a record then was in one of
+// them, and has ended with it. Which one it was in nobody tells a process, so that
+// all of them count: beside a container that does not restart, its death is not
+// proven that way.
+//
+// An ID or a number of restarts that a process reads from its pod when it starts
+// would be those of the container before it, since the kubelet reports late. A
+// comparison with them would prove the death of the living. Times cannot lag that
+// way, and both are by the clock of the pod's node.
+func containersEndedSince(pod *corev1.Pod, recorded time.Time) bool {
+	for i := range pod.Spec.Containers {
+		if !endedSince(pod, pod.Spec.Containers[i].Name, recorded) {
+			return false
+		}
+	}
+	return len(pod.Spec.Containers) > 0
+}
+
+func endedSince(pod *corev1.Pod, container string, recorded time.Time) bool {
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		if status.Name != container {
+			continue
+		}
+		for _, state := range []corev1.ContainerState{status.State, status.LastTerminationState} {
+			switch {
+			case state.Running != nil && laterSecond(state.Running.StartedAt.Time, recorded):
+				return true
+			case state.Terminated != nil && laterSecond(state.Terminated.FinishedAt.Time, recorded):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// laterSecond is true when the one time is in a later second than the other. The
+// API keeps whole seconds: within one, nobody knows what came first.
+func laterSecond(one, other time.Time) bool {
+	return one.Truncate(time.Second).After(other.Truncate(time.Second))
 }
 
 // goneHere looks the process up. In a pod the host is the same for all

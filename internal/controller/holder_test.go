@@ -29,7 +29,7 @@ func TestTheDeathOfAProcessOnThisHostIsProven(t *testing.T) {
 
 	holders := Holders{Here: here}
 	gone := func(instance string) bool {
-		is, err := holders.Gone(context.Background(), v1.RunHolder{Host: here.Host, Instance: instance})
+		is, err := holders.Gone(context.Background(), v1.RunHolder{Host: here.Host, Instance: instance}, started)
 		g.Expect(err).NotTo(HaveOccurred())
 		return is
 	}
@@ -53,7 +53,7 @@ func TestTheDeathOfAProcessOnThisHostIsProven(t *testing.T) {
 
 func TestTheDeathOfAPodIsProven(t *testing.T) {
 	g := NewWithT(t)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: "pod-1"}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: "pod-1", UID: "uid-1"}}
 	var failure error
 	reader := fake.NewClientBuilder().WithObjects(pod).WithStatusSubresource(pod).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
@@ -65,23 +65,29 @@ func TestTheDeathOfAPodIsProven(t *testing.T) {
 	}).Build()
 	holders := Holders{Here: v1.RunHolder{Host: "pod-9"}, Reader: reader, Namespace: "flux-system"}
 
-	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1"})).To(BeFalse(), "there is such a pod")
-	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-2"})).To(BeTrue())
+	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1"}, started)).To(BeFalse(), "there is such a pod")
+	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-2"}, started)).To(BeTrue())
 
 	evicted := pod.DeepCopy()
 	evicted.Name, evicted.ResourceVersion = "pod-3", ""
 	g.Expect(reader.Create(context.Background(), evicted)).To(Succeed())
 	evicted.Status.Phase = corev1.PodFailed
 	g.Expect(reader.Status().Update(context.Background(), evicted)).To(Succeed())
-	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-3"})).To(BeTrue(), "it is only an object")
+	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-3"}, started)).To(BeTrue(), "it is only an object")
 
-	g.Expect(PodNamespace(context.Background(), reader, v1.RunHolder{Host: "pod-1"}, "flux-system")).To(Equal("flux-system"))
-	g.Expect(PodNamespace(context.Background(), reader, v1.RunHolder{Host: "node-1"}, "flux-system")).To(BeEmpty(), "it is no pod's name")
+	holder, namespace, err := InPod(context.Background(), reader, v1.RunHolder{Host: "pod-1"}, "flux-system")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(namespace).To(Equal("flux-system"))
+	g.Expect(holder).To(Equal(v1.RunHolder{Host: "pod-1", PodUID: "uid-1"}))
+	holder, namespace, err = InPod(context.Background(), reader, v1.RunHolder{Host: "node-1"}, "flux-system")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(namespace).To(BeEmpty(), "it is no pod's name")
+	g.Expect(holder).To(Equal(v1.RunHolder{Host: "node-1"}))
 
 	failure = errors.New("connection refused")
-	_, err := holders.Gone(context.Background(), v1.RunHolder{Host: "pod-2"})
+	_, err = holders.Gone(context.Background(), v1.RunHolder{Host: "pod-2"}, started)
 	g.Expect(err).To(MatchError(ContainSubstring("connection refused")), "no answer proves nothing")
 
 	holders.Namespace = ""
-	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-2"})).To(BeFalse())
+	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-2"}, started)).To(BeFalse())
 }

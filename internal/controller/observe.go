@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	aclv1 "github.com/fluxcd/pkg/apis/acl"
 	"github.com/fluxcd/pkg/apis/meta"
@@ -32,8 +33,9 @@ type SourceResolver interface {
 
 // HolderProver proves that the process that recorded a run is gone.
 type HolderProver interface {
-	// Gone is true only when that is proven.
-	Gone(ctx context.Context, holder v1.RunHolder) (bool, error)
+	// Gone is true only when that is proven. The holder recorded the run at the
+	// time.
+	Gone(ctx context.Context, holder v1.RunHolder, recorded time.Time) (bool, error)
 }
 
 // observed is what one reconcile has seen: the Observation to decide on, and
@@ -100,7 +102,7 @@ func (r *StackReconciler) observeRun(ctx context.Context, recorded *v1.RunStatus
 		return nil
 	}
 	seen.Run.Holder = decide.HeldElsewhere
-	gone, err := r.Holders.Gone(ctx, recorded.Holder)
+	gone, err := r.Holders.Gone(ctx, recorded.Holder, recorded.StartedAt.Time)
 	if err != nil {
 		return fmt.Errorf("failed to find out whether %s is gone: %w", recorded.Holder.Host, err)
 	}

@@ -99,7 +99,7 @@ func (r *testRunner) end(id string, outcome run.Outcome, message string) {
 // prover says of every other process that it is gone, or not.
 type prover struct{ gone bool }
 
-func (p *prover) Gone(context.Context, v1.RunHolder) (bool, error) { return p.gone, nil }
+func (p *prover) Gone(context.Context, v1.RunHolder, time.Time) (bool, error) { return p.gone, nil }
 
 // eventLog keeps the events that were sent.
 type eventLog struct{ lines []string }
@@ -348,8 +348,12 @@ func TestARunIsLeftToAProcessThatMayBeAlive(t *testing.T) {
 
 	g.Expect(w.mustReconcile().RequeueAfter).To(BeNumerically(">", 0), "nothing tells of its end")
 	g.Expect(w.stack().Status.Run.ID).To(Equal(lost))
-	g.Expect(w.writes).To(Equal(before))
 	g.Expect(w.runner.started).To(BeZero())
+	for _, condition := range []string{meta.ReadyCondition, meta.ReconcilingCondition} {
+		g.Expect(conditions.GetMessage(w.stack(), condition)).To(Equal("Waiting for the controller on pod-1, which has run " + lost + " (update)"))
+	}
+	w.mustReconcile()
+	g.Expect(w.writes).To(Equal(before+1), "it is said once")
 }
 
 func TestARunOfAProcessThatIsGoneIsRecoveredFromAndThenRunAgain(t *testing.T) {

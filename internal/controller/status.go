@@ -86,6 +86,12 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 	markWaiting(stack, fmt.Sprintf("%s with a timeout of %s", what, stack.GetTimeout()))
 }
 
+// markHeldElsewhere: another controller has the run, for all that is known.
+func markHeldElsewhere(stack *v1.Stack) {
+	held := stack.Status.Run
+	markWaiting(stack, fmt.Sprintf("Waiting for the controller on %s, which has run %s (%s)", held.Holder.Host, held.ID, held.Operation))
+}
+
 // withdrawRun drops the record of a run that was not started.
 func withdrawRun(stack *v1.Stack) {
 	stack.Status.Run = nil

@@ -1,0 +1,89 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// containerOf is what a pod tells of a container: when the one that runs was
+// started, and when the one before it ended.
+type containerOf struct{ started, ended time.Duration }
+
+// never is what did not happen.
+const never = 1000 * time.Hour
+
+// podOf is a pod whose containers were started and ended at these times after the
+// run was recorded.
+func podOf(containers ...containerOf) *corev1.Pod {
+	at := func(after time.Duration) metav1.Time { return metav1.Time{Time: started.Add(after)} }
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: "pod-1", UID: "uid-1"},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	for i, c := range containers {
+		name := string(rune('a' + i))
+		status := corev1.ContainerStatus{Name: name}
+		if c.started != never {
+			status.State.Running = &corev1.ContainerStateRunning{StartedAt: at(c.started)}
+		} else {
+			status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
+		}
+		if c.ended != never {
+			status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{FinishedAt: at(c.ended)}
+		}
+		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: name})
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, status)
+	}
+	return pod
+}
+
+func TestTheDeathOfAContainerIsProven(t *testing.T) {
+	tests := map[string]struct {
+		pod  *corev1.Pod
+		uid  types.UID
+		want bool
+	}{
+		"a container that was started before the run was recorded may have it":           {podOf(containerOf{-time.Minute, never}), "uid-1", false},
+		"a container that was started again since has lost it":                           {podOf(containerOf{time.Minute, 50 * time.Second}), "uid-1", true},
+		"one that was started again, and of which the pod tells no end":                  {podOf(containerOf{time.Minute, never}), "uid-1", true},
+		"one that ended since and waits to be started again":                             {podOf(containerOf{never, time.Minute}), "uid-1", true},
+		"one that ended before, when another than the one that has the run was in it":    {podOf(containerOf{-time.Minute, -2 * time.Minute}), "uid-1", false},
+		"a start in the same second proves nothing":                                      {podOf(containerOf{400 * time.Millisecond, never}), "uid-1", false},
+		"an end in the same second proves nothing":                                       {podOf(containerOf{never, 999 * time.Millisecond}), "uid-1", false},
+		"a start in the second after does":                                               {podOf(containerOf{time.Second, never}), "uid-1", true},
+		"a container that waits, of which no end is told, proves nothing":                {podOf(containerOf{never, never}), "uid-1", false},
+		"any container may have the run":                                                 {podOf(containerOf{time.Minute, never}, containerOf{-time.Minute, never}), "uid-1", false},
+		"and has not when all were started since":                                        {podOf(containerOf{time.Minute, never}, containerOf{time.Hour, never}), "uid-1", true},
+		"a pod that tells nothing of its containers proves nothing":                      {withoutStatuses(podOf(containerOf{time.Minute, never})), "uid-1", false},
+		"another pod of the name":                                                        {podOf(containerOf{-time.Minute, never}), "uid-0", true},
+		"a record of a controller that did not write it, and so no proof that it is not": {podOf(containerOf{-time.Minute, never}), "", false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			holders := Holders{
+				Here:      v1.RunHolder{Host: "pod-9"},
+				Reader:    fake.NewClientBuilder().WithObjects(tt.pod).Build(),
+				Namespace: "flux-system",
+			}
+			g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: tt.uid}, started)).To(Equal(tt.want))
+		})
+	}
+}
+
+func withoutStatuses(pod *corev1.Pod) *corev1.Pod {
+	pod.Status.ContainerStatuses = nil
+	return pod
+}
