@@ -307,6 +307,11 @@ type InterruptedRun struct {
 	// Host that the run was on.
 	// +required
 	Host string `json:"host"`
+
+	// Failures is how many runs had failed one after the other with this one.
+	// From the second on, the inputs are not run again at once.
+	// +optional
+	Failures int64 `json:"failures,omitempty"`
 }
 
 // ResourceChanges counts resources by what a run did to them.
@@ -429,7 +434,8 @@ type StackStatus struct {
 	// +optional
 	LastAttemptedRevision string `json:"lastAttemptedRevision,omitempty"`
 
-	// LastAttemptedDigest is the digest of all inputs of the last run.
+	// LastAttemptedDigest is the digest of all inputs of the last run that was not
+	// a recovery.
 	// +optional
 	LastAttemptedDigest string `json:"lastAttemptedDigest,omitempty"`
 
@@ -471,8 +477,9 @@ type StackStatus struct {
 	// +optional
 	Resources *ResourcesStatus `json:"resources,omitempty"`
 
-	// Failures is how many runs have failed one after the other. A new revision
-	// or a new spec starts it anew.
+	// Failures is how many runs have failed, or were interrupted, one after the
+	// other. A new revision or a new spec starts it anew. The end of a controller,
+	// when it had its runs stop, is no failure.
 	// +optional
 	Failures int64 `json:"failures,omitempty"`
 

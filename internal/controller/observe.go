@@ -73,6 +73,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		ContinueResync:      stack.Spec.ContinueResyncOnCommitMatch,
 		RetryConflict:       stack.Spec.RetryOnUpdateConflict,
 		Requested:           requested(stack),
+		Edited:              edited(stack),
 		Interrupted:         len(stack.Status.Interrupted) > 0,
 		UnknownCreates:      stack.Status.UnknownCreates,
 		ClearPendingCreates: stack.Spec.PendingCreates == v1.PendingCreatesClear,
@@ -312,6 +313,13 @@ func requested(stack *v1.Stack) bool {
 	return ok && token != stack.Status.GetLastHandledReconcileRequest()
 }
 
+// edited tells whether the last run was of another generation. That of the
+// Pulumi operator may tell none.
+func edited(stack *v1.Stack) bool {
+	last := stack.Status.LastUpdate
+	return last != nil && last.Generation != 0 && last.Generation != stack.Generation
+}
+
 // lastRun reads the last run from the status.
 func lastRun(stack *v1.Stack) decide.LastRun {
 	last := decide.LastRun{Digest: stack.Status.LastAttemptedDigest}
@@ -331,7 +339,8 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 	}
 	last.Succeeded = update.State == v1.UpdateSucceeded
 	last.Reason, last.Message = update.Reason, update.Message
-	last.Cancelled = update.Reason == v1.RunCancelledReason || update.Reason == v1.RunInterruptedReason
+	last.Cancelled = update.Reason == v1.RunCancelledReason
+	last.Interrupted = update.Reason == v1.RunInterruptedReason
 	last.Locked = update.Reason == v1.StackLockedReason
 	switch update.Reason {
 	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, meta.ArtifactFailedReason:

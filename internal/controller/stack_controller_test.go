@@ -387,6 +387,8 @@ func TestARecoveryThatIsInterruptedRecoversFromBothRuns(t *testing.T) {
 	w.Runner = w.runner
 	w.Holder.Instance = "c"
 	w.mustReconcile()
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(10*time.Second), "the second one in a row waits")
+	w.Now = func() time.Time { return started.Add(10 * time.Second) }
 	w.mustReconcile()
 	second := w.runner.runs[w.stack().Status.Run.ID]
 	g.Expect(second.Operation).To(Equal(run.Recover))

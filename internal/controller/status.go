@@ -98,15 +98,16 @@ func withdrawRun(stack *v1.Stack) {
 }
 
 // loseRun notes that nobody has seen how the recorded run ended. It is to be
-// recovered from, and its inputs are to be run again.
+// recovered from, and its inputs are to be run again: at once the first time, and
+// so it counts as a failure.
 func loseRun(stack *v1.Stack, now time.Time) {
 	lost := stack.Status.Run
 	stack.Status.Run = nil
 	message := fmt.Sprintf("The controller on %s is gone that had run %s (%s)", lost.Holder.Host, lost.ID, lost.Operation)
-	if lost.Operation == v1.OperationPreview {
-		// It has changed nothing, so that there is nothing to recover from.
-		stack.Status.LastAttemptedDigest = ""
-	} else {
+	countAnew(stack, lost)
+	stack.Status.Failures++
+	if lost.Operation != v1.OperationPreview {
+		// A preview has changed nothing, so that there is nothing to recover from.
 		interrupt(stack, lost)
 	}
 	setLastUpdate(stack, lost, v1.UpdateFailed, v1.RunInterruptedReason, message, now)
@@ -120,12 +121,13 @@ const maxInterrupted = 20
 // interrupt notes a run that is to be recovered from, beside those that it was
 // itself to recover from.
 func interrupt(stack *v1.Stack, record *v1.RunStatus) {
-	stack.Status.LastAttemptedDigest = ""
 	if stack.Status.ProjectInfo == nil {
 		// Pulumi may have been at work, so the stack may exist.
 		stack.Status.ProjectInfo = &v1.ProjectInfo{}
 	}
-	noted := append(stack.Status.Interrupted, v1.InterruptedRun{ID: record.ID, Operation: record.Operation, Host: record.Holder.Host})
+	noted := append(stack.Status.Interrupted, v1.InterruptedRun{
+		ID: record.ID, Operation: record.Operation, Host: record.Holder.Host, Failures: stack.Status.Failures,
+	})
 	if len(noted) > maxInterrupted {
 		// The first is what all the others recover from.
 		noted = slices.Delete(noted, 1, 2)
@@ -147,10 +149,7 @@ func absorb(stack *v1.Stack, result *run.Result) {
 		return
 	}
 	reason := outcomeReason(record.Operation, result.Outcome)
-	if stack.Status.LastAttemptedDigest != record.Digest {
-		stack.Status.Failures = 0
-	}
-	stack.Status.LastAttemptedDigest = record.Digest
+	countAnew(stack, record)
 	stack.Status.History.Upsert(record.Digest, result.EndedAt, result.EndedAt.Sub(result.StartedAt).Round(time.Millisecond), reason, historyMetadata(record))
 	if result.Outcome == run.Succeeded {
 		absorbSuccess(stack, record, result)
@@ -165,6 +164,20 @@ func absorb(stack *v1.Stack, result *run.Result) {
 		interrupt(stack, record)
 	}
 	markFailed(stack, reason, result.Message)
+}
+
+// countAnew begins to count failures anew with a run of other inputs, or of
+// another spec, than the last. A recovery is not of inputs.
+func countAnew(stack *v1.Stack, record *v1.RunStatus) {
+	last := stack.Status.LastUpdate
+	anew := last != nil && last.Generation != 0 && last.Generation != record.Generation
+	if record.Operation != v1.OperationRecover {
+		anew = anew || stack.Status.LastAttemptedDigest != record.Digest
+		stack.Status.LastAttemptedDigest = record.Digest
+	}
+	if anew {
+		stack.Status.Failures = 0
+	}
 }
 
 // absorbFacts takes in what a run has found out about the stack. A preview has
@@ -195,21 +208,25 @@ func didSomething(outcome run.Outcome) bool {
 // absorbRecovery takes the result of a recovery into the status. It has run
 // nothing, so the inputs are run next.
 func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
-	stack.Status.LastAttemptedDigest = ""
+	countAnew(stack, record)
 	if result.Outcome != run.Succeeded {
-		if result.Interrupted {
-			interrupt(stack, record)
-		}
 		if result.Outcome != run.Cancelled {
 			// How long to wait for a backend that is away depends on it.
 			stack.Status.Failures++
+		}
+		if result.Interrupted {
+			interrupt(stack, record)
 		}
 		reason := outcomeReason(record.Operation, result.Outcome)
 		setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
 		markFailed(stack, reason, result.Message)
 		return
 	}
-	stack.Status.Failures = 0
+	if stack.Status.Failures > 0 && len(stack.Status.Interrupted) > 0 {
+		// How long to wait for what was interrupted depends on how often it was, and
+		// not on how often the recovery from it has failed.
+		stack.Status.Failures = stack.Status.Interrupted[0].Failures
+	}
 	stack.Status.Interrupted = nil
 	setLastUpdate(stack, record, v1.UpdateSucceeded, "", "", result.EndedAt)
 	markWaiting(stack, "Recovered from an interrupted run")

@@ -177,8 +177,8 @@ func TestLoseRunHasTheInputsRunAgain(t *testing.T) {
 	loseRun(stack, started.Add(time.Minute))
 
 	g.Expect(stack.Status.Run).To(BeNil())
-	g.Expect(stack.Status.Interrupted).To(Equal([]v1.InterruptedRun{{ID: "run-1", Operation: v1.OperationUpdate, Host: "pod-1"}}))
-	g.Expect(stack.Status.LastAttemptedDigest).To(BeEmpty())
+	g.Expect(stack.Status.Interrupted).To(Equal([]v1.InterruptedRun{{ID: "run-1", Operation: v1.OperationUpdate, Host: "pod-1", Failures: 1}}))
+	g.Expect(stack.Status.Failures).To(BeEquivalentTo(1))
 	g.Expect(neverRan(stack)).To(BeFalse(), "Pulumi may have been at work")
 	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.RunInterruptedReason))
 }

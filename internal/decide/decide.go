@@ -97,6 +97,8 @@ type LastRun struct {
 	Reason, Message string
 	// Cancelled: it did not fail but was told to stop, with the controller.
 	Cancelled bool
+	// Interrupted: nobody has seen how it ended.
+	Interrupted bool
 	// Unavailable: it could not begin, because something that it needs from
 	// elsewhere was out of reach.
 	Unavailable bool
@@ -144,6 +146,8 @@ type Observation struct {
 	Digest string
 	// Requested: somebody asks for a run that has not been answered.
 	Requested bool
+	// Edited: the spec was edited, or the object deleted, since the last run.
+	Edited bool
 	// Last run, and how many have failed one after the other up to it.
 	Last     LastRun
 	Failures int64
@@ -179,6 +183,7 @@ func forUpdate() []rule {
 		recovery,      // first of all, what an interrupted run left behind
 		requested,     // somebody asks
 		changedInputs, // never run, or with other inputs
+		recovered,     // what was interrupted is run again, but not at once time after time
 		failedBefore,  // the same again, but not at once
 		resync,        // nothing new, but the interval has passed
 	}
@@ -194,6 +199,7 @@ func forDeletion() []rule {
 		recovery,      // or the destroy would miss what nobody knows of
 		dependents,    // which may use what is to be destroyed
 		failedDestroy, // the same again, but not at once
+		destroyAgain,  // after a recovery, but not at once time after time
 		destroy,
 	}
 }
@@ -277,6 +283,21 @@ func changedInputs(o Observation) (Decision, bool) {
 	return Decision{Action: Start, Operation: operation(o)}, o.Digest != o.Last.Digest
 }
 
+// recovered runs again what was interrupted, or had left creations of unknown
+// outcome. At once the first time; inputs that end that way each time, as those do
+// that need more memory than there is, wait longer each time: they take the
+// controller down with them, and what they create and do not live to tell of may
+// be there once more after each.
+func recovered(o Observation) (Decision, bool) {
+	if o.Last.Operation != run.Recover || !o.Last.Succeeded {
+		return Decision{}, false
+	}
+	if o.Edited {
+		return Decision{Action: Start, Operation: operation(o)}, true
+	}
+	return retry(o, operation(o)), true
+}
+
 func failedBefore(o Observation) (Decision, bool) {
 	if o.Last.Succeeded {
 		return Decision{}, false
@@ -311,6 +332,13 @@ func failedDestroy(o Observation) (Decision, bool) {
 	return retry(o, run.Destroy), true
 }
 
+func destroyAgain(o Observation) (Decision, bool) {
+	if o.Last.Operation != run.Recover || !o.Last.Succeeded || o.Edited {
+		return Decision{}, false
+	}
+	return retry(o, run.Destroy), true
+}
+
 func destroyed(o Observation) (Decision, bool) {
 	open := o.Interrupted || len(o.UnknownCreates) > 0
 	return Decision{Action: LetGo}, !open && o.Last.Operation == run.Destroy && o.Last.Succeeded
@@ -327,13 +355,25 @@ const (
 	// conflictBackoff is the first wait for a lock. The Pulumi operator waits as
 	// long each time.
 	conflictBackoff = 5 * time.Second
+	// interruptedBackoff is the first wait for inputs whose run was interrupted,
+	// from the second time on.
+	interruptedBackoff = 10 * time.Second
 )
 
 // retryDelay is how long to wait after the end of a run that failed. One that
 // could not even begin, for a cause that may pass by itself, is tried sooner
 // than one that Pulumi failed: nothing was done, so that nothing is done twice.
+// One that was told to stop did not fail.
 func retryDelay(o Observation) time.Duration {
 	switch {
+	case o.Last.Cancelled:
+		return 0
+	case o.Last.Interrupted, o.Last.Succeeded:
+		// What has succeeded and is followed by another run is a recovery.
+		if o.Failures <= 1 {
+			return 0
+		}
+		return backoff(interruptedBackoff, o.Failures-1, o.RetryInterval)
 	case o.Last.Unavailable:
 		return backoff(unavailableBackoff, o.Failures, o.RetryInterval)
 	case o.Last.Locked && o.RetryConflict:
@@ -351,14 +391,24 @@ func backoff(delay time.Duration, failures int64, limit time.Duration) time.Dura
 }
 
 // retry starts the operation once the delay has passed since the last run, or
-// says again how that run failed. A request does not wait, and neither does a
-// run that was cancelled.
+// says again how that run failed. A request does not wait.
 func retry(o Observation, op run.Operation) Decision {
-	wait := retryDelay(o) - o.Now.Sub(o.Last.EndedAt)
-	if wait <= 0 || o.Requested || o.Last.Cancelled {
+	delay := retryDelay(o)
+	// Never more than the delay, if a clock was set back.
+	wait := min(delay, delay-o.Now.Sub(o.Last.EndedAt))
+	if wait <= 0 || o.Requested {
 		return Decision{Action: Start, Operation: op}
 	}
+	if o.Last.Succeeded {
+		return Decision{Action: Fail, Reason: v1.RunInterruptedReason, Message: recoveredMessage(o.Failures), After: wait}
+	}
 	return Decision{Action: Fail, Reason: o.Last.Reason, Message: o.Last.Message, After: wait}
+}
+
+// recoveredMessage tells why what was recovered from is not run at once.
+func recoveredMessage(failures int64) string {
+	return fmt.Sprintf("Recovered from an interrupted run. The next one waits, as %d runs have failed or were interrupted one after "+
+		"the other: does Pulumi, or a provider, need more memory?", failures)
 }
 
 // String tells the decision in a word or two, for logs and tests.

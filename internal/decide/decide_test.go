@@ -4,6 +4,7 @@
 package decide_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/quick"
 	"time"
@@ -41,12 +42,22 @@ func failed(o *decide.Observation, ago time.Duration) {
 	o.Last.EndedAt = now.Add(-ago)
 }
 
+func interruptedNow(o *decide.Observation) {
+	failed(o, 0)
+	o.Last.Interrupted = true
+}
+
 func TestNext(t *testing.T) {
 	start := func(op run.Operation) decide.Decision {
 		return decide.Decision{Action: decide.Start, Operation: op}
 	}
 	retryIn := func(d time.Duration) decide.Decision {
 		return decide.Decision{Action: decide.Fail, Reason: "UpdateFailed", Message: "no such bucket", After: d}
+	}
+	waitsAfterRecovery := func(failures int, d time.Duration) decide.Decision {
+		return decide.Decision{Action: decide.Fail, Reason: "RunInterrupted", After: d, Message: fmt.Sprintf("Recovered from an "+
+			"interrupted run. The next one waits, as %d runs have failed or were interrupted one after the other: does Pulumi, "+
+			"or a provider, need more memory?", failures)}
 	}
 	tests := []struct {
 		name   string
@@ -74,6 +85,9 @@ func TestNext(t *testing.T) {
 		{"a failure is tried again when the retry interval has passed",
 			func(o *decide.Observation) { failed(o, time.Minute) },
 			start(run.Update)},
+		{"a failure waits for no longer than the retry interval when the clock was set back",
+			func(o *decide.Observation) { failed(o, -time.Hour) },
+			retryIn(time.Minute)},
 		{"a request does not wait for the retry interval",
 			func(o *decide.Observation) { failed(o, time.Second); o.Requested = true },
 			start(run.Update)},
@@ -225,6 +239,76 @@ func TestNext(t *testing.T) {
 		{"an interrupted run is recovered from before a destroy",
 			func(o *decide.Observation) { o.Interrupted, o.Deleting, o.DestroyOnFinalize = true, true, true },
 			start(run.Recover)},
+		{"what was interrupted is run again at once after the recovery",
+			func(o *decide.Observation) { o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 1 },
+			start(run.Update)},
+		{"but waits when it was interrupted before",
+			func(o *decide.Observation) {
+				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now.Add(-4*time.Second), 2
+			},
+			waitsAfterRecovery(2, 6*time.Second)},
+		{"and longer each time",
+			func(o *decide.Observation) { o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 3 },
+			waitsAfterRecovery(3, 20*time.Second)},
+		{"and never longer than the retry interval",
+			func(o *decide.Observation) { o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 1<<60 },
+			waitsAfterRecovery(1<<60, time.Minute)},
+		{"and then it is run again",
+			func(o *decide.Observation) {
+				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now.Add(-10*time.Second), 2
+			},
+			start(run.Update)},
+		{"other inputs do not wait for it",
+			func(o *decide.Observation) {
+				o.Last.Operation, o.Last.EndedAt, o.Failures, o.Digest = run.Recover, now, 5, "sha256:new"
+			},
+			start(run.Update)},
+		{"nor does another spec",
+			func(o *decide.Observation) {
+				o.Last.Operation, o.Last.EndedAt, o.Failures, o.Edited = run.Recover, now, 5, true
+			},
+			start(run.Update)},
+		{"nor does a request",
+			func(o *decide.Observation) {
+				o.Last.Operation, o.Last.EndedAt, o.Failures, o.Requested = run.Recover, now, 5, true
+			},
+			start(run.Update)},
+		{"a recovery that was interrupted itself waits",
+			func(o *decide.Observation) {
+				interruptedNow(o)
+				o.Interrupted, o.Last.Operation, o.Failures = true, run.Recover, 2
+			},
+			retryIn(10 * time.Second)},
+		{"a preview that was interrupted is run again at once",
+			func(o *decide.Observation) {
+				interruptedNow(o)
+				o.Preview, o.Last.Operation, o.Failures = true, run.Preview, 1
+			},
+			start(run.Preview)},
+		{"but waits when it was interrupted before",
+			func(o *decide.Observation) {
+				interruptedNow(o)
+				o.Preview, o.Last.Operation, o.Failures = true, run.Preview, 2
+			},
+			retryIn(10 * time.Second)},
+		{"a destroy that was interrupted is run again at once after the recovery",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize = true, true
+				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 1
+			},
+			start(run.Destroy)},
+		{"but waits when it was interrupted before",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize = true, true
+				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 2
+			},
+			waitsAfterRecovery(2, 10*time.Second)},
+		{"a destroy does not wait for what an update before the deletion did",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize, o.Edited = true, true, true
+				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 5
+			},
+			start(run.Destroy)},
 		{"a recovery that failed is tried again, but not at once",
 			func(o *decide.Observation) {
 				o.Interrupted = true
@@ -336,6 +420,7 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 	}
 	o.Preview, o.ContinueResync, o.RetryConflict = bit(14), bit(15), bit(16)
 	o.Last.Unavailable, o.Last.Locked = bit(17), bit(18)
+	o.Last.Cancelled, o.Last.Interrupted, o.Edited = bit(19), bit(20), bit(21)
 	o.Failures = int64(phase)
 	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview}[operation%5]
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
@@ -378,7 +463,8 @@ func TestNextHolds(t *testing.T) {
 			return d.Action != decide.Start || o.Preview == (d.Operation == run.Preview)
 		}},
 		{"nothing that failed is put off for longer than the retry interval since it ended", func(o decide.Observation, d decide.Decision) bool {
-			return d.Action != decide.Fail || o.Problem != nil || d.After <= o.RetryInterval-o.Now.Sub(o.Last.EndedAt)
+			since := max(0, o.Now.Sub(o.Last.EndedAt)) // a clock that was set back
+			return d.Action != decide.Fail || o.Problem != nil || d.After <= o.RetryInterval-since
 		}},
 		{"a Stack in sync is looked at again within its interval", func(o decide.Observation, d decide.Decision) bool {
 			return d.Action != decide.InSync || (d.After > 0 && d.After <= o.Interval)
