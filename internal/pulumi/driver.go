@@ -76,7 +76,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	result.Outputs = showOutputs(s.events.outputs, s.mask)
 	result.LeftOut = len(s.events.outputs) - len(result.Outputs)
 	result.Interrupted = last.byForce() || s.unsettled
-	result.UnknownCreates = s.unknownCreates()
+	result.UnknownCreates, result.Forgotten = s.unknownCreates(outcome)
 	return result
 }
 

@@ -98,13 +98,14 @@ func (s *session) export(ctx context.Context) (state, exit, error) {
 	return read, last, err
 }
 
-// unknownCreates are the creations of which nobody knows the outcome, sorted: none
-// where they have been forgotten.
-func (s *session) unknownCreates() []string {
-	if s.run.ClearPendingCreates {
-		return nil
+// unknownCreates are the creations of which nobody knows the outcome, sorted, and
+// those that are forgotten. What a recovery was to forget that has failed stays to
+// be told of by the next one: the state may not have it any more.
+func (s *session) unknownCreates(outcome run.Outcome) (unknown, forgotten []string) {
+	if s.run.ClearPendingCreates && outcome == run.Succeeded {
+		return nil, s.unknown()
 	}
-	return s.unknown()
+	return s.unknown(), nil
 }
 
 func (s *session) unknown(more ...string) []string {

@@ -214,6 +214,9 @@ type Result struct {
 	// UnknownCreates are the URNs of resources of which nobody knows whether they
 	// were created, sorted.
 	UnknownCreates []string `json:",omitempty"`
+	// Forgotten are those that a Recover with ClearPendingCreates has forgotten,
+	// sorted: what exists of them is outside of the stack.
+	Forgotten []string `json:",omitempty"`
 	// Permalink to the update in Pulumi Cloud.
 	Permalink string `json:",omitempty"`
 	// StartedAt and EndedAt bound the run.
