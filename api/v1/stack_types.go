@@ -272,6 +272,12 @@ type RunStatus struct {
 	// Holder is the controller process that has the run.
 	// +required
 	Holder RunHolder `json:"holder"`
+
+	// ProjectInfo is what is known of the project before the run starts, and the
+	// backend that it is to use. That a source brings its project is found out in
+	// the run.
+	// +optional
+	ProjectInfo *ProjectInfo `json:"projectInfo,omitempty"`
 }
 
 // RunHolder tells one controller process from every other, so that its death
@@ -307,6 +313,11 @@ type InterruptedRun struct {
 	// Host that the run was on.
 	// +required
 	Host string `json:"host"`
+
+	// Backend that the run was to use, without user, password and query. It may
+	// or may not have made the stack there.
+	// +optional
+	Backend string `json:"backend,omitempty"`
 
 	// Failures is how many runs had failed one after the other with this one.
 	// From the second on, the inputs are not run again at once.
@@ -413,6 +424,10 @@ type ProjectInfo struct {
 	// Runtime of the project: yaml, nodejs, and so on.
 	// +optional
 	Runtime string `json:"runtime,omitempty"`
+	// Backend that the stack was last found in, without user, password and query.
+	// Where a Secret names it, a digest stands for it.
+	// +optional
+	Backend string `json:"backend,omitempty"`
 }
 
 // StackStatus is what the controller has seen and done.

@@ -21,6 +21,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -100,14 +101,14 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	if err := r.hold(ctx, stack); err != nil {
 		return err
 	}
-	id := string(uuid.NewUUID())
+	todo := newRun(stack, seen, operation, string(uuid.NewUUID()))
 	if err := r.patchStatus(ctx, stack, func() {
 		markHandled(stack)
-		recordRun(stack, r.record(stack, seen, operation, id))
+		recordRun(stack, r.record(stack, seen, todo))
 	}); err != nil {
 		return err
 	}
-	err := r.Runner.Start(newRun(stack, seen, operation, id))
+	err := r.Runner.Start(todo)
 	if errors.Is(err, run.ErrRefused) {
 		return errors.Join(err, r.patchStatus(ctx, stack, func() { withdrawRun(stack) }))
 	}
@@ -130,10 +131,10 @@ func (r *StackReconciler) hold(ctx context.Context, stack *v1.Stack) error {
 	return nil
 }
 
-func (r *StackReconciler) record(stack *v1.Stack, seen *observed, operation run.Operation, id string) v1.RunStatus {
+func (r *StackReconciler) record(stack *v1.Stack, seen *observed, todo run.Run) v1.RunStatus {
 	return v1.RunStatus{
-		ID:               id,
-		Operation:        v1.Operation(operation),
+		ID:               todo.ID,
+		Operation:        v1.Operation(todo.Operation),
 		Generation:       stack.Generation,
 		Revision:         seen.program.Revision,
 		OriginRevision:   seen.program.OriginRevision,
@@ -141,6 +142,9 @@ func (r *StackReconciler) record(stack *v1.Stack, seen *observed, operation run.
 		ReconcileRequest: stack.Status.GetLastHandledReconcileRequest(),
 		StartedAt:        metav1.Time{Time: seen.Now},
 		Holder:           r.Holder,
+		ProjectInfo: &v1.ProjectInfo{
+			Name: todo.Project.Name, Runtime: todo.Project.Runtime, Backend: pulumi.BackendOf(todo),
+		},
 	}
 }
 
@@ -166,9 +170,10 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 			TargetDependents:       stack.Spec.TargetDependents,
 			RunProgram:             stack.Spec.RunProgram,
 		},
-		Exists:  stack.Status.ProjectInfo != nil,
-		Known:   knownProject(stack),
-		Timeout: stack.GetTimeout(),
+		Exists:       stack.Status.ProjectInfo != nil,
+		Known:        knownProject(stack),
+		KnownBackend: knownBackend(stack),
+		Timeout:      stack.GetTimeout(),
 	}
 	if operation == run.Recover {
 		todo.UnknownCreates = stack.Status.UnknownCreates
@@ -181,13 +186,30 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 	return todo
 }
 
-// knownProject is the project of the last update that succeeded.
+// knownProject is the project of the stack, where it is known that there is one:
+// also an update that failed half-way, or was interrupted, has made it.
 func knownProject(stack *v1.Stack) run.Project {
-	info := stack.Status.ProjectInfo
-	if info == nil || stack.Status.LastAppliedDigest == "" {
+	info, resources := stack.Status.ProjectInfo, stack.Status.Resources
+	if info == nil {
+		return run.Project{}
+	}
+	found := info.Backend != "" || stack.Status.LastAppliedDigest != "" || (resources != nil && resources.Total > 0)
+	if !found {
 		return run.Project{}
 	}
 	return run.Project{Name: info.Name, Runtime: info.Runtime}
+}
+
+// knownBackend is the backend that the stack was last found in, or that of the
+// first run when nobody has seen whether it made the stack.
+func knownBackend(stack *v1.Stack) string {
+	if info := stack.Status.ProjectInfo; info != nil && info.Backend != "" {
+		return info.Backend
+	}
+	if lost := stack.Status.Interrupted; len(lost) > 0 {
+		return lost[0].Backend
+	}
+	return ""
 }
 
 // projectOf is the project of a run. An update, and its preview, takes it from
@@ -227,6 +249,9 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 		return err
 	}
 	r.announce(stack, runEvent(record, result))
+	if len(result.Forgotten) > 0 {
+		r.announce(stack, forgottenEvent(result.Forgotten))
+	}
 	if err := r.Runner.Forget(record.ID); err != nil {
 		// The result is in the status; what is left are files that the next
 		// start sweeps.

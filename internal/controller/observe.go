@@ -188,8 +188,10 @@ func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, s
 	if err := inputs.Validate(stack); err != nil {
 		return err
 	}
-	seen.program, err = r.findProgram(ctx, stack, name)
-	return err
+	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
+		return fmt.Errorf("%w (the destroy needs it, as no run has told the project of the stack and spec.stack does not name it)", err)
+	}
+	return nil
 }
 
 // observeProgramOfDestroy resolves what a destroy needs that runs the program:

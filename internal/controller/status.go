@@ -125,8 +125,15 @@ func interrupt(stack *v1.Stack, record *v1.RunStatus) {
 		// Pulumi may have been at work, so the stack may exist.
 		stack.Status.ProjectInfo = &v1.ProjectInfo{}
 	}
+	backend := ""
+	if told, info := record.ProjectInfo, stack.Status.ProjectInfo; told != nil {
+		backend = told.Backend
+		if info.Name == "" {
+			info.Name, info.Runtime = told.Name, told.Runtime
+		}
+	}
 	noted := append(stack.Status.Interrupted, v1.InterruptedRun{
-		ID: record.ID, Operation: record.Operation, Host: record.Holder.Host, Failures: stack.Status.Failures,
+		ID: record.ID, Operation: record.Operation, Host: record.Holder.Host, Backend: backend, Failures: stack.Status.Failures,
 	})
 	if len(noted) > maxInterrupted {
 		// The first is what all the others recover from.
@@ -184,15 +191,35 @@ func countAnew(stack *v1.Stack, record *v1.RunStatus) {
 // none of it: what it tells of is not so yet, and that it knows the project does
 // not mean that this Stack ever made anything that would be its to destroy.
 func absorbFacts(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
-	if result.Project.Name != "" {
-		stack.Status.ProjectInfo = &v1.ProjectInfo{Name: result.Project.Name, Runtime: result.Project.Runtime}
-	}
+	absorbProject(stack, result)
 	if result.Outputs != nil {
 		stack.Status.Outputs = outputs(result)
 	}
-	if record.Operation != v1.OperationRecover && didSomething(result.Outcome) {
+	if record.Operation != v1.OperationRecover && hasCounted(stack, result) {
 		stack.Status.Resources = &v1.ResourcesStatus{Total: int32(total(result.Changes)), ResourceChanges: changes(result.Changes)}
 	}
+}
+
+// absorbProject takes in what stack it was. The backend that it was found in
+// stays known after a run that did not get as far as to find it.
+func absorbProject(stack *v1.Stack, result *run.Result) {
+	if result.Project.Name == "" {
+		return
+	}
+	info := &v1.ProjectInfo{Name: result.Project.Name, Runtime: result.Project.Runtime, Backend: result.Backend}
+	if before := stack.Status.ProjectInfo; before != nil && info.Backend == "" {
+		info.Backend = before.Backend
+	}
+	stack.Status.ProjectInfo = info
+}
+
+// hasCounted is false for a run that did not get as far as to count resources.
+// Those that there were before it are still there.
+func hasCounted(stack *v1.Stack, result *run.Result) bool {
+	if result.Outcome != run.Succeeded && result.Changes == (run.Changes{}) && stack.Status.Resources != nil {
+		return false
+	}
+	return didSomething(result.Outcome)
 }
 
 // didSomething is false for a run that ended before it could change anything: it

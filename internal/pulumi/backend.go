@@ -40,6 +40,12 @@ func (s *session) backend() string {
 	return hiddenBackend(public)
 }
 
+// BackendOf is what may be told of the backend of a run before it has begun: what
+// its Result.Backend is, if the stack is there.
+func BackendOf(r run.Run) string {
+	return (&session{run: r, mask: newMasker(r.Masks)}).backend()
+}
+
 // isElsewhere says that the stack was last seen in another backend.
 func (s *session) isElsewhere() bool {
 	known, public := s.run.KnownBackend, PublicBackend(s.run.Backend)
