@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	runtimectrl "github.com/fluxcd/pkg/runtime/controller"
@@ -111,12 +112,31 @@ const conflictRetry = 100 * time.Millisecond
 
 // get reads the Stack from the cache. A Stack with a run in flight is read from
 // the API server: in a stale copy a run that has been absorbed and forgotten
-// would look like one that was lost.
+// would look like one that was lost. So is one that has none while the runner has a
+// result for it. When it has none there either, the result was absorbed by a write
+// whose answer was lost, and nobody else makes the runner forget it.
 func (r *StackReconciler) get(ctx context.Context, req ctrl.Request, stack *v1.Stack) error {
-	if err := r.Get(ctx, req.NamespacedName, stack); err != nil || stack.Status.Run == nil {
+	if err := r.Get(ctx, req.NamespacedName, stack); err != nil {
 		return err
 	}
-	return r.APIReader.Get(ctx, req.NamespacedName, stack)
+	kept := r.hasEnded(req)
+	if stack.Status.Run == nil && !kept {
+		return nil
+	}
+	if err := r.APIReader.Get(ctx, req.NamespacedName, stack); err != nil {
+		return err
+	}
+	if stack.Status.Run == nil && kept {
+		r.Runner.Abandon(req.Namespace, req.Name)
+	}
+	return nil
+}
+
+// hasEnded tells whether the runner keeps a result of the Stack.
+func (r *StackReconciler) hasEnded(req ctrl.Request) bool {
+	return slices.ContainsFunc(r.Runner.Ended(), func(ended run.Ref) bool {
+		return ended.Namespace == req.Namespace && ended.Name == req.Name
+	})
 }
 
 // after spreads the interval of Stacks that are in sync, so that those created

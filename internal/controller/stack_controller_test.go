@@ -83,6 +83,14 @@ func (r *testRunner) Look(id string) (run.Phase, *run.Result) {
 	return run.Unknown, nil
 }
 
+func (r *testRunner) Ended() []run.Ref {
+	var ended []run.Ref
+	for id := range r.results {
+		ended = append(ended, run.Ref{ID: id, Namespace: key.Namespace, Name: key.Name})
+	}
+	return ended
+}
+
 func (r *testRunner) Forget(id string) error {
 	delete(r.runs, id)
 	delete(r.results, id)
@@ -118,6 +126,8 @@ type world struct {
 	writes int
 	// failWrite, when set, may refuse a write to the API server.
 	failWrite func(nth int) error
+	// afterWrite, when set, may lose the answer to a write that was done.
+	afterWrite func(nth int) error
 }
 
 var key = client.ObjectKey{Namespace: "default", Name: "app"}
@@ -154,7 +164,11 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 				if err := count(); err != nil {
 					return err
 				}
-				return c.SubResource(sub).Patch(ctx, o, p, opts...)
+				err := c.SubResource(sub).Patch(ctx, o, p, opts...)
+				if err == nil && w.afterWrite != nil {
+					return w.afterWrite(w.writes)
+				}
+				return err
 			},
 		}).Build()
 	w.StackReconciler = &StackReconciler{
@@ -327,6 +341,57 @@ func TestAResultIsKeptUntilItIsWritten(t *testing.T) {
 	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
 	g.Expect(w.runner.results).To(BeEmpty())
 	g.Expect(w.events.lines).To(HaveLen(1), "told once")
+}
+
+// The write that absorbs a result may be done although its answer is lost.
+func TestAResultThatWasWrittenWithoutAnAnswerIsForgotten(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+	w.runner.end(w.stack().Status.Run.ID, run.Succeeded, "")
+	w.afterWrite = func(n int) error {
+		if n == 3 {
+			return errors.New("connection reset by peer")
+		}
+		return nil
+	}
+	_, err := w.reconcile()
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(w.stack().Status.Run).To(BeNil(), "it is written")
+	g.Expect(w.runner.results).NotTo(BeEmpty())
+
+	w.mustReconcile()
+	g.Expect(w.runner.results).To(BeEmpty())
+	g.Expect(w.runner.started).To(Equal(1), "and nothing is run again")
+}
+
+// A run can end before the cache has seen its record.
+func TestAResultIsNotForgottenForAStaleCopyOfItsStack(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	before := w.stack()
+	w.mustReconcile()
+	w.runner.end(w.stack().Status.Run.ID, run.Succeeded, "")
+	w.Client = staleReader{Client: w.Client, stack: before}
+
+	w.mustReconcile()
+	absorbed := &v1.Stack{}
+	g.Expect(w.APIReader.Get(context.Background(), key, absorbed)).To(Succeed())
+	g.Expect(conditions.IsReady(absorbed)).To(BeTrue())
+}
+
+// staleReader reads one Stack as it once was.
+type staleReader struct {
+	client.Client
+	stack *v1.Stack
+}
+
+func (r staleReader) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
+	if stack, ok := object.(*v1.Stack); ok {
+		r.stack.DeepCopyInto(stack)
+		return nil
+	}
+	return r.Client.Get(ctx, key, object, opts...)
 }
 
 // takenOver is a world in which another process, which knows nothing of it,

@@ -262,6 +262,8 @@ type Runner interface {
 	Start(r Run) error
 	// Look tells where a run stands, and its Result once it has ended.
 	Look(id string) (Phase, *Result)
+	// Ended lists the runs that have ended here and have not been forgotten.
+	Ended() []Ref
 	// Forget drops all that is kept of a run that has ended.
 	Forget(id string) error
 }

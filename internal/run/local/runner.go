@@ -251,7 +251,7 @@ func (r *Runner) Closed() bool {
 	return r.closed
 }
 
-// Ended lists the runs that have ended here and have not been forgotten.
+// Ended implements run.Runner.
 func (r *Runner) Ended() []run.Ref {
 	r.mu.Lock()
 	defer r.mu.Unlock()
