@@ -268,8 +268,9 @@ func serve(ctx context.Context, c config, mgr ctrl.Manager, reconciler *controll
 			ctrl.Log.Error(err, "runs are still in flight, and are left to the next process")
 			return
 		}
-		// A result that cannot be written, as when the API server is away, stays on
-		// disk for the next process: it must not keep this one.
+		// A result that cannot be written, as when the API server is away, must not
+		// keep the lease. It is tried again without, for what is left of the time,
+		// and then stays on disk for the next process.
 		absorbing, cancel := context.WithTimeout(patience, absorbTimeout)
 		defer cancel()
 		runner.AwaitForgotten(absorbing)
@@ -279,21 +280,22 @@ func serve(ctx context.Context, c config, mgr ctrl.Manager, reconciler *controll
 	left, cancel := patience()
 	defer cancel()
 	shutdownErr := runner.Shutdown(left)
+	inFlight := runner.InFlight()
 	if left.Err() != nil {
-		// What has ended is written all the same: that takes no waiting.
+		// What is known is written all the same: that takes no waiting.
 		writing, cancel := context.WithTimeout(context.Background(), lastWrites)
 		defer cancel()
 		left = writing
 	}
-	return errors.Join(managerErr, shutdownErr, reconciler.AbsorbAll(left, runner.Ended()))
+	return errors.Join(managerErr, shutdownErr, reconciler.WriteAll(left, runner.Ended(), inFlight))
 }
 
 // absorbTimeout is how long the results of runs that have ended may take to be
 // absorbed before the manager ends.
 const absorbTimeout = 30 * time.Second
 
-// lastWrites is how long the results of runs that have ended may take to be
-// written when the time of the shutdown has passed.
+// lastWrites is how long what is known of the runs may take to be written when the
+// time of the shutdown has passed.
 const lastWrites = 5 * time.Second
 
 // lockDataDir makes the data directory and locks it for as long as this process

@@ -302,10 +302,18 @@ func problemOf(err error) *decide.Problem {
 // neverRan tells that all runs that ended did so before Pulumi started, or only
 // previewed, so that there is nothing to destroy. A Stack that was moved here from
 // the Pulumi operator, which writes no digest, has no run of ours and proves
-// nothing; the commit that succeeded there stays in the status.
+// nothing; the first run of ours notes in the project that there was another
+// (recordRun), and the commit that succeeded there stays in the status.
 func neverRan(stack *v1.Stack) bool {
 	succeeded := stack.Status.LastUpdate != nil && stack.Status.LastUpdate.LastSuccessfulCommit != ""
 	return stack.Status.ProjectInfo == nil && stack.Status.LastAttemptedDigest != "" && !succeeded
+}
+
+// ranElsewhere tells that another controller has run the stack, or tried to: the
+// Pulumi operator, which writes no digest.
+func ranElsewhere(stack *v1.Stack) bool {
+	last := stack.Status.LastUpdate
+	return last != nil && last.Type != v1.UpdateTypePreview && stack.Status.LastAttemptedDigest == "" && stack.Status.ProjectInfo == nil
 }
 
 // requested tells whether somebody asks for a reconcile that has not been

@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -37,26 +39,80 @@ func (r *StackReconciler) RunsInUse(ctx context.Context, opts ...client.ListOpti
 	return inUse, nil
 }
 
-// absorbPatience is how AbsorbAll tries again when the API server refuses or
-// does not answer: for about ten seconds.
-func absorbPatience() wait.Backoff {
-	return wait.Backoff{Steps: 7, Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.1}
+const (
+	// lastWritesAtOnce bounds the Stacks that are written to at the same time when
+	// the process ends.
+	lastWritesAtOnce = 8
+	// lastWritesRetry is when a write is tried again that was refused, or not
+	// answered.
+	lastWritesRetry = 250 * time.Millisecond
+)
+
+// lastWrite is something to be written before the process ends.
+type lastWrite struct {
+	ref run.Ref
+	do  func(context.Context, run.Ref) error
+	err error
 }
 
-// AbsorbAll writes the results of runs that have ended when reconciles have
-// ended too. What cannot be written stays with the runner, on disk, for the next
-// process.
-func (r *StackReconciler) AbsorbAll(ctx context.Context, ended []run.Ref) error {
-	var errs []error
+// WriteAll writes, when reconciles have ended too, what this process knows of its
+// runs: the results of those that have ended, and of those in flight that they are
+// left to the next one. What cannot be written is tried again until ctx is done;
+// a result then stays with the runner, on disk, for the next process.
+func (r *StackReconciler) WriteAll(ctx context.Context, ended, inFlight []run.Ref) error {
+	var all []*lastWrite
 	for _, ref := range ended {
-		err := retry.OnError(absorbPatience(), func(error) bool { return ctx.Err() == nil }, func() error {
-			return r.absorbRef(ctx, ref)
-		})
-		if err != nil {
-			errs = append(errs, fmt.Errorf("failed to absorb run %s of Stack %s/%s: %w", ref.ID, ref.Namespace, ref.Name, err))
+		all = append(all, &lastWrite{ref: ref, do: r.absorbRef})
+	}
+	for _, ref := range inFlight {
+		all = append(all, &lastWrite{ref: ref, do: r.leaveRef})
+	}
+	pending := all
+	err := wait.PollUntilContextCancel(ctx, lastWritesRetry, true, func(ctx context.Context) (bool, error) {
+		tryAll(ctx, pending)
+		pending = slices.DeleteFunc(slices.Clone(pending), func(w *lastWrite) bool { return !w.again() })
+		return len(pending) == 0, nil
+	})
+	errs := []error{err}
+	for _, w := range all {
+		if w.err != nil {
+			errs = append(errs, fmt.Errorf("failed to write of run %s to Stack %s/%s: %w", w.ref.ID, w.ref.Namespace, w.ref.Name, w.err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// tryAll tries each once, so that none that cannot be written keeps another
+// waiting.
+func tryAll(ctx context.Context, writes []*lastWrite) {
+	var tries errgroup.Group
+	tries.SetLimit(lastWritesAtOnce)
+	for _, w := range writes {
+		tries.Go(func() error {
+			w.err = w.do(ctx, w.ref)
+			return nil
+		})
+	}
+	_ = tries.Wait() // each keeps its own error
+}
+
+// again is false for what is done, and for what no other try will change.
+func (w *lastWrite) again() bool {
+	hopeless := apierrors.IsForbidden(w.err) || apierrors.IsInvalid(w.err) || isTooLarge(w.err)
+	return w.err != nil && !hopeless
+}
+
+// leaveRef notes that the run was in flight when its controller ended. Its record
+// stays, so that the next one recovers from it.
+func (r *StackReconciler) leaveRef(ctx context.Context, ref run.Ref) error {
+	stack := &v1.Stack{}
+	if err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stack); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if stack.Status.Run == nil || stack.Status.Run.ID != ref.ID {
+		return nil
+	}
+	return r.patchStatus(ctx, stack, func() { markLeft(stack) })
 }
 
 func (r *StackReconciler) absorbRef(ctx context.Context, ref run.Ref) error {

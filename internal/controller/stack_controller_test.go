@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ import (
 type testRunner struct {
 	full    bool
 	refuse  bool
+	mu      sync.Mutex
 	runs    map[string]run.Run
 	results map[string]*run.Result
 	started int
@@ -74,6 +76,8 @@ func (r *testRunner) Start(todo run.Run) error {
 }
 
 func (r *testRunner) Look(id string) (run.Phase, *run.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if result, ok := r.results[id]; ok {
 		return run.Ended, result
 	}
@@ -92,6 +96,8 @@ func (r *testRunner) Ended() []run.Ref {
 }
 
 func (r *testRunner) Forget(id string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	delete(r.runs, id)
 	delete(r.results, id)
 	return nil
@@ -110,9 +116,14 @@ type prover struct{ gone bool }
 func (p *prover) Gone(context.Context, v1.RunHolder, time.Time) (bool, error) { return p.gone, nil }
 
 // eventLog keeps the events that were sent.
-type eventLog struct{ lines []string }
+type eventLog struct {
+	mu    sync.Mutex
+	lines []string
+}
 
 func (l *eventLog) AnnotatedEventf(_ runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.lines = append(l.lines, fmt.Sprintf("%s %s %s", kind, reason, fmt.Sprintf(format, args...)))
 }
 
@@ -123,7 +134,10 @@ type world struct {
 	runner *testRunner
 	events *eventLog
 	others *prover
+	mu     sync.Mutex
 	writes int
+	// writing, when set, may hold up a write to the Stack.
+	writing func(name string)
 	// failWrite, when set, may refuse a write to the API server.
 	failWrite func(nth int) error
 	// afterWrite, when set, may lose the answer to a write that was done.
@@ -142,6 +156,8 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	}
 	w := &world{t: t, runner: newTestRunner(), events: &eventLog{}, others: &prover{}}
 	count := func() error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		w.writes++
 		if w.failWrite != nil {
 			return w.failWrite(w.writes)
@@ -161,6 +177,9 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 				return c.Patch(ctx, o, p, opts...)
 			},
 			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+				if w.writing != nil {
+					w.writing(o.GetName())
+				}
 				if err := count(); err != nil {
 					return err
 				}
@@ -516,7 +535,7 @@ func TestResultsAreWrittenWhenReconcilesHaveEnded(t *testing.T) {
 		return nil
 	}
 
-	g.Expect(w.AbsorbAll(context.Background(), []run.Ref{{ID: id, Namespace: key.Namespace, Name: key.Name}})).To(Succeed())
+	g.Expect(w.WriteAll(context.Background(), []run.Ref{{ID: id, Namespace: key.Namespace, Name: key.Name}}, nil)).To(Succeed())
 	stack := w.stack()
 	g.Expect(stack.Status.Run).To(BeNil())
 	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.RunCancelledReason))

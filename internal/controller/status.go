@@ -77,6 +77,10 @@ func markHandled(stack *v1.Stack) {
 
 // recordRun notes a run that is about to start.
 func recordRun(stack *v1.Stack, record v1.RunStatus) {
+	if ranElsewhere(stack) {
+		// It may have made something, which is ours to destroy.
+		stack.Status.ProjectInfo = &v1.ProjectInfo{}
+	}
 	stack.Status.Run = &record
 	stack.Status.LastAttemptedRevision = record.Revision
 	what := "Running " + string(record.Operation)
@@ -90,6 +94,12 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 func markHeldElsewhere(stack *v1.Stack) {
 	held := stack.Status.Run
 	markWaiting(stack, fmt.Sprintf("Waiting for the controller on %s, which has run %s (%s)", held.Holder.Host, held.ID, held.Operation))
+}
+
+// markLeft: the controller ends, and cannot wait for the end of the run.
+func markLeft(stack *v1.Stack) {
+	left := stack.Status.Run
+	markWaiting(stack, fmt.Sprintf("The controller ended while run %s (%s) was in flight; the next one recovers from it", left.ID, left.Operation))
 }
 
 // withdrawRun drops the record of a run that was not started.

@@ -59,7 +59,10 @@ func TestShutdownThatIsTooShortIsBoundedAndRecoveredFrom(t *testing.T) {
 	u.Expect(u.s.Controller.Stop()).To(Succeed())
 	u.Expect(time.Since(begin)).To(BeNumerically("<", 4*time.Second), "it ends when its time has passed")
 	u.Expect(u.s.Controller.Wait()).NotTo(Succeed(), "it says that it left something behind")
-	u.Expect(u.stack(ctx).Status.Run).To(HaveField("ID", recorded.ID), "the run is still recorded")
+	left := u.stack(ctx)
+	u.Expect(left.Status.Run).To(HaveField("ID", recorded.ID), "the run is still recorded")
+	u.Expect(conditions.GetMessage(left, meta.ReadyCondition)).To(Equal(
+		"The controller ended while run " + recorded.ID + " (update) was in flight; the next one recovers from it"))
 
 	u.Expect(u.s.StartController()).To(Succeed())
 	u.awaitCurrent(ctx)
