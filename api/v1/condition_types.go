@@ -42,9 +42,13 @@ const (
 	// edited.
 	InvalidSpecReason = "InvalidSpec"
 
-	// InputsFailedReason: a Secret, or a key of one, that the spec names is
-	// missing.
+	// InputsFailedReason: a Secret or a ConfigMap, or a key of one, that the spec
+	// names is missing.
 	InputsFailedReason = "InputsFailed"
+
+	// ServiceAccountFailedReason: no token could be had for the service account
+	// that the program is to use. Nothing was run, and it is tried again soon.
+	ServiceAccountFailedReason = "ServiceAccountFailed"
 
 	// WorkspaceFailedReason: the run could not be prepared on the controller's
 	// machine, for want of disk space or the right to write.
@@ -71,3 +75,7 @@ const (
 // StackFinalizer holds a Stack until what it promised on deletion is done. It
 // is the Pulumi operator's, so that a Stack can move here and back.
 const StackFinalizer = "finalizer.stack.pulumi.com"
+
+// ReconcileRequestAnnotation is how the Pulumi operator is asked for a run: each
+// new value starts one. Flux's own annotation does the same.
+const ReconcileRequestAnnotation = "pulumi.com/reconciliation-request"

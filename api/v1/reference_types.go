@@ -109,3 +109,23 @@ type LiteralValue struct {
 	// +required
 	Value string `json:"value"`
 }
+
+// ConfigMapRef is a config value in a ConfigMap of the namespace of the Stack.
+type ConfigMapRef struct {
+	// Name of the ConfigMap.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name"`
+
+	// Key in the data of the ConfigMap.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Key string `json:"key"`
+
+	// JSON reads the value as JSON: a number, a boolean, a list or an object
+	// keeps its type. Defaults to false: the value is text.
+	// +optional
+	JSON bool `json:"json,omitempty"`
+}

@@ -72,6 +72,13 @@ type StackSpec struct {
 	// +optional
 	Config map[string]apiextensionsv1.JSON `json:"config,omitempty"`
 
+	// ConfigRef are config values of the stack that are kept in ConfigMaps of the
+	// same namespace, by key as in config. A key cannot be in config as well. A
+	// change of a ConfigMap starts a run.
+	// +kubebuilder:validation:MaxProperties=1024
+	// +optional
+	ConfigRef map[string]ConfigMapRef `json:"configRef,omitempty"`
+
 	// SecretsRef are the secret config values of the stack, by key. Pulumi keeps
 	// them encrypted.
 	// +kubebuilder:validation:MaxProperties=1024
@@ -145,6 +152,15 @@ type StackSpec struct {
 	// lock of somebody else is never broken. Defaults to false.
 	// +optional
 	RetryOnUpdateConflict bool `json:"retryOnUpdateConflict,omitempty"`
+
+	// ServiceAccountName is the service account, in the namespace of the Stack,
+	// whose rights in this cluster the program has: a kubeconfig with a token
+	// that expires soon is in KUBECONFIG for the time of each run. Defaults to
+	// the controller's --default-service-account. Without either the program has
+	// no access to the cluster.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
 	// Interval is how often the Stack is looked at when nothing asks for it.
 	// Nothing is run at that time unless something has changed, or
@@ -433,6 +449,12 @@ type ProjectInfo struct {
 // StackStatus is what the controller has seen and done.
 type StackStatus struct {
 	meta.ReconcileRequestStatus `json:",inline"`
+	meta.ForceRequestStatus     `json:",inline"`
+
+	// ObservedReconcileRequest is the last value of the annotation
+	// pulumi.com/reconciliation-request that was acted on.
+	// +optional
+	ObservedReconcileRequest string `json:"observedReconcileRequest,omitempty"`
 
 	// ObservedGeneration is the last generation of the spec that was applied, or
 	// found to be impossible to apply.

@@ -111,7 +111,7 @@ func TestRunDigestChangesWithEveryField(t *testing.T) {
 	fields := reflect.TypeFor[RunInputs]()
 	for i := range fields.NumField() {
 		for _, text := range []string{"", "x", "infra2", "3:a,b", "sha256:00sha256:11"} {
-			if name := fields.Field(i).Name; (name == "Options" || name == "Project") && text == "" {
+			if name := fields.Field(i).Name; (name == "Options" || name == "Project" || name == "ServiceAccount") && text == "" {
 				continue // the base has none
 			}
 			changed := base
@@ -128,11 +128,12 @@ func TestRunDigestChangesWithEveryField(t *testing.T) {
 
 // FuzzRunDigest: two runs have the same digest only if they are the same.
 func FuzzRunDigest(f *testing.F) {
-	f.Add("a", "", "b", "c", "d", "e", "", "ab", "", "", "c", "d", "e", "")
-	f.Add("1:a", "", ",", "", "", "", "f", "1", "", "a,", "", "", "", "")
-	f.Add("a", "p", "b", "c", "d", "e", "", "a", "", "b", "c", "d", "e", "project=p")
-	f.Fuzz(func(t *testing.T, a, b, c, d, e, g, h, u, v, w, x, y, z, q string) {
-		one, other := RunInputs{a, b, c, d, e, g, h}, RunInputs{u, v, w, x, y, z, q}
+	f.Add("a", "", "b", "c", "d", "e", "", "", "ab", "", "", "c", "d", "e", "", "")
+	f.Add("1:a", "", ",", "", "", "", "f", "", "1", "", "a,", "", "", "", "", "")
+	f.Add("a", "p", "b", "c", "d", "e", "", "", "a", "", "b", "c", "d", "e", "project=p", "")
+	f.Add("a", "", "b", "c", "d", "e", "", "s", "a", "serviceAccount=s", "b", "c", "d", "e", "", "")
+	f.Fuzz(func(t *testing.T, a, b, c, d, e, g, h, i, u, v, w, x, y, z, q, r string) {
+		one, other := RunInputs{a, b, c, d, e, g, h, i}, RunInputs{u, v, w, x, y, z, q, r}
 		if (one == other) != (RunDigest(one) == RunDigest(other)) {
 			t.Errorf("%#v and %#v", one, other)
 		}

@@ -33,21 +33,28 @@ type UnusableError struct {
 // Error says which field is wrong and why.
 func (e *UnusableError) Error() string { return e.Field + ": " + e.Problem }
 
-// MissingError is a Secret, or a key of one, that does not exist.
+// MissingError is a Secret or a ConfigMap, or a key of one, that does not exist.
 type MissingError struct {
 	// Field of the Stack that asks for it.
 	Field string
-	// Secret that is asked for.
-	Secret types.NamespacedName
-	// Key that the Secret does not have. Empty where there is no such Secret.
+	// Kind of the object: Secret or ConfigMap.
+	Kind string
+	// Object that is asked for.
+	Object types.NamespacedName
+	// Key that the object does not have. Empty where there is no such object.
 	Key string
 }
 
-// Error says what is missing. Neither the other keys of the Secret nor its
+// Error says what is missing. Neither the other keys of the object nor its
 // values are told.
 func (e *MissingError) Error() string {
 	if e.Key == "" {
-		return fmt.Sprintf("%s: Secret '%s' not found", e.Field, e.Secret)
+		return fmt.Sprintf("%s: %s '%s' not found", e.Field, e.Kind, e.Object)
 	}
-	return fmt.Sprintf("%s: Secret '%s' has no key %q", e.Field, e.Secret, e.Key)
+	return fmt.Sprintf("%s: %s '%s' has no key %q", e.Field, e.Kind, e.Object, e.Key)
 }
+
+const (
+	secretKind    = "Secret"
+	configMapKind = "ConfigMap"
+)

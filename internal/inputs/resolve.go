@@ -64,6 +64,9 @@ func Resolve(ctx context.Context, reader client.Reader, stack *v1.Stack, opts Op
 	if err != nil {
 		return nil, err
 	}
+	if err := addConfigMaps(ctx, reader, stack, config); err != nil {
+		return nil, err
+	}
 	r := resolver{
 		reader: reader, namespace: stack.Namespace, opts: opts,
 		secrets: map[types.NamespacedName]*corev1.Secret{},
@@ -142,7 +145,7 @@ func (r *resolver) value(ctx context.Context, ref reference) (value, error) {
 		}
 		data, ok := secret.Data[ref.ref.Secret.Key]
 		if !ok {
-			return value{}, &MissingError{Field: ref.field, Secret: name, Key: ref.ref.Secret.Key}
+			return value{}, &MissingError{Field: ref.field, Kind: secretKind, Object: name, Key: ref.ref.Secret.Key}
 		}
 		v = value{text: string(data), secret: secret.UID}
 	} else {
@@ -163,7 +166,7 @@ func (r *resolver) secret(ctx context.Context, field string, name types.Namespac
 	secret := &corev1.Secret{}
 	if err := r.reader.Get(ctx, name, secret); err != nil {
 		if apierrors.IsNotFound(err) {
-			return nil, &MissingError{Field: field, Secret: name}
+			return nil, &MissingError{Field: field, Kind: secretKind, Object: name}
 		}
 		return nil, fmt.Errorf("%s: can't read Secret '%s': %w", field, name, err)
 	}

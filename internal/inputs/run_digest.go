@@ -28,6 +28,9 @@ type RunInputs struct {
 	// Options is the text of the fields that change what Pulumi does with the
 	// program, as RunOptions returns it.
 	Options string
+	// ServiceAccount whose rights the program has, if any. What those rights are
+	// may change without a run.
+	ServiceAccount string
 }
 
 // RunDigest returns the digest of all inputs of a run, as sha256:<hex>.
@@ -43,6 +46,9 @@ func RunDigest(in RunInputs) string {
 	}
 	if in.Project != "" {
 		fields = append(fields, "project="+in.Project)
+	}
+	if in.ServiceAccount != "" {
+		fields = append(fields, "serviceAccount="+in.ServiceAccount)
 	}
 	sum := sha256.New()
 	for _, field := range fields {

@@ -14,6 +14,7 @@ import (
 
 const (
 	envField     = "spec.envRefs"
+	configField  = "spec.configRef"
 	secretsField = "spec.secretsRef"
 )
 
@@ -36,12 +37,16 @@ func Validate(stack *v1.Stack) error {
 			return &InvalidError{envField, fmt.Sprintf("%q cannot be the name of an environment variable", name)}
 		}
 	}
+	if _, own := spec.EnvRefs[kubeconfigVariable]; own && spec.ServiceAccountName != "" {
+		return &InvalidError{envField + "." + kubeconfigVariable,
+			"spec.serviceAccountName gives the program a kubeconfig already: remove one of the two"}
+	}
 	for _, r := range references(stack) {
 		if err := validateRef(r.field, r.ref); err != nil {
 			return err
 		}
 	}
-	return nil
+	return validateConfigRefs(stack)
 }
 
 // validateRef checks that a reference has what its type asks for.

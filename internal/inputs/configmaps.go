@@ -1,0 +1,109 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inputs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// ConfigMapRefs lists the ConfigMaps that a Stack takes values from, each once,
+// in order. It is what the index of the watch on ConfigMaps is made of.
+func ConfigMapRefs(stack *v1.Stack) []types.NamespacedName {
+	names := map[string]bool{}
+	for _, ref := range stack.Spec.ConfigRef {
+		names[ref.Name] = true
+	}
+	refs := make([]types.NamespacedName, 0, len(names))
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		refs = append(refs, types.NamespacedName{Namespace: stack.Namespace, Name: name})
+	}
+	return refs
+}
+
+// validateConfigRefs checks each entry of configRef by itself, and that no key
+// has two values.
+func validateConfigRefs(stack *v1.Stack) error {
+	for _, key := range slices.Sorted(maps.Keys(stack.Spec.ConfigRef)) {
+		ref, field := stack.Spec.ConfigRef[key], configField+"."+key
+		if ref.Name == "" || ref.Key == "" {
+			return &InvalidError{field, "name and key of a ConfigMap are required"}
+		}
+		if _, twice := stack.Spec.Config[key]; twice {
+			return &InvalidError{field, "spec.config has the same key: remove one of the two"}
+		}
+	}
+	return nil
+}
+
+// addConfigMaps adds the values of configRef to the config, in canonical JSON.
+// Each ConfigMap is read once. The values are bounded as those of references are.
+func addConfigMaps(ctx context.Context, reader client.Reader, stack *v1.Stack, config map[string]json.RawMessage) error {
+	if err := validateConfigRefs(stack); err != nil {
+		return err
+	}
+	read := map[types.NamespacedName]*corev1.ConfigMap{}
+	left := maxValues
+	for _, key := range slices.Sorted(maps.Keys(stack.Spec.ConfigRef)) {
+		ref, field := stack.Spec.ConfigRef[key], configField+"."+key
+		name := types.NamespacedName{Namespace: stack.Namespace, Name: ref.Name}
+		if read[name] == nil {
+			found, err := configMap(ctx, reader, field, name)
+			if err != nil {
+				return err
+			}
+			read[name] = found
+		}
+		text, ok := read[name].Data[ref.Key]
+		if !ok {
+			return &MissingError{Field: field, Kind: configMapKind, Object: name, Key: ref.Key}
+		}
+		if left -= len(text); left < 0 {
+			return &UnusableError{field, fmt.Sprintf("the values of configRef are together longer than %d bytes", maxValues)}
+		}
+		value, err := configValue(text, ref.JSON)
+		if err != nil {
+			return &UnusableError{field, fmt.Sprintf("the value of key %q in ConfigMap '%s' is not valid JSON: correct it, or remove json: true", ref.Key, name)}
+		}
+		config[key] = value
+	}
+	return nil
+}
+
+func configMap(ctx context.Context, reader client.Reader, field string, name types.NamespacedName) (*corev1.ConfigMap, error) {
+	found := &corev1.ConfigMap{}
+	if err := reader.Get(ctx, name, found); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, &MissingError{Field: field, Kind: configMapKind, Object: name}
+		}
+		return nil, fmt.Errorf("%s: can't read ConfigMap '%s': %w", field, name, err)
+	}
+	return found, nil
+}
+
+// configValue is the text of a ConfigMap as a config value.
+func configValue(text string, isJSON bool) (json.RawMessage, error) {
+	if isJSON {
+		return canonicalText(text)
+	}
+	return json.Marshal(text)
+}
+
+// canonicalText is for JSON that a person wrote: nothing at all is no value.
+func canonicalText(text string) (json.RawMessage, error) {
+	if text == "" {
+		return nil, fmt.Errorf("no JSON value")
+	}
+	return canonical([]byte(text))
+}
