@@ -23,6 +23,7 @@ import (
 	runtimeclient "github.com/fluxcd/pkg/runtime/client"
 	runtimectrl "github.com/fluxcd/pkg/runtime/controller"
 	"github.com/fluxcd/pkg/runtime/events"
+	"github.com/fluxcd/pkg/runtime/features"
 	"github.com/fluxcd/pkg/runtime/jitter"
 	"github.com/fluxcd/pkg/runtime/leaderelection"
 	"github.com/fluxcd/pkg/runtime/logger"
@@ -35,6 +36,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -44,6 +46,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/controller"
+	"github.com/flux-pulumi/pulumi-controller/internal/kubeconfig"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/local"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
@@ -69,6 +72,10 @@ type config struct {
 	cancelGrace          time.Duration
 	gracefulShutdown     time.Duration
 	noCrossNamespaceRefs bool
+
+	defaultServiceAccount      string
+	additiveCELDependencyCheck bool
+	disableConfigWatchers      bool
 
 	client         runtimeclient.Options
 	logger         logger.Options
@@ -117,8 +124,14 @@ func parse(args []string) (config, error) {
 	fs.DurationVar(&c.cancelGrace, "cancel-grace", 5*time.Minute, "How long a run that is told to stop may take to finish the operations in flight.")
 	fs.DurationVar(&c.gracefulShutdown, "graceful-shutdown-timeout", 10*time.Minute, "How long the controller waits for runs in flight before it ends.")
 
+	fs.StringVar(&c.defaultServiceAccount, "default-service-account", "",
+		"The service account whose rights in the cluster a program has whose Stack names none. It is in the namespace of the Stack.")
+	fs.Duration("requeue-dependency", 30*time.Second, "Accepted as by the other Flux controllers, and without effect: a Stack is told when its dependencies are ready.")
+
 	var access acl.Options
+	var gates features.FeatureGates
 	access.BindFlags(fs)
+	gates.BindFlags(fs)
 	c.client.BindFlags(fs)
 	c.logger.BindFlags(fs)
 	c.leaderElection.BindFlags(fs)
@@ -130,11 +143,43 @@ func parse(args []string) (config, error) {
 	if err := setDefault(fs, "no-cross-namespace-refs", "true"); err != nil {
 		return c, err
 	}
+	// Others let only those Secrets and ConfigMaps wake them that have a label. What
+	// a Stack refers to is its input as its program is, and a rotated credential
+	// that is not taken up is an outage.
+	if err := setDefault(fs, "watch-configs-label-selector", ""); err != nil {
+		return c, err
+	}
 	if err := fs.Parse(args); err != nil {
 		return c, err
 	}
+	if err := c.readFeatures(&gates); err != nil {
+		return c, fmt.Errorf("--feature-gates: %w", err)
+	}
 	c.noCrossNamespaceRefs = access.NoCrossNamespaceRefs
 	return c, c.validate()
+}
+
+// readFeatures reads each feature gate once. All are off by default.
+func (c *config) readFeatures(gates *features.FeatureGates) error {
+	fields := map[string]*bool{
+		runtimectrl.FeatureGateAdditiveCELDependencyCheck: &c.additiveCELDependencyCheck,
+		runtimectrl.FeatureGateDisableConfigWatchers:      &c.disableConfigWatchers,
+	}
+	supported := make(map[string]bool, len(fields))
+	for name := range fields {
+		supported[name] = false
+	}
+	if err := gates.SupportedFeatures(supported); err != nil {
+		return err
+	}
+	for name, field := range fields {
+		enabled, err := features.Enabled(name)
+		if err != nil {
+			return err
+		}
+		*field = enabled
+	}
+	return nil
 }
 
 // setDefault gives a flag of a shared package another default.
@@ -190,14 +235,26 @@ func run(ctx context.Context, c config) error {
 	}
 	defer unlock()
 
-	waker := &controller.Waker{}
-	runner, err := newRunner(c, waker)
+	restConfig, err := clusterConfig(c)
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(c)
+	accounts, err := kubeconfig.New(restConfig)
 	if err != nil {
 		return err
+	}
+	waker := &controller.Waker{}
+	runner, err := newRunner(c, waker, accounts)
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(c, restConfig)
+	if err != nil {
+		return err
+	}
+	configs, err := runtimectrl.GetWatchConfigsPredicate(c.watch)
+	if err != nil {
+		return fmt.Errorf("failed to read --watch-configs-label-selector: %w", err)
 	}
 	recorder, err := events.NewRecorder(mgr, ctrl.Log, c.eventsAddr, controllerName)
 	if err != nil {
@@ -220,8 +277,14 @@ func run(ctx context.Context, c config) error {
 		NoCrossNamespaceRefs: c.noCrossNamespaceRefs,
 		Jitter:               jittered(c.interval.Percentage),
 		Now:                  time.Now,
+
+		DefaultServiceAccount:      c.defaultServiceAccount,
+		AdditiveCELDependencyCheck: c.additiveCELDependencyCheck,
 	}
-	if err := reconciler.SetupWithManager(ctx, mgr, controller.StackReconcilerOptions{RateLimiter: c.rateLimiter, Waker: waker}); err != nil {
+	if err := reconciler.SetupWithManager(ctx, mgr, controller.StackReconcilerOptions{
+		RateLimiter: c.rateLimiter, Waker: waker,
+		Configs: configs, IgnoreConfigs: c.disableConfigWatchers,
+	}); err != nil {
 		return err
 	}
 	if err := sweep(ctx, c, reconciler, runner); err != nil {
@@ -315,7 +378,7 @@ func lockDataDir(dir string) (unlock func(), err error) {
 }
 
 // newRunner makes the runner of runs on this machine.
-func newRunner(c config, waker *controller.Waker) (*local.Runner, error) {
+func newRunner(c config, waker *controller.Waker, accounts local.Accounts) (*local.Runner, error) {
 	bin := c.pulumiDir
 	if bin == "" {
 		path, err := exec.LookPath("pulumi")
@@ -337,15 +400,26 @@ func newRunner(c config, waker *controller.Waker) (*local.Runner, error) {
 			NoPluginDownload: !c.acquirePlugins,
 			Grace:            grace,
 		},
-		Fetcher: source.New(source.Options{Retries: c.httpRetry, Hostname: c.sourceLocalhost}),
-		Ended:   waker.Wake,
-		Log:     ctrl.Log,
+		Fetcher:  source.New(source.Options{Retries: c.httpRetry, Hostname: c.sourceLocalhost}),
+		Accounts: accounts,
+		Ended:    waker.Wake,
+		Log:      ctrl.Log,
 	}), nil
 }
 
-// newManager makes the manager, with Secrets kept out of its cache: only their
-// metadata is watched.
-func newManager(c config) (ctrl.Manager, error) {
+// clusterConfig is how the API server is reached.
+func clusterConfig(c config) (*rest.Config, error) {
+	restConfig, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, fmt.Errorf("failed to find the API server: %w", err)
+	}
+	restConfig.QPS, restConfig.Burst = c.client.QPS, c.client.Burst
+	return restConfig, nil
+}
+
+// newManager makes the manager, with Secrets and ConfigMaps kept out of its
+// cache: only their metadata is watched.
+func newManager(c config, restConfig *rest.Config) (ctrl.Manager, error) {
 	scheme := apiruntime.NewScheme()
 	for _, add := range []func(*apiruntime.Scheme) error{clientgoscheme.AddToScheme, sourcev1.AddToScheme, v1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -356,12 +430,6 @@ func newManager(c config) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to read --watch-label-selector: %w", err)
 	}
-	restConfig, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, fmt.Errorf("failed to find the API server: %w", err)
-	}
-	restConfig.QPS, restConfig.Burst = c.client.QPS, c.client.Burst
-
 	leaderElectionID := controllerName + "-leader-election"
 	if c.watch.LabelSelector != "" {
 		leaderElectionID = leaderelection.GenerateID(leaderElectionID, c.watch.LabelSelector)

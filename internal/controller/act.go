@@ -163,9 +163,11 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		Config:    seen.inputs.Config,
 		Secrets:   seen.inputs.Secrets,
 		Masks:     seen.inputs.Masks,
+		Account:   run.ServiceAccount{Namespace: stack.Namespace, Name: seen.account},
 		Options: run.Options{
-			Refresh:                stack.Spec.Refresh,
-			ExpectNoRefreshChanges: stack.Spec.ExpectNoRefreshChanges,
+			// A forced run takes nothing for granted, but drift is what it is to mend.
+			Refresh:                stack.Spec.Refresh || seen.forced,
+			ExpectNoRefreshChanges: stack.Spec.Refresh && stack.Spec.ExpectNoRefreshChanges,
 			Targets:                stack.Spec.Targets,
 			TargetDependents:       stack.Spec.TargetDependents,
 			RunProgram:             stack.Spec.RunProgram,

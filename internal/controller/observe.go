@@ -47,6 +47,10 @@ type observed struct {
 	result  *run.Result
 	// stale are the prerequisites that are to run again.
 	stale []*v1.Stack
+	// account is the service account whose rights the program has.
+	account string
+	// forced: the run that somebody asks for is to be forced.
+	forced bool
 }
 
 // program is a program as it is now.
@@ -80,7 +84,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		Last:                lastRun(stack),
 		Failures:            stack.Status.Failures,
 		Now:                 r.Now(),
-	}}
+	}, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: forced(stack)}
 	if recorded := stack.Status.Run; recorded != nil {
 		// Nothing else matters before its end, so nothing else is read.
 		return seen, r.observeRun(ctx, recorded, seen)
@@ -149,6 +153,8 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 		Backend:       stack.Spec.Backend,
 		Inputs:        seen.inputs.Digest,
 		Options:       options,
+
+		ServiceAccount: seen.account,
 	})
 	return nil
 }
@@ -173,7 +179,7 @@ func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, s
 		return r.observeProgramOfDestroy(ctx, stack, seen, name)
 	}
 	envOnly := stack.DeepCopy()
-	envOnly.Spec.Config, envOnly.Spec.SecretsRef = nil, nil
+	envOnly.Spec.Config, envOnly.Spec.ConfigRef, envOnly.Spec.SecretsRef = nil, nil, nil
 	if seen.inputs, err = r.resolve(ctx, envOnly); err != nil {
 		return err
 	}
@@ -316,13 +322,6 @@ func ranElsewhere(stack *v1.Stack) bool {
 	return last != nil && last.Type != v1.UpdateTypePreview && stack.Status.LastAttemptedDigest == "" && stack.Status.ProjectInfo == nil
 }
 
-// requested tells whether somebody asks for a reconcile that has not been
-// answered.
-func requested(stack *v1.Stack) bool {
-	token, ok := meta.ReconcileAnnotationValue(stack.Annotations)
-	return ok && token != stack.Status.GetLastHandledReconcileRequest()
-}
-
 // edited tells whether the last run was of another generation. That of the
 // Pulumi operator may tell none.
 func edited(stack *v1.Stack) bool {
@@ -353,7 +352,7 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 	last.Interrupted = update.Reason == v1.RunInterruptedReason
 	last.Locked = update.Reason == v1.StackLockedReason
 	switch update.Reason {
-	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, meta.ArtifactFailedReason:
+	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, v1.ServiceAccountFailedReason, meta.ArtifactFailedReason:
 		// An artifact that is gone, damaged or not to be had is one of a source, or
 		// of its server, that is about to have another.
 		last.Unavailable = true

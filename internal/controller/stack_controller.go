@@ -27,6 +27,7 @@ import (
 // +kubebuilder:rbac:groups=pulumi.com,resources=programs,verbs=get;list;watch
 // +kubebuilder:rbac:groups=source.toolkit.fluxcd.io,resources=gitrepositories;ocirepositories;buckets;externalartifacts,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=serviceaccounts/token,verbs=create
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update;patch
@@ -54,6 +55,9 @@ type StackReconciler struct {
 	Sources SourceResolver
 	// NoCrossNamespaceRefs denies references to other namespaces.
 	NoCrossNamespaceRefs bool
+	// DefaultServiceAccount is the account of programs whose Stack names none.
+	// Empty means that they have no access to the cluster.
+	DefaultServiceAccount string
 	// AdditiveCELDependencyCheck has a readyExpr add to the built-in check of a
 	// dependency, and not replace it.
 	AdditiveCELDependencyCheck bool

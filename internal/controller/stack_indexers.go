@@ -18,17 +18,18 @@ import (
 
 // The indexes find the Stacks that refer to an object.
 const (
-	sourceIndex  = ".metadata.source"
-	programIndex = ".metadata.program"
-	secretIndex  = ".metadata.secret"
+	sourceIndex    = ".metadata.source"
+	programIndex   = ".metadata.program"
+	secretIndex    = ".metadata.secret"
+	configMapIndex = ".metadata.configMap"
 )
 
 func stackIndexes() map[string]client.IndexerFunc {
 	return map[string]client.IndexerFunc{
-		sourceIndex:  indexStacks(sourceKeys),
-		programIndex: indexStacks(programKeys),
-		secretIndex:  indexStacks(secretKeys),
-
+		sourceIndex:     indexStacks(sourceKeys),
+		programIndex:    indexStacks(programKeys),
+		secretIndex:     indexStacks(keysOf(inputs.SecretRefs)),
+		configMapIndex:  indexStacks(keysOf(inputs.ConfigMapRefs)),
 		dependencyIndex: indexStacks(dependencyKeys),
 	}
 }
@@ -66,13 +67,16 @@ func programKeys(stack *v1.Stack) []string {
 	return []string{types.NamespacedName{Namespace: stack.Namespace, Name: stack.Spec.ProgramRef.Name}.String()}
 }
 
-func secretKeys(stack *v1.Stack) []string {
-	refs := inputs.SecretRefs(stack)
-	keys := make([]string, 0, len(refs))
-	for _, ref := range refs {
-		keys = append(keys, ref.String())
+// keysOf are the keys of the objects that a Stack refers to.
+func keysOf(refsOf func(*v1.Stack) []types.NamespacedName) func(*v1.Stack) []string {
+	return func(stack *v1.Stack) []string {
+		refs := refsOf(stack)
+		keys := make([]string, 0, len(refs))
+		for _, ref := range refs {
+			keys = append(keys, ref.String())
+		}
+		return keys
 	}
-	return keys
 }
 
 // objectKey is the key of an object in the index of its kind.

@@ -9,7 +9,6 @@ import (
 
 	runtimectrl "github.com/fluxcd/pkg/runtime/controller"
 	"github.com/fluxcd/pkg/runtime/predicates"
-	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -30,6 +29,12 @@ type StackReconcilerOptions struct {
 	RateLimiter runtimectrl.RateLimiterOptions
 	// Waker that the runner wakes Stacks with.
 	Waker *Waker
+	// Configs says which Secrets and ConfigMaps wake the Stacks that refer to
+	// them. Nil is all of them.
+	Configs predicate.Predicate
+	// IgnoreConfigs leaves Secrets and ConfigMaps unwatched: a change of one is
+	// found at the interval.
+	IgnoreConfigs bool
 }
 
 // SetupWithManager registers the controller, its indexes and its watches. The
@@ -42,20 +47,20 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 			return fmt.Errorf("failed to index Stacks by %s: %w", field, err)
 		}
 	}
-	built, err := ctrl.NewControllerManagedBy(mgr).
+	blueprint := ctrl.NewControllerManagedBy(mgr).
 		For(&v1.Stack{}, builder.WithPredicates(predicate.Or(
-			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, runEndedPredicate(),
+			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, operatorRequestedPredicate(), runEndedPredicate(),
 		))).
 		Watches(&v1.Stack{}, r.orderHandler()).
 		Watches(&v1.Program{},
 			handler.EnqueueRequestsFromMapFunc(r.stacksThatUse(programIndex, objectKey)),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WatchesMetadata(&corev1.Secret{},
-			handler.EnqueueRequestsFromMapFunc(r.stacksThatUse(secretIndex, objectKey)),
-			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesRawSource(opts.Waker).
-		WithOptions(controller.Options{RateLimiter: runtimectrl.GetRateLimiter(opts.RateLimiter)}).
-		Build(r)
+		WithOptions(controller.Options{RateLimiter: runtimectrl.GetRateLimiter(opts.RateLimiter)})
+	if !opts.IgnoreConfigs {
+		r.watchConfigs(blueprint, opts.Configs)
+	}
+	built, err := blueprint.Build(r)
 	if err != nil {
 		return fmt.Errorf("failed to build the Stack controller: %w", err)
 	}

@@ -68,13 +68,6 @@ func markStalled(stack *v1.Stack, reason, message string) {
 	conditions.MarkStalled(stack, reason, "%s", message)
 }
 
-// markHandled notes the reconcile request that is being answered.
-func markHandled(stack *v1.Stack) {
-	if token, ok := meta.ReconcileAnnotationValue(stack.Annotations); ok {
-		stack.Status.SetLastHandledReconcileRequest(token)
-	}
-}
-
 // recordRun notes a run that is about to start.
 func recordRun(stack *v1.Stack, record v1.RunStatus) {
 	if ranElsewhere(stack) {
@@ -236,7 +229,7 @@ func hasCounted(stack *v1.Stack, result *run.Result) bool {
 // has not counted the resources either.
 func didSomething(outcome run.Outcome) bool {
 	switch outcome {
-	case run.Drifted, run.Locked, run.BackendUnavailable, run.ArtifactFailed:
+	case run.Drifted, run.Locked, run.BackendUnavailable, run.ArtifactFailed, run.AccountFailed:
 		return false
 	}
 	return true
@@ -334,6 +327,8 @@ func outcomeReason(operation v1.Operation, outcome run.Outcome) string {
 		return meta.ArtifactFailedReason
 	case run.WorkspaceFailed:
 		return v1.WorkspaceFailedReason
+	case run.AccountFailed:
+		return v1.ServiceAccountFailedReason
 	case run.Cancelled:
 		return v1.RunCancelledReason
 	}

@@ -26,6 +26,9 @@ type Directory string
 // Workspace is where an artifact is unpacked.
 func (d Directory) Workspace() string { return filepath.Join(string(d), "workspace") }
 
+// Kube is where programs look for a kubeconfig that nothing else names.
+func (d Directory) Kube() string { return filepath.Join(d.home(), ".kube") }
+
 func (d Directory) home() string       { return filepath.Join(string(d), "home") }
 func (d Directory) pulumiHome() string { return filepath.Join(d.home(), ".pulumi") }
 func (d Directory) temp() string       { return filepath.Join(string(d), "tmp") }

@@ -46,6 +46,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	started := time.Now()
 	s := &session{driver: d, dir: dir, run: r, log: log}
 	s.mask = newMasker(append(slices.Collect(maps.Values(r.Secrets)), r.Masks...))
+	s.mask.late = lateMasks(r.LateMasks)
 	s.events = &events{mask: s.mask}
 
 	last, err := s.work(ctx)

@@ -33,6 +33,8 @@ type masker struct {
 	// middle the others of at least shortMask bytes; the longest comes first.
 	long, middle map[string][]string
 	short        []string
+	// late takes out what came up since. Nil is nothing.
+	late *lateMasker
 }
 
 // newMasker makes a masker of the values, and of the forms that a value takes
@@ -111,7 +113,7 @@ func (m *masker) apply(text string) string {
 	for _, word := range m.short {
 		text = replaceWord(text, word)
 	}
-	return text
+	return m.late.apply(text)
 }
 
 // replaceLong masks from left to right, and the longest that fits at a place: the

@@ -57,6 +57,12 @@ type Run struct {
 	Secrets map[string]string
 	// Masks are the values that no text of the Result may show.
 	Masks []string
+	// LateMasks returns more of them, which came up after the run was started. It
+	// may be called at any time, and nil is none.
+	LateMasks func() []string `json:"-"`
+	// Account is the service account whose rights in the cluster the program has.
+	// Without a name there is none.
+	Account ServiceAccount
 	// Options say how the operation is done.
 	Options Options
 	// Exists says that the stack is known to be in the backend, which saves
@@ -174,6 +180,9 @@ const (
 	// WorkspaceFailed is a run that could not be prepared: no space, or a
 	// directory that cannot be written.
 	WorkspaceFailed Outcome = "WorkspaceFailed"
+	// AccountFailed is a run that did nothing because no token could be had for its
+	// service account. That may pass by itself.
+	AccountFailed Outcome = "AccountFailed"
 	// TimedOut is a run that was cancelled because its timeout had passed.
 	TimedOut Outcome = "TimedOut"
 	// Cancelled is a run that was cancelled for any other cause, such as the

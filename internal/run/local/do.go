@@ -52,6 +52,14 @@ func (r *Runner) doIn(
 	if err := dir.Make(); err != nil {
 		return failed(run.WorkspaceFailed, err)
 	}
+	if started.Account.Name != "" {
+		access, err := r.access(ctx, dir, started.Account, log)
+		if err != nil {
+			return failed(accessOutcome(ctx, err), err)
+		}
+		defer access.Close()
+		started = withAccess(started, access)
+	}
 	if started.NeedsArtifact() {
 		if err := r.fetch(ctx, *started.Program.Artifact, dir.Workspace()); err != nil {
 			return failed(fetchOutcome(ctx, err), err)

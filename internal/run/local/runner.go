@@ -34,6 +34,14 @@ type Fetcher interface {
 	Fetch(ctx context.Context, artifact run.Artifact, dir string) error
 }
 
+// Accounts gives programs the rights of service accounts.
+type Accounts interface {
+	// Open writes a kubeconfig for the account into the directory, and keeps it
+	// valid until the access is closed, also when ctx is done. log gets what goes
+	// wrong meanwhile. The error says what to do.
+	Open(ctx context.Context, dir string, account run.ServiceAccount, log func(line string)) (*run.ClusterAccess, error)
+}
+
 // Options of a Runner. All but Concurrent are required.
 type Options struct {
 	// Dir is the work directory. Only one controller may use it.
@@ -44,6 +52,8 @@ type Options struct {
 	Driver Driver
 	// Fetcher brings artifacts.
 	Fetcher Fetcher
+	// Accounts are needed for runs with a service account only.
+	Accounts Accounts
 	// Ended is called, from any goroutine, when a run of the Stack has ended, and
 	// when a place is free that the Stack asked for. It must neither block nor call
 	// the Runner.

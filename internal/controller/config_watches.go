@@ -1,0 +1,31 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+)
+
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch
+
+// watchConfigs has a change of a Secret or a ConfigMap reconcile the Stacks that
+// refer to it. Only their metadata is kept in memory: a cluster may have many,
+// and nearly all of them are no business of this controller.
+func (r *StackReconciler) watchConfigs(blueprint *builder.Builder, which predicate.Predicate) {
+	changed := predicate.Predicate(predicate.ResourceVersionChangedPredicate{})
+	if which != nil {
+		changed = predicate.And(changed, which)
+	}
+	for _, config := range []struct {
+		object client.Object
+		index  string
+	}{{&corev1.Secret{}, secretIndex}, {&corev1.ConfigMap{}, configMapIndex}} {
+		blueprint.WatchesMetadata(config.object,
+			handler.EnqueueRequestsFromMapFunc(r.stacksThatUse(config.index, objectKey)), builder.WithPredicates(changed))
+	}
+}

@@ -1,0 +1,134 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeconfig
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+const (
+	// tokenLife is how long a token is asked to be valid. The API server may give
+	// it another life. Ten minutes is the least it accepts.
+	tokenLife = time.Hour
+	// requestTimeout bounds one request for a token.
+	requestTimeout = 30 * time.Second
+)
+
+// The files, in the directory that Open is given.
+const (
+	configFile = "config"
+	tokenFile  = "token"
+)
+
+// Accounts gives programs the rights of service accounts.
+type Accounts struct {
+	config *rest.Config
+	tokens corev1client.ServiceAccountsGetter
+}
+
+// New returns Accounts of the cluster that the configuration is for. Its
+// credentials, which are the controller's own, ask for the tokens and go no
+// further.
+func New(config *rest.Config) (*Accounts, error) {
+	tokens, err := corev1client.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("failed to make a client for tokens of service accounts: %w", err)
+	}
+	return &Accounts{config: config, tokens: tokens}, nil
+}
+
+// Open writes a kubeconfig for the account into the directory, which it makes.
+// The token of the kubeconfig is renewed until the access is closed, which is
+// longer than ctx may last: a run that is told to stop still finishes what it has
+// begun. log gets a line when a token cannot be renewed.
+func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAccount, log func(line string)) (*run.ClusterAccess, error) {
+	first, err := a.token(ctx, account)
+	if err != nil {
+		return nil, explained(account, err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the directory of the kubeconfig: %w", err)
+	}
+	text, err := kubeconfig(a.config, account.Namespace, filepath.Join(dir, tokenFile))
+	if err != nil {
+		return nil, err
+	}
+	for name, content := range map[string][]byte{tokenFile: []byte(first.text), configFile: text} {
+		if err := replace(filepath.Join(dir, name), content); err != nil {
+			return nil, err
+		}
+	}
+	r := &renewal{
+		request: func(ctx context.Context) (token, error) { return a.token(ctx, account) },
+		write:   func(text string) error { return replace(filepath.Join(dir, tokenFile), []byte(text)) },
+		log: func(err error) {
+			log(fmt.Sprintf("the token of service account '%s' was not renewed: %v", account, err))
+		},
+		done:  make(chan struct{}),
+		given: []token{first},
+	}
+	going, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	go r.run(going, first)
+	return &run.ClusterAccess{
+		Kubeconfig: filepath.Join(dir, configFile),
+		Tokens:     r.tokens,
+		Close: func() {
+			cancel()
+			<-r.done
+		},
+	}, nil
+}
+
+// token asks the API server for a token.
+func (a *Accounts) token(ctx context.Context, account run.ServiceAccount) (token, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	asked := time.Now()
+	answer, err := a.tokens.ServiceAccounts(account.Namespace).CreateToken(ctx, account.Name, &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(tokenLife.Seconds()))},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return token{}, err
+	}
+	return token{text: answer.Status.Token, asked: asked, expires: answer.Status.ExpirationTimestamp.Time}, nil
+}
+
+// explained says what to do about a token that could not be had.
+func explained(account run.ServiceAccount, err error) error {
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("service account '%s' not found: create it, or name another in spec.serviceAccountName", account)
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("the controller may not make a token for service account '%s': "+
+			"allow it to create serviceaccounts/token: %w", account, err)
+	}
+	return fmt.Errorf("making a token for service account '%s': %w", account, err)
+}
+
+// replace writes a file that nobody else may read, all of it at once: a client
+// that reads it meanwhile finds the old one.
+func replace(path string, content []byte) error {
+	next := path + ".next"
+	err := os.WriteFile(next, content, 0o600)
+	if err == nil {
+		err = os.Rename(next, path)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the kubeconfig of the run: %w", err)
+	}
+	return nil
+}
