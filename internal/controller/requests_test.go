@@ -1,0 +1,127 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+func annotated(pairs ...string) *v1.Stack {
+	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{}}}
+	for i := 0; i < len(pairs); i += 2 {
+		stack.Annotations[pairs[i]] = pairs[i+1]
+	}
+	return stack
+}
+
+func TestARequestIsAValueThatIsNotHandled(t *testing.T) {
+	const at, force, operator = meta.ReconcileRequestAnnotation, meta.ForceRequestAnnotation, v1.ReconcileRequestAnnotation
+	for name, test := range map[string]struct {
+		stack             *v1.Stack
+		requested, forced bool
+	}{
+		"nothing":                      {stack: annotated()},
+		"no value":                     {stack: annotated(at, "", operator, "")},
+		"Flux's":                       {stack: annotated(at, "1"), requested: true},
+		"the operator's":               {stack: annotated(operator, "1"), requested: true},
+		"force alone":                  {stack: annotated(force, "1")},
+		"force and the same request":   {stack: annotated(at, "1", force, "1"), requested: true, forced: true},
+		"force and another request":    {stack: annotated(at, "2", force, "1"), requested: true},
+		"force and the operator's":     {stack: annotated(operator, "1", force, "1"), requested: true},
+		"a very long value":            {stack: annotated(at, strings.Repeat("x", 200<<10)), requested: true},
+		"a very long value, forced":    {stack: annotated(at, strings.Repeat("x", 100<<10), force, strings.Repeat("x", 100<<10)), requested: true, forced: true},
+		"new lines and broken letters": {stack: annotated(at, "a\nb\x00\xff\U0001F4A9", operator, "\n"), requested: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Expect(requested(test.stack)).To(Equal(test.requested))
+			g.Expect(forced(test.stack)).To(Equal(test.forced))
+			markHandled(test.stack)
+			g.Expect(requested(test.stack)).To(BeFalse(), "each value counts once")
+			g.Expect(forced(test.stack)).To(BeFalse(), "each value counts once")
+			for _, kept := range []string{test.stack.Status.LastHandledReconcileAt, test.stack.Status.LastHandledForceAt, test.stack.Status.ObservedReconcileRequest} {
+				g.Expect(len(kept)).To(BeNumerically("<=", maxToken))
+			}
+		})
+	}
+	g := NewWithT(t)
+	stack := annotated(force, "1")
+	markHandled(stack)
+	stack.Annotations[at] = "1"
+	g.Expect(forced(stack)).To(BeFalse(), "as in Flux, a force that came without its request is over")
+	g.Expect(requested(stack)).To(BeTrue())
+	long := annotated(at, strings.Repeat("x", maxToken+1)+"1")
+	markHandled(long)
+	long.Annotations[at] = strings.Repeat("x", maxToken+1) + "2"
+	g.Expect(requested(long)).To(BeTrue(), "long values are told apart")
+}
+
+func TestOnlyANewRequestOfTheOperatorWakes(t *testing.T) {
+	g := NewWithT(t)
+	woken := func(before, after *v1.Stack) bool {
+		return operatorRequestedPredicate().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})
+	}
+	none, one, two := annotated(), annotated(v1.ReconcileRequestAnnotation, "1"), annotated(v1.ReconcileRequestAnnotation, "2")
+	g.Expect(woken(none, one)).To(BeTrue())
+	g.Expect(woken(one, two)).To(BeTrue())
+	g.Expect(woken(one, one)).To(BeFalse())
+	g.Expect(woken(one, none)).To(BeFalse())
+	g.Expect(woken(none, annotated("other", "1"))).To(BeFalse())
+}
+
+func TestAForcedRunRefreshes(t *testing.T) {
+	force := func(token string) func(*v1.Stack) {
+		return func(s *v1.Stack) {
+			s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: token, meta.ForceRequestAnnotation: token}
+		}
+	}
+	g := NewWithT(t)
+	w := optionsWorld(t, func(s *v1.StackSpec) { s.ExpectNoRefreshChanges = true })
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+	digest := w.stack().Status.LastAppliedDigest
+
+	w.edit(force("one"))
+	w.mustReconcile()
+	stack := w.stack()
+	g.Expect(stack.Status.LastHandledForceAt).To(Equal("one"))
+	g.Expect(stack.Status.LastHandledReconcileAt).To(Equal("one"))
+	g.Expect(stack.Status.Run.Digest).To(Equal(digest), "it is no other input")
+	g.Expect(w.runner.runs[stack.Status.Run.ID].Options).To(Equal(run.Options{Refresh: true}), "drift is what it is to mend")
+	w.endRun(run.Failed, "no luck", run.Changes{})
+
+	w.edit(force("two"))
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).NotTo(BeNil(), "a forced run does not wait for the retry interval")
+	w.endRun(run.Succeeded, "", run.Changes{})
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(3), "each value counts once")
+
+	w.edit(func(s *v1.Stack) { s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "three"} })
+	w.mustReconcile()
+	g.Expect(w.runner.runs[w.stack().Status.Run.ID].Options.Refresh).To(BeFalse(), "a request alone forces nothing")
+}
+
+func TestTheOperatorsRequestStartsOneRun(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+	w.edit(func(s *v1.Stack) { s.Annotations = map[string]string{v1.ReconcileRequestAnnotation: "once"} })
+	w.mustReconcile()
+	g.Expect(w.stack().Status.ObservedReconcileRequest).To(Equal("once"))
+	w.endRun(run.Succeeded, "", run.Changes{})
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(2))
+	g.Expect(w.stack().Status.LastHandledReconcileAt).To(BeEmpty(), "nobody has asked in Flux's words")
+}

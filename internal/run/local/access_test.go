@@ -1,0 +1,119 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// accounts notes what it is asked for.
+type accounts struct {
+	err    error
+	dir    string
+	opened []run.ServiceAccount
+	closed int
+}
+
+func (a *accounts) Open(ctx context.Context, dir string, account run.ServiceAccount, _ func(string)) (*run.ClusterAccess, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	a.opened, a.dir = append(a.opened, account), dir
+	return &run.ClusterAccess{
+		Kubeconfig: filepath.Join(dir, "config"),
+		Tokens:     func() []string { return []string{"a-token"} },
+		Close:      func() { a.closed++ },
+	}, ctx.Err()
+}
+
+// lookout is a driver that notes the run it is given, and what was closed by
+// then.
+type lookout struct {
+	*accounts
+	given  run.Run
+	closed int
+}
+
+func (l *lookout) Do(_ context.Context, _ pulumi.Directory, r run.Run, _ func(string)) run.Result {
+	l.given, l.closed = r, l.accounts.closed
+	return run.Result{Outcome: run.Succeeded}
+}
+
+func (f *fixture) do(r run.Run) run.Result {
+	f.Expect(f.runner.Reserve(r.Namespace, r.Name)).To(BeTrue())
+	f.Expect(f.runner.Start(r)).To(Succeed())
+	f.Eventually(f.ended).Should(Receive())
+	_, result := f.runner.Look(r.ID)
+	return *result
+}
+
+func TestAProgramHasTheKubeconfigOfItsAccount(t *testing.T) {
+	for name, test := range map[string]struct {
+		account run.ServiceAccount
+		env     map[string]string
+		want    string // in the home of the run
+	}{
+		"none":                         {},
+		"none, and one of its own":     {env: map[string]string{"KUBECONFIG": "/mine"}, want: "/mine"},
+		"an account":                   {account: run.ServiceAccount{Namespace: "ns", Name: "deployer"}, want: "home/.kube/config"},
+		"an account, before its own's": {account: run.ServiceAccount{Namespace: "ns", Name: "deployer"}, env: map[string]string{"KUBECONFIG": "/mine"}, want: "home/.kube/config"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			known := &accounts{}
+			driver := &lookout{accounts: known}
+			f := newFixture(t, func(o *Options) { o.Accounts, o.Driver = known, driver })
+			r := aRun("1", "a")
+			r.Account, r.Env = test.account, test.env
+			f.Expect(f.do(r).Outcome).To(Equal(run.Succeeded))
+			if test.account.Name == "" {
+				f.Expect(known.opened).To(BeEmpty())
+				f.Expect(driver.given.Env["KUBECONFIG"]).To(Equal(test.want))
+				return
+			}
+			f.Expect(known.opened).To(Equal([]run.ServiceAccount{test.account}))
+			f.Expect(driver.given.Env).To(HaveKeyWithValue("KUBECONFIG", filepath.Join(f.dir, "1", test.want)))
+			f.Expect(driver.given.LateMasks()).To(Equal([]string{"a-token"}))
+			f.Expect(driver.closed).To(BeZero(), "while the program runs")
+			f.Expect(known.closed).To(Equal(1), "and no longer")
+			f.Expect(r.Env["KUBECONFIG"]).To(Equal(test.env["KUBECONFIG"]), "the caller's values are left alone")
+		})
+	}
+}
+
+func TestAnAccountThatCannotBeUsedHasAnOutcome(t *testing.T) {
+	for name, test := range map[string]struct {
+		accounts Accounts
+		timeout  time.Duration
+		want     run.Outcome
+		message  string
+	}{
+		"no such account":           {&accounts{err: errors.New("service account 'ns/gone' not found")}, 0, run.AccountFailed, "service account 'ns/gone' not found"},
+		"a disk that is full":       {&accounts{err: &fs.PathError{Op: "write", Path: "token", Err: errors.New("no space left")}}, 0, run.WorkspaceFailed, "no space left"},
+		"longer than the run takes": {&accounts{err: context.DeadlineExceeded}, time.Nanosecond, run.TimedOut, "deadline exceeded"},
+		"no cluster":                {nil, 0, run.AccountFailed, "service account 'ns/gone' cannot be used here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, func(o *Options) { o.Accounts = test.accounts })
+			r := aRun("1", "a")
+			r.Account = run.ServiceAccount{Namespace: "ns", Name: "gone"}
+			if test.timeout > 0 {
+				r.Timeout = test.timeout
+			}
+			result := f.do(r)
+			f.Expect(result.Outcome).To(Equal(test.want), result.Message)
+			f.Expect(result.Message).To(ContainSubstring(test.message))
+			f.Expect(f.driver.starts()).To(BeEmpty())
+		})
+	}
+}
