@@ -111,6 +111,23 @@ func parse(args []string) (config, error) {
 		passedEnv:        passedEnv(os.LookupEnv),
 	}
 	fs := flag.NewFlagSet(controllerName, flag.ContinueOnError)
+	var access acl.Options
+	var gates features.FeatureGates
+	if err := bindFlags(fs, &c, &access, &gates); err != nil {
+		return c, err
+	}
+	if err := fs.Parse(args); err != nil {
+		return c, err
+	}
+	if err := c.readFeatures(&gates); err != nil {
+		return c, fmt.Errorf("--feature-gates: %w", err)
+	}
+	c.noCrossNamespaceRefs = access.NoCrossNamespaceRefs
+	return c, c.validate()
+}
+
+// bindFlags defines the flags. docs/flags.md lists them.
+func bindFlags(fs *flag.FlagSet, c *config, access *acl.Options, gates *features.FeatureGates) error {
 	fs.StringVar(&c.metricsAddr, "metrics-addr", ":8080", "The address the metric endpoint binds to.")
 	fs.StringVar(&c.eventsAddr, "events-addr", "", "The address of the events receiver.")
 	fs.StringVar(&c.healthAddr, "health-addr", ":9440", "The address the health endpoint binds to.")
@@ -128,8 +145,6 @@ func parse(args []string) (config, error) {
 		"The service account whose rights in the cluster a program has whose Stack names none. It is in the namespace of the Stack.")
 	fs.Duration("requeue-dependency", 30*time.Second, "Accepted as by the other Flux controllers, and without effect: a Stack is told when its dependencies are ready.")
 
-	var access acl.Options
-	var gates features.FeatureGates
 	access.BindFlags(fs)
 	gates.BindFlags(fs)
 	c.client.BindFlags(fs)
@@ -138,25 +153,15 @@ func parse(args []string) (config, error) {
 	c.rateLimiter.BindFlags(fs)
 	c.watch.BindFlags(fs)
 	c.interval.BindFlags(fs)
-	// Running a program is running code, so sharing across namespaces is for the
-	// administrator to allow: Flux's own default is the other way round.
-	if err := setDefault(fs, "no-cross-namespace-refs", "true"); err != nil {
-		return c, err
-	}
-	// Others let only those Secrets and ConfigMaps wake them that have a label. What
-	// a Stack refers to is its input as its program is, and a rotated credential
-	// that is not taken up is an outage.
-	if err := setDefault(fs, "watch-configs-label-selector", ""); err != nil {
-		return c, err
-	}
-	if err := fs.Parse(args); err != nil {
-		return c, err
-	}
-	if err := c.readFeatures(&gates); err != nil {
-		return c, fmt.Errorf("--feature-gates: %w", err)
-	}
-	c.noCrossNamespaceRefs = access.NoCrossNamespaceRefs
-	return c, c.validate()
+	return errors.Join(
+		// Running a program is running code, so sharing across namespaces is for the
+		// administrator to allow: Flux's own default is the other way round.
+		setDefault(fs, "no-cross-namespace-refs", "true"),
+		// Others let only those Secrets and ConfigMaps wake them that have a label. What
+		// a Stack refers to is its input as its program is, and a rotated credential
+		// that is not taken up is an outage.
+		setDefault(fs, "watch-configs-label-selector", ""),
+	)
 }
 
 // readFeatures reads each feature gate once. All are off by default.

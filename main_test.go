@@ -4,27 +4,100 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/fluxcd/pkg/runtime/acl"
+	"github.com/fluxcd/pkg/runtime/features"
 	. "github.com/onsi/gomega"
+	flag "github.com/spf13/pflag"
 )
+
+// fluxDefaults are the flags of kustomize-controller and helm-controller that
+// this controller has too, with their defaults.
+func fluxDefaults() map[string]string {
+	return map[string]string{
+		"concurrent": "4", "default-service-account": "", "enable-leader-election": "false", "events-addr": "",
+		"feature-gates": "", "graceful-shutdown-timeout": "10m0s", "health-addr": ":9440", "http-retry": "9",
+		"interval-jitter-percentage": "5", "kube-api-burst": "300", "kube-api-qps": "50",
+		"leader-election-lease-duration": "35s", "leader-election-release-on-cancel": "true",
+		"leader-election-renew-deadline": "30s", "leader-election-retry-period": "5s",
+		"log-encoding": "json", "log-level": "info", "max-retry-delay": "15m0s", "metrics-addr": ":8080",
+		"min-retry-delay": "750ms", "requeue-dependency": "30s", "watch-all-namespaces": "true", "watch-label-selector": "",
+		// The two defaults that are not Flux's.
+		"no-cross-namespace-refs": "true", "watch-configs-label-selector": "",
+	}
+}
+
+// defaults lists all flags and their defaults.
+func defaults(g *WithT) map[string]string {
+	fs := flag.NewFlagSet("test", flag.ContinueOnError)
+	g.Expect(bindFlags(fs, &config{}, &acl.Options{}, &features.FeatureGates{})).To(Succeed())
+	all := map[string]string{}
+	fs.VisitAll(func(f *flag.Flag) {
+		all[f.Name] = f.DefValue
+		g.Expect(f.Value.String()).To(Equal(f.DefValue), "what is told of --%s is so", f.Name)
+	})
+	return all
+}
 
 func TestDefaultsAreFluxs(t *testing.T) {
 	g := NewWithT(t)
+	all := defaults(g)
+	own := map[string]bool{}
+	for name, value := range all {
+		want, shared := fluxDefaults()[name]
+		if !shared {
+			own[name] = true
+			continue
+		}
+		g.Expect(value).To(Equal(want), "--%s", name)
+	}
+	for name := range fluxDefaults() {
+		g.Expect(all).To(HaveKey(name))
+	}
+	g.Expect(own).To(HaveLen(5), "acquire-plugins, cancel-grace, concurrent-runs, data-dir and pulumi-dir are this controller's: %v", own)
+}
+
+func TestDefaultsAreParsed(t *testing.T) {
+	g := NewWithT(t)
 	c, err := parse(nil)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(c.metricsAddr).To(Equal(":8080"))
-	g.Expect(c.healthAddr).To(Equal(":9440"))
-	g.Expect(c.eventsAddr).To(BeEmpty())
-	g.Expect(c.concurrent).To(Equal(4))
-	g.Expect(c.httpRetry).To(Equal(9))
 	g.Expect(c.interval.Percentage).To(BeEquivalentTo(5))
-	g.Expect(c.watch.AllNamespaces).To(BeTrue())
-	g.Expect(c.leaderElection.Enable).To(BeFalse())
 	g.Expect(c.rateLimiter.MinRetryDelay).To(Equal(750 * time.Millisecond))
-	g.Expect(c.noCrossNamespaceRefs).To(BeTrue(), "the one default that is not Flux's")
+	g.Expect(c.noCrossNamespaceRefs).To(BeTrue())
+	g.Expect(c.watch.ConfigsLabelSelector).To(BeEmpty())
+	g.Expect(c.additiveCELDependencyCheck).To(BeFalse())
+	g.Expect(c.disableConfigWatchers).To(BeFalse())
+}
+
+func TestFeatureGatesAreRead(t *testing.T) {
+	g := NewWithT(t)
+	c, err := parse([]string{"--feature-gates=AdditiveCELDependencyCheck=true,DisableConfigWatchers=true"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.additiveCELDependencyCheck).To(BeTrue())
+	g.Expect(c.disableConfigWatchers).To(BeTrue())
+}
+
+// The documentation has a table with each flag in a row: | `--name` | `default` |.
+func TestTheDocumentationHasAllFlags(t *testing.T) {
+	g := NewWithT(t)
+	t.Setenv("TMPDIR", "/tmp") // part of a default
+	text, err := os.ReadFile(filepath.Join("docs", "flags.md"))
+	g.Expect(err).NotTo(HaveOccurred())
+	table, _, _ := strings.Cut(string(text), "\n## ")
+	documented := map[string]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `--([a-z-]+)` \\| (?:`([^`]*)` )?\\|").FindAllStringSubmatch(table, -1) {
+		documented[row[1]] = row[2]
+	}
+	g.Expect(documented).To(Equal(defaults(g)))
+	for _, gate := range []string{"AdditiveCELDependencyCheck", "DisableConfigWatchers"} {
+		g.Expect(string(text)).To(ContainSubstring("| `" + gate + "` |"))
+	}
 }
 
 func TestCrossNamespaceRefsCanBeAllowed(t *testing.T) {
@@ -35,17 +108,18 @@ func TestCrossNamespaceRefsCanBeAllowed(t *testing.T) {
 }
 
 func TestBadFlagsAreNamed(t *testing.T) {
-	for flag, want := range map[string]string{
+	for arg, want := range map[string]string{
 		"--concurrent=0":                   "--concurrent must be at least 1",
 		"--concurrent-runs=-1":             "--concurrent-runs must be at least 1",
 		"--http-retry=-1":                  "--http-retry must not be negative",
 		"--interval-jitter-percentage=100": "--interval-jitter-percentage must be less than 100",
 		"--watch-all-namespaces=false":     "RUNTIME_NAMESPACE",
 		"--no-such-flag":                   "no-such-flag",
+		"--feature-gates=TimeTravel=true":  "--feature-gates: feature-gate 'TimeTravel' not supported",
 	} {
-		t.Run(flag, func(t *testing.T) {
+		t.Run(arg, func(t *testing.T) {
 			t.Setenv("RUNTIME_NAMESPACE", "")
-			_, err := parse([]string{flag})
+			_, err := parse([]string{arg})
 			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)))
 		})
 	}
