@@ -7,6 +7,7 @@ require (
 	github.com/onsi/gomega v1.42.1
 	github.com/pulumi/pulumi-go-provider v1.3.2
 	github.com/pulumi/pulumi/sdk/v3 v3.232.0
+	go.yaml.in/yaml/v3 v3.0.4
 )
 
 require (
@@ -112,7 +113,6 @@ require (
 	go.opentelemetry.io/proto/otlp v1.10.0 // indirect
 	go.uber.org/atomic v1.11.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
-	go.yaml.in/yaml/v3 v3.0.4 // indirect
 	golang.org/x/crypto v0.53.0 // indirect
 	golang.org/x/exp v0.0.0-20250718183923-645b1fa84792 // indirect
 	golang.org/x/mod v0.36.0 // indirect

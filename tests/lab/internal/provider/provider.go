@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package provider is the lab provider: one resource, lab:index:Thing, kept in the directory that package cloud calls a cloud.
+// Package provider is the lab provider: lab:index:Thing, kept in the directory that package cloud calls a cloud, and lab:kube:Whoami.
 // It maps Pulumi's operations to the cloud's and adds the delays, failures and hangs that a program asks for. How the cloud
 // stores things does not belong here.
 package provider
@@ -43,7 +43,7 @@ func (c Config) Configure(context.Context) error {
 func New() (p.Provider, error) {
 	built, err := infer.NewProviderBuilder().
 		WithDescription("A cloud that is a directory, with delays, failures and hangs on request, for tests.").
-		WithResources(infer.Resource(Resource{})).
+		WithResources(infer.Resource(Resource{}), infer.Resource(Whoami{})).
 		WithConfig(infer.Config(Config{})).
 		Build()
 	if err != nil {
