@@ -19,6 +19,10 @@ const (
 	// DefaultInterval is the interval of a Stack that gives none.
 	DefaultInterval = 10 * time.Minute
 
+	// MinInterval is the shortest interval and retry interval: a shorter one
+	// counts as this.
+	MinInterval = time.Second
+
 	// DefaultTimeout bounds a run of a Stack that gives no timeout.
 	DefaultTimeout = time.Hour
 
@@ -159,12 +163,14 @@ type StackSpec struct {
 	// the controller's --default-service-account. Without either the program has
 	// no access to the cluster.
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern="^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$"
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
 	// Interval is how often the Stack is looked at when nothing asks for it.
 	// Nothing is run at that time unless something has changed, or
-	// continueResyncOnCommitMatch is set. Defaults to 10m.
+	// continueResyncOnCommitMatch is set. Less than 1s counts as 1s, and 0 as
+	// none. Defaults to 10m.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
 	// +optional
@@ -174,7 +180,8 @@ type StackSpec struct {
 	// cannot be resolved, is tried again. A run that could not begin because the
 	// backend, a registry of plugins or the artifact was out of reach is tried
 	// again sooner: after 10s, and twice as long each time after that, up to the
-	// retryInterval. Defaults to the interval.
+	// retryInterval. Less than 1s counts as 1s, and 0 as none. Defaults to the
+	// interval.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
 	// +optional
@@ -574,14 +581,15 @@ func (in *Stack) GetConditions() []metav1.Condition { return in.Status.Condition
 func (in *Stack) SetConditions(conditions []metav1.Condition) { in.Status.Conditions = conditions }
 
 // GetInterval returns the interval, DefaultInterval where none, or one that is
-// not positive, is given.
+// not positive, is given, and never less than MinInterval.
 func (in *Stack) GetInterval() time.Duration {
-	return positive(in.Spec.Interval, DefaultInterval)
+	return max(MinInterval, positive(in.Spec.Interval, DefaultInterval))
 }
 
-// GetRetryInterval returns the retry interval, which defaults to the interval.
+// GetRetryInterval returns the retry interval, which defaults to the interval. It
+// is never less than MinInterval.
 func (in *Stack) GetRetryInterval() time.Duration {
-	return positive(in.Spec.RetryInterval, in.GetInterval())
+	return max(MinInterval, positive(in.Spec.RetryInterval, in.GetInterval()))
 }
 
 // GetTimeout returns the bound of a run, DefaultTimeout where none is given.

@@ -26,6 +26,9 @@ func testAccepted(t *testing.T, server *api) {
 		{"config with a null in it", "{stack: dev, programRef: {name: p}, config: {net: {gateway: null}}}"},
 		{"values from Secrets and literals", "{stack: dev, programRef: {name: p}, envRefs: {A: {type: Secret, secret: {name: s, key: k}}, B: {type: Literal, literal: {value: ''}}}}"},
 		{"a Secret with its namespace, as the Pulumi operator has it", "{stack: dev, programRef: {name: p}, secretsRef: {'app:token': {type: Secret, secret: {namespace: default, name: s, key: k}}}}"},
+		{"a service account", "{stack: dev, programRef: {name: p}, serviceAccountName: deployer.v1-x}"},
+		{"no service account", "{stack: dev, programRef: {name: p}, serviceAccountName: ''}"},
+		{"config from ConfigMaps, as the operator has it", "{stack: dev, programRef: {name: p}, configRef: {'aws:region': {name: c, key: region}, tree: {name: c, key: k, json: true}}}"},
 		{"durations of more than one unit", "{stack: dev, programRef: {name: p}, interval: 1h30m, retryInterval: 1.5m, timeout: 500ms}"},
 		{"all switches", "{stack: dev, programRef: {name: p}, backend: 's3://state?region=eu-west-1', destroyOnFinalize: true, suspend: true}"},
 	} {
