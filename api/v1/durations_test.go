@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -26,10 +25,13 @@ func TestNoIntervalReconcilesWithoutEnd(t *testing.T) {
 		"zero for retries": {of(time.Minute), of(0), time.Minute, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
 			stack := &Stack{Spec: StackSpec{Interval: test.interval, RetryInterval: test.retry}}
-			g.Expect(stack.GetInterval()).To(Equal(test.wantInterval))
-			g.Expect(stack.GetRetryInterval()).To(Equal(test.wantRetry))
+			if got := stack.GetInterval(); got != test.wantInterval {
+				t.Errorf("interval %s, not %s", got, test.wantInterval)
+			}
+			if got := stack.GetRetryInterval(); got != test.wantRetry {
+				t.Errorf("retry interval %s, not %s", got, test.wantRetry)
+			}
 		})
 	}
 }
