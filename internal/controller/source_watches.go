@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	flux "github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
 // sourceWatches starts the watch of a kind of Flux source when the first Stack
@@ -35,12 +37,12 @@ func newSourceWatches(c controller.Controller, mgr ctrl.Manager, r *StackReconci
 	return &sourceWatches{controller: c, manager: mgr, reconciler: r, watched: map[string]bool{}}
 }
 
-// ensure watches the kind. One that is not known, or not served, is left for the
-// resolver to report.
+// ensure watches the kind. One that is no source of programs, of which Flux has
+// some, or that is not served, is left for the resolver to report.
 func (w *sourceWatches) ensure(kind string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.watched[kind] {
+	if w.watched[kind] || !flux.IsKind(kind) {
 		return nil
 	}
 	gvk := sourcev1.GroupVersion.WithKind(kind)

@@ -109,7 +109,7 @@ func quoted(text string, escapeHTML bool) string {
 
 // apply masks a text.
 func (m *masker) apply(text string) string {
-	text = m.replaceLong(text)
+	text = m.replaceLong(maskAccountTokens(text))
 	for _, word := range m.short {
 		text = replaceWord(text, word)
 	}

@@ -78,6 +78,9 @@ func newObject(kind string) object {
 	}
 }
 
+// IsKind tells whether the kind is one of the sources of programs.
+func IsKind(kind string) bool { return newObject(kind) != nil }
+
 // Resolve returns what the source offers that an object in the namespace
 // refers to. A source that is not Ready but has an artifact still offers it, as
 // it does to kustomize-controller. The errors are those of this package and

@@ -192,6 +192,16 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
+func TestTheKindsOfSources(t *testing.T) {
+	g := NewWithT(t)
+	for _, kind := range []string{"GitRepository", "OCIRepository", "Bucket", "ExternalArtifact"} {
+		g.Expect(source.IsKind(kind)).To(BeTrue(), kind)
+	}
+	for _, kind := range []string{"HelmRepository", "HelmChart", "gitrepository", "Secret", ""} {
+		g.Expect(source.IsKind(kind)).To(BeFalse(), kind)
+	}
+}
+
 func TestResolveAcrossNamespaces(t *testing.T) {
 	other := &sourcev1.Bucket{ObjectMeta: named("infra"), Status: sourcev1.BucketStatus{Artifact: artifact()}}
 	ref := v1.SourceReference{Kind: "Bucket", Name: "app", Namespace: "infra"}
