@@ -19,6 +19,7 @@ import (
 // Somebody edits the Stack as fast as the API server allows during all of its
 // life, so that what the controller has read is old whenever it writes.
 func TestConflictOnEveryWrite(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s := start(t)
 	u := newSubject(t, s, "conflict")

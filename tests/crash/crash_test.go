@@ -21,39 +21,44 @@ import (
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
 var (
-	rounds   = flag.Int("rounds", 12, "how many rounds to play")
-	together = flag.Int("together", 4, "how many of them at a time")
-	seed     = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random moments")
+	rounds      = flag.Int("rounds", 30, "how many rounds to play")
+	controllers = flag.Int("controllers", 3, "how many controllers they are played with, each by itself")
+	together    = flag.Int("together", 2, "how many rounds a controller plays at a time")
+	seed        = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random moments")
 )
 
 // TestKillAtRandom plays some rounds at a time: a controller that is killed in
-// one is killed in all of them. By night:
-//
-//	go test ./tests/crash -run TestKillAtRandom -rounds 200 -timeout 3h
+// one is killed in all of its others too.
 func TestKillAtRandom(t *testing.T) {
-	s := start(t)
+	t.Parallel()
+	places := make(chan *place, *controllers**together)
+	for range *controllers {
+		p := &place{s: start(t)}
+		for range *together {
+			places <- p
+		}
+	}
 	random := rand.New(rand.NewPCG(*seed, 0))
 	t.Logf("seed %d", *seed)
-	sum, restarting := &totals{}, &sync.Mutex{}
-	places := make(chan struct{}, *together)
-	playing := sync.WaitGroup{}
+	sum, playing := &totals{}, sync.WaitGroup{}
 	for n := range *rounds {
 		v := victims()[n%len(victims())]
 		moments := [2]float64{random.Float64(), random.Float64()}
 		// Two of three times the creations of unknown outcome are to be named first.
 		clear := (n/len(victims()))%3 == 2
-		places <- struct{}{}
+		p := <-places
 		if sum.failed() {
 			break // the totals tell how many were played
 		}
 		playing.Go(func() {
-			defer func() { <-places }()
+			defer func() { places <- p }()
 			t.Run(fmt.Sprintf("%d: %s", n, v), func(t *testing.T) {
 				t.Cleanup(func() { sum.end(t.Failed()) })
-				r := &round{subject: newSubject(t, s, fmt.Sprintf("round-%d", n)), sum: sum, restarting: restarting, clear: clear}
+				r := &round{subject: newSubject(t, p.s, fmt.Sprintf("round-%d", n)), sum: sum, place: p, clear: clear}
 				r.play(t.Context(), v, moments)
 			})
 		})
@@ -62,13 +67,18 @@ func TestKillAtRandom(t *testing.T) {
 	t.Log("\n" + sum.String())
 }
 
+// place is a controller that rounds are played with.
+type place struct {
+	s *system.System
+	// restarting is held while the controller is killed and started again.
+	restarting sync.Mutex
+}
+
 // round is one round.
 type round struct {
 	*subject
-	sum *totals
-	// restarting is held while the controller, which is that of all rounds, is
-	// killed and started again.
-	restarting *sync.Mutex
+	sum   *totals
+	place *place
 	// clear: the Stack has pendingCreates: Clear from the start.
 	clear bool
 	// named are the things that were ever named as unknown.

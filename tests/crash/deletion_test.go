@@ -19,6 +19,7 @@ import (
 
 // TestDeletion deletes Stacks when it cannot or should not work at once.
 func TestDeletion(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	t.Run("a destroy that fails keeps the object and says why", func(t *testing.T) { destroyFails(t, s) })
 	t.Run("a run in flight is not cut", func(t *testing.T) { deleteInMidRun(t, s) })
@@ -62,7 +63,7 @@ func deleteWithoutSecret(t *testing.T, s *system.System) {
 	u := newSubject(t, s, "secret")
 	passphrase := func() *corev1.Secret {
 		return &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceDefault, Name: "passphrase"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.RuntimeNamespace(), Name: "passphrase"},
 			StringData: map[string]string{"value": "passphrase"},
 		}
 	}
@@ -75,7 +76,7 @@ func deleteWithoutSecret(t *testing.T, s *system.System) {
 	u.awaitCurrent(ctx)
 	u.Expect(s.Delete(ctx, passphrase())).To(Succeed())
 	u.Expect(s.Delete(ctx, u.stack(ctx))).To(Succeed())
-	u.Expect(u.awaitReason(ctx, v1.InputsFailedReason)).To(ContainSubstring("default/passphrase"))
+	u.Expect(u.awaitReason(ctx, v1.InputsFailedReason)).To(ContainSubstring(s.RuntimeNamespace() + "/passphrase"))
 	u.Expect(u.stack(ctx).Finalizers).To(ContainElement(v1.StackFinalizer))
 	u.Expect(s.Create(ctx, passphrase())).To(Succeed())
 	u.awaitGone(ctx)

@@ -34,7 +34,7 @@ func smallDisk(t *testing.T) *system.System {
 			t.Errorf("unmounting %s: %v", data, err)
 		}
 	})
-	return startIn(t, dir)
+	return startIn(t, system.Options{Dir: dir, ControlPlane: shared})
 }
 
 // fill writes until there is no space left.
@@ -70,6 +70,7 @@ func (u *subject) checkWorkspaceFailed(ctx context.Context, why string) {
 }
 
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, smallDisk(t), "full")
 	u.create(ctx, quick(2, "one"), nil)
@@ -87,6 +88,7 @@ func TestFullDisk(t *testing.T) {
 
 // A directory in whose place there is a file cannot be written, not even by root.
 func TestWorkDirectoryThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t), "unwritable")
 	u.create(ctx, quick(2, "one"), nil)
@@ -104,6 +106,7 @@ func TestWorkDirectoryThatCannotBeWritten(t *testing.T) {
 // The disk fills up while Pulumi is at work. What it has done is known all the
 // same: the state is in the backend.
 func TestDiskThatFillsUpInMidRun(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, smallDisk(t), "filling")
 	all := append(slow("2s"), quick(2, "one")...)

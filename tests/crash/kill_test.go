@@ -36,8 +36,8 @@ func (v victim) span() time.Duration {
 func (r *round) killDuringRun(ctx context.Context, v victim, part float64, begin func()) {
 	if v == theController || v == allOfThem {
 		// From here on, as the run would be over when it is another round's turn.
-		r.restarting.Lock()
-		defer r.restarting.Unlock()
+		r.place.restarting.Lock()
+		defer r.place.restarting.Unlock()
 	}
 	begin()
 	r.Eventually(func(g Gomega) { g.Expect(r.stack(ctx).Status.Run).NotTo(BeNil()) }).Should(Succeed(), r.report(ctx))

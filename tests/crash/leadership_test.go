@@ -12,7 +12,6 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,14 +20,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-const leaseName, leaseNamespace = "pulumi-controller-leader-election", "flux-system"
+const leaseName = "pulumi-controller-leader-election"
 
 // leaders starts two controllers, the first of which leads.
 func leaders(t *testing.T, name string) (u *subject, another *process.Process) {
 	s := start(t, "--enable-leader-election", "--leader-election-lease-duration=4s",
 		"--leader-election-renew-deadline=3s", "--leader-election-retry-period=1s")
 	u = newSubject(t, s, name)
-	u.Expect(s.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: leaseNamespace}})).To(Succeed())
 	u.Eventually(func() string { return u.leader(t.Context()) }).ShouldNot(BeEmpty())
 	another, err := s.StartAnother()
 	u.Expect(err).NotTo(HaveOccurred())
@@ -38,7 +36,7 @@ func leaders(t *testing.T, name string) (u *subject, another *process.Process) {
 // leader is who holds the lease.
 func (u *subject) leader(ctx context.Context) string {
 	lease := &coordinationv1.Lease{}
-	err := u.s.Get(ctx, client.ObjectKey{Namespace: leaseNamespace, Name: leaseName}, lease)
+	err := u.s.Get(ctx, client.ObjectKey{Namespace: u.s.RuntimeNamespace(), Name: leaseName}, lease)
 	if err != nil || lease.Spec.HolderIdentity == nil {
 		return ""
 	}
@@ -47,7 +45,7 @@ func (u *subject) leader(ctx context.Context) string {
 
 // watchRuns calls seen with each state of the Stack until ctx is done.
 func (u *subject) watchRuns(ctx context.Context, seen func(*v1.Stack)) {
-	watching, err := u.s.Watch(ctx, &v1.StackList{}, client.InNamespace(corev1.NamespaceDefault))
+	watching, err := u.s.Watch(ctx, &v1.StackList{}, client.InNamespace(u.s.RuntimeNamespace()))
 	u.Expect(err).NotTo(HaveOccurred())
 	go func() {
 		for event := range watching.ResultChan() {
@@ -61,6 +59,7 @@ func (u *subject) watchRuns(ctx context.Context, seen func(*v1.Stack)) {
 // The leader whose lease is taken stops its run gently and writes its result, and
 // the next leader runs nothing for the Stack before that.
 func TestLostLeaseStopsTheRunGently(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	u, another := leaders(t, "lease")
 	history := make(chan *v1.Stack, 1000)
@@ -84,7 +83,7 @@ func TestLostLeaseStopsTheRunGently(t *testing.T) {
 
 // takeLease has somebody else hold the lease for as long as it lasts.
 func (u *subject) takeLease(ctx context.Context) {
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: leaseNamespace, Name: leaseName}}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: u.s.RuntimeNamespace(), Name: leaseName}}
 	thief := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"holderIdentity":"somebody-else"}}`))
 	u.Expect(u.s.Patch(ctx, lease, thief)).To(Succeed())
 }
@@ -110,6 +109,7 @@ func (u *subject) checkHistory(history <-chan *v1.Stack, first v1.RunStatus) {
 // A leader that stands still for longer than its lease lasts is alive for all that
 // is known: the next leader leaves its run alone.
 func TestLeaderThatStandsStillKeepsItsRun(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	u, _ := leaders(t, "still")
 	u.create(ctx, slow("4s"), nil)

@@ -15,6 +15,7 @@ import (
 // Files of runs that died with their controller are removed when the Stack has
 // settled.
 func TestNoFilesAreLeftOfRunsThatDied(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t), "leftovers")
 	home := u.entries(u.s.Path())

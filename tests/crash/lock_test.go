@@ -46,6 +46,7 @@ func (u *subject) awaitLocked(ctx context.Context, host, path string) {
 // A lock of somebody else's is never removed: not of another host, and not of
 // another process of this one.
 func TestLockOfSomebodyElseIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	here, err := os.Hostname()
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -68,6 +69,7 @@ func TestLockOfSomebodyElseIsLeftAlone(t *testing.T) {
 // Neither is it by a recovery, which removes a lock of its own beside it only when
 // the other one is gone.
 func TestRecoveryLeavesTheLockOfSomebodyElse(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	here, err := os.Hostname()
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())

@@ -14,13 +14,14 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-var outage = flag.Duration("outage", 10*time.Second, "how long the API server is away")
+var outage = flag.Duration("outage", 30*time.Second, "how long the API server is away")
 
 // The result of a run that ends while the API server is away is kept and written
 // later, and the run is not made again.
 func TestAPIServerAwayInMidUpdate(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
-	u := newSubject(t, start(t), "outage")
+	u := newSubject(t, startAlone(t), "outage")
 	u.create(ctx, slow("3s"), nil)
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
 	u.awaitBegun(ctx, cloud.Create, "slow")
@@ -43,8 +44,9 @@ func TestAPIServerAwayInMidUpdate(t *testing.T) {
 // A controller that is told to end while the API server is away keeps the result
 // on disk, for the next process to write.
 func TestAPIServerAwayAtTheEndOfTheController(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
-	u := newSubject(t, start(t, "--graceful-shutdown-timeout=4s"), "kept")
+	u := newSubject(t, startAlone(t, "--graceful-shutdown-timeout=4s"), "kept")
 	u.create(ctx, slow("3s"), nil)
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
 	u.awaitBegun(ctx, cloud.Create, "slow")

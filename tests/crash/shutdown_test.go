@@ -18,6 +18,7 @@ import (
 // A controller that is told to end has the resource in flight finished and
 // recorded, writes what happened to the run, and ends without an error.
 func TestShutdownFinishesWhatIsInFlight(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t), "shutdown")
 	u.create(ctx, append(slow("5s"), thing{name: "after", value: "one", after: "slow"}), nil)
@@ -49,6 +50,7 @@ func TestShutdownFinishesWhatIsInFlight(t *testing.T) {
 // A controller that may not wait long enough ends when its time has passed. What
 // was told to stop goes on to its end, and the next process takes over.
 func TestShutdownThatIsTooShortIsBoundedAndRecoveredFrom(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--graceful-shutdown-timeout=1s"), "short")
 	u.create(ctx, slow("6s"), nil)

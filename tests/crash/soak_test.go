@@ -100,6 +100,7 @@ func size(g Gomega, dir string) int64 {
 //
 //	go test ./tests/crash -run TestSoak -soak-stacks 50 -soak-time 5m -timeout 30m
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s := start(t)
 	var all []*subject

@@ -6,25 +6,32 @@ package crash
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// start starts a system with these flags of the controller, for one test.
+// start starts a controller with these flags for one test, with a namespace of
+// its own on the API server that the tests share.
 func start(t *testing.T, flags ...string) *system.System {
 	t.Helper()
-	return startIn(t, tempDir(t), flags...)
+	return startIn(t, system.Options{Dir: tempDir(t), ControlPlane: shared}, flags...)
 }
 
-// startIn starts it in a directory of the test's own.
-func startIn(t *testing.T, dir string, flags ...string) *system.System {
+// startAlone starts one with an API server of its own, for a test that stops it.
+func startAlone(t *testing.T, flags ...string) *system.System {
 	t.Helper()
+	return startIn(t, system.Options{Dir: tempDir(t)}, flags...)
+}
+
+func startIn(t *testing.T, options system.Options, flags ...string) *system.System {
+	t.Helper()
+	options.WithoutSources = true
+	options.Namespace = filepath.Base(options.Dir)
+	options.ControllerArgs = append([]string{"--graceful-shutdown-timeout=30s", "--cancel-grace=10s"}, flags...)
 	ctx, cancel := context.WithCancel(context.Background())
-	s, err := system.Start(ctx, system.Options{
-		Dir: dir, WithoutSources: true,
-		ControllerArgs: append([]string{"--graceful-shutdown-timeout=30s", "--cancel-grace=10s"}, flags...),
-	})
+	s, err := system.Start(ctx, options)
 	if err != nil {
 		cancel()
 		t.Fatal(err)

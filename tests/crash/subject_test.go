@@ -14,7 +14,6 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -59,7 +58,7 @@ func (u *subject) cloudDir() string    { return u.s.Path("clouds", u.name) }
 func (u *subject) cloud() *cloud.Cloud { return cloud.Open(u.cloudDir()) }
 
 func (u *subject) meta() metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: corev1.NamespaceDefault, Name: u.name}
+	return metav1.ObjectMeta{Namespace: u.s.RuntimeNamespace(), Name: u.name}
 }
 
 func key(object client.Object) client.ObjectKey { return client.ObjectKeyFromObject(object) }
@@ -179,7 +178,7 @@ func (u *subject) remove(ctx context.Context) {
 
 func (u *subject) awaitGone(ctx context.Context) {
 	u.Eventually(func() bool {
-		return apierrors.IsNotFound(u.s.Get(ctx, client.ObjectKey{Namespace: corev1.NamespaceDefault, Name: u.name}, &v1.Stack{}))
+		return apierrors.IsNotFound(u.s.Get(ctx, key(&v1.Stack{ObjectMeta: u.meta()}), &v1.Stack{}))
 	}).Should(BeTrue(), u.report(ctx))
 }
 

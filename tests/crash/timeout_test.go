@@ -22,6 +22,7 @@ func threeSeconds(stack *v1.Stack) {
 
 // A provider that hangs and can be told to stop leaves nothing behind.
 func TestTimeoutOfAProviderThatCanBeStopped(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=2s"), "stopped")
 	u.create(ctx, []thing{{name: "hangs", value: "one", hang: cloud.Create}}, func(stack *v1.Stack) {
@@ -42,6 +43,7 @@ func TestTimeoutOfAProviderThatCanBeStopped(t *testing.T) {
 // A provider that does not answer at all is given up: its creation stays unknown,
 // and the Stack waits for a person to say what has become of it.
 func TestTimeoutOfAProviderThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=2s"), "hung")
 	u.create(ctx, append(slow("1h"), quick(2, "one")...), threeSeconds)

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,6 +50,12 @@ type Options struct {
 	PulumiDir string
 	// WithoutSources leaves source-controller out, for what uses Programs only.
 	WithoutSources bool
+	// ControlPlane is one that runs already and has the CRDs. It is left running.
+	// Nil starts one in Dir.
+	ControlPlane *controlplane.ControlPlane
+	// Namespace is made, and is the only one that the controllers watch, so that
+	// systems can share a control plane. Empty means that they watch all.
+	Namespace string
 }
 
 // System is a running system.
@@ -91,27 +99,16 @@ func Start(ctx context.Context, options Options) (*System, error) {
 }
 
 func (s *System) start(ctx context.Context) error {
-	crds, err := controlplane.ProjectCRDs()
-	if err != nil {
-		return err
-	}
 	for _, dir := range []string{"controlplane", "sources", "tmp"} {
 		if err := os.Mkdir(s.Path(dir), 0o755); err != nil {
 			return fmt.Errorf("making room for the system: %w", err)
 		}
 	}
-	s.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{Dir: s.Path("controlplane"), LogDir: s.options.Dir, CRDPaths: crds})
-	if err != nil {
+	if err := s.startControlPlane(ctx); err != nil {
 		return err
-	}
-	scheme, err := Scheme()
-	if err != nil {
-		return err
-	}
-	if s.WithWatch, err = client.NewWithWatch(s.ControlPlane.RESTConfig(), client.Options{Scheme: scheme}); err != nil {
-		return fmt.Errorf("making a client of the API server: %w", err)
 	}
 	if !s.options.WithoutSources {
+		var err error
 		s.SourceController, err = controlplane.StartSourceController(ctx, s.ControlPlane,
 			controlplane.SourceControllerOptions{Dir: s.Path("sources"), LogDir: s.options.Dir})
 		if err != nil {
@@ -122,6 +119,35 @@ func (s *System) start(ctx context.Context) error {
 		return err
 	}
 	return s.StartController()
+}
+
+// startControlPlane starts it, or takes the one that is given, and makes a client
+// of it.
+func (s *System) startControlPlane(ctx context.Context) (err error) {
+	if s.ControlPlane = s.options.ControlPlane; s.ControlPlane == nil {
+		crds, err := controlplane.ProjectCRDs()
+		if err != nil {
+			return err
+		}
+		s.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{Dir: s.Path("controlplane"), LogDir: s.options.Dir, CRDPaths: crds})
+		if err != nil {
+			return err
+		}
+	}
+	scheme, err := Scheme()
+	if err != nil {
+		return err
+	}
+	if s.WithWatch, err = client.NewWithWatch(s.ControlPlane.RESTConfig(), client.Options{Scheme: scheme}); err != nil {
+		return fmt.Errorf("making a client of the API server: %w", err)
+	}
+	if s.options.Namespace == "" {
+		return nil
+	}
+	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.options.Namespace}}); err != nil {
+		return fmt.Errorf("making the namespace of the system: %w", err)
+	}
+	return nil
 }
 
 // Scheme has the types that the tests use.
@@ -199,9 +225,10 @@ func (s *System) startController(dataDir, log string) (controller *process.Proce
 		Args: append([]string{
 			"--data-dir=" + dataDir, "--pulumi-dir=" + pulumiDir, "--acquire-plugins=false",
 			"--health-addr=" + health, "--metrics-addr=" + metrics, "--http-retry=1",
+			fmt.Sprintf("--watch-all-namespaces=%t", s.options.Namespace == ""),
 		}, s.options.ControllerArgs...),
 		Env: []string{
-			"KUBECONFIG=" + s.ControlPlane.KubeconfigPath(), "RUNTIME_NAMESPACE=flux-system",
+			"KUBECONFIG=" + s.ControlPlane.KubeconfigPath(), "RUNTIME_NAMESPACE=" + s.RuntimeNamespace(),
 			"PATH=/usr/bin:/bin", "HOME=" + s.options.Dir, "TMPDIR=" + s.Path("tmp"),
 		},
 		Dir:   s.options.Dir,
@@ -229,7 +256,7 @@ func (s *System) Stop() error {
 	if s.SourceController != nil {
 		errs = append(errs, s.SourceController.Stop())
 	}
-	if s.ControlPlane != nil {
+	if s.ControlPlane != nil && s.options.ControlPlane == nil {
 		errs = append(errs, s.ControlPlane.Stop())
 	}
 	return errors.Join(errs...)
@@ -238,6 +265,14 @@ func (s *System) Stop() error {
 // Path returns a path in the directory of the system.
 func (s *System) Path(elements ...string) string {
 	return filepath.Join(append([]string{s.options.Dir}, elements...)...)
+}
+
+// RuntimeNamespace is where the controllers have their lease and their pods.
+func (s *System) RuntimeNamespace() string {
+	if s.options.Namespace == "" {
+		return "flux-system"
+	}
+	return s.options.Namespace
 }
 
 // DataDir is the controller's --data-dir.

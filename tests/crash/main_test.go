@@ -1,0 +1,52 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+)
+
+// shared is the control plane of all tests that do not stop it. It is the one
+// variable of the package: TestMain has no other way to hand it on.
+var shared *controlplane.ControlPlane
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	ctrl.SetLogger(logr.Discard()) // of the client, which complains of having none
+	code, err := runTests(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+// runTests starts the control plane, runs the tests and leaves nothing behind.
+func runTests(m *testing.M) (code int, err error) {
+	dir, err := os.MkdirTemp("", "crash-controlplane-")
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	crds, err := controlplane.ProjectCRDs()
+	if err != nil {
+		return 1, err
+	}
+	shared, err = controlplane.Start(context.Background(), controlplane.Options{Dir: dir, CRDPaths: crds})
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, shared.Stop()) }()
+	return m.Run(), nil
+}
