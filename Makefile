@@ -44,7 +44,13 @@ test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab ## Ru
 
 .PHONY: test-e2e
 test-e2e: tools build ## Run the tests against the real API server, source-controller and Pulumi
+	@rm -f bin/killed-at-random.txt
 	go test -count=1 -p 2 -timeout 30m ./tests/...
+	@cat bin/killed-at-random.txt
+
+.PHONY: test-nightly
+test-nightly: tools build ## Kill in 200 rounds in place of 30, and run 50 Stacks for 5 minutes (about 1 hour)
+	go test -v -count=1 -timeout 4h ./tests/crash -rounds 200 -soak-stacks 50 -soak-time 5m
 
 .PHONY: bench
 bench: tools build ## Compare Stacks with bare Pulumi: time, CPU, memory, processes

@@ -12,6 +12,8 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +23,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -43,6 +46,7 @@ func TestKillAtRandom(t *testing.T) {
 		}
 	}
 	random := rand.New(rand.NewPCG(*seed, 0))
+	began := time.Now()
 	t.Logf("seed %d", *seed)
 	sum, playing := &totals{}, sync.WaitGroup{}
 	for n := range *rounds {
@@ -64,7 +68,21 @@ func TestKillAtRandom(t *testing.T) {
 		})
 	}
 	playing.Wait()
-	t.Log("\n" + sum.String())
+	text := fmt.Sprintf("killed at random, seed %d, %s:\n%s", *seed, time.Since(began).Round(time.Second), sum)
+	t.Log("\n" + text)
+	if err := keep(text); err != nil {
+		t.Error(err)
+	}
+}
+
+// keep writes the totals where make shows them: go test shows nothing of a test
+// that passes.
+func keep(text string) error {
+	root, err := process.RepoRoot()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(root, "bin", "killed-at-random.txt"), []byte(text), 0o600)
 }
 
 // place is a controller that rounds are played with.

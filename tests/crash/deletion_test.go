@@ -24,6 +24,7 @@ func TestDeletion(t *testing.T) {
 	t.Run("a destroy that fails keeps the object and says why", func(t *testing.T) { destroyFails(t, s) })
 	t.Run("a run in flight is not cut", func(t *testing.T) { deleteInMidRun(t, s) })
 	t.Run("a Secret that the destroy needs is named", func(t *testing.T) { deleteWithoutSecret(t, s) })
+	t.Run("a backend that does not have the stack is not taken for a destroyed stack", func(t *testing.T) { deleteInAnotherBackend(t, s) })
 	t.Run("without its Program it is destroyed from the state", func(t *testing.T) { deleteWithoutProgram(t, s) })
 }
 
@@ -90,5 +91,25 @@ func deleteWithoutProgram(t *testing.T, s *system.System) {
 	u.awaitCurrent(ctx)
 	u.Expect(s.Delete(ctx, &v1.Program{ObjectMeta: u.meta()})).To(Succeed())
 	u.remove(ctx)
+	u.checkDestroyed()
+}
+
+// The backend of the spec is another than the one that has the state.
+func deleteInAnotherBackend(t *testing.T, s *system.System) {
+	ctx := t.Context()
+	u := newSubject(t, s, "moved")
+	u.create(ctx, quick(2, "one"), nil)
+	u.awaitCurrent(ctx)
+	other := s.Path("backends", "other")
+	u.Expect(os.Mkdir(other, 0o755)).To(Succeed())
+	u.configure(ctx, func(spec *v1.StackSpec) { spec.Backend = "file://" + other })
+	u.Expect(s.Delete(ctx, u.stack(ctx))).To(Succeed())
+	u.Expect(u.awaitReason(ctx, v1.DestroyFailedReason)).To(ContainSubstring(u.backend()), "where the state is")
+	u.Eventually(func() int64 { return u.stack(ctx).Status.Failures }).Should(BeNumerically(">", 1), "it is tried again")
+	u.Expect(u.stack(ctx).Finalizers).To(ContainElement(v1.StackFinalizer))
+	u.checkExact()
+
+	u.configure(ctx, func(spec *v1.StackSpec) { spec.Backend = "file://" + u.backend() })
+	u.awaitGone(ctx)
 	u.checkDestroyed()
 }

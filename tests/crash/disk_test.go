@@ -9,13 +9,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	"golang.org/x/sys/unix"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -103,21 +107,47 @@ func TestWorkDirectoryThatCannotBeWritten(t *testing.T) {
 	u.checkExact()
 }
 
-// The disk fills up while Pulumi is at work. What it has done is known all the
-// same: the state is in the backend.
+// The disk fills up while Pulumi is at work, and the resource in flight and those
+// after it need space on it, as files do that a program makes. What Pulumi prints
+// and tells of goes to the same disk: the condition says what is wrong all the same.
 func TestDiskThatFillsUpInMidRun(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, smallDisk(t), "filling")
-	all := append(slow("2s"), quick(2, "one")...)
-	u.create(ctx, all, nil)
-	u.awaitBegun(ctx, "create", "slow")
+	u.keepThingsIn(filepath.Join(u.s.DataDir(), "cloud"))
+	all := append(quick(2, "one"), thing{name: "slow", value: "one", after: "quick-0", delays: map[string]string{"create": "2s"}},
+		thing{name: "after", value: "one", after: "slow"})
+	u.create(ctx, all, func(stack *v1.Stack) { stack.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour} })
+	u.awaitBegun(ctx, cloud.Create, "slow")
 	ballast := filepath.Join(u.s.DataDir(), "ballast")
 	u.Expect(fill(ballast)).To(Succeed())
-	u.Eventually(func() bool { return u.stack(ctx).Status.LastUpdate != nil }).Should(BeTrue(), u.report(ctx))
-	t.Logf("what the Stack says: %s", strings.TrimSpace(u.stack(ctx).Status.LastUpdate.Message))
+
+	u.Eventually(func(g Gomega) {
+		stack := u.stack(ctx)
+		g.Expect(stack.Status.LastUpdate).NotTo(BeNil())
+		g.Expect(stack.Status.Run).To(BeNil())
+	}).Should(Succeed(), u.report(ctx))
+	ready := conditions.Get(u.stack(ctx), meta.ReadyCondition)
+	t.Logf("%s: %s", ready.Reason, ready.Message)
+	u.Expect(ready.Status).To(Equal(metav1.ConditionFalse))
+	u.Expect(ready.Message).To(ContainSubstring("no space left on device"))
+	u.Expect(u.count(cloud.Create, cloud.Begin, "after")).To(BeZero())
+	u.Expect(u.locks()).To(BeEmpty())
 	u.Expect(u.s.Controller.Done()).NotTo(BeClosed())
+
 	u.Expect(os.Remove(ballast)).To(Succeed())
+	u.request(ctx, "there is space again")
 	u.awaitCurrent(ctx)
 	u.checkExact()
+	u.remove(ctx)
+	u.checkDestroyed()
+}
+
+// keepThingsIn has the things be files of that directory. The journal stays where
+// it is: it is what the test counts from.
+func (u *subject) keepThingsIn(dir string) {
+	for _, name := range []string{"things", "tmp"} {
+		u.Expect(os.MkdirAll(filepath.Join(dir, name), 0o755)).To(Succeed())
+		u.Expect(os.Symlink(filepath.Join(dir, name), filepath.Join(u.cloudDir(), name))).To(Succeed())
+	}
 }

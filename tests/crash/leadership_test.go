@@ -22,10 +22,15 @@ import (
 
 const leaseName = "pulumi-controller-leader-election"
 
+// leaderElection are the flags for a lease that is soon lost.
+func leaderElection() []string {
+	return []string{"--enable-leader-election", "--leader-election-lease-duration=4s",
+		"--leader-election-renew-deadline=3s", "--leader-election-retry-period=1s"}
+}
+
 // leaders starts two controllers, the first of which leads.
 func leaders(t *testing.T, name string) (u *subject, another *process.Process) {
-	s := start(t, "--enable-leader-election", "--leader-election-lease-duration=4s",
-		"--leader-election-renew-deadline=3s", "--leader-election-retry-period=1s")
+	s := start(t, leaderElection()...)
 	u = newSubject(t, s, name)
 	u.Eventually(func() string { return u.leader(t.Context()) }).ShouldNot(BeEmpty())
 	another, err := s.StartAnother()
@@ -41,6 +46,11 @@ func (u *subject) leader(ctx context.Context) string {
 		return ""
 	}
 	return *lease.Spec.HolderIdentity
+}
+
+// awaitLeader waits until the lease is held by a process of the host.
+func (u *subject) awaitLeader(ctx context.Context, host string) {
+	u.Eventually(func() string { return u.leader(ctx) }).Should(HavePrefix(host+"_"), u.report(ctx))
 }
 
 // watchRuns calls seen with each state of the Stack until ctx is done.

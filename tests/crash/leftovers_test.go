@@ -6,10 +6,13 @@ package crash
 import (
 	"os"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
 // Files of runs that died with their controller are removed when the Stack has
@@ -36,6 +39,28 @@ func TestNoFilesAreLeftOfRunsThatDied(t *testing.T) {
 	u.Expect(u.entries(u.s.Path())).To(ConsistOf(home), "its home")
 	u.remove(ctx)
 	u.Eventually(func() []string { return u.entries(u.s.Path("data", "runs")) }).Should(BeEmpty())
+}
+
+// A provider that hangs in a creation lives on when its controller dies, and the
+// CLI waits for it. The recovery ends both, also where its own timeout is shorter
+// than what it would have a provider finish in.
+func TestLeftoverThatHangsForLongerThanTheTimeout(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	u := newSubject(t, start(t, "--cancel-grace=20s"), "hanging")
+	u.create(ctx, append(slow("1h"), quick(2, "one")...), func(stack *v1.Stack) {
+		stack.Spec.Timeout = &metav1.Duration{Duration: 8 * time.Second}
+	})
+	u.awaitBegun(ctx, cloud.Create, "slow")
+	u.Expect(u.s.Controller.Kill()).To(Succeed())
+	u.Expect(u.processes("pulumi")).NotTo(BeEmpty(), "it is left behind")
+	u.Expect(u.s.StartController()).To(Succeed())
+
+	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::slow"))
+	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::slow")), "that resource, and no other")
+	u.Expect(u.processes("")).To(BeEmpty())
+	u.Expect(u.locks()).To(BeEmpty())
+	u.Expect(u.count(cloud.Create, cloud.Begin, "slow")).To(Equal(1), "it was not begun a second time")
 }
 
 // entries are the names in a directory.

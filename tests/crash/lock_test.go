@@ -6,6 +6,7 @@ package crash
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -96,4 +97,43 @@ func TestRecoveryLeavesTheLockOfSomebodyElse(t *testing.T) {
 			u.checkExact()
 		})
 	}
+}
+
+// A CLI that is killed while it makes the stack leaves its lock, and no stack yet.
+func TestKillWhileTheStackIsMade(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := start(t)
+	const tries = 30
+	for n := range tries {
+		u := newSubject(t, s, fmt.Sprintf("init-%d", n))
+		u.Expect(os.MkdirAll(u.lockDir(), 0o755)).To(Succeed())
+		u.create(ctx, quick(2, "one"), nil)
+		killed := u.killWhenLocked(ctx)
+		u.awaitCurrent(ctx)
+		u.checkExact()
+		u.remove(ctx)
+		u.checkDestroyed()
+		if killed {
+			t.Logf("the moment was hit at try %d", n+1)
+			return
+		}
+	}
+	t.Errorf("the moment was missed %d times", tries)
+}
+
+// killWhenLocked kills the first CLI of the Stack as soon as it has locked the
+// stack, and tells whether that was before the stack was made.
+func (u *subject) killWhenLocked(ctx context.Context) bool {
+	var found []int
+	u.Eventually(func() []int { found = u.processes("pulumi"); return found }).WithPolling(time.Millisecond).ShouldNot(BeEmpty(), u.report(ctx))
+	stack := filepath.Join(u.backend(), ".pulumi", "stacks", u.name, "dev.json")
+	for end := time.Now().Add(patience); len(u.locks()) == 0; { // without a pause, which would be longer than what is waited for
+		if _, err := os.Stat(stack); err == nil || time.Now().After(end) {
+			return false
+		}
+	}
+	kill(found)
+	_, err := os.Stat(stack)
+	return os.IsNotExist(err) && len(u.locks()) > 0
 }

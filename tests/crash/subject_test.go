@@ -17,6 +17,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -116,6 +117,12 @@ func (u *subject) configure(ctx context.Context, change func(*v1.StackSpec)) {
 		change(&stack.Spec)
 		return u.s.Update(ctx, stack)
 	})).To(Succeed())
+}
+
+// annotate sets an annotation of the Stack.
+func (u *subject) annotate(ctx context.Context, name, value string) {
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, name, value)
+	u.Expect(u.s.Patch(ctx, &v1.Stack{ObjectMeta: u.meta()}, client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
 }
 
 // isCurrent tells whether the Stack is Ready for its own generation and for the

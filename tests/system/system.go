@@ -183,7 +183,7 @@ func (s *System) StartController() error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	var err error
-	s.Controller, s.metrics, err = s.startController(s.DataDir(), s.ControllerLog())
+	s.Controller, s.metrics, err = s.startController(s.DataDir(), s.ControllerLog(), nil)
 	return err
 }
 
@@ -196,7 +196,7 @@ func (s *System) StartAnother() (*process.Process, error) {
 	if err := s.installLab(s.Path(name)); err != nil {
 		return nil, err
 	}
-	another, _, err := s.startController(s.Path(name), s.Path(name+".log"))
+	another, _, err := s.startController(s.Path(name), s.Path(name+".log"), nil)
 	if another != nil {
 		s.others = append(s.others, another)
 	}
@@ -204,8 +204,8 @@ func (s *System) StartAnother() (*process.Process, error) {
 }
 
 // startController returns the process also with an error, when it has started
-// and is not ready.
-func (s *System) startController(dataDir, log string) (controller *process.Process, metrics string, err error) {
+// and is not ready. It is started by the command by, if there is one.
+func (s *System) startController(dataDir, log string, by []string) (controller *process.Process, metrics string, err error) {
 	path, err := process.FindBin("pulumi-controller")
 	if err != nil {
 		return nil, "", err
@@ -219,14 +219,15 @@ func (s *System) startController(dataDir, log string) (controller *process.Proce
 		return nil, "", fmt.Errorf("starting the controller: %w", err)
 	}
 	health, metrics := fmt.Sprintf("127.0.0.1:%d", ports[0]), fmt.Sprintf("127.0.0.1:%d", ports[1])
+	command := append(by,
+		path, "--data-dir="+dataDir, "--pulumi-dir="+pulumiDir, "--acquire-plugins=false",
+		"--health-addr="+health, "--metrics-addr="+metrics, "--http-retry=1",
+		fmt.Sprintf("--watch-all-namespaces=%t", s.options.Namespace == ""),
+	)
 	controller, err = process.Start(context.WithoutCancel(s.ctx), process.Spec{
 		Name: "pulumi-controller",
-		Path: path,
-		Args: append([]string{
-			"--data-dir=" + dataDir, "--pulumi-dir=" + pulumiDir, "--acquire-plugins=false",
-			"--health-addr=" + health, "--metrics-addr=" + metrics, "--http-retry=1",
-			fmt.Sprintf("--watch-all-namespaces=%t", s.options.Namespace == ""),
-		}, s.options.ControllerArgs...),
+		Path: command[0],
+		Args: append(command[1:], s.options.ControllerArgs...),
 		Env: []string{
 			"KUBECONFIG=" + s.ControlPlane.KubeconfigPath(), "RUNTIME_NAMESPACE=" + s.RuntimeNamespace(),
 			"PATH=/usr/bin:/bin", "HOME=" + s.options.Dir, "TMPDIR=" + s.Path("tmp"),

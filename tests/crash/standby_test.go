@@ -1,0 +1,94 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/system"
+)
+
+// The container of the leader dies in mid-update, another replica leads, and the
+// container is started again, in the same pod, as the standby. The pod is there all
+// the time: that the process which had the run is gone is told by the status of the
+// pod alone, and until that is written the run is left to it.
+func TestContainerThatRestartsAsStandby(t *testing.T) {
+	t.Parallel()
+	if err := system.CanIsolate(); err != nil {
+		t.Skipf("a container cannot be imitated here (it takes root): %v", err)
+	}
+	ctx := t.Context()
+	u := newSubject(t, start(t, leaderElection()...), "standby")
+	u.Expect(u.s.Controller.Stop()).To(Succeed(), "the replicas are pods, and it is none")
+	for _, name := range []string{"pod-a", "pod-b"} {
+		u.startPod(ctx, name)
+	}
+	first, err := u.s.StartInPod("pod-a")
+	u.Expect(err).NotTo(HaveOccurred())
+	u.awaitLeader(ctx, "pod-a")
+	_, err = u.s.StartInPod("pod-b")
+	u.Expect(err).NotTo(HaveOccurred())
+	u.create(ctx, quick(2, "one"), nil)
+	u.awaitCurrent(ctx)
+	u.edit(ctx, []thing{{name: "quick-0", value: "two", delays: map[string]string{"update": "5s"}}, {name: "quick-1", value: "one"}})
+	u.awaitBegun(ctx, cloud.Update, "quick-0")
+	recorded := u.awaitRun(ctx, v1.OperationUpdate)
+	u.Expect(recorded.Holder.Host).To(Equal("pod-a"))
+
+	u.Expect(first.Kill()).To(Succeed())
+	u.Eventually(func() []int { return u.processes("") }).Should(BeEmpty(), "all of a container ends with it")
+	u.awaitLeader(ctx, "pod-b")
+	_, err = u.s.StartInPod("pod-a")
+	u.Expect(err).NotTo(HaveOccurred())
+	u.Consistently(func() *v1.RunStatus { return u.stack(ctx).Status.Run }, "5s").Should(HaveField("ID", recorded.ID),
+		"by its status the container of the pod is the one that has the run")
+
+	u.restartContainer(ctx, "pod-a")
+	u.awaitCurrent(ctx)
+	u.Expect(u.leader(ctx)).To(HavePrefix("pod-b_"))
+	u.checkExact()
+}
+
+const containerName = "manager"
+
+// startPod makes the Pod, with a container that runs since a while.
+func (u *subject) startPod(ctx context.Context, name string) {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: u.s.RuntimeNamespace(), Name: name},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: containerName, Image: "pulumi-controller"}}},
+	}
+	u.Expect(u.s.Create(ctx, pod)).To(Succeed())
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{running(time.Now().Add(-time.Minute), 0)}
+	u.Expect(u.s.Status().Update(ctx, pod)).To(Succeed())
+}
+
+// restartContainer has the Pod tell what the kubelet would: that its container has
+// ended, and that another runs now.
+func (u *subject) restartContainer(ctx context.Context, name string) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.s.RuntimeNamespace(), Name: name}}
+	u.Expect(u.s.Get(ctx, key(pod), pod)).To(Succeed())
+	status := running(time.Now(), 1)
+	status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{
+		ExitCode: 137, Reason: "OOMKilled", FinishedAt: metav1.Now(),
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
+	u.Expect(u.s.Status().Update(ctx, pod)).To(Succeed())
+}
+
+// running is the status of the container after so many restarts.
+func running(since time.Time, restarts int32) corev1.ContainerStatus {
+	return corev1.ContainerStatus{
+		Name: containerName, Image: "pulumi-controller", Ready: true, RestartCount: restarts,
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(since)}},
+	}
+}
