@@ -22,7 +22,6 @@ import (
 	"github.com/fluxcd/pkg/runtime/acl"
 	runtimeclient "github.com/fluxcd/pkg/runtime/client"
 	runtimectrl "github.com/fluxcd/pkg/runtime/controller"
-	"github.com/fluxcd/pkg/runtime/events"
 	"github.com/fluxcd/pkg/runtime/features"
 	"github.com/fluxcd/pkg/runtime/jitter"
 	"github.com/fluxcd/pkg/runtime/leaderelection"
@@ -42,11 +41,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/controller"
 	"github.com/flux-pulumi/pulumi-controller/internal/kubeconfig"
+	"github.com/flux-pulumi/pulumi-controller/internal/notify"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/local"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
@@ -261,10 +262,11 @@ func run(ctx context.Context, c config) error {
 	if err != nil {
 		return fmt.Errorf("failed to read --watch-configs-label-selector: %w", err)
 	}
-	recorder, err := events.NewRecorder(mgr, ctrl.Log, c.eventsAddr, controllerName)
+	events, err := notify.ForManager(mgr, c.eventsAddr, controllerName, ctrlmetrics.Registry)
 	if err != nil {
-		return fmt.Errorf("failed to make the event recorder: %w", err)
+		return err
 	}
+	defer sendLast(events)
 	holder, podNamespace, err := controller.InPod(ctx, mgr.GetAPIReader(), holder, c.runtimeNamespace)
 	if err != nil {
 		return err
@@ -273,7 +275,7 @@ func run(ctx context.Context, c config) error {
 		Client:               mgr.GetClient(),
 		APIReader:            mgr.GetAPIReader(),
 		Metrics:              runtimectrl.NewMetrics(mgr, metrics.MustMakeRecorder(), v1.StackFinalizer),
-		Events:               recorder,
+		Events:               events,
 		Runner:               runner,
 		Ending:               runner.Closed,
 		Holder:               holder,
@@ -365,6 +367,21 @@ const absorbTimeout = 30 * time.Second
 // lastWrites is how long what is known of the runs may take to be written when the
 // time of the shutdown has passed.
 const lastWrites = 5 * time.Second
+
+// sendLast sends the events that wait when everything else has ended, those of the
+// last results included. Whether they arrive decides nothing, so it is not waited
+// for long.
+func sendLast(events *notify.Queue) {
+	ctx, cancel := context.WithTimeout(context.Background(), lastEvents)
+	defer cancel()
+	if err := events.Close(ctx); err != nil {
+		ctrl.Log.Error(err, "events are not sent")
+	}
+}
+
+// lastEvents is how long the events that wait at the end may take to be sent: one
+// attempt of the recorder.
+const lastEvents = 5 * time.Second
 
 // lockDataDir makes the data directory and locks it for as long as this process
 // lives. Having the lock proves that no other process has runs in flight there.

@@ -1,0 +1,78 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/fluxcd/pkg/runtime/events"
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// ForManager returns a Queue that writes Kubernetes Events as the manager does
+// and sends to notification-controller at the address, or nowhere where that is
+// empty. The name is the controller's.
+func ForManager(mgr ctrl.Manager, address, name string, registerer prometheus.Registerer) (*Queue, error) {
+	log := mgr.GetLogger()
+	writer, err := events.NewRecorder(mgr, log, "", name)
+	if err != nil {
+		return nil, fmt.Errorf("failed to make the recorder of Kubernetes Events: %w", err)
+	}
+	options := Options{Writer: writer, Size: DefaultSize, Scheme: mgr.GetScheme(), Registerer: registerer, Log: log}
+	if address != "" {
+		sender, err := newSender(mgr.GetScheme(), log, address, name)
+		if err != nil {
+			return nil, err
+		}
+		options.Sender = sender
+	}
+	return New(options)
+}
+
+// newSender returns a recorder that only sends.
+func newSender(scheme *runtime.Scheme, log logr.Logger, address, name string) (*events.Recorder, error) {
+	sender, err := events.NewRecorderForScheme(scheme, unwritten{}, log, address, name)
+	if err != nil {
+		return nil, fmt.Errorf("failed to read --events-addr: %w", err)
+	}
+	client := sender.Client.HTTPClient
+	client.Transport = closing{client.Transport}
+	return sender, nil
+}
+
+// unwritten writes no Kubernetes Event: the Writer has done that.
+type unwritten struct{}
+
+func (unwritten) Event(runtime.Object, string, string, string)          {}
+func (unwritten) Eventf(runtime.Object, string, string, string, ...any) {}
+func (unwritten) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {
+}
+
+// closing reads an answer to its end, which nobody else does: the recorder of
+// pkg/runtime closes no body, and a connection with an open one is not used again.
+type closing struct{ http.RoundTripper }
+
+// maxAnswer is how much of an answer is read, in bytes. notification-controller
+// says a line at most.
+const maxAnswer = 4 << 10
+
+func (c closing) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := c.RoundTripper.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	text, readErr := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err := errors.Join(readErr, response.Body.Close()); err != nil {
+		return nil, fmt.Errorf("reading the answer of notification-controller: %w", err)
+	}
+	response.Body = io.NopCloser(bytes.NewReader(text))
+	return response, nil
+}
