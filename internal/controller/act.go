@@ -44,23 +44,33 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.LetGo:
 		return r.letGo(ctx, stack, seen)
 	case decide.InSync:
-		return r.patchStatus(ctx, stack, func() {
-			markHandled(stack)
-			if seen.Preview {
-				// The last run was the preview of these inputs.
-				markPreviewed(stack, stack.Status.LastUpdate.Message)
-				return
-			}
-			markInSync(stack, seen.program.Revision, seen.program.OriginRevision)
-		})
+		return r.inSync(ctx, stack, seen)
 	case decide.Fail:
-		return r.report(ctx, stack, decision, markFailed)
+		return r.report(ctx, stack, seen, decision, markFailed)
 	case decide.Stall:
-		return r.report(ctx, stack, decision, markStalled)
+		return r.report(ctx, stack, seen, decision, markStalled)
 	case decide.Wait:
 		return r.wait(ctx, stack, seen, decision)
 	}
 	return fmt.Errorf("decision %q is not known", decision.Action)
+}
+
+// inSync notes that the Stack is as its inputs say.
+func (r *StackReconciler) inSync(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	before := readinessOf(stack)
+	if err := r.patchStatus(ctx, stack, func() {
+		markHandled(stack)
+		if seen.Preview {
+			// The last run was the preview of these inputs.
+			markPreviewed(stack, stack.Status.LastUpdate.Message)
+			return
+		}
+		markInSync(stack, seen.program.Revision, seen.program.OriginRevision)
+	}); err != nil {
+		return err
+	}
+	r.announceReady(before, stack, seen.program.Revision, seen.program.OriginRevision)
+	return nil
 }
 
 // nothing leaves the Stack as it is. A request is answered all the same when
@@ -239,7 +249,7 @@ func backend(stack *v1.Stack, env map[string]string) string {
 // absorb writes the result of a run into the status, and only then lets the
 // runner forget it: a write that fails is made again.
 func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *run.Result) error {
-	record, before := *stack.Status.Run, stack.Status.DeepCopy()
+	record, before, ready := *stack.Status.Run, stack.Status.DeepCopy(), readinessOf(stack)
 	err := r.patchStatus(ctx, stack, func() { absorb(stack, result) })
 	if isTooLarge(err) {
 		// The outputs are in the state; that the run has ended must be written.
@@ -254,6 +264,7 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	if len(result.Forgotten) > 0 {
 		r.announce(stack, forgottenEvent(result.Forgotten))
 	}
+	r.announceReady(ready, stack, record.Revision, record.OriginRevision)
 	if err := r.Runner.Forget(record.ID); err != nil {
 		// The result is in the status; what is left are files that the next
 		// start sweeps.
@@ -264,10 +275,12 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 
 // lose gives up a run of which nobody has seen the end.
 func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack) error {
+	lost := *stack.Status.Run
 	if err := r.patchStatus(ctx, stack, func() { loseRun(stack, r.Now()) }); err != nil {
 		return err
 	}
-	r.announce(stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: stack.Status.LastUpdate.Message})
+	r.announce(stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: stack.Status.LastUpdate.Message,
+		revision: lost.Revision, originRevision: lost.OriginRevision})
 	return nil
 }
 
@@ -304,7 +317,7 @@ func notDestroyed(seen *observed) (reason, while string) {
 }
 
 // report writes a failure into the conditions, and tells of it once.
-func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, decision decide.Decision, mark func(stack *v1.Stack, reason, message string)) error {
+func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision, mark func(stack *v1.Stack, reason, message string)) error {
 	before := conditions.Get(stack, meta.ReadyCondition)
 	if err := r.patchStatus(ctx, stack, func() {
 		markHandled(stack)
@@ -313,7 +326,8 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, decision 
 		return err
 	}
 	if before == nil || before.Reason != decision.Reason || before.Message != decision.Message {
-		r.announce(stack, notice{kind: corev1.EventTypeWarning, reason: decision.Reason, message: decision.Message})
+		r.announce(stack, notice{kind: corev1.EventTypeWarning, reason: decision.Reason, message: decision.Message,
+			revision: seen.program.Revision, originRevision: seen.program.OriginRevision})
 	}
 	return nil
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -15,39 +18,84 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// EventRecorder is what is needed of fluxcd/pkg/runtime/events.
+// EventRecorder is what is needed of fluxcd/pkg/runtime/events. It must not
+// block.
 type EventRecorder interface {
 	AnnotatedEventf(object runtime.Object, annotations map[string]string, eventtype, reason, format string, args ...any)
 }
 
-// notice is something a person wants to know.
+// notice is something a person, or a git forge, wants to know.
 type notice struct {
-	kind, reason, message    string
+	kind, reason, message string
+	// revision that it is about, and the origin of that. Where they are empty it is
+	// the last one that is known.
+	revision, originRevision string
+	// permalink and changes of a run.
+	permalink string
+	changes   run.Changes
+	// commitStatus has git forges told, and nobody else.
+	commitStatus bool
+}
+
+// announce sends an event, when what it tells of is written. It is the one place
+// that does.
+func (r *StackReconciler) announce(stack *v1.Stack, e notice) {
+	r.Events.AnnotatedEventf(stack, eventMetadata(stack, e), e.kind, e.reason, "%s", e.message)
+}
+
+// readiness is whether a Stack is Ready, and at which revision.
+type readiness struct {
+	ready                    bool
 	revision, originRevision string
 }
 
-// announce sends an event. It is the one place that does.
-func (r *StackReconciler) announce(stack *v1.Stack, e notice) {
-	metadata := map[string]string{}
-	if e.revision != "" {
-		metadata[v1.GroupVersion.Group+"/revision"] = e.revision
-	}
-	if e.originRevision != "" {
-		metadata[v1.GroupVersion.Group+"/originRevision"] = e.originRevision
-	}
-	r.Events.AnnotatedEventf(stack, metadata, e.kind, e.reason, "%s", e.message)
+func readinessOf(stack *v1.Stack) readiness {
+	return readiness{conditions.IsReady(stack), stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision}
 }
 
-// runEvent tells how a run ended.
+// announceReady tells git forges that the revision is what it should be, when the
+// Stack has just become Ready, or is so at another revision. A failure needs no
+// such event: notification-controller hands every failure to forges too, and an
+// event that is marked as a commit status to nobody else.
+func (r *StackReconciler) announceReady(before readiness, stack *v1.Stack, revision, originRevision string) {
+	if now := readinessOf(stack); !now.ready || now == before {
+		return
+	}
+	r.announce(stack, notice{
+		kind:           corev1.EventTypeNormal,
+		reason:         conditions.GetReason(stack, meta.ReadyCondition),
+		message:        conditions.GetMessage(stack, meta.ReadyCondition),
+		revision:       revision,
+		originRevision: originRevision,
+		commitStatus:   true,
+	})
+}
+
+// runEvent tells how a run ended. That nothing had to be changed is no news, and
+// with a resync would be none at each interval: a trace is a Kubernetes Event and
+// goes to no Alert.
 func runEvent(record v1.RunStatus, result *run.Result) notice {
 	e := notice{
 		kind:           corev1.EventTypeNormal,
 		reason:         outcomeReason(record.Operation, result.Outcome),
 		revision:       record.Revision,
 		originRevision: record.OriginRevision,
+		permalink:      result.Permalink,
+		changes:        result.Changes,
 	}
 	took := result.EndedAt.Sub(result.StartedAt).Round(100 * time.Millisecond)
 	name := operationName(record.Operation)
+	if result.Outcome == run.Succeeded {
+		switch record.Operation {
+		case v1.OperationRecover:
+			// The inputs are run next: only that says whether the revision is good.
+			e.reason = meta.ProgressingReason
+		case v1.OperationUpdate, v1.OperationPreview:
+			if !isChanged(result.Changes) {
+				e.kind = eventv1.EventTypeTrace
+			}
+		}
+	}
 	if result.Outcome == run.Succeeded && record.Operation == v1.OperationPreview {
 		e.message = fmt.Sprintf("%s, in %s", previewText(record.Revision, result.Changes), took)
 		return e

@@ -117,14 +117,23 @@ func (p *prover) Gone(context.Context, v1.RunHolder, time.Time) (bool, error) { 
 
 // eventLog keeps the events that were sent.
 type eventLog struct {
-	mu    sync.Mutex
-	lines []string
+	mu sync.Mutex
+	// lines are the events for people, and commitStatuses those for git forges.
+	lines, commitStatuses []string
+	// metadata of all of them, in their order.
+	metadata []map[string]string
 }
 
-func (l *eventLog) AnnotatedEventf(_ runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
+func (l *eventLog) AnnotatedEventf(_ runtime.Object, metadata map[string]string, kind, reason, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lines = append(l.lines, fmt.Sprintf("%s %s %s", kind, reason, fmt.Sprintf(format, args...)))
+	line := fmt.Sprintf("%s %s %s", kind, reason, fmt.Sprintf(format, args...))
+	l.metadata = append(l.metadata, metadata)
+	if metadata["pulumi.com/commit_status"] != "" {
+		l.commitStatuses = append(l.commitStatuses, line)
+		return
+	}
+	l.lines = append(l.lines, line)
 }
 
 // world is a reconciler and all that is around it.
@@ -268,7 +277,7 @@ func TestARunIsRecordedBeforeItStartsAndAbsorbedOnce(t *testing.T) {
 	g.Expect(w.writes).To(Equal(3))
 	g.Expect(w.runner.runs).To(BeEmpty(), "the runner has forgotten the run")
 	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
-	g.Expect(w.events.lines).To(ConsistOf("Normal ReconciliationSucceeded Update succeeded: no resources in 1s"))
+	g.Expect(w.events.lines).To(ConsistOf("Trace ReconciliationSucceeded Update succeeded: no resources in 1s"))
 
 	result := w.mustReconcile()
 	g.Expect(w.writes).To(Equal(3), "nothing is written when nothing has changed")

@@ -1,0 +1,223 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
+)
+
+const (
+	commitA = "main@sha1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	commitB = "main@sha1:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+	ociA    = "latest@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+)
+
+// testSource is a source whose artifact a test changes.
+type testSource struct {
+	source.Source
+	err error
+}
+
+func (s *testSource) Resolve(context.Context, string, v1.SourceReference) (*source.Source, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	found := s.Source
+	return &found, nil
+}
+
+// sourceWorld is a world of one Stack that takes its program from a source.
+func sourceWorld(t *testing.T, edit ...func(*v1.Stack)) (*world, *testSource) {
+	t.Helper()
+	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app", Generation: 1}, Spec: v1.StackSpec{
+		Stack: "acme/app/dev", Backend: "file:///state",
+		FluxSource: &v1.FluxSource{SourceRef: v1.SourceReference{Kind: "GitRepository", Name: "app"}},
+	}}
+	for _, change := range edit {
+		change(stack)
+	}
+	w := newWorld(t, stack)
+	from := &testSource{Source: source.Source{URL: "http://source/a", Digest: "sha256:a", Revision: commitA}}
+	w.Sources = from
+	w.watches = &sourceWatches{watched: map[string]bool{"GitRepository": true}}
+	return w, from
+}
+
+// run has the Stack reconciled until a run has started, and ends that.
+func (w *world) run(outcome run.Outcome, message string, changes run.Changes) {
+	w.t.Helper()
+	w.mustReconcile()
+	recorded := w.stack().Status.Run
+	if recorded == nil {
+		w.t.Fatal("no run has started")
+	}
+	w.runner.end(recorded.ID, outcome, message)
+	w.runner.results[recorded.ID].Changes = changes
+	w.mustReconcile()
+}
+
+// about are the values of a key in the metadata of all events, in their order.
+func (l *eventLog) about(key string) []string {
+	var values []string
+	for _, metadata := range l.metadata {
+		values = append(values, metadata["pulumi.com/"+key])
+	}
+	return values
+}
+
+func TestARunThatChangedSomethingIsToldToPeopleAndToForges(t *testing.T) {
+	g := NewWithT(t)
+	w, from := sourceWorld(t)
+	from.OriginRevision = "main@sha1:1"
+	w.mustReconcile()
+	id := w.stack().Status.Run.ID
+	w.runner.end(id, run.Succeeded, "")
+	w.runner.results[id].Changes = run.Changes{Created: 2, Updated: 1, Same: 3}
+	w.runner.results[id].Permalink = "https://app.pulumi.com/acme/app/dev/updates/1"
+	w.mustReconcile()
+
+	g.Expect(w.events.lines).To(Equal([]string{"Normal ReconciliationSucceeded Update succeeded: 2 created, 1 updated, 3 unchanged in 1s"}))
+	g.Expect(w.events.commitStatuses).To(Equal([]string{"Normal ReconciliationSucceeded Applied revision: " + commitA}))
+	version := w.stack().ResourceVersion
+	g.Expect(w.events.metadata).To(Equal([]map[string]string{{
+		"pulumi.com/revision": commitA, "pulumi.com/originRevision": "main@sha1:1", "pulumi.com/token": version,
+		"pulumi.com/stack": "acme/app/dev", "pulumi.com/permalink": "https://app.pulumi.com/acme/app/dev/updates/1",
+		"pulumi.com/created": "2", "pulumi.com/updated": "1",
+	}, {
+		"pulumi.com/revision": commitA, "pulumi.com/originRevision": "main@sha1:1", "pulumi.com/token": version,
+		"pulumi.com/stack": "acme/app/dev", "pulumi.com/commit_status": "update",
+	}}))
+
+	w.mustReconcile()
+	w.mustReconcile()
+	g.Expect(w.events.metadata).To(HaveLen(2), "what is as it was is not told again")
+}
+
+func TestARunThatChangedNothingIsNoNewsToPeople(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := sourceWorld(t)
+	w.run(run.Succeeded, "", run.Changes{Same: 3})
+	g.Expect(w.events.lines).To(Equal([]string{"Trace ReconciliationSucceeded Update succeeded: 3 unchanged in 1s"}))
+	g.Expect(w.events.commitStatuses).To(HaveLen(1))
+}
+
+func TestACommitThatNeedsNoRunHasAStatusToo(t *testing.T) {
+	g := NewWithT(t)
+	w, from := sourceWorld(t)
+	w.run(run.Succeeded, "", run.Changes{Created: 1})
+	from.Revision = commitB // with the same content
+
+	w.mustReconcile()
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(1))
+	g.Expect(w.events.lines).To(HaveLen(1))
+	g.Expect(w.events.commitStatuses).To(Equal([]string{
+		"Normal ReconciliationSucceeded Applied revision: " + commitA, "Normal ReconciliationSucceeded Applied revision: " + commitB,
+	}))
+	g.Expect(w.events.about("revision")).To(Equal([]string{commitA, commitA, commitB}))
+}
+
+func TestAFailureIsToldWithItsRevision(t *testing.T) {
+	g := NewWithT(t)
+	w, from := sourceWorld(t)
+	from.Revision, from.OriginRevision = ociA, commitA
+	w.run(run.Failed, "no such bucket", run.Changes{})
+	w.mustReconcile()
+	g.Expect(w.events.lines).To(Equal([]string{"Warning UpdateFailed Update failed after 1s: no such bucket"}), "once")
+	g.Expect(w.events.commitStatuses).To(BeEmpty(), "a failure goes to forges as it is")
+	g.Expect(w.events.about("revision")).To(Equal([]string{ociA}))
+	g.Expect(w.events.about("originRevision")).To(Equal([]string{commitA}))
+}
+
+func TestWhatStandsInTheWayIsToldWithTheRevision(t *testing.T) {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}, Data: map[string][]byte{"token": []byte("xyzzy")}}
+	g := NewWithT(t)
+	w, from := sourceWorld(t, func(s *v1.Stack) {
+		s.Spec.EnvRefs = map[string]v1.ResourceRef{"TOKEN": {
+			Type: v1.ResourceRefSecret, Secret: &v1.SecretKeyReference{Name: "app", Key: "token"},
+		}}
+	})
+	g.Expect(w.Create(t.Context(), secret.DeepCopy())).To(Succeed())
+	w.run(run.Succeeded, "", run.Changes{Created: 1})
+	g.Expect(w.Delete(t.Context(), secret)).To(Succeed())
+	from.Revision = commitB
+	w.mustReconcile()
+	w.mustReconcile()
+	g.Expect(w.events.lines[1:]).To(ConsistOf(HavePrefix("Warning InputsFailed ")), "told once")
+	g.Expect(w.events.about("revision")[2:]).To(Equal([]string{commitB}))
+
+	secret.ResourceVersion = ""
+	g.Expect(w.Create(t.Context(), secret)).To(Succeed())
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(1), "the inputs are those that were applied")
+	g.Expect(w.events.commitStatuses[1:]).To(Equal([]string{"Normal ReconciliationSucceeded Applied revision: " + commitB}),
+		"the failure of the commit is taken back")
+}
+
+func TestASourceThatIsGoneIsToldWithTheLastRevision(t *testing.T) {
+	g := NewWithT(t)
+	w, from := sourceWorld(t)
+	from.Revision, from.OriginRevision = ociA, commitA
+	w.run(run.Succeeded, "", run.Changes{Created: 1})
+	from.err = source.ErrNotFound
+	w.mustReconcile()
+	g.Expect(w.events.lines[1:]).To(ConsistOf(HavePrefix("Warning " + meta.ArtifactFailedReason)))
+	g.Expect(w.events.about("originRevision")).To(HaveEach(commitA))
+
+	from.err = nil
+	w.mustReconcile()
+	g.Expect(w.events.commitStatuses).To(HaveLen(2))
+	tokens := map[string]bool{}
+	for i, metadata := range w.events.metadata {
+		if metadata["pulumi.com/commit_status"] != "" {
+			tokens[w.events.about("token")[i]] = true
+		}
+	}
+	g.Expect(tokens).To(HaveLen(2), "the same words about the same revision are no duplicate")
+}
+
+func TestTheRevisionOfALostRunIsTold(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := sourceWorld(t)
+	w.mustReconcile()
+	lost := w.stack().Status.Run.ID
+	w.Holder = v1.RunHolder{Host: "pod-2", Instance: "b"}
+	delete(w.runner.runs, lost)
+	w.others.gone = true
+	w.mustReconcile()
+	g.Expect(w.events.lines).To(ConsistOf(HavePrefix("Warning " + v1.RunInterruptedReason)))
+	g.Expect(w.events.about("revision")).To(Equal([]string{commitA}))
+
+	w.run(run.Succeeded, "", run.Changes{})
+	g.Expect(w.events.lines[1:]).To(Equal([]string{"Normal Progressing Recovery succeeded: no resources in 1s"}))
+	g.Expect(w.events.commitStatuses).To(BeEmpty(), "a recovery applies nothing")
+}
+
+func TestADestroyIsToldWithTheRevisionThatIsDestroyed(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := sourceWorld(t, func(s *v1.Stack) { s.Spec.DestroyOnFinalize = true })
+	w.run(run.Succeeded, "", run.Changes{Created: 1})
+	g.Expect(w.Delete(t.Context(), &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}})).To(Succeed())
+	w.run(run.Failed, "in use", run.Changes{})
+	g.Expect(w.events.lines[1:]).To(Equal([]string{"Warning DestroyFailed Destroy failed after 1s: in use"}))
+	g.Expect(w.events.about("revision")).To(HaveEach(commitA))
+
+	w.Now = func() time.Time { return started.Add(v1.DefaultInterval + time.Minute) }
+	w.run(run.Succeeded, "", run.Changes{Deleted: 1})
+	g.Expect(w.events.lines[2:]).To(Equal([]string{"Normal ReconciliationSucceeded Destroy succeeded: 1 deleted in 1s"}))
+	g.Expect(w.events.commitStatuses).To(HaveLen(1), "of the update")
+	g.Expect(client.IgnoreNotFound(w.Get(t.Context(), key, &v1.Stack{}))).To(Succeed())
+}
