@@ -26,7 +26,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/jitter"
 	"github.com/fluxcd/pkg/runtime/leaderelection"
 	"github.com/fluxcd/pkg/runtime/logger"
-	"github.com/fluxcd/pkg/runtime/metrics"
+	fluxmetrics "github.com/fluxcd/pkg/runtime/metrics"
 	"github.com/fluxcd/pkg/runtime/pprof"
 	"github.com/fluxcd/pkg/runtime/probes"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -47,6 +47,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/controller"
 	"github.com/flux-pulumi/pulumi-controller/internal/kubeconfig"
+	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/notify"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/local"
@@ -267,6 +268,10 @@ func run(ctx context.Context, c config) error {
 		return err
 	}
 	defer sendLast(events)
+	runs, err := metrics.NewRuns(ctrlmetrics.Registry, runner)
+	if err != nil {
+		return err
+	}
 	holder, podNamespace, err := controller.InPod(ctx, mgr.GetAPIReader(), holder, c.runtimeNamespace)
 	if err != nil {
 		return err
@@ -274,7 +279,8 @@ func run(ctx context.Context, c config) error {
 	reconciler := &controller.StackReconciler{
 		Client:               mgr.GetClient(),
 		APIReader:            mgr.GetAPIReader(),
-		Metrics:              runtimectrl.NewMetrics(mgr, metrics.MustMakeRecorder(), v1.StackFinalizer),
+		Metrics:              runtimectrl.NewMetrics(mgr, fluxmetrics.MustMakeRecorder(), v1.StackFinalizer),
+		Runs:                 runs,
 		Events:               events,
 		Runner:               runner,
 		Ending:               runner.Closed,

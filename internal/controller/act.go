@@ -260,6 +260,7 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	if err != nil {
 		return err
 	}
+	r.Runs.Ended(run.Operation(record.Operation), result)
 	r.announce(stack, runEvent(record, result))
 	if len(result.Forgotten) > 0 {
 		r.announce(stack, forgottenEvent(result.Forgotten))

@@ -18,6 +18,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
+	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -40,6 +41,8 @@ type StackReconciler struct {
 	APIReader client.Reader
 	// Metrics of reconciles, as all Flux controllers have them.
 	runtimectrl.Metrics
+	// Runs counts the runs that have ended. Nil counts none.
+	Runs *metrics.Runs
 	// Events tells people what happened.
 	Events EventRecorder
 
@@ -77,6 +80,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	if err := r.get(ctx, req, stack); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.Runner.Abandon(req.Namespace, req.Name)
+			r.forgetDuration(req)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -108,6 +112,14 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
 	}
 	return ctrl.Result{RequeueAfter: r.after(decision)}, nil
+}
+
+// forgetDuration drops the metrics of a Stack that is gone. Those of one that had
+// the finalizer went with it, but one that never ran goes without a word.
+func (r *StackReconciler) forgetDuration(req ctrl.Request) {
+	if r.MetricsRecorder != nil {
+		r.MetricsRecorder.DeleteDuration(corev1.ObjectReference{Kind: v1.StackKind, Namespace: req.Namespace, Name: req.Name})
+	}
 }
 
 // conflictRetry is when to look again after a write was refused because the

@@ -261,6 +261,18 @@ func (r *Runner) Closed() bool {
 	return r.closed
 }
 
+// Count tells how many runs are in flight and how many Stacks wait for a place.
+func (r *Runner) Count() (inFlight, waiting int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, known := range r.runs {
+		if known.result == nil {
+			inFlight++
+		}
+	}
+	return inFlight, len(r.slots.queue)
+}
+
 // Ended implements run.Runner.
 func (r *Runner) Ended() []run.Ref {
 	r.mu.Lock()

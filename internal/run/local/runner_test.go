@@ -150,6 +150,8 @@ func TestPlacesGoInTurn(t *testing.T) {
 	f.Expect(f.runner.Start(aRun("1", "a"))).To(Succeed())
 	f.Expect(f.runner.Reserve("ns", "b")).To(BeFalse())
 	f.Expect(f.runner.Reserve("ns", "c")).To(BeFalse())
+	inFlight, waiting := f.runner.Count()
+	f.Expect([]int{inFlight, waiting}).To(Equal([]int{1, 2}))
 	f.runner.Release("ns", "a")
 	f.Expect(f.runner.Reserve("ns", "b")).To(BeFalse(), "a run in flight keeps its place")
 	close(f.driver.open)

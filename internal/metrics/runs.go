@@ -1,0 +1,83 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package metrics counts runs. No label of its metrics names an object, so that
+// their number does not grow with that of the Stacks, and nothing has to be
+// forgotten with one: what is known of a single Stack is in its status, which
+// kube-state-metrics reads. When something is counted must not be decided here.
+package metrics
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// Places are where runs are done.
+type Places interface {
+	// Count tells how many runs are in flight and how many Stacks wait for a place.
+	Count() (inFlight, waiting int)
+}
+
+// Runs are the metrics of runs.
+type Runs struct {
+	duration *prometheus.HistogramVec
+	changes  *prometheus.CounterVec
+}
+
+// NewRuns registers the metrics of runs. The error is that of the registerer.
+func NewRuns(registerer prometheus.Registerer, places Places) (*Runs, error) {
+	r := &Runs{
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "pulumi_run_duration_seconds",
+			Help: "The duration in seconds of a run of Pulumi, by what it was to do and how it ended.",
+			// A run takes from less than a second to its timeout, by default an hour.
+			Buckets: []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600},
+		}, []string{"operation", "outcome"}),
+		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "pulumi_resource_changes_total",
+			Help: "Number of resources that runs of Pulumi have changed, by what happened to them.",
+		}, []string{"change"}),
+	}
+	// A rate of what has never been there is no zero.
+	r.count(run.Changes{})
+	for _, collector := range []prometheus.Collector{
+		r.duration, r.changes,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "pulumi_runs_in_flight",
+			Help: "Number of runs of Pulumi that are in flight.",
+		}, func() float64 { inFlight, _ := places.Count(); return float64(inFlight) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "pulumi_runs_waiting",
+			Help: "Number of Stacks that wait for other runs to end.",
+		}, func() float64 { _, waiting := places.Count(); return float64(waiting) }),
+	} {
+		if err := registerer.Register(collector); err != nil {
+			return nil, fmt.Errorf("failed to register the metrics of runs: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// Ended counts a run, once: when its result is written. Nil counts nothing.
+func (r *Runs) Ended(operation run.Operation, result *run.Result) {
+	if r == nil {
+		return
+	}
+	took := max(0, result.EndedAt.Sub(result.StartedAt).Seconds())
+	r.duration.WithLabelValues(string(operation), string(result.Outcome)).Observe(took)
+	if operation == run.Update || operation == run.Destroy {
+		// A preview tells of what would be, and a recovery of what it finds.
+		r.count(result.Changes)
+	}
+}
+
+func (r *Runs) count(c run.Changes) {
+	for change, count := range map[string]int{
+		"created": c.Created, "updated": c.Updated, "replaced": c.Replaced, "deleted": c.Deleted,
+	} {
+		r.changes.WithLabelValues(change).Add(float64(count))
+	}
+}

@@ -1,0 +1,78 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+type places struct{ inFlight, waiting int }
+
+func (p *places) Count() (inFlight, waiting int) { return p.inFlight, p.waiting }
+
+func TestRunsAreCountedByHowTheyEnded(t *testing.T) {
+	g := NewWithT(t)
+	registry := prometheus.NewPedanticRegistry()
+	runs, err := NewRuns(registry, &places{inFlight: 3, waiting: 7})
+	g.Expect(err).NotTo(HaveOccurred())
+
+	began := time.Now()
+	after := func(d time.Duration, outcome run.Outcome, changes run.Changes) *run.Result {
+		return &run.Result{Outcome: outcome, Changes: changes, StartedAt: began, EndedAt: began.Add(d)}
+	}
+	runs.Ended(run.Update, after(14*time.Second, run.Succeeded, run.Changes{Created: 2, Updated: 1, Same: 3}))
+	runs.Ended(run.Update, after(50*time.Minute, run.Failed, run.Changes{Created: 1}))
+	runs.Ended(run.Destroy, after(time.Minute, run.Succeeded, run.Changes{Deleted: 4}))
+	runs.Ended(run.Preview, after(time.Second, run.Succeeded, run.Changes{Created: 100}))
+	runs.Ended(run.Recover, after(-time.Second, run.Succeeded, run.Changes{Updated: 100}))
+
+	g.Expect(testutil.GatherAndCompare(registry, strings.NewReader(`
+# HELP pulumi_resource_changes_total Number of resources that runs of Pulumi have changed, by what happened to them.
+# TYPE pulumi_resource_changes_total counter
+pulumi_resource_changes_total{change="created"} 3
+pulumi_resource_changes_total{change="deleted"} 4
+pulumi_resource_changes_total{change="replaced"} 0
+pulumi_resource_changes_total{change="updated"} 1
+# HELP pulumi_runs_in_flight Number of runs of Pulumi that are in flight.
+# TYPE pulumi_runs_in_flight gauge
+pulumi_runs_in_flight 3
+# HELP pulumi_runs_waiting Number of Stacks that wait for other runs to end.
+# TYPE pulumi_runs_waiting gauge
+pulumi_runs_waiting 7
+`), "pulumi_resource_changes_total", "pulumi_runs_in_flight", "pulumi_runs_waiting")).To(Succeed())
+	g.Expect(testutil.CollectAndCount(runs.duration)).To(Equal(5), "one for each operation and outcome")
+
+	families, err := registry.Gather()
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			for _, label := range metric.GetLabel() {
+				g.Expect(label.GetName()).To(BeElementOf("operation", "outcome", "change"), "no label names an object")
+			}
+		}
+	}
+}
+
+func TestTheMetricsAreThereBeforeTheFirstRun(t *testing.T) {
+	g := NewWithT(t)
+	registry := prometheus.NewPedanticRegistry()
+	_, err := NewRuns(registry, &places{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(testutil.GatherAndCount(registry)).To(Equal(6))
+	_, err = NewRuns(registry, &places{})
+	g.Expect(err).To(MatchError(ContainSubstring("failed to register the metrics of runs")), "and not twice")
+}
+
+func TestNoMetricsCountNothing(t *testing.T) {
+	var runs *Runs
+	runs.Ended(run.Update, &run.Result{})
+}
