@@ -281,6 +281,7 @@ func run(ctx context.Context, c config) error {
 		APIReader:            mgr.GetAPIReader(),
 		Metrics:              runtimectrl.NewMetrics(mgr, fluxmetrics.MustMakeRecorder(), v1.StackFinalizer),
 		Runs:                 runs,
+		Progress:             runner.Progress,
 		Events:               events,
 		Runner:               runner,
 		Ending:               runner.Closed,
@@ -417,22 +418,25 @@ func newRunner(c config, waker *controller.Waker, accounts local.Accounts) (*loc
 	}
 	grace := pulumi.DefaultGrace()
 	grace.Finish = c.cancelGrace
-	return local.New(local.Options{
+	driver := &pulumi.Driver{
+		Bin:              bin,
+		Path:             []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"},
+		Cache:            c.dataDir,
+		PassEnv:          c.passedEnv,
+		NoPluginDownload: !c.acquirePlugins,
+		Grace:            grace,
+	}
+	runner := local.New(local.Options{
 		Dir:        filepath.Join(c.dataDir, "runs"),
 		Concurrent: c.concurrentRuns,
-		Driver: &pulumi.Driver{
-			Bin:              bin,
-			Path:             []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"},
-			Cache:            c.dataDir,
-			PassEnv:          c.passedEnv,
-			NoPluginDownload: !c.acquirePlugins,
-			Grace:            grace,
-		},
-		Fetcher:  source.New(source.Options{Retries: c.httpRetry, Hostname: c.sourceLocalhost}),
-		Accounts: accounts,
-		Ended:    waker.Wake,
-		Log:      ctrl.Log,
-	}), nil
+		Driver:     driver,
+		Fetcher:    source.New(source.Options{Retries: c.httpRetry, Hostname: c.sourceLocalhost}),
+		Accounts:   accounts,
+		Ended:      waker.Wake,
+		Log:        ctrl.Log,
+	})
+	driver.Progress = runner.NoteProgress
+	return runner, nil
 }
 
 // clusterConfig is how the API server is reached.

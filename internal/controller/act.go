@@ -41,6 +41,8 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		return r.patchStatus(ctx, stack, func() { withdrawRun(stack) })
 	case decide.Lose:
 		return r.lose(ctx, stack)
+	case decide.Tell:
+		return r.tell(ctx, stack, seen.Now)
 	case decide.LetGo:
 		return r.letGo(ctx, stack, seen)
 	case decide.InSync:

@@ -132,16 +132,24 @@ type counted struct {
 
 // changesText tells the changes as a person would: 2 created, 3 unchanged.
 func changesText(c run.Changes) string {
-	return list([]counted{
+	return list(changesCounted(c))
+}
+
+func changesCounted(c run.Changes) []counted {
+	return []counted{
 		{c.Created, "created"}, {c.Updated, "updated"}, {c.Replaced, "replaced"}, {c.Deleted, "deleted"}, {c.Same, "unchanged"},
-	})
+	}
 }
 
 // previewText tells what an update would do: 2 to create, 3 unchanged.
 func previewText(revision string, c run.Changes) string {
-	return fmt.Sprintf("Previewed revision %s: %s", revision, list([]counted{
+	return fmt.Sprintf("Previewed revision %s: %s", revision, list(previewCounted(c)))
+}
+
+func previewCounted(c run.Changes) []counted {
+	return []counted{
 		{c.Created, "to create"}, {c.Updated, "to update"}, {c.Replaced, "to replace"}, {c.Deleted, "to delete"}, {c.Same, "unchanged"},
-	}))
+	}
 }
 
 func list(all []counted) string {

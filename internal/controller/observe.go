@@ -87,7 +87,9 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 	}, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: forced(stack)}
 	if recorded := stack.Status.Run; recorded != nil {
 		// Nothing else matters before its end, so nothing else is read.
-		return seen, r.observeRun(ctx, recorded, seen)
+		err := r.observeRun(ctx, recorded, seen)
+		seen.Run.Told = isProgressTold(stack)
+		return seen, err
 	}
 	if seen.Suspended || (seen.Deleting && (!seen.Held || !seen.DestroyOnFinalize || seen.Preview)) {
 		return seen, nil
@@ -103,6 +105,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 func (r *StackReconciler) observeRun(ctx context.Context, recorded *v1.RunStatus, seen *observed) error {
 	seen.Run = &decide.Run{Holder: decide.HeldHere}
 	seen.Run.Phase, seen.result = r.Runner.Look(recorded.ID)
+	seen.Run.StartedAt = recorded.StartedAt.Time
 	if recorded.Holder == r.Holder {
 		return nil
 	}

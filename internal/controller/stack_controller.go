@@ -48,6 +48,8 @@ type StackReconciler struct {
 
 	// Runner is where runs are done.
 	Runner run.Runner
+	// Progress tells how far a run has come that is in flight. Nil tells nothing.
+	Progress func(id string) run.Progress
 	// Ending tells whether this process begins no run any more. Nil is never.
 	Ending func() bool
 	// Holder is this process, as recorded in the runs it starts.
@@ -111,7 +113,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	case err != nil:
 		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
 	}
-	return ctrl.Result{RequeueAfter: r.after(decision)}, nil
+	return ctrl.Result{RequeueAfter: r.after(stack, decision)}, nil
 }
 
 // forgetDuration drops the metrics of a Stack that is gone. Those of one that had
@@ -156,10 +158,14 @@ func (r *StackReconciler) hasEnded(req ctrl.Request) bool {
 }
 
 // after spreads the interval of Stacks that are in sync, so that those created
-// together do not stay together.
-func (r *StackReconciler) after(decision decide.Decision) time.Duration {
-	if decision.Action == decide.InSync {
+// together do not stay together. A run that has started is looked at when it is
+// time to tell how far it has come.
+func (r *StackReconciler) after(stack *v1.Stack, decision decide.Decision) time.Duration {
+	switch {
+	case decision.Action == decide.InSync:
 		return r.Jitter(decision.After)
+	case decision.Action == decide.Start && stack.Status.Run != nil:
+		return decide.ProgressAfter
 	}
 	return decision.After
 }

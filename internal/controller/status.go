@@ -76,11 +76,7 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 	}
 	stack.Status.Run = &record
 	stack.Status.LastAttemptedRevision = record.Revision
-	what := "Running " + string(record.Operation)
-	if record.Revision != "" {
-		what += " at revision " + record.Revision
-	}
-	markWaiting(stack, fmt.Sprintf("%s with a timeout of %s", what, stack.GetTimeout()))
+	markWaiting(stack, startText(&record)+stack.GetTimeout().String())
 }
 
 // markHeldElsewhere: another controller has the run, for all that is known.

@@ -32,6 +32,8 @@ const (
 	Withdraw Action = "Withdraw"
 	// Lose the run: its holder is gone and nobody has seen how it ended.
 	Lose Action = "Lose"
+	// Tell how far the run in flight has come.
+	Tell Action = "Tell"
 	// LetGo of an object that is being deleted.
 	LetGo Action = "LetGo"
 	// InSync: the Stack is as its inputs say.
@@ -76,6 +78,10 @@ const holderPatience = 10 * time.Second
 type Run struct {
 	Phase  run.Phase
 	Holder Holder
+	// StartedAt is when it was recorded.
+	StartedAt time.Time
+	// Told: the status tells how far it had come.
+	Told bool
 }
 
 // Problem is why nothing can be run now.
@@ -209,7 +215,7 @@ func runRecorded(o Observation) (Decision, bool) {
 	case o.Run == nil:
 		return Decision{}, false
 	case o.Run.Phase == run.Running:
-		return Decision{Action: Nothing}, true
+		return inFlight(o), true
 	case o.Run.Phase == run.Ended:
 		return Decision{Action: Absorb}, true
 	case o.Run.Holder == HeldHere:
@@ -221,6 +227,23 @@ func runRecorded(o Observation) (Decision, bool) {
 	default:
 		return Decision{Action: Nothing, After: holderPatience}, true
 	}
+}
+
+// ProgressAfter is how long a run is in flight before the status tells how far it
+// has come. Most runs have ended by then, and cost no write for it.
+const ProgressAfter = 10 * time.Second
+
+// inFlight tells of a long run once: each line more would be a write for each
+// Stack and look, and the log has all of it.
+func inFlight(o Observation) Decision {
+	if o.Run.Told {
+		return Decision{Action: Nothing}
+	}
+	if wait := ProgressAfter - o.Now.Sub(o.Run.StartedAt); wait > 0 {
+		// Never longer, if a clock was set back.
+		return Decision{Action: Nothing, After: min(wait, ProgressAfter)}
+	}
+	return Decision{Action: Tell}
 }
 
 func suspended(o Observation) (Decision, bool) {

@@ -202,15 +202,35 @@ func TestNext(t *testing.T) {
 			func(o *decide.Observation) { o.Preview, o.Deleting, o.DestroyOnFinalize = true, true, true },
 			decide.Decision{Action: decide.LetGo}},
 
+		{"a run in flight is looked at when it has taken ten seconds",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-4 * time.Second)}
+			},
+			decide.Decision{Action: decide.Nothing, After: 6 * time.Second}},
+		{"it is never looked at later than that, if a clock was set back",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(time.Hour)}
+			},
+			decide.Decision{Action: decide.Nothing, After: 10 * time.Second}},
+		{"a long run is told of",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-10 * time.Second)}
+			},
+			decide.Decision{Action: decide.Tell}},
+		{"it is told of once",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Hour), Told: true}
+			},
+			decide.Decision{Action: decide.Nothing}},
 		{"a run in flight is not cut by other inputs",
 			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere}
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true}
 				o.Digest = "sha256:new"
 			},
 			decide.Decision{Action: decide.Nothing}},
 		{"a run in flight is not cut by a deletion",
 			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere}
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true}
 				o.Deleting, o.DestroyOnFinalize = true, true
 			},
 			decide.Decision{Action: decide.Nothing}},

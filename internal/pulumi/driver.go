@@ -33,6 +33,9 @@ type Driver struct {
 	NoPluginDownload bool
 	// Grace is how long the steps of stopping a run may take.
 	Grace Grace
+	// Progress, where it is set, is told how far each run has come, from one
+	// goroutine at a time for a run.
+	Progress func(runID string, progress run.Progress)
 }
 
 // Do does the run and returns when nothing of it is alive. The artifact of its
@@ -263,7 +266,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	c.args = append([]string{"--non-interactive", "--color=never"}, c.args...)
 	c.dir, c.env, c.pids = s.program, s.env, s.dir.pids()
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
-	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say}
+	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say, tell: s.tell}
 	last, err := s.driver.execute(ctx, c)
 	s.stopped = last.stopped
 	if err != nil || last.code != exitStackNotFound {
@@ -283,6 +286,13 @@ func (s *session) endLeftovers() {
 	}
 	if count > 0 {
 		s.say(fmt.Sprintf("ended %d processes that the run left behind", count))
+	}
+}
+
+// tell passes on how far the call of the CLI has come.
+func (s *session) tell(progress run.Progress) {
+	if s.driver.Progress != nil {
+		s.driver.Progress(s.run.ID, progress)
 	}
 }
 

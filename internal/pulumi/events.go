@@ -46,7 +46,9 @@ type stepEvent struct {
 		Op   apitype.OpType `json:"op"`
 		URN  string         `json:"urn"`
 		Type string         `json:"type"`
-		New  *struct {
+		// Provider is empty for what has none: a component, and a provider.
+		Provider string `json:"provider"`
+		New      *struct {
 			Outputs map[string]json.RawMessage `json:"outputs"`
 		} `json:"new"`
 	} `json:"metadata"`
@@ -60,10 +62,12 @@ type events struct {
 	// signal is taken as a wish to stop.
 	began, ended bool
 	outputs      map[string]json.RawMessage
-	errors       []diagnostic
-	steps        map[apitype.OpType]int
-	stackOp      apitype.OpType
-	summary      *apitype.SummaryEvent
+	// inFlight counts the operations of providers that have begun and not ended.
+	inFlight int
+	errors   []diagnostic
+	steps    map[apitype.OpType]int
+	stackOp  apitype.OpType
+	summary  *apitype.SummaryEvent
 	// changed names the first resources that are not as they were, each with what
 	// happened to it, and changedCount counts all of them. Providers are counted
 	// apart.
@@ -158,6 +162,9 @@ func (e *events) readStart(event *stepEvent) string {
 	if event.Metadata.Type == stackType {
 		e.stackOp = event.Metadata.Op
 	}
+	if isWork(event) {
+		e.inFlight++
+	}
 	return step(event, "started")
 }
 
@@ -173,6 +180,7 @@ func (e *events) readDone(event *stepEvent) string {
 		e.steps = make(map[apitype.OpType]int)
 	}
 	e.steps[meta.Op]++
+	e.noteEnd(event)
 	e.noteChanged(event)
 	return step(event, "done")
 }
@@ -218,6 +226,7 @@ func (e *events) readFailed(event *stepEvent) string {
 	if op := event.Metadata.Op; op == apitype.OpCreate || op == apitype.OpCreateReplacement {
 		note(&e.failedCreates, event.Metadata.URN)
 	}
+	e.noteEnd(event)
 	return step(event, "failed")
 }
 
@@ -272,6 +281,23 @@ func step(event *stepEvent, what string) string {
 		return ""
 	}
 	return about(event.Metadata.URN, fmt.Sprintf("%s %s", event.Metadata.Op, what))
+}
+
+// isWork tells whether the step is an operation of a provider: what is as it
+// should be takes none, and a component ends whenever the program says so.
+func isWork(event *stepEvent) bool {
+	return event.Metadata.Provider != "" && event.Metadata.Op != apitype.OpSame
+}
+
+func (e *events) noteEnd(event *stepEvent) {
+	if isWork(event) && e.inFlight > 0 {
+		e.inFlight--
+	}
+}
+
+// progress is how far the operation has come.
+func (e *events) progress() run.Progress {
+	return run.Progress{Done: e.changes(), InFlight: e.inFlight}
 }
 
 // changes counts by the summary, which also knows components that registered no

@@ -11,6 +11,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // pollInterval is how often the event log is looked at. It bounds how late a
@@ -25,6 +27,8 @@ type follower struct {
 	path   string
 	events *events
 	say    func(string)
+	// tell, where it is set, is told of each progress.
+	tell func(run.Progress)
 
 	file    *os.File
 	read    int64
@@ -32,6 +36,7 @@ type follower struct {
 	failed  bool
 	lines   lines
 	working atomic.Bool
+	told    run.Progress
 }
 
 // poll reads what is new.
@@ -43,6 +48,10 @@ func (f *follower) poll() {
 		// The outcome does not need the events, so the run goes on.
 		f.failed = true
 		f.say(fmt.Sprintf("the events of Pulumi cannot be read: %v", err))
+	}
+	if now := f.events.progress(); f.tell != nil && now != f.told {
+		f.told = now
+		f.tell(now)
 	}
 }
 

@@ -196,6 +196,14 @@ type Changes struct {
 	Created, Updated, Deleted, Replaced, Same int
 }
 
+// Progress is how far a run has come.
+type Progress struct {
+	// Done are the changes so far. Of a Preview, those that an Update would make.
+	Done Changes
+	// InFlight counts the operations on resources that have begun and not ended.
+	InFlight int
+}
+
 // Result is what happened in a run. Its texts are bounded and masked: a Result
 // may be shown.
 type Result struct {

@@ -80,6 +80,8 @@ type Runner struct {
 // record is what is known of a run that was started here.
 type record struct {
 	stack stackKey
+	// progress is the last that the driver has told.
+	progress run.Progress
 	// result is nil while the run is in flight.
 	result *run.Result
 }
@@ -259,6 +261,26 @@ func (r *Runner) Closed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.closed
+}
+
+// NoteProgress is for the driver to tell how far a run has come.
+func (r *Runner) NoteProgress(id string, progress run.Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[id]; ok {
+		known.progress = progress
+	}
+}
+
+// Progress tells how far a run has come that is in flight here: nowhere, for all
+// others.
+func (r *Runner) Progress(id string) run.Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[id]; ok {
+		return known.progress
+	}
+	return run.Progress{}
 }
 
 // Count tells how many runs are in flight and how many Stacks wait for a place.

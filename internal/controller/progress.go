@@ -1,0 +1,61 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// tell writes how far the run in flight has come.
+func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Time) error {
+	record := stack.Status.Run
+	var progress run.Progress
+	if r.Progress != nil {
+		progress = r.Progress(record.ID)
+	}
+	return r.patchStatus(ctx, stack, func() {
+		markWaiting(stack, progressText(record, progress, now.Sub(record.StartedAt.Time)))
+	})
+}
+
+// isProgressTold tells whether the status says more of the run than that it has
+// started. The status is the memory of that: the next process has it too.
+func isProgressTold(stack *v1.Stack) bool {
+	return !strings.HasPrefix(conditions.GetMessage(stack, meta.ReadyCondition), startText(stack.Status.Run))
+}
+
+// startText is what the status says of a run that has started, up to its timeout.
+func startText(record *v1.RunStatus) string {
+	return runText(record) + " with a timeout of "
+}
+
+// progressText is what the status says of a run that takes its time.
+func progressText(record *v1.RunStatus, progress run.Progress, took time.Duration) string {
+	done := changesCounted(progress.Done)
+	if record.Operation == v1.OperationPreview {
+		done = previewCounted(progress.Done)
+	}
+	text := "nothing is done yet"
+	if progress != (run.Progress{}) {
+		text = list(append(done, counted{progress.InFlight, "in progress"}))
+	}
+	return fmt.Sprintf("%s: %s after %s", runText(record), text, took.Round(time.Second))
+}
+
+func runText(record *v1.RunStatus) string {
+	text := "Running " + string(record.Operation)
+	if record.Revision != "" {
+		text += " at revision " + record.Revision
+	}
+	return text
+}

@@ -1,0 +1,88 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+func TestALongRunIsToldOfOnce(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := sourceWorld(t)
+	clock := started
+	w.Now = func() time.Time { return clock }
+	var asked string
+	w.Progress = func(id string) run.Progress {
+		asked = id
+		return run.Progress{Done: run.Changes{Created: 3}, InFlight: 2}
+	}
+
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(decide.ProgressAfter), "a run that has started is looked at")
+	begun := w.writes
+	id := w.stack().Status.Run.ID
+	clock = started.Add(9 * time.Second)
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(time.Second))
+	g.Expect(w.writes).To(Equal(begun), "not before its time")
+
+	clock = started.Add(10 * time.Second)
+	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero(), "and never again")
+	g.Expect(w.writes).To(Equal(begun + 1))
+	g.Expect(asked).To(Equal(id))
+	stack := w.stack()
+	message := "Running update at revision " + commitA + ": 3 created, 2 in progress after 10s"
+	for _, condition := range []string{meta.ReadyCondition, meta.ReconcilingCondition} {
+		g.Expect(conditions.GetMessage(stack, condition)).To(Equal(message))
+		g.Expect(conditions.GetReason(stack, condition)).To(Equal(meta.ProgressingReason))
+	}
+	g.Expect(conditions.IsUnknown(stack, meta.ReadyCondition)).To(BeTrue())
+	g.Expect(stack.Status.Run.ID).To(Equal(id))
+
+	for range 3 {
+		clock = clock.Add(time.Minute)
+		w.mustReconcile()
+	}
+	w.edit(func(s *v1.Stack) { s.Spec.Suspend = true })
+	w.mustReconcile()
+	g.Expect(w.writes).To(Equal(begun+1), "one line, however long it takes")
+
+	w.runner.end(id, run.Succeeded, "")
+	w.mustReconcile()
+	g.Expect(w.writes).To(Equal(begun + 2))
+	g.Expect(w.events.lines).To(HaveLen(1), "a line of the status is no event")
+}
+
+func TestAShortRunCostsNoWriteForItsProgress(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := sourceWorld(t)
+	w.run(run.Succeeded, "", run.Changes{})
+	g.Expect(w.writes).To(Equal(3), "the finalizer, the start and the end")
+}
+
+func TestAStackThatWaitsIsNotLookedAtForItsProgress(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := sourceWorld(t)
+	w.runner.full = true
+	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero(), "it is told when it is its turn")
+}
+
+func TestProgressText(t *testing.T) {
+	update, preview := v1.RunStatus{Operation: v1.OperationUpdate}, v1.RunStatus{Operation: v1.OperationPreview, Revision: "v1"}
+	for want, got := range map[string]string{
+		"Running update: nothing is done yet after 11s":                        progressText(&update, run.Progress{}, 10600*time.Millisecond),
+		"Running update: 1 in progress after 10s":                              progressText(&update, run.Progress{InFlight: 1}, 10*time.Second),
+		"Running update: 1 updated, 4 unchanged after 1m0s":                    progressText(&update, run.Progress{Done: run.Changes{Updated: 1, Same: 4}}, time.Minute),
+		"Running preview at revision v1: 2 to create, 1 in progress after 12s": progressText(&preview, run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}, 12*time.Second),
+	} {
+		NewWithT(t).Expect(got).To(Equal(want))
+	}
+}

@@ -1,0 +1,42 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+func TestTheProgressOfARunIsToldWhileItGoesOn(t *testing.T) {
+	l := newLab(t).withProvider()
+	var mu sync.Mutex
+	var told []run.Progress
+	r := l.update(fmt.Sprintf(`
+resources:
+  prov: {type: "pulumi:providers:lab", defaultProvider: true, properties: {directory: %q}}
+  a: {type: "lab:index:Thing", properties: {name: a}}
+  b: {type: "lab:index:Thing", properties: {name: b, delays: {create: 1s}}, options: {dependsOn: ["${a}"]}}
+`, l.cloud))
+	l.driver.Progress = func(id string, progress run.Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		l.Expect(id).To(Equal(r.ID))
+		told = append(told, progress)
+	}
+	result := l.do(t.Context(), r)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+
+	mu.Lock()
+	defer mu.Unlock()
+	// The provider's own entry counts as a resource, and is no operation that takes
+	// time.
+	l.Expect(told).To(ContainElement(run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}), "while b is created")
+	l.Expect(told[len(told)-1]).To(Equal(run.Progress{Done: result.Changes}), "in the end")
+	l.Expect(len(told)).To(BeNumerically("<=", 8), "only what is new is told")
+}
