@@ -167,6 +167,7 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		Namespace: stack.Namespace,
 		Name:      stack.Name,
 		Operation: operation,
+		Revision:  seen.program.Revision,
 		Stack:     stack.Spec.Stack,
 		Backend:   backend(stack, seen.inputs.Env),
 		Project:   projectOf(stack, seen, operation),

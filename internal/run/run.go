@@ -39,6 +39,8 @@ type Run struct {
 	Namespace, Name string
 	// Operation to do.
 	Operation Operation
+	// Revision of the program, for the log.
+	Revision string
 	// Stack as the spec names it: <stack>, <org>/<stack> or
 	// <org>/<project>/<stack>.
 	Stack string

@@ -10,6 +10,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
@@ -21,8 +23,7 @@ const defaultTimeout = time.Hour
 // do does a run from its beginning to the call of Ended.
 func (r *Runner) do(started run.Run) {
 	defer r.work.Done()
-	log := r.options.Log.WithValues("controllerKind", "Stack", "name", started.Name, "namespace", started.Namespace,
-		"run", started.ID, "operation", string(started.Operation))
+	log := r.logOf(started)
 	timeout := started.Timeout
 	if timeout <= 0 {
 		timeout = defaultTimeout
@@ -39,6 +40,15 @@ func (r *Runner) do(started run.Run) {
 		r.removeInterrupted(started.Interrupted, func(line string) { log.Info(line) })
 	}
 	r.settle(started.ID, result)
+}
+
+// logOf returns the log of a run. Its keys are those that controller-runtime
+// gives the lines of a reconcile: flux logs --kind=Stack --name=<name> shows both.
+func (r *Runner) logOf(started run.Run) logr.Logger {
+	return r.options.Log.WithValues(
+		"controller", "stack", "controllerGroup", "pulumi.com", "controllerKind", "Stack",
+		"namespace", started.Namespace, "name", started.Name,
+		"run", started.ID, "operation", string(started.Operation), "revision", started.Revision)
 }
 
 // doIn prepares the directory, brings the program and has the driver do the run.
