@@ -19,8 +19,9 @@ GENERATED := api/v1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.y
 # The race detector needs a C compiler, which a machine with only Go, git and make does not have.
 RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
-TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller \
-	bin/versitygw bin/lab/pulumi-resource-lab bin/crds/source-controller
+TOOLS := bin/etcd bin/kube-apiserver bin/kubectl bin/pulumi bin/pulumi-language-yaml \
+	bin/source-controller bin/notification-controller bin/versitygw bin/lab/pulumi-resource-lab \
+	bin/crds/source-controller bin/crds/notification-controller
 
 .PHONY: help
 help: ## Show this list
@@ -91,9 +92,11 @@ endef
 
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,go.etcd.io/etcd/server/v3,30 seconds))
 $(eval $(call tool,kube-apiserver,kubernetes,k8s.io/kubernetes/cmd/kube-apiserver,k8s.io/kubernetes,3 minutes))
+$(eval $(call tool,kubectl,kubernetes,k8s.io/kubernetes/cmd/kubectl,k8s.io/kubernetes,1 minute))
 $(eval $(call tool,pulumi,pulumi,github.com/pulumi/pulumi/pkg/v3/cmd/pulumi,github.com/pulumi/pulumi/pkg/v3,3 minutes))
 $(eval $(call tool,pulumi-language-yaml,pulumi,github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml,github.com/pulumi/pulumi-yaml,20 seconds))
 $(eval $(call tool,source-controller,source-controller,github.com/fluxcd/source-controller,github.com/fluxcd/source-controller,3 minutes))
+$(eval $(call tool,notification-controller,notification-controller,github.com/fluxcd/notification-controller,github.com/fluxcd/notification-controller,3 minutes))
 $(eval $(call tool,versitygw,versitygw,github.com/versity/versitygw/cmd/versitygw,github.com/versity/versitygw,1 minute))
 $(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,sigs.k8s.io/controller-tools,15 seconds))
 $(eval $(call tool,staticcheck,staticcheck,honnef.co/go/tools/cmd/staticcheck,honnef.co/go/tools,15 seconds))
@@ -108,10 +111,10 @@ bin/lab/pulumi-resource-lab: $(shell find tests/lab -name '*.go' -o -name 'go.*'
 	@CGO_ENABLED=0 go build -C tests/lab -trimpath -o ../../bin/lab/pulumi-resource-lab ./cmd/pulumi-resource-lab
 	@touch $@
 
-# Tests install the CRDs of source-controller from here, so that they need no module cache.
-bin/crds/source-controller: hack/tools/source-controller/go.mod hack/tools/source-controller/go.sum
-	@echo "copying the CRDs of source-controller"
-	@cd $(<D) && (go mod download github.com/fluxcd/source-controller || go mod download github.com/fluxcd/source-controller)
+# Tests install the CRDs of Flux's controllers from here, so that they need no module cache.
+bin/crds/%: hack/tools/%/go.mod hack/tools/%/go.sum
+	@echo "copying the CRDs of $*"
+	@cd $(<D) && (go mod download github.com/fluxcd/$* || go mod download github.com/fluxcd/$*)
 	@rm -rf $@ && mkdir -p $@
-	@cp "$$(cd $(<D) && go list -m -f '{{.Dir}}' github.com/fluxcd/source-controller)"/config/crd/bases/*.yaml $@/
+	@cp "$$(cd $(<D) && go list -m -f '{{.Dir}}' github.com/fluxcd/$*)"/config/crd/bases/*.yaml $@/
 	@chmod u+w $@/*.yaml && touch $@
