@@ -24,8 +24,7 @@ type bench struct {
 	say func(format string, args ...any)
 }
 
-// measure times the rounds first, with nothing between the controller and the
-// CLI. What is counted is counted afterwards, through a recorder that costs time.
+// measure compares, and then looks at the controller with many Stacks in sync.
 func (b *bench) measure(ctx context.Context) (*report, error) {
 	cli, err := process.FindBin(cliName)
 	if err != nil {
@@ -36,10 +35,28 @@ func (b *bench) measure(ctx context.Context) (*report, error) {
 		return nil, err
 	}
 	r.loadBefore = r.machine.load
-	if err := b.timed(ctx, filepath.Dir(cli), r); err != nil {
-		return nil, err
+	if b.rounds > 0 {
+		if err := b.compare(ctx, cli, r); err != nil {
+			return nil, err
+		}
 	}
-	return r, b.counted(ctx, cli, r)
+	for _, stacks := range b.scale {
+		taken, err := b.scaled(ctx, cli, stacks)
+		if err != nil {
+			return nil, fmt.Errorf("with %d Stacks: %w", stacks, err)
+		}
+		r.scales = append(r.scales, taken)
+	}
+	return r, nil
+}
+
+// compare times the rounds first, with nothing between the controller and the
+// CLI. What is counted is counted afterwards, through a recorder that costs time.
+func (b *bench) compare(ctx context.Context, cli string, r *report) error {
+	if err := b.timed(ctx, filepath.Dir(cli), r); err != nil {
+		return err
+	}
+	return b.counted(ctx, cli, r)
 }
 
 // timed fills in what is timed.
@@ -74,8 +91,7 @@ func (b *bench) timedRounds(ctx context.Context, s sides, r *report) error {
 	return nil
 }
 
-// counted fills in what is counted, and watches the controller with nothing to
-// do at the end of it.
+// counted fills in what is counted.
 func (b *bench) counted(ctx context.Context, cli string, r *report) error {
 	recorder, err := newRecorder(filepath.Join(b.dir, "recorder"), cli)
 	if err != nil {
@@ -92,10 +108,6 @@ func (b *bench) counted(ctx context.Context, cli string, r *report) error {
 			return err
 		}
 		r.counted = round
-		b.say("watching the controller for %s with nothing to do", b.idle)
-		if r.idle, err = b.watchIdle(ctx, s); err != nil {
-			return fmt.Errorf("watching the idle controller: %w", err)
-		}
 		return nil
 	})
 }

@@ -28,6 +28,8 @@ type controllerSide struct {
 	system *system.System
 	// dir is where the backends are.
 	dir string
+	// interval of the Stacks. Without one they have the default.
+	interval *metav1.Duration
 
 	// Of the round; no namespace means that there was none yet.
 	namespace string
@@ -67,6 +69,7 @@ func (s *controllerSide) stack(n int) *v1.Stack {
 		ObjectMeta: s.named(stackName(n)),
 		Spec: v1.StackSpec{
 			Stack:      stackName(n),
+			Interval:   s.interval,
 			Backend:    "file://" + s.backend,
 			ProgramRef: &v1.ProgramReference{Name: programName},
 			EnvRefs: map[string]v1.ResourceRef{passphraseName: {

@@ -6,20 +6,17 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// idleInterval is far shorter than anyone would set it, so that a minute has
-// many reconciles.
-const idleInterval = 2 * time.Second
+// lookInterval is how often the controller is asked whether it has looked at every
+// Stack. Its answer is long, and so costs it more than a reconcile.
+const lookInterval = 500 * time.Millisecond
 
 // idleSample is what the controller did with Stacks in which nothing changed.
 type idleSample struct {
@@ -32,22 +29,71 @@ type idleSample struct {
 	processes, rewritten int
 }
 
-// watchIdle looks at the Stacks of the last round every few seconds, for as long
-// as the options say.
-func (b *bench) watchIdle(ctx context.Context, s sides) (idleSample, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout+b.idle)
+// restart starts the controller, and waits until it has looked at each Stack. The
+// meter has to follow, since it is another process.
+func (b *bench) restart(ctx context.Context, s *sides) (idleSample, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	if _, err := s.controller.changeAndAwait(ctx, settled, func() error { return s.controller.setInterval(ctx, idleInterval) }); err != nil {
-		return idleSample{}, err
-	}
-	if _, err := s.recorder.take(); err != nil {
-		return idleSample{}, err
-	}
-	versions, err := s.versions(ctx)
+	before, err := s.writings(ctx)
 	if err != nil {
 		return idleSample{}, err
 	}
-	before, err := s.look(ctx)
+	b.say("starting the controller")
+	began := time.Now()
+	if err := s.controller.system.StartController(); err != nil {
+		return idleSample{}, err
+	}
+	if s.meter, err = newMeter(s.controller.system.Controller.PID()); err != nil {
+		return idleSample{}, err
+	}
+	if err := s.awaitLook(ctx); err != nil {
+		return idleSample{}, err
+	}
+	window := time.Since(began)
+	work, err := s.work(ctx)
+	if err != nil {
+		return idleSample{}, err
+	}
+	// The process is new: all that it has used and done was since its start.
+	idle := idleSample{window: window, reconciles: work.reconciles, cpu: cpuTimes{controller: work.clocks.controller}}
+	return idle, s.addWritings(ctx, &idle, before)
+}
+
+// awaitLook waits until the controller has reconciled every Stack, by its metrics.
+func (s sides) awaitLook(ctx context.Context) error {
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	for {
+		text, err := scrape(ctx, http.DefaultClient, s.controller.system.MetricsURL())
+		if err != nil {
+			return err
+		}
+		looked, err := lookedAt(text, s.controller.namespace)
+		if err != nil {
+			return err
+		}
+		if looked == s.controller.stacks {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-s.controller.system.Controller.Done():
+			return fmt.Errorf("the controller ended: %w", s.controller.system.Controller.Wait())
+		case <-ctx.Done():
+			return fmt.Errorf("waiting until the controller has looked at all Stacks, it has at %d of %d: %w", looked, s.controller.stacks, ctx.Err())
+		}
+	}
+}
+
+// watchIdle lets the controller be for as long as the options say.
+func (b *bench) watchIdle(ctx context.Context, s sides) (idleSample, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout+b.idle)
+	defer cancel()
+	writings, err := s.writings(ctx)
+	if err != nil {
+		return idleSample{}, err
+	}
+	before, err := s.work(ctx)
 	if err != nil {
 		return idleSample{}, err
 	}
@@ -62,49 +108,70 @@ func (b *bench) watchIdle(ctx context.Context, s sides) (idleSample, error) {
 		return idleSample{}, ctx.Err()
 	}
 	window := time.Since(began)
-	after, err := s.look(ctx)
+	after, err := s.work(ctx)
 	if err != nil {
 		return idleSample{}, err
 	}
-	idle := after.since(before)
-	idle.window = window
-	records, err := s.recorder.take()
-	if err != nil {
-		return idleSample{}, err
-	}
-	idle.processes = len(records)
-	now, err := s.versions(ctx)
-	idle.rewritten = differing(versions, now)
-	return idle, err
+	idle := idleSample{window: window, reconciles: after.reconciles - before.reconciles, cpu: after.clocks.since(before.clocks)}
+	return idle, s.addWritings(ctx, &idle, writings)
 }
 
-// setInterval sets the interval of every Stack, which is a new generation of it
-// that needs no run.
-func (s *controllerSide) setInterval(ctx context.Context, interval time.Duration) error {
-	for n := range s.stacks {
-		stack := s.stack(n)
-		before := stack.DeepCopy()
-		stack.Spec.Interval = &metav1.Duration{Duration: interval}
-		if err := s.system.Patch(ctx, stack, client.MergeFrom(before)); err != nil {
-			return fmt.Errorf("setting the interval of Stack %s: %w", stack.Name, err)
-		}
-	}
-	return nil
-}
-
-// idleLook is all that is compared before and after.
-type idleLook struct {
+// work is what the controller has done so far.
+type work struct {
 	clocks     reading
 	reconciles float64
-	requests   map[string]float64
 }
 
-func (after idleLook) since(before idleLook) idleSample {
-	return idleSample{
-		reconciles: after.reconciles - before.reconciles,
-		cpu:        after.clocks.since(before.clocks),
-		requests:   grown(before.requests, after.requests),
+func (s sides) work(ctx context.Context) (work, error) {
+	text, err := scrape(ctx, http.DefaultClient, s.controller.system.MetricsURL())
+	if err != nil {
+		return work{}, err
 	}
+	var done work
+	if done.reconciles, err = reconciles(text); err != nil {
+		return work{}, err
+	}
+	done.clocks, err = s.meter.read()
+	return done, err
+}
+
+// writings is what a controller with nothing to do leaves as it is. That of an
+// earlier moment is compared with, see addWritings.
+type writings struct {
+	// versions of the Stacks by name.
+	versions map[string]string
+	// requests that the API server has had.
+	requests map[string]float64
+}
+
+// writings forgets the processes recorded so far.
+func (s sides) writings(ctx context.Context) (now writings, err error) {
+	if _, err := s.recorder.take(); err != nil {
+		return now, err
+	}
+	if now.versions, err = s.versions(ctx); err != nil {
+		return now, err
+	}
+	// Last, so that the list of Stacks is not among those of the controller.
+	now.requests, err = s.controller.requests(ctx)
+	return now, err
+}
+
+// addWritings fills in what was written, and run, since the moment before.
+func (s sides) addWritings(ctx context.Context, idle *idleSample, before writings) error {
+	requests, err := s.controller.requests(ctx)
+	if err != nil {
+		return err
+	}
+	idle.requests = grown(before.requests, requests)
+	records, err := s.recorder.take()
+	if err != nil {
+		return err
+	}
+	idle.processes = len(records)
+	versions, err := s.versions(ctx)
+	idle.rewritten = differing(before.versions, versions)
+	return err
 }
 
 // versions tells which version each Stack is at.
@@ -129,59 +196,4 @@ func differing(before, after map[string]string) int {
 		}
 	}
 	return n
-}
-
-// look reads the metrics of the controller and of the API server, and the
-// clocks. It asks the API server for nothing that is counted.
-func (s sides) look(ctx context.Context) (idleLook, error) {
-	var look idleLook
-	own, err := scrape(ctx, http.DefaultClient, s.controller.system.MetricsURL())
-	if err != nil {
-		return look, err
-	}
-	if look.reconciles, err = reconciles(own); err != nil {
-		return look, err
-	}
-	if look.requests, err = s.controller.requests(ctx); err != nil {
-		return look, err
-	}
-	look.clocks, err = s.meter.read()
-	return look, err
-}
-
-// requests counts what the API server was asked, see the function of this name.
-func (s *controllerSide) requests(ctx context.Context) (map[string]float64, error) {
-	config := s.system.ControlPlane.RESTConfig()
-	api, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return nil, fmt.Errorf("making a client of the API server: %w", err)
-	}
-	text, err := scrape(ctx, api, config.Host+"/metrics")
-	if err != nil {
-		return nil, err
-	}
-	return requests(text)
-}
-
-// maxMetrics bounds what is read: the API server has about 2 MB of metrics.
-const maxMetrics = 64 << 20
-
-func scrape(ctx context.Context, client *http.Client, url string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, fmt.Errorf("reading metrics: %w", err)
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("reading metrics: %w", err)
-	}
-	defer func() { _ = response.Body.Close() }() // it is only read
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("reading metrics: %s answered %s", url, response.Status)
-	}
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxMetrics))
-	if err != nil {
-		return nil, fmt.Errorf("reading metrics: %w", err)
-	}
-	return text, nil
 }

@@ -3,8 +3,9 @@
 
 // Command bench compares Stacks with bare Pulumi: the same stacks are brought
 // up, and then updated, once by the Pulumi CLI alone and once by the controller,
-// in turns on the same machine. It measures and prints; it judges nothing, so
-// its result is never a test.
+// in turns on the same machine. Then it looks at what the controller costs with
+// many Stacks in sync, and how soon a run starts when there is something to do.
+// It measures and prints; it judges nothing, so its result is never a test.
 //
 // docs/benchmarks.md says what is measured and how.
 package main
@@ -17,6 +18,9 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -29,6 +33,8 @@ type options struct {
 	stacks   int
 	parallel int
 	rounds   int
+	scale    []int
+	samples  int
 	idle     time.Duration
 	quiet    time.Duration
 	timeout  time.Duration
@@ -60,30 +66,61 @@ func main() {
 
 // parse reads the flags.
 func parse(args []string) (options, error) {
-	var o options
+	o := options{scale: []int{100, 300, 1000}}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&o.stacks, "stacks", 20, "how many stacks")
 	flags.IntVar(&o.parallel, "parallel", 4, "how many Pulumi runs at a time, on both sides")
-	flags.IntVar(&o.rounds, "rounds", 3, "how many times each side is timed")
+	flags.IntVar(&o.rounds, "rounds", 3, "how many times each side is timed; 0 leaves the comparison out")
+	flags.Func("scale", "how many Stacks in sync to look at the controller with, one `number` after the other; empty leaves that out (default 100,300,1000)",
+		func(text string) (err error) {
+			o.scale, err = parseScale(text)
+			return err
+		})
+	flags.IntVar(&o.samples, "samples", 40, "how many times each latency is measured")
 	flags.DurationVar(&o.idle, "idle", time.Minute, "how long to watch the controller with nothing to do")
 	flags.DurationVar(&o.quiet, "quiet", time.Minute, "how long to wait for a quiet machine before each side of a round")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long each phase of a round may take")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
+	return o, o.validate()
+}
+
+// parseScale reads numbers of Stacks, such as 100,300.
+func parseScale(text string) ([]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var scale []int
+	for number := range strings.SplitSeq(text, ",") {
+		stacks, err := strconv.Atoi(number)
+		if err != nil || stacks < 1 || stacks > 5000 {
+			return nil, fmt.Errorf("%q is not a number from 1 to 5000", number)
+		}
+		if slices.Contains(scale, stacks) {
+			return nil, fmt.Errorf("%d is there twice", stacks)
+		}
+		scale = append(scale, stacks)
+	}
+	return scale, nil
+}
+
+func (o options) validate() error {
 	switch {
 	case o.stacks < 1 || o.stacks > 1000:
-		return o, fmt.Errorf("--stacks must be from 1 to 1000, not %d", o.stacks)
+		return fmt.Errorf("--stacks must be from 1 to 1000, not %d", o.stacks)
 	case o.parallel < 1 || o.parallel > 64:
-		return o, fmt.Errorf("--parallel must be from 1 to 64, not %d", o.parallel)
-	case o.rounds < 1 || o.rounds > 100:
-		return o, fmt.Errorf("--rounds must be from 1 to 100, not %d", o.rounds)
+		return fmt.Errorf("--parallel must be from 1 to 64, not %d", o.parallel)
+	case o.rounds < 0 || o.rounds > 100:
+		return fmt.Errorf("--rounds must be from 0 to 100, not %d", o.rounds)
+	case o.samples < 1 || o.samples > 500:
+		return fmt.Errorf("--samples must be from 1 to 500, not %d", o.samples)
 	case o.idle < 5*time.Second:
-		return o, fmt.Errorf("--idle must be at least 5s, not %s", o.idle)
+		return fmt.Errorf("--idle must be at least 5s, not %s", o.idle)
 	case o.timeout <= 0:
-		return o, fmt.Errorf("--timeout must be above zero, not %s", o.timeout)
+		return fmt.Errorf("--timeout must be above zero, not %s", o.timeout)
 	}
-	return o, nil
+	return nil
 }
 
 // run measures in a directory of its own, which it removes with all processes.

@@ -18,7 +18,12 @@ func TestParse(t *testing.T) {
 		"no stack at all is refused":   {[]string{"--stacks=0"}, "--stacks"},
 		"too many stacks are refused":  {[]string{"--stacks=1001"}, "--stacks"},
 		"no place to run is refused":   {[]string{"--parallel=0"}, "--parallel"},
-		"no round is refused":          {[]string{"--rounds=0"}, "--rounds"},
+		"fewer than none is refused":   {[]string{"--rounds=-1"}, "--rounds"},
+		"no comparison is allowed":     {[]string{"--rounds=0"}, ""},
+		"no sample at all is refused":  {[]string{"--samples=0"}, "--samples"},
+		"a scale of none is refused":   {[]string{"--scale=0"}, "-scale"},
+		"a scale of words is refused":  {[]string{"--scale=100,many"}, "many"},
+		"a scale twice is refused":     {[]string{"--scale=100,100"}, "twice"},
 		"a blink is refused":           {[]string{"--idle=1s"}, "--idle"},
 		"no time at all is refused":    {[]string{"--timeout=0s"}, "--timeout"},
 		"no wait for quiet is allowed": {[]string{"--quiet=0s"}, ""},
@@ -31,6 +36,24 @@ func TestParse(t *testing.T) {
 				return
 			}
 			g.Expect(err).To(MatchError(ContainSubstring(tc.err)))
+		})
+	}
+}
+
+func TestParseScale(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		want []int
+	}{
+		"there are three by default": {nil, []int{100, 300, 1000}},
+		"others take its place":      {[]string{"--scale=7,3"}, []int{7, 3}},
+		"it can be left out":         {[]string{"--scale="}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o, err := parse(tc.args)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(o.scale).To(Equal(tc.want))
 		})
 	}
 }

@@ -163,12 +163,17 @@ func readStat(pid int) (processStat, error) {
 }
 
 // readPeak is the largest resident set that the process has had.
-func readPeak(pid int) (int64, error) {
+func readPeak(pid int) (int64, error) { return readMemory(pid, "VmHWM") }
+
+// readResident is the resident set that the process has now.
+func readResident(pid int) (int64, error) { return readMemory(pid, "VmRSS") }
+
+func readMemory(pid int, key string) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, fmt.Errorf("reading the memory of process %d: %w", pid, err)
 	}
-	return parseKilobytes(string(text), "VmHWM")
+	return parseKilobytes(string(text), key)
 }
 
 // children lists the children of this process.

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -31,9 +32,15 @@ func TestReadingSince(t *testing.T) {
 	}
 }
 
-func TestReadPeak(t *testing.T) {
+func TestReadMemory(t *testing.T) {
 	g := NewWithT(t)
-	_, err := readPeak(0)
+	resident, err := readResident(os.Getpid())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(resident).To(BeNumerically(">", 1<<20), "bytes, and not the kilobytes that the kernel gives")
+	peak, err := readPeak(os.Getpid())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(peak).To(BeNumerically(">=", resident))
+	_, err = readPeak(0)
 	g.Expect(err).To(HaveOccurred(), "no process has this number")
 	g.Expect(time.Second / tick).To(BeEquivalentTo(100))
 }

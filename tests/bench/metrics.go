@@ -12,6 +12,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
 // reconciles is how often the Stack controller has reconciled, by its metrics.
@@ -33,6 +35,23 @@ func reconciles(text []byte) (float64, error) {
 		return 0, errors.New("the controller does not count its reconciles of Stacks")
 	}
 	return sum, nil
+}
+
+// lookedAt is how many Stacks of the namespace the controller has reconciled, by
+// its metrics.
+func lookedAt(text []byte, namespace string) (int, error) {
+	families, err := parseMetrics(text)
+	if err != nil {
+		return 0, err
+	}
+	looked := 0
+	for _, metric := range families["gotk_reconcile_duration_seconds"].GetMetric() {
+		labels := labels(metric)
+		if labels["kind"] == v1.StackKind && labels["namespace"] == namespace && metric.GetHistogram().GetSampleCount() > 0 {
+			looked++
+		}
+	}
+	return looked, nil
 }
 
 // requests counts requests by verb and resource, "PATCH stacks/status" for

@@ -22,6 +22,26 @@ controller_runtime_reconcile_total{controller="other",result="success"} 100
 	g.Expect(err).To(HaveOccurred())
 }
 
+func TestLookedAt(t *testing.T) {
+	g := NewWithT(t)
+	text := []byte(`# TYPE gotk_reconcile_duration_seconds histogram
+gotk_reconcile_duration_seconds_bucket{kind="Stack",name="a",namespace="idle",le="+Inf"} 2
+gotk_reconcile_duration_seconds_sum{kind="Stack",name="a",namespace="idle"} 1
+gotk_reconcile_duration_seconds_count{kind="Stack",name="a",namespace="idle"} 2
+gotk_reconcile_duration_seconds_bucket{kind="Stack",name="b",namespace="idle",le="+Inf"} 1
+gotk_reconcile_duration_seconds_sum{kind="Stack",name="b",namespace="idle"} 1
+gotk_reconcile_duration_seconds_count{kind="Stack",name="b",namespace="idle"} 1
+gotk_reconcile_duration_seconds_bucket{kind="Stack",name="c",namespace="other",le="+Inf"} 1
+gotk_reconcile_duration_seconds_sum{kind="Stack",name="c",namespace="other"} 1
+gotk_reconcile_duration_seconds_count{kind="Stack",name="c",namespace="other"} 1
+gotk_reconcile_duration_seconds_bucket{kind="Program",name="a",namespace="idle",le="+Inf"} 1
+gotk_reconcile_duration_seconds_sum{kind="Program",name="a",namespace="idle"} 1
+gotk_reconcile_duration_seconds_count{kind="Program",name="a",namespace="idle"} 1
+`)
+	g.Expect(lookedAt(text, "idle")).To(Equal(2), "each Stack once, however often it was looked at")
+	g.Expect(lookedAt([]byte("# TYPE x counter\nx 1\n"), "idle")).To(BeZero(), "before the first reconcile there is no such metric")
+}
+
 func TestRequests(t *testing.T) {
 	g := NewWithT(t)
 	counts, err := requests([]byte(`# TYPE apiserver_request_total counter

@@ -6,7 +6,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +27,8 @@ type report struct {
 	// controllerPeak is the largest resident set of the controller, after all
 	// rounds that were timed.
 	controllerPeak int64
-	idle           idleSample
+	// scales are what the controller does with many Stacks.
+	scales []scaleSample
 }
 
 // add takes a round. No more are taken than were asked for, so that a phase that
@@ -70,21 +70,28 @@ func (r *report) makeDo() {
 func (r *report) markdown() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "Measured on %s. The load average before the first round was %s.\n", r.machine, r.loadBefore)
+	if r.rounds > 0 {
+		r.writeComparison(&out)
+	}
+	if len(r.scales) > 0 {
+		writeScales(&out, r.scales)
+	}
+	return out.String()
+}
+
+// writeComparison writes a table for each phase.
+func (r *report) writeComparison(out *strings.Builder) {
 	titles := [phases]string{
 		created: fmt.Sprintf("%d stacks from nothing to up, %d at a time", r.stacks, r.parallel),
 		updated: fmt.Sprintf("An edit of the program of all %d stacks, %d at a time", r.stacks, r.parallel),
 	}
 	for phase, title := range titles {
-		fmt.Fprintf(&out, "\n### %s\n\n", title)
-		writeTable(&out, []string{"", "bare Pulumi", "Stacks", "ratio"}, r.phaseRows(phase))
+		fmt.Fprintf(out, "\n### %s\n\n", title)
+		writeTable(out, []string{"", "bare Pulumi", "Stacks", "ratio"}, r.phaseRows(phase))
 		if n := len(r.disturbed[phase]); n > 0 {
-			fmt.Fprintf(&out, "\nRounds in which something else was at work on the machine: %d. Of them, in the table for want of better ones: %d.\n", n, r.taken[phase])
+			fmt.Fprintf(out, "\nRounds in which something else was at work on the machine: %d. Of them, in the table for want of better ones: %d.\n", n, r.taken[phase])
 		}
 	}
-	fmt.Fprintf(&out, "\n### Nothing changes: %d Stacks with an interval of %s, for %s\n\n",
-		r.stacks, idleInterval, r.idle.window.Round(time.Second))
-	writeTable(&out, []string{"", "controller"}, r.idleRows())
-	return out.String()
 }
 
 // phaseRows are the rows of one phase.
@@ -144,26 +151,6 @@ func (r *report) countedRows(phase int) [][]string {
 func (r *report) writesEach(phase int) float64 {
 	requests := r.counted[phase].controller.requests
 	return (writes(requests) - requests["POST stacks"] - requests["PUT programs"]) / float64(r.stacks)
-}
-
-func (r *report) idleRows() [][]string {
-	idle := r.idle
-	perThousand, each := 0.0, 0.0
-	if idle.reconciles > 0 {
-		perThousand, each = idle.cpu.controller.Seconds()*1000/idle.reconciles, 1/idle.reconciles
-	}
-	rows := [][]string{
-		{"reconciles", fmt.Sprintf("%.0f", idle.reconciles)},
-		{"CPU time of the controller", seconds(idle.cpu.controller.Seconds())},
-		{"CPU time of the controller for 1,000 reconciles", seconds(perThousand)},
-		{"processes of Pulumi", fmt.Sprint(idle.processes)},
-		{"Stacks whose resourceVersion changed", fmt.Sprint(idle.rewritten)},
-	}
-	rows = append(rows, []string{"writes to the API server", fmt.Sprintf("%.0f", writes(idle.requests))})
-	for _, name := range slices.Sorted(maps.Keys(idle.requests)) {
-		rows = append(rows, []string{fmt.Sprintf("requests `%s` for each reconcile", name), fmt.Sprintf("%.2f", idle.requests[name]*each)})
-	}
-	return append(rows, []string{"CPU time of kube-apiserver and etcd", seconds(idle.cpu.controlPlane.Seconds())})
 }
 
 // values of both sides, a value for each round.

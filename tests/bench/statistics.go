@@ -19,6 +19,17 @@ func median(values []float64) float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
+// percentile is the smallest of the values that as many per cent of them do not
+// exceed. That of no values is 0.
+func percentile(values []float64, percent int) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	rank := (len(sorted)*percent + 99) / 100 // rounded up
+	return sorted[max(rank, 1)-1]
+}
+
 // ratios divides pairwise.
 func ratios(numerators, denominators []float64) []float64 {
 	out := make([]float64, 0, len(numerators))

@@ -41,3 +41,28 @@ func TestRatios(t *testing.T) {
 		})
 	}
 }
+
+func TestPercentile(t *testing.T) {
+	var hundred []float64
+	for n := range 100 {
+		hundred = append(hundred, float64(100-n))
+	}
+	for name, tc := range map[string]struct {
+		values  []float64
+		percent int
+		want    float64
+	}{
+		"there is none without values":                          {nil, 95, 0},
+		"one value is every percentile":                         {[]float64{3}, 95, 3},
+		"the half that is not above it":                         {hundred, 50, 50},
+		"a value that was measured, and none in between":        {[]float64{4, 1, 9, 2}, 50, 2},
+		"the smallest that is large enough":                     {hundred, 95, 95},
+		"of few values the largest":                             {[]float64{4, 1, 9, 2}, 95, 9},
+		"of twenty the last but one, since 95 % are 19 of them": {hundred[:20], 95, 99},
+		"no per cent is the smallest":                           {[]float64{4, 1, 9, 2}, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(percentile(tc.values, tc.percent)).To(Equal(tc.want))
+		})
+	}
+}

@@ -1,0 +1,144 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/testserver"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// sourceName is the name of the source that is followed.
+const sourceName = "app"
+
+// publisher stands for whoever publishes the artifacts of an ExternalArtifact.
+// With source-controller in its place, the time it takes to fetch would be
+// measured too.
+type publisher struct {
+	api    client.Client
+	server *testserver.ArtifactServer
+	object *sourcev1.ExternalArtifact
+}
+
+// newPublisher makes a source without an artifact. The server is to be stopped.
+func newPublisher(ctx context.Context, api client.Client, dir, namespace string) (*publisher, error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making room for artifacts: %w", err)
+	}
+	p := &publisher{
+		api:    api,
+		server: &testserver.ArtifactServer{HTTPServer: testserver.NewHTTPServer(dir)},
+		object: &sourcev1.ExternalArtifact{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: sourceName}},
+	}
+	if err := api.Create(ctx, p.object); err != nil {
+		return nil, fmt.Errorf("making the source: %w", err)
+	}
+	p.server.Start()
+	return p, nil
+}
+
+// serve has an artifact with the greeting ready, without telling of it.
+func (p *publisher) serve(greeting string) error {
+	spec, err := program(greeting)
+	if err != nil {
+		return err
+	}
+	text, err := spec.Text()
+	if err != nil {
+		return fmt.Errorf("writing the program: %w", err)
+	}
+	file, err := p.server.ArtifactFromFiles([]testserver.File{
+		{Name: "Pulumi.yaml", Body: projectText},
+		{Name: "Main.yaml", Body: string(text)},
+	})
+	if err != nil {
+		return fmt.Errorf("making an artifact: %w", err)
+	}
+	archive, err := os.ReadFile(filepath.Join(p.server.Root(), file))
+	if err != nil {
+		return fmt.Errorf("making an artifact: %w", err)
+	}
+	size, digest := int64(len(archive)), fmt.Sprintf("sha256:%x", sha256.Sum256(archive))
+	p.object.Status.Artifact = &meta.Artifact{
+		Path: file, URL: p.server.URL() + "/" + file, Revision: "latest@" + digest,
+		Digest: digest, LastUpdateTime: metav1.Now(), Size: &size,
+	}
+	return nil
+}
+
+// tell writes the artifact into the status of the source.
+func (p *publisher) tell(ctx context.Context) error {
+	if err := p.api.Status().Update(ctx, p.object); err != nil {
+		return fmt.Errorf("writing the status of the source: %w", err)
+	}
+	return nil
+}
+
+// followSource publishes one revision after the other, and returns how long it
+// took in each case until a watch showed the run of the one Stack that follows, in
+// seconds.
+func (s sides) followSource(ctx context.Context, samples int) ([]float64, error) {
+	side := &controllerSide{system: s.controller.system, dir: s.controller.dir}
+	if err := side.prepare(ctx, "source", 1); err != nil {
+		return nil, err
+	}
+	source, err := newPublisher(ctx, side.system, filepath.Join(side.dir, "artifacts"), side.namespace)
+	if err != nil {
+		return nil, err
+	}
+	defer source.server.Stop()
+	stack := side.stack(0)
+	stack.Spec.ProgramRef = nil
+	stack.Spec.FluxSource = &v1.FluxSource{SourceRef: v1.SourceReference{Kind: sourcev1.ExternalArtifactKind, Name: sourceName}}
+	if err := side.system.Create(ctx, stack); err != nil {
+		return nil, fmt.Errorf("making the Stack: %w", err)
+	}
+	// The first run makes the stack, and is not counted.
+	if _, err := side.follow(ctx, source, "revision 0"); err != nil {
+		return nil, err
+	}
+	var latencies []float64
+	for n := range samples {
+		took, err := side.follow(ctx, source, fmt.Sprintf("revision %d", n+1))
+		if err != nil {
+			return nil, err
+		}
+		latencies = append(latencies, took.Seconds())
+	}
+	return latencies, nil
+}
+
+// follow publishes a revision, waits until it is applied, and returns how long it
+// took to start its run.
+func (s *controllerSide) follow(ctx context.Context, source *publisher, greeting string) (time.Duration, error) {
+	if err := source.serve(greeting); err != nil {
+		return 0, err
+	}
+	revision, up := source.object.Status.Artifact.Revision, upWith(greeting)
+	var started time.Time
+	taken, err := s.changeAndAwait(ctx, func(stack *v1.Stack) bool {
+		if run := stack.Status.Run; run != nil && run.Revision == revision && started.IsZero() {
+			started = time.Now()
+		}
+		return up(stack)
+	}, func() error { return source.tell(ctx) })
+	if err != nil {
+		return 0, err
+	}
+	if started.IsZero() {
+		return 0, fmt.Errorf("revision %s was applied and no run of it was seen", revision)
+	}
+	return started.Sub(taken.began), nil
+}
