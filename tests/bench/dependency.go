@@ -29,8 +29,12 @@ func (s sides) followDependencies(ctx context.Context, samples int) ([]float64, 
 		return settled(stack)
 	}, func() error {
 		for n := samples; n >= 0; n-- {
-			if err := side.createLink(ctx, n); err != nil {
-				return fmt.Errorf("making Stack %s: %w", stackName(n), err)
+			stack := side.stack(n)
+			if n > 0 {
+				stack.Spec.DependsOn = []v1.DependencyReference{{Name: stackName(n - 1)}}
+			}
+			if err := side.system.Create(ctx, stack); err != nil {
+				return fmt.Errorf("making Stack %s: %w", stack.Name, err)
 			}
 		}
 		return nil
@@ -73,9 +77,4 @@ func (m moments) latencies(links int) ([]float64, error) {
 		latencies = append(latencies, started.Sub(ready).Seconds())
 	}
 	return latencies, nil
-}
-
-// createLink makes a Stack of the chain, the first of which depends on none.
-func (s *controllerSide) createLink(ctx context.Context, n int) error {
-	return s.system.Create(ctx, s.stack(n))
 }
