@@ -54,7 +54,7 @@ test-nightly: tools build ## Kill in 200 rounds in place of 30, and run 50 Stack
 	go test -v -count=1 -timeout 4h ./tests/crash -rounds 200 -soak-stacks 50 -soak-time 5m
 
 .PHONY: bench
-bench: tools build ## Compare Stacks with bare Pulumi: time, CPU, memory, processes
+bench: tools build ## Compare Stacks with bare Pulumi, and show what many Stacks cost
 	@go run ./tests/bench
 
 .PHONY: lint
