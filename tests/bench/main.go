@@ -78,8 +78,8 @@ func parse(args []string) (options, error) {
 		})
 	flags.IntVar(&o.samples, "samples", 40, "how many times each latency is measured")
 	flags.DurationVar(&o.idle, "idle", time.Minute, "how long to watch the controller with nothing to do")
-	flags.DurationVar(&o.quiet, "quiet", time.Minute, "how long to wait for a quiet machine before each side of a round")
-	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long each phase of a round may take")
+	flags.DurationVar(&o.quiet, "quiet", time.Minute, "how long to wait for a quiet machine before what is timed")
+	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long each phase may take")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

@@ -89,6 +89,9 @@ func (b *bench) restartAndIdle(ctx context.Context, s sides, taken *scaleSample)
 			restarted.processes, restarted.rewritten)
 	}
 	taken.restarted = restarted
+	if err := b.awaitQuiet(ctx, s.meter); err != nil {
+		return err
+	}
 	b.say("watching the controller for %s with nothing to do", b.idle)
 	if taken.idle, err = b.watchIdle(ctx, s); err != nil {
 		return fmt.Errorf("watching the idle controller: %w", err)
@@ -101,16 +104,23 @@ func (b *bench) restartAndIdle(ctx context.Context, s sides, taken *scaleSample)
 }
 
 // latencies are measured with the idle Stacks in the same controller.
-func (b *bench) latencies(ctx context.Context, s sides, taken *scaleSample) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout)
-	defer cancel()
-	b.say("timing the start of %d runs after a new revision of their source", b.samples)
-	if taken.sourceToRun, err = s.followSource(ctx, b.samples); err != nil {
-		return fmt.Errorf("following a source: %w", err)
-	}
-	b.say("timing the start of %d runs after the run of their dependency", b.samples)
-	if taken.readyToRun, err = s.followDependencies(ctx, b.samples); err != nil {
-		return fmt.Errorf("following dependencies: %w", err)
+func (b *bench) latencies(ctx context.Context, s sides, taken *scaleSample) error {
+	for _, latency := range []struct {
+		name    string
+		measure func(ctx context.Context, samples int) ([]float64, error)
+		result  *[]float64
+	}{
+		{"a new revision of their source", s.followSource, &taken.sourceToRun},
+		{"the Ready of their dependency", s.followDependencies, &taken.readyToRun},
+	} {
+		b.say("timing the start of %d runs after %s", b.samples, latency.name)
+		limited, cancel := context.WithTimeout(ctx, b.timeout)
+		seconds, err := latency.measure(limited, b.samples)
+		cancel()
+		if err != nil {
+			return fmt.Errorf("timing the start of runs after %s: %w", latency.name, err)
+		}
+		*latency.result = seconds
 	}
 	return nil
 }
