@@ -4,7 +4,10 @@
 package pulumi
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -30,4 +33,23 @@ func TestARecoveryTellsWhatItHasForgotten(t *testing.T) {
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(result.UnknownCreates).To(BeEmpty())
 	l.Expect(result.Forgotten).To(Equal([]string{urn}))
+}
+
+func TestARecoveryTellsOfWhatTheStateHasForgotten(t *testing.T) {
+	l := newLab(t).withProvider()
+	l.driver.Grace = Grace{Settle: 5 * time.Second, Finish: 500 * time.Millisecond, Abort: 20 * time.Second}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	results := l.start(ctx, l.update(l.thing("delays: {create: 20s}")))
+	l.begun()
+	cancel(errors.New("the controller is shutting down"))
+	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive())
+	l.Expect(l.state()).To(ContainSubstring("pending_operations"))
+
+	recovery := l.update("")
+	recovery.Operation, recovery.ClearPendingCreates = run.Recover, true
+	result := l.do(t.Context(), recovery)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(result.Forgotten).To(ConsistOf(HaveSuffix("lab:index:Thing::a")))
+	l.Expect(result.UnknownCreates).To(BeEmpty())
+	l.Expect(l.state()).NotTo(ContainSubstring("pending_operations"))
 }

@@ -52,7 +52,8 @@ func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 	if s.run.ClearPendingCreates {
 		// The refresh clears them in the state. Named before: nobody could any more, if
 		// this is killed after it.
-		for _, urn := range s.unknown(before.creates...) {
+		s.pending = append(s.pending, before.creates...)
+		for _, urn := range s.unknown() {
 			s.say("forgetting a creation of unknown outcome: " + urn)
 		}
 	}
@@ -108,8 +109,8 @@ func (s *session) unknownCreates(outcome run.Outcome) (unknown, forgotten []stri
 	return s.unknown(), nil
 }
 
-func (s *session) unknown(more ...string) []string {
-	unknown := slices.Concat(s.events.unknownCreates(s.stopped), s.pending, s.run.UnknownCreates, more)
+func (s *session) unknown() []string {
+	unknown := slices.Concat(s.events.unknownCreates(s.stopped), s.pending, s.run.UnknownCreates)
 	slices.Sort(unknown)
 	return slices.Compact(unknown)
 }
