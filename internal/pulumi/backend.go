@@ -6,7 +6,9 @@ package pulumi
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -22,6 +24,17 @@ func PublicBackend(backend string) string {
 	}
 	public := url.URL{Scheme: u.Scheme, Opaque: u.Opaque, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}
 	return public.String()
+}
+
+// maskerOf makes the masker of a run. Where a Secret says which the backend is, not
+// even the part of it that is told of others is told.
+func maskerOf(r run.Run) *masker {
+	secret := append(slices.Collect(maps.Values(r.Secrets)), r.Masks...)
+	mask := newMasker(secret)
+	if strings.HasPrefix(mask.apply(r.Backend), scheme(r.Backend)) {
+		return mask // at most a part of it is secret, such as a password
+	}
+	return newMasker(append(secret, PublicBackend(r.Backend)))
 }
 
 // hiddenBackend is told in place of a backend that a Secret names: a digest, which

@@ -32,12 +32,18 @@ func TestWhatIsToldOfABackend(t *testing.T) {
 func TestABackendThatASecretNamesIsNotNamed(t *testing.T) {
 	g := NewWithT(t)
 	of := func(backend string) string {
-		s := &session{run: run.Run{Backend: backend}, mask: newMasker([]string{"s3://private?region=x", "s3://private", "s3://other"})}
-		return s.backend()
+		r := run.Run{Backend: backend, Masks: []string{"s3://private?region=x", "s3://private?region=y", "s3://other", "us-east-1"}}
+		return (&session{run: r, mask: maskerOf(r)}).backend()
 	}
 	g.Expect(of("s3://private?region=x")).To(MatchRegexp(`^s3://sha256-[0-9a-f]{16}$`))
-	g.Expect(of("s3://private?region=x")).To(Equal(of("s3://private")))
-	g.Expect(of("s3://private")).NotTo(Equal(of("s3://other")))
+	g.Expect(of("s3://private?region=x")).To(Equal(of("s3://private?region=y")))
+	g.Expect(of("s3://private?region=x")).NotTo(Equal(of("s3://other")))
+	g.Expect(of("s3://named?region=us-east-1")).To(Equal("s3://named"), "a part of it is no name")
+
+	s := &session{run: run.Run{Backend: "s3://private", KnownBackend: of("s3://private?region=x")}}
+	g.Expect(s.isElsewhere()).To(BeFalse(), "whether it is named or not")
+	s.run.KnownBackend = of("s3://other")
+	g.Expect(s.isElsewhere()).To(BeTrue())
 }
 
 // The stack is in the first backend, and then asked for in another one.

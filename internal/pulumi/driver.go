@@ -48,7 +48,7 @@ type Driver struct {
 func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line string)) run.Result {
 	started := time.Now()
 	s := &session{driver: d, dir: dir, run: r, log: log}
-	s.mask = newMasker(append(slices.Collect(maps.Values(r.Secrets)), r.Masks...))
+	s.mask = maskerOf(r)
 	s.mask.late = lateMasks(r.LateMasks)
 	s.events = &events{mask: s.mask}
 
