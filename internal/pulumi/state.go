@@ -17,6 +17,10 @@ import (
 // maxState bounds the state that a recovery looks into, in bytes.
 const maxState = 512 << 20
 
+// maxTargets bounds the resources that are given to a refresh one by one: Linux
+// bounds the arguments of a process.
+const maxTargets = 1000
+
 // state is what a recovery has to know of the state of a stack.
 type state struct {
 	// creates are the creations in flight, as URNs.
@@ -35,13 +39,14 @@ func (s state) settled() bool { return len(s.creates)+len(s.others) == 0 }
 // targets are the resources that a refresh has to look at to settle what was in
 // flight. Any refresh drops the operations themselves, so where there are only
 // creations, which it cannot settle, the stack's own entry is enough. None means
-// all, where an operation is about a resource that is not in the state.
+// all, where an operation is about a resource that is not in the state, or where
+// they are too many.
 func (s state) targets() []string {
 	targets := s.others
 	if len(targets) == 0 {
 		targets = []string{s.root}
 	}
-	if slices.ContainsFunc(targets, func(urn string) bool { return !s.resources[urn] }) {
+	if len(targets) > maxTargets || slices.ContainsFunc(targets, func(urn string) bool { return !s.resources[urn] }) {
 		return nil
 	}
 	return slices.Compact(slices.Sorted(slices.Values(targets)))

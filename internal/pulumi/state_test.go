@@ -1,0 +1,46 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+func TestWhatARecoveryRefreshes(t *testing.T) {
+	in := func(urn, kind string) string { return fmt.Sprintf(`{"urn":%q,"type":%q}`, urn, kind) }
+	op := func(kind, urn string) string { return fmt.Sprintf(`{"type":%q,"resource":{"urn":%q}}`, kind, urn) }
+	many, known := []string{}, []string{in(stackURN, stackType), in(thingURN, "lab:index:Thing")}
+	for i := range maxTargets + 1 {
+		urn := fmt.Sprintf("%s%d", thingURN, i)
+		many, known = append(many, op("updating", urn)), append(known, in(urn, "lab:index:Thing"))
+	}
+	for name, test := range map[string]struct {
+		resources, pending []string
+		want               []string
+		wantCreates        []string
+		settled            bool
+	}{
+		"nothing was in flight":                      {resources: known, want: []string{stackURN}, settled: true},
+		"updates and deletions":                      {resources: known, pending: []string{op("updating", thingURN), op("deleting", thingURN), op("deleting", thingURN+"1")}, want: []string{thingURN, thingURN + "1"}},
+		"creations alone":                            {resources: known, pending: []string{op("creating", thingURN)}, want: []string{stackURN}, wantCreates: []string{thingURN}},
+		"a creation beside an update":                {resources: known, pending: []string{op("creating", thingURN), op("updating", thingURN+"1")}, want: []string{thingURN + "1"}, wantCreates: []string{thingURN}},
+		"an import of what is not in the state":      {resources: known, pending: []string{op("importing", "new"), op("updating", thingURN)}},
+		"a state without an entry for the stack":     {pending: []string{op("creating", thingURN)}, wantCreates: []string{thingURN}},
+		"more than can be named to a single process": {resources: known, pending: many},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			read, err := parseState(fmt.Appendf(nil, `{"version":3,"deployment":{"resources":[%s],"pending_operations":[%s]}}`,
+				strings.Join(test.resources, ","), strings.Join(test.pending, ",")))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(read.targets()).To(Equal(test.want))
+			g.Expect(read.creates).To(Equal(test.wantCreates))
+			g.Expect(read.settled()).To(Equal(test.settled))
+		})
+	}
+}
