@@ -67,8 +67,7 @@ func TestLockOfSomebodyElseIsLeftAlone(t *testing.T) {
 	}
 }
 
-// Neither is it by a recovery, which removes the lock of the run beside it, and
-// goes on when the other one is gone.
+// Neither is it by a recovery, which removes a lock of its own beside it.
 func TestRecoveryLeavesTheLockOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -90,7 +89,7 @@ func TestRecoveryLeavesTheLockOfSomebodyElse(t *testing.T) {
 
 			u.Expect(u.s.StartController()).To(Succeed())
 			u.awaitLocked(ctx, host, lock)
-			u.Expect(u.locks()).To(ConsistOf(lock))
+			u.Expect(u.locks()).To(ConsistOf(lock), "its own is removed")
 			u.Expect(os.Remove(lock)).To(Succeed())
 			u.awaitCurrent(ctx)
 			u.checkExact()
