@@ -22,8 +22,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -129,6 +131,7 @@ func startOrderedCluster(t *testing.T) *orderedCluster {
 	g.Expect(v1.AddToScheme(scheme)).To(Succeed())
 	mgr, err := ctrl.NewManager(plane.RESTConfig(), ctrl.Options{
 		Scheme: scheme, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"},
+		Controller: ctrlconfig.Controller{SkipNameValidation: ptr.To(true)}, // the test may be repeated in one process
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	ahead := &atomic.Int64{}
