@@ -35,7 +35,7 @@ type Driver struct {
 	Grace Grace
 	// Progress, where it is set, is told how far each run has come, from one
 	// goroutine at a time for a run.
-	Progress func(runID string, progress run.Progress)
+	Progress func(runID string, progress run.Progress) `json:"-"`
 }
 
 // Do does the run and returns when nothing of it is alive. The artifact of its

@@ -184,7 +184,7 @@ func TestThePageNamesTheMetricsThatThereAre(t *testing.T) {
 	page := string(repoFile(t, "docs", "guides", "monitoring.md"))
 	all := known(t)
 	named := map[string]bool{}
-	for _, found := range regexp.MustCompile("\\b(?:gotk|pulumi|controller_runtime|workqueue)_[a-z_]+\\b").FindAllString(page, -1) {
+	for _, found := range regexp.MustCompile(`\b(?:gotk|pulumi|controller_runtime|workqueue)_[a-z_]+\b`).FindAllString(page, -1) {
 		named[found] = true
 		g.Expect(all).To(HaveKey(found))
 	}
