@@ -28,7 +28,7 @@ import (
 // whom an event wakes. That all of it together goes in order, on a real API
 // server, is in order_api_test.go.
 
-func stackKey(name string) client.ObjectKey {
+func orderedStack(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: "default", Name: name}
 }
 
@@ -79,7 +79,7 @@ func newOrderedWorld(t *testing.T, stacks ...*v1.Stack) *world {
 
 func (w *world) reconcileOf(name string) ctrl.Result {
 	w.t.Helper()
-	result, err := w.Reconcile(context.Background(), ctrl.Request{NamespacedName: stackKey(name)})
+	result, err := w.Reconcile(context.Background(), ctrl.Request{NamespacedName: orderedStack(name)})
 	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
 	return result
 }
@@ -87,7 +87,7 @@ func (w *world) reconcileOf(name string) ctrl.Result {
 func (w *world) stackNamed(name string) *v1.Stack {
 	w.t.Helper()
 	stack := &v1.Stack{}
-	NewWithT(w.t).Expect(w.Get(context.Background(), stackKey(name), stack)).To(Succeed())
+	NewWithT(w.t).Expect(w.Get(context.Background(), orderedStack(name), stack)).To(Succeed())
 	return stack
 }
 
@@ -301,7 +301,9 @@ func TestAStackInSyncAsksNothingOfAStalePrerequisite(t *testing.T) {
 
 func TestDeletionGoesInReverse(t *testing.T) {
 	ctx := context.Background()
-	gone := func(w *world, name string) bool { return apierrors.IsNotFound(w.Get(ctx, stackKey(name), &v1.Stack{})) }
+	gone := func(w *world, name string) bool {
+		return apierrors.IsNotFound(w.Get(ctx, orderedStack(name), &v1.Stack{}))
+	}
 
 	t.Run("a Stack waits for those that depend on it", func(t *testing.T) {
 		g := NewWithT(t)
