@@ -26,7 +26,8 @@ func TestTimeoutOfAProviderThatCanBeStopped(t *testing.T) {
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=2s"), "stopped")
 	u.create(ctx, []thing{{name: "hangs", value: "one", hang: cloud.Create}}, func(stack *v1.Stack) {
-		threeSeconds(stack)
+		// Long enough for the creation to begin, also on a busy machine.
+		stack.Spec.Timeout = &metav1.Duration{Duration: 15 * time.Second}
 		stack.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour}
 	})
 	message := u.awaitReason(ctx, v1.UpdateFailedReason)
