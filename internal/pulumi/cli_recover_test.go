@@ -160,6 +160,7 @@ func TestARecoveryRemovesItsOwnLocksAndNoOthers(t *testing.T) {
 	result := b.do(t.Context(), recovery)
 	b.Expect(result.Outcome).To(Equal(run.Locked), result.Message)
 	b.Expect(result.Message).To(And(ContainSubstring("bob@elsewhere"), ContainSubstring("bob@"+here)))
+	b.Expect(result.Interrupted).To(BeFalse(), "it has not begun")
 	b.Expect(b.locks()).To(ConsistOf(others))
 	b.Expect(unfinished).To(BeAnExistingFile(), "somebody may be writing it")
 	b.Expect(b.newCalls()).To(Equal([]string{"stack export", "refresh"}))
