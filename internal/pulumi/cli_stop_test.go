@@ -35,9 +35,12 @@ func (l *lab) start(ctx context.Context, r run.Run) <-chan run.Result {
 
 func TestATimeoutFinishesWhatIsInFlight(t *testing.T) {
 	l := newLab(t).withProvider()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-	defer cancel()
-	result := l.do(ctx, l.update(l.thing("delays: {create: 4s}", "value: x")))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	results := l.start(ctx, l.update(l.thing("delays: {create: 4s}", "value: x")))
+	l.begun()
+	cancel(context.DeadlineExceeded)
+	var result run.Result
+	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
 	l.Expect(result.Outcome).To(Equal(run.TimedOut), result.Message)
 	l.Expect(result.Changes.Created).To(Equal(2), "the thing in flight and the provider")
 	l.Expect(l.things()).To(Equal(1), "nothing else was begun")
