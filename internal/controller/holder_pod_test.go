@@ -73,6 +73,9 @@ func TestTheDeathOfAContainerIsProven(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
+			if tt.pod.UID == tt.uid {
+				g.Expect(containersEndedSince(tt.pod, started)).To(Equal(tt.want), "also with times that have fractions")
+			}
 			holders := Holders{
 				Here:      v1.RunHolder{Host: "pod-9"},
 				Reader:    fake.NewClientBuilder().WithObjects(tt.pod).Build(),
