@@ -113,7 +113,7 @@ func TestARunThatCountedNothingLeavesWhatIsKnown(t *testing.T) {
 func TestABackendThatASecretNamesIsNotRecorded(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, append(programAndStack(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "backend", UID: "uid"}, Data: map[string][]byte{"url": []byte("s3://hidden-bucket")},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "backend", UID: "uid"}, Data: map[string][]byte{"url": []byte("s3://hidden-bucket?region=x")},
 	})...)
 	w.edit(func(s *v1.Stack) {
 		s.Spec.Backend = ""
@@ -123,7 +123,7 @@ func TestABackendThatASecretNamesIsNotRecorded(t *testing.T) {
 	})
 	w.mustReconcile()
 	recorded := w.stack().Status.Run
-	g.Expect(w.runner.runs[recorded.ID].Backend).To(Equal("s3://hidden-bucket"))
+	g.Expect(w.runner.runs[recorded.ID].Backend).To(Equal("s3://hidden-bucket?region=x"))
 	g.Expect(recorded.ProjectInfo.Backend).To(MatchRegexp(`^s3://sha256-[0-9a-f]{16}$`))
 }
 

@@ -56,7 +56,7 @@ func (s *session) backend() string {
 // BackendOf is what may be told of the backend of a run before it has begun: what
 // its Result.Backend is, if the stack is there.
 func BackendOf(r run.Run) string {
-	return (&session{run: r, mask: newMasker(r.Masks)}).backend()
+	return (&session{run: r, mask: maskerOf(r)}).backend()
 }
 
 // isElsewhere says that the stack was last seen in another backend.
