@@ -50,7 +50,7 @@ test-e2e: tools build ## Run the tests against the real API server, source-contr
 	@cat bin/killed-at-random.txt
 
 .PHONY: test-nightly
-test-nightly: tools build ## Kill in 200 rounds in place of 30, and run 50 Stacks for 5 minutes (about 1 hour)
+test-nightly: tools build ## Kill in 200 rounds in place of 30, and run 50 Stacks for 5 minutes (under 1 hour)
 	go test -v -count=1 -timeout 4h ./tests/crash -rounds 200 -soak-stacks 50 -soak-time 5m
 
 .PHONY: bench
