@@ -16,8 +16,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-func threeSeconds(stack *v1.Stack) {
-	stack.Spec.Timeout = &metav1.Duration{Duration: 3 * time.Second}
+// fifteenSeconds are enough for the creation to begin, also on a busy machine.
+func fifteenSeconds(stack *v1.Stack) {
+	stack.Spec.Timeout = &metav1.Duration{Duration: 15 * time.Second}
 }
 
 // A provider that hangs and gives up when it is told to leaves nothing behind. That
@@ -27,8 +28,7 @@ func TestTimeoutOfAProviderThatCanBeStopped(t *testing.T) {
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=2s"), "stopped")
 	u.create(ctx, []thing{{name: "hangs", value: "one", hang: cloud.Create}}, func(stack *v1.Stack) {
-		// Long enough for the creation to begin, also on a busy machine.
-		stack.Spec.Timeout = &metav1.Duration{Duration: 15 * time.Second}
+		fifteenSeconds(stack)
 		stack.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour}
 	})
 	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::hangs"), "the resource is named")
@@ -50,7 +50,7 @@ func TestTimeoutOfAProviderThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=2s"), "hung")
-	u.create(ctx, append(slow("1h"), quick(2, "one")...), threeSeconds)
+	u.create(ctx, append(slow("1h"), quick(2, "one")...), fifteenSeconds)
 	u.awaitReason(ctx, v1.PendingOperationsReason)
 	stack := u.stack(ctx)
 	u.Expect(conditions.IsStalled(stack)).To(BeTrue())
