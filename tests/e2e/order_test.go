@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -134,7 +135,7 @@ func (t *tenant) watchStarts() func(dependency, dependent string) time.Duration 
 				if stack.Status.Run != nil {
 					note("run " + stack.Name)
 				}
-			case seen <- times:
+			case seen <- maps.Clone(times):
 			case <-stop:
 				return
 			}

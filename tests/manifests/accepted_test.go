@@ -30,6 +30,8 @@ func testAccepted(t *testing.T, server *api) {
 		{"no service account", "{stack: dev, programRef: {name: p}, serviceAccountName: ''}"},
 		{"config from ConfigMaps, as the operator has it", "{stack: dev, programRef: {name: p}, configRef: {'aws:region': {name: c, key: region}, tree: {name: c, key: k, json: true}}}"},
 		{"durations of more than one unit", "{stack: dev, programRef: {name: p}, interval: 1h30m, retryInterval: 1.5m, timeout: 500ms}"},
+		{"dependencies as in Flux", "{stack: dev, programRef: {name: p}, dependsOn: [{name: a}, {name: b, namespace: other, readyExpr: 'dep.status.x == self.status.x'}]}"},
+		{"prerequisites as in the Pulumi operator", "{stack: dev, programRef: {name: p}, prerequisites: [{name: a}, {name: b, requirement: {succeededWithinDuration: 1h30m}}]}"},
 		{"all switches", "{stack: dev, programRef: {name: p}, backend: 's3://state?region=eu-west-1', destroyOnFinalize: true, suspend: true}"},
 	} {
 		t.Run(test.name, func(t *testing.T) { server.accepts(t, namespace, "spec", stack(t, test.spec)) })

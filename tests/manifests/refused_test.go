@@ -90,6 +90,10 @@ func refusedStacks() []refusal {
 		{"a ConfigMap of another namespace", "{stack: dev, programRef: {name: p}, configRef: {a: {namespace: other, name: c, key: k}}}",
 			`unknown field "spec.configRef.a.namespace"`},
 		{"an empty timeout", "{stack: dev, programRef: {name: p}, timeout: ''}", "spec.timeout in body " + durations},
+		{"a dependency without a name", "{stack: dev, programRef: {name: p}, dependsOn: [{namespace: a}]}", "spec.dependsOn[0].name: Required value"},
+		{"a prerequisite without a name", "{stack: dev, programRef: {name: p}, prerequisites: [{name: ''}]}", "spec.prerequisites[0].name in body should be at least 1 chars long"},
+		{"a prerequisite that can never be new enough", "{stack: dev, programRef: {name: p}, prerequisites: [{name: a, requirement: {succeededWithinDuration: 0s}}]}", "must be longer than 0s"},
+		{"a prerequisite of another namespace", "{stack: dev, programRef: {name: p}, prerequisites: [{name: a, namespace: b}]}", `unknown field "spec.prerequisites[0].namespace"`},
 		{"a field that is not known", "{stack: dev, programRef: {name: p}, projectRepo: https://example.com/repo}",
 			`strict decoding error: unknown field "spec.projectRepo"`},
 	}
