@@ -69,6 +69,8 @@ func (r *StackReconciler) observeOrder(ctx context.Context, stack *v1.Stack, see
 // observeDependencies finds out which dependencies and prerequisites are not
 // ready, and why.
 func (r *StackReconciler) observeDependencies(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	evaluating, cancel := context.WithTimeout(ctx, dependency.EvaluationTime)
+	defer cancel()
 	for i, d := range stack.Spec.DependsOn {
 		key := dependency.KeyOf(stack, d)
 		found, err := r.findStack(ctx, key)
@@ -77,7 +79,7 @@ func (r *StackReconciler) observeDependencies(ctx context.Context, stack *v1.Sta
 		}
 		why := "not found"
 		if found != nil {
-			if why, err = r.whyNot(ctx, stack, found, i, seen.program.Revision); err != nil {
+			if why, err = r.whyNot(evaluating, stack, found, i, seen.program.Revision); err != nil {
 				return err
 			}
 		}

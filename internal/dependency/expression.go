@@ -101,7 +101,7 @@ func firstFault(expression string, err error) string {
 // maxNesting bounds the loops within loops. The end of its time does not end an
 // evaluation at once: a loop is left after a hundred more steps, each of which
 // may be another loop.
-const maxNesting = 3
+const maxNesting = 2
 
 // nesting is how deep the loops of an expression are nested.
 func nesting(text string) (int, error) {
@@ -128,15 +128,18 @@ func loops(e ast.NavigableExpr) int {
 	return deepest
 }
 
-// evaluationTimeout bounds what one evaluation may cost. An expression over
-// lists within lists can take for ever, and would keep a worker from all other
-// Stacks.
-const evaluationTimeout = time.Second
+// EvaluationTime bounds what all expressions of a Stack may take. One over lists
+// within lists can take for ever, and would keep a worker from all other Stacks.
+const EvaluationTime = time.Second
 
 // WhyNotBy says why the dependency is not ready by its expression, as WhyNot. An
 // expression that cannot be evaluated is one that does not hold: what it asks for
-// may not be there yet.
+// may not be there yet. The context should have a deadline: after it nothing is
+// evaluated any more.
 func WhyNotBy(ctx context.Context, expression *fluxcel.Expression, stack, dependency *v1.Stack) string {
+	if err := ctx.Err(); err != nil {
+		return notEvaluated(errors.New("there was no time left for it"))
+	}
 	self, err := fields(stack)
 	if err != nil {
 		return notEvaluated(err)
@@ -145,8 +148,6 @@ func WhyNotBy(ctx context.Context, expression *fluxcel.Expression, stack, depend
 	if err != nil {
 		return notEvaluated(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, evaluationTimeout)
-	defer cancel()
 	holds, err := expression.EvaluateBoolean(ctx, map[string]any{"self": self, "dep": dep})
 	switch {
 	case err != nil:
