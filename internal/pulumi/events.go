@@ -179,10 +179,19 @@ func (e *events) readDone(event *stepEvent) string {
 	if e.steps == nil {
 		e.steps = make(map[apitype.OpType]int)
 	}
-	e.steps[meta.Op]++
+	if !isDefaultProvider(meta.Type, meta.URN) {
+		e.steps[meta.Op]++
+	}
 	e.noteEnd(event)
 	e.noteChanged(event)
 	return step(event, "done")
+}
+
+// isDefaultProvider tells whether the resource is a provider that the engine made
+// by itself. Its own summary counts none of these.
+func isDefaultProvider(typ, urn string) bool {
+	name := urn[strings.LastIndex(urn, "::")+1:]
+	return strings.HasPrefix(typ, providerType) && strings.HasPrefix(name, ":default")
 }
 
 // noteChanged notes what a refresh finds: a resource is updated where it was

@@ -64,6 +64,7 @@ func TestEventsTellWhatIsLogged(t *testing.T) {
 func TestEventsCountChanges(t *testing.T) {
 	steps := []string{
 		stepLine("resourcePreEvent", "same", stackURN, "{}"),
+		stepLine("resOutputsEvent", "create", "urn:pulumi:dev::demo::pulumi:providers:lab::default_0_1_0", "{}"),
 		stepLine("resOutputsEvent", "create", thingURN+"1", "{}"),
 		stepLine("resOutputsEvent", "create-replacement", thingURN, "{}"),
 		stepLine("resOutputsEvent", "replace", thingURN, "{}"),

@@ -1,0 +1,239 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/system"
+)
+
+// eventReceiver is in the place of notification-controller. It answers, or hangs.
+type eventReceiver struct {
+	*httptest.Server
+	mu     sync.Mutex
+	events []eventv1.Event
+	// hang is closed to let go of those who wait for an answer; nil while the receiver answers.
+	hang    chan struct{}
+	hanging int
+}
+
+func newEventReceiver() *eventReceiver {
+	r := &eventReceiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		var event eventv1.Event
+		if err := json.NewDecoder(request.Body).Decode(&event); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		r.mu.Lock()
+		hang := r.hang
+		if hang == nil {
+			r.events = append(r.events, event)
+		} else {
+			r.hanging++
+		}
+		r.mu.Unlock()
+		if hang != nil {
+			<-hang
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	return r
+}
+
+func (r *eventReceiver) setHanging(hangs bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hang != nil {
+		close(r.hang)
+		r.hang = nil
+	}
+	if hangs {
+		r.hang = make(chan struct{})
+	}
+}
+
+func (r *eventReceiver) waiting() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hanging
+}
+
+// about are the events on a Stack, in the order in which they came.
+func (r *eventReceiver) about(stack *v1.Stack) []eventv1.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var about []eventv1.Event
+	for _, event := range r.events {
+		if event.InvolvedObject.Namespace == stack.Namespace && event.InvolvedObject.Name == stack.Name {
+			about = append(about, event)
+		}
+	}
+	return about
+}
+
+// tellingPart is given the receiver of the events of its controller.
+type tellingPart struct {
+	*tenant
+	receiver *eventReceiver
+}
+
+// TestWhatIsToldOfARun uses a system of its own, whose controller sends its events to the test and has one worker. The last
+// part ends that controller.
+func TestWhatIsToldOfARun(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-telling-")
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
+	receiver := newEventReceiver()
+	t.Cleanup(receiver.Close)
+	t.Cleanup(func() { receiver.setHanging(false) })
+	// Not the context of the test, which ends before its clean-up.
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	telling, err := newWorld(ctx, dir, system.Options{WithoutSources: true, ControllerArgs: []string{"--concurrent=1", "--events-addr=" + receiver.URL}})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(telling.Stop()).To(Succeed()) })
+
+	for _, part := range []struct {
+		name string
+		test func(tellingPart)
+	}{
+		{"a long run is told of once while it goes on", aLongRunIsToldOfOnce},
+		{"a failure and the success after it are told", aFailureAndTheSuccessAfterItAreTold},
+		{"a receiver that hangs holds nobody up", aReceiverThatHangsHoldsNobodyUp},
+		{"what is told at the end arrives", whatIsToldAtTheEndArrives},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.test(tellingPart{newTenant(t, telling), receiver}) })
+	}
+}
+
+func aLongRunIsToldOfOnce(u tellingPart) {
+	watched, err := u.Watch(u.ctx, &v1.StackList{}, client.InNamespace(u.namespace))
+	u.Expect(err).NotTo(HaveOccurred())
+	defer watched.Stop()
+	stack := u.slowly("slow", "14s")
+	u.awaitReady(stack)
+
+	// Everything that was ever written to the Stack, in its order.
+	var written []string
+	for event := range watched.ResultChan() {
+		now, ok := event.Object.(*v1.Stack)
+		u.Expect(ok).To(BeTrue())
+		if event.Type == watch.Modified {
+			written = append(written, conditions.GetMessage(now, meta.ReadyCondition))
+		}
+		if now.ResourceVersion == stack.ResourceVersion {
+			break
+		}
+	}
+	u.Expect(written).To(HaveExactElements(
+		BeEmpty(), // the finalizer
+		MatchRegexp(`^Running update at revision 1@sha256:[0-9a-f]+ with a timeout of 1h0m0s$`),
+		MatchRegexp(`^Running update at revision 1@sha256:[0-9a-f]+: 1 in progress after 1[0-9]s$`),
+		MatchRegexp(`^Applied revision: 1@sha256:[0-9a-f]+$`),
+	))
+
+	u.Eventually(func() []eventv1.Event { return u.receiver.about(stack) }).Should(HaveLen(2))
+	told := u.receiver.about(stack)
+	u.Expect(told[0].Message).To(MatchRegexp(`^Update succeeded: 1 created in [0-9.]+s$`))
+	u.Expect(told[0].InvolvedObject.APIVersion).To(Equal("pulumi.com/v1"))
+	u.Expect(told[0].Metadata).To(And(HaveKeyWithValue("pulumi.com/revision", stack.Status.LastAppliedRevision),
+		HaveKeyWithValue("pulumi.com/created", "1"), HaveKeyWithValue("pulumi.com/stack", "slow"), Not(HaveKey("pulumi.com/commit_status"))))
+	u.Expect(told[1].Message).To(Equal("Applied revision: " + stack.Status.LastAppliedRevision))
+	u.Expect(told[1].Metadata).To(HaveKeyWithValue("pulumi.com/commit_status", "update"))
+	u.Expect(u.events(u.WithT, stack.Name)).To(HaveLen(1), "Kubernetes Events")
+
+	lines, err := u.metrics(u.ctx)
+	u.Expect(err).NotTo(HaveOccurred())
+	u.Expect(lines).To(ContainElements(
+		`pulumi_run_duration_seconds_count{operation="update",outcome="Succeeded"} 1`,
+		`pulumi_resource_changes_total{change="created"} 1`, `pulumi_runs_in_flight 0`, `pulumi_runs_waiting 0`, `pulumi_events_dropped_total 0`,
+	))
+	u.expectFluxLogs(stack, "lab:index:Thing (a): create started", "lab:index:Thing (a): create done")
+}
+
+// expectFluxLogs looks for lines as flux logs --kind=Stack --name=<name> does.
+func (u tellingPart) expectFluxLogs(stack *v1.Stack, messages ...string) {
+	u.test.Helper()
+	log, err := os.ReadFile(u.ControllerLog())
+	u.Expect(err).NotTo(HaveOccurred())
+	var found []string
+	for line := range strings.Lines(string(log)) {
+		var entry struct{ TS, Level, Msg, ControllerKind, Name, Namespace string }
+		if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &entry) != nil {
+			continue
+		}
+		if entry.ControllerKind == v1.StackKind && entry.Name == stack.Name && entry.Namespace == stack.Namespace && entry.Level == "info" && entry.TS != "" {
+			found = append(found, entry.Msg)
+		}
+	}
+	u.Expect(found).To(ContainElements(messages))
+}
+
+func aFailureAndTheSuccessAfterItAreTold(u tellingPart) {
+	program := u.program(oneThing("${nothing.here}"))
+	u.apply(program)
+	stack := u.stack(fromProgram)
+	u.apply(stack)
+	u.awaitFailure(stack, v1.UpdateFailedReason)
+	failed := stack.Status.LastAttemptedRevision
+	edit(u.tenant, program, func(p *v1.Program) { u.setProgram(p, oneThing("one")) })
+	u.awaitReady(stack, programEdited(program))
+
+	u.Eventually(func() []eventv1.Event { return u.receiver.about(stack) }).Should(HaveLen(3))
+	var severities, revisions []string
+	for _, event := range u.receiver.about(stack) {
+		severities = append(severities, event.Severity+" "+event.Reason)
+		revisions = append(revisions, event.Metadata["pulumi.com/revision"])
+	}
+	u.Expect(severities).To(Equal([]string{"error UpdateFailed", "info ReconciliationSucceeded", "info ReconciliationSucceeded"}))
+	u.Expect(revisions).To(Equal([]string{failed, stack.Status.LastAppliedRevision, stack.Status.LastAppliedRevision}))
+}
+
+func aReceiverThatHangsHoldsNobodyUp(u tellingPart) {
+	u.receiver.setHanging(true)
+	defer u.receiver.setHanging(false)
+	for _, name := range []string{"one", "two", "three"} {
+		stack := u.slowly(name, "0s")
+		u.awaitReady(stack)
+		u.awaitEvent(stack, "Normal", meta.ReconciliationSucceededReason, "Update succeeded")
+	}
+	u.Expect(u.receiver.waiting()).To(BeNumerically(">", 0), "somebody waits for an answer")
+	u.receiver.setHanging(false)
+	for _, name := range []string{"one", "two", "three"} {
+		stack := u.stack(named(name))
+		u.Eventually(func() []eventv1.Event { return u.receiver.about(stack) }).Should(HaveLen(2), "nothing is lost")
+	}
+}
+
+func whatIsToldAtTheEndArrives(u tellingPart) {
+	stack := u.slowly("slow", "4s")
+	u.awaitRun(stack, "")
+	u.Expect(u.Controller.Stop()).To(Succeed())
+	told := u.receiver.about(stack)
+	u.Expect(told).To(HaveLen(1))
+	u.Expect(told[0].Reason).To(Equal(v1.RunCancelledReason))
+	u.Expect(u.StartController()).To(Succeed())
+	u.awaitReady(stack)
+}
