@@ -27,6 +27,15 @@ func (w *world) endNow(outcome run.Outcome, change func(*run.Result)) {
 	w.mustReconcile()
 }
 
+// untilNextRun reconciles and tells how long the next run is put off.
+func untilNextRun(w *world) time.Duration {
+	result := w.mustReconcile()
+	if w.stack().Status.Run != nil {
+		return 0
+	}
+	return result.RequeueAfter
+}
+
 func byForce(r *run.Result) { r.Interrupted = true }
 
 // A program that is too big for the memory there is ends by force each time.
@@ -42,7 +51,7 @@ func TestARunThatIsInterruptedTimeAndAgainIsSlowedDown(t *testing.T) {
 		w.mustReconcile()
 		g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationRecover), "the recovery does not wait")
 		w.endNow(run.Succeeded, nil)
-		return w.mustReconcile().RequeueAfter
+		return untilNextRun(w)
 	}
 
 	w.mustReconcile()
@@ -70,7 +79,7 @@ func TestARunThatIsLostTimeAndAgainIsSlowedDown(t *testing.T) {
 		w.mustReconcile()
 		w.mustReconcile()
 		w.endNow(run.Succeeded, nil)
-		g.Expect(w.mustReconcile().RequeueAfter).To(Equal(wait))
+		g.Expect(untilNextRun(w)).To(Equal(wait))
 		w.runner = newTestRunner()
 		w.Runner = w.runner
 		w.Holder.Instance += "b"

@@ -180,13 +180,19 @@ func Next(o Observation) Decision {
 
 // forUpdate lists the rules for a Stack that is to be.
 func forUpdate() []rule {
+	return append([]rule{
+		runRecorded,  // one run at a time, and its result is absorbed before anything else
+		suspended,    // no new run
+		fault,        // not allowed to, or not possible, before somebody edits something
+		dependencies, // other Stacks come first
+		problem,      // nothing to run
+		recovery,     // first of all, what an interrupted run left behind
+	}, forRun()...)
+}
+
+// forRun lists the rules on whether the program is to be run.
+func forRun() []rule {
 	return []rule{
-		runRecorded,   // one run at a time, and its result is absorbed before anything else
-		suspended,     // no new run
-		fault,         // not allowed to, or not possible, before somebody edits something
-		dependencies,  // other Stacks come first
-		problem,       // nothing to run
-		recovery,      // first of all, what an interrupted run left behind
 		requested,     // somebody asks
 		changedInputs, // never run, or with other inputs
 		recovered,     // what was interrupted is run again, but not at once time after time

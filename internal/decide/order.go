@@ -49,7 +49,7 @@ func wantsRun(o Observation) bool {
 	if o.Problem != nil {
 		return true
 	}
-	for _, r := range []rule{requested, changedInputs, failedBefore, resync} {
+	for _, r := range forRun() {
 		if d, ok := r(o); ok {
 			return d.Action == Start
 		}
