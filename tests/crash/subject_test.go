@@ -49,6 +49,11 @@ func newSubject(t *testing.T, s *system.System, name string) *subject {
 	g.SetDefaultEventuallyTimeout(patience)
 	g.SetDefaultEventuallyPollingInterval(interval)
 	u := &subject{WithT: g, s: s, name: name}
+	t.Cleanup(func() {
+		if t.Failed() {
+			u.killAll("") // a run that hangs would live on after the controller
+		}
+	})
 	u.Expect(os.MkdirAll(u.backend(), 0o755)).To(Succeed())
 	u.Expect(os.MkdirAll(u.cloudDir(), 0o755)).To(Succeed())
 	return u
