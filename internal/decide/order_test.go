@@ -48,7 +48,10 @@ func TestOrder(t *testing.T) {
 			func(o *decide.Observation) { o.Suspended, o.Digest = true, "sha256:new" },
 			decide.Decision{Action: decide.Nothing}},
 		{"a run in flight goes on",
-			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Running, Told: true}; o.Digest = "sha256:new" },
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Told: true}
+				o.Digest = "sha256:new"
+			},
 			decide.Decision{Action: decide.Nothing}},
 		{"what is missing may be what the dependency makes", func(o *decide.Observation) { o.Problem = missing }, held},
 		{"a fault that only an edit mends comes first",
