@@ -17,14 +17,14 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// startPlane starts a control plane with the CRDs of source-controller and stops it at the end of the test.
-func startPlane(t *testing.T, ctx context.Context) *ControlPlane {
+// startPlane starts a control plane with the CRDs of source-controller, and others, and stops it at the end of the test.
+func startPlane(t *testing.T, ctx context.Context, others ...string) *ControlPlane {
 	t.Helper()
 	g := NewWithT(t)
 	crds, err := ProjectCRDs()
 	g.Expect(err).NotTo(HaveOccurred())
 	begin := time.Now()
-	plane, err := Start(ctx, Options{Dir: t.TempDir(), CRDPaths: crds[:1]})
+	plane, err := Start(ctx, Options{Dir: t.TempDir(), CRDPaths: append(crds[:1], others...)})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Logf("control plane ready with CRDs after %s", time.Since(begin).Round(time.Millisecond))
 	t.Cleanup(func() {

@@ -64,7 +64,7 @@ func runTests(m *testing.M) (code int, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	shared, err = newWorld(ctx, dir, system.Options{})
+	shared, err = newWorld(ctx, dir, system.Options{WithNotifications: true})
 	if err != nil {
 		return 1, err
 	}

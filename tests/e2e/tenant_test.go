@@ -72,6 +72,9 @@ func newTenant(test *testing.T, w *world) *tenant {
 func (t *tenant) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
+	for _, wrong := range t.statuses.wrongIn(t.namespace) {
+		t.test.Errorf("a status that misleads who waits: %s", wrong)
+	}
 	var stacks v1.StackList
 	if err := t.List(ctx, &stacks, client.InNamespace(t.namespace)); err != nil {
 		t.test.Errorf("listing the Stacks of %s: %v", t.namespace, err)

@@ -26,6 +26,7 @@ type world struct {
 	*system.System
 	dir       string
 	artifacts *artifactServer
+	statuses  *statuses
 
 	// The servers of sources, which the shared world has.
 	gitServer *sources.GitServer
@@ -53,11 +54,16 @@ func newWorld(ctx context.Context, dir string, options system.Options) (*world, 
 	if w.System, err = system.Start(ctx, options); err != nil {
 		return nil, errors.Join(err, w.artifacts.Close())
 	}
+	// Not the context of the system, which lives on a little after the end of ctx: Stop ends the watch.
+	if w.statuses, err = watchStatuses(context.WithoutCancel(ctx), w.System); err != nil {
+		return nil, errors.Join(err, w.System.Stop(), w.artifacts.Close())
+	}
 	return w, nil
 }
 
 // Stop ends the system and what newWorld has started beside it. A process that outlives the system is an error.
 func (w *world) Stop() error {
+	w.statuses.Stop()
 	return errors.Join(w.System.Stop(), w.artifacts.Close(), w.endOrphans())
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 )
 
-// api is a real API server with the CRDs of this project and of source-controller.
+// api is a real API server with the CRDs of this project, of source-controller and of notification-controller.
 type api struct {
 	// strict refuses fields that are not known, as kubectl does.
 	strict client.Client
@@ -32,6 +32,7 @@ type api struct {
 // TestManifestsOnAnAPIServer starts one API server for all that needs one.
 func TestManifestsOnAnAPIServer(t *testing.T) {
 	server := startAPI(t)
+	t.Run("alerts and receivers may name Stacks and Programs", func(t *testing.T) { testNotificationKinds(t, server) })
 	t.Run("every manifest that is shown is created", func(t *testing.T) { testShownManifests(t, server) })
 	t.Run("a manifest with a fault is refused and the fault is named", func(t *testing.T) { testRefused(t, server) })
 	t.Run("a manifest of a user is accepted", func(t *testing.T) { testAccepted(t, server) })
@@ -45,6 +46,7 @@ func startAPI(t *testing.T) *api {
 	g := NewWithT(t)
 	crds, err := controlplane.ProjectCRDs()
 	g.Expect(err).NotTo(HaveOccurred())
+	crds = append(crds, built(t, controlplane.Flux29))
 	plane, err := controlplane.Start(context.WithoutCancel(t.Context()), controlplane.Options{Dir: t.TempDir(), CRDPaths: crds})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(plane.Stop()).To(Succeed()) })

@@ -56,6 +56,9 @@ type Options struct {
 	// Namespace is made, and is the only one that the controllers watch, so that
 	// systems can share a control plane. Empty means that they watch all.
 	Namespace string
+	// WithNotifications adds notification-controller, with CRDs that know Stacks,
+	// and sends it the controller's events.
+	WithNotifications bool
 }
 
 // System is a running system.
@@ -63,13 +66,16 @@ type System struct {
 	// Client reads and writes the API server, without a cache.
 	client.WithWatch
 
-	ControlPlane     *controlplane.ControlPlane
-	SourceController *controlplane.SourceController
-	Controller       *process.Process
+	ControlPlane           *controlplane.ControlPlane
+	SourceController       *controlplane.SourceController
+	NotificationController *controlplane.NotificationController
+	Controller             *process.Process
 
 	options Options
 	ctx     context.Context
 	metrics string
+	// notifications is the file of what BuildNotifications made, if it was asked for.
+	notifications string
 
 	// changing is held while processes are started or stopped.
 	changing sync.Mutex
@@ -99,7 +105,7 @@ func Start(ctx context.Context, options Options) (*System, error) {
 }
 
 func (s *System) start(ctx context.Context) error {
-	for _, dir := range []string{"controlplane", "sources", "tmp"} {
+	for _, dir := range []string{"controlplane", "sources", "flux-system", "notifications", "tmp"} {
 		if err := os.Mkdir(s.Path(dir), 0o755); err != nil {
 			return fmt.Errorf("making room for the system: %w", err)
 		}
@@ -112,6 +118,11 @@ func (s *System) start(ctx context.Context) error {
 		s.SourceController, err = controlplane.StartSourceController(ctx, s.ControlPlane,
 			controlplane.SourceControllerOptions{Dir: s.Path("sources"), LogDir: s.options.Dir})
 		if err != nil {
+			return err
+		}
+	}
+	if s.options.WithNotifications {
+		if err := s.startNotifications(ctx); err != nil {
 			return err
 		}
 	}
@@ -128,6 +139,12 @@ func (s *System) startControlPlane(ctx context.Context) (err error) {
 		crds, err := controlplane.ProjectCRDs()
 		if err != nil {
 			return err
+		}
+		if s.options.WithNotifications {
+			if s.notifications, err = controlplane.BuildNotifications(ctx, s.Path("flux-system"), controlplane.Flux29, controlplane.Flux29); err != nil {
+				return err
+			}
+			crds = append(crds, s.notifications)
 		}
 		s.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{Dir: s.Path("controlplane"), LogDir: s.options.Dir, CRDPaths: crds})
 		if err != nil {
@@ -227,7 +244,7 @@ func (s *System) startController(dataDir, log string, by []string) (controller *
 	controller, err = process.Start(context.WithoutCancel(s.ctx), process.Spec{
 		Name: "pulumi-controller",
 		Path: command[0],
-		Args: append(command[1:], s.options.ControllerArgs...),
+		Args: append(command[1:], append(s.eventArgs(), s.options.ControllerArgs...)...),
 		Env: []string{
 			"KUBECONFIG=" + s.ControlPlane.KubeconfigPath(), "RUNTIME_NAMESPACE=" + s.RuntimeNamespace(),
 			"PATH=/usr/bin:/bin", "HOME=" + s.options.Dir, "TMPDIR=" + s.Path("tmp"),
@@ -243,6 +260,15 @@ func (s *System) startController(dataDir, log string, by []string) (controller *
 	return controller, metrics, controller.Await(s.ctx, startTimeout, probe)
 }
 
+// eventArgs has the controller send its events to notification-controller, if it
+// is there.
+func (s *System) eventArgs() []string {
+	if s.NotificationController == nil {
+		return nil
+	}
+	return []string{"--events-addr=" + s.NotificationController.EventsURL()}
+}
+
 // Stop ends all processes, the controllers first. What is in Dir stays. It may be
 // called twice.
 func (s *System) Stop() error {
@@ -256,6 +282,9 @@ func (s *System) Stop() error {
 	}
 	if s.SourceController != nil {
 		errs = append(errs, s.SourceController.Stop())
+	}
+	if s.NotificationController != nil {
+		errs = append(errs, s.NotificationController.Stop())
 	}
 	if s.ControlPlane != nil && s.options.ControlPlane == nil {
 		errs = append(errs, s.ControlPlane.Stop())

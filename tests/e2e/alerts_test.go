@@ -1,0 +1,84 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"testing"
+
+	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// isAbout checks who and what an event is about.
+func (t *tenant) isAbout(event eventv1.Event, stack *v1.Stack, revision string) {
+	t.test.Helper()
+	t.Expect(event.InvolvedObject.APIVersion).To(Equal(v1.GroupVersion.String()))
+	t.Expect(event.InvolvedObject.Kind).To(Equal(v1.StackKind))
+	t.Expect(event.InvolvedObject.Namespace).To(Equal(stack.Namespace))
+	t.Expect(event.InvolvedObject.UID).To(Equal(stack.UID))
+	t.Expect(event.ReportingController).To(Equal("pulumi-controller"))
+	t.Expect(event.Metadata).To(HaveKeyWithValue("revision", revision))
+	t.Expect(event.Metadata).To(HaveKeyWithValue("cluster", "production"), "what the Alert adds")
+}
+
+func TestAnAlertTellsOfSuccessAndOfFailure(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	all, failures := u.hook(), u.hook()
+	u.tells(all, "all", "info", "[{kind: Stack, name: '*'}]")
+	u.tells(failures, "failures", "error", "[{kind: Stack, name: app}]")
+	source := u.git(project("lab", oneThing("one")))
+	first := u.awaitArtifact(source.object, "")
+	stack := u.stack(fromGit)
+	u.apply(stack)
+	u.awaitReady(stack, atRevision(first))
+
+	u.isAbout(u.awaitNotice(all, stack, "info", "ReconciliationSucceeded", "Update succeeded: 1 created in "), stack, first)
+
+	second := source.commit(project("lab", oneThing("two", "failures: {update: the quota is exceeded}")))
+	u.awaitFailure(stack, v1.UpdateFailedReason, "the quota is exceeded")
+	for _, told := range []*hook{all, failures} {
+		u.isAbout(u.awaitNotice(told, stack, "error", v1.UpdateFailedReason, "Update failed after ", "the quota is exceeded"), stack, second)
+	}
+	for _, event := range failures.events(u) {
+		u.Expect(event.Severity).To(Equal("error"))
+	}
+}
+
+// A retry that fails as before is news to nobody, and one that succeeds after all is.
+func TestAnAlertTellsOfTheEndOfAFailure(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	told := u.hook()
+	u.tells(told, "all", "info", "[{kind: Stack, name: app}]")
+	stack := u.stack(fromProgram)
+	u.apply(stack)
+	u.awaitFailure(stack, "ArtifactFailed", "not found")
+	u.awaitNotice(told, stack, "error", "ArtifactFailed", "not found")
+
+	u.apply(u.program(oneThing("one")))
+	u.awaitReady(stack)
+	u.awaitNotice(told, stack, "info", "ReconciliationSucceeded", "1 created")
+}
+
+// Whoever selects by labels needs the rights that config/notifications gives: notification-controller has to read the Stack.
+func TestAnAlertSelectsStacksByTheirLabels(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	all, ours := u.hook(), u.hook()
+	u.tells(all, "all", "info", "[{kind: Stack, name: '*'}]")
+	u.tells(ours, "ours", "info", "[{kind: Stack, name: '*', matchLabels: {team: ours}}]")
+	theirs := u.stack(named("theirs"), fromProgram, func(s *v1.Stack) { s.Labels = map[string]string{"team": "theirs"} })
+	u.apply(theirs)
+	u.awaitNotice(all, theirs, "error", "ArtifactFailed")
+	mine := u.stack(named("mine"), fromProgram, func(s *v1.Stack) { s.Labels = map[string]string{"team": "ours"} })
+	u.apply(mine)
+
+	u.awaitNotice(ours, mine, "error", "ArtifactFailed", "not found")
+	for _, event := range ours.events(u) {
+		u.Expect(event.InvolvedObject.Name).To(Equal("mine"))
+	}
+}

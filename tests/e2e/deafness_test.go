@@ -1,0 +1,163 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/system"
+)
+
+// ear stands in for notification-controller where that does not do what it should.
+type ear struct {
+	address string
+	server  *http.Server
+	served  chan error
+
+	mu      sync.Mutex
+	answer  http.HandlerFunc
+	release chan struct{} // closed to let the requests go that hang
+	heard   int
+}
+
+// listen begins to listen.
+func listen() (*ear, error) {
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	e := &ear{address: listener.Addr().String(), served: make(chan error, 1), release: make(chan struct{})}
+	e.server = &http.Server{Handler: e, ReadHeaderTimeout: 10 * time.Second}
+	go func() { e.served <- e.server.Serve(listener) }()
+	return e, nil
+}
+
+func (e *ear) Close() error {
+	e.become(nil)
+	err := e.server.Close()
+	if served := <-e.served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+// become changes how requests are answered. Those that hang end.
+func (e *ear) become(answer http.HandlerFunc) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.answer, e.heard = answer, 0
+	close(e.release)
+	e.release = make(chan struct{})
+}
+
+func (e *ear) requests() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.heard
+}
+
+func (e *ear) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	e.mu.Lock()
+	e.heard++
+	answer := e.answer
+	e.mu.Unlock()
+	if answer != nil {
+		answer(w, r)
+	}
+}
+
+// hang answers nothing until the ear becomes something else, or the client has had enough.
+func (e *ear) hang(_ http.ResponseWriter, r *http.Request) {
+	e.mu.Lock()
+	release := e.release
+	e.mu.Unlock()
+	select {
+	case <-release:
+	case <-r.Context().Done():
+	}
+}
+
+func answering(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+// TestNotificationControllerHoldsUpNothing has a system of its own, with one reconcile at a time, whose events nobody takes:
+// a reconcile that waited for that would hold up all Stacks.
+func TestNotificationControllerHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-deaf-")
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
+	e, err := listen()
+	g.Expect(err).NotTo(HaveOccurred())
+	closeEar := sync.OnceValue(e.Close)
+	t.Cleanup(func() { g.Expect(closeEar()).To(Succeed()) })
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	w, err := newWorld(ctx, dir, system.Options{WithoutSources: true, ControllerArgs: []string{
+		"--concurrent=1", "--events-addr=http://" + e.address,
+	}})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(w.Stop()).To(Succeed()) })
+
+	for _, fault := range []struct {
+		name   string
+		answer http.HandlerFunc
+	}{
+		{"it hangs", e.hang},
+		{"it answers 500", answering(http.StatusInternalServerError)},
+		{"it answers 429", answering(http.StatusTooManyRequests)},
+		{"it is back", answering(http.StatusAccepted)},
+	} {
+		t.Run(fault.name, func(t *testing.T) {
+			u := newTenant(t, w)
+			e.become(fault.answer)
+			goesOn(u)
+			u.Eventually(e.requests).Should(BeNumerically(">", 0), "it was tried")
+		})
+	}
+	t.Run("it refuses", func(t *testing.T) {
+		NewWithT(t).Expect(closeEar()).To(Succeed())
+		goesOn(newTenant(t, w))
+	})
+}
+
+// goesOn has some Stacks go through a failure and a success, one after the other: waiting for each of their events would
+// take longer than a user is patient.
+func goesOn(u *tenant) {
+	const count = 4
+	var stacks []*v1.Stack
+	for i := range count {
+		name := fmt.Sprintf("s%d", i)
+		stack := u.stack(named(name), func(s *v1.Stack) { s.Spec.ProgramRef = &v1.ProgramReference{Name: name} })
+		u.apply(stack)
+		stacks = append(stacks, stack)
+	}
+	begin := time.Now()
+	for _, stack := range stacks {
+		u.awaitFailure(stack, "ArtifactFailed", "not found")
+	}
+	for _, stack := range stacks {
+		program := u.program(oneThing("one"))
+		program.Name = stack.Name
+		u.apply(program)
+	}
+	for _, stack := range stacks {
+		u.awaitReady(stack)
+		u.awaitEvent(stack, "Normal", "ReconciliationSucceeded", "1 created")
+	}
+	u.Expect(time.Since(begin)).To(BeNumerically("<", patience), "the events held up the reconciles")
+}

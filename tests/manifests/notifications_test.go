@@ -1,0 +1,110 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+)
+
+// schemaDelay is how long an API server may go on with the old schema of a CRD.
+const schemaDelay = 30 * time.Second
+
+// testNotificationKinds installs one version of Flux after the other. The last is the one that the other tests expect.
+func testNotificationKinds(t *testing.T, server *api) {
+	both := []string{"Alert v1beta3", "Alert v1beta2", "Receiver v1", "Receiver v1beta2"}
+	t.Run("Flux 2.8 as it is refuses them", func(t *testing.T) {
+		g := NewWithT(t)
+		crds, err := controlplane.NotificationCRDs(controlplane.Flux27)
+		g.Expect(err).NotTo(HaveOccurred())
+		paths, err := filepath.Glob(filepath.Join(crds, "*.yaml"))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(paths).To(HaveLen(2))
+		for _, path := range paths {
+			server.applyFile(t, path)
+		}
+		server.namesInNotifications(t, both, MatchError(ContainSubstring(`Unsupported value: "Stack"`)), "Stack")
+		server.namesInNotifications(t, both, MatchError(ContainSubstring(`Unsupported value: "Program"`)), "Program")
+	})
+	t.Run("Flux 2.8 with its component", func(t *testing.T) {
+		server.applyFile(t, built(t, controlplane.Flux27))
+		server.namesInNotifications(t, both, Succeed(), "Stack", "Program", "GitRepository", "Kustomization")
+		server.namesInNotifications(t, both, MatchError(ContainSubstring(`Unsupported value: "Deployment"`)), "Deployment")
+	})
+	t.Run("Flux 2.9 with its component", func(t *testing.T) {
+		server.applyFile(t, built(t, controlplane.Flux29))
+		server.namesInNotifications(t, []string{"Alert v1beta3", "Receiver v1"}, Succeed(), "Stack", "Program", "GitRepository", "Kustomization")
+	})
+}
+
+// TestTheComponentOfAnotherFluxFails, instead of leaving a version as it is or adding to another one.
+func TestTheComponentOfAnotherFluxFails(t *testing.T) {
+	for _, test := range []struct{ crds, component controlplane.FluxMinor }{
+		{controlplane.Flux27, controlplane.Flux29}, {controlplane.Flux29, controlplane.Flux27},
+	} {
+		_, err := controlplane.BuildNotifications(t.Context(), t.TempDir(), test.crds, test.component)
+		NewWithT(t).Expect(err).To(MatchError(ContainSubstring("testing value /spec/versions/0/name failed")))
+	}
+}
+
+func built(t *testing.T, minor controlplane.FluxMinor) (path string) {
+	t.Helper()
+	path, err := controlplane.BuildNotifications(t.Context(), t.TempDir(), minor, minor)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return path
+}
+
+// applyFile applies the objects of a file, as kustomize-controller would those of flux-system.
+func (a *api) applyFile(t *testing.T, path string) {
+	t.Helper()
+	g := NewWithT(t)
+	text, err := os.ReadFile(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	objects, err := Unit{Name: path, Text: string(text)}.Objects()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(objects).NotTo(BeEmpty())
+	for _, object := range objects {
+		g.Expect(a.strict.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object),
+			client.FieldOwner("kustomize-controller"), client.ForceOwnership)).To(Succeed())
+	}
+}
+
+// namesInNotifications creates an object of each of the kinds, given as "Alert v1beta3", for each of the kinds it names.
+func (a *api) namesInNotifications(t *testing.T, kinds []string, matcher types.GomegaMatcher, names ...string) {
+	t.Helper()
+	g := NewWithT(t)
+	namespace := a.namespace(t)
+	for _, kind := range kinds {
+		for _, name := range names {
+			g.Eventually(func() error {
+				return a.strict.Create(t.Context(), notification(namespace, kind, name))
+			}, schemaDelay, 50*time.Millisecond).Should(matcher, "%s of a %s", kind, name)
+		}
+	}
+}
+
+func notification(namespace, kindAndVersion, of string) *unstructured.Unstructured {
+	kind, version, _ := strings.Cut(kindAndVersion, " ")
+	named := []any{map[string]any{"kind": of, "name": "app"}}
+	spec := map[string]any{"eventSources": named, "providerRef": map[string]any{"name": "slack"}}
+	if kind == "Receiver" {
+		spec = map[string]any{"resources": named, "type": "generic", "secretRef": map[string]any{"name": "token"}}
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "notification.toolkit.fluxcd.io/" + version,
+		"kind":       kind,
+		"metadata":   map[string]any{"namespace": namespace, "generateName": "test-"},
+		"spec":       spec,
+	}}
+}

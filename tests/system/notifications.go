@@ -1,0 +1,113 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package system
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+)
+
+const fluxNamespace = "flux-system"
+
+// startNotifications starts notification-controller as the account that Flux gives it, with the rights that Flux and
+// config/notifications give that account, and no others.
+func (s *System) startNotifications(ctx context.Context) error {
+	if err := s.allowNotifications(ctx); err != nil {
+		return fmt.Errorf("giving notification-controller its rights: %w", err)
+	}
+	var err error
+	s.NotificationController, err = controlplane.StartNotificationController(ctx, s.ControlPlane, controlplane.NotificationControllerOptions{
+		Dir: s.Path("notifications"), LogDir: s.options.Dir,
+		User: "system:serviceaccount:" + fluxNamespace + ":notification-controller",
+	})
+	return err
+}
+
+func (s *System) allowNotifications(ctx context.Context) error {
+	roles, err := rolesIn(s.notifications)
+	if err != nil {
+		return err
+	}
+	objects := append([]client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fluxNamespace}},
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "notification-controller", Namespace: fluxNamespace}},
+		fluxRole(), fluxBinding(),
+	}, roles...)
+	for _, object := range objects {
+		if err := s.Create(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const crdController = "crd-controller"
+
+// fluxRole is what flux install allows all its controllers, as far as it matters to notification-controller.
+func fluxRole() *rbacv1.ClusterRole {
+	read := []string{"get", "list", "watch"}
+	return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: crdController}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{"source.toolkit.fluxcd.io", "notification.toolkit.fluxcd.io"}, Resources: []string{"*"}, Verbs: []string{"*"}},
+		{APIGroups: []string{""}, Resources: []string{"namespaces", "secrets", "configmaps", "serviceaccounts"}, Verbs: read},
+		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+	}}
+}
+
+func fluxBinding() *rbacv1.ClusterRoleBinding {
+	return &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: crdController},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: crdController},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "notification-controller", Namespace: fluxNamespace}},
+	}
+}
+
+// rolesIn reads the roles and bindings of a file that has other objects too.
+func rolesIn(path string) ([]client.Object, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var roles []client.Object
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return roles, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+		var header metav1.TypeMeta
+		if err := yaml.Unmarshal(document, &header); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+		var role client.Object
+		switch header.Kind {
+		case "ClusterRole":
+			role = &rbacv1.ClusterRole{}
+		case "ClusterRoleBinding":
+			role = &rbacv1.ClusterRoleBinding{}
+		default:
+			continue
+		}
+		if err := yaml.UnmarshalStrict(document, role); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+		roles = append(roles, role)
+	}
+}
