@@ -64,7 +64,7 @@ func BuildNotifications(ctx context.Context, dir string, crds, component FluxMin
 			return "", err
 		}
 	}
-	built, err := kustomize(ctx, dir)
+	built, err := Kustomize(ctx, dir)
 	if err != nil {
 		return "", err
 	}
@@ -93,7 +93,8 @@ func gotkComponents(minor FluxMinor) ([]byte, error) {
 	return all, nil
 }
 
-func kustomize(ctx context.Context, dir string) ([]byte, error) {
+// Kustomize returns what kubectl kustomize makes of the directory.
+func Kustomize(ctx context.Context, dir string) ([]byte, error) {
 	kubectl, err := process.FindBin("kubectl")
 	if err != nil {
 		return nil, err
