@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 
@@ -324,13 +325,22 @@ func notDestroyed(seen *observed) (reason, while string) {
 func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision, mark func(stack *v1.Stack, reason, message string)) error {
 	before := conditions.Get(stack, meta.ReadyCondition)
 	if err := r.patchStatus(ctx, stack, func() {
+		if requested(stack) {
+			// Answered with a failure, but the run that is asked for is still to come.
+			stack.Status.LastAttemptedDigest = ""
+		}
 		markHandled(stack)
 		mark(stack, decision.Reason, decision.Message)
 	}); err != nil {
 		return err
 	}
 	if before == nil || before.Reason != decision.Reason || before.Message != decision.Message {
-		r.announce(stack, notice{kind: corev1.EventTypeWarning, reason: decision.Reason, message: decision.Message,
+		kind := corev1.EventTypeWarning
+		if decision.Awaited {
+			// As in Flux: a chat is not told of each Stack that was there before its source.
+			kind = eventv1.EventTypeTrace
+		}
+		r.announce(stack, notice{kind: kind, reason: decision.Reason, message: decision.Message,
 			revision: seen.program.Revision, originRevision: seen.program.OriginRevision})
 	}
 	return nil

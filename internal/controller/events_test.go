@@ -189,6 +189,14 @@ func TestASourceThatIsGoneIsToldWithTheLastRevision(t *testing.T) {
 	g.Expect(tokens).To(HaveLen(2), "the same words about the same revision are no duplicate")
 }
 
+func TestASourceThatIsOnItsWayIsNoWarning(t *testing.T) {
+	g := NewWithT(t)
+	w, from := sourceWorld(t)
+	from.err = source.ErrNotReady
+	w.mustReconcile()
+	g.Expect(w.events.lines).To(ConsistOf(HavePrefix("Trace " + meta.ArtifactFailedReason)))
+}
+
 func TestTheRevisionOfALostRunIsTold(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t)

@@ -98,6 +98,10 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 	if seen.Problem = problemOf(err); seen.Problem == nil && err != nil {
 		return seen, err
 	}
+	if seen.Problem != nil {
+		// What was there once and is gone is not on its way.
+		seen.Problem.Awaited = seen.Problem.Awaited && stack.Status.LastAttemptedRevision == ""
+	}
 	return seen, r.observeOrder(ctx, stack, seen)
 }
 
@@ -299,8 +303,9 @@ func problemOf(err error) *decide.Problem {
 		return &decide.Problem{Reason: v1.InvalidSpecReason, Message: err.Error(), Terminal: true}
 	case errors.As(err, &denied):
 		return &decide.Problem{Reason: aclv1.AccessDeniedReason, Message: err.Error(), Terminal: true}
-	case errors.As(err, &noProgram),
-		errors.Is(err, source.ErrNotFound), errors.Is(err, source.ErrNotReady), errors.Is(err, source.ErrNotServed):
+	case errors.As(err, &noProgram), errors.Is(err, source.ErrNotFound), errors.Is(err, source.ErrNotReady):
+		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error(), Awaited: true}
+	case errors.Is(err, source.ErrNotServed):
 		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error()}
 	case errors.As(err, &noInput), errors.As(err, &badInput):
 		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error()}

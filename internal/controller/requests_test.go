@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
 func annotated(pairs ...string) *v1.Stack {
@@ -124,4 +125,21 @@ func TestTheOperatorsRequestStartsOneRun(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(w.runner.started).To(Equal(2))
 	g.Expect(w.stack().Status.LastHandledReconcileAt).To(BeEmpty(), "nobody has asked in Flux's words")
+}
+
+// The request is answered at once, as flux reconcile waits for it, and the run
+// that it is for is not lost with that.
+func TestARequestThatMeetsAProblemIsRunAfterIt(t *testing.T) {
+	g := NewWithT(t)
+	w, from := sourceWorld(t)
+	w.run(run.Succeeded, "", run.Changes{Created: 1})
+	from.err = source.ErrNotReady
+	w.edit(func(s *v1.Stack) { s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"} })
+	w.mustReconcile()
+	g.Expect(w.stack().Status.LastHandledReconcileAt).To(Equal("now"))
+	g.Expect(w.stack().Status.Run).To(BeNil())
+
+	from.err = nil
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).NotTo(BeNil())
 }

@@ -53,6 +53,8 @@ type Decision struct {
 	Operation run.Operation
 	// Reason and Message of a Fail, a Stall or a Wait.
 	Reason, Message string
+	// Awaited is that of the Problem.
+	Awaited bool
 	// After is when to look again if nothing happens before. Zero is never.
 	After time.Duration
 }
@@ -90,6 +92,9 @@ type Problem struct {
 	Reason, Message string
 	// Terminal problems are not solved by trying again.
 	Terminal bool
+	// Awaited: what is missing is likely on its way, as the artifact of a source is
+	// that was made together with the Stack. Nobody has to be told.
+	Awaited bool
 }
 
 // LastRun is what the status tells of the last run.
@@ -263,7 +268,7 @@ func problem(o Observation) (Decision, bool) {
 	case o.Problem.Terminal:
 		return Decision{Action: Stall, Reason: o.Problem.Reason, Message: o.Problem.Message}, true
 	default:
-		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message, After: o.RetryInterval}, true
+		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message, Awaited: o.Problem.Awaited, After: o.RetryInterval}, true
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
@@ -54,12 +56,13 @@ func TestAnAlertTellsOfTheEndOfAFailure(t *testing.T) {
 	u := newTenant(t, shared)
 	told := u.hook()
 	u.tells(told, "all", "info", "[{kind: Stack, name: app}]")
-	stack := u.stack(fromProgram)
-	u.apply(stack)
-	u.awaitFailure(stack, "ArtifactFailed", "not found")
-	u.awaitNotice(told, stack, "error", "ArtifactFailed", "not found")
-
 	u.apply(u.program(oneThing("one")))
+	stack := u.stack(fromProgram, func(s *v1.Stack) { s.Spec.EnvRefs["TOKEN"] = secretKey("late", "token") })
+	u.apply(stack)
+	u.awaitFailure(stack, v1.InputsFailedReason, "not found")
+	u.awaitNotice(told, stack, "error", v1.InputsFailedReason, "not found")
+
+	u.apply(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "late"}, StringData: map[string]string{"token": "a-token-at-last"}})
 	u.awaitReady(stack)
 	u.awaitNotice(told, stack, "info", "ReconciliationSucceeded", "1 created")
 }

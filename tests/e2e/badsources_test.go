@@ -30,7 +30,7 @@ func TestASourceThatIsMissingIsWaitedFor(t *testing.T) {
 	u := newTenant(t, shared)
 	stack := u.stack(fromGit)
 	u.apply(stack)
-	u.awaitFailure(stack, "ArtifactFailed", "source 'GitRepository/"+u.namespace+"/app' not found")
+	u.awaitMissing(stack, "source 'GitRepository/"+u.namespace+"/app' not found")
 	u.Expect(u.pulumiCalls()).To(BeEmpty())
 
 	u.git(project("lab", oneThing("one")))
@@ -47,7 +47,7 @@ func TestASourceThatIsNotReadyIsWaitedFor(t *testing.T) {
 	u.apply(source.object)
 	stack := u.stack(fromGit)
 	u.apply(stack)
-	u.awaitFailure(stack, "ArtifactFailed", "source 'GitRepository/"+u.namespace+"/app' has no artifact yet")
+	u.awaitMissing(stack, "source 'GitRepository/"+u.namespace+"/app' has no artifact yet")
 
 	revision := source.commit(project("lab", oneThing("one")))
 	edit(u, source.object, func(r *sourcev1.GitRepository) { r.Spec.URL = good })

@@ -148,7 +148,7 @@ func goesOn(u *tenant) {
 	}
 	begin := time.Now()
 	for _, stack := range stacks {
-		u.awaitFailure(stack, "ArtifactFailed", "not found")
+		u.awaitMissing(stack, "not found")
 	}
 	for _, stack := range stacks {
 		program := u.program(oneThing("one"))

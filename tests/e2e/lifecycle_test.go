@@ -179,7 +179,7 @@ func TestAStackThatNeverRanIsDeletedAtOnce(t *testing.T) {
 	u := newTenant(t, shared)
 	stack := u.stack(fromProgram, destroyed)
 	u.apply(stack)
-	u.awaitFailure(stack, "ArtifactFailed", "not found")
+	u.awaitMissing(stack, "not found")
 
 	u.delete(stack)
 	u.awaitGone(stack)

@@ -36,7 +36,7 @@ func TestAProgramMadeAfterItsStackIsFollowed(t *testing.T) {
 	u := newTenant(t, shared)
 	stack := u.stack(fromProgram)
 	u.apply(stack)
-	u.awaitFailure(stack, "ArtifactFailed", "Program "+u.namespace+"/app not found")
+	u.awaitMissing(stack, "Program "+u.namespace+"/app not found")
 
 	u.apply(u.program(oneThing("one")))
 	u.awaitReady(stack)

@@ -40,7 +40,8 @@ func TestAGitRepositoryIsAppliedAndFollowed(t *testing.T) {
 	u.Expect(revisionOf(stack.Status.LastUpdate.LastSuccessfulCommit)).To(Equal(first))
 	u.Expect(stack.Status.Resources.Total).To(BeEquivalentTo(1))
 	u.Expect(stack.Status.Resources.Created).To(BeEquivalentTo(1))
-	u.Expect(stack.Status.ProjectInfo).To(Equal(&v1.ProjectInfo{Name: "lab", Runtime: "yaml"}))
+	u.Expect(stack.Status.ProjectInfo.Name).To(Equal("lab"))
+	u.Expect(stack.Status.ProjectInfo.Runtime).To(Equal("yaml"))
 	u.awaitEvent(stack, "Normal", "ReconciliationSucceeded", "1 created")
 
 	second := source.commit(project("lab", oneThing("two")))

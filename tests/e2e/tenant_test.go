@@ -231,6 +231,19 @@ func (t *tenant) checkSettled(stack *v1.Stack) {
 // Warning event, and is as kstatus wants it.
 func (t *tenant) awaitFailure(stack *v1.Stack, reason string, texts ...string) {
 	t.test.Helper()
+	t.awaitRetry(stack, reason, texts)
+	t.awaitEvent(stack, corev1.EventTypeWarning, reason, texts...)
+}
+
+// awaitMissing waits until the Stack waits for a source or a Program that is likely on its way: that is no warning.
+func (t *tenant) awaitMissing(stack *v1.Stack, texts ...string) {
+	t.test.Helper()
+	t.awaitRetry(stack, meta.ArtifactFailedReason, texts)
+	t.awaitEvent(stack, corev1.EventTypeNormal, meta.ArtifactFailedReason, texts...)
+}
+
+func (t *tenant) awaitRetry(stack *v1.Stack, reason string, texts []string) {
+	t.test.Helper()
 	t.awaitNotReady(stack, reason, texts)
 	t.Expect(conditions.IsStalled(stack)).To(BeFalse())
 	t.Expect(conditions.GetReason(stack, meta.ReconcilingCondition)).To(Equal(meta.ProgressingWithRetryReason))
@@ -241,6 +254,7 @@ func (t *tenant) awaitFailure(stack *v1.Stack, reason string, texts ...string) {
 func (t *tenant) awaitStalled(stack *v1.Stack, reason string, texts ...string) {
 	t.test.Helper()
 	t.awaitNotReady(stack, reason, texts)
+	t.awaitEvent(stack, corev1.EventTypeWarning, reason, texts...)
 	t.Expect(conditions.GetReason(stack, meta.StalledCondition)).To(Equal(reason))
 	t.Expect(conditions.IsReconciling(stack)).To(BeFalse())
 	t.Expect(stack.Status.ObservedGeneration).To(Equal(stack.Generation))
@@ -258,7 +272,6 @@ func (t *tenant) awaitNotReady(stack *v1.Stack, reason string, texts []string) {
 		g.Expect(ready.Message).To(hasAll(texts))
 		g.Expect(stack.Status.Run).To(BeNil())
 	}).Should(Succeed())
-	t.awaitEvent(stack, corev1.EventTypeWarning, reason, texts...)
 }
 
 func hasAll(texts []string) types.GomegaMatcher {
