@@ -74,13 +74,20 @@ func TestAnAlertSelectsStacksByTheirLabels(t *testing.T) {
 	all, ours := u.hook(), u.hook()
 	u.tells(all, "all", "info", "[{kind: Stack, name: '*'}]")
 	u.tells(ours, "ours", "info", "[{kind: Stack, name: '*', matchLabels: {team: ours}}]")
-	theirs := u.stack(named("theirs"), fromProgram, func(s *v1.Stack) { s.Labels = map[string]string{"team": "theirs"} })
+	u.apply(u.program(oneThing("one")))
+	of := func(team string) func(*v1.Stack) {
+		return func(s *v1.Stack) {
+			s.Labels = map[string]string{"team": team}
+			s.Spec.EnvRefs["TOKEN"] = secretKey("missing", "token")
+		}
+	}
+	theirs := u.stack(named("theirs"), fromProgram, of("theirs"))
 	u.apply(theirs)
-	u.awaitNotice(all, theirs, "error", "ArtifactFailed")
-	mine := u.stack(named("mine"), fromProgram, func(s *v1.Stack) { s.Labels = map[string]string{"team": "ours"} })
+	u.awaitNotice(all, theirs, "error", v1.InputsFailedReason)
+	mine := u.stack(named("mine"), fromProgram, of("ours"))
 	u.apply(mine)
 
-	u.awaitNotice(ours, mine, "error", "ArtifactFailed", "not found")
+	u.awaitNotice(ours, mine, "error", v1.InputsFailedReason, "not found")
 	for _, event := range ours.events(u) {
 		u.Expect(event.InvolvedObject.Name).To(Equal("mine"))
 	}
