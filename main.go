@@ -77,6 +77,7 @@ type config struct {
 
 	defaultServiceAccount      string
 	additiveCELDependencyCheck bool
+	requeueDependency          time.Duration
 	disableConfigWatchers      bool
 
 	client         runtimeclient.Options
@@ -145,7 +146,8 @@ func bindFlags(fs *flag.FlagSet, c *config, access *acl.Options, gates *features
 
 	fs.StringVar(&c.defaultServiceAccount, "default-service-account", "",
 		"The service account whose rights in the cluster a program has whose Stack names none. It is in the namespace of the Stack.")
-	fs.Duration("requeue-dependency", 30*time.Second, "Accepted as by the other Flux controllers, and without effect: a Stack is told when its dependencies are ready.")
+	fs.DurationVar(&c.requeueDependency, "requeue-dependency", 30*time.Second,
+		"When to look again at Stacks that are waited for and that this controller does not watch, as those of another shard. All others are watched.")
 
 	access.BindFlags(fs)
 	gates.BindFlags(fs)
@@ -221,12 +223,20 @@ func (c config) validate() error {
 		return fmt.Errorf("--concurrent-runs must be at least 1, not %d", c.concurrentRuns)
 	case c.httpRetry < 0:
 		return fmt.Errorf("--http-retry must not be negative, not %d", c.httpRetry)
+	case c.requeueDependency <= 0:
+		return fmt.Errorf("--requeue-dependency must be positive, not %s", c.requeueDependency)
 	case c.interval.Percentage >= 100:
 		return fmt.Errorf("--interval-jitter-percentage must be less than 100, not %d", c.interval.Percentage)
 	case !c.watch.AllNamespaces && c.runtimeNamespace == "":
 		return fmt.Errorf("--watch-all-namespaces=false needs the environment variable %s", runtimectrl.EnvRuntimeNamespace)
 	}
 	return nil
+}
+
+// watchesPart tells whether there may be Stacks that those of this controller refer
+// to and that it does not watch.
+func (c config) watchesPart() bool {
+	return c.watch.LabelSelector != "" || (!c.watch.AllNamespaces && !c.noCrossNamespaceRefs)
 }
 
 // run runs the controller until ctx is done or something fails that it cannot
@@ -294,6 +304,8 @@ func run(ctx context.Context, c config) error {
 
 		DefaultServiceAccount:      c.defaultServiceAccount,
 		AdditiveCELDependencyCheck: c.additiveCELDependencyCheck,
+		PartialCache:               c.watchesPart(),
+		RequeueDependency:          c.requeueDependency,
 	}
 	if err := reconciler.SetupWithManager(ctx, mgr, controller.StackReconcilerOptions{
 		RateLimiter: c.rateLimiter, Waker: waker,

@@ -107,10 +107,29 @@ func TestCrossNamespaceRefsCanBeAllowed(t *testing.T) {
 	g.Expect(c.noCrossNamespaceRefs).To(BeFalse())
 }
 
+func TestWhatIsNotWatchedIsKnown(t *testing.T) {
+	t.Setenv("RUNTIME_NAMESPACE", "flux-system")
+	for _, test := range []struct {
+		args []string
+		want bool
+	}{
+		{nil, false},
+		{[]string{"--watch-label-selector=sharding.fluxcd.io/key=one"}, true},
+		{[]string{"--watch-all-namespaces=false", "--no-cross-namespace-refs=false"}, true},
+		{[]string{"--watch-all-namespaces=false"}, false},
+	} {
+		g := NewWithT(t)
+		c, err := parse(test.args)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(c.watchesPart()).To(Equal(test.want), "%v", test.args)
+	}
+}
+
 func TestBadFlagsAreNamed(t *testing.T) {
 	for arg, want := range map[string]string{
 		"--concurrent=0":                   "--concurrent must be at least 1",
 		"--concurrent-runs=-1":             "--concurrent-runs must be at least 1",
+		"--requeue-dependency=0s":          "--requeue-dependency must be positive",
 		"--http-retry=-1":                  "--http-retry must not be negative",
 		"--interval-jitter-percentage=100": "--interval-jitter-percentage must be less than 100",
 		"--watch-all-namespaces=false":     "RUNTIME_NAMESPACE",

@@ -21,7 +21,7 @@ import (
 
 // checkOrder finds the faults in what the Stack says that it depends on. None of
 // them is mended by waiting.
-func (r *StackReconciler) checkOrder(ctx context.Context, stack *v1.Stack) error {
+func (r *StackReconciler) checkOrder(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	if len(stack.Spec.DependsOn) == 0 && len(stack.Spec.Prerequisites) == 0 {
 		return nil
 	}
@@ -49,6 +49,7 @@ func (r *StackReconciler) checkOrder(ctx context.Context, stack *v1.Stack) error
 		return err
 	}
 	if cycle != nil {
+		r.noteUntold(ctx, seen, cycle...)
 		return &invalidSpecError{fmt.Errorf("the Stacks depend on each other in a circle: %s. Remove one of these dependencies", dependency.CycleText(cycle))}
 	}
 	return nil
@@ -59,7 +60,7 @@ func (r *StackReconciler) checkOrder(ctx context.Context, stack *v1.Stack) error
 func (r *StackReconciler) observeOrder(ctx context.Context, stack *v1.Stack, seen *observed) (err error) {
 	switch {
 	case seen.Deleting:
-		seen.Dependents, err = r.observeDependents(ctx, stack)
+		err = r.observeDependents(ctx, stack, seen)
 	case seen.Problem == nil || !seen.Problem.Terminal:
 		err = r.observeDependencies(ctx, stack, seen)
 	}
@@ -83,7 +84,7 @@ func (r *StackReconciler) observeDependencies(ctx context.Context, stack *v1.Sta
 				return err
 			}
 		}
-		seen.unready(key, why)
+		r.unready(ctx, seen, key, why)
 	}
 	for _, p := range stack.Spec.Prerequisites {
 		key := client.ObjectKey{Namespace: stack.Namespace, Name: p.Name}
@@ -98,15 +99,17 @@ func (r *StackReconciler) observeDependencies(ctx context.Context, stack *v1.Sta
 		if stale {
 			seen.stale = append(seen.stale, found)
 		}
-		seen.unready(key, why)
+		r.unready(ctx, seen, key, why)
 	}
 	return nil
 }
 
-func (s *observed) unready(key client.ObjectKey, why string) {
-	if why != "" {
-		s.Unready = append(s.Unready, fmt.Sprintf("Stack %s %s", key, why))
+func (r *StackReconciler) unready(ctx context.Context, seen *observed, key client.ObjectKey, why string) {
+	if why == "" {
+		return
 	}
+	seen.Unready = append(seen.Unready, fmt.Sprintf("Stack %s %s", key, why))
+	r.noteUntold(ctx, seen, key)
 }
 
 // whyNot says why a dependency is not ready: by its expression where it has one,

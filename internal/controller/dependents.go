@@ -61,24 +61,23 @@ func (r *StackReconciler) dependentGraph(ctx context.Context) dependency.Graph {
 // observeDependents names the Stacks that have to be gone before this one is
 // destroyed. Those that it depends on in its turn do not count: in a circle all
 // would wait for ever.
-func (r *StackReconciler) observeDependents(ctx context.Context, stack *v1.Stack) ([]string, error) {
+func (r *StackReconciler) observeDependents(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	self := client.ObjectKeyFromObject(stack)
-	all, err := r.dependentGraph(ctx)(self)
+	all, err := r.allDependents(ctx, self)
 	if err != nil || len(all) == 0 {
-		return nil, err
+		return err
 	}
 	before, err := r.dependencyGraph(ctx).Reach(self)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var names []string
+	all = slices.DeleteFunc(all, func(key client.ObjectKey) bool { return key == self || before[key] })
 	for _, key := range all {
-		if key != self && !before[key] {
-			names = append(names, key.String())
-		}
+		seen.Dependents = append(seen.Dependents, key.String())
 	}
-	slices.Sort(names)
-	return names, nil
+	slices.Sort(seen.Dependents)
+	r.noteUntold(ctx, seen, all...)
+	return nil
 }
 
 // queue is the work queue of Stacks.

@@ -139,7 +139,7 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 	if err := inputs.Validate(stack); err != nil {
 		return err
 	}
-	if err := r.checkOrder(ctx, stack); err != nil {
+	if err := r.checkOrder(ctx, stack, seen); err != nil {
 		return err
 	}
 	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {

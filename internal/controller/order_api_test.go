@@ -114,7 +114,7 @@ type orderedCluster struct {
 	ahead *atomic.Int64
 }
 
-func startOrderedCluster(t *testing.T) *orderedCluster {
+func startOrderedCluster(t *testing.T, options ctrl.Options, changes ...func(*StackReconciler)) *orderedCluster {
 	t.Helper()
 	g := NewWithT(t)
 	ctrl.SetLogger(logr.Discard())
@@ -129,10 +129,9 @@ func startOrderedCluster(t *testing.T) *orderedCluster {
 	scheme := runtime.NewScheme()
 	g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
 	g.Expect(v1.AddToScheme(scheme)).To(Succeed())
-	mgr, err := ctrl.NewManager(plane.RESTConfig(), ctrl.Options{
-		Scheme: scheme, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"},
-		Controller: ctrlconfig.Controller{SkipNameValidation: ptr.To(true)}, // the test may be repeated in one process
-	})
+	options.Scheme, options.Logger, options.Metrics = scheme, logr.Discard(), metricsserver.Options{BindAddress: "0"}
+	options.Controller = ctrlconfig.Controller{SkipNameValidation: ptr.To(true)} // the test may be repeated in one process
+	mgr, err := ctrl.NewManager(plane.RESTConfig(), options)
 	g.Expect(err).NotTo(HaveOccurred())
 	ahead := &atomic.Int64{}
 	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -141,6 +140,9 @@ func startOrderedCluster(t *testing.T) *orderedCluster {
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Events: quietEvents{}, Runner: runner,
 		Holder: v1.RunHolder{Host: "pod-1", Instance: "a"}, Holders: &prover{}, NoCrossNamespaceRefs: true,
 		Jitter: func(d time.Duration) time.Duration { return d }, Now: clock,
+	}
+	for _, change := range changes {
+		change(reconciler)
 	}
 	g.Expect(reconciler.SetupWithManager(t.Context(), mgr, StackReconcilerOptions{Waker: runner.waker})).To(Succeed())
 
@@ -232,7 +234,7 @@ func (u *orderedTenant) awaitWaiting(name, text string) {
 func (u *orderedTenant) runs() []string { return u.runner.done(u.namespace) }
 
 func TestOrderOnAnAPIServer(t *testing.T) {
-	cluster := startOrderedCluster(t)
+	cluster := startOrderedCluster(t, ctrl.Options{})
 	for name, test := range map[string]func(*testing.T, *orderedTenant){
 		"layers that come in the wrong order are run, changed and destroyed in the right one": testLayers,
 		"a circle is found whoever closes it, and mended by whoever opens it":                 testCircle,

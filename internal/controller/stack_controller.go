@@ -66,6 +66,12 @@ type StackReconciler struct {
 	// AdditiveCELDependencyCheck has a readyExpr add to the built-in check of a
 	// dependency, and not replace it.
 	AdditiveCELDependencyCheck bool
+	// PartialCache: the cache has but some of the Stacks that others may refer to,
+	// as in a shard.
+	PartialCache bool
+	// RequeueDependency is when to look again at Stacks that are not in the cache,
+	// as nothing tells of their changes.
+	RequeueDependency time.Duration
 	// Jitter spreads intervals.
 	Jitter func(time.Duration) time.Duration
 	// Now is the clock.

@@ -146,6 +146,9 @@ type Observation struct {
 	// Unready are the dependencies that are not ready, each with why. Dependents
 	// are the Stacks that depend on this one and have to go before it.
 	Unready, Dependents []string
+	// Untold is when to look again at other Stacks of whose changes nothing tells.
+	// Zero is that something does.
+	Untold time.Duration
 	// Interrupted: a run has ended by force, or out of sight, and has not been
 	// recovered from.
 	Interrupted bool
@@ -266,7 +269,7 @@ func problem(o Observation) (Decision, bool) {
 	case o.Problem == nil:
 		return Decision{}, false
 	case o.Problem.Terminal:
-		return Decision{Action: Stall, Reason: o.Problem.Reason, Message: o.Problem.Message}, true
+		return Decision{Action: Stall, Reason: o.Problem.Reason, Message: o.Problem.Message, After: o.Untold}, true
 	default:
 		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message, Awaited: o.Problem.Awaited, After: o.RetryInterval}, true
 	}

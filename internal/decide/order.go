@@ -6,6 +6,7 @@ package decide
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 )
@@ -36,7 +37,7 @@ func dependencies(o Observation) (Decision, bool) {
 		Action:  Wait,
 		Reason:  meta.DependencyNotReadyReason,
 		Message: "Dependencies are not ready: " + some(o.Unready),
-		After:   o.RetryInterval,
+		After:   lookAgain(o),
 	}, true
 }
 
@@ -70,8 +71,17 @@ func dependents(o Observation) (Decision, bool) {
 		Action:  Wait,
 		Reason:  meta.ProgressingReason,
 		Message: fmt.Sprintf("Waiting for %s%s, which %s on this one, to be deleted", them, some(o.Dependents), depends),
-		After:   o.RetryInterval,
+		After:   lookAgain(o),
 	}, true
+}
+
+// lookAgain is when to look again at the other Stacks. Their change wakes this one,
+// unless nothing tells of it.
+func lookAgain(o Observation) time.Duration {
+	if o.Untold > 0 {
+		return min(o.Untold, o.RetryInterval)
+	}
+	return o.RetryInterval
 }
 
 // maxNamed bounds how many others a message names.

@@ -28,6 +28,8 @@ func TestOrder(t *testing.T) {
 	behind := decide.Decision{Action: decide.Wait, Reason: "Progressing",
 		Message: "Waiting for Stack default/x, which depends on this one, to be deleted", After: time.Minute}
 
+	after := func(d decide.Decision, wait time.Duration) decide.Decision { d.After = wait; return d }
+
 	tests := []struct {
 		name   string
 		change func(o *decide.Observation)
@@ -54,6 +56,12 @@ func TestOrder(t *testing.T) {
 			},
 			decide.Decision{Action: decide.Nothing}},
 		{"what is missing may be what the dependency makes", func(o *decide.Observation) { o.Problem = missing }, held},
+		{"a dependency that nothing tells of is looked at again sooner",
+			func(o *decide.Observation) { o.Digest, o.Untold = "sha256:new", 30*time.Second }, after(held, 30*time.Second)},
+		{"and never later than others",
+			func(o *decide.Observation) { o.Digest, o.Untold = "sha256:new", time.Hour }, held},
+		{"so is a dependent",
+			func(o *decide.Observation) { deleted(o); o.Untold = 30 * time.Second }, after(behind, 30*time.Second)},
 		{"a fault that only an edit mends comes first",
 			func(o *decide.Observation) {
 				o.Problem = &decide.Problem{Reason: "InvalidSpec", Message: "circle", Terminal: true}

@@ -1,0 +1,168 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+const shardKey = "sharding.fluxcd.io/key"
+
+func inShard(name string) func(*v1.Stack) {
+	return func(s *v1.Stack) { s.Labels = map[string]string{shardKey: name} }
+}
+
+// The controller here has shard one. The Stacks of shard two have no controller:
+// what it would write is written by hand.
+func TestOrderAcrossShards(t *testing.T) {
+	selector := labels.SelectorFromSet(labels.Set{shardKey: "one"})
+	cluster := startOrderedCluster(t,
+		ctrl.Options{Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{&v1.Stack{}: {Label: selector}}}},
+		func(r *StackReconciler) { r.PartialCache, r.RequeueDependency = true, 200*time.Millisecond })
+	for name, test := range map[string]func(*testing.T, *orderedTenant){
+		"a Stack is not destroyed under a dependent of another shard": testDependentOfAnotherShard,
+		"a dependency of another shard is looked at again soon":       testDependencyOfAnotherShard,
+		"a circle is opened in another shard":                         testCircleAcrossShards,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, cluster.tenant(t)) })
+	}
+}
+
+func testDependentOfAnotherShard(_ *testing.T, u *orderedTenant) {
+	u.createStack("a", inShard("one"))
+	u.createStack("b", inShard("two"), dependsOn("a"))
+	u.awaitReady("a")
+	u.Expect(u.Delete(u.ctx, u.stack("a"))).To(Succeed())
+	u.Eventually(func() string { return readyMessage(u.stack("a")) }).Should(
+		Equal("Waiting for Stack " + u.namespace + "/b, which depends on this one, to be deleted"))
+	u.Expect(u.Delete(u.ctx, u.stack("b"))).To(Succeed())
+	u.awaitGone("a")
+	u.Expect(u.runs()).To(Equal([]string{"update a", "destroy a"}))
+}
+
+func testDependencyOfAnotherShard(_ *testing.T, u *orderedTenant) {
+	u.createStack("b", inShard("one"), dependsOn("a"))
+	u.awaitWaiting("b", "/a not found")
+	u.createStack("a", inShard("two"))
+	u.awaitWaiting("b", "/a is not ready")
+	stack := u.stack("a")
+	stack.Status.ObservedGeneration, stack.Status.LastAppliedRevision = stack.Generation, "1@sha256:other"
+	conditions.MarkTrue(stack, meta.ReadyCondition, meta.ReconciliationSucceededReason, "ok")
+	u.Expect(u.Status().Update(u.ctx, stack)).To(Succeed())
+	u.awaitWaiting("b", "/a has not applied revision")
+	u.edit("a", func(s *v1.Stack) { s.Spec.ProgramRef.Name = "another" })
+	stack = u.stack("a")
+	stack.Status.ObservedGeneration = stack.Generation
+	u.Expect(u.Status().Update(u.ctx, stack)).To(Succeed())
+	u.awaitReady("b")
+}
+
+func testCircleAcrossShards(_ *testing.T, u *orderedTenant) {
+	u.createStack("a", inShard("two"), dependsOn("b"))
+	u.createStack("b", inShard("one"), dependsOn("a"))
+	u.awaitStalled("circle", "b")
+	u.edit("a", dependsOn())
+	u.awaitWaiting("b", "/a is not ready")
+}
+
+// pagedReader answers with one Stack at a time.
+type pagedReader struct {
+	client.Reader
+	stacks []*v1.Stack
+	asked  []client.ListOptions
+	// forbidden: all namespaces at once may not be listed.
+	forbidden bool
+}
+
+func (r *pagedReader) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	asked := (&client.ListOptions{}).ApplyOptions(options)
+	r.asked = append(r.asked, *asked)
+	if r.forbidden && asked.Namespace == "" {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "stacks"}, "", errors.New("not yours"))
+	}
+	at := 0
+	if asked.Continue != "" {
+		if _, err := fmt.Sscan(asked.Continue, &at); err != nil {
+			return err
+		}
+	}
+	stacks, ok := list.(*v1.StackList)
+	if !ok {
+		return errors.New("not a list of Stacks")
+	}
+	stacks.Items = []v1.Stack{*r.stacks[at]}
+	if at+1 < len(r.stacks) {
+		stacks.Continue = fmt.Sprint(at + 1)
+	}
+	return nil
+}
+
+func TestDependentsAreReadPageByPage(t *testing.T) {
+	across := func(s *v1.Stack) { s.Spec.DependsOn = []v1.DependencyReference{{Name: "a", Namespace: "default"}} }
+	stacks := []*v1.Stack{stackOf("b", dependsOn("a")), stackOf("c", dependsOn("b")), stackOf("d", inNamespace("other"), across), stackOf("e", dependsOn("a"))}
+	for _, test := range []struct {
+		name              string
+		denied, forbidden bool
+		namespaces        []string
+	}{
+		{"of all namespaces", false, false, []string{"", "", "", ""}},
+		{"of one namespace where others do not count", true, false, []string{"default", "default", "default", "default"}},
+		{"of one namespace where others may not be read", false, true, []string{"", "default", "default", "default", "default"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			g := NewWithT(t)
+			reader := &pagedReader{stacks: stacks, forbidden: test.forbidden}
+			r := &StackReconciler{APIReader: reader, PartialCache: true, NoCrossNamespaceRefs: test.denied}
+			found, err := r.allDependents(t.Context(), orderedStack("a"))
+			g.Expect(err).NotTo(HaveOccurred())
+			want := []client.ObjectKey{orderedStack("b"), {Namespace: "other", Name: "d"}, orderedStack("e")}
+			if test.denied {
+				want = []client.ObjectKey{orderedStack("b"), orderedStack("e")}
+			}
+			g.Expect(found).To(Equal(want))
+			var namespaces []string
+			for _, asked := range reader.asked {
+				g.Expect(asked.Limit).To(BeEquivalentTo(pageSize))
+				namespaces = append(namespaces, asked.Namespace)
+			}
+			g.Expect(namespaces).To(Equal(test.namespaces))
+		})
+	}
+}
+
+func TestOnlyWhatNothingTellsOfIsLookedAtByTheClock(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		partial bool
+		stacks  []*v1.Stack
+		want    time.Duration
+	}{
+		{"all are watched", false, nil, time.Minute},
+		{"the dependency is watched", true, []*v1.Stack{stackOf("a")}, time.Minute},
+		{"it is not", true, nil, 30 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := newOrderedWorld(t, append(test.stacks, stackOf("b", dependsOn("a")))...)
+			w.PartialCache, w.RequeueDependency = test.partial, 30*time.Second
+			g.Expect(w.reconcileOf("b").RequeueAfter).To(Equal(test.want))
+		})
+	}
+}
