@@ -242,6 +242,7 @@ func TestOrderOnAnAPIServer(t *testing.T) {
 		"a destroy goes on when the dependent no longer depends":                              testFreed,
 		"a prerequisite that is too old is run again first":                                   testStalePrerequisite,
 		"an expression is looked at again when the dependency changes":                        testExpression,
+		"an expression is looked at again when the labels or annotations of the Stack change": testExpressionOverSelf,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, cluster.tenant(t)) })
 	}
@@ -336,4 +337,23 @@ func testExpression(_ *testing.T, u *orderedTenant) {
 	u.edit("a", func(s *v1.Stack) { s.Labels = map[string]string{"ready": "yes"} })
 	u.awaitReady("b")
 	u.Expect(slices.Index(u.runs(), "update b")).To(Equal(1))
+}
+
+func testExpressionOverSelf(_ *testing.T, u *orderedTenant) {
+	u.createStack("a", func(s *v1.Stack) { s.Labels = map[string]string{"version": "2"} })
+	over := func(field string) func(*v1.Stack) {
+		return func(s *v1.Stack) {
+			s.Spec.DependsOn = []v1.DependencyReference{{Name: "a", ReadyExpr: `has(self.metadata.` + field + `) && ` +
+				`self.metadata.` + field + `['version'] == dep.metadata.labels['version']`}}
+		}
+	}
+	u.createStack("b", over("labels"))
+	u.createStack("c", over("annotations"))
+	u.awaitReady("a")
+	for _, name := range []string{"b", "c"} {
+		u.awaitWaiting(name, "does not meet its readyExpr")
+	}
+	u.edit("b", func(s *v1.Stack) { s.Labels = map[string]string{"version": "2"} })
+	u.edit("c", func(s *v1.Stack) { s.Annotations = map[string]string{"version": "2"} })
+	u.awaitReady("b", "c")
 }
