@@ -502,6 +502,16 @@ type StackStatus struct {
 	// +optional
 	Run *RunStatus `json:"run,omitempty"`
 
+	// RunPending: a run that was asked for has been answered, or recorded, and
+	// could not begin. It begins as soon as that is possible.
+	// +optional
+	RunPending bool `json:"runPending,omitempty"`
+
+	// RefreshPending: a run was forced, and none that read what really exists has
+	// succeeded since. Each run does so until one has.
+	// +optional
+	RefreshPending bool `json:"refreshPending,omitempty"`
+
 	// Interrupted are runs that were ended by force, or whose end nobody has
 	// seen: one, and the recoveries from it that were interrupted in their turn.
 	// They are recovered from before anything else is run.

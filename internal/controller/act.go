@@ -116,7 +116,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	}
 	todo := newRun(stack, seen, operation, string(uuid.NewUUID()))
 	if err := r.patchStatus(ctx, stack, func() {
-		markHandled(stack)
+		takeOn(stack)
 		recordRun(stack, r.record(stack, seen, todo))
 	}); err != nil {
 		return err
@@ -325,11 +325,8 @@ func notDestroyed(seen *observed) (reason, while string) {
 func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision, mark func(stack *v1.Stack, reason, message string)) error {
 	before := conditions.Get(stack, meta.ReadyCondition)
 	if err := r.patchStatus(ctx, stack, func() {
-		if requested(stack) {
-			// Answered with a failure, but the run that is asked for is still to come.
-			stack.Status.LastAttemptedDigest = ""
-		}
-		markHandled(stack)
+		// Answered with a failure, but the run that is asked for is still to come.
+		takeOn(stack)
 		mark(stack, decision.Reason, decision.Message)
 	}); err != nil {
 		return err

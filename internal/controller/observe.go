@@ -49,7 +49,8 @@ type observed struct {
 	stale []*v1.Stack
 	// account is the service account whose rights the program has.
 	account string
-	// forced: the run that somebody asks for is to be forced.
+	// forced: the run is to be forced, as somebody asks for that, or has asked and
+	// no forced run has succeeded since.
 	forced bool
 }
 
@@ -77,6 +78,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		ContinueResync:      stack.Spec.ContinueResyncOnCommitMatch,
 		RetryConflict:       stack.Spec.RetryOnUpdateConflict,
 		Requested:           requested(stack),
+		Owed:                stack.Status.RunPending,
 		Edited:              edited(stack),
 		Interrupted:         len(stack.Status.Interrupted) > 0,
 		UnknownCreates:      stack.Status.UnknownCreates,
@@ -84,7 +86,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		Last:                lastRun(stack),
 		Failures:            stack.Status.Failures,
 		Now:                 r.Now(),
-	}, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: forced(stack)}
+	}, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: forced(stack) || stack.Status.RefreshPending}
 	if recorded := stack.Status.Run; recorded != nil {
 		// Nothing else matters before its end, so nothing else is read.
 		err := r.observeRun(ctx, recorded, seen)

@@ -39,6 +39,19 @@ func markHandled(stack *v1.Stack) {
 	note(stack, v1.ReconcileRequestAnnotation, &stack.Status.ObservedReconcileRequest)
 }
 
+// takeOn notes the requests as handled, and what is still to be done for them.
+// That they are handled is what people wait for; a run that cannot begin now, or
+// does not come to a good end, is not to be lost with that.
+func takeOn(stack *v1.Stack) {
+	if requested(stack) {
+		stack.Status.RunPending = true
+	}
+	if forced(stack) {
+		stack.Status.RefreshPending = true
+	}
+	markHandled(stack)
+}
+
 // open tells whether the annotation has a value other than the handled one.
 func open(stack *v1.Stack, annotation, handled string) bool {
 	value, ok := stack.Annotations[annotation]

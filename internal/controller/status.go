@@ -75,6 +75,10 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 		stack.Status.ProjectInfo = &v1.ProjectInfo{}
 	}
 	stack.Status.Run = &record
+	if record.Operation != v1.OperationRecover {
+		// A recovery is not what anybody asks for: that comes after it.
+		stack.Status.RunPending = false
+	}
 	stack.Status.LastAttemptedRevision = record.Revision
 	markWaiting(stack, startText(&record)+stack.GetTimeout().String())
 }
@@ -91,8 +95,12 @@ func markLeft(stack *v1.Stack) {
 	markWaiting(stack, fmt.Sprintf("The controller ended while run %s (%s) was in flight; the next one recovers from it", left.ID, left.Operation))
 }
 
-// withdrawRun drops the record of a run that was not started.
+// withdrawRun drops the record of a run that was not started. The request for it
+// is noted as handled, so that the run has to come without one.
 func withdrawRun(stack *v1.Stack) {
+	if stack.Status.Run.Operation != v1.OperationRecover {
+		stack.Status.RunPending = true
+	}
 	stack.Status.Run = nil
 }
 
@@ -273,6 +281,7 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	stack.Status.Failures = 0
 	setLastUpdate(stack, record, v1.UpdateSucceeded, "", "", result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
+	stack.Status.RefreshPending = false // while it is set, no run goes without one
 	if record.Operation == v1.OperationDestroy {
 		markWaiting(stack, "Destroyed; letting go of the object")
 		return

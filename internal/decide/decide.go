@@ -160,6 +160,9 @@ type Observation struct {
 	Digest string
 	// Requested: somebody asks for a run that has not been answered.
 	Requested bool
+	// Owed: a run that somebody asked for was answered, or recorded, and could not
+	// begin yet.
+	Owed bool
 	// Edited: the spec was edited, or the object deleted, since the last run.
 	Edited bool
 	// Last run, and how many have failed one after the other up to it.
@@ -310,7 +313,7 @@ func operation(o Observation) run.Operation {
 }
 
 func requested(o Observation) (Decision, bool) {
-	return Decision{Action: Start, Operation: operation(o)}, o.Requested
+	return Decision{Action: Start, Operation: operation(o)}, o.Requested || o.Owed
 }
 
 // changedInputs compares with the inputs of the last attempt and not of the
@@ -428,12 +431,13 @@ func backoff(delay time.Duration, failures int64, limit time.Duration) time.Dura
 }
 
 // retry starts the operation once the delay has passed since the last run, or
-// says again how that run failed. A request does not wait.
+// says again how that run failed. A request does not wait, and neither does the
+// run that is owed for one; a recovery is none.
 func retry(o Observation, op run.Operation) Decision {
 	delay := retryDelay(o)
 	// Never more than the delay, if a clock was set back.
 	wait := min(delay, delay-o.Now.Sub(o.Last.EndedAt))
-	if wait <= 0 || o.Requested {
+	if wait <= 0 || o.Requested || (o.Owed && op != run.Recover) {
 		return Decision{Action: Start, Operation: op}
 	}
 	if o.Last.Succeeded {

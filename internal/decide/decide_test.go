@@ -97,6 +97,21 @@ func TestNext(t *testing.T) {
 		{"a request runs a Stack that is in sync",
 			func(o *decide.Observation) { o.Requested = true },
 			start(run.Update)},
+		{"a run that is owed does not wait for the retry interval",
+			func(o *decide.Observation) { failed(o, time.Second); o.Owed = true },
+			start(run.Update)},
+		{"nor for an edit",
+			func(o *decide.Observation) { o.Owed = true },
+			start(run.Update)},
+		{"a suspended Stack owes no run",
+			func(o *decide.Observation) { o.Suspended, o.Owed = true, true },
+			decide.Decision{Action: decide.Nothing}},
+		{"a run that is owed hurries no recovery",
+			func(o *decide.Observation) {
+				failed(o, 20*time.Second)
+				o.Interrupted, o.Owed, o.Last.Operation = true, true, run.Recover
+			},
+			retryIn(40 * time.Second)},
 		{"a suspended Stack is left alone whatever has changed",
 			func(o *decide.Observation) { o.Suspended = true; o.Requested = true; o.Digest = "sha256:new" },
 			decide.Decision{Action: decide.Nothing}},
