@@ -331,7 +331,7 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 	}); err != nil {
 		return err
 	}
-	if before == nil || before.Reason != decision.Reason || before.Message != decision.Message {
+	if !isTold(stack, before, decision) {
 		kind := corev1.EventTypeWarning
 		if decision.Awaited {
 			// As in Flux: a chat is not told of each Stack that was there before its source.
@@ -341,6 +341,18 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 			revision: seen.program.Revision, originRevision: seen.program.OriginRevision})
 	}
 	return nil
+}
+
+// isTold tells whether people know already: the condition said so, or the event of
+// the run did, which had ended when there was another generation to be looked at.
+func isTold(stack *v1.Stack, before *metav1.Condition, decision decide.Decision) bool {
+	if before == nil {
+		return false
+	}
+	last := stack.Status.LastUpdate
+	failed := last != nil && last.Reason == decision.Reason && last.Message == decision.Message
+	return (before.Reason == decision.Reason && before.Message == decision.Message) ||
+		(before.Reason == meta.ProgressingReason && failed)
 }
 
 // patchStatus applies the change to the status and writes it if that makes a

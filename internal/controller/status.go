@@ -177,7 +177,9 @@ func absorb(stack *v1.Stack, result *run.Result) {
 	if result.Interrupted {
 		interrupt(stack, record)
 	}
-	markFailed(stack, reason, result.Message)
+	markEnded(stack, record, fmt.Sprintf("Run %s (%s) ended with %s", record.ID, record.Operation, reason), func() {
+		markFailed(stack, reason, result.Message)
+	})
 }
 
 // countAnew begins to count failures anew with a run of other inputs, or of
@@ -291,16 +293,29 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		return
 	}
 	stack.Status.LastAppliedDigest = record.Digest
-	observed := stack.Generation
-	if observed == record.Generation {
-		markInSync(stack, record.Revision, record.OriginRevision)
-		return
-	}
-	// The spec was edited in the meantime. Ready would speak for a generation
-	// that nothing has looked at yet.
 	stack.Status.LastAppliedRevision = record.Revision
 	stack.Status.LastAppliedOriginRevision = record.OriginRevision
-	markWaiting(stack, fmt.Sprintf("Applied revision %s at generation %d; generation %d is next", record.Revision, record.Generation, observed))
+	markEnded(stack, record, "Applied revision "+record.Revision, func() {
+		markInSync(stack, record.Revision, record.OriginRevision)
+	})
+}
+
+// markEnded marks how a run ended. When the spec was edited in the meantime the
+// conditions would speak for a generation that nothing has looked at yet: they say
+// that it is next. A Stack that was suspended meanwhile has no next, and keeps the
+// conditions of the generation that was run, as it does when no run is in flight.
+func markEnded(stack *v1.Stack, record *v1.RunStatus, ended string, mark func()) {
+	current := stack.Generation
+	switch {
+	case current == record.Generation:
+		mark()
+	case stack.Spec.Suspend:
+		stack.Generation = record.Generation
+		mark()
+		stack.Generation = current
+	default:
+		markWaiting(stack, fmt.Sprintf("%s at generation %d; generation %d is next", ended, record.Generation, current))
+	}
 }
 
 // absorbPreview takes in what a preview has found. Nothing was applied, so that
@@ -308,11 +323,7 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 func absorbPreview(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	message := previewText(record.Revision, result.Changes)
 	stack.Status.LastUpdate.Message = message
-	if stack.Generation == record.Generation {
-		markPreviewed(stack, message)
-		return
-	}
-	markWaiting(stack, fmt.Sprintf("%s at generation %d; generation %d is next", message, record.Generation, stack.Generation))
+	markEnded(stack, record, message, func() { markPreviewed(stack, message) })
 }
 
 // outcomeReason is the reason of the Ready condition for an outcome.
