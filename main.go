@@ -298,6 +298,7 @@ func run(ctx context.Context, c config) error {
 		Holder:               holder,
 		Holders:              controller.Holders{Here: holder, Reader: mgr.GetAPIReader(), Namespace: podNamespace},
 		Sources:              source.Resolver{Client: mgr.GetClient(), NoCrossNamespaceRefs: c.noCrossNamespaceRefs},
+		Accounts:             accounts,
 		NoCrossNamespaceRefs: c.noCrossNamespaceRefs,
 		Jitter:               jittered(c.interval.Percentage),
 		Now:                  time.Now,

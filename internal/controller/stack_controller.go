@@ -58,6 +58,9 @@ type StackReconciler struct {
 	Holders HolderProver
 	// Sources finds the artifact a Stack refers to.
 	Sources SourceResolver
+	// Accounts are asked before a run starts that has a service account. Nil asks
+	// nobody.
+	Accounts AccountChecker
 	// NoCrossNamespaceRefs denies references to other namespaces.
 	NoCrossNamespaceRefs bool
 	// DefaultServiceAccount is the account of programs whose Stack names none.
@@ -98,7 +101,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("failed to observe Stack %s: %w", req.NamespacedName, err)
 	}
-	decision := decide.Next(seen.Observation)
+	decision := r.decide(ctx, stack, seen)
 	ctrl.LoggerFrom(ctx).V(1).Info("decided", "action", decision.String(), "reason", decision.Reason, "after", decision.After)
 	if decision.Action != decide.Start {
 		r.Runner.Release(req.Namespace, req.Name)

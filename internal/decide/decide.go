@@ -95,6 +95,9 @@ type Problem struct {
 	// Awaited: what is missing is likely on its way, as the artifact of a source is
 	// that was made together with the Stack. Nobody has to be told.
 	Awaited bool
+	// Since is when it began, for one that likely passes by itself and is worth a
+	// look before the retry interval. Zero is for all others.
+	Since time.Time
 }
 
 // LastRun is what the status tells of the last run.
@@ -274,8 +277,17 @@ func problem(o Observation) (Decision, bool) {
 	case o.Problem.Terminal:
 		return Decision{Action: Stall, Reason: o.Problem.Reason, Message: o.Problem.Message, After: o.Untold}, true
 	default:
-		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message, Awaited: o.Problem.Awaited, After: o.RetryInterval}, true
+		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message, Awaited: o.Problem.Awaited, After: problemDelay(o)}, true
 	}
+}
+
+// problemDelay is when to look again at a problem. One that may pass by itself is
+// waited for as long again as it has been there: nobody counts the looks.
+func problemDelay(o Observation) time.Duration {
+	if o.Problem.Since.IsZero() {
+		return o.RetryInterval
+	}
+	return min(o.RetryInterval, max(unavailableBackoff, o.Now.Sub(o.Problem.Since)))
 }
 
 // recovery comes before any other run: with operations in flight in its state,

@@ -120,6 +120,21 @@ func TestNext(t *testing.T) {
 				o.Problem = &decide.Problem{Reason: "ArtifactFailed", Message: "gone"}
 			},
 			decide.Decision{Action: decide.Fail, Reason: "ArtifactFailed", Message: "gone", After: time.Minute}},
+		{"a problem that may pass by itself is looked at again after 10 seconds",
+			func(o *decide.Observation) {
+				o.Problem = &decide.Problem{Reason: "ServiceAccountFailed", Message: "gone", Since: now}
+			},
+			decide.Decision{Action: decide.Fail, Reason: "ServiceAccountFailed", Message: "gone", After: 10 * time.Second}},
+		{"and then after as long again as it has been there",
+			func(o *decide.Observation) {
+				o.Problem = &decide.Problem{Reason: "ServiceAccountFailed", Message: "gone", Since: now.Add(-25 * time.Second)}
+			},
+			decide.Decision{Action: decide.Fail, Reason: "ServiceAccountFailed", Message: "gone", After: 25 * time.Second}},
+		{"and never later than the retry interval",
+			func(o *decide.Observation) {
+				o.Problem = &decide.Problem{Reason: "ServiceAccountFailed", Message: "gone", Since: now.Add(-time.Hour)}
+			},
+			decide.Decision{Action: decide.Fail, Reason: "ServiceAccountFailed", Message: "gone", After: time.Minute}},
 		{"a problem that only an edit mends is not looked at again",
 			func(o *decide.Observation) {
 				o.Problem = &decide.Problem{Reason: "InvalidSpec", Message: "two sources", Terminal: true}

@@ -93,6 +93,15 @@ func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 	}, nil
 }
 
+// Check tells why the account cannot be used, before anything is done with it. What
+// it asks for is dropped.
+func (a *Accounts) Check(ctx context.Context, account run.ServiceAccount) error {
+	if _, err := a.token(ctx, account); err != nil {
+		return explained(account, err)
+	}
+	return nil
+}
+
 // token asks the API server for a token.
 func (a *Accounts) token(ctx context.Context, account run.ServiceAccount) (token, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)

@@ -151,8 +151,10 @@ func TestATokenThatCannotBeHadIsExplained(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			dir := filepath.Join(t.TempDir(), ".kube")
-			_, err := accountsOf(&issuer{err: test.err}).Open(t.Context(), dir, deployer, ignore)
+			accounts := accountsOf(&issuer{err: test.err})
+			_, err := accounts.Open(t.Context(), dir, deployer, ignore)
 			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+			g.Expect(accounts.Check(t.Context(), deployer)).To(MatchError(err.Error()), "and it is so before a run")
 			g.Expect(dir).NotTo(BeAnExistingFile(), "what has no rights has no kubeconfig")
 		})
 	}

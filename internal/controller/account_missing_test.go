@@ -1,0 +1,114 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// testAccounts has all accounts, or none.
+type testAccounts struct {
+	err   error
+	asked []run.ServiceAccount
+}
+
+func (a *testAccounts) Check(_ context.Context, account run.ServiceAccount) error {
+	a.asked = append(a.asked, account)
+	return a.err
+}
+
+// accountWorld has a Stack with a service account that is missing.
+func accountWorld(t *testing.T) (*world, *testAccounts) {
+	t.Helper()
+	w := optionsWorld(t, func(s *v1.StackSpec) { s.ServiceAccountName = "deployer" })
+	accounts := &testAccounts{err: errors.New("service account 'default/deployer' not found")}
+	w.Accounts = accounts
+	return w, accounts
+}
+
+func TestNoRunStartsWithoutItsAccount(t *testing.T) {
+	g := NewWithT(t)
+	w, accounts := accountWorld(t)
+	result := w.mustReconcile()
+	stack := w.stack()
+	g.Expect(w.runner.started).To(BeZero())
+	g.Expect(w.runner.places).To(BeZero(), "no place is taken from others")
+	g.Expect(stack.Finalizers).To(BeEmpty())
+	g.Expect(conditions.IsFalse(stack, meta.ReadyCondition)).To(BeTrue())
+	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.ServiceAccountFailedReason))
+	g.Expect(conditions.GetReason(stack, meta.ReconcilingCondition)).To(Equal(meta.ProgressingWithRetryReason))
+	g.Expect(result.RequeueAfter).To(Equal(10 * time.Second))
+	g.Expect(w.events.lines).To(ConsistOf("Warning ServiceAccountFailed service account 'default/deployer' not found"))
+
+	writes := w.writes
+	for range 5 {
+		w.mustReconcile()
+	}
+	g.Expect(w.writes).To(Equal(writes), "nothing is written when nothing has changed")
+	g.Expect(w.events.lines).To(HaveLen(1))
+
+	accounts.err = nil
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(1))
+}
+
+func TestTheAccountIsAskedForWhenARunIsDueAlone(t *testing.T) {
+	g := NewWithT(t)
+	w, accounts := accountWorld(t)
+	accounts.err = nil
+	w.mustReconcile()
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+	w.mustReconcile()
+	w.mustReconcile()
+	g.Expect(accounts.asked).To(Equal([]run.ServiceAccount{{Namespace: "default", Name: "deployer"}}))
+	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
+}
+
+func TestARequestWaitsForTheAccount(t *testing.T) {
+	g := NewWithT(t)
+	w, accounts := accountWorld(t)
+	accounts.err = nil
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+
+	accounts.err = errors.New("service account 'default/deployer' not found")
+	w.edit(force("x"))
+	w.mustReconcile()
+	g.Expect(w.stack().Status.LastHandledReconcileAt).To(Equal("x"))
+	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.ServiceAccountFailedReason))
+
+	accounts.err = nil
+	w.mustReconcile()
+	w.expectForcedRun(g, "the account is there")
+	w.expectDone(g)
+}
+
+func TestADestroyDoesNotStartWithoutTheAccount(t *testing.T) {
+	g := NewWithT(t)
+	w, accounts := accountWorld(t)
+	accounts.err = nil
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+
+	accounts.err = errors.New("service account 'default/deployer' not found")
+	g.Expect(w.Delete(t.Context(), w.stack())).To(Succeed())
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(10 * time.Second))
+	g.Expect(w.stack().Status.Run).To(BeNil())
+	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.ServiceAccountFailedReason))
+
+	accounts.err = nil
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationDestroy))
+}
