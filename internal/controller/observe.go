@@ -312,7 +312,7 @@ func problemOf(err error) *decide.Problem {
 	case errors.As(err, &noInput), errors.As(err, &badInput):
 		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error()}
 	}
-	return nil
+	return forbiddenProblem(err)
 }
 
 // neverRan tells that all runs that ended did so before Pulumi started, or only
