@@ -470,7 +470,7 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 	}
 	o.Preview, o.ContinueResync, o.RetryConflict = bit(14), bit(15), bit(16)
 	o.Last.Unavailable, o.Last.Locked = bit(17), bit(18)
-	o.Last.Cancelled, o.Last.Interrupted, o.Edited = bit(19), bit(20), bit(21)
+	o.Last.Cancelled, o.Last.Interrupted, o.Edited, o.Owed = bit(19), bit(20), bit(21), bit(22)
 	o.Failures = int64(phase)
 	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview}[operation%5]
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
