@@ -84,6 +84,7 @@ func TestAServiceAccountThatIsMissingIsNamedAndWaitedFor(t *testing.T) {
 	missing := "service account '" + u.namespace + "/late' not found: create it, or name another in spec.serviceAccountName"
 	u.awaitFailure(stack, v1.ServiceAccountFailedReason, missing)
 	u.Expect(u.pulumiCalls()).To(BeEmpty(), "nothing is run without it")
+	u.Expect(stack.Finalizers).To(BeEmpty(), "and no run is recorded")
 
 	late := account("late")
 	u.apply(late)

@@ -75,6 +75,29 @@ func TestASpecEditedDuringARunIsAppliedNext(t *testing.T) {
 	u.Expect(u.journal(u)).To(Equal([]string{"create begin a", "create done a", "update begin a", "update done a"}))
 }
 
+func TestAStackSuspendedDuringARunTellsHowItEnded(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	u.apply(u.program(oneThing("one", "delays: {create: 4s}")))
+	stack := u.stack(fromProgram)
+	u.apply(stack)
+	u.awaitJournal("create", "begin", "a")
+	edit(u, stack, func(s *v1.Stack) { s.Spec.Suspend = true })
+	u.Expect(stack.Status.Run).NotTo(BeNil())
+
+	u.Eventually(func(g Gomega) {
+		g.Expect(u.Get(u.ctx, keyOf(stack), stack)).To(Succeed())
+		g.Expect(conditions.IsReady(stack)).To(BeTrue())
+	}).Should(Succeed())
+	u.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal("Applied revision: " + stack.Status.LastAppliedRevision))
+	u.Expect(stack.Status.ObservedGeneration).To(BeNumerically("<", stack.Generation), "as that of a Stack that is suspended later")
+	u.kept("app", "one")
+
+	edit(u, stack, func(s *v1.Stack) { s.Spec.Suspend = false })
+	u.awaitReady(stack)
+	u.Expect(u.journal(u)).To(Equal([]string{"create begin a", "create done a"}), "nothing is run again")
+}
+
 func TestARequestDuringARunIsAnsweredByTheNext(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
