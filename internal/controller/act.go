@@ -189,6 +189,7 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		Exists:       stack.Status.ProjectInfo != nil,
 		Known:        knownProject(stack),
 		KnownBackend: knownBackend(stack),
+		BackendKey:   seen.inputs.BackendKey,
 		Timeout:      stack.GetTimeout(),
 	}
 	if operation == run.Recover {

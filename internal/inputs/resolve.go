@@ -41,6 +41,9 @@ type Options struct {
 type Inputs struct {
 	// Env are the environment variables, by name.
 	Env map[string]string
+	// BackendKey is the UID of the Secret that names the backend, "" where none
+	// does. Like the value it is not for those who may not read the Secret.
+	BackendKey string
 	// Config are the plain config values by key, in canonical JSON.
 	Config map[string]json.RawMessage
 	// Secrets are the secret config values, by key.
@@ -97,7 +100,7 @@ func Resolve(ctx context.Context, reader client.Reader, stack *v1.Stack, opts Op
 		return nil, err
 	}
 	return &Inputs{
-		Env: texts(env), Config: config, Secrets: texts(secrets),
+		Env: texts(env), BackendKey: string(env["PULUMI_BACKEND_URL"].secret), Config: config, Secrets: texts(secrets),
 		Masks: masksOf(hidden), Digest: digest,
 	}, nil
 }

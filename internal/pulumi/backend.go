@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -20,7 +21,7 @@ import (
 func PublicBackend(backend string) string {
 	u, err := url.Parse(backend)
 	if err != nil {
-		return scheme(backend) + "://"
+		return shownScheme(backend) + "://"
 	}
 	public := url.URL{Scheme: u.Scheme, Opaque: u.Opaque, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}
 	return public.String()
@@ -31,17 +32,31 @@ func PublicBackend(backend string) string {
 func maskerOf(r run.Run) *masker {
 	secret := append(slices.Collect(maps.Values(r.Secrets)), r.Masks...)
 	mask := newMasker(secret)
-	if strings.HasPrefix(mask.apply(r.Backend), scheme(r.Backend)) {
+	masked, known := mask.apply(r.Backend), scheme(r.Backend)
+	if masked == r.Backend || (known != "" && strings.HasPrefix(masked, known+"://")) {
 		return mask // at most a part of it is secret, such as a password
 	}
 	return newMasker(append(secret, PublicBackend(r.Backend)))
 }
 
 // hiddenBackend is told in place of a backend that a Secret names: a digest, which
-// tells it from another.
-func hiddenBackend(public string) string {
-	digest := sha256.Sum256([]byte(public))
-	return fmt.Sprintf("%s://sha256-%x", scheme(public), digest[:8])
+// tells it from another. The names of buckets are easily guessed, and those who may
+// read Stacks but no Secrets must not find them by trying: so the digest has a key,
+// as that of all inputs. A Secret that is made again gives another one.
+func hiddenBackend(public, key string) string {
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(public)) //nolint:errcheck // A hash never fails.
+	return fmt.Sprintf("%s://sha256-%x", shownScheme(public), mac.Sum(nil)[:8])
+}
+
+// shownScheme is the scheme of a backend that may be secret. A Secret may have
+// anything in it by mistake, such as an access token: only a scheme that Pulumi
+// knows is no part of that.
+func shownScheme(backend string) string {
+	if known := scheme(backend); isDIY(backend) || known == "https" || known == "http" {
+		return known
+	}
+	return "hidden"
 }
 
 // backend is what is told of the backend of this run.
@@ -50,7 +65,7 @@ func (s *session) backend() string {
 	if s.mask.apply(public) == public {
 		return public
 	}
-	return hiddenBackend(public)
+	return hiddenBackend(public, s.run.BackendKey)
 }
 
 // BackendOf is what may be told of the backend of a run before it has begun: what
@@ -62,7 +77,7 @@ func BackendOf(r run.Run) string {
 // isElsewhere says that the stack was last seen in another backend.
 func (s *session) isElsewhere() bool {
 	known, public := s.run.KnownBackend, PublicBackend(s.run.Backend)
-	return known != "" && known != public && known != hiddenBackend(public)
+	return known != "" && known != public && known != hiddenBackend(public, s.run.BackendKey)
 }
 
 // missing tells what is wrong where the backend does not have the stack, nil where

@@ -23,6 +23,8 @@ func TestWhatIsToldOfABackend(t *testing.T) {
 		"postgres://bob:hunter/2@db/pulumi":                  "postgres://",
 		"postgres://bob:hunter%2@db/pulumi":                  "postgres://",
 		"azblob://container?storage_account=a":               "azblob://container",
+		"hunter2%zz":                                         "hidden://",
+		"hunter2://%zz":                                      "hidden://",
 		"":                                                   "",
 	} {
 		NewWithT(t).Expect(PublicBackend(backend)).To(Equal(want), backend)
@@ -32,7 +34,7 @@ func TestWhatIsToldOfABackend(t *testing.T) {
 func TestABackendThatASecretNamesIsNotNamed(t *testing.T) {
 	g := NewWithT(t)
 	of := func(backend string) string {
-		r := run.Run{Backend: backend, Masks: []string{"s3://private?region=x", "s3://private?region=y", "s3://other", "us-east-1"}}
+		r := run.Run{Backend: backend, BackendKey: "uid", Masks: []string{"s3://private?region=x", "s3://private?region=y", "s3://other", "us-east-1"}}
 		return (&session{run: r, mask: maskerOf(r)}).backend()
 	}
 	g.Expect(of("s3://private?region=x")).To(MatchRegexp(`^s3://sha256-[0-9a-f]{16}$`))
@@ -40,10 +42,29 @@ func TestABackendThatASecretNamesIsNotNamed(t *testing.T) {
 	g.Expect(of("s3://private?region=x")).NotTo(Equal(of("s3://other")))
 	g.Expect(of("s3://named?region=us-east-1")).To(Equal("s3://named"), "a part of it is no name")
 
-	s := &session{run: run.Run{Backend: "s3://private", KnownBackend: of("s3://private?region=x")}}
+	s := &session{run: run.Run{Backend: "s3://private", BackendKey: "uid", KnownBackend: of("s3://private?region=x")}}
 	g.Expect(s.isElsewhere()).To(BeFalse(), "whether it is named or not")
 	s.run.KnownBackend = of("s3://other")
 	g.Expect(s.isElsewhere()).To(BeTrue())
+}
+
+func TestNothingOfABackendThatIsSecretIsShown(t *testing.T) {
+	for _, secret := range []string{
+		"pul-0123456789abcdef0123456789abcdef01234567",
+		"azblob:my-container",
+		"hunter2%zz",
+		"user:hunter2@db.example.com/state",
+		"user:hunter2@db.example.com/state?sslmode=none",
+		"hunter2://db.example.com/state",
+	} {
+		g := NewWithT(t)
+		of := func(key string) string {
+			return BackendOf(run.Run{Backend: secret, BackendKey: key, Masks: []string{secret}})
+		}
+		g.Expect(of("uid-1")).To(MatchRegexp(`^hidden://sha256-[0-9a-f]{16}$`), secret)
+		g.Expect(of("uid-1")).NotTo(Equal(of("uid-2")), "who guesses it cannot know that")
+	}
+	NewWithT(t).Expect(BackendOf(run.Run{Backend: "./state", Masks: []string{"hunter2"}})).To(Equal("./state"), "no Secret names it")
 }
 
 // The stack is in the first backend, and then asked for in another one.

@@ -94,7 +94,11 @@ func isDIY(backend string) bool {
 	return false
 }
 
+// scheme is "" for what is no URL: all of that may be secret.
 func scheme(backend string) string {
-	before, _, _ := strings.Cut(backend, "://")
+	before, _, isURL := strings.Cut(backend, "://")
+	if !isURL {
+		return ""
+	}
 	return before
 }

@@ -46,6 +46,9 @@ type Run struct {
 	Stack string
 	// Backend is the URL of the backend.
 	Backend string
+	// BackendKey is a secret that is the key of the digest which is told in place of
+	// a backend that a Secret names. Empty where none does.
+	BackendKey string
 	// Project is the project's name and runtime where the program does not
 	// bring a Pulumi.yaml: for a Program, and for a Destroy.
 	Project Project
