@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -76,14 +75,15 @@ func (s *session) lockDir() string {
 // not possible.
 func readLock(path string) lockHolder {
 	var content struct {
-		PID      int    `json:"pid"`
-		Hostname string `json:"hostname"`
+		PID       int       `json:"pid"`
+		Hostname  string    `json:"hostname"`
+		Timestamp time.Time `json:"timestamp"`
 	}
 	text, err := os.ReadFile(path)
 	if err != nil || json.Unmarshal(text, &content) != nil {
 		return lockHolder{}
 	}
-	return lockHolder{host: content.Hostname, pid: content.PID}
+	return lockHolder{host: content.Hostname, pid: content.PID, at: content.Timestamp}
 }
 
 // lockIsLeft tells whether the stack is locked by runs that were interrupted and
@@ -107,9 +107,9 @@ func (s *session) isOurs(h lockHolder) bool {
 		if lost.Host != here {
 			return true
 		}
-		// Its processes have ended: one that is alive has only its number.
-		alive := syscall.Kill(h.pid, 0) == nil
-		return !alive && slices.Contains(readPIDs(s.dir.of(lost.ID).pids()), h.pid)
+		// Its processes have ended: one that is alive has only its number, and may be
+		// somebody's who made the lock.
+		return !h.mayLive() && slices.Contains(readPIDs(s.dir.of(lost.ID).pids()), h.pid)
 	})
 }
 
@@ -117,6 +117,8 @@ func (s *session) isOurs(h lockHolder) bool {
 type lockHolder struct {
 	host string
 	pid  int
+	// at is when it was made, zero where that is not known.
+	at time.Time
 }
 
 // lockHolders reads "<url>: created by <user>@<host> (pid <pid>) at <time>", one
@@ -131,9 +133,11 @@ func lockHolders(message string) []lockHolder {
 		}
 		var holder lockHolder
 		if name, rest, ok := strings.Cut(who, " (pid "); ok {
-			number, _, _ := strings.Cut(rest, ")")
+			number, when, _ := strings.Cut(rest, ") at ")
 			if pid, err := strconv.Atoi(number); err == nil {
-				holder = lockHolder{host: name[strings.LastIndex(name, "@")+1:], pid: pid}
+				// Without a time that can be read it is zero, and nothing is proven by it.
+				at, _ := time.Parse(time.RFC3339, strings.TrimSpace(when))
+				holder = lockHolder{host: name[strings.LastIndex(name, "@")+1:], pid: pid, at: at}
 			}
 		}
 		holders = append(holders, holder)
