@@ -242,15 +242,15 @@ func (c config) watchesPart() bool {
 // run runs the controller until ctx is done or something fails that it cannot
 // go on without.
 func run(ctx context.Context, c config) error {
-	holder, err := controller.ThisHolder()
-	if err != nil {
-		return err
-	}
 	unlock, err := lockDataDir(c.dataDir)
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	holder, err := controller.ThisHolder(dataDirLock(c.dataDir))
+	if err != nil {
+		return err
+	}
 
 	restConfig, err := clusterConfig(c)
 	if err != nil {
@@ -409,7 +409,7 @@ func lockDataDir(dir string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("failed to make the data directory: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(dataDirLock(dir), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("failed to open the lock of the data directory: %w", err)
 	}
@@ -418,6 +418,9 @@ func lockDataDir(dir string) (unlock func(), err error) {
 	}
 	return func() { _ = file.Close() }, nil // closing gives up the lock, and the process ends anyway
 }
+
+// dataDirLock is the file that the process which uses the data directory has locked.
+func dataDirLock(dir string) string { return filepath.Join(dir, "lock") }
 
 // newRunner makes the runner of runs on this machine.
 func newRunner(c config, waker *controller.Waker, accounts local.Accounts) (*local.Runner, error) {

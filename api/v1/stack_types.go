@@ -311,13 +311,15 @@ type RunHolder struct {
 	Host string `json:"host"`
 
 	// Instance tells the process from all others that the host has had: the boot
-	// of the machine, the number of the process and the time it was started, as
-	// <boot>/<pid>/<start>.
+	// of the machine, the number of the process and the time it was started, the
+	// PID namespace that the number is of, and the file that it has locked, as
+	// <boot>/<pid>/<start>/<namespace>/<device>:<inode>.
 	// +required
 	Instance string `json:"instance"`
 
 	// PodUID is the UID of the pod that the process runs in, where it runs in
-	// one: the name of a pod may be used again.
+	// one of its own network: the name of a pod may be used again. Without it a
+	// process on another host is never taken for gone.
 	// +optional
 	PodUID types.UID `json:"podUID,omitempty"`
 }

@@ -7,8 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,39 +16,17 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// ThisHolder names this process.
-func ThisHolder() (v1.RunHolder, error) {
+// ThisHolder names this process, which has locked the file at that path.
+func ThisHolder(lock string) (v1.RunHolder, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return v1.RunHolder{}, fmt.Errorf("failed to read the host name: %w", err)
 	}
-	instance, err := instanceOf(os.Getpid())
+	here, err := thisInstance(lock)
 	if err != nil {
 		return v1.RunHolder{}, fmt.Errorf("failed to read what tells this process from others: %w", err)
 	}
-	return v1.RunHolder{Host: host, Instance: instance}, nil
-}
-
-// instanceOf tells a process of this host from all others that it has had: a
-// number is used again, but not by two that were started at the same tick of the
-// same boot.
-func instanceOf(pid int) (string, error) {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return "", err
-	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return "", err
-	}
-	// The name of the program, in parentheses, may have anything in it. The start
-	// time is field 22, the 20th after it (proc(5)).
-	const startTime = 19
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	if len(fields) <= startTime {
-		return "", fmt.Errorf("/proc/%d/stat has only %d fields", pid, len(fields))
-	}
-	return fmt.Sprintf("%s/%d/%s", strings.TrimSpace(string(boot)), pid, fields[startTime]), nil
+	return v1.RunHolder{Host: host, Instance: here.String()}, nil
 }
 
 // Holders proves the death of processes that recorded runs.
@@ -85,14 +61,16 @@ func InPod(ctx context.Context, reader client.Reader, here v1.RunHolder, namespa
 }
 
 // Gone is true when the process that recorded a run at that time is proven to be
-// gone. On this host it is when there is no such process. On another, which is a
-// pod, it is when there is no such pod, or another of that name, or when its
-// containers have ended since: a pod that is there may only be out of reach.
+// gone: by what this host tells of it, or by its pod. It is when there is no such
+// pod, or another of that name, or when its containers have ended since: a pod that
+// is there may only be out of reach. Without the UID of a pod, which a process has
+// that is on the network of its node or outside of the cluster, its host is no
+// pod's name, and that there is no such pod says nothing.
 func (h Holders) Gone(ctx context.Context, holder v1.RunHolder, recorded time.Time) (bool, error) {
-	if holder.Host == h.Here.Host {
-		return h.goneHere(holder.Instance), nil
+	if gone, proven := h.goneHere(holder); proven {
+		return gone, nil
 	}
-	if h.Namespace == "" {
+	if h.Namespace == "" || holder.PodUID == "" {
 		return false, nil
 	}
 	pod := &corev1.Pod{}
@@ -104,7 +82,7 @@ func (h Holders) Gone(ctx context.Context, holder v1.RunHolder, recorded time.Ti
 		return false, fmt.Errorf("failed to read pod %s/%s: %w", h.Namespace, holder.Host, err)
 	}
 	switch {
-	case holder.PodUID != "" && pod.UID != holder.PodUID:
+	case pod.UID != holder.PodUID:
 		// The pod that the process was in made room for this one. One object is
 		// deleted only after its processes have ended, or when a person says so.
 		return true, nil
@@ -158,21 +136,29 @@ func laterSecond(one, other time.Time) bool {
 	return one.Truncate(time.Second).After(other.Truncate(time.Second))
 }
 
-// goneHere looks the process up. In a pod the host is the same for all
-// containers that ran one after the other, and only one runs at a time.
-func (h Holders) goneHere(instance string) bool {
-	parts := strings.Split(instance, "/")
-	const bootPidStart = 3
-	if len(parts) != bootPidStart {
-		return false
-	}
-	pid, err := strconv.Atoi(parts[1])
+// goneHere tells whether the process is gone, and whether that is proven, by what
+// this process can see of its own machine.
+func (h Holders) goneHere(holder v1.RunHolder) (gone, proven bool) {
+	other, err := parseInstance(holder.Instance)
 	if err != nil {
-		return false
+		return false, false
 	}
-	now, err := instanceOf(pid)
-	if os.IsNotExist(err) {
-		return true
+	here, err := parseInstance(h.Here.Instance)
+	if err != nil {
+		return false, false
 	}
-	return err == nil && now != instance
+	switch {
+	case other.boot == here.boot && other.lock == here.lock && other != here:
+		// It had locked the same file of the same machine, as long as it lived.
+		return true, true
+	case holder.Host != h.Here.Host:
+		return false, false
+	case other.boot != here.boot:
+		return true, true
+	case other.namespace != here.namespace:
+		// Its number means nothing here: two pods on the network of one node, and the
+		// containers of one pod, have the same host name.
+		return false, false
+	}
+	return other.isGone()
 }

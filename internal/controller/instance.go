@@ -1,0 +1,110 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// instance tells a process from all others that a host has had.
+type instance struct {
+	hostProcess
+	// namespace is the PID namespace that the number is of: two containers of one
+	// host name may each have a process of that number.
+	namespace string
+	// lock is the file that the process has locked, <device>:<inode>: of those that
+	// are in use at a time, each on a machine has another.
+	lock string
+}
+
+// hostProcess is one of this machine: a number is used again, but not by two that were
+// started at the same tick of the same boot.
+type hostProcess struct {
+	boot  string
+	pid   int
+	start string
+}
+
+func (i instance) String() string {
+	return fmt.Sprintf("%s/%d/%s/%s/%s", i.boot, i.pid, i.start, i.namespace, i.lock)
+}
+
+func parseInstance(text string) (instance, error) {
+	parts := strings.Split(text, "/")
+	const count = 5
+	if len(parts) != count {
+		return instance{}, fmt.Errorf("%q has %d parts: it is no instance of this version", text, len(parts))
+	}
+	pid, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return instance{}, fmt.Errorf("%q has no number of a process: %w", text, err)
+	}
+	return instance{hostProcess{parts[0], pid, parts[2]}, parts[3], parts[4]}, nil
+}
+
+// thisInstance is this process, which has locked the file at that path.
+func thisInstance(lock string) (instance, error) {
+	self, err := processOf(os.Getpid())
+	if err != nil {
+		return instance{}, err
+	}
+	namespace, err := os.Stat("/proc/self/ns/pid")
+	if err != nil {
+		return instance{}, err
+	}
+	file, err := os.Stat(lock)
+	if err != nil {
+		return instance{}, err
+	}
+	_, number, err := inode(namespace)
+	if err != nil {
+		return instance{}, err
+	}
+	device, locked, err := inode(file)
+	if err != nil {
+		return instance{}, err
+	}
+	return instance{self, strconv.FormatUint(number, 10), fmt.Sprintf("%d:%d", device, locked)}, nil
+}
+
+func inode(file os.FileInfo) (device, number uint64, err error) {
+	stat, ok := file.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, fmt.Errorf("%s has no inode", file.Name())
+	}
+	return uint64(stat.Dev), stat.Ino, nil //nolint:unconvert // It is of another type on other machines.
+}
+
+// processOf reads which process has the number now.
+func processOf(pid int) (hostProcess, error) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return hostProcess{}, err
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return hostProcess{}, err
+	}
+	// The name of the program, in parentheses, may have anything in it. The start
+	// time is field 22, the 20th after it (proc(5)).
+	const startTime = 19
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	if len(fields) <= startTime {
+		return hostProcess{}, fmt.Errorf("/proc/%d/stat has only %d fields", pid, len(fields))
+	}
+	return hostProcess{strings.TrimSpace(string(boot)), pid, fields[startTime]}, nil
+}
+
+// isGone looks up a process of this boot and this PID namespace.
+func (p hostProcess) isGone() (gone, proven bool) {
+	now, err := processOf(p.pid)
+	if os.IsNotExist(err) {
+		return true, true
+	}
+	return err == nil && now != p, err == nil
+}
