@@ -59,9 +59,10 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	if !isDIY(r.Backend) {
 		result.Permalink = permalink(last.stdout)
 	}
-	last.stderr = s.mask.apply(last.stderr)
+	raw := last.stderr
+	last.stderr = s.mask.apply(raw)
 	outcome, message := judge(ending{
-		operation: r.Operation, err: err, last: last, events: *s.events, checked: s.checking,
+		operation: r.Operation, err: err, last: last, raw: raw, events: *s.events, checked: s.checking,
 		missing: s.missed && !s.found, cause: context.Cause(ctx),
 	})
 	result.Outcome, result.Message = outcome, cut(s.mask.apply(message), maxMessage)

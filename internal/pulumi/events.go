@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -80,10 +81,16 @@ type events struct {
 // diagnostic is an error that the engine or the program reported.
 type diagnostic struct {
 	urn, text string
+	// raw is the text before it was masked, to tell what it says: a secret may be
+	// any word. It is never shown.
+	raw string
 	// printed is one that the program only printed: Pulumi YAML reports its
 	// errors that way.
 	printed bool
 }
+
+// sign is what a diagnostic is recognized by.
+func (d diagnostic) sign() string { return cmp.Or(d.raw, d.text) }
 
 // read takes in one line of the event log and tells what to log of it, "" for
 // nothing. What is not understood is passed over: the outcome of a run never
@@ -114,19 +121,19 @@ func (e *events) read(line []byte) string {
 }
 
 func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
-	text := tidy(e.mask.apply(event.Message))
-	if text == "" || event.Severity == "debug" || event.Ephemeral {
+	text, raw := tidy(e.mask.apply(event.Message)), tidy(event.Message)
+	if raw == "" || event.Severity == "debug" || event.Ephemeral {
 		return ""
 	}
-	if event.Severity == "error" && isProviderGone(text) {
+	if event.Severity == "error" && isProviderGone(raw) {
 		note(&e.providerGone, event.URN)
 	}
-	if event.Severity == "error" && isCancelled(text) {
+	if event.Severity == "error" && isCancelled(raw) {
 		note(&e.cancelled, event.URN)
 	}
 	printed := event.Severity == "info#err"
 	if event.Severity == "error" || printed {
-		e.keepError(diagnostic{urn: event.URN, text: text, printed: printed})
+		e.keepError(diagnostic{urn: event.URN, text: text, raw: raw, printed: printed})
 	}
 	name := event.Severity
 	if printed || name == "info" {
@@ -138,14 +145,15 @@ func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
 // keepError keeps the first errors. A printed one counts where it says that it
 // is an error; printed lines that are indented belong to the one before.
 func (e *events) keepError(d diagnostic) {
-	if d.printed && !isErrorLine(d.text) {
-		if last := len(e.errors) - 1; last >= 0 && e.errors[last].printed && strings.HasPrefix(d.text, " ") {
+	if d.printed && !isErrorLine(d.sign()) {
+		if last := len(e.errors) - 1; last >= 0 && e.errors[last].printed && strings.HasPrefix(d.sign(), " ") {
 			e.errors[last].text = cut(e.errors[last].text+"\n"+d.text, maxMessage)
+			e.errors[last].raw = cut(e.errors[last].raw+"\n"+d.raw, maxMessage)
 		}
 		return
 	}
 	if len(e.errors) < maxErrors {
-		d.text = cut(d.text, maxMessage)
+		d.text, d.raw = cut(d.text, maxMessage), cut(d.raw, maxMessage)
 		e.errors = append(e.errors, d)
 	}
 }

@@ -109,7 +109,7 @@ func withoutError(text string) string {
 // was at work, and said why on standard error.
 func failureMessage(errors []diagnostic, stderr string, code int) string {
 	for _, acceptable := range []func(diagnostic) bool{
-		func(d diagnostic) bool { return !d.printed && !saysNothing(d.text) },
+		func(d diagnostic) bool { return !d.printed && !saysNothing(d.sign()) },
 		func(d diagnostic) bool { return d.printed },
 	} {
 		for _, d := range errors {
@@ -125,6 +125,15 @@ func failureMessage(errors []diagnostic, stderr string, code int) string {
 		return about(d.urn, withoutError(d.text))
 	}
 	return fmt.Sprintf("Pulumi ended with exit code %d and gave no reason", code)
+}
+
+// failureSign is what a failure is recognized by: its message before it was masked.
+func failureSign(errors []diagnostic, stderr string, code int) string {
+	signs := make([]diagnostic, 0, len(errors))
+	for _, d := range errors {
+		signs = append(signs, diagnostic{urn: d.urn, text: d.sign(), printed: d.printed})
+	}
+	return failureMessage(signs, stderr, code)
 }
 
 func saysNothing(text string) bool {

@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,9 @@ type ending struct {
 	err error
 	// last is the end of the last CLI process.
 	last exit
+	// raw is the standard error of the last CLI process before it was masked. It is
+	// never shown.
+	raw string
 	// events that the last CLI process sent.
 	events events
 	// checked says that the last CLI process was to find changes where none are
@@ -66,12 +70,13 @@ func judge(e ending) (run.Outcome, string) {
 			"with pending operations; the memory limit may be too low", e.last.signal)
 	}
 	message := failureMessage(e.events.errors, e.last.stderr, e.last.code)
+	sign := failureSign(e.events.errors, cmp.Or(e.raw, e.last.stderr), e.last.code)
 	switch {
-	case isLocked(message):
+	case isLocked(sign):
 		return run.Locked, lockMessage(message) + lockAdvice(message, e.missing)
-	case e.events.untouched() && isRegistryAway(message):
+	case e.events.untouched() && isRegistryAway(sign):
 		return run.RegistryUnavailable, hint(message)
-	case !e.events.began && isAway(message):
+	case !e.events.began && isAway(sign):
 		return run.BackendUnavailable, hint(message)
 	}
 	return run.Failed, hint(message)
@@ -109,7 +114,7 @@ func stopped(e ending) (run.Outcome, string) {
 		message += "; operations were still in flight: they stay in the state as pending operations"
 	}
 	for _, d := range e.events.errors {
-		if !saysNothing(d.text) {
+		if !saysNothing(d.sign()) {
 			message += "; " + about(d.urn, withoutError(d.text))
 			break
 		}
