@@ -25,16 +25,36 @@ func ownedVariables() []string {
 	return []string{"HOME", "PATH", "TMPDIR", "PULUMI_HOME", "PULUMI_DEBUG_COMMANDS", runVariable}
 }
 
+// unsafeVariables are the switches of the CLI with which an interrupted run could
+// not be recovered from, each with why it may not be set.
+func unsafeVariables() map[string]string {
+	const layout = "a lock that was left in the old layout of a backend is not found: run pulumi state upgrade"
+	return map[string]string{
+		// The state is written at the end alone, also without PULUMI_EXPERIMENTAL.
+		"PULUMI_SKIP_CHECKPOINTS": "what a run that is killed has created would be in no state, and be created again",
+		// Locks have other names in it. It comes into being by the first two, and can
+		// only be used with the third.
+		"PULUMI_DIY_BACKEND_LEGACY_LAYOUT":            layout,
+		"PULUMI_SELF_MANAGED_STATE_LEGACY_LAYOUT":     layout,
+		"PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR": layout,
+		// It is the default of a flag, also in a recovery, which has no program.
+		"PULUMI_RUN_PROGRAM": "set spec.runProgram instead, so that there is a program to run",
+	}
+}
+
 // CheckEnv refuses variables that a run cannot be given. No value is part of
 // the error.
 func CheckEnv(env map[string]string) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(env)) {
+		why, unsafe := unsafeVariables()[name]
 		switch {
 		case name == "" || strings.ContainsAny(name, "=\x00"):
 			errs = append(errs, fmt.Errorf("%q is not the name of an environment variable", name))
 		case slices.Contains(ownedVariables(), name):
 			errs = append(errs, fmt.Errorf("the environment variable %s cannot be set: the controller gives it", name))
+		case unsafe:
+			errs = append(errs, fmt.Errorf("the environment variable %s cannot be set: %s", name, why))
 		case strings.ContainsRune(env[name], 0):
 			errs = append(errs, fmt.Errorf("the environment variable %s has a NUL byte in its value", name))
 		}

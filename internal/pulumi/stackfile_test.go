@@ -246,6 +246,21 @@ func TestCheckEnvNamesWhatIsWrongAndNoValue(t *testing.T) {
 		ContainSubstring("NUL has a NUL byte"), Not(ContainSubstring("secret")))))
 }
 
+func TestCheckEnvRefusesWhatWouldLoseAStack(t *testing.T) {
+	g := NewWithT(t)
+	for name, why := range map[string]string{
+		"PULUMI_SKIP_CHECKPOINTS":                     "created again",
+		"PULUMI_DIY_BACKEND_LEGACY_LAYOUT":            "pulumi state upgrade",
+		"PULUMI_SELF_MANAGED_STATE_LEGACY_LAYOUT":     "pulumi state upgrade",
+		"PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR": "pulumi state upgrade",
+		"PULUMI_RUN_PROGRAM":                          "spec.runProgram",
+	} {
+		g.Expect(CheckEnv(map[string]string{name: "secret"})).To(MatchError(And(
+			ContainSubstring(name+" cannot be set: "), ContainSubstring(why), Not(ContainSubstring("secret")))))
+	}
+	g.Expect(CheckEnv(map[string]string{"PULUMI_PARALLEL": "4", "PULUMI_CONTINUE_ON_ERROR": "true"})).To(Succeed())
+}
+
 func FuzzStackFile(f *testing.F) {
 	f.Add("config: {a: 1, demo:b: {secure: v1:x}, c: [1, {d: e}]}\nencryptionsalt: v1:a:b\n")
 	f.Add("environment: [a]\nsecretsprovider: passphrase\n")
