@@ -58,9 +58,10 @@ const (
 	// had it stop. The next controller runs the inputs again at once.
 	RunCancelledReason = "RunCancelled"
 
-	// RunInterruptedReason: a run was ended by force, or the controller that had
-	// it is gone. What it left behind is found out and healed before anything
-	// else is run.
+	// RunInterruptedReason: the controller that had a run is gone, or runs of these
+	// inputs are interrupted time after time. What it left behind is found out and
+	// healed before anything else is run. A run whose controller has seen Pulumi
+	// being killed has the reason of one that failed, and is healed all the same.
 	RunInterruptedReason = "RunInterrupted"
 
 	// RecoveryFailedReason: what an interrupted run left behind could not be

@@ -130,7 +130,8 @@ func (r Run) NeedsArtifact() bool {
 type Interrupted struct {
 	// ID of the run.
 	ID string
-	// Host that it was on. Its holder is proven to be gone.
+	// Host that it was on. Its holder is proven to be gone, or has itself seen that
+	// Pulumi was ended by force, and lives on.
 	Host string
 }
 
