@@ -11,7 +11,7 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/notify"
@@ -21,8 +21,9 @@ import (
 // hanging is a notification-controller that never answers, until the test ends.
 type hanging struct{ open chan struct{} }
 
-func (h hanging) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {
+func (h hanging) Send(client.Object, map[string]string, string, string, string) error {
 	<-h.open
+	return nil
 }
 
 func TestNoReconcileWaitsForNotificationController(t *testing.T) {

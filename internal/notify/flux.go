@@ -11,7 +11,6 @@ import (
 	"net/http"
 
 	"github.com/fluxcd/pkg/runtime/events"
-	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -35,17 +34,6 @@ func ForManager(mgr ctrl.Manager, address, name string, registerer prometheus.Re
 		options.Sender = sender
 	}
 	return New(options)
-}
-
-// newSender returns a recorder that only sends.
-func newSender(scheme *runtime.Scheme, log logr.Logger, address, name string) (*events.Recorder, error) {
-	sender, err := events.NewRecorderForScheme(scheme, unwritten{}, log, address, name)
-	if err != nil {
-		return nil, fmt.Errorf("failed to read --events-addr: %w", err)
-	}
-	client := sender.Client.HTTPClient
-	client.Transport = closing{client.Transport}
-	return sender, nil
 }
 
 // unwritten writes no Kubernetes Event: the Writer has done that.

@@ -3,9 +3,9 @@
 
 // Package notify takes events off the hands of reconciles: the Kubernetes Event
 // is written as ever, and what goes to notification-controller waits in a bounded
-// queue, as fluxcd/pkg/runtime/events posts while its caller waits: five attempts
-// and half a minute where nobody answers. What is worth an event, and what it
-// says, must not be decided here.
+// queue, as fluxcd/pkg/runtime/events posts while its caller waits. It is sent again
+// for as long as a notification-controller is away that moves to another node. What
+// is worth an event, and what it says, must not be decided here.
 package notify
 
 import (
@@ -34,13 +34,18 @@ type Recorder interface {
 	AnnotatedEventf(object runtime.Object, annotations map[string]string, eventtype, reason, format string, args ...any)
 }
 
+// Sender sends an event to notification-controller. It may block. The error is that
+// of an event that has not arrived, and that the Sender has given up.
+type Sender interface {
+	Send(object client.Object, annotations map[string]string, eventtype, reason, message string) error
+}
+
 // Options of a Queue. All but Sender are required.
 type Options struct {
 	// Writer writes the Kubernetes Event. It must not block.
 	Writer Recorder
-	// Sender sends to notification-controller. It may block. Nil is nobody to send
-	// to.
-	Sender Recorder
+	// Sender sends to notification-controller. Nil is nobody to send to.
+	Sender Sender
 	// Size is how many events may wait to be sent: at least 1.
 	Size int
 	// Scheme knows the kinds of the objects.
@@ -84,7 +89,7 @@ func New(options Options) (*Queue, error) {
 		waiting: make(chan event, max(options.Size, 1)),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "pulumi_events_dropped_total",
-			Help: "Number of events that were not sent to notification-controller because too many were waiting, or at the end of the controller.",
+			Help: "Number of events that notification-controller did not get because it was away for too long, refused them or was sent too many, or at the end of the controller.",
 		}),
 	}
 	if err := options.Registerer.Register(q.dropped); err != nil {
@@ -178,7 +183,10 @@ func (q *Queue) work() {
 			q.dropped.Inc()
 			continue
 		}
-		q.options.Sender.AnnotatedEventf(e.object, e.annotations, e.eventtype, e.reason, "%s", e.message)
+		if err := q.options.Sender.Send(e.object, e.annotations, e.eventtype, e.reason, e.message); err != nil {
+			// The recorder has it in the log.
+			q.dropped.Inc()
+		}
 	}
 }
 

@@ -114,7 +114,8 @@ func newQueue(t *testing.T, address string, size int) (*Queue, *written) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender.Client.RetryWaitMin, sender.Client.RetryWaitMax = time.Microsecond, time.Millisecond
+	sender.recorder.Client.RetryWaitMin, sender.recorder.Client.RetryWaitMax = time.Microsecond, time.Millisecond
+	sender.patience = 20 * time.Millisecond
 	w := &written{}
 	q, err := New(Options{
 		Writer: w, Sender: sender, Size: size, Scheme: scheme(t), Registerer: prometheus.NewRegistry(), Log: logr.Discard(),
@@ -222,10 +223,10 @@ func TestTheOrderOfAnObjectIsKept(t *testing.T) {
 }
 
 func TestAnAnswerThatIsNoneOfOursIsNotRetriedForEver(t *testing.T) {
-	for name, test := range map[string]struct{ code, posts int }{
-		"429, which is a duplicate": {http.StatusTooManyRequests, 2},
-		"400":                       {http.StatusBadRequest, 2},
-		"500":                       {http.StatusInternalServerError, 10},
+	for name, test := range map[string]struct{ code, posts, lost int }{
+		"429, which is a duplicate": {http.StatusTooManyRequests, 2, 0},
+		"400":                       {http.StatusBadRequest, 2, 2},
+		"500":                       {http.StatusInternalServerError, 10, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -236,6 +237,7 @@ func TestAnAnswerThatIsNoneOfOursIsNotRetriedForEver(t *testing.T) {
 			closed(g, q)
 			g.Expect(w.all()).To(HaveLen(2))
 			g.Expect(server.count()).To(Equal(test.posts))
+			g.Expect(testutil.ToFloat64(q.dropped)).To(BeEquivalentTo(test.lost))
 		})
 	}
 }
@@ -251,6 +253,7 @@ func TestNobodyThereSlowsNobodyDown(t *testing.T) {
 	}
 	g.Expect(w.all()).To(HaveLen(5), "the Kubernetes Events are written")
 	closed(g, q)
+	g.Expect(testutil.ToFloat64(q.dropped)).To(BeEquivalentTo(5), "what is given up is counted")
 }
 
 func TestAHangingReceiverSlowsNobodyDown(t *testing.T) {

@@ -1,0 +1,109 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/fluxcd/pkg/runtime/events"
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// patience is how long an event is sent again while nobody answers. A pod whose
+	// node is lost is started elsewhere after about six minutes. The events after it
+	// wait as long, and no longer: one that is never answered delays the others by
+	// this.
+	patience = 10 * time.Minute
+	// retryWait is the longest wait between two attempts. It is shorter than what the
+	// end of the controller leaves for the last events.
+	retryWait = 3 * time.Second
+	// answers is how many times an event is sent to somebody who is there and fails at
+	// it: the event may be the cause, and the others wait for it.
+	answers = 5
+)
+
+// fluxSender sends with the recorder of pkg/runtime, which says nothing of what
+// became of an event and gives it up after five attempts, which is 15 seconds of a
+// refused connection. One goroutine may use it.
+type fluxSender struct {
+	recorder *events.Recorder
+	// recoverable is what the recorder says of an answer.
+	recoverable func(ctx context.Context, response *http.Response, err error) (bool, error)
+	patience    time.Duration
+	now         func() time.Time
+
+	// since is when the event was first sent, answered how many answers it had, and
+	// lost why it was given up.
+	since    time.Time
+	answered int
+	lost     error
+}
+
+// newSender returns a sender to the address.
+func newSender(scheme *runtime.Scheme, log logr.Logger, address, name string) (*fluxSender, error) {
+	recorder, err := events.NewRecorderForScheme(scheme, unwritten{}, log, address, name)
+	if err != nil {
+		return nil, fmt.Errorf("failed to read --events-addr: %w", err)
+	}
+	s := &fluxSender{recorder: recorder, recoverable: recorder.Client.CheckRetry, patience: patience, now: time.Now}
+	recorder.Client.HTTPClient.Transport = closing{recorder.Client.HTTPClient.Transport}
+	recorder.Client.RetryMax = math.MaxInt // again decides
+	recorder.Client.RetryWaitMax = retryWait
+	recorder.Client.CheckRetry = s.again
+	recorder.Client.ErrorHandler = s.giveUp
+	return s, nil
+}
+
+// Send implements Sender.
+func (s *fluxSender) Send(object client.Object, annotations map[string]string, eventtype, reason, message string) error {
+	s.since, s.answered, s.lost = s.now(), 0, nil
+	s.recorder.AnnotatedEventf(object, annotations, eventtype, reason, "%s", message)
+	return s.lost
+}
+
+// again tells whether an event is to be sent again, and otherwise, with an error,
+// that it is lost.
+func (s *fluxSender) again(ctx context.Context, response *http.Response, err error) (bool, error) {
+	recoverable, cause := s.recoverable(ctx, response, err)
+	if cause == nil {
+		cause = err
+	}
+	switch {
+	case response != nil && response.StatusCode >= http.StatusBadRequest && !recoverable && response.StatusCode != http.StatusTooManyRequests:
+		return false, errors.Join(cause, fmt.Errorf("notification-controller refuses it: %s", response.Status))
+	case !recoverable:
+		return false, cause // a duplicate has arrived before
+	case isAway(response):
+		return s.now().Sub(s.since) < s.patience, cause
+	}
+	s.answered++
+	return s.answered < answers, cause
+}
+
+// isAway tells an attempt that has not come to notification-controller: what stands
+// between may answer for it.
+func isAway(response *http.Response) bool {
+	if response == nil {
+		return true
+	}
+	switch response.StatusCode {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// giveUp is called with each event that has not arrived.
+func (s *fluxSender) giveUp(_ *http.Response, err error, attempts int) (*http.Response, error) {
+	s.lost = fmt.Errorf("given up after %d attempts in %s: %w", attempts, s.now().Sub(s.since).Round(time.Second), err)
+	return nil, s.lost
+}
