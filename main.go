@@ -95,6 +95,9 @@ type config struct {
 
 func main() {
 	c, err := parse(os.Args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		return // asked for, and printed
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
@@ -114,6 +117,7 @@ func parse(args []string) (config, error) {
 		passedEnv:        passedEnv(os.LookupEnv),
 	}
 	fs := flag.NewFlagSet(controllerName, flag.ContinueOnError)
+	fs.SetOutput(os.Stdout) // of --help; an error is returned
 	var access acl.Options
 	var gates features.FeatureGates
 	if err := bindFlags(fs, &c, &access, &gates); err != nil {

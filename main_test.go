@@ -5,6 +5,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -180,4 +181,22 @@ func TestJitterStaysWithinItsPercentage(t *testing.T) {
 	}
 	g.Expect(len(seen)).To(BeNumerically(">", 100))
 	g.Expect(jittered(0)(time.Minute)).To(Equal(time.Minute))
+}
+
+func TestHelpIsNoError(t *testing.T) {
+	const inside = "PULUMI_CONTROLLER_HELP"
+	if os.Getenv(inside) != "" {
+		os.Args = []string{controllerName, "--help"}
+		main()
+		return
+	}
+	g := NewWithT(t)
+	help := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHelpIsNoError$")
+	help.Env = append(os.Environ(), inside+"=yes")
+	var complaints strings.Builder
+	help.Stderr = &complaints
+	out, err := help.Output()
+	g.Expect(err).NotTo(HaveOccurred(), "it ends with 0")
+	g.Expect(string(out)).To(And(ContainSubstring("--events-addr"), ContainSubstring("--concurrent-runs")))
+	g.Expect(complaints.String()).To(BeEmpty())
 }
