@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fluxcd/cli-utils/pkg/flowcontrol"
 	"github.com/fluxcd/pkg/runtime/acl"
 	runtimeclient "github.com/fluxcd/pkg/runtime/client"
 	runtimectrl "github.com/fluxcd/pkg/runtime/controller"
@@ -41,6 +42,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -256,7 +258,7 @@ func run(ctx context.Context, c config) error {
 		return err
 	}
 
-	restConfig, err := clusterConfig(c)
+	restConfig, err := clusterConfig(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -460,14 +462,33 @@ func newRunner(c config, waker *controller.Waker, accounts local.Accounts) (*loc
 }
 
 // clusterConfig is how the API server is reached.
-func clusterConfig(c config) (*rest.Config, error) {
+func clusterConfig(ctx context.Context, c config) (*rest.Config, error) {
 	restConfig, err := ctrl.GetConfig()
 	if err != nil {
 		return nil, fmt.Errorf("failed to find the API server: %w", err)
 	}
-	restConfig.QPS, restConfig.Burst = c.client.QPS, c.client.Burst
+	// Each Stack brings the same warnings, as that of the name of the finalizer.
+	restConfig.WarningHandlerWithContext = ctrllog.NewKubeAPIWarningLogger(ctrllog.KubeAPIWarningLoggerOptions{Deduplicate: true})
+	limitRate(ctx, restConfig, c.client)
 	return restConfig, nil
 }
+
+// limitRate has the client limit its requests only where the API server does not
+// share itself out fairly, as the shared package does, whose own function exits
+// where there is no API server and waits for one for ever.
+func limitRate(ctx context.Context, restConfig *rest.Config, limits runtimeclient.Options) {
+	ctx, cancel := context.WithTimeout(ctx, flowControlTimeout)
+	defer cancel()
+	if fair, err := flowcontrol.IsEnabled(ctx, restConfig); err == nil && fair {
+		restConfig.QPS, restConfig.Burst = -1, -1
+		return
+	}
+	restConfig.QPS, restConfig.Burst = limits.QPS, limits.Burst
+}
+
+// flowControlTimeout is how long the API server may take to tell whether it has
+// Priority and Fairness.
+const flowControlTimeout = 10 * time.Second
 
 // newManager makes the manager, with Secrets and ConfigMaps kept out of its
 // cache: only their metadata is watched.

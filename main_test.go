@@ -4,6 +4,8 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,9 +15,17 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/runtime/acl"
+	runtimeclient "github.com/fluxcd/pkg/runtime/client"
 	"github.com/fluxcd/pkg/runtime/features"
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/gomega"
 	flag "github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // fluxDefaults are the flags of kustomize-controller and helm-controller that
@@ -199,4 +209,55 @@ func TestHelpIsNoError(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred(), "it ends with 0")
 	g.Expect(string(out)).To(And(ContainSubstring("--events-addr"), ContainSubstring("--concurrent-runs")))
 	g.Expect(complaints.String()).To(BeEmpty())
+}
+
+func TestTheClientLimitsItselfWhereTheServerDoesNot(t *testing.T) {
+	for name, fair := range map[string]bool{"with Priority and Fairness": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if fair {
+					w.Header().Set("X-Kubernetes-PF-FlowSchema-UID", "1")
+				}
+			}))
+			defer server.Close()
+			restConfig := &rest.Config{Host: server.URL}
+			limitRate(t.Context(), restConfig, runtimeclient.Options{QPS: 50, Burst: 300})
+			if fair {
+				g.Expect(restConfig.QPS).To(BeNumerically("<", 0))
+				return
+			}
+			g.Expect(restConfig.QPS).To(BeEquivalentTo(50))
+			g.Expect(restConfig.Burst).To(Equal(300))
+		})
+	}
+}
+
+func TestAWarningOfTheAPIServerIsLoggedOnce(t *testing.T) {
+	g := NewWithT(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Warning", `299 - "prefer another name"`)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"b"}}`))
+	}))
+	defer server.Close()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	g.Expect(clientcmd.WriteToFile(clientcmdapi.Config{
+		CurrentContext: "test",
+		Clusters:       map[string]*clientcmdapi.Cluster{"test": {Server: server.URL}},
+		Contexts:       map[string]*clientcmdapi.Context{"test": {Cluster: "test"}},
+	}, kubeconfig)).To(Succeed())
+	t.Setenv("KUBECONFIG", kubeconfig)
+	restConfig, err := clusterConfig(t.Context(), config{})
+	g.Expect(err).NotTo(HaveOccurred())
+	clients, err := kubernetes.NewForConfig(restConfig)
+	g.Expect(err).NotTo(HaveOccurred())
+
+	var lines []string
+	ctx := logr.NewContext(t.Context(), funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{}))
+	for range 3 {
+		_, err := clients.CoreV1().ConfigMaps("b").Get(ctx, "a", metav1.GetOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	g.Expect(lines).To(ConsistOf(ContainSubstring("prefer another name")))
 }
