@@ -107,6 +107,13 @@ func runEvent(record v1.RunStatus, result *run.Result) notice {
 		}
 		return e
 	}
+	if result.Outcome == run.Cancelled {
+		// It did not fail, and is run again. Nobody is alerted for the controller's own
+		// end, and no forge is told anything: they pass over this reason.
+		e.reason = meta.ProgressingReason
+		e.message = fmt.Sprintf("%s was stopped after %s: %s", name, took, result.Message)
+		return e
+	}
 	e.kind = corev1.EventTypeWarning
 	e.message = fmt.Sprintf("%s failed after %s: %s", name, took, result.Message)
 	return e

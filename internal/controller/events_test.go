@@ -142,6 +142,17 @@ func TestAFailureIsToldWithItsRevision(t *testing.T) {
 	g.Expect(w.events.about("originRevision")).To(Equal([]string{commitA}))
 }
 
+func TestARunThatIsStoppedIsNoFailure(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := sourceWorld(t)
+	w.run(run.Cancelled, "cancelled: the controller is shutting down", run.Changes{})
+	g.Expect(w.events.lines).To(Equal([]string{"Normal Progressing Update was stopped after 1s: cancelled: the controller is shutting down"}))
+	g.Expect(w.events.about("revision")).To(Equal([]string{commitA}))
+
+	w.run(run.Succeeded, "", run.Changes{Created: 1})
+	g.Expect(w.events.lines[1:]).To(ConsistOf(HavePrefix("Normal ReconciliationSucceeded")))
+}
+
 func TestWhatStandsInTheWayIsToldWithTheRevision(t *testing.T) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}, Data: map[string][]byte{"token": []byte("xyzzy")}}
 	g := NewWithT(t)

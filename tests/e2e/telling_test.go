@@ -233,7 +233,9 @@ func whatIsToldAtTheEndArrives(u tellingPart) {
 	u.Expect(u.Controller.Stop()).To(Succeed())
 	told := u.receiver.about(stack)
 	u.Expect(told).To(HaveLen(1))
-	u.Expect(told[0].Reason).To(Equal(v1.RunCancelledReason))
+	u.Expect(told[0].Severity).To(Equal("info"), "it is no failure")
+	u.Expect(told[0].Reason).To(Equal(meta.ProgressingReason))
+	u.Expect(told[0].Message).To(ContainSubstring("Update was stopped after "))
 	u.Expect(u.StartController()).To(Succeed())
 	u.awaitReady(stack)
 }
