@@ -322,7 +322,8 @@ func notDestroyed(seen *observed) (reason, while string) {
 	return "", ""
 }
 
-// report writes a failure into the conditions, and tells of it once.
+// report writes a failure into the conditions, and tells of it once: that of a run
+// was told when the run ended.
 func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision, mark func(stack *v1.Stack, reason, message string)) error {
 	before := conditions.Get(stack, meta.ReadyCondition)
 	if err := r.patchStatus(ctx, stack, func() {
@@ -332,7 +333,7 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 	}); err != nil {
 		return err
 	}
-	if !isTold(stack, before, decision) {
+	if !isTold(before, decision) && !isOfLastRun(stack, decision) {
 		kind := corev1.EventTypeWarning
 		if decision.Awaited {
 			// As in Flux: a chat is not told of each Stack that was there before its source.
@@ -344,16 +345,15 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 	return nil
 }
 
-// isTold tells whether people know already: the condition said so, or the event of
-// the run did, which had ended when there was another generation to be looked at.
-func isTold(stack *v1.Stack, before *metav1.Condition, decision decide.Decision) bool {
-	if before == nil {
-		return false
-	}
+// isTold tells whether the condition says what was decided.
+func isTold(ready *metav1.Condition, decision decide.Decision) bool {
+	return ready != nil && ready.Reason == decision.Reason && ready.Message == decision.Message
+}
+
+// isOfLastRun tells whether what was decided says again how the last run failed.
+func isOfLastRun(stack *v1.Stack, decision decide.Decision) bool {
 	last := stack.Status.LastUpdate
-	failed := last != nil && last.Reason == decision.Reason && last.Message == decision.Message
-	return (before.Reason == decision.Reason && before.Message == decision.Message) ||
-		(before.Reason == meta.ProgressingReason && failed)
+	return last != nil && last.State == v1.UpdateFailed && last.Reason == decision.Reason && last.Message == decision.Message
 }
 
 // patchStatus applies the change to the status and writes it if that makes a

@@ -4,9 +4,14 @@
 package controller
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"strconv"
 
 	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
+	"github.com/fluxcd/pkg/apis/meta"
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -22,11 +27,7 @@ const (
 // drops every key that has not the group of the object before it.
 //
 // Each event has a revision: the providers of commit statuses take all failures,
-// and one without a revision comes to nobody but the log of the Alert. The token
-// keeps apart what is told twice in the same words, as a second failure after a
-// success in between: the same message about the same revision is otherwise taken
-// for a duplicate. An event follows the write of what it tells of, and so the
-// version of the object is another each time, and the same where it is repeated.
+// and one without a revision comes to nobody but the log of the Alert.
 func eventMetadata(stack *v1.Stack, e notice) map[string]string {
 	revision, originRevision := e.revision, e.originRevision
 	if revision == "" {
@@ -40,7 +41,7 @@ func eventMetadata(stack *v1.Stack, e notice) map[string]string {
 	}
 	set(eventv1.MetaRevisionKey, revision)
 	set(eventv1.MetaOriginRevisionKey, originRevision)
-	set(eventv1.MetaTokenKey, stack.ResourceVersion)
+	set(eventv1.MetaTokenKey, eventToken(stack, e))
 	set(stackKey, stack.Spec.Stack)
 	set(permalinkKey, e.permalink)
 	if e.commitStatus {
@@ -54,6 +55,35 @@ func eventMetadata(stack *v1.Stack, e notice) map[string]string {
 		}
 	}
 	return metadata
+}
+
+// eventToken keeps apart what is told twice in the same words about the same revision,
+// as a second failure after a success in between, which would otherwise be taken
+// for a duplicate: notification-controller hands the same on once in five minutes.
+// An event follows the write of what it tells of, so that the version of the object
+// is another each time.
+//
+// A failure that is repeated while nothing succeeds and nobody edits the Stack is
+// such a duplicate. Once a run has failed, or while there was none, nothing but a run
+// succeeds.
+func eventToken(stack *v1.Stack, e notice) string {
+	last := stack.Status.LastUpdate
+	unbroken := last == nil || last.State == v1.UpdateFailed
+	if e.kind != corev1.EventTypeWarning || !unbroken {
+		return stack.ResourceVersion
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", stack.Generation, lastSuccess(stack)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// lastSuccess names the last run that succeeded, among those that are known.
+func lastSuccess(stack *v1.Stack) string {
+	for _, ended := range stack.Status.History { // the last is the first
+		if ended.LastReconciledStatus == meta.ReconciliationSucceededReason {
+			return fmt.Sprintf("%s %d %d", ended.Digest, ended.TotalReconciliations, ended.LastReconciled.Unix())
+		}
+	}
+	return string(stack.UID)
 }
 
 // knownRevision is the last revision that the Stack is known to be about, for

@@ -114,8 +114,10 @@ func runEvent(record v1.RunStatus, result *run.Result) notice {
 		e.message = fmt.Sprintf("%s was stopped after %s: %s", name, took, result.Message)
 		return e
 	}
+	// Without how long it took, by which the same failure would be told in other
+	// words with each retry.
 	e.kind = corev1.EventTypeWarning
-	e.message = fmt.Sprintf("%s failed after %s: %s", name, took, result.Message)
+	e.message = fmt.Sprintf("%s failed: %s", name, result.Message)
 	return e
 }
 

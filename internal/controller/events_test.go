@@ -136,10 +136,56 @@ func TestAFailureIsToldWithItsRevision(t *testing.T) {
 	from.Revision, from.OriginRevision = ociA, commitA
 	w.run(run.Failed, "no such bucket", run.Changes{})
 	w.mustReconcile()
-	g.Expect(w.events.lines).To(Equal([]string{"Warning UpdateFailed Update failed after 1s: no such bucket"}), "once")
+	g.Expect(w.events.lines).To(Equal([]string{"Warning UpdateFailed Update failed: no such bucket"}), "once")
 	g.Expect(w.events.commitStatuses).To(BeEmpty(), "a failure goes to forges as it is")
 	g.Expect(w.events.about("revision")).To(Equal([]string{ociA}))
 	g.Expect(w.events.about("originRevision")).To(Equal([]string{commitA}))
+}
+
+func TestAFailureThatIsRepeatedIsTheSame(t *testing.T) {
+	g := NewWithT(t)
+	w, from := sourceWorld(t)
+	var told []string // what notification-controller finds duplicates by
+	fails := func(what string) {
+		w.passTime(v1.DefaultInterval + time.Minute)
+		w.run(run.Failed, what, run.Changes{})
+		last := len(w.events.lines) - 1
+		told = append(told, w.events.lines[last]+w.events.metadata[len(w.events.metadata)-1]["pulumi.com/token"])
+	}
+	w.run(run.Succeeded, "", run.Changes{})
+	from.Digest = "sha256:b"
+	for range 3 {
+		fails("no luck")
+	}
+	g.Expect(told[1:3]).To(HaveEach(told[0]))
+	fails("no luck today")
+	g.Expect(told[3]).NotTo(Equal(told[0]), "another failure")
+
+	w.passTime(v1.DefaultInterval + time.Minute)
+	w.run(run.Succeeded, "", run.Changes{})
+	w.request()
+	fails("no luck")
+	g.Expect(told[:3]).NotTo(ContainElement(told[4]), "after a success")
+	w.edit(func(s *v1.Stack) { s.Generation++ })
+	fails("no luck")
+	g.Expect(told[4]).NotTo(Equal(told[5]), "after an edit")
+}
+
+func TestAFlappingSourceRepeatsNoFailure(t *testing.T) {
+	g := NewWithT(t)
+	w, from := sourceWorld(t)
+	w.run(run.Failed, "no luck", run.Changes{})
+	for range 3 {
+		from.err = source.ErrNotReady
+		w.mustReconcile()
+		from.err = nil
+		w.mustReconcile()
+	}
+	g.Expect(w.events.lines[0]).To(Equal("Warning UpdateFailed Update failed: no luck"))
+	g.Expect(w.events.lines[1:]).To(HaveEach(HavePrefix("Warning ArtifactFailed")), "the run has told of its own")
+	for _, token := range w.events.about("token")[2:] {
+		g.Expect(token).To(Equal(w.events.about("token")[1]), "notification-controller drops the duplicates")
+	}
 }
 
 func TestARunThatIsStoppedIsNoFailure(t *testing.T) {
@@ -231,7 +277,7 @@ func TestADestroyIsToldWithTheRevisionThatIsDestroyed(t *testing.T) {
 	w.run(run.Succeeded, "", run.Changes{Created: 1})
 	g.Expect(w.Delete(t.Context(), &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}})).To(Succeed())
 	w.run(run.Failed, "in use", run.Changes{})
-	g.Expect(w.events.lines[1:]).To(Equal([]string{"Warning DestroyFailed Destroy failed after 1s: in use"}))
+	g.Expect(w.events.lines[1:]).To(Equal([]string{"Warning DestroyFailed Destroy failed: in use"}))
 	g.Expect(w.events.about("revision")).To(HaveEach(commitA))
 
 	w.Now = func() time.Time { return started.Add(v1.DefaultInterval + time.Minute) }

@@ -214,6 +214,6 @@ func TestRunEvent(t *testing.T) {
 	g.Expect(e.revision).To(Equal(gitRevision))
 
 	e = runEvent(record, result(run.Failed, "no such bucket"))
-	g.Expect(e.message).To(Equal("Update failed after 14s: no such bucket"))
+	g.Expect(e.message).To(Equal("Update failed: no such bucket"))
 	g.Expect(e.kind).To(Equal("Warning"))
 }

@@ -43,7 +43,7 @@ func TestAnAlertTellsOfSuccessAndOfFailure(t *testing.T) {
 	second := source.commit(project("lab", oneThing("two", "failures: {update: the quota is exceeded}")))
 	u.awaitFailure(stack, v1.UpdateFailedReason, "the quota is exceeded")
 	for _, told := range []*hook{all, failures} {
-		u.isAbout(u.awaitNotice(told, stack, "error", v1.UpdateFailedReason, "Update failed after ", "the quota is exceeded"), stack, second)
+		u.isAbout(u.awaitNotice(told, stack, "error", v1.UpdateFailedReason, "Update failed: ", "the quota is exceeded"), stack, second)
 	}
 	for _, event := range failures.events(u) {
 		u.Expect(event.Severity).To(Equal("error"))
