@@ -476,7 +476,8 @@ type StackStatus struct {
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// LastAttemptedRevision is the revision of the program that was last run.
+	// LastAttemptedRevision is the revision of the program that was last looked at:
+	// run, or found to need no run, or kept from one by a failure.
 	// +optional
 	LastAttemptedRevision string `json:"lastAttemptedRevision,omitempty"`
 

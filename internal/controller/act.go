@@ -63,9 +63,10 @@ func (r *StackReconciler) inSync(ctx context.Context, stack *v1.Stack, seen *obs
 	before := readinessOf(stack)
 	if err := r.patchStatus(ctx, stack, func() {
 		markHandled(stack)
+		stack.Status.LastAttemptedRevision = seen.program.Revision
 		if seen.Preview {
 			// The last run was the preview of these inputs.
-			markPreviewed(stack, stack.Status.LastUpdate.Message)
+			markPreviewed(stack, previewedAt(seen.program.Revision, stack.Status.LastUpdate.Message))
 			return
 		}
 		markInSync(stack, seen.program.Revision, seen.program.OriginRevision)
@@ -322,25 +323,30 @@ func notDestroyed(seen *observed) (reason, while string) {
 	return "", ""
 }
 
-// report writes a failure into the conditions, and tells of it once: that of a run
-// was told when the run ended.
+// report writes a failure into the conditions, and tells of it once for each
+// revision: that of a run was told when the run ended.
 func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision, mark func(stack *v1.Stack, reason, message string)) error {
 	before := conditions.Get(stack, meta.ReadyCondition)
+	revision := seen.program.Revision
+	isNew := revision != "" && revision != stack.Status.LastAttemptedRevision
 	if err := r.patchStatus(ctx, stack, func() {
+		if revision != "" {
+			stack.Status.LastAttemptedRevision = revision
+		}
 		// Answered with a failure, but the run that is asked for is still to come.
 		takeOn(stack)
 		mark(stack, decision.Reason, decision.Message)
 	}); err != nil {
 		return err
 	}
-	if !isTold(before, decision) && !isOfLastRun(stack, decision) {
+	if isNew || (!isTold(before, decision) && !isOfLastRun(stack, decision)) {
 		kind := corev1.EventTypeWarning
 		if decision.Awaited {
 			// As in Flux: a chat is not told of each Stack that was there before its source.
 			kind = eventv1.EventTypeTrace
 		}
 		r.announce(stack, notice{kind: kind, reason: decision.Reason, message: decision.Message,
-			revision: seen.program.Revision, originRevision: seen.program.OriginRevision})
+			revision: revision, originRevision: seen.program.OriginRevision})
 	}
 	return nil
 }

@@ -87,18 +87,18 @@ func lastSuccess(stack *v1.Stack) string {
 }
 
 // knownRevision is the last revision that the Stack is known to be about, for
-// what happens while its source tells none: the applied one, or the one that
-// failed after it.
+// what happens while its source tells none: the applied one, or the one that was
+// looked at after it.
 func knownRevision(stack *v1.Stack) (revision, originRevision string) {
 	status := &stack.Status
-	applied := status.LastUpdate != nil && status.LastUpdate.State == v1.UpdateSucceeded && status.LastUpdate.Type != v1.UpdateTypePreview
-	if status.LastAttemptedRevision == "" || (applied && status.LastAppliedRevision != "") {
+	attempted := status.LastAttemptedRevision
+	if attempted == "" || attempted == status.LastAppliedRevision {
 		return status.LastAppliedRevision, status.LastAppliedOriginRevision
 	}
-	if last := status.History.Latest(); last != nil && last.Metadata["revision"] == status.LastAttemptedRevision {
-		return status.LastAttemptedRevision, last.Metadata["originRevision"]
+	if last := status.History.Latest(); last != nil && last.Metadata["revision"] == attempted {
+		return attempted, last.Metadata["originRevision"]
 	}
-	return status.LastAttemptedRevision, ""
+	return attempted, ""
 }
 
 // isChanged tells whether anything is not as it was before.

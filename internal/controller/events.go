@@ -43,14 +43,15 @@ func (r *StackReconciler) announce(stack *v1.Stack, e notice) {
 	r.Events.AnnotatedEventf(stack, eventMetadata(stack, e), e.kind, e.reason, "%s", e.message)
 }
 
-// readiness is whether a Stack is Ready, and at which revision.
+// readiness is whether a Stack is Ready, and at which revision: the one that is
+// applied, and the one that was looked at, which a preview does not apply.
 type readiness struct {
-	ready                    bool
-	revision, originRevision string
+	ready                              bool
+	revision, originRevision, lookedAt string
 }
 
 func readinessOf(stack *v1.Stack) readiness {
-	return readiness{conditions.IsReady(stack), stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision}
+	return readiness{conditions.IsReady(stack), stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision, stack.Status.LastAttemptedRevision}
 }
 
 // announceReady tells git forges that the revision is what it should be, when the
@@ -150,9 +151,25 @@ func changesCounted(c run.Changes) []counted {
 	}
 }
 
+// The parts of previewText before the revision and before the counts.
+const (
+	previewedText = "Previewed revision "
+	previewCounts = ": "
+)
+
 // previewText tells what an update would do: 2 to create, 3 unchanged.
 func previewText(revision string, c run.Changes) string {
-	return fmt.Sprintf("Previewed revision %s: %s", revision, list(previewCounted(c)))
+	return previewedText + revision + previewCounts + list(previewCounted(c))
+}
+
+// previewedAt is what a preview has found, told of another revision with the same
+// content.
+func previewedAt(revision, found string) string {
+	at := strings.LastIndex(found, previewCounts)
+	if at < 0 {
+		return found
+	}
+	return previewedText + revision + found[at:]
 }
 
 func previewCounted(c run.Changes) []counted {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -169,6 +170,55 @@ func TestAFailureThatIsRepeatedIsTheSame(t *testing.T) {
 	w.edit(func(s *v1.Stack) { s.Generation++ })
 	fails("no luck")
 	g.Expect(told[4]).NotTo(Equal(told[5]), "after an edit")
+}
+
+func TestANewCommitWithTheSameProblemIsToldOf(t *testing.T) {
+	g := NewWithT(t)
+	w, from := sourceWorld(t, func(s *v1.Stack) {
+		s.Spec.EnvRefs = map[string]v1.ResourceRef{"TOKEN": {
+			Type: v1.ResourceRefSecret, Secret: &v1.SecretKeyReference{Name: "gone", Key: "token"},
+		}}
+	})
+	w.mustReconcile()
+	from.Revision, from.Digest = commitB, "sha256:b"
+	w.mustReconcile()
+	w.mustReconcile()
+	g.Expect(w.events.lines).To(HaveLen(2), "once for each commit")
+	g.Expect(w.events.lines).To(HaveEach(HavePrefix("Warning " + v1.InputsFailedReason)))
+	g.Expect(w.events.about("revision")).To(Equal([]string{commitA, commitB}))
+
+	from.err = source.ErrNotReady
+	w.mustReconcile()
+	g.Expect(w.events.lines[2:]).To(ConsistOf(HavePrefix("Warning " + meta.ArtifactFailedReason)))
+	g.Expect(w.events.about("revision")[2:]).To(Equal([]string{commitB}), "the last that is known")
+}
+
+func TestANewCommitOfTheContentThatFailedIsToldOf(t *testing.T) {
+	g := NewWithT(t)
+	w, from := sourceWorld(t)
+	w.run(run.Failed, "no luck", run.Changes{})
+	from.Revision = commitB
+	w.mustReconcile()
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(1))
+	g.Expect(w.events.lines).To(Equal([]string{"Warning UpdateFailed Update failed: no luck", "Warning UpdateFailed no luck"}))
+	g.Expect(w.events.about("revision")).To(Equal([]string{commitA, commitB}))
+}
+
+func TestANewCommitOfThePreviewedContentIsToldOf(t *testing.T) {
+	g := NewWithT(t)
+	w, from := sourceWorld(t, func(s *v1.Stack) { s.Spec.Preview = true })
+	w.run(run.Succeeded, "", run.Changes{Created: 1})
+	from.Revision = commitB
+	w.mustReconcile()
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(1))
+	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(Equal("Previewed revision " + commitB + ": 1 to create"))
+	g.Expect(w.events.commitStatuses).To(Equal([]string{
+		"Normal ReconciliationSucceeded Previewed revision " + commitA + ": 1 to create",
+		"Normal ReconciliationSucceeded Previewed revision " + commitB + ": 1 to create",
+	}))
+	g.Expect(w.events.about("revision")).To(Equal([]string{commitA, commitA, commitB}))
 }
 
 func TestAFlappingSourceRepeatsNoFailure(t *testing.T) {
