@@ -73,7 +73,7 @@ func (r *StackReconciler) inSync(ctx context.Context, stack *v1.Stack, seen *obs
 	}); err != nil {
 		return err
 	}
-	r.announceReady(before, stack, seen.program.Revision, seen.program.OriginRevision)
+	r.announceReady(ctx, before, stack, seen.program.Revision, seen.program.OriginRevision)
 	return nil
 }
 
@@ -267,11 +267,11 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 		return err
 	}
 	r.Runs.Ended(run.Operation(record.Operation), result)
-	r.announce(stack, runEvent(record, result))
+	r.announce(ctx, stack, runEvent(record, result))
 	if len(result.Forgotten) > 0 {
-		r.announce(stack, forgottenEvent(result.Forgotten))
+		r.announce(ctx, stack, forgottenEvent(result.Forgotten))
 	}
-	r.announceReady(ready, stack, record.Revision, record.OriginRevision)
+	r.announceReady(ctx, ready, stack, record.Revision, record.OriginRevision)
 	if err := r.Runner.Forget(record.ID); err != nil {
 		// The result is in the status; what is left are files that the next
 		// start sweeps.
@@ -286,7 +286,7 @@ func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack) error {
 	if err := r.patchStatus(ctx, stack, func() { loseRun(stack, r.Now()) }); err != nil {
 		return err
 	}
-	r.announce(stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: stack.Status.LastUpdate.Message,
+	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: stack.Status.LastUpdate.Message,
 		revision: lost.Revision, originRevision: lost.OriginRevision})
 	return nil
 }
@@ -301,7 +301,7 @@ func (r *StackReconciler) letGo(ctx context.Context, stack *v1.Stack, seen *obse
 		return fmt.Errorf("failed to remove the finalizer: %w", err)
 	}
 	if reason, while := notDestroyed(seen); reason != "" {
-		r.announce(stack, notice{
+		r.announce(ctx, stack, notice{
 			kind:    corev1.EventTypeWarning,
 			reason:  reason,
 			message: fmt.Sprintf("The Stack was deleted while %s: stack %s was not destroyed", while, stack.Spec.Stack),
@@ -345,7 +345,7 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 			// As in Flux: a chat is not told of each Stack that was there before its source.
 			kind = eventv1.EventTypeTrace
 		}
-		r.announce(stack, notice{kind: kind, reason: decision.Reason, message: decision.Message,
+		r.announce(ctx, stack, notice{kind: kind, reason: decision.Reason, message: decision.Message,
 			revision: revision, originRevision: seen.program.OriginRevision})
 	}
 	return nil

@@ -177,7 +177,7 @@ func (r *StackReconciler) wait(ctx context.Context, stack *v1.Stack, seen *obser
 		return err
 	}
 	if before == nil || before.Reason != decision.Reason || before.Message != decision.Message {
-		r.announce(stack, notice{kind: corev1.EventTypeNormal, reason: decision.Reason, message: decision.Message})
+		r.announce(ctx, stack, notice{kind: corev1.EventTypeNormal, reason: decision.Reason, message: decision.Message})
 	}
 	return nil
 }

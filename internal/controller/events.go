@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -37,10 +39,17 @@ type notice struct {
 	commitStatus bool
 }
 
-// announce sends an event, when what it tells of is written. It is the one place
-// that does.
-func (r *StackReconciler) announce(stack *v1.Stack, e notice) {
-	r.Events.AnnotatedEventf(stack, eventMetadata(stack, e), e.kind, e.reason, "%s", e.message)
+// announce sends an event, when what it tells of is written, and has it in the log.
+// It is the one place that does.
+func (r *StackReconciler) announce(ctx context.Context, stack *v1.Stack, e notice) {
+	metadata := eventMetadata(stack, e)
+	r.Events.AnnotatedEventf(stack, metadata, e.kind, e.reason, "%s", e.message)
+	log := ctrl.LoggerFrom(ctx).WithValues("reason", e.reason, "revision", metadata[v1.GroupVersion.Group+"/"+eventv1.MetaRevisionKey])
+	if e.kind == corev1.EventTypeWarning {
+		log.Error(nil, e.message)
+		return
+	}
+	log.Info(e.message)
 }
 
 // readiness is whether a Stack is Ready, and at which revision: the one that is
@@ -58,11 +67,11 @@ func readinessOf(stack *v1.Stack) readiness {
 // Stack has just become Ready, or is so at another revision. A failure needs no
 // such event: notification-controller hands every failure to forges too, and an
 // event that is marked as a commit status to nobody else.
-func (r *StackReconciler) announceReady(before readiness, stack *v1.Stack, revision, originRevision string) {
+func (r *StackReconciler) announceReady(ctx context.Context, before readiness, stack *v1.Stack, revision, originRevision string) {
 	if now := readinessOf(stack); !now.ready || now == before {
 		return
 	}
-	r.announce(stack, notice{
+	r.announce(ctx, stack, notice{
 		kind:           corev1.EventTypeNormal,
 		reason:         conditions.GetReason(stack, meta.ReadyCondition),
 		message:        conditions.GetMessage(stack, meta.ReadyCondition),

@@ -5,14 +5,17 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
+	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -219,6 +222,26 @@ func TestANewCommitOfThePreviewedContentIsToldOf(t *testing.T) {
 		"Normal ReconciliationSucceeded Previewed revision " + commitB + ": 1 to create",
 	}))
 	g.Expect(w.events.about("revision")).To(Equal([]string{commitA, commitA, commitB}))
+}
+
+func TestWhatIsToldIsInTheLog(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := sourceWorld(t)
+	var lines []string
+	ctx := ctrl.LoggerInto(t.Context(), funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{}))
+	for _, outcome := range []run.Outcome{run.Failed, run.Succeeded} {
+		w.passTime(v1.DefaultInterval + time.Minute)
+		w.mustReconcile()
+		w.runner.end(w.stack().Status.Run.ID, outcome, "no luck")
+		_, err := w.Reconcile(ctx, ctrl.Request{NamespacedName: key})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	about := fmt.Sprintf("%q=%q", "revision", commitA)
+	g.Expect(lines).To(HaveExactElements(
+		And(HavePrefix(`"msg"="Update failed: no luck" "error"=null "reason"="UpdateFailed" `), ContainSubstring(about)),
+		And(HavePrefix(`"level"=0 "msg"="Update succeeded: no resources in 1s" "reason"="ReconciliationSucceeded" `), ContainSubstring(about)),
+		And(HavePrefix(`"level"=0 "msg"="Applied revision: `+commitA), ContainSubstring(about)),
+	))
 }
 
 func TestAFlappingSourceRepeatsNoFailure(t *testing.T) {

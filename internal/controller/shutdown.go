@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -124,5 +125,8 @@ func (r *StackReconciler) absorbRef(ctx context.Context, ref run.Ref) error {
 	if stack.Status.Run == nil || stack.Status.Run.ID != ref.ID || phase != run.Ended {
 		return nil
 	}
+	// The log of a reconcile has the keys that flux logs finds a Stack by.
+	ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("controller", "stack", "controllerGroup", v1.GroupVersion.Group,
+		"controllerKind", v1.StackKind, "namespace", ref.Namespace, "name", ref.Name))
 	return r.absorb(ctx, stack, result)
 }

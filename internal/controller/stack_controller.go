@@ -110,7 +110,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	switch {
 	case isTooLarge(err):
 		// An event is an object of its own, and the only place left to tell it.
-		r.announce(stack, notice{kind: corev1.EventTypeWarning, reason: v1.InvalidSpecReason,
+		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.InvalidSpecReason,
 			message: "The object is too large for its status to be written: move large values of spec.config into the program"})
 		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
 	case apierrors.IsConflict(err):

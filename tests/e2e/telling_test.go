@@ -170,7 +170,7 @@ func aLongRunIsToldOfOnce(u tellingPart) {
 		`pulumi_run_duration_seconds_count{operation="update",outcome="Succeeded"} 1`,
 		`pulumi_resource_changes_total{change="created"} 1`, `pulumi_runs_in_flight 0`, `pulumi_runs_waiting 0`, `pulumi_events_dropped_total 0`,
 	))
-	u.expectFluxLogs(stack, "lab:index:Thing (a): create started", "lab:index:Thing (a): create done")
+	u.expectFluxLogs(stack, "update starts", "lab:index:Thing (a): create started", "lab:index:Thing (a): create done", told[0].Message, told[1].Message)
 }
 
 // expectFluxLogs looks for lines as flux logs --kind=Stack --name=<name> does.

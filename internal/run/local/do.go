@@ -28,6 +28,7 @@ func (r *Runner) do(started run.Run) {
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
+	log.Info(string(started.Operation)+" starts", "timeout", timeout.String())
 	ctx, cancel := context.WithTimeout(r.life, timeout)
 	defer cancel()
 
