@@ -40,7 +40,7 @@ func TestAFailureOfAnOlderGenerationDoesNotSpeakForTheNewerOne(t *testing.T) {
 	g.Expect(stack.Status.LastUpdate.Reason).To(Equal(v1.UpdateFailedReason))
 	g.Expect(stack.Status.LastUpdate.Message).To(Equal("no luck"))
 	g.Expect(stack.Status.LastUpdate.Generation).To(BeEquivalentTo(1))
-	g.Expect(w.events.lines).To(ConsistOf("Warning UpdateFailed Update failed after 1s: no luck"))
+	g.Expect(w.events.lines).To(ConsistOf("Warning UpdateFailed Update failed: no luck"))
 
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run.Generation).To(BeEquivalentTo(2), "other inputs do not wait")
