@@ -90,10 +90,9 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	stack := &v1.Stack{}
 	if err := r.get(ctx, req, stack); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.Runner.Abandon(req.Namespace, req.Name)
-			r.forgetDuration(req)
+			return r.unwatched(ctx, req)
 		}
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		return ctrl.Result{}, err
 	}
 	defer func() { r.RecordDuration(ctx, stack, started) }()
 
