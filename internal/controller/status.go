@@ -371,7 +371,7 @@ func setLastUpdate(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, 
 		LastAttemptedCommit: commit,
 		LastResyncTime:      &metav1.Time{Time: at},
 	}
-	if state == v1.UpdateSucceeded && record.Operation != v1.OperationPreview {
+	if state == v1.UpdateSucceeded && record.Operation != v1.OperationPreview && record.Operation != v1.OperationRecover {
 		last.LastSuccessfulCommit = commit
 	} else if before := stack.Status.LastUpdate; before != nil {
 		last.LastSuccessfulCommit = before.LastSuccessfulCommit

@@ -103,6 +103,18 @@ func TestAStackThatIsNotFoundHasNotAlwaysGone(t *testing.T) {
 				r.Known, r.KnownBackend, r.MayBeGone = known, PublicBackend(r.Backend), true
 			},
 		},
+		"an update of what another controller has updated": {
+			operation: run.Update, want: run.Failed, says: "set spec.backend",
+			edit: func(r *run.Run, _ string) { r.Exists, r.MustExist = false, true },
+		},
+		"a destroy of what another controller has updated": {
+			operation: run.Destroy, want: run.Failed, says: "set spec.destroyOnFinalize to false",
+			edit: func(r *run.Run, _ string) { r.MustExist = true },
+		},
+		"a recovery of what another controller has updated": {
+			operation: run.Recover, want: run.Failed, says: "set spec.backend",
+			edit: func(r *run.Run, _ string) { r.MustExist, r.MayBeGone = true, true },
+		},
 		"a recovery of what was never updated": {operation: run.Recover, want: run.Succeeded},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -90,6 +90,9 @@ type Run struct {
 	// KnownBackend is the Result.Backend of the last run that had one. Where it is
 	// another than that of this run, a stack that is not found has not gone.
 	KnownBackend string
+	// MustExist says that another controller has updated the stack, which no run of
+	// this one has found yet: where it is not in the backend, that is not the one.
+	MustExist bool
 	// MayBeGone says of a Recover that the stack is to be destroyed, or was about
 	// to be, so that it is no fault where it is not there any more.
 	MayBeGone bool

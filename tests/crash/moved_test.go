@@ -1,0 +1,38 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// A Stack of the Pulumi operator, of which only the status tells that it was
+// updated, comes without the variable that named its backend.
+func TestMovedStackThatIsNotInItsBackend(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	u := newSubject(t, start(t), "moved")
+	u.Expect(u.s.Controller.Stop()).To(Succeed())
+	u.create(ctx, quick(1, "one"), func(stack *v1.Stack) { stack.Finalizers = []string{v1.StackFinalizer} })
+	stack := u.stack(ctx)
+	stack.Status.LastUpdate = &v1.LastUpdate{State: v1.UpdateSucceeded, Type: v1.UpdateTypeUp,
+		LastSuccessfulCommit: "0123456789012345678901234567890123456789", LastResyncTime: &metav1.Time{Time: time.Now()}}
+	u.Expect(u.s.Status().Update(ctx, stack)).To(Succeed())
+	u.Expect(u.s.StartController()).To(Succeed())
+	u.Expect(u.awaitReason(ctx, v1.UpdateFailedReason)).To(ContainSubstring("set spec.backend"))
+
+	u.Expect(u.s.Delete(ctx, u.stack(ctx))).To(Succeed())
+	u.Expect(u.awaitReason(ctx, v1.DestroyFailedReason)).To(ContainSubstring("set spec.destroyOnFinalize to false"))
+	found, err := u.cloud().Things()
+	u.Expect(err).NotTo(HaveOccurred())
+	u.Expect(found).To(BeEmpty(), "nothing is made a second time")
+	u.configure(ctx, func(spec *v1.StackSpec) { spec.DestroyOnFinalize = false })
+	u.awaitGone(ctx)
+}
