@@ -31,6 +31,11 @@ const fieldOwner = client.FieldOwner("pulumi-controller")
 
 // act does what was decided.
 func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision) error {
+	if !seen.Deleting && mayHaveMade(stack) {
+		if err := r.hold(ctx, stack); err != nil {
+			return err
+		}
+	}
 	switch decision.Action {
 	case decide.Nothing:
 		return r.nothing(ctx, stack, seen)
@@ -143,6 +148,13 @@ func (r *StackReconciler) hold(ctx context.Context, stack *v1.Stack) error {
 		return fmt.Errorf("failed to add the finalizer: %w", err)
 	}
 	return nil
+}
+
+// mayHaveMade tells that there may be something to undo. A finalizer that somebody
+// has removed since, with a kubectl replace or a restore, is put back: the object
+// would go without a destroy, and without a word.
+func mayHaveMade(stack *v1.Stack) bool {
+	return stack.Status.ProjectInfo != nil || stack.Status.Run != nil || len(stack.Status.Interrupted) > 0
 }
 
 func (r *StackReconciler) record(stack *v1.Stack, seen *observed, todo run.Run) v1.RunStatus {

@@ -12,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -50,7 +51,7 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 	blueprint := ctrl.NewControllerManagedBy(mgr).
 		For(&v1.Stack{}, builder.WithPredicates(predicate.Or(
 			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, operatorRequestedPredicate(), runEndedPredicate(),
-			selfChangedPredicate(),
+			selfChangedPredicate(), finalizerLostPredicate(),
 		))).
 		Watches(&v1.Stack{}, r.orderHandler()).
 		Watches(&v1.Program{},
@@ -78,6 +79,21 @@ func runEndedPredicate() predicate.Predicate {
 			before, okBefore := e.ObjectOld.(*v1.Stack)
 			after, okAfter := e.ObjectNew.(*v1.Stack)
 			return okBefore && okAfter && before.Status.Run != nil && after.Status.Run == nil
+		},
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+}
+
+// finalizerLostPredicate passes the write of somebody who has removed the finalizer
+// of a Stack that is to stay. That is put back at once: nothing tells of a deletion
+// before then.
+func finalizerLostPredicate() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return e.ObjectNew.GetDeletionTimestamp().IsZero() &&
+				controllerutil.ContainsFinalizer(e.ObjectOld, v1.StackFinalizer) && !controllerutil.ContainsFinalizer(e.ObjectNew, v1.StackFinalizer)
 		},
 		CreateFunc:  func(event.CreateEvent) bool { return false },
 		DeleteFunc:  func(event.DeleteEvent) bool { return false },
