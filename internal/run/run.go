@@ -275,7 +275,8 @@ var ErrRefused = errors.New("the run was not started")
 type Runner interface {
 	// Reserve asks for the place of one run on behalf of a Stack. It returns
 	// false when all are taken: the Stack is then told as soon as one is free
-	// and it is the Stack's turn.
+	// and it is the Stack's turn. It also does while a run of the Stack is in
+	// flight, at the end of which the Stack is told.
 	Reserve(namespace, name string) bool
 	// Release gives a place back, or the wait for one, that no run was started
 	// for.

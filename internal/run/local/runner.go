@@ -102,15 +102,18 @@ func New(options Options) *Runner {
 	}
 }
 
-// Reserve implements run.Runner. Places are given in the order of asking.
+// Reserve implements run.Runner. Places are given in the order of asking. A Stack
+// that was deleted in mid-run and made anew gets none before the end of that run,
+// at which it is told.
 func (r *Runner) Reserve(namespace, name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	stack := stackKey{namespace, name}
+	if r.closed || r.inFlight(stack) {
 		return false
 	}
 	r.slots.lapse(time.Now())
-	return r.slots.reserve(stackKey{namespace, name})
+	return r.slots.reserve(stack)
 }
 
 // Release implements run.Runner. It does not take the place of a run in flight.

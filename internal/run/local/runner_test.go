@@ -163,6 +163,18 @@ func TestPlacesGoInTurn(t *testing.T) {
 	f.Expect(f.runner.Reserve("ns", "c")).To(BeTrue())
 }
 
+// A Stack that is deleted in mid-run, and made anew, has the name of the old one.
+func TestAStackWithARunInFlightGetsNoPlace(t *testing.T) {
+	f := newFixture(t, func(o *Options) { o.Concurrent = 2 })
+	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
+	f.Expect(f.runner.Start(aRun("1", "a"))).To(Succeed())
+	f.Expect(f.runner.Reserve("ns", "a")).To(BeFalse())
+	f.Expect(f.runner.Reserve("ns", "b")).To(BeTrue(), "it does not stand in line either")
+	close(f.driver.open)
+	f.Eventually(f.ended).Should(Receive(Equal("ns/a")), "it is told")
+	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
+}
+
 func TestAStartIsRefused(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Concurrent = 2 })
 	f.Expect(f.runner.Start(aRun("1", "a"))).To(MatchError(run.ErrRefused), "without a place")
