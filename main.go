@@ -32,7 +32,6 @@ import (
 	"github.com/fluxcd/pkg/runtime/probes"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	flag "github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 	corev1 "k8s.io/api/core/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -248,12 +247,14 @@ func (c config) watchesPart() bool {
 // run runs the controller until ctx is done or something fails that it cannot
 // go on without.
 func run(ctx context.Context, c config) error {
-	unlock, err := lockDataDir(c.dataDir)
-	if err != nil {
+	data := &dataDir{path: c.dataDir}
+	defer data.Close()
+	if err := data.Take(); errors.Is(err, errInUse) {
 		return err
+	} else if err != nil {
+		ctrl.Log.Error(err, "no run can be started before the data directory can be written")
 	}
-	defer unlock()
-	holder, err := controller.ThisHolder(dataDirLock(c.dataDir))
+	holder, err := controller.ThisHolder(data.Locked())
 	if err != nil {
 		return err
 	}
@@ -267,7 +268,7 @@ func run(ctx context.Context, c config) error {
 		return err
 	}
 	waker := &controller.Waker{}
-	runner, err := newRunner(c, waker, accounts)
+	runner, err := newRunner(c, data, waker, accounts)
 	if err != nil {
 		return err
 	}
@@ -302,7 +303,7 @@ func run(ctx context.Context, c config) error {
 		Runner:               runner,
 		Ending:               runner.Closed,
 		Holder:               holder,
-		Holders:              controller.Holders{Here: holder, Reader: mgr.GetAPIReader(), Namespace: podNamespace},
+		Holders:              holders{controller.Holders{Here: holder, Reader: mgr.GetAPIReader(), Namespace: podNamespace}, data},
 		Sources:              source.Resolver{Client: mgr.GetClient(), NoCrossNamespaceRefs: c.noCrossNamespaceRefs},
 		Accounts:             accounts,
 		NoCrossNamespaceRefs: c.noCrossNamespaceRefs,
@@ -320,7 +321,7 @@ func run(ctx context.Context, c config) error {
 	}); err != nil {
 		return err
 	}
-	if err := sweep(ctx, c, reconciler, runner); err != nil {
+	if err := sweep(ctx, c, data, reconciler, runner); err != nil {
 		return err
 	}
 	return serve(ctx, c, mgr, reconciler, runner)
@@ -328,7 +329,11 @@ func run(ctx context.Context, c config) error {
 
 // sweep removes what earlier processes left in the data directory, but for the
 // runs that Stacks still know of.
-func sweep(ctx context.Context, c config, reconciler *controller.StackReconciler, runner *local.Runner) error {
+func sweep(ctx context.Context, c config, data *dataDir, reconciler *controller.StackReconciler, runner *local.Runner) error {
+	if err := data.Take(); err != nil {
+		ctrl.Log.Error(err, "what earlier processes left is not removed")
+		return nil
+	}
 	var where []client.ListOption
 	if !c.watch.AllNamespaces {
 		where = append(where, client.InNamespace(c.runtimeNamespace))
@@ -409,27 +414,8 @@ func sendLast(events *notify.Queue) {
 // attempt of the recorder.
 const lastEvents = 5 * time.Second
 
-// lockDataDir makes the data directory and locks it for as long as this process
-// lives. Having the lock proves that no other process has runs in flight there.
-func lockDataDir(dir string) (unlock func(), err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("failed to make the data directory: %w", err)
-	}
-	file, err := os.OpenFile(dataDirLock(dir), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("failed to open the lock of the data directory: %w", err)
-	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("data directory %s is in use by another process: %w", dir, err), file.Close())
-	}
-	return func() { _ = file.Close() }, nil // closing gives up the lock, and the process ends anyway
-}
-
-// dataDirLock is the file that the process which uses the data directory has locked.
-func dataDirLock(dir string) string { return filepath.Join(dir, "lock") }
-
 // newRunner makes the runner of runs on this machine.
-func newRunner(c config, waker *controller.Waker, accounts local.Accounts) (*local.Runner, error) {
+func newRunner(c config, data *dataDir, waker *controller.Waker, accounts local.Accounts) (*local.Runner, error) {
 	bin := c.pulumiDir
 	if bin == "" {
 		path, err := exec.LookPath("pulumi")
@@ -450,6 +436,7 @@ func newRunner(c config, waker *controller.Waker, accounts local.Accounts) (*loc
 	}
 	runner := local.New(local.Options{
 		Dir:        filepath.Join(c.dataDir, "runs"),
+		Usable:     data.Take,
 		Concurrent: c.concurrentRuns,
 		Driver:     driver,
 		Fetcher:    source.New(source.Options{Retries: c.httpRetry, Hostname: c.sourceLocalhost}),

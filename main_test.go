@@ -26,6 +26,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
 // fluxDefaults are the flags of kustomize-controller and helm-controller that
@@ -165,21 +167,6 @@ func TestOnlyTheNetworkOfTheEnvironmentIsPassedOn(t *testing.T) {
 	g.Expect(passed).To(Equal(map[string]string{"HTTPS_PROXY": "http://proxy", "SSL_CERT_FILE": "/ca.pem"}))
 }
 
-func TestTheDataDirectoryHasOneOwner(t *testing.T) {
-	g := NewWithT(t)
-	dir := filepath.Join(t.TempDir(), "data")
-	unlock, err := lockDataDir(dir)
-	g.Expect(err).NotTo(HaveOccurred())
-
-	_, err = lockDataDir(dir)
-	g.Expect(err).To(MatchError(ContainSubstring("in use by another process")))
-
-	unlock()
-	unlock, err = lockDataDir(dir)
-	g.Expect(err).NotTo(HaveOccurred())
-	unlock()
-}
-
 func TestJitterStaysWithinItsPercentage(t *testing.T) {
 	g := NewWithT(t)
 	spread := jittered(5)
@@ -260,4 +247,21 @@ func TestAWarningOfTheAPIServerIsLoggedOnce(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 	}
 	g.Expect(lines).To(ConsistOf(ContainSubstring("prefer another name")))
+}
+
+func TestTheDataDirectoryHasOneOwnerAsSoonAsItCanBe(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "data")
+	g.Expect(os.WriteFile(path, nil, 0o600)).To(Succeed())
+	first, second := &dataDir{path: path}, &dataDir{path: path}
+	g.Expect(first.Take()).To(And(MatchError(ContainSubstring("not a directory")), Not(MatchError(errInUse))))
+	g.Expect(os.Remove(path)).To(Succeed())
+	g.Expect(first.Take()).To(Succeed())
+	g.Expect(first.Take()).To(Succeed(), "it has it")
+	g.Expect(second.Take()).To(MatchError(errInUse))
+	_, err := holders{dir: second}.Gone(t.Context(), v1.RunHolder{}, time.Time{})
+	g.Expect(err).To(MatchError(errInUse), "what became of its runs is not known")
+	first.Close()
+	g.Expect(second.Take()).To(Succeed())
+	second.Close()
 }

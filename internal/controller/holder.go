@@ -16,7 +16,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// ThisHolder names this process, which has locked the file at that path.
+// ThisHolder names this process, which has locked the file at that path: "" where it
+// has locked none.
 func ThisHolder(lock string) (v1.RunHolder, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -148,7 +149,7 @@ func (h Holders) goneHere(holder v1.RunHolder) (gone, proven bool) {
 		return false, false
 	}
 	switch {
-	case other.boot == here.boot && other.lock == here.lock && other != here:
+	case other.boot == here.boot && other.lock == here.lock && here.lock != "" && other != here:
 		// It had locked the same file of the same machine, as long as it lived.
 		return true, true
 	case holder.Host != h.Here.Host:

@@ -18,7 +18,7 @@ type instance struct {
 	// host name may each have a process of that number.
 	namespace string
 	// lock is the file that the process has locked, <device>:<inode>: of those that
-	// are in use at a time, each on a machine has another.
+	// are in use at a time, each on a machine has another. Empty proves nothing.
 	lock string
 }
 
@@ -47,7 +47,7 @@ func parseInstance(text string) (instance, error) {
 	return instance{hostProcess{parts[0], pid, parts[2]}, parts[3], parts[4]}, nil
 }
 
-// thisInstance is this process, which has locked the file at that path.
+// thisInstance is this process, which has locked the file at that path, if any.
 func thisInstance(lock string) (instance, error) {
 	self, err := processOf(os.Getpid())
 	if err != nil {
@@ -57,11 +57,15 @@ func thisInstance(lock string) (instance, error) {
 	if err != nil {
 		return instance{}, err
 	}
-	file, err := os.Stat(lock)
+	_, number, err := inode(namespace)
 	if err != nil {
 		return instance{}, err
 	}
-	_, number, err := inode(namespace)
+	here := instance{hostProcess: self, namespace: strconv.FormatUint(number, 10)}
+	if lock == "" {
+		return here, nil
+	}
+	file, err := os.Stat(lock)
 	if err != nil {
 		return instance{}, err
 	}
@@ -69,7 +73,8 @@ func thisInstance(lock string) (instance, error) {
 	if err != nil {
 		return instance{}, err
 	}
-	return instance{self, strconv.FormatUint(number, 10), fmt.Sprintf("%d:%d", device, locked)}, nil
+	here.lock = fmt.Sprintf("%d:%d", device, locked)
+	return here, nil
 }
 
 func inode(file os.FileInfo) (device, number uint64, err error) {

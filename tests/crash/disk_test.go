@@ -105,6 +105,17 @@ func TestWorkDirectoryThatCannotBeWritten(t *testing.T) {
 	u.Expect(os.Remove(runs)).To(Succeed())
 	u.awaitCurrent(ctx)
 	u.checkExact()
+
+	// Nor can the lock be taken, without which no run may use the directory.
+	away := u.s.DataDir() + ".away"
+	u.Expect(os.Rename(u.s.DataDir(), away)).To(Succeed())
+	u.Expect(os.WriteFile(u.s.DataDir(), nil, 0o600)).To(Succeed())
+	u.edit(ctx, quick(4, "three"))
+	u.checkWorkspaceFailed(ctx, "not a directory")
+	u.Expect(os.Remove(u.s.DataDir())).To(Succeed())
+	u.Expect(os.Rename(away, u.s.DataDir())).To(Succeed())
+	u.awaitCurrent(ctx)
+	u.checkExact()
 }
 
 // The disk fills up while Pulumi is at work, and the resource in flight and those

@@ -32,6 +32,11 @@ func (r *Runner) do(started run.Run) {
 	ctx, cancel := context.WithTimeout(r.life, timeout)
 	defer cancel()
 
+	if err := r.usable(); err != nil {
+		result := pulumi.Failure(started, run.WorkspaceFailed, err, time.Now())
+		r.settle(started.ID, result) // in memory alone: there is nowhere to keep it
+		return
+	}
 	result := r.doIn(ctx, pulumi.Directory(r.dir(started.ID)), started, func(line string) { log.Info(line) })
 	if err := r.keep(started.ID, result); err != nil {
 		// This controller has it in memory. The next one will find it lost.
@@ -41,6 +46,14 @@ func (r *Runner) do(started run.Run) {
 		r.removeInterrupted(started.Interrupted, func(line string) { log.Info(line) })
 	}
 	r.settle(started.ID, result)
+}
+
+// usable tells what keeps this process from using the work directory.
+func (r *Runner) usable() error {
+	if r.options.Usable == nil {
+		return nil
+	}
+	return r.options.Usable()
 }
 
 // logOf returns the log of a run. Its keys are those that controller-runtime

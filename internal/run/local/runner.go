@@ -42,10 +42,13 @@ type Accounts interface {
 	Open(ctx context.Context, dir string, account run.ServiceAccount, log func(line string)) (*run.ClusterAccess, error)
 }
 
-// Options of a Runner. All but Concurrent are required.
+// Options of a Runner. All but Concurrent and Usable are required.
 type Options struct {
 	// Dir is the work directory. Only one controller may use it.
 	Dir string
+	// Usable is called before each run, and its error keeps the run from using the
+	// work directory: it has to be this process's own. Nil is no error.
+	Usable func() error
 	// Concurrent is how many runs may be in flight at a time: at least 1.
 	Concurrent int
 	// Driver does the runs.

@@ -254,6 +254,19 @@ func TestWhatCannotBePreparedHasAnOutcome(t *testing.T) {
 	}
 }
 
+func TestARunDoesNotUseADirectoryOfAnother(t *testing.T) {
+	taken := errors.New("in use by another process")
+	f := newFixture(t, func(o *Options) { o.Usable = func() error { return taken } })
+	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
+	f.Expect(f.runner.Start(aRun("1", "a"))).To(Succeed())
+	f.Eventually(f.ended).Should(Receive(Equal("ns/a")))
+	_, result := f.runner.Look("1")
+	f.Expect(result.Outcome).To(Equal(run.WorkspaceFailed))
+	f.Expect(result.Message).To(ContainSubstring("in use by another process"))
+	f.Expect(f.dir).NotTo(BeADirectory())
+	f.Expect(f.driver.starts()).To(BeEmpty())
+}
+
 func TestASweepKeepsWhatIsAskedFor(t *testing.T) {
 	f := newFixture(t)
 	for _, id := range []string{"old", "wanted"} {
