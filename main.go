@@ -244,9 +244,21 @@ func (c config) watchesPart() bool {
 	return c.watch.LabelSelector != "" || (!c.watch.AllNamespaces && !c.noCrossNamespaceRefs)
 }
 
+// warning tells what works and is likely not meant, "" for nothing.
+func (c config) warning() string {
+	if c.cancelGrace < c.gracefulShutdown {
+		return ""
+	}
+	return fmt.Sprintf("--cancel-grace (%s) should be less than --graceful-shutdown-timeout (%s): "+
+		"the controller ends before the runs that it tells to stop, and the next one has to recover from them", c.cancelGrace, c.gracefulShutdown)
+}
+
 // run runs the controller until ctx is done or something fails that it cannot
 // go on without.
 func run(ctx context.Context, c config) error {
+	if warning := c.warning(); warning != "" {
+		ctrl.Log.Info(warning)
+	}
 	data := &dataDir{path: c.dataDir}
 	defer data.Close()
 	if err := data.Take(); errors.Is(err, errInUse) {

@@ -167,6 +167,20 @@ func TestOnlyTheNetworkOfTheEnvironmentIsPassedOn(t *testing.T) {
 	g.Expect(passed).To(Equal(map[string]string{"HTTPS_PROXY": "http://proxy", "SSL_CERT_FILE": "/ca.pem"}))
 }
 
+func TestAControllerThatEndsBeforeItsRunsIsWarnedOf(t *testing.T) {
+	g := NewWithT(t)
+	for arg, want := range map[string]string{
+		"--cancel-grace=10m":              "--cancel-grace (10m0s) should be less than --graceful-shutdown-timeout (10m0s)",
+		"--graceful-shutdown-timeout=30s": "--cancel-grace (5m0s) should be less than --graceful-shutdown-timeout (30s)",
+		"--cancel-grace=9m":               "",
+	} {
+		c, err := parse([]string{arg})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(c.warning()).To(HavePrefix(want))
+		g.Expect(c.warning() == "").To(Equal(want == ""))
+	}
+}
+
 func TestJitterStaysWithinItsPercentage(t *testing.T) {
 	g := NewWithT(t)
 	spread := jittered(5)
