@@ -1,0 +1,312 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// The functions of this file take the result of a run into the status of its Stack.
+// As those of status.go, they touch nothing but the object.
+
+// absorb takes the result of the recorded run into the status and drops the
+// record.
+func absorb(stack *v1.Stack, result *run.Result) {
+	record := stack.Status.Run
+	stack.Status.Run = nil
+	stack.Status.UnknownCreates = unknownCreates(stack, record, result)
+	if record.Operation != v1.OperationPreview {
+		absorbFacts(stack, record, result)
+	}
+	if record.Operation == v1.OperationRecover {
+		absorbRecovery(stack, record, result)
+		return
+	}
+	reason := outcomeReason(record.Operation, result.Outcome)
+	countAnew(stack, record)
+	stack.Status.History.Upsert(record.Digest, result.EndedAt, result.EndedAt.Sub(result.StartedAt).Round(time.Millisecond), reason, historyMetadata(record))
+	if result.Outcome == run.Succeeded {
+		absorbSuccess(stack, record, result)
+		return
+	}
+	if result.Outcome != run.Cancelled {
+		stack.Status.Failures++
+	}
+	setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
+	stack.Status.LastUpdate.Permalink = result.Permalink
+	if result.Interrupted {
+		interrupt(stack, record)
+	}
+	markEnded(stack, record, fmt.Sprintf("Run %s (%s) ended with %s", record.ID, record.Operation, reason), func() {
+		markFailed(stack, reason, result.Message)
+	})
+}
+
+// countAnew begins to count failures anew with a run of other inputs, or of
+// another spec, than the last. A recovery is not of inputs.
+func countAnew(stack *v1.Stack, record *v1.RunStatus) {
+	last := stack.Status.LastUpdate
+	anew := last != nil && last.Generation != 0 && last.Generation != record.Generation
+	if record.Operation != v1.OperationRecover {
+		anew = anew || stack.Status.LastAttemptedDigest != record.Digest
+		stack.Status.LastAttemptedDigest = record.Digest
+	}
+	if anew {
+		stack.Status.Failures = 0
+	}
+}
+
+// absorbFacts takes in what a run has found out about the stack. A preview has
+// none of it: what it tells of is not so yet, and that it knows the project does
+// not mean that this Stack ever made anything that would be its to destroy.
+func absorbFacts(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	absorbProject(stack, result)
+	if result.Outputs != nil {
+		stack.Status.Outputs = outputs(result)
+	}
+	if record.Operation != v1.OperationRecover && hasCounted(stack, result) {
+		stack.Status.Resources = &v1.ResourcesStatus{Total: int32(total(result.Changes)), ResourceChanges: changes(result.Changes)}
+	}
+}
+
+// absorbProject takes in what stack it was. The backend that it was found in
+// stays known after a run that did not get as far as to find it.
+func absorbProject(stack *v1.Stack, result *run.Result) {
+	if result.Project.Name == "" {
+		return
+	}
+	info := &v1.ProjectInfo{Name: result.Project.Name, Runtime: result.Project.Runtime, Backend: result.Backend}
+	if before := stack.Status.ProjectInfo; before != nil && info.Backend == "" {
+		info.Backend = before.Backend
+	}
+	stack.Status.ProjectInfo = info
+}
+
+// hasCounted is false for a run that did not get as far as to count resources.
+// Those that there were before it are still there.
+func hasCounted(stack *v1.Stack, result *run.Result) bool {
+	if result.Outcome != run.Succeeded && result.Changes == (run.Changes{}) && stack.Status.Resources != nil {
+		return false
+	}
+	return didSomething(result.Outcome)
+}
+
+// didSomething is false for a run that ended before it could change anything: it
+// has not counted the resources either.
+func didSomething(outcome run.Outcome) bool {
+	switch outcome {
+	case run.Drifted, run.Locked, run.BackendUnavailable, run.ArtifactFailed, run.AccountFailed:
+		return false
+	}
+	return true
+}
+
+// absorbRecovery takes the result of a recovery into the status. It has run
+// nothing, so the inputs are run next.
+func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	countAnew(stack, record)
+	if result.Outcome != run.Succeeded {
+		if result.Outcome != run.Cancelled {
+			// How long to wait for a backend that is away depends on it.
+			stack.Status.Failures++
+		}
+		if result.Interrupted {
+			interrupt(stack, record)
+		}
+		reason := outcomeReason(record.Operation, result.Outcome)
+		setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
+		markFailed(stack, reason, result.Message)
+		return
+	}
+	if stack.Status.Failures > 0 && len(stack.Status.Interrupted) > 0 {
+		// How long to wait for what was interrupted depends on how often it was, and
+		// not on how often the recovery from it has failed.
+		stack.Status.Failures = stack.Status.Interrupted[0].Failures
+	}
+	stack.Status.Interrupted = nil
+	setLastUpdate(stack, record, v1.UpdateSucceeded, "", "", result.EndedAt)
+	markWaiting(stack, "Recovered from an interrupted run")
+}
+
+// unknownCreates are the creations of unknown outcome after a run. Only a
+// recovery, which is told of those known before, can do away with any.
+func unknownCreates(stack *v1.Stack, record *v1.RunStatus, result *run.Result) []string {
+	if record.Operation == v1.OperationRecover && result.Outcome == run.Succeeded {
+		return result.UnknownCreates
+	}
+	all := append(slices.Clone(stack.Status.UnknownCreates), result.UnknownCreates...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	stack.Status.Failures = 0
+	setLastUpdate(stack, record, v1.UpdateSucceeded, "", "", result.EndedAt)
+	stack.Status.LastUpdate.Permalink = result.Permalink
+	stack.Status.RefreshPending = false // while it is set, no run goes without one
+	if record.Operation == v1.OperationDestroy {
+		markWaiting(stack, "Destroyed; letting go of the object")
+		return
+	}
+	if record.Operation == v1.OperationPreview {
+		absorbPreview(stack, record, result)
+		return
+	}
+	stack.Status.LastAppliedDigest = record.Digest
+	stack.Status.LastAppliedRevision = record.Revision
+	stack.Status.LastAppliedOriginRevision = record.OriginRevision
+	markEnded(stack, record, "Applied revision "+record.Revision, func() {
+		markInSync(stack, record.Revision, record.OriginRevision)
+	})
+}
+
+// markEnded marks how a run ended. When the spec was edited in the meantime the
+// conditions would speak for a generation that nothing has looked at yet: they say
+// that it is next. A Stack that was suspended meanwhile has no next, and keeps the
+// conditions of the generation that was run, as it does when no run is in flight.
+func markEnded(stack *v1.Stack, record *v1.RunStatus, ended string, mark func()) {
+	current := stack.Generation
+	switch {
+	case current == record.Generation:
+		mark()
+	case stack.Spec.Suspend:
+		stack.Generation = record.Generation
+		mark()
+		stack.Generation = current
+	default:
+		markWaiting(stack, fmt.Sprintf("%s at generation %d; generation %d is next", ended, record.Generation, current))
+	}
+}
+
+// absorbPreview takes in what a preview has found. Nothing was applied, so that
+// none of what the status says of that moves.
+func absorbPreview(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	message := previewText(record.Revision, result.Changes)
+	stack.Status.LastUpdate.Message = message
+	markEnded(stack, record, message, func() { markPreviewed(stack, message) })
+}
+
+// outcomeReason is the reason of the Ready condition for an outcome.
+func outcomeReason(operation v1.Operation, outcome run.Outcome) string {
+	switch outcome {
+	case run.Succeeded:
+		return meta.ReconciliationSucceededReason
+	case run.Locked:
+		return v1.StackLockedReason
+	case run.Drifted:
+		return v1.RefreshFailedReason
+	case run.BackendUnavailable:
+		return v1.BackendUnavailableReason
+	case run.RegistryUnavailable:
+		return v1.RegistryUnavailableReason
+	case run.ArtifactFailed:
+		return meta.ArtifactFailedReason
+	case run.WorkspaceFailed:
+		return v1.WorkspaceFailedReason
+	case run.AccountFailed:
+		return v1.ServiceAccountFailedReason
+	case run.Cancelled:
+		return v1.RunCancelledReason
+	}
+	switch operation {
+	case v1.OperationDestroy:
+		return v1.DestroyFailedReason
+	case v1.OperationRecover:
+		return v1.RecoveryFailedReason
+	case v1.OperationPreview:
+		return v1.PreviewFailedReason
+	}
+	return v1.UpdateFailedReason
+}
+
+func setLastUpdate(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, reason, message string, at time.Time) {
+	commit := gitCommit(record.Revision, record.OriginRevision)
+	last := &v1.LastUpdate{
+		Generation:          record.Generation,
+		Name:                record.ID,
+		Type:                updateType(record.Operation),
+		State:               state,
+		Reason:              reason,
+		Message:             message,
+		LastAttemptedCommit: commit,
+		LastResyncTime:      &metav1.Time{Time: at},
+	}
+	if state == v1.UpdateSucceeded && record.Operation != v1.OperationPreview && record.Operation != v1.OperationRecover {
+		last.LastSuccessfulCommit = commit
+	} else if before := stack.Status.LastUpdate; before != nil {
+		last.LastSuccessfulCommit = before.LastSuccessfulCommit
+	}
+	stack.Status.LastUpdate = last
+}
+
+func updateType(operation v1.Operation) v1.UpdateType {
+	switch operation {
+	case v1.OperationDestroy:
+		return v1.UpdateTypeDestroy
+	case v1.OperationRecover:
+		return v1.UpdateTypeRefresh
+	case v1.OperationPreview:
+		return v1.UpdateTypePreview
+	}
+	return v1.UpdateTypeUp
+}
+
+// gitCommit returns the git commit that a revision names, such as
+// main@sha1:<40 hex>, or the one of the origin that an artifact was made from.
+// A revision of another kind names none: sha256 is the digest of an OCI
+// artifact or a bucket, unless it has the pointer that git gives.
+func gitCommit(revisions ...string) string {
+	const sha1Hex = 40
+	for _, revision := range revisions {
+		_, digest, _ := strings.Cut(revision, "sha1:")
+		if len(digest) == sha1Hex {
+			return digest
+		}
+	}
+	return ""
+}
+
+func outputs(result *run.Result) map[string]apiextensionsv1.JSON {
+	shown := make(map[string]apiextensionsv1.JSON, len(result.Outputs))
+	for name, value := range result.Outputs {
+		shown[name] = apiextensionsv1.JSON{Raw: value}
+	}
+	return shown
+}
+
+func changes(c run.Changes) v1.ResourceChanges {
+	return v1.ResourceChanges{
+		Created:  int32(c.Created),
+		Updated:  int32(c.Updated),
+		Deleted:  int32(c.Deleted),
+		Replaced: int32(c.Replaced),
+		Same:     int32(c.Same),
+	}
+}
+
+// total is how many resources there are after the changes.
+func total(c run.Changes) int {
+	return c.Created + c.Updated + c.Replaced + c.Same
+}
+
+func historyMetadata(record *v1.RunStatus) map[string]string {
+	metadata := map[string]string{"operation": string(record.Operation)}
+	if record.Revision != "" {
+		metadata["revision"] = record.Revision
+	}
+	if record.OriginRevision != "" {
+		metadata["originRevision"] = record.OriginRevision
+	}
+	return metadata
+}

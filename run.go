@@ -1,0 +1,188 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	runtimectrl "github.com/fluxcd/pkg/runtime/controller"
+	fluxmetrics "github.com/fluxcd/pkg/runtime/metrics"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/controller"
+	"github.com/flux-pulumi/pulumi-controller/internal/kubeconfig"
+	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
+	"github.com/flux-pulumi/pulumi-controller/internal/notify"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/local"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
+)
+
+// run runs the controller until ctx is done or something fails that it cannot
+// go on without.
+func run(ctx context.Context, c config) error {
+	if warning := c.warning(); warning != "" {
+		ctrl.Log.Info(warning)
+	}
+	data := &dataDir{path: c.dataDir}
+	defer data.Close()
+	if err := data.Take(); errors.Is(err, errInUse) {
+		return err
+	} else if err != nil {
+		ctrl.Log.Error(err, "no run can be started before the data directory can be written")
+	}
+	holder, err := controller.ThisHolder(data.Locked())
+	if err != nil {
+		return err
+	}
+
+	restConfig, err := clusterConfig(ctx, c)
+	if err != nil {
+		return err
+	}
+	accounts, err := kubeconfig.New(restConfig)
+	if err != nil {
+		return err
+	}
+	waker := &controller.Waker{}
+	runner, err := newRunner(c, data, waker, accounts)
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(c, restConfig)
+	if err != nil {
+		return err
+	}
+	events, err := notify.ForManager(mgr, c.eventsAddr, controllerName, ctrlmetrics.Registry)
+	if err != nil {
+		return err
+	}
+	defer sendLast(events)
+	reconciler := newReconciler(c, mgr, runner)
+	reconciler.Events, reconciler.Accounts = events, accounts
+	if reconciler.Runs, err = metrics.NewRuns(ctrlmetrics.Registry, runner); err != nil {
+		return err
+	}
+	here, podNamespace, err := controller.InPod(ctx, mgr.GetAPIReader(), holder, c.runtimeNamespace)
+	if err != nil {
+		return err
+	}
+	reconciler.Holder = here
+	reconciler.Holders = holders{controller.Holders{Here: here, Reader: mgr.GetAPIReader(), Namespace: podNamespace}, data}
+	configs, err := runtimectrl.GetWatchConfigsPredicate(c.watch)
+	if err != nil {
+		return fmt.Errorf("failed to read --watch-configs-label-selector: %w", err)
+	}
+	if err := reconciler.SetupWithManager(ctx, mgr, controller.StackReconcilerOptions{
+		RateLimiter: c.rateLimiter, Waker: waker,
+		Configs: configs, IgnoreConfigs: c.disableConfigWatchers,
+	}); err != nil {
+		return err
+	}
+	if err := sweep(ctx, c, data, reconciler, runner); err != nil {
+		return err
+	}
+	return serve(ctx, c, mgr, reconciler, runner)
+}
+
+// newReconciler makes the reconciler of Stacks, but for what says who it is and whom
+// it tells.
+func newReconciler(c config, mgr ctrl.Manager, runner *local.Runner) *controller.StackReconciler {
+	return &controller.StackReconciler{
+		Client:               mgr.GetClient(),
+		APIReader:            mgr.GetAPIReader(),
+		Metrics:              runtimectrl.NewMetrics(mgr, fluxmetrics.MustMakeRecorder(), v1.StackFinalizer),
+		Progress:             runner.Progress,
+		Runner:               runner,
+		Ending:               runner.Closed,
+		Sources:              source.Resolver{Client: mgr.GetClient(), NoCrossNamespaceRefs: c.noCrossNamespaceRefs},
+		NoCrossNamespaceRefs: c.noCrossNamespaceRefs,
+		Jitter:               jittered(c.interval.Percentage),
+		Now:                  time.Now,
+
+		DefaultServiceAccount:      c.defaultServiceAccount,
+		AdditiveCELDependencyCheck: c.additiveCELDependencyCheck,
+		PartialCache:               c.watchesPart(),
+		RequeueDependency:          c.requeueDependency,
+	}
+}
+
+// sweep removes what earlier processes left in the data directory, but for the
+// runs that Stacks still know of.
+func sweep(ctx context.Context, c config, data *dataDir, reconciler *controller.StackReconciler, runner *local.Runner) error {
+	if err := data.Take(); err != nil {
+		ctrl.Log.Error(err, "what earlier processes left is not removed")
+		return nil
+	}
+	var where []client.ListOption
+	if !c.watch.AllNamespaces {
+		where = append(where, client.InNamespace(c.runtimeNamespace))
+	}
+	inUse, err := reconciler.RunsInUse(ctx, where...)
+	if err != nil {
+		return err
+	}
+	if err := runner.Sweep(func(id string) bool { return inUse[id] }); err != nil {
+		// The next start tries again. What is wrong with the disk is told by the
+		// Stacks whose runs it keeps from starting.
+		ctrl.Log.Error(err, "what earlier processes left cannot be removed")
+	}
+	return nil
+}
+
+// newRunner makes the runner of runs on this machine.
+func newRunner(c config, data *dataDir, waker *controller.Waker, accounts local.Accounts) (*local.Runner, error) {
+	bin := c.pulumiDir
+	if bin == "" {
+		path, err := exec.LookPath("pulumi")
+		if err != nil {
+			return nil, fmt.Errorf("failed to find pulumi: install it or set --pulumi-dir: %w", err)
+		}
+		bin = filepath.Dir(path)
+	}
+	grace := pulumi.DefaultGrace()
+	grace.Finish = c.cancelGrace
+	driver := &pulumi.Driver{
+		Bin:              bin,
+		Path:             []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"},
+		Cache:            c.dataDir,
+		PassEnv:          c.passedEnv,
+		NoPluginDownload: !c.acquirePlugins,
+		Grace:            grace,
+	}
+	runner := local.New(local.Options{
+		Dir:        filepath.Join(c.dataDir, "runs"),
+		Usable:     data.Take,
+		Concurrent: c.concurrentRuns,
+		Driver:     driver,
+		Fetcher:    source.New(source.Options{Retries: c.httpRetry, Hostname: c.sourceLocalhost}),
+		Accounts:   accounts,
+		Ended:      waker.Wake,
+		Log:        ctrl.Log,
+	})
+	driver.Progress = runner.NoteProgress
+	return runner, nil
+}
+
+// jittered spreads durations by the percentage to both sides. The shared
+// package's own function is not safe for concurrent reconciles
+// (pkg/runtime/jitter closes over one rand.Rand), so only its flag is used.
+func jittered(percentage uint8) func(time.Duration) time.Duration {
+	return func(d time.Duration) time.Duration {
+		spread := int64(d) * int64(percentage) / 100
+		if spread <= 0 {
+			return d
+		}
+		return d + time.Duration(rand.Int64N(2*spread+1)-spread)
+	}
+}
