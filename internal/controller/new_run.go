@@ -1,0 +1,100 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// newRun puts together all that the run needs.
+func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string) run.Run {
+	todo := run.Run{
+		ID:        id,
+		Namespace: stack.Namespace,
+		Name:      stack.Name,
+		Operation: operation,
+		Revision:  seen.program.Revision,
+		Stack:     stack.Spec.Stack,
+		Backend:   backend(stack, seen.inputs.Env),
+		Project:   projectOf(stack, seen, operation),
+		Program:   seen.program.Program,
+		Env:       seen.inputs.Env,
+		Config:    seen.inputs.Config,
+		Secrets:   seen.inputs.Secrets,
+		Masks:     seen.inputs.Masks,
+		Account:   run.ServiceAccount{Namespace: stack.Namespace, Name: seen.account},
+		Options: run.Options{
+			// A forced run takes nothing for granted, but drift is what it is to mend.
+			Refresh:                stack.Spec.Refresh || seen.forced,
+			ExpectNoRefreshChanges: stack.Spec.Refresh && stack.Spec.ExpectNoRefreshChanges,
+			Targets:                stack.Spec.Targets,
+			TargetDependents:       stack.Spec.TargetDependents,
+			RunProgram:             stack.Spec.RunProgram,
+		},
+		Exists:       stack.Status.ProjectInfo != nil,
+		Known:        knownProject(stack),
+		KnownBackend: knownBackend(stack),
+		BackendKey:   seen.inputs.BackendKey,
+		MustExist:    mustExist(stack, operation),
+		Timeout:      stack.GetTimeout(),
+	}
+	if operation == run.Recover {
+		todo.UnknownCreates = stack.Status.UnknownCreates
+		todo.MayBeGone = !stack.DeletionTimestamp.IsZero()
+		todo.ClearPendingCreates = stack.Spec.PendingCreates == v1.PendingCreatesClear
+		for _, lost := range stack.Status.Interrupted {
+			todo.Interrupted = append(todo.Interrupted, run.Interrupted{ID: lost.ID, Host: lost.Host})
+		}
+	}
+	return todo
+}
+
+// knownProject is the project of the stack, where it is known that there is one:
+// also an update that failed half-way, or was interrupted, has made it.
+func knownProject(stack *v1.Stack) run.Project {
+	info, resources := stack.Status.ProjectInfo, stack.Status.Resources
+	if info == nil {
+		return run.Project{}
+	}
+	found := info.Backend != "" || stack.Status.LastAppliedDigest != "" || (resources != nil && resources.Total > 0)
+	if !found {
+		return run.Project{}
+	}
+	return run.Project{Name: info.Name, Runtime: info.Runtime}
+}
+
+// knownBackend is the backend that the stack was last found in, or that of the
+// first run when nobody has seen whether it made the stack.
+func knownBackend(stack *v1.Stack) string {
+	if info := stack.Status.ProjectInfo; info != nil && info.Backend != "" {
+		return info.Backend
+	}
+	if lost := stack.Status.Interrupted; len(lost) > 0 {
+		return lost[0].Backend
+	}
+	return ""
+}
+
+// projectOf is the project of a run. An update, and its preview, takes it from
+// its program; anything else takes it from an earlier run, where there was one.
+func projectOf(stack *v1.Stack, seen *observed, operation run.Operation) run.Project {
+	fromProgram := operation == run.Update || operation == run.Preview
+	if info := stack.Status.ProjectInfo; !fromProgram && info != nil && info.Name != "" {
+		return run.Project{Name: info.Name, Runtime: info.Runtime}
+	}
+	return seen.program.Project
+}
+
+// backend is where the state lives. It is always said, so that the Pulumi.yaml
+// of a program cannot lead elsewhere.
+func backend(stack *v1.Stack, env map[string]string) string {
+	if stack.Spec.Backend != "" {
+		return stack.Spec.Backend
+	}
+	if url := env["PULUMI_BACKEND_URL"]; url != "" {
+		return url
+	}
+	return v1.DefaultBackend
+}

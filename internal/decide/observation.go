@@ -1,0 +1,122 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package decide
+
+import (
+	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// Holder is who has the run that is recorded.
+type Holder string
+
+const (
+	// HeldHere: this process recorded the run.
+	HeldHere Holder = "Here"
+	// HeldElsewhere: another process recorded it, which is alive for all that is
+	// known.
+	HeldElsewhere Holder = "Elsewhere"
+	// HolderGone: another process recorded it, and is proven to be gone.
+	HolderGone Holder = "Gone"
+)
+
+// Run is what is observed of the run that is recorded in the Stack.
+type Run struct {
+	Phase  run.Phase
+	Holder Holder
+	// StartedAt is when it was recorded.
+	StartedAt time.Time
+	// Told: the status tells how far it had come.
+	Told bool
+}
+
+// Problem is why nothing can be run now.
+type Problem struct {
+	// Reason and Message for the Ready condition.
+	Reason, Message string
+	// Terminal problems are not solved by trying again.
+	Terminal bool
+	// Awaited: what is missing is likely on its way, as the artifact of a source is
+	// that was made together with the Stack. Nobody has to be told.
+	Awaited bool
+	// Since is when it began, for one that likely passes by itself and is worth a
+	// look before the retry interval. Zero is for all others.
+	Since time.Time
+}
+
+// LastRun is what the status tells of the last run.
+type LastRun struct {
+	// Operation of the run, empty if there was none.
+	Operation run.Operation
+	// Digest of its inputs.
+	Digest string
+	// Succeeded, or else the Reason and the Message of its failure.
+	Succeeded       bool
+	Reason, Message string
+	// Cancelled: it did not fail but was told to stop, with the controller.
+	Cancelled bool
+	// Interrupted: nobody has seen how it ended.
+	Interrupted bool
+	// Unavailable: it could not begin, because something that it needs from
+	// elsewhere was out of reach.
+	Unavailable bool
+	// Locked: it could not begin, because somebody else had the lock.
+	Locked bool
+	// EndedAt is when it ended.
+	EndedAt time.Time
+}
+
+// Observation is all that a decision rests on.
+type Observation struct {
+	// Deleting: the object has a deletion timestamp.
+	Deleting bool
+	// Held: the object has our finalizer. It is added just before the first run
+	// is recorded, so that an object without it has nothing to undo.
+	Held bool
+	// NeverRan: runs have ended, and none of them got as far as Pulumi.
+	NeverRan bool
+	// Suspended, DestroyOnFinalize, Interval and RetryInterval are the spec's.
+	Suspended         bool
+	DestroyOnFinalize bool
+	Interval          time.Duration
+	RetryInterval     time.Duration
+	// Preview: nothing but previews may be run. ContinueResync asks for a run at
+	// each interval, and RetryConflict for one soon after a lock. They are the
+	// spec's too.
+	Preview        bool
+	ContinueResync bool
+	RetryConflict  bool
+	// Run that is recorded, if any.
+	Run *Run
+	// Problem that stands in the way of a run, if any.
+	Problem *Problem
+	// Unready are the dependencies that are not ready, each with why. Dependents
+	// are the Stacks that depend on this one and have to go before it.
+	Unready, Dependents []string
+	// Untold is when to look again at other Stacks of whose changes nothing tells.
+	// Zero is that something does.
+	Untold time.Duration
+	// Interrupted: a run has ended by force, or out of sight, and has not been
+	// recovered from.
+	Interrupted bool
+	// UnknownCreates are the URNs of resources of which nobody knows whether they
+	// were created. ClearPendingCreates is what the spec wants done with them.
+	UnknownCreates      []string
+	ClearPendingCreates bool
+	// Digest of the inputs as they are now.
+	Digest string
+	// Requested: somebody asks for a run that has not been answered.
+	Requested bool
+	// Owed: a run that somebody asked for was answered, or recorded, and could not
+	// begin yet.
+	Owed bool
+	// Edited: the spec was edited, or the object deleted, since the last run.
+	Edited bool
+	// Last run, and how many have failed one after the other up to it.
+	Last     LastRun
+	Failures int64
+	// Now is the time of the observation.
+	Now time.Time
+}
