@@ -47,14 +47,13 @@ func serve(ctx context.Context, c config, mgr ctrl.Manager, reconciler *controll
 	left, cancel := patience()
 	defer cancel()
 	shutdownErr := runner.Shutdown(left)
-	inFlight := runner.InFlight()
 	if left.Err() != nil {
 		// What is known is written all the same: that takes no waiting.
 		writing, cancel := context.WithTimeout(context.Background(), lastWrites)
 		defer cancel()
 		left = writing
 	}
-	return errors.Join(managerErr, shutdownErr, reconciler.WriteAll(left, runner.Ended(), inFlight))
+	return errors.Join(managerErr, shutdownErr, reconciler.WriteAll(left, append(runner.Ended(), runner.InFlight()...)))
 }
 
 // absorbTimeout is how long the results of runs that have ended may take to be

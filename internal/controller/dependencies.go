@@ -128,22 +128,21 @@ func (r *StackReconciler) whyNot(ctx context.Context, stack, found *v1.Stack, pl
 	return dependency.WhyNotBy(ctx, expression, stack, found), nil
 }
 
-// findStack reads a Stack, and returns nil for one that is not there. The cache
-// has only the Stacks that this controller watches: one of another shard, or of
-// another namespace where it watches but its own, is read from the API server.
+// findStack reads a Stack, and returns nil for one that is not there. A cache that
+// has only some of the Stacks is not the last word on that.
 func (r *StackReconciler) findStack(ctx context.Context, key client.ObjectKey) (*v1.Stack, error) {
 	stack := &v1.Stack{}
-	if r.Get(ctx, key, stack) == nil {
-		return stack, nil
+	err := r.Get(ctx, key, stack)
+	if err != nil && r.PartialCache {
+		err = r.APIReader.Get(ctx, key, stack)
 	}
-	err := r.APIReader.Get(ctx, key, stack)
 	switch {
+	case err == nil:
+		return stack, nil
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("failed to read Stack %s: %w", key, err)
 	}
-	return stack, nil
+	return nil, fmt.Errorf("failed to read Stack %s: %w", key, err)
 }
 
 // dependencyGraph leads from Stacks to those that they depend on.
@@ -176,7 +175,7 @@ func (r *StackReconciler) wait(ctx context.Context, stack *v1.Stack, seen *obser
 	}); err != nil {
 		return err
 	}
-	if before == nil || before.Reason != decision.Reason || before.Message != decision.Message {
+	if !isTold(before, decision) {
 		r.announce(ctx, stack, notice{kind: corev1.EventTypeNormal, reason: decision.Reason, message: decision.Message})
 	}
 	return nil

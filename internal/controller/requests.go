@@ -8,8 +8,6 @@ import (
 	"encoding/hex"
 
 	"github.com/fluxcd/pkg/apis/meta"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
@@ -76,21 +74,4 @@ func token(value string) string {
 	}
 	sum := sha256.Sum256([]byte(value))
 	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
-// operatorRequestedPredicate passes a new request in the words of the Pulumi
-// operator.
-func operatorRequestedPredicate() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			if e.ObjectOld == nil || e.ObjectNew == nil {
-				return false
-			}
-			value, ok := e.ObjectNew.GetAnnotations()[v1.ReconcileRequestAnnotation]
-			return ok && value != e.ObjectOld.GetAnnotations()[v1.ReconcileRequestAnnotation]
-		},
-		CreateFunc:  func(event.CreateEvent) bool { return false },
-		DeleteFunc:  func(event.DeleteEvent) bool { return false },
-		GenericFunc: func(event.GenericEvent) bool { return false },
-	}
 }

@@ -52,7 +52,6 @@ const (
 // lastWrite is something to be written before the process ends.
 type lastWrite struct {
 	ref run.Ref
-	do  func(context.Context, run.Ref) error
 	err error
 }
 
@@ -60,17 +59,14 @@ type lastWrite struct {
 // runs: the results of those that have ended, and of those in flight that they are
 // left to the next one. What cannot be written is tried again until ctx is done;
 // a result then stays with the runner, on disk, for the next process.
-func (r *StackReconciler) WriteAll(ctx context.Context, ended, inFlight []run.Ref) error {
+func (r *StackReconciler) WriteAll(ctx context.Context, runs []run.Ref) error {
 	var all []*lastWrite
-	for _, ref := range ended {
-		all = append(all, &lastWrite{ref: ref, do: r.absorbRef})
-	}
-	for _, ref := range inFlight {
-		all = append(all, &lastWrite{ref: ref, do: r.leaveRef})
+	for _, ref := range runs {
+		all = append(all, &lastWrite{ref: ref})
 	}
 	pending := all
 	err := wait.PollUntilContextCancel(ctx, lastWritesRetry, true, func(ctx context.Context) (bool, error) {
-		tryAll(ctx, pending)
+		r.tryAll(ctx, pending)
 		pending = slices.DeleteFunc(slices.Clone(pending), func(w *lastWrite) bool { return !w.again() })
 		return len(pending) == 0, nil
 	})
@@ -85,12 +81,12 @@ func (r *StackReconciler) WriteAll(ctx context.Context, ended, inFlight []run.Re
 
 // tryAll tries each once, so that none that cannot be written keeps another
 // waiting.
-func tryAll(ctx context.Context, writes []*lastWrite) {
+func (r *StackReconciler) tryAll(ctx context.Context, writes []*lastWrite) {
 	var tries errgroup.Group
 	tries.SetLimit(lastWritesAtOnce)
 	for _, w := range writes {
 		tries.Go(func() error {
-			w.err = w.do(ctx, w.ref)
+			w.err = r.writeRef(ctx, w.ref)
 			return nil
 		})
 	}
@@ -103,9 +99,9 @@ func (w *lastWrite) again() bool {
 	return w.err != nil && !hopeless
 }
 
-// leaveRef notes that the run was in flight when its controller ended. Its record
-// stays, so that the next one recovers from it.
-func (r *StackReconciler) leaveRef(ctx context.Context, ref run.Ref) error {
+// writeRef writes what became of the run. The record of one that is still in flight
+// stays, so that the next controller recovers from it.
+func (r *StackReconciler) writeRef(ctx context.Context, ref run.Ref) error {
 	stack := &v1.Stack{}
 	if err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stack); err != nil {
 		return client.IgnoreNotFound(err)
@@ -113,20 +109,14 @@ func (r *StackReconciler) leaveRef(ctx context.Context, ref run.Ref) error {
 	if stack.Status.Run == nil || stack.Status.Run.ID != ref.ID {
 		return nil
 	}
-	return r.patchStatus(ctx, stack, func() { markLeft(stack) })
-}
-
-func (r *StackReconciler) absorbRef(ctx context.Context, ref run.Ref) error {
-	stack := &v1.Stack{}
-	if err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stack); err != nil {
-		return client.IgnoreNotFound(err)
+	switch phase, result := r.Runner.Look(ref.ID); phase {
+	case run.Running:
+		return r.patchStatus(ctx, stack, func() { markLeft(stack) })
+	case run.Ended:
+		// The log of a reconcile has the keys that flux logs finds a Stack by.
+		ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("controller", "stack", "controllerGroup", v1.GroupVersion.Group,
+			"controllerKind", v1.StackKind, "namespace", ref.Namespace, "name", ref.Name))
+		return r.absorb(ctx, stack, result)
 	}
-	phase, result := r.Runner.Look(ref.ID)
-	if stack.Status.Run == nil || stack.Status.Run.ID != ref.ID || phase != run.Ended {
-		return nil
-	}
-	// The log of a reconcile has the keys that flux logs finds a Stack by.
-	ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("controller", "stack", "controllerGroup", v1.GroupVersion.Group,
-		"controllerKind", v1.StackKind, "namespace", ref.Namespace, "name", ref.Name))
-	return r.absorb(ctx, stack, result)
+	return nil
 }

@@ -41,7 +41,7 @@ func TestResultsAreWrittenForAsLongAsThereIsTime(t *testing.T) {
 		}
 		return nil
 	}
-	g.Expect(w.WriteAll(context.Background(), refTo(id), nil)).To(Succeed())
+	g.Expect(w.WriteAll(context.Background(), refTo(id))).To(Succeed())
 	g.Expect(w.stack().Status.Run).To(BeNil())
 }
 
@@ -58,13 +58,13 @@ func TestTheLastWritesEndWithTheirTime(t *testing.T) {
 		}
 		return errors.New("connection refused")
 	}
-	g.Expect(w.WriteAll(ctx, refTo(id), nil)).To(MatchError(And(ContainSubstring(id), ContainSubstring("connection refused"))))
+	g.Expect(w.WriteAll(ctx, refTo(id))).To(MatchError(And(ContainSubstring(id), ContainSubstring("connection refused"))))
 	g.Expect(w.runner.results).To(HaveKey(id), "it stays for the next process")
 
 	w.failWrite = func(int) error {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "stacks"}, "app", errors.New("no such right"))
 	}
-	g.Expect(w.WriteAll(context.Background(), refTo(id), nil)).To(MatchError(ContainSubstring("no such right")), "no other try changes that")
+	g.Expect(w.WriteAll(context.Background(), refTo(id))).To(MatchError(ContainSubstring("no such right")), "no other try changes that")
 }
 
 // A Stack that cannot be written to does not keep others from it.
@@ -101,7 +101,7 @@ func TestResultsOfManyStacksAreWrittenSideBySide(t *testing.T) {
 			close(rest)
 		}
 	}
-	g.Expect(w.WriteAll(ctx, ended, nil)).To(Succeed())
+	g.Expect(w.WriteAll(ctx, ended)).To(Succeed())
 	g.Expect(w.runner.results).To(BeEmpty())
 	left := &v1.StackList{}
 	g.Expect(w.List(ctx, left)).To(Succeed())
@@ -115,7 +115,7 @@ func TestARunThatIsLeftInFlightIsToldOf(t *testing.T) {
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()
 	id := w.stack().Status.Run.ID
-	g.Expect(w.WriteAll(context.Background(), nil, refTo(id))).To(Succeed())
+	g.Expect(w.WriteAll(context.Background(), refTo(id))).To(Succeed())
 	stack := w.stack()
 	g.Expect(stack.Status.Run.ID).To(Equal(id), "the next one has to know of it")
 	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal(
@@ -123,7 +123,7 @@ func TestARunThatIsLeftInFlightIsToldOf(t *testing.T) {
 	g.Expect(conditions.IsReconciling(stack)).To(BeTrue())
 
 	before := w.writes
-	g.Expect(w.WriteAll(context.Background(), nil, refTo("another"))).To(Succeed())
+	g.Expect(w.WriteAll(context.Background(), refTo("another"))).To(Succeed())
 	g.Expect(w.writes).To(Equal(before), "it is not the one that is recorded")
 }
 

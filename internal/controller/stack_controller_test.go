@@ -544,7 +544,7 @@ func TestResultsAreWrittenWhenReconcilesHaveEnded(t *testing.T) {
 		return nil
 	}
 
-	g.Expect(w.WriteAll(context.Background(), []run.Ref{{ID: id, Namespace: key.Namespace, Name: key.Name}}, nil)).To(Succeed())
+	g.Expect(w.WriteAll(context.Background(), []run.Ref{{ID: id, Namespace: key.Namespace, Name: key.Name}})).To(Succeed())
 	stack := w.stack()
 	g.Expect(stack.Status.Run).To(BeNil())
 	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.RunCancelledReason))

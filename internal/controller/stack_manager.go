@@ -12,8 +12,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -68,35 +66,4 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 	}
 	r.watches = newSourceWatches(built, mgr, r)
 	return nil
-}
-
-// runEndedPredicate passes the status write that absorbed a run. Coming through
-// the cache, it is proof that the cache has the result, so what the Stack needs
-// next is decided on what is.
-func runEndedPredicate() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, okBefore := e.ObjectOld.(*v1.Stack)
-			after, okAfter := e.ObjectNew.(*v1.Stack)
-			return okBefore && okAfter && before.Status.Run != nil && after.Status.Run == nil
-		},
-		CreateFunc:  func(event.CreateEvent) bool { return false },
-		DeleteFunc:  func(event.DeleteEvent) bool { return false },
-		GenericFunc: func(event.GenericEvent) bool { return false },
-	}
-}
-
-// finalizerLostPredicate passes the write of somebody who has removed the finalizer
-// of a Stack that is to stay. That is put back at once: nothing tells of a deletion
-// before then.
-func finalizerLostPredicate() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			return e.ObjectNew.GetDeletionTimestamp().IsZero() &&
-				controllerutil.ContainsFinalizer(e.ObjectOld, v1.StackFinalizer) && !controllerutil.ContainsFinalizer(e.ObjectNew, v1.StackFinalizer)
-		},
-		CreateFunc:  func(event.CreateEvent) bool { return false },
-		DeleteFunc:  func(event.DeleteEvent) bool { return false },
-		GenericFunc: func(event.GenericEvent) bool { return false },
-	}
 }
