@@ -7,9 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,16 +17,10 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -36,226 +28,6 @@ import (
 // write fails or the process dies. They use an API server in memory, which can
 // be made to fail at a chosen write, and a runner whose runs end when the test
 // says so. The real ones are put together in tests/e2e.
-
-// testRunner is a run.Runner whose runs do nothing, and end on command.
-type testRunner struct {
-	full    bool
-	refuse  bool
-	mu      sync.Mutex
-	runs    map[string]run.Run
-	results map[string]*run.Result
-	started int
-	places  int
-}
-
-func newTestRunner() *testRunner {
-	return &testRunner{runs: map[string]run.Run{}, results: map[string]*run.Result{}}
-}
-
-func (r *testRunner) Reserve(string, string) bool {
-	if !r.full {
-		r.places++
-	}
-	return !r.full
-}
-
-func (r *testRunner) Release(string, string) { r.places = 0 }
-
-func (r *testRunner) Abandon(string, string) {
-	r.places = 0
-	clear(r.results)
-}
-
-func (r *testRunner) Start(todo run.Run) error {
-	if r.refuse {
-		return fmt.Errorf("the controller ends: %w", run.ErrRefused)
-	}
-	r.runs[todo.ID] = todo
-	r.started++
-	return nil
-}
-
-func (r *testRunner) Look(id string) (run.Phase, *run.Result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if result, ok := r.results[id]; ok {
-		return run.Ended, result
-	}
-	if _, ok := r.runs[id]; ok {
-		return run.Running, nil
-	}
-	return run.Unknown, nil
-}
-
-func (r *testRunner) Ended() []run.Ref {
-	var ended []run.Ref
-	for id := range r.results {
-		ended = append(ended, run.Ref{ID: id, Namespace: key.Namespace, Name: key.Name})
-	}
-	return ended
-}
-
-func (r *testRunner) Forget(id string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.runs, id)
-	delete(r.results, id)
-	return nil
-}
-
-func (r *testRunner) end(id string, outcome run.Outcome, message string) {
-	r.results[id] = &run.Result{
-		Outcome: outcome, Message: message, Project: run.Project{Name: "app", Runtime: "yaml"},
-		StartedAt: started, EndedAt: started.Add(time.Second),
-	}
-}
-
-// prover says of every other process that it is gone, or not.
-type prover struct{ gone bool }
-
-func (p *prover) Gone(context.Context, v1.RunHolder, time.Time) (bool, error) { return p.gone, nil }
-
-// eventLog keeps the events that were sent.
-type eventLog struct {
-	mu sync.Mutex
-	// lines are the events for people, and commitStatuses those for git forges.
-	lines, commitStatuses []string
-	// metadata of all of them, in their order.
-	metadata []map[string]string
-}
-
-func (l *eventLog) AnnotatedEventf(_ runtime.Object, metadata map[string]string, kind, reason, format string, args ...any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	line := fmt.Sprintf("%s %s %s", kind, reason, fmt.Sprintf(format, args...))
-	l.metadata = append(l.metadata, metadata)
-	if metadata["pulumi.com/commit_status"] != "" {
-		l.commitStatuses = append(l.commitStatuses, line)
-		return
-	}
-	l.lines = append(l.lines, line)
-}
-
-// world is a reconciler and all that is around it.
-type world struct {
-	*StackReconciler
-	t      *testing.T
-	runner *testRunner
-	events *eventLog
-	others *prover
-	mu     sync.Mutex
-	writes int
-	// writing, when set, may hold up a write to the Stack.
-	writing func(name string)
-	// failWrite, when set, may refuse a write to the API server.
-	failWrite func(nth int) error
-	// afterWrite, when set, may lose the answer to a write that was done.
-	afterWrite func(nth int) error
-}
-
-var key = client.ObjectKey{Namespace: "default", Name: "app"}
-
-func newWorld(t *testing.T, objects ...client.Object) *world {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w := &world{t: t, runner: newTestRunner(), events: &eventLog{}, others: &prover{}}
-	count := func() error {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.writes++
-		if w.failWrite != nil {
-			return w.failWrite(w.writes)
-		}
-		return nil
-	}
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1.Stack{})
-	for field, index := range stackIndexes() {
-		builder.WithIndex(&v1.Stack{}, field, index)
-	}
-	api := builder.
-		WithInterceptorFuncs(interceptor.Funcs{
-			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-				if err := count(); err != nil {
-					return err
-				}
-				return c.Patch(ctx, o, p, opts...)
-			},
-			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-				if w.writing != nil {
-					w.writing(o.GetName())
-				}
-				if err := count(); err != nil {
-					return err
-				}
-				err := c.SubResource(sub).Patch(ctx, o, p, opts...)
-				if err == nil && w.afterWrite != nil {
-					return w.afterWrite(w.writes)
-				}
-				return err
-			},
-		}).Build()
-	w.StackReconciler = &StackReconciler{
-		Client: api, APIReader: api, Events: w.events, Runner: w.runner,
-		Holder:               v1.RunHolder{Host: "pod-1", Instance: "a"},
-		Holders:              w.others,
-		NoCrossNamespaceRefs: true,
-		Jitter:               func(d time.Duration) time.Duration { return d },
-		Now:                  func() time.Time { return started },
-		expressions:          dependency.NewExpressions(maxExpressions),
-	}
-	return w
-}
-
-func (w *world) reconcile() (ctrl.Result, error) {
-	return w.Reconcile(context.Background(), ctrl.Request{NamespacedName: key})
-}
-
-func (w *world) mustReconcile() ctrl.Result {
-	w.t.Helper()
-	result, err := w.reconcile()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return result
-}
-
-func (w *world) stack() *v1.Stack {
-	w.t.Helper()
-	stack := &v1.Stack{}
-	if err := w.Get(context.Background(), key, stack); err != nil {
-		w.t.Fatal(err)
-	}
-	return stack
-}
-
-func (w *world) edit(change func(*v1.Stack)) {
-	w.t.Helper()
-	stack := w.stack()
-	change(stack)
-	if err := w.Update(context.Background(), stack); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-func programAndStack() []client.Object {
-	return []client.Object{
-		&v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app", Generation: 1}},
-		&v1.Stack{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app", Generation: 1},
-			Spec: v1.StackSpec{
-				Stack:             "dev",
-				Backend:           "file:///state",
-				ProgramRef:        &v1.ProgramReference{Name: "app"},
-				DestroyOnFinalize: true,
-			},
-		},
-	}
-}
 
 func TestARunIsRecordedBeforeItStartsAndAbsorbedOnce(t *testing.T) {
 	g := NewWithT(t)
