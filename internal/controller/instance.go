@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/prometheus/procfs"
 )
 
 // instance tells a process from all others that a host has had.
@@ -91,18 +93,15 @@ func processOf(pid int) (hostProcess, error) {
 	if err != nil {
 		return hostProcess{}, err
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	process, err := procfs.NewProc(pid)
 	if err != nil {
 		return hostProcess{}, err
 	}
-	// The name of the program, in parentheses, may have anything in it. The start
-	// time is field 22, the 20th after it (proc(5)).
-	const startTime = 19
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	if len(fields) <= startTime {
-		return hostProcess{}, fmt.Errorf("/proc/%d/stat has only %d fields", pid, len(fields))
+	stat, err := process.Stat()
+	if err != nil {
+		return hostProcess{}, err
 	}
-	return hostProcess{strings.TrimSpace(string(boot)), pid, fields[startTime]}, nil
+	return hostProcess{strings.TrimSpace(string(boot)), pid, strconv.FormatUint(stat.Starttime, 10)}, nil
 }
 
 // isGone looks up a process of this boot and this PID namespace.

@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -45,41 +44,30 @@ func (h lockHolder) mayLive() bool {
 // isThread tells whether the number is that of a thread which is not the first of
 // its process: the number of a process is that of its first.
 func isThread(pid int) bool {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	process, err := procfs.NewProc(pid)
 	if err != nil {
 		return false
 	}
-	for line := range strings.Lines(string(status)) {
-		if group, ok := strings.CutPrefix(line, "Tgid:"); ok {
-			return strings.TrimSpace(group) != strconv.Itoa(pid)
-		}
-	}
-	return false
+	status, err := process.NewStatus()
+	return err == nil && status.TGID != pid
 }
 
 // startOf is when the process was started, by the clock as it is set now.
 func startOf(pid int) (time.Time, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	process, err := procfs.NewProc(pid)
 	if err != nil {
 		return time.Time{}, err
 	}
-	// The name of the program, in parentheses, may have anything in it. The start
-	// time is field 22, the 20th after it (proc(5)).
-	const startTime = 19
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	if len(fields) <= startTime {
-		return time.Time{}, fmt.Errorf("/proc/%d/stat has only %d fields", pid, len(fields))
-	}
-	ticks, err := strconv.ParseInt(fields[startTime], 10, 64)
+	stat, err := process.Stat()
 	if err != nil {
-		return time.Time{}, fmt.Errorf("the start time in /proc/%d/stat: %w", pid, err)
+		return time.Time{}, err
 	}
-	// It counts from the boot, as this clock does: the boot time in /proc/stat is
-	// of whole seconds only.
+	// It counts from the boot, as this clock does: the boot time that procfs would
+	// add is of whole seconds only.
 	var sinceBoot unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &sinceBoot); err != nil {
 		return time.Time{}, fmt.Errorf("reading the time since the boot: %w", err)
 	}
-	age := time.Duration(sinceBoot.Nano()) - time.Duration(ticks)*time.Second/ticksPerSecond
+	age := time.Duration(sinceBoot.Nano()) - time.Duration(stat.Starttime)*time.Second/ticksPerSecond
 	return time.Now().Add(-age), nil
 }
