@@ -15,7 +15,7 @@ export GOWORK := off
 MODULES      := . api tests/lab
 TOOL_MODULES := $(patsubst %/go.mod,%,$(wildcard hack/tools/*/go.mod))
 # What `make generate` writes. Add a path here when a generator is added.
-GENERATED := api/v1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml
+GENERATED := api/v1/zz_generated.deepcopy.go api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml
 # The race detector needs a C compiler, which a machine with only Go, git and make does not have.
 RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 

@@ -54,7 +54,7 @@ type ProgramReference struct {
 }
 
 // ResourceRefType says where the value of a ResourceRef comes from.
-// +kubebuilder:validation:Enum=Secret;Literal
+// +kubebuilder:validation:Enum=Secret;Literal;Env;FS
 type ResourceRefType string
 
 const (
@@ -62,13 +62,22 @@ const (
 	ResourceRefSecret ResourceRefType = "Secret"
 	// ResourceRefLiteral takes the value as it is written.
 	ResourceRefLiteral ResourceRefType = "Literal"
+	// ResourceRefEnv takes the value from an environment variable of the
+	// controller.
+	ResourceRefEnv ResourceRefType = "Env"
+	// ResourceRefFS takes the value from a file of the controller.
+	ResourceRefFS ResourceRefType = "FS"
 )
 
 // ResourceRef is a value, or a reference to one.
 // +kubebuilder:validation:XValidation:rule="self.type != 'Secret' || has(self.secret)",message="secret is required when type is Secret"
 // +kubebuilder:validation:XValidation:rule="self.type != 'Literal' || has(self.literal)",message="literal is required when type is Literal"
+// +kubebuilder:validation:XValidation:rule="self.type != 'Env' || has(self.env)",message="env is required when type is Env"
+// +kubebuilder:validation:XValidation:rule="self.type != 'FS' || has(self.filesystem)",message="filesystem is required when type is FS"
 type ResourceRef struct {
-	// Type says where the value comes from: Secret or Literal.
+	// Type says where the value comes from: Secret, Literal, Env or FS. Env and FS
+	// read the controller itself, and are refused unless it runs with
+	// --allow-controller-refs.
 	// +required
 	Type ResourceRefType `json:"type"`
 
@@ -79,6 +88,32 @@ type ResourceRef struct {
 	// Literal is the value itself, for type Literal.
 	// +optional
 	Literal *LiteralValue `json:"literal,omitempty"`
+
+	// Env names an environment variable of the controller, for type Env.
+	// +optional
+	Env *EnvReference `json:"env,omitempty"`
+
+	// FileSystem names a file of the controller, for type FS.
+	// +optional
+	FileSystem *FileReference `json:"filesystem,omitempty"`
+}
+
+// EnvReference names an environment variable of the controller.
+type EnvReference struct {
+	// Name of the variable.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +required
+	Name string `json:"name"`
+}
+
+// FileReference names a file of the controller.
+type FileReference struct {
+	// Path of the file. It must be absolute.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=4096
+	// +required
+	Path string `json:"path"`
 }
 
 // SecretKeyReference names a key of a Secret.

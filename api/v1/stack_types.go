@@ -21,6 +21,10 @@ const (
 	// counts as this.
 	MinInterval = time.Second
 
+	// MinResyncFrequency is the shortest interval that resyncFrequencySeconds
+	// gives: a shorter one counts as this, as the Pulumi operator has it.
+	MinResyncFrequency = time.Minute
+
 	// DefaultTimeout bounds a run of a Stack that gives no timeout.
 	DefaultTimeout = time.Hour
 
@@ -29,7 +33,10 @@ const (
 )
 
 // StackSpec says which program is run for which stack, and how.
-// +kubebuilder:validation:XValidation:rule="has(self.fluxSource) != has(self.programRef)",message="exactly one of fluxSource and programRef is required"
+// +kubebuilder:validation:XValidation:rule="[has(self.fluxSource), has(self.programRef), has(self.projectRepo) && self.projectRepo != ”].filter(x, x).size() == 1 || (has(self.workspaceTemplate) && !has(self.fluxSource) && !has(self.programRef))",message="exactly one of fluxSource, programRef and projectRepo is required"
+// +kubebuilder:validation:XValidation:rule="!(has(self.branch) && self.branch != ” && has(self.commit) && self.commit != ”)",message="branch and commit exclude each other: remove one"
+// +kubebuilder:validation:XValidation:rule="!has(self.projectRepo) || self.projectRepo == ” || (has(self.branch) && self.branch != ”) || (has(self.commit) && self.commit != ”)",message="projectRepo needs a branch or a commit: add one"
+// +kubebuilder:validation:XValidation:rule="(has(self.projectRepo) && self.projectRepo != ”) || !((has(self.branch) && self.branch != ”) || (has(self.commit) && self.commit != ”) || (has(self.repoDir) && self.repoDir != ”) || has(self.gitAuth) || (has(self.gitAuthSecret) && self.gitAuthSecret != ”))",message="branch, commit, repoDir, gitAuth and gitAuthSecret belong to projectRepo: remove them, or add projectRepo"
 type StackSpec struct {
 	// Stack is the name of the stack in the backend: <stack>, <org>/<stack> or
 	// <org>/<project>/<stack>. It cannot be changed: another name is another
@@ -59,9 +66,47 @@ type StackSpec struct {
 	// +optional
 	ProgramRef *ProgramReference `json:"programRef,omitempty"`
 
+	GitSource `json:",inline"`
+
+	// AccessTokenSecret names a Secret in the namespace of the Stack whose key
+	// accessToken is the PULUMI_ACCESS_TOKEN for Pulumi Cloud. An entry of envRefs
+	// with that name takes its place.
+	//
+	// Deprecated: use envRefs.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	AccessTokenSecret string `json:"accessTokenSecret,omitempty"`
+
+	// Envs names ConfigMaps in the namespace of the Stack: each key is an
+	// environment variable, as in envRefs. Of two with the same key the later one
+	// counts. A change of a ConfigMap starts a run.
+	//
+	// Deprecated: use envRefs.
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=atomic
+	// +optional
+	Envs []string `json:"envs,omitempty"`
+
+	// EnvSecrets names Secrets in the namespace of the Stack: each key is an
+	// environment variable, as in envRefs. Of two with the same key the later one
+	// counts, and it takes the place of one of envs. A change of a Secret starts a
+	// run.
+	//
+	// Deprecated: use envRefs.
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=atomic
+	// +optional
+	EnvSecrets []string `json:"envSecrets,omitempty"`
+
 	// EnvRefs are the environment variables of Pulumi, its providers and the
 	// program, by name. Cloud credentials and PULUMI_CONFIG_PASSPHRASE come in
-	// here. Nothing of the controller's own environment does.
+	// here. Nothing of the controller's own environment does, unless it is asked
+	// for by type Env. One takes the place of a variable of envs, envSecrets and
+	// accessTokenSecret.
 	// +kubebuilder:validation:MaxProperties=256
 	// +kubebuilder:validation:XValidation:rule="self.all(name, name != '' && !name.contains('='))",message="the name of an environment variable cannot be empty or contain ="
 	// +optional
@@ -86,6 +131,44 @@ type StackSpec struct {
 	// +kubebuilder:validation:MaxProperties=1024
 	// +optional
 	SecretsRef map[string]ResourceRef `json:"secretsRef,omitempty"`
+
+	// Secrets are secret config values of the stack, by key, written in the Stack
+	// itself, where everybody who may read Stacks can read them. A key cannot be in
+	// secretsRef as well.
+	//
+	// Deprecated: use secretsRef.
+	// +kubebuilder:validation:MaxProperties=1024
+	// +optional
+	Secrets map[string]string `json:"secrets,omitempty"`
+
+	// SecretsProvider is how Pulumi encrypts the secrets of the stack: passphrase,
+	// or the URL of a key, such as awskms://..., azurekeyvault://..., gcpkms://...
+	// or hashivault://.... The credentials for it are those of envRefs. A stack
+	// that is encrypted in another way is changed over to it. Defaults to what the
+	// stack has, and for a new stack to that of its backend.
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	SecretsProvider string `json:"secretsProvider,omitempty"`
+
+	// Environment are the environments of Pulumi ESC whose values the stack has
+	// as config and environment variables. They add to those that the program's
+	// own Pulumi.<stack>.yaml names. They need Pulumi Cloud as the backend.
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	// +listType=atomic
+	// +optional
+	Environment []string `json:"environment,omitempty"`
+
+	// WriteOutputsToSecret writes the outputs of the stack, secret ones included,
+	// to a Secret: texts as they are, other values as JSON. Defaults to none.
+	// +optional
+	WriteOutputsToSecret *OutputsSecret `json:"writeOutputsToSecret,omitempty"`
+
+	// UseLocalStackOnly never creates the stack: one that is not in its backend is
+	// an error. Defaults to false.
+	// +optional
+	UseLocalStackOnly bool `json:"useLocalStackOnly,omitempty"`
 
 	// DestroyOnFinalize destroys what the stack manages, and removes the stack
 	// from its backend, when the Stack object is deleted. The object stays until
@@ -168,11 +251,20 @@ type StackSpec struct {
 	// Interval is how often the Stack is looked at when nothing asks for it.
 	// Nothing is run at that time unless something has changed, or
 	// continueResyncOnCommitMatch is set. Less than 1s counts as 1s, and 0 as
-	// none. Defaults to 10m.
+	// none. Defaults to resyncFrequencySeconds, and without that to 10m.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
 	// +optional
 	Interval *metav1.Duration `json:"interval,omitempty"`
+
+	// ResyncFrequencySeconds is the interval in seconds, where no interval is
+	// given. Less than 60 counts as 60, and 0 as none.
+	//
+	// Deprecated: use interval.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=315360000
+	// +optional
+	ResyncFrequencySeconds int64 `json:"resyncFrequencySeconds,omitempty"`
 
 	// RetryInterval is how long to wait before a failed run, or a reference that
 	// cannot be resolved, is tried again. A run that could not begin because the
@@ -184,6 +276,15 @@ type StackSpec struct {
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
 	// +optional
 	RetryInterval *metav1.Duration `json:"retryInterval,omitempty"`
+
+	// RetryMaxBackoffDurationSeconds bounds the retry interval, in seconds.
+	// Defaults to no bound.
+	//
+	// Deprecated: use retryInterval.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=315360000
+	// +optional
+	RetryMaxBackoffDurationSeconds int64 `json:"retryMaxBackoffDurationSeconds,omitempty"`
 
 	// Timeout bounds a run. When it has passed, Pulumi is told to stop: it
 	// finishes the operations in flight and saves the state. Defaults to 1h.
@@ -223,6 +324,29 @@ type StackSpec struct {
 	// +listType=atomic
 	// +optional
 	Prerequisites []PrerequisiteReference `json:"prerequisites,omitempty"`
+
+	// WorkspaceTemplate is the pod that the Pulumi operator runs the program in.
+	// The controller runs programs itself and has no such pod, so a Stack that sets
+	// it is not run, and says so.
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +optional
+	WorkspaceTemplate *apiextensionsv1.JSON `json:"workspaceTemplate,omitempty"`
+
+	// WorkspaceReclaimPolicy says whether the Pulumi operator keeps the pod that it
+	// runs the program in, Retain or Delete. Here nothing of a run stays when it
+	// has ended, so both mean the same.
+	// +kubebuilder:validation:Enum=Retain;Delete
+	// +optional
+	WorkspaceReclaimPolicy string `json:"workspaceReclaimPolicy,omitempty"`
+
+	// UpdateTemplate changes the Update objects of the Pulumi operator, which do
+	// not exist here. Where all that it sets is also so here, as with remove, the
+	// Stack is run. Otherwise it is not, and names the field to use instead.
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +optional
+	UpdateTemplate *apiextensionsv1.JSON `json:"updateTemplate,omitempty"`
 }
 
 // PendingCreatesPolicy says what to do with creations of unknown outcome.
@@ -275,16 +399,25 @@ func (in *Stack) GetConditions() []metav1.Condition { return in.Status.Condition
 // SetConditions replaces the conditions of the status.
 func (in *Stack) SetConditions(conditions []metav1.Condition) { in.Status.Conditions = conditions }
 
-// GetInterval returns the interval, DefaultInterval where none, or one that is
-// not positive, is given, and never less than MinInterval.
+// GetInterval returns the interval, or where none is given, or one that is not
+// positive, that of resyncFrequencySeconds, and without that DefaultInterval. It
+// is never less than MinInterval.
 func (in *Stack) GetInterval() time.Duration {
-	return max(MinInterval, positive(in.Spec.Interval, DefaultInterval))
+	def := DefaultInterval
+	if resync := seconds(in.Spec.ResyncFrequencySeconds); resync > 0 {
+		def = max(MinResyncFrequency, resync)
+	}
+	return max(MinInterval, positive(in.Spec.Interval, def))
 }
 
-// GetRetryInterval returns the retry interval, which defaults to the interval. It
-// is never less than MinInterval.
+// GetRetryInterval returns the retry interval, which defaults to the interval and
+// is bounded by retryMaxBackoffDurationSeconds. It is never less than MinInterval.
 func (in *Stack) GetRetryInterval() time.Duration {
-	return max(MinInterval, positive(in.Spec.RetryInterval, in.GetInterval()))
+	retry := positive(in.Spec.RetryInterval, in.GetInterval())
+	if bound := seconds(in.Spec.RetryMaxBackoffDurationSeconds); bound > 0 {
+		retry = min(retry, bound)
+	}
+	return max(MinInterval, retry)
 }
 
 // GetTimeout returns the bound of a run, DefaultTimeout where none is given.
@@ -299,4 +432,11 @@ func positive(d *metav1.Duration, def time.Duration) time.Duration {
 		return def
 	}
 	return d.Duration
+}
+
+// seconds returns the duration. What an API server without the bounds of the CRD
+// has stored is bounded here too, as it would overflow.
+func seconds(n int64) time.Duration {
+	const most = 315360000 // ten years, as in the CRD
+	return time.Duration(min(max(n, 0), most)) * time.Second
 }

@@ -1,0 +1,124 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+// GitSource takes the program straight from a git repository. The controller
+// keeps a GitRepository of Flux for it, which the Stack owns and which has the
+// name of the Stack: source-controller does all that is done with git.
+type GitSource struct {
+	// ProjectRepo is the URL of the git repository that holds the program: over
+	// https, http or ssh, or as <user>@<host>:<path>. The controller keeps a
+	// GitRepository of the same name as the Stack for it, so source-controller
+	// must be installed. It is polled at the interval of the Stack. A
+	// GitRepository and fluxSource can do more, such as tags and signatures.
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	ProjectRepo string `json:"projectRepo,omitempty"`
+
+	// Branch of the repository whose newest commit is applied, as <branch> or
+	// refs/heads/<branch>; another name that begins with refs/ is taken as it is.
+	// With projectRepo either branch or commit is required.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	Branch string `json:"branch,omitempty"`
+
+	// Commit of the repository to apply, by its full hash. With projectRepo
+	// either branch or commit is required.
+	// +kubebuilder:validation:Pattern="^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})?$"
+	// +optional
+	Commit string `json:"commit,omitempty"`
+
+	// RepoDir is the directory of the Pulumi program, the one that holds
+	// Pulumi.yaml, relative to the root of the repository. It cannot lead out of
+	// the repository. Defaults to the root.
+	// +kubebuilder:validation:MaxLength=4096
+	// +optional
+	RepoDir string `json:"repoDir,omitempty"`
+
+	// Shallow is accepted and needs nothing done: source-controller never fetches
+	// the history of a branch.
+	// +optional
+	Shallow bool `json:"shallow,omitempty"`
+
+	// GitAuth are the credentials for the repository. Where more than one kind is
+	// given the first of sshAuth, accessToken, basicAuth and githubApp counts.
+	// Defaults to none, for a public repository.
+	// +optional
+	GitAuth *GitAuth `json:"gitAuth,omitempty"`
+
+	// GitAuthSecret names a Secret in the namespace of the Stack with the
+	// credentials for the repository: sshPrivateKey with or without password, or
+	// accessToken, or username and password, of which the first that is there
+	// counts. gitAuth takes its place where both are given.
+	//
+	// Deprecated: use gitAuth.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	GitAuthSecret string `json:"gitAuthSecret,omitempty"`
+}
+
+// GitAuth are credentials for a git repository.
+type GitAuth struct {
+	// PersonalAccessToken for the repository over https.
+	// +optional
+	PersonalAccessToken *ResourceRef `json:"accessToken,omitempty"`
+
+	// SSHAuth is a key for the repository over ssh.
+	// +optional
+	SSHAuth *GitSSHAuth `json:"sshAuth,omitempty"`
+
+	// BasicAuth is a user and a password for the repository over https.
+	// +optional
+	BasicAuth *GitBasicAuth `json:"basicAuth,omitempty"`
+
+	// GitHubApp is an app of GitHub, or of a GitHub Enterprise Server, that is
+	// installed for the repository.
+	// +optional
+	GitHubApp *GitHubAppAuth `json:"githubApp,omitempty"`
+}
+
+// GitSSHAuth is a key for a git repository over ssh.
+type GitSSHAuth struct {
+	// SSHPrivateKey is the private key, in PEM.
+	// +required
+	SSHPrivateKey ResourceRef `json:"sshPrivateKey"`
+
+	// Password of the private key. Defaults to none.
+	// +optional
+	Password *ResourceRef `json:"password,omitempty"`
+
+	// KnownHosts are the public keys of the server, in the format of OpenSSH's
+	// known_hosts. source-controller connects to no server whose key it does not
+	// know. Defaults to the key known_hosts of the Secret that sshPrivateKey is
+	// in, and without that to the keys that github.com, gitlab.com and
+	// bitbucket.org publish.
+	// +optional
+	KnownHosts *ResourceRef `json:"knownHosts,omitempty"`
+}
+
+// GitBasicAuth is a user and a password for a git repository.
+type GitBasicAuth struct {
+	// UserName at the server.
+	// +required
+	UserName ResourceRef `json:"userName"`
+
+	// Password of the user.
+	// +required
+	Password ResourceRef `json:"password"`
+}
+
+// GitHubAppAuth is an app of GitHub that is installed for a repository.
+type GitHubAppAuth struct {
+	// AppID of the app.
+	// +required
+	AppID ResourceRef `json:"appID"`
+
+	// InstallationID of the installation of the app.
+	// +required
+	InstallationID ResourceRef `json:"installationID"`
+
+	// PrivateKey of the app, in PEM.
+	// +required
+	PrivateKey ResourceRef `json:"privateKey"`
+}

@@ -1,0 +1,26 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package v1alpha1 has the Stack as the Pulumi operator first served it. Its
+// schema is that of v1, which it is stored as and which the controller reads:
+// nothing but the name of the version differs, and nothing is to be added here.
+//
+// +kubebuilder:object:generate=true
+// +groupName=pulumi.com
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupVersion is the API group and version of the types in this package.
+var GroupVersion = schema.GroupVersion{Group: "pulumi.com", Version: "v1alpha1"}
+
+// AddToScheme registers the types of this package.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion, &Stack{}, &StackList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion)
+	return nil
+}
