@@ -322,9 +322,13 @@ func retryDelay(o Observation) time.Duration {
 	return o.RetryInterval
 }
 
-// backoff doubles the delay with each failure after the first, up to the limit.
+// backoff doubles the delay with each failure after the first, up to the limit. A
+// limit of centuries must not have it pass the longest duration there is.
 func backoff(delay time.Duration, failures int64, limit time.Duration) time.Duration {
-	for ; failures > 1 && delay < limit; failures-- {
+	for ; failures > 1; failures-- {
+		if delay > limit/2 {
+			return limit
+		}
 		delay *= 2
 	}
 	return min(delay, limit)

@@ -1,0 +1,107 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package decide_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/fuzz"
+)
+
+// observationFrom makes any observation that an object can lead to: also one with
+// times, counts and intervals that nobody has on purpose.
+func observationFrom(in *fuzz.Input) decide.Observation {
+	o := decide.Observation{
+		Deleting: in.Bool(), Held: in.Bool(), NeverRan: in.Bool(), Suspended: in.Bool(), DestroyOnFinalize: in.Bool(),
+		Interval: duration(in), RetryInterval: duration(in),
+		Preview: in.Bool(), ContinueResync: in.Bool(), RetryConflict: in.Bool(),
+		Interrupted: in.Bool(), ClearPendingCreates: in.Bool(),
+		Digest:    fuzz.Pick(in, "sha256:applied", "sha256:new"),
+		Requested: in.Bool(), Owed: in.Bool(), Edited: in.Bool(),
+		Failures: fuzz.Pick(in, 0, 1, 2, 40, math.MaxInt64, in.Int64()),
+		Now:      now,
+		Last: decide.LastRun{
+			Operation: fuzz.Pick(in, "", run.Update, run.Destroy, run.Recover, run.Preview),
+			Digest:    fuzz.Pick(in, "sha256:applied", ""), Succeeded: in.Bool(), Reason: "UpdateFailed", Message: "no such bucket",
+			Cancelled: in.Bool(), Interrupted: in.Bool(), Unavailable: in.Bool(), Locked: in.Bool(), EndedAt: moment(in),
+		},
+	}
+	if in.Bool() {
+		o.Run = &decide.Run{
+			Phase:  fuzz.Pick(in, run.Unknown, run.Running, run.Ended),
+			Holder: fuzz.Pick(in, decide.HeldHere, decide.HeldElsewhere, decide.HolderGone), StartedAt: moment(in), Told: in.Bool(),
+		}
+	}
+	if in.Bool() {
+		o.Problem = &decide.Problem{Reason: "ArtifactFailed", Message: "gone", Terminal: in.Bool(), Awaited: in.Bool(), Since: moment(in)}
+	}
+	o.Unready = fuzz.List(in, 14, func() string { return "Stack default/a is not ready" })
+	o.Dependents = fuzz.List(in, 14, func() string { return "default/x" })
+	o.UnknownCreates = fuzz.List(in, 3, func() string { return "urn:a" })
+	o.Untold = fuzz.Pick(in, 0, duration(in))
+	return o
+}
+
+// duration is an interval as a Stack has it: never less than a second.
+func duration(in *fuzz.Input) time.Duration {
+	return max(time.Second, fuzz.Pick(in, time.Minute, time.Second, math.MaxInt64, time.Duration(in.Int64())))
+}
+
+// moment is a time, by a clock that may have been set to any other.
+func moment(in *fuzz.Input) time.Time {
+	return fuzz.Pick(in, now.Add(-time.Duration(in.Byte())*time.Second), now.Add(time.Hour), time.Time{}, now.Add(time.Duration(in.Int64())))
+}
+
+// FuzzNext checks what must hold of every decision, whatever led to it. What holds
+// of each rule is in TestNextHolds and TestOrderHolds.
+func FuzzNext(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte("\x01\x01\x00\x00\x01"))
+	f.Add([]byte{0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 1, 0, 0, 0, 0, 1})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o := observationFrom(fuzz.From(data))
+		d := decide.Next(o)
+		for broken, is := range map[string]bool{
+			"a second decision on the same is another": d != decide.Next(o),
+			"a second run is started":                  o.Run != nil && d.Action == decide.Start,
+			"a run in flight is absorbed, withdrawn or lost": o.Run != nil && o.Run.Phase == run.Running &&
+				d.Action != decide.Nothing && d.Action != decide.Tell,
+			"a result is not absorbed before all else": o.Run != nil && o.Run.Phase == run.Ended && d.Action != decide.Absorb,
+			"what nobody has recorded is absorbed, withdrawn, lost or told": o.Run == nil &&
+				(d.Action == decide.Absorb || d.Action == decide.Withdraw || d.Action == decide.Lose || d.Action == decide.Tell),
+			"the object is let go while a run is recorded": o.Run != nil && d.Action == decide.LetGo,
+			"the object is let go while it is open what exists, though that is to be destroyed": d.Action == decide.LetGo && promised(o) &&
+				(o.Interrupted || len(o.UnknownCreates) > 0),
+			"the object is let go though it is to be destroyed": d.Action == decide.LetGo && promised(o) && !destroyedBy(o),
+			"it is destroyed though it is to be kept": d.Operation == run.Destroy && (!o.Deleting || !o.DestroyOnFinalize || o.Suspended ||
+				o.Preview || !o.Held || o.NeverRan),
+			"something is started while suspended": o.Suspended && d.Action == decide.Start,
+			"creations of unknown outcome are passed over": len(o.UnknownCreates) > 0 && !o.ClearPendingCreates && !o.Interrupted &&
+				!o.Preview && d.Action == decide.Start,
+			"a start says not of what, or another action does": (d.Action == decide.Start) != (d.Operation != ""),
+			"a wait is negative": d.After < 0,
+			"nothing ever looks again": d.After == 0 && (d.Action == decide.Fail || d.Action == decide.Wait ||
+				d.Action == decide.InSync),
+			"a Stack that fails is looked at later than its retry interval": d.Action == decide.Fail && d.After > o.RetryInterval,
+			"no reason is given": d.Reason == "" && (d.Action == decide.Fail || d.Action == decide.Stall || d.Action == decide.Wait),
+		} {
+			if is {
+				t.Errorf("%s: %s of %+v", broken, d, o)
+			}
+		}
+	})
+}
+
+// promised says that what the Stack has made is to be destroyed before it goes.
+func promised(o decide.Observation) bool {
+	return o.Deleting && o.Held && o.DestroyOnFinalize && !o.Suspended && !o.Preview && !o.NeverRan
+}
+
+func destroyedBy(o decide.Observation) bool {
+	return o.Last.Operation == run.Destroy && o.Last.Succeeded
+}
