@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -23,6 +24,9 @@ import (
 // unfinishedLock is how old the file of a lock that was not written to its end has
 // to be until nobody can be writing it any more.
 const unfinishedLock = time.Minute
+
+// maxLock bounds the file of a lock, in bytes: Pulumi writes a few hundred.
+const maxLock = 64 << 10
 
 // removeLocks removes the locks that the interrupted runs have left in a file
 // backend, and no other. Pulumi itself removes all locks of a stack at once, and
@@ -40,7 +44,8 @@ func (s *session) removeLocks() (bool, error) {
 	free := true
 	for _, entry := range entries {
 		path := filepath.Join(s.lockDir(), entry.Name())
-		if !s.isOurs(readLock(path)) && !isUnfinished(entry) {
+		// Nothing but a file is a lock, and what else there is may never end to be read.
+		if !entry.Type().IsRegular() || (!s.isOurs(readLock(path)) && !isUnfinished(entry)) {
 			free = false
 			continue
 		}
@@ -79,8 +84,13 @@ func readLock(path string) lockHolder {
 		Hostname  string    `json:"hostname"`
 		Timestamp time.Time `json:"timestamp"`
 	}
-	text, err := os.ReadFile(path)
-	if err != nil || json.Unmarshal(text, &content) != nil {
+	file, err := os.Open(path)
+	if err != nil {
+		return lockHolder{}
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	text, err := io.ReadAll(io.LimitReader(file, maxLock+1))
+	if err != nil || len(text) > maxLock || json.Unmarshal(text, &content) != nil {
 		return lockHolder{}
 	}
 	return lockHolder{host: content.Hostname, pid: content.PID, at: content.Timestamp}
@@ -121,18 +131,25 @@ type lockHolder struct {
 	at time.Time
 }
 
+const (
+	lockUser    = ": created by "
+	lockProcess = " (pid "
+)
+
 // lockHolders reads "<url>: created by <user>@<host> (pid <pid>) at <time>", one
 // line for each lock. A line that it does not understand is somebody, of whom
-// nothing is known.
+// nothing is known. Who makes a lock may give its user any name, also one that
+// looks like the end of a line, or has one in it: what counts is the end.
 func lockHolders(message string) []lockHolder {
 	var holders []lockHolder
 	for line := range strings.Lines(message) {
-		_, who, ok := strings.Cut(line, ": created by ")
-		if !ok {
+		_, who, ok := strings.Cut(line, lockUser)
+		if !ok && !strings.Contains(line, lockProcess) {
 			continue
 		}
 		var holder lockHolder
-		if name, rest, ok := strings.Cut(who, " (pid "); ok {
+		if at := strings.LastIndex(who, lockProcess); at >= 0 {
+			name, rest := who[:at], who[at+len(lockProcess):]
 			number, when, _ := strings.Cut(rest, ") at ")
 			if pid, err := strconv.Atoi(number); err == nil {
 				// Without a time that can be read it is zero, and nothing is proven by it.
