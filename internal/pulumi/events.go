@@ -121,7 +121,8 @@ func (e *events) read(line []byte) string {
 }
 
 func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
-	text, raw := tidy(e.mask.apply(event.Message)), tidy(event.Message)
+	// Again after it is tidy: colours in the midst of a secret hide it from a mask.
+	text, raw := e.mask.apply(tidy(e.mask.apply(event.Message))), tidy(event.Message)
 	if raw == "" || event.Severity == "debug" || event.Ephemeral {
 		return ""
 	}
@@ -159,7 +160,7 @@ func (e *events) keepError(d diagnostic) {
 }
 
 func (e *events) readPolicy(event *apitype.PolicyEvent) string {
-	text := fmt.Sprintf("policy %s of %s: %s", event.PolicyName, event.PolicyPackName, tidy(e.mask.apply(event.Message)))
+	text := fmt.Sprintf("policy %s of %s: %s", event.PolicyName, event.PolicyPackName, e.mask.apply(tidy(e.mask.apply(event.Message))))
 	if event.EnforcementLevel == "mandatory" {
 		e.keepError(diagnostic{urn: event.ResourceURN, text: text})
 	}

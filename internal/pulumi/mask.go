@@ -41,7 +41,7 @@ type masker struct {
 // in JSON, base64 and URLs.
 func newMasker(values []string) *masker {
 	m := &masker{long: map[string][]string{}, middle: map[string][]string{}}
-	for _, value := range values {
+	for _, value := range asTexts(values) {
 		switch trimmed := strings.TrimSpace(value); {
 		case trimmed == "":
 		case len(trimmed) < shortMask:
@@ -59,6 +59,18 @@ func newMasker(values []string) *masker {
 		}
 	}
 	return m
+}
+
+// asTexts adds what becomes of values that are not text: JSON, gRPC and terminals
+// put a character in the place of each byte that is none, or of all in a row.
+func asTexts(values []string) []string {
+	texts := slices.Clone(values)
+	for _, value := range values {
+		if !utf8.ValidString(value) {
+			texts = append(texts, string([]rune(value)), strings.ToValidUTF8(value, string(utf8.RuneError)))
+		}
+	}
+	return texts
 }
 
 func (m *masker) add(form string) {

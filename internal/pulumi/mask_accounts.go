@@ -19,12 +19,23 @@ func maskAccountTokens(text string) string {
 	}
 	// Three parts in base64 for URLs, of which the first two are JSON objects.
 	webToken := regexp.MustCompile(`eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+`)
-	return webToken.ReplaceAllStringFunc(text, func(token string) string {
-		if isAccountToken(token) {
-			return maskText
+	var out strings.Builder
+	for {
+		at := webToken.FindStringIndex(text)
+		switch {
+		case at == nil:
+			out.WriteString(text)
+			return out.String()
+		case isAccountToken(text[at[0]:at[1]]):
+			out.WriteString(text[:at[0]] + maskText)
+			text = text[at[1]:]
+		default:
+			// What looks like one may end in the midst of one.
+			next := at[0] + strings.IndexByte(text[at[0]:], '.') + 1
+			out.WriteString(text[:next])
+			text = text[next:]
 		}
-		return token
-	})
+	}
 }
 
 // isAccountToken tells a token of a service account from any other by whom it

@@ -39,7 +39,7 @@ func showOutputs(outputs map[string]json.RawMessage, m *masker) map[string]json.
 		if total += len(text) + len(name); total > maxOutputs {
 			break
 		}
-		shown[name] = text
+		shown[m.apply(name)] = text // a program may make a name of anything
 	}
 	return shown
 }

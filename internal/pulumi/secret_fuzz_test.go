@@ -1,0 +1,180 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/fuzz"
+)
+
+// FuzzEventsHideSecrets has the engine and the program tell of a secret in every
+// place there is, in between whatever they print. It is in nothing that is shown.
+func FuzzEventsHideSecrets(f *testing.F) {
+	f.Add("hunter2", []byte("\x03\x00\x02\x00\x01\x02\x03"))
+	f.Add("a\nb", []byte("\x01\x01\x03\x04\x02\x02"))
+	f.Add("\xff\xfeabcdef", []byte("\x01\x00\x01\x00"))
+	f.Add("x", []byte("\x02\x02\x01\x00\x03\x01\x00"))
+	f.Fuzz(func(t *testing.T, value string, data []byte) {
+		secret := "Zq-" + strings.ReplaceAll(strings.TrimSpace(value), "*", "+") + "-7"
+		in := fuzz.From(data)
+		e := &events{mask: newMasker([]string{secret})}
+		shown := showAll(e, fuzz.List(in, 12, func() string { return eventWith(in, secret) }))
+		stderr := "error: " + textWith(in, secret)
+		last := exit{code: fuzz.Pick(in, 1, 255, exitHasChanges, exitCancelled), stderr: e.mask.apply(stderr), stopped: in.Bool()}
+		_, message := judge(ending{last: last, raw: stderr, events: *e, checked: in.Bool()})
+		message = cut(e.mask.apply(message), maxMessage)
+		shown = append(shown, message)
+		for name, output := range showOutputs(e.outputs, e.mask) {
+			shown = append(shown, name)
+			shown = append(shown, textsIn(t, output)...)
+		}
+		for _, text := range shown {
+			// JSON has no bytes that are not text, and each becomes a character.
+			for _, leak := range []string{secret, string([]rune(secret))} {
+				if strings.Contains(text, leak) {
+					t.Errorf("%q is in %q", leak, text)
+				}
+			}
+		}
+		if len(message) > maxMessage {
+			t.Errorf("a message of %d bytes", len(message))
+		}
+	})
+}
+
+// showAll reads the events and returns what is logged of them.
+func showAll(e *events, all []string) []string {
+	var said []string
+	s := &session{mask: e.mask, log: func(line string) { said = append(said, line) }}
+	var l lines
+	l.feed([]byte(strings.Join(all, "\n")+"\n"), func(line []byte) {
+		if text := e.read(line); text != "" {
+			s.say(text)
+		}
+	}, func() {})
+	for _, d := range e.errors {
+		said = append(said, d.text)
+	}
+	return said
+}
+
+// eventWith is an event with the secret in one of its texts.
+func eventWith(in *fuzz.Input, secret string) string {
+	text := textWith(in, secret)
+	urn := "urn:pulumi:dev::demo::lab:index:Thing::" + fuzz.Pick(in, "a", text)
+	quote := func(v any) string {
+		raw, _ := json.Marshal(v)
+		return string(raw)
+	}
+	switch in.Below(5) {
+	case 0:
+		return fmt.Sprintf(`{"diagnosticEvent":{"urn":%s,"severity":%q,"message":%s}}`,
+			quote(urn), fuzz.Pick(in, "error", "info#err", "info", "warning"), quote(fuzz.Pick(in, "error: ", "  ", "")+text))
+	case 1:
+		return fmt.Sprintf(`{"policyEvent":{"resourceUrn":%s,"enforcementLevel":"mandatory","policyName":"p","message":%s}}`, quote(urn), quote(text))
+	case 2:
+		return fmt.Sprintf(`{"%s":{"metadata":{"op":%q,"urn":%s,"type":"lab:index:Thing"}}}`,
+			fuzz.Pick(in, "resourcePreEvent", "resOutputsEvent", "resOpFailedEvent"), fuzz.Pick(in, "create", "update", "delete", "same"), quote(urn))
+	case 3:
+		outputs := map[string]any{fuzz.Pick(in, "a", text): fuzz.Pick[any](in, text, []any{text}, map[string]any{text: text})}
+		return fmt.Sprintf(`{"resOutputsEvent":{"metadata":{"op":"same","urn":%s,"type":%q,"new":{"outputs":%s}}}}`, quote(urn), stackType, quote(outputs))
+	}
+	return fmt.Sprintf(`{"summaryEvent":{"resourceChanges":{"create":%d}}}`, in.Byte())
+}
+
+// textWith is the secret between anything, and with what is taken out of texts in
+// the middle of it.
+func textWith(in *fuzz.Input, secret string) string {
+	at := in.Below(256) % (len(secret) + 1)
+	noise := fuzz.Pick(in, "", "\x1b[31m", "\r", "\x07", "\x1b[0m\x1b[1m")
+	return in.Text() + secret[:at] + noise + secret[at:] + in.Text()
+}
+
+// textsIn are all texts of a JSON value, the names of its fields included.
+func textsIn(t *testing.T, raw json.RawMessage) []string {
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		t.Fatalf("an output is not JSON: %v: %s", err, raw)
+	}
+	var texts []string
+	var walk func(any)
+	walk = func(value any) {
+		switch value := value.(type) {
+		case string:
+			texts = append(texts, value)
+		case []any:
+			for _, inner := range value {
+				walk(inner)
+			}
+		case map[string]any:
+			for name, inner := range value {
+				texts = append(texts, name)
+				walk(inner)
+			}
+		}
+	}
+	walk(value)
+	return texts
+}
+
+// FuzzAccountTokens: the token of a service account is found wherever it stands.
+func FuzzAccountTokens(f *testing.F) {
+	f.Add("", "", "")
+	f.Add("Bearer ", "\n", "default:app")
+	f.Add("eyJa.eyJb.", ".eyJ", "a:b")
+	f.Add(`{"token":"`, `"}`, "\u2028")
+	f.Fuzz(func(t *testing.T, before, after, account string) {
+		claims, err := json.Marshal(map[string]string{"iss": "https://kubernetes", "sub": "system:serviceaccount:" + account})
+		if err != nil {
+			t.Fatal(err)
+		}
+		payload := base64.RawURLEncoding.EncodeToString(claims)
+		token := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256"}`)) + "." + payload + ".c2ln"
+		masked := maskAccountTokens(before + token + after)
+		if strings.Contains(masked, token) {
+			t.Errorf("the token is in %q", masked)
+		}
+		if again := maskAccountTokens(masked); again != masked {
+			t.Errorf("%q has more to mask", masked)
+		}
+	})
+}
+
+// FuzzBackend: what is told of a backend has no user, password or query in it, and
+// nothing at all of one that is a secret as a whole.
+func FuzzBackend(f *testing.F) {
+	f.Add("s3", "key:Zq-secret-7", "bucket/prod", "region=x", byte(0))
+	f.Add("postgres", "bob:Zq-secret-7", "db:5432/pulumi", "sslmode=none", byte(1))
+	f.Add("file", "", "/state/Zq-secret-7", "", byte(2))
+	f.Add("", "Zq-secret-7", "", "", byte(3))
+	f.Fuzz(func(t *testing.T, scheme, user, place, query string, as byte) {
+		const secret = "Zq-secret-7"
+		backend := scheme + "://" + user + "@" + place + "?" + query
+		whole := as&1 == 1
+		if whole {
+			backend = strings.ReplaceAll(backend, "Zq", "") + secret
+		} else {
+			// Only a name that is safe in a URL is one: of all else only the scheme is left.
+			backend = "s3://u" + strings.ReplaceAll(user, "/", "") + ":" + secret + "@bucket?k=" + secret
+		}
+		r := run.Run{Backend: backend, BackendKey: "uid"}
+		if whole {
+			r.Masks = []string{backend}
+		}
+		for _, told := range []string{BackendOf(r), (&session{run: r, mask: maskerOf(r)}).mask.apply("in " + backend)} {
+			if whole && strings.Contains(told, secret) {
+				t.Errorf("%q is in %q", secret, told)
+			}
+		}
+		if told := BackendOf(r); strings.Contains(told, secret) {
+			t.Errorf("%q tells of %q", told, backend)
+		}
+	})
+}
