@@ -147,12 +147,13 @@ func configValue(raw json.RawMessage) (config.Value, error) {
 	return config.NewObjectValue(string(bytes.TrimSpace(raw))), nil
 }
 
-// numberValue keeps a number that Go's types would change as text.
+// numberValue keeps a number that Go's types, or YAML, would write in another way as
+// text: 1234567.5 would be 1.2345675e+06 to the program.
 func numberValue(text string) config.Value {
 	if _, err := strconv.Atoi(text); err == nil {
 		return config.NewTypedValue(text, config.TypeInt)
 	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil && strconv.FormatFloat(f, 'f', -1, 64) == text {
+	if f, err := strconv.ParseFloat(text, 64); err == nil && strconv.FormatFloat(f, 'g', -1, 64) == text {
 		return config.NewTypedValue(text, config.TypeFloat)
 	}
 	return config.NewTypedValue(text, config.TypeString)
