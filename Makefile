@@ -38,6 +38,7 @@ demo: build ## Show the controller at work on this machine, by itself (KEEP=1 le
 .PHONY: test
 test: ## Run every test
 	@$(MAKE) --no-print-directory test-unit
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=1s
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: test-unit
@@ -46,6 +47,13 @@ test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/e
 	go test $(RACE) ./internal/... .
 	cd api && go test $(RACE) ./...
 	cd tests/lab && go test $(RACE) ./...
+
+# How long each target is fuzzed.
+FUZZTIME ?= 10s
+
+.PHONY: fuzz
+fuzz: ## Fuzz all that reads what others write, each target for FUZZTIME
+	@hack/fuzz.sh $(FUZZTIME) $(MODULES)
 
 .PHONY: test-e2e
 test-e2e: tools build ## Run the tests against the real API server, source-controller and Pulumi
