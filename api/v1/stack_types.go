@@ -33,10 +33,10 @@ const (
 )
 
 // StackSpec says which program is run for which stack, and how.
-// +kubebuilder:validation:XValidation:rule="[has(self.fluxSource), has(self.programRef), has(self.projectRepo) && self.projectRepo != ”].filter(x, x).size() == 1 || (has(self.workspaceTemplate) && !has(self.fluxSource) && !has(self.programRef))",message="exactly one of fluxSource, programRef and projectRepo is required"
-// +kubebuilder:validation:XValidation:rule="!(has(self.branch) && self.branch != ” && has(self.commit) && self.commit != ”)",message="branch and commit exclude each other: remove one"
-// +kubebuilder:validation:XValidation:rule="!has(self.projectRepo) || self.projectRepo == ” || (has(self.branch) && self.branch != ”) || (has(self.commit) && self.commit != ”)",message="projectRepo needs a branch or a commit: add one"
-// +kubebuilder:validation:XValidation:rule="(has(self.projectRepo) && self.projectRepo != ”) || !((has(self.branch) && self.branch != ”) || (has(self.commit) && self.commit != ”) || (has(self.repoDir) && self.repoDir != ”) || has(self.gitAuth) || (has(self.gitAuthSecret) && self.gitAuthSecret != ”))",message="branch, commit, repoDir, gitAuth and gitAuthSecret belong to projectRepo: remove them, or add projectRepo"
+// +kubebuilder:validation:XValidation:rule="[has(self.fluxSource), has(self.programRef), has(self.projectRepo) && size(self.projectRepo) > 0].filter(x, x).size() == 1 || (has(self.workspaceTemplate) && !has(self.fluxSource) && !has(self.programRef))",message="exactly one of fluxSource, programRef and projectRepo is required"
+// +kubebuilder:validation:XValidation:rule="!(has(self.branch) && size(self.branch) > 0 && has(self.commit) && size(self.commit) > 0)",message="branch and commit exclude each other: remove one"
+// +kubebuilder:validation:XValidation:rule="!has(self.projectRepo) || size(self.projectRepo) == 0 || (has(self.branch) && size(self.branch) > 0) || (has(self.commit) && size(self.commit) > 0)",message="projectRepo needs a branch or a commit: add one"
+// +kubebuilder:validation:XValidation:rule="(has(self.projectRepo) && size(self.projectRepo) > 0) || !((has(self.branch) && size(self.branch) > 0) || (has(self.commit) && size(self.commit) > 0) || (has(self.repoDir) && size(self.repoDir) > 0) || has(self.gitAuth) || (has(self.gitAuthSecret) && size(self.gitAuthSecret) > 0))",message="branch, commit, repoDir, gitAuth and gitAuthSecret belong to projectRepo: remove them, or add projectRepo"
 type StackSpec struct {
 	// Stack is the name of the stack in the backend: <stack>, <org>/<stack> or
 	// <org>/<project>/<stack>. It cannot be changed: another name is another
