@@ -103,6 +103,7 @@ func newReconciler(c config, mgr ctrl.Manager, runner *local.Runner) *controller
 		APIReader:            mgr.GetAPIReader(),
 		Metrics:              runtimectrl.NewMetrics(mgr, fluxmetrics.MustMakeRecorder(), v1.StackFinalizer),
 		Progress:             runner.Progress,
+		UnknownCreates:       runner.UnknownCreates,
 		Runner:               runner,
 		Ending:               runner.Closed,
 		Sources:              source.Resolver{Client: mgr.GetClient(), NoCrossNamespaceRefs: c.noCrossNamespaceRefs},
@@ -170,7 +171,7 @@ func newRunner(c config, data *dataDir, waker *controller.Waker, accounts local.
 		Ended:      waker.Wake,
 		Log:        ctrl.Log,
 	})
-	driver.Progress = runner.NoteProgress
+	driver.Progress, driver.UnknownCreates = runner.NoteProgress, runner.NoteUnknownCreates
 	return runner, nil
 }
 

@@ -5,7 +5,6 @@ package controller
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -145,9 +144,7 @@ func unknownCreates(stack *v1.Stack, record *v1.RunStatus, result *run.Result) [
 	if record.Operation == v1.OperationRecover && result.Outcome == run.Succeeded {
 		return result.UnknownCreates
 	}
-	all := append(slices.Clone(stack.Status.UnknownCreates), result.UnknownCreates...)
-	slices.Sort(all)
-	return slices.Compact(all)
+	return unionOf(stack.Status.UnknownCreates, result.UnknownCreates)
 }
 
 func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {

@@ -49,6 +49,8 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		return r.lose(ctx, stack)
 	case decide.Tell:
 		return r.tell(ctx, stack, seen.Now)
+	case decide.NameCreates:
+		return r.nameCreates(ctx, stack)
 	case decide.LetGo:
 		return r.letGo(ctx, stack, seen)
 	case decide.InSync:

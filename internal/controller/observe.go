@@ -112,6 +112,7 @@ func (r *StackReconciler) observeRun(ctx context.Context, recorded *v1.RunStatus
 	seen.Run = &decide.Run{Holder: decide.HeldHere}
 	seen.Run.Phase, seen.result = r.Runner.Look(recorded.ID)
 	seen.Run.StartedAt = recorded.StartedAt.Time
+	seen.Run.UnknownCreates = r.unknownCreatesInFlight(recorded)
 	if recorded.Holder == r.Holder {
 		return nil
 	}

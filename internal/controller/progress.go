@@ -24,6 +24,7 @@ func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Ti
 		progress = r.Progress(record.ID)
 	}
 	return r.patchStatus(ctx, stack, func() {
+		addUnknownCreates(stack, r.unknownCreatesInFlight(record))
 		markWaiting(stack, progressText(record, progress, now.Sub(record.StartedAt.Time)))
 	})
 }

@@ -111,7 +111,10 @@ func (r *StackReconciler) writeRef(ctx context.Context, ref run.Ref) error {
 	}
 	switch phase, result := r.Runner.Look(ref.ID); phase {
 	case run.Running:
-		return r.patchStatus(ctx, stack, func() { markLeft(stack) })
+		return r.patchStatus(ctx, stack, func() {
+			addUnknownCreates(stack, r.unknownCreatesInFlight(stack.Status.Run))
+			markLeft(stack)
+		})
 	case run.Ended:
 		// The log of a reconcile has the keys that flux logs finds a Stack by.
 		ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("controller", "stack", "controllerGroup", v1.GroupVersion.Group,

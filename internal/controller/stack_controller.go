@@ -50,6 +50,9 @@ type StackReconciler struct {
 	Runner run.Runner
 	// Progress tells how far a run has come that is in flight. Nil tells nothing.
 	Progress func(id string) run.Progress
+	// UnknownCreates tells which creations of a run that is in flight have an unknown
+	// outcome. It has the Stack reconciled when there is another. Nil tells none.
+	UnknownCreates func(id string) []string
 	// Ending tells whether this process begins no run any more. Nil is never.
 	Ending func() bool
 	// Holder is this process, as recorded in the runs it starts.

@@ -41,8 +41,8 @@ func (r *StackReconciler) unwatched(ctx context.Context, req ctrl.Request) (ctrl
 }
 
 // handOver writes what became of the run of this process, if that is the one that
-// is recorded. While it is in flight there is nothing to write: the Stack is woken
-// at its end.
+// is recorded. While it is in flight that is no more than its creations of unknown
+// outcome: the Stack is woken at its end.
 func (r *StackReconciler) handOver(ctx context.Context, stack *v1.Stack) error {
 	recorded := stack.Status.Run
 	if recorded == nil {
@@ -55,6 +55,8 @@ func (r *StackReconciler) handOver(ctx context.Context, stack *v1.Stack) error {
 		return nil
 	}
 	switch phase, result := r.Runner.Look(recorded.ID); phase {
+	case run.Running:
+		return r.nameCreates(ctx, stack)
 	case run.Ended:
 		return r.absorb(ctx, stack, result)
 	case run.Unknown:

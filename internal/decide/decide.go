@@ -11,6 +11,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,8 +33,11 @@ const (
 	Withdraw Action = "Withdraw"
 	// Lose the run: its holder is gone and nobody has seen how it ended.
 	Lose Action = "Lose"
-	// Tell how far the run in flight has come.
+	// Tell how far the run in flight has come, and name its creations of unknown
+	// outcome, if there are any.
 	Tell Action = "Tell"
+	// NameCreates names the creations of unknown outcome of the run in flight.
+	NameCreates Action = "NameCreates"
 	// LetGo of an object that is being deleted.
 	LetGo Action = "LetGo"
 	// InSync: the Stack is as its inputs say.
@@ -144,14 +148,26 @@ const ProgressAfter = 10 * time.Second
 // inFlight tells of a long run once: each line more would be a write for each
 // Stack and look, and the log has all of it.
 func inFlight(o Observation) Decision {
-	if o.Run.Told {
-		return Decision{Action: Nothing}
+	wait := ProgressAfter - o.Now.Sub(o.Run.StartedAt)
+	if !o.Run.Told && wait <= 0 {
+		return Decision{Action: Tell}
 	}
-	if wait := ProgressAfter - o.Now.Sub(o.Run.StartedAt); wait > 0 {
+	d := Decision{Action: Nothing}
+	if hasUnnamed(o) {
+		// Not at the end of the run: who knows of them may be gone by then.
+		d.Action = NameCreates
+	}
+	if !o.Run.Told {
 		// Never longer, if a clock was set back.
-		return Decision{Action: Nothing, After: min(wait, ProgressAfter)}
+		d.After = min(wait, ProgressAfter)
 	}
-	return Decision{Action: Tell}
+	return d
+}
+
+// hasUnnamed tells that the run in flight has left creations of unknown outcome that
+// the status does not name.
+func hasUnnamed(o Observation) bool {
+	return slices.ContainsFunc(o.Run.UnknownCreates, func(urn string) bool { return !slices.Contains(o.UnknownCreates, urn) })
 }
 
 func suspended(o Observation) (Decision, bool) {

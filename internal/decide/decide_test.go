@@ -252,6 +252,28 @@ func TestNext(t *testing.T) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Hour), Told: true}
 			},
 			decide.Decision{Action: decide.Nothing}},
+		{"a creation of unknown outcome is named while the run goes on, and its progress still told in time",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-4 * time.Second), UnknownCreates: []string{"urn:a"}}
+			},
+			decide.Decision{Action: decide.NameCreates, After: 6 * time.Second}},
+		{"one more is named beside those that are",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true, UnknownCreates: []string{"urn:a", "urn:b"}}
+				o.UnknownCreates = []string{"urn:a"}
+			},
+			decide.Decision{Action: decide.NameCreates}},
+		{"what is named is not named again",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true, UnknownCreates: []string{"urn:b"}}
+				o.UnknownCreates = []string{"urn:a", "urn:b"}
+			},
+			decide.Decision{Action: decide.Nothing}},
+		{"what is named while its progress is told takes one write",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-10 * time.Second), UnknownCreates: []string{"urn:a"}}
+			},
+			decide.Decision{Action: decide.Tell}},
 		{"a run in flight is not cut by other inputs",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true}

@@ -30,6 +30,9 @@ type Run struct {
 	StartedAt time.Time
 	// Told: the status tells how far it had come.
 	Told bool
+	// UnknownCreates are the URNs of the creations that it has begun and of which
+	// nobody knows the outcome, while it goes on with others.
+	UnknownCreates []string
 }
 
 // Problem is why nothing can be run now.

@@ -36,6 +36,11 @@ type Driver struct {
 	// Progress, where it is set, is told how far each run has come, from one
 	// goroutine at a time for a run.
 	Progress func(runID string, progress run.Progress) `json:"-"`
+	// UnknownCreates, where it is set, is told of the creations of unknown outcome of
+	// a run as soon as its events show one, sorted, and of all of them again when they
+	// show another. They are among Result.UnknownCreates in the end. It is called as
+	// Progress is.
+	UnknownCreates func(runID string, urns []string) `json:"-"`
 }
 
 // Do does the run and returns when nothing of it is alive. The artifact of its
@@ -101,6 +106,9 @@ type session struct {
 	found, missed bool
 	// stopped says that the last call of the CLI was told to stop.
 	stopped bool
+	// changing says that the call of the CLI may change something: what a preview
+	// creates is nothing.
+	changing bool
 	// checking says that the last call of the CLI was the one that looks for
 	// changes that are not expected.
 	checking bool
@@ -248,6 +256,8 @@ func targetFlags(options run.Options) []string {
 
 // engine calls the CLI for an operation that changes something.
 func (s *session) engine(ctx context.Context, operation ...string) (exit, error) {
+	s.changing = true
+	defer func() { s.changing = false }()
 	return s.look(ctx, append(operation, "--yes", "--skip-preview")...)
 }
 
@@ -268,6 +278,9 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	c.dir, c.env, c.pids = s.program, s.env, s.dir.pids()
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
 	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say, tell: s.tell}
+	if s.changing {
+		c.events.tellUnknown = s.tellUnknown
+	}
 	last, err := s.driver.execute(ctx, c)
 	s.stopped = last.stopped
 	if err != nil || last.code != exitStackNotFound {
@@ -294,6 +307,15 @@ func (s *session) endLeftovers() {
 func (s *session) tell(progress run.Progress) {
 	if s.driver.Progress != nil {
 		s.driver.Progress(s.run.ID, progress)
+	}
+}
+
+// tellUnknown passes on which creations nobody knows the outcome of. The result has
+// them too, but the operation may go on for as long as others take, and who waits for
+// the result may not live to see it.
+func (s *session) tellUnknown(urns []string) {
+	if s.driver.UnknownCreates != nil {
+		s.driver.UnknownCreates(s.run.ID, urns)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -53,6 +54,8 @@ type stepEvent struct {
 			Outputs map[string]json.RawMessage `json:"outputs"`
 		} `json:"new"`
 	} `json:"metadata"`
+	// Status of an operation that failed tells whether it did a part of what it was to do.
+	Status resource.Status `json:"status"`
 }
 
 // events is what the engine has told of one operation. It is fed line by line.
@@ -241,7 +244,11 @@ func (e *events) onlyProvidersChanged() bool {
 }
 
 func (e *events) readFailed(event *stepEvent) string {
-	if op := event.Metadata.Op; op == apitype.OpCreate || op == apitype.OpCreateReplacement {
+	op := event.Metadata.Op
+	isCreate := op == apitype.OpCreate || op == apitype.OpCreateReplacement
+	// What was made, and only did not become ready, is in the state: nothing is
+	// unknown about it, whatever its error says.
+	if isCreate && event.Status != resource.StatusPartialFailure {
 		note(&e.failedCreates, event.Metadata.URN)
 	}
 	e.noteEnd(event)
@@ -251,7 +258,8 @@ func (e *events) readFailed(event *stepEvent) string {
 // unknownCreates are the resources whose provider went away while it created
 // them, or, in a run that was told to stop, gave up waiting for what it had begun.
 // The engine takes that for a creation that failed and keeps no pending operation,
-// but the resource may exist.
+// but the resource may exist. The engine does not try again what has failed, so that
+// what is unknown once stays so to the end of the operation.
 func (e *events) unknownCreates(stopped bool) []string {
 	var unknown []string
 	for urn := range e.failedCreates {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,9 @@ type follower struct {
 	say    func(string)
 	// tell, where it is set, is told of each progress.
 	tell func(run.Progress)
+	// tellUnknown, where it is set, is told of the creations of unknown outcome as
+	// soon as there is one, and of all of them when there are more.
+	tellUnknown func(urns []string)
 
 	file    *os.File
 	read    int64
@@ -36,7 +40,11 @@ type follower struct {
 	failed  bool
 	lines   lines
 	working atomic.Bool
+	// stopped says that the process was told to stop.
+	stopped atomic.Bool
 	told    run.Progress
+	// toldUnknown is how many creations of unknown outcome were told of.
+	toldUnknown int
 }
 
 // poll reads what is new.
@@ -52,6 +60,15 @@ func (f *follower) poll() {
 	if now := f.events.progress(); f.tell != nil && now != f.told {
 		f.told = now
 		f.tell(now)
+	}
+	if f.tellUnknown == nil {
+		return
+	}
+	// None is ever taken back, so that their number says whether any is new.
+	if unknown := f.events.unknownCreates(f.stopped.Load()); len(unknown) > f.toldUnknown {
+		f.toldUnknown = len(unknown)
+		slices.Sort(unknown)
+		f.tellUnknown(unknown)
 	}
 }
 

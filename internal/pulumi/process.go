@@ -73,7 +73,7 @@ func (d *Driver) execute(ctx context.Context, c command) (exit, error) {
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		stopped = d.stop(p, c.events.working.Load)
+		stopped = d.stop(p, c.events)
 	}
 	<-read
 	ended := p.exit(stopped)

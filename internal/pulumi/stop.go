@@ -45,11 +45,12 @@ func (g Grace) withDefaults() Grace {
 
 // stop ends a CLI with as little harm as it allows, and returns when it is gone.
 // It is false where the CLI ended by itself before it was told to.
-func (d *Driver) stop(p *child, working func() bool) bool {
+func (d *Driver) stop(p *child, events *follower) bool {
 	grace := d.Grace.withDefaults()
-	if p.settle(grace.Settle, working) {
+	if p.settle(grace.Settle, events.working.Load) {
 		return false
 	}
+	events.stopped.Store(true)
 	// The guard's signal would be the second one, and a controller that ends before
 	// the CLI does would have it give up what it is about to finish.
 	p.unguard()

@@ -57,9 +57,10 @@ type Options struct {
 	Fetcher Fetcher
 	// Accounts are needed for runs with a service account only.
 	Accounts Accounts
-	// Ended is called, from any goroutine, when a run of the Stack has ended, and
-	// when a place is free that the Stack asked for. It must neither block nor call
-	// the Runner.
+	// Ended is called, from any goroutine, when a run of the Stack has ended, when
+	// something is known of one in flight that must not wait for its end, and when a
+	// place is free that the Stack asked for. It must neither block nor call the
+	// Runner.
 	Ended func(namespace, name string)
 	// Log gets what Pulumi says.
 	Log logr.Logger
@@ -85,6 +86,8 @@ type record struct {
 	stack stackKey
 	// progress is the last that the driver has told.
 	progress run.Progress
+	// unknownCreates are those that the driver has told of.
+	unknownCreates []string
 	// result is nil while the run is in flight.
 	result *run.Result
 }
@@ -267,26 +270,6 @@ func (r *Runner) Closed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.closed
-}
-
-// NoteProgress is for the driver to tell how far a run has come.
-func (r *Runner) NoteProgress(id string, progress run.Progress) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[id]; ok {
-		known.progress = progress
-	}
-}
-
-// Progress tells how far a run has come that is in flight here: nowhere, for all
-// others.
-func (r *Runner) Progress(id string) run.Progress {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[id]; ok {
-		return known.progress
-	}
-	return run.Progress{}
 }
 
 // Count tells how many runs are in flight and how many Stacks wait for a place.

@@ -1,0 +1,105 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// begin returns the provider process that has begun to create the thing.
+func (l *lab) begin(name string) (pid int) {
+	l.Helper()
+	l.Eventually(func() int {
+		text, _ := os.ReadFile(filepath.Join(l.cloud, "journal.jsonl"))
+		for line := range strings.Lines(string(text)) {
+			var entry struct {
+				PID      int
+				Op, Name string
+			}
+			if json.Unmarshal([]byte(line), &entry) == nil && entry.Op == "create" && entry.Name == name {
+				pid = entry.PID
+			}
+		}
+		return pid
+	}).WithTimeout(30 * time.Second).ShouldNot(BeZero())
+	return pid
+}
+
+// twoProviders is a program with a thing at each of two providers, which are
+// processes of their own.
+func (l *lab) twoProviders(ofOne, ofOther string) string {
+	return fmt.Sprintf(`
+resources:
+  one: {type: "pulumi:providers:lab", properties: {directory: %[1]q}}
+  other: {type: "pulumi:providers:lab", properties: {directory: %[1]q}}
+  a: {type: "lab:index:Thing", properties: {name: a, %[2]s}, options: {provider: "${one}"}}
+  b: {type: "lab:index:Thing", properties: {name: b, %[3]s}, options: {provider: "${other}"}}
+`, l.cloud, ofOne, ofOther)
+}
+
+// hearing has the driver tell the test of creations of unknown outcome.
+func (l *lab) hearing() <-chan []string {
+	told := make(chan []string, 10)
+	l.driver.UnknownCreates = func(_ string, urns []string) { told <- urns }
+	return told
+}
+
+func TestAnUnknownCreationIsToldOfWhileTheRunGoesOn(t *testing.T) {
+	l := newLab(t).withProvider()
+	told := l.hearing()
+	results := l.start(t.Context(), l.update(l.twoProviders("delays: {afterCreate: 1h}", "delays: {create: 6s}")))
+	l.begin("b")
+	l.Expect(syscall.Kill(l.begin("a"), syscall.SIGKILL)).To(Succeed())
+	var result run.Result
+	l.Eventually(told).WithTimeout(10 * time.Second).Should(Receive(ConsistOf(HaveSuffix("::a"))))
+	l.Expect(results).NotTo(Receive(), "b is still being created")
+	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
+	l.Expect(result.UnknownCreates).To(ConsistOf(HaveSuffix("::a")), "the result says the same")
+	l.Expect(told).NotTo(Receive(), "once is enough")
+	l.Expect(l.state()).To(And(ContainSubstring("Thing::b"), Not(ContainSubstring("pending_operations"))))
+}
+
+// A creation that is given up since its run is to stop is one of which nobody knows
+// the outcome, also while another is waited for.
+func TestACreationThatIsGivenUpIsToldOfWhileTheRunStops(t *testing.T) {
+	l := newLab(t).withProvider()
+	told := l.hearing()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	results := l.start(ctx, l.update(l.twoProviders("hang: create", "delays: {create: 6s}")))
+	l.begin("a")
+	l.begin("b")
+	cancel(errors.New("the controller is shutting down"))
+	var result run.Result
+	l.Eventually(told).WithTimeout(10 * time.Second).Should(Receive(ConsistOf(HaveSuffix("::a"))))
+	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
+	l.Expect(result.UnknownCreates).To(ConsistOf(HaveSuffix("::a")))
+}
+
+func TestNothingUnknownIsToldOfARunThatIsFine(t *testing.T) {
+	l := newLab(t).withProvider()
+	told := l.hearing()
+	failing := l.update(l.twoProviders(`failures: {create: "rpc error: boom"}`, `failures: {partialCreate: "error reading from server: EOF"}`))
+	result := l.do(t.Context(), failing)
+	l.Expect(result.Outcome).To(Equal(run.Failed))
+	l.Expect(result.UnknownCreates).To(BeEmpty(), "the one was not made, and the other is in the state")
+	l.Expect(l.state()).To(ContainSubstring("Thing::b"))
+	fine := l.update(l.twoProviders("value: x", "value: x"))
+	result = l.do(t.Context(), fine)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(told).NotTo(Receive())
+}
