@@ -80,3 +80,9 @@ const StackFinalizer = "finalizer.stack.pulumi.com"
 // ReconcileRequestAnnotation is how the Pulumi operator is asked for a run: each
 // new value starts one. Flux's own annotation does the same.
 const ReconcileRequestAnnotation = "pulumi.com/reconciliation-request"
+
+// ReleaseRunAnnotation is how a person says that the controller which has a run is
+// gone for good, with all that it had started, where nothing proves it. Its value is
+// the ID of that run, status.run.id, so that it releases no other. The Stack is then
+// recovered as after any run whose controller is gone.
+const ReleaseRunAnnotation = "pulumi.com/release-run"

@@ -46,7 +46,9 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.Withdraw:
 		return r.patchStatus(ctx, stack, func() { withdrawRun(stack) })
 	case decide.Lose:
-		return r.lose(ctx, stack)
+		return r.lose(ctx, stack, goneText(stack.Status.Run))
+	case decide.Release:
+		return r.lose(ctx, stack, releasedText(stack.Status.Run))
 	case decide.Tell:
 		return r.tell(ctx, stack, seen.Now)
 	case decide.NameCreates:
@@ -204,10 +206,10 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	return nil
 }
 
-// lose gives up a run of which nobody has seen the end.
-func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack) error {
+// lose gives up a run of which nobody has seen the end. The message says why.
+func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack, message string) error {
 	lost := *stack.Status.Run
-	if err := r.patchStatus(ctx, stack, func() { loseRun(stack, r.Now()) }); err != nil {
+	if err := r.patchStatus(ctx, stack, func() { loseRun(stack, message, r.Now()) }); err != nil {
 		return err
 	}
 	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: stack.Status.LastUpdate.Message,

@@ -95,7 +95,7 @@ func TestAStackThatWasInterruptedNeedNotExist(t *testing.T) {
 	stack := &v1.Stack{}
 	record := v1.RunStatus{ID: "run-1", Operation: v1.OperationUpdate, Revision: "main@sha1:" + gitCommit40, Digest: "sha256:inputs"}
 	recordRun(stack, record)
-	loseRun(stack, started)
+	loseRun(stack, "gone", started)
 	record.Operation = v1.OperationRecover
 	recordRun(stack, record)
 	absorb(stack, result(run.Succeeded, ""))

@@ -90,7 +90,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 	if recorded := stack.Status.Run; recorded != nil {
 		// Nothing else matters before its end, so nothing else is read.
 		err := r.observeRun(ctx, recorded, seen)
-		seen.Run.Told = isProgressTold(stack)
+		seen.Run.Told, seen.Run.Released = isProgressTold(stack), isReleased(stack)
 		return seen, err
 	}
 	if seen.Suspended || (seen.Deleting && (!seen.Held || !seen.DestroyOnFinalize || seen.Preview)) {

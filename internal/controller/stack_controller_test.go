@@ -215,7 +215,9 @@ func TestARunIsLeftToAProcessThatMayBeAlive(t *testing.T) {
 	g.Expect(w.stack().Status.Run.ID).To(Equal(lost))
 	g.Expect(w.runner.started).To(BeZero())
 	for _, condition := range []string{meta.ReadyCondition, meta.ReconcilingCondition} {
-		g.Expect(conditions.GetMessage(w.stack(), condition)).To(Equal("Waiting for the controller on pod-1, which has run " + lost + " (update)"))
+		g.Expect(conditions.GetMessage(w.stack(), condition)).To(And(
+			HavePrefix("Waiting for the controller on pod-1, which has run "+lost+" (update). "),
+			ContainSubstring("release the run: kubectl annotate --overwrite -n default stacks.pulumi.com/app pulumi.com/release-run="+lost)))
 	}
 	w.mustReconcile()
 	g.Expect(w.writes).To(Equal(before+1), "it is said once")

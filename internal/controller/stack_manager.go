@@ -49,7 +49,7 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 	blueprint := ctrl.NewControllerManagedBy(mgr).
 		For(&v1.Stack{}, builder.WithPredicates(predicate.Or(
 			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, operatorRequestedPredicate(), runEndedPredicate(),
-			selfChangedPredicate(), finalizerLostPredicate(),
+			selfChangedPredicate(), finalizerLostPredicate(), runReleasedPredicate(),
 		))).
 		Watches(&v1.Stack{}, r.orderHandler()).
 		Watches(&v1.Program{},

@@ -48,6 +48,12 @@ func finalizerLostPredicate() predicate.Predicate {
 	})
 }
 
+// runReleasedPredicate passes the word of a person that the run which is recorded is
+// nobody's any more.
+func runReleasedPredicate() predicate.Predicate {
+	return stackUpdated(func(before, after *v1.Stack) bool { return isReleased(after) && !isReleased(before) })
+}
+
 // operatorRequestedPredicate passes a new request in the words of the Pulumi
 // operator.
 func operatorRequestedPredicate() predicate.Predicate {

@@ -81,8 +81,7 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 
 // markHeldElsewhere: another controller has the run, for all that is known.
 func markHeldElsewhere(stack *v1.Stack) {
-	held := stack.Status.Run
-	markWaiting(stack, fmt.Sprintf("Waiting for the controller on %s, which has run %s (%s)", held.Holder.Host, held.ID, held.Operation))
+	markWaiting(stack, heldText(stack))
 }
 
 // markLeft: the controller ends, and cannot wait for the end of the run.
@@ -103,10 +102,9 @@ func withdrawRun(stack *v1.Stack) {
 // loseRun notes that nobody has seen how the recorded run ended. It is to be
 // recovered from, and its inputs are to be run again: at once the first time, and
 // so it counts as a failure.
-func loseRun(stack *v1.Stack, now time.Time) {
+func loseRun(stack *v1.Stack, message string, now time.Time) {
 	lost := stack.Status.Run
 	stack.Status.Run = nil
-	message := fmt.Sprintf("The controller on %s is gone that had run %s (%s)", lost.Holder.Host, lost.ID, lost.Operation)
 	countAnew(stack, lost)
 	stack.Status.Failures++
 	if lost.Operation != v1.OperationPreview {

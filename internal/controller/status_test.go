@@ -174,7 +174,7 @@ func TestLoseRunHasTheInputsRunAgain(t *testing.T) {
 	stack := stackWithRun(v1.OperationUpdate)
 	stack.Status.LastAttemptedDigest = "sha256:inputs"
 
-	loseRun(stack, started.Add(time.Minute))
+	loseRun(stack, "gone", started.Add(time.Minute))
 
 	g.Expect(stack.Status.Run).To(BeNil())
 	g.Expect(stack.Status.Interrupted).To(Equal([]v1.InterruptedRun{{ID: "run-1", Operation: v1.OperationUpdate, Host: "pod-1", Failures: 1}}))
@@ -186,10 +186,10 @@ func TestLoseRunHasTheInputsRunAgain(t *testing.T) {
 func TestInterruptedRunsAreBoundedAndTheFirstIsKept(t *testing.T) {
 	g := NewWithT(t)
 	stack := stackWithRun(v1.OperationUpdate)
-	loseRun(stack, started)
+	loseRun(stack, "gone", started)
 	for range 3 * maxInterrupted {
 		recordRun(stack, v1.RunStatus{ID: "recovery", Operation: v1.OperationRecover})
-		loseRun(stack, started)
+		loseRun(stack, "gone", started)
 	}
 	g.Expect(stack.Status.Interrupted).To(HaveLen(maxInterrupted))
 	g.Expect(stack.Status.Interrupted[0].ID).To(Equal("run-1"))

@@ -33,6 +33,8 @@ const (
 	Withdraw Action = "Withdraw"
 	// Lose the run: its holder is gone and nobody has seen how it ended.
 	Lose Action = "Lose"
+	// Release the run: a person says that its holder is gone, which nothing proves.
+	Release Action = "Release"
 	// Tell how far the run in flight has come, and name its creations of unknown
 	// outcome, if there are any.
 	Tell Action = "Tell"
@@ -136,6 +138,8 @@ func runRecorded(o Observation) (Decision, bool) {
 		return Decision{Action: Withdraw}, true
 	case o.Run.Holder == HolderGone:
 		return Decision{Action: Lose}, true
+	case o.Run.Released:
+		return Decision{Action: Release}, true
 	default:
 		return Decision{Action: Nothing, After: holderPatience}, true
 	}

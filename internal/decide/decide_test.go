@@ -252,6 +252,37 @@ func TestNext(t *testing.T) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Hour), Told: true}
 			},
 			decide.Decision{Action: decide.Nothing}},
+		{"a run whose holder may live is lost where a person says that it is gone",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere, Released: true}
+			},
+			decide.Decision{Action: decide.Release}},
+		{"and also where the Stack is suspended, or deleted",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere, Released: true}
+				o.Suspended, o.Deleting, o.Held, o.DestroyOnFinalize = true, true, true, true
+			},
+			decide.Decision{Action: decide.Release}},
+		{"where its holder is proven to be gone nobody has to say so",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HolderGone, Released: true}
+			},
+			decide.Decision{Action: decide.Lose}},
+		{"a run that is in flight here is not released, whatever anybody says",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true, Released: true}
+			},
+			decide.Decision{Action: decide.Nothing}},
+		{"one that was never started is withdrawn",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldHere, Released: true}
+			},
+			decide.Decision{Action: decide.Withdraw}},
+		{"a result that is there is absorbed",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Ended, Holder: decide.HeldElsewhere, Released: true}
+			},
+			decide.Decision{Action: decide.Absorb}},
 		{"a creation of unknown outcome is named while the run goes on, and its progress still told in time",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-4 * time.Second), UnknownCreates: []string{"urn:a"}}

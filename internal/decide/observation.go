@@ -26,6 +26,8 @@ const (
 type Run struct {
 	Phase  run.Phase
 	Holder Holder
+	// Released: a person says that whoever has it is gone.
+	Released bool
 	// StartedAt is when it was recorded.
 	StartedAt time.Time
 	// Told: the status tells how far it had come.

@@ -113,7 +113,8 @@ func (s *session) isOurs(h lockHolder) bool {
 			return false
 		}
 		// Of a run on another machine, which is gone, the name of the machine is
-		// all that is known: it is a pod's, and no other pod has it.
+		// all that is known: it is a pod's, and no other pod has it, or a person has
+		// said that no Pulumi is at work there any more.
 		if lost.Host != here {
 			return true
 		}
