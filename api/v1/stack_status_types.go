@@ -226,6 +226,11 @@ type ProjectInfo struct {
 	// Where a Secret names it, a digest stands for it.
 	// +optional
 	Backend string `json:"backend,omitempty"`
+	// UpdatedElsewhere: another controller, such as the Pulumi operator, has updated
+	// the stack, and no run of this one has found it yet. Until one has, the stack is
+	// not made anew, and not taken for destroyed.
+	// +optional
+	UpdatedElsewhere bool `json:"updatedElsewhere,omitempty"`
 }
 
 // StackStatus is what the controller has seen and done.

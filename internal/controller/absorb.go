@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -82,12 +83,16 @@ func absorbFacts(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 // absorbProject takes in what stack it was. The backend that it was found in
 // stays known after a run that did not get as far as to find it.
 func absorbProject(stack *v1.Stack, result *run.Result) {
+	if result.Backend != "" || result.Outcome == run.Succeeded {
+		foundStack(stack)
+	}
 	if result.Project.Name == "" {
 		return
 	}
 	info := &v1.ProjectInfo{Name: result.Project.Name, Runtime: result.Project.Runtime, Backend: result.Backend}
-	if before := stack.Status.ProjectInfo; before != nil && info.Backend == "" {
-		info.Backend = before.Backend
+	if before := stack.Status.ProjectInfo; before != nil {
+		info.Backend = cmp.Or(info.Backend, before.Backend)
+		info.UpdatedElsewhere = before.UpdatedElsewhere
 	}
 	stack.Status.ProjectInfo = info
 }

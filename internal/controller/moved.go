@@ -4,34 +4,41 @@
 package controller
 
 import (
-	"slices"
-
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // mustExist tells that the stack has to be in its backend, although no run of ours
 // has found it yet: the Pulumi operator has updated it. Where it is not, the
 // backend is not the one that the operator used, and to make the stack there would
 // be to make everything a second time; to take it for destroyed, to leave
-// everything behind.
-func mustExist(stack *v1.Stack, operation run.Operation) bool {
+// everything behind. That holds for a destroy too, as none is begun before a run has
+// found the stack: after one that nobody saw the end of, nobody could tell.
+func mustExist(stack *v1.Stack) bool {
+	if info := stack.Status.ProjectInfo; info != nil {
+		return info.UpdatedElsewhere
+	}
+	return updatedElsewhere(stack)
+}
+
+// updatedElsewhere tells, before the first run of ours, that another controller has
+// updated the stack: the Pulumi operator, which writes no digest. One that it has
+// destroyed is gone.
+func updatedElsewhere(stack *v1.Stack) bool {
 	last := stack.Status.LastUpdate
-	if last == nil || knownProject(stack).Name != "" {
+	if last == nil || stack.Status.LastAttemptedDigest != "" || stack.Status.ProjectInfo != nil {
 		return false
 	}
-	if last.LastSuccessfulCommit == "" && !(ranElsewhere(stack) && last.State == v1.UpdateSucceeded) {
+	succeeded := last.State == v1.UpdateSucceeded && last.Type != v1.UpdateTypePreview
+	if succeeded && last.Type == v1.UpdateTypeDestroy {
 		return false
 	}
-	switch operation {
-	case run.Recover:
-		// A destroy that nobody saw the end of may have got to it.
-		return !slices.ContainsFunc(stack.Status.Interrupted, func(lost v1.InterruptedRun) bool {
-			return lost.Operation == v1.OperationDestroy
-		})
-	case run.Destroy:
-		// Nor does a recovery of ours from one tell whether there was anything left.
-		return ranElsewhere(stack) || last.Type != v1.UpdateTypeRefresh || last.State != v1.UpdateSucceeded
+	return succeeded || last.LastSuccessfulCommit != ""
+}
+
+// foundStack notes that a run of ours has found the stack, in a backend that the
+// failures before it may not have been about.
+func foundStack(stack *v1.Stack) {
+	if info := stack.Status.ProjectInfo; info != nil && info.UpdatedElsewhere {
+		info.UpdatedElsewhere, stack.Status.Failures = false, 0
 	}
-	return true
 }

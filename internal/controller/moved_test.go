@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,9 +48,15 @@ func TestAStackOfTheOperatorMustExist(t *testing.T) {
 			g.Expect(movedWorld(t, test.state, test.commit).nextRun().MustExist).To(Equal(test.want), "its update")
 			w := movedWorld(t, test.state, test.commit)
 			g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
-			destroy := w.nextRun()
-			g.Expect(destroy.Operation).To(Equal(run.Destroy))
-			g.Expect(destroy.MustExist).To(Equal(test.want), "its destroy")
+			first := w.nextRun()
+			g.Expect(first.MustExist).To(Equal(test.want), "its deletion")
+			if test.want {
+				g.Expect(first.Operation).To(Equal(run.Recover), "it is looked for before it is destroyed")
+				w.endNow(run.Succeeded, func(r *run.Result) { r.Backend = "file:///state" })
+				first = w.nextRun()
+			}
+			g.Expect(first.Operation).To(Equal(run.Destroy))
+			g.Expect(first.MustExist).To(BeFalse())
 		})
 	}
 }
@@ -76,17 +83,72 @@ func TestARecoveryIsBoundToFindAStackOfTheOperator(t *testing.T) {
 	g.Expect(recovery.MustExist).To(BeTrue())
 }
 
+// Nothing but the status tells that the operator has updated it, and the first run of
+// ours overwrites that.
+func TestAStackOfTheOperatorMustExistAfterRunsThatDidNotFindIt(t *testing.T) {
+	for name, end := range map[string]func(*world){
+		"as its backend is another": func(w *world) { w.endNow(run.Failed, nil) },
+		"as its artifact is gone": func(w *world) {
+			w.endNow(run.ArtifactFailed, func(r *run.Result) { r.Project = run.Project{} })
+		},
+		"as it was killed": func(w *world) { w.endNow(run.Failed, byForce) },
+		"as its controller was lost": func(w *world) {
+			clear(w.runner.runs)
+			w.Holder.Instance, w.others.gone = "b", true
+			w.mustReconcile()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := movedWorld(t, v1.UpdateSucceeded, "")
+			for range 3 {
+				g.Expect(w.nextRun().MustExist).To(BeTrue())
+				end(w)
+				w.passTime(time.Hour)
+			}
+			g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
+			for range 3 {
+				todo := w.nextRun()
+				g.Expect(todo.Operation).To(Equal(run.Recover), "it is not destroyed before it is found")
+				g.Expect(todo.MustExist).To(BeTrue())
+				end(w)
+				w.passTime(time.Hour)
+			}
+			g.Expect(w.nextRun().Operation).To(Equal(run.Recover))
+			w.endNow(run.Succeeded, func(r *run.Result) { r.Backend = "file:///state" })
+			destroy := w.nextRun()
+			g.Expect(destroy.Operation).To(Equal(run.Destroy), "at once, however often it was not found")
+			g.Expect(destroy.MustExist).To(BeFalse())
+		})
+	}
+}
+
 func TestADestroyOfAStackOfTheOperatorMayHaveBeenDone(t *testing.T) {
 	g := NewWithT(t)
-	w := movedWorld(t, v1.UpdateSucceeded, gitCommit40)
+	w := movedWorld(t, v1.UpdateSucceeded, "")
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
-	w.nextRun()
-	w.endNow(run.Failed, func(r *run.Result) { r.Interrupted = true })
-	g.Expect(w.nextRun().MustExist).To(BeFalse(), "the recovery")
+	g.Expect(w.nextRun().MustExist).To(BeTrue(), "the look for it")
+	w.endNow(run.Succeeded, func(r *run.Result) { r.Backend = "file:///state" })
+	g.Expect(w.nextRun().Operation).To(Equal(run.Destroy))
+	w.endNow(run.Failed, byForce)
+	recovery := w.nextRun()
+	g.Expect(recovery.Operation).To(Equal(run.Recover))
+	g.Expect(recovery.MustExist).To(BeFalse(), "it was there, and may have been removed")
 	w.endNow(run.Succeeded, nil)
 	again := w.nextRun()
 	g.Expect(again.Operation).To(Equal(run.Destroy))
 	g.Expect(again.MustExist).To(BeFalse())
+}
+
+func TestAStackThatTheOperatorHasDestroyedNeedNotExist(t *testing.T) {
+	g := NewWithT(t)
+	w := movedWorld(t, v1.UpdateSucceeded, gitCommit40)
+	stack := w.stack()
+	stack.Status.LastUpdate.Type = v1.UpdateTypeDestroy
+	g.Expect(w.Status().Update(context.Background(), stack)).To(Succeed())
+	first := w.nextRun()
+	g.Expect(first.Operation).To(Equal(run.Update))
+	g.Expect(first.MustExist).To(BeFalse(), "it may be made anew")
 }
 
 // A recovery has run no program, so that it proves no stack of another controller.
@@ -101,5 +163,5 @@ func TestAStackThatWasInterruptedNeedNotExist(t *testing.T) {
 	absorb(stack, result(run.Succeeded, ""))
 	g.Expect(stack.Status.LastUpdate.LastSuccessfulCommit).To(BeEmpty())
 	stack.Status.ProjectInfo.Backend, stack.Status.Resources = "", nil // it was killed before the stack was made
-	g.Expect(mustExist(stack, run.Update)).To(BeFalse())
+	g.Expect(mustExist(stack)).To(BeFalse())
 }

@@ -37,7 +37,7 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		Known:        knownProject(stack),
 		KnownBackend: knownBackend(stack),
 		BackendKey:   seen.inputs.BackendKey,
-		MustExist:    mustExist(stack, operation),
+		MustExist:    mustExist(stack),
 		Timeout:      stack.GetTimeout(),
 	}
 	if operation == run.Recover {

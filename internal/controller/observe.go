@@ -70,6 +70,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		Deleting:            !stack.DeletionTimestamp.IsZero(),
 		Held:                controllerutil.ContainsFinalizer(stack, v1.StackFinalizer),
 		NeverRan:            neverRan(stack),
+		Unfound:             mustExist(stack),
 		Suspended:           stack.Spec.Suspend,
 		DestroyOnFinalize:   stack.Spec.DestroyOnFinalize,
 		Interval:            stack.GetInterval(),

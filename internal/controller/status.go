@@ -66,9 +66,9 @@ func markStalled(stack *v1.Stack, reason, message string) {
 
 // recordRun notes a run that is about to start.
 func recordRun(stack *v1.Stack, record v1.RunStatus) {
-	if ranElsewhere(stack) {
+	if must := updatedElsewhere(stack); must || ranElsewhere(stack) {
 		// It may have made something, which is ours to destroy.
-		stack.Status.ProjectInfo = &v1.ProjectInfo{}
+		stack.Status.ProjectInfo = &v1.ProjectInfo{UpdatedElsewhere: must}
 	}
 	stack.Status.Run = &record
 	if record.Operation != v1.OperationRecover {

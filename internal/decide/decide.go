@@ -114,6 +114,7 @@ func forDeletion() []rule {
 		problem,       // what the destroy needs is missing
 		recovery,      // or the destroy would miss what nobody knows of
 		dependents,    // which may use what is to be destroyed
+		unfound,       // or a destroy that nobody saw the end of could not be told from one that found nothing
 		failedDestroy, // the same again, but not at once
 		destroyAgain,  // after a recovery, but not at once time after time
 		destroy,
@@ -283,6 +284,20 @@ func untilResync(o Observation) time.Duration {
 
 func nothingToUndo(o Observation) (Decision, bool) {
 	return Decision{Action: LetGo}, !o.Held || !o.DestroyOnFinalize || o.Suspended || o.Preview || o.NeverRan
+}
+
+// unfound has a stack looked for that another controller has updated, by a run that
+// changes nothing, before anything of it is destroyed. A destroy removes the stack:
+// where one was interrupted, only that it was there before says that it is gone, and
+// not elsewhere.
+func unfound(o Observation) (Decision, bool) {
+	switch {
+	case !o.Unfound:
+		return Decision{}, false
+	case o.Last.Operation == run.Recover && !o.Last.Succeeded && !o.Edited:
+		return retry(o, run.Recover), true
+	}
+	return Decision{Action: Start, Operation: run.Recover}, true
 }
 
 func failedDestroy(o Observation) (Decision, bool) {

@@ -394,6 +394,29 @@ func TestNext(t *testing.T) {
 				o.Preview, o.Last.Operation, o.Failures = true, run.Preview, 2
 			},
 			retryIn(10 * time.Second)},
+		{"a stack of another controller's is looked for before it is destroyed",
+			func(o *decide.Observation) { o.Unfound, o.Deleting, o.DestroyOnFinalize = true, true, true },
+			start(run.Recover)},
+		{"what was not found is looked for again, but not at once",
+			func(o *decide.Observation) {
+				o.Unfound, o.Deleting, o.DestroyOnFinalize = true, true, true
+				failed(o, 20*time.Second)
+				o.Last.Operation = run.Recover
+			},
+			retryIn(40 * time.Second)},
+		{"but is at once where somebody has edited the spec",
+			func(o *decide.Observation) {
+				o.Unfound, o.Deleting, o.DestroyOnFinalize, o.Edited = true, true, true, true
+				failed(o, 20*time.Second)
+				o.Last.Operation = run.Recover
+			},
+			start(run.Recover)},
+		{"it is let go without a look where nothing is to be destroyed",
+			func(o *decide.Observation) { o.Unfound, o.Deleting = true, true },
+			decide.Decision{Action: decide.LetGo}},
+		{"an update of it finds it, or fails",
+			func(o *decide.Observation) { o.Unfound = true; o.Digest = "sha256:new" },
+			start(run.Update)},
 		{"a destroy that was interrupted is run again at once after the recovery",
 			func(o *decide.Observation) {
 				o.Deleting, o.DestroyOnFinalize = true, true
@@ -524,6 +547,10 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 	o.Preview, o.ContinueResync, o.RetryConflict = bit(14), bit(15), bit(16)
 	o.Last.Unavailable, o.Last.Locked = bit(17), bit(18)
 	o.Last.Cancelled, o.Last.Interrupted, o.Edited, o.Owed = bit(19), bit(20), bit(21), bit(22)
+	o.Unfound = bit(23)
+	if o.Run != nil {
+		o.Run.Released = bit(24)
+	}
 	o.Failures = int64(phase)
 	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview}[operation%5]
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
@@ -550,6 +577,12 @@ func TestNextHolds(t *testing.T) {
 		}},
 		{"a run is lost only when its holder is proven to be gone", func(o decide.Observation, d decide.Decision) bool {
 			return d.Action != decide.Lose || o.Run.Holder == decide.HolderGone
+		}},
+		{"a run is released only when a person says so, and another process has it", func(o decide.Observation, d decide.Decision) bool {
+			return d.Action != decide.Release || (o.Run.Released && o.Run.Holder == decide.HeldElsewhere)
+		}},
+		{"nothing is destroyed that was not found", func(o decide.Observation, d decide.Decision) bool {
+			return d.Operation != run.Destroy || !o.Unfound
 		}},
 		{"an update is never started for a deleted Stack", func(o decide.Observation, d decide.Decision) bool {
 			return d.Operation != run.Update || !o.Deleting

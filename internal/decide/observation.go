@@ -82,6 +82,9 @@ type Observation struct {
 	Held bool
 	// NeverRan: runs have ended, and none of them got as far as Pulumi.
 	NeverRan bool
+	// Unfound: another controller has updated the stack, and no run has found it in
+	// its backend yet.
+	Unfound bool
 	// Suspended, DestroyOnFinalize, Interval and RetryInterval are the spec's.
 	Suspended         bool
 	DestroyOnFinalize bool

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
 // A Stack of the Pulumi operator, of which only the status tells that it was
@@ -29,10 +30,32 @@ func TestMovedStackThatIsNotInItsBackend(t *testing.T) {
 	u.Expect(u.awaitReason(ctx, v1.UpdateFailedReason)).To(ContainSubstring("set spec.backend"))
 
 	u.Expect(u.s.Delete(ctx, u.stack(ctx))).To(Succeed())
-	u.Expect(u.awaitReason(ctx, v1.DestroyFailedReason)).To(ContainSubstring("set spec.destroyOnFinalize to false"))
+	u.Expect(u.awaitReason(ctx, v1.RecoveryFailedReason)).To(ContainSubstring("set spec.destroyOnFinalize to false"))
 	found, err := u.cloud().Things()
 	u.Expect(err).NotTo(HaveOccurred())
 	u.Expect(found).To(BeEmpty(), "nothing is made a second time")
 	u.configure(ctx, func(spec *v1.StackSpec) { spec.DestroyOnFinalize = false })
 	u.awaitGone(ctx)
+}
+
+// A Stack of the Pulumi operator that is in its backend is deleted, and its
+// controller dies in the destroy, with its data directory: the guard that it must be
+// there does not hold up what was found before.
+func TestMovedStackIsDestroyedWhateverDies(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	u := newSubject(t, start(t), "moved-on")
+	u.create(ctx, []thing{{name: "slow", value: "one", delays: map[string]string{"delete": "5s"}}}, nil)
+	u.awaitCurrent(ctx)
+	u.Expect(u.s.Controller.Stop()).To(Succeed())
+	stack := u.stack(ctx)
+	stack.Status = v1.StackStatus{LastUpdate: &v1.LastUpdate{State: v1.UpdateSucceeded, Type: v1.UpdateTypeUp,
+		LastResyncTime: &metav1.Time{Time: time.Now()}}}
+	u.Expect(u.s.Status().Update(ctx, stack)).To(Succeed())
+	u.Expect(u.s.Delete(ctx, stack)).To(Succeed())
+	u.Expect(u.s.StartController()).To(Succeed())
+	u.awaitBegun(ctx, cloud.Delete, "slow")
+	u.loseController()
+	u.awaitGone(ctx)
+	u.checkDestroyed()
 }

@@ -21,6 +21,9 @@ type thing struct {
 	after string
 	// hang is the operation that does not end before it is cancelled, if any.
 	hang string
+	// providerIn is the cloud of a provider of its own, which is a process of its own;
+	// empty for the one that the others share.
+	providerIn string
 }
 
 // things are so many that take 600 ms each.
@@ -70,6 +73,13 @@ func program(all []thing) v1.ProgramSpec {
 		}
 		if t.hang != "" {
 			resource.Properties["hang"] = raw(t.hang)
+		}
+		if t.providerIn != "" {
+			provider := raw("${of-" + t.name + "}")
+			resource.Options = &v1.ResourceOptions{Provider: &provider}
+			spec.Resources["of-"+t.name] = v1.Resource{Type: "pulumi:providers:lab", Properties: map[string]apiextensionsv1.JSON{
+				"directory": raw(t.providerIn),
+			}}
 		}
 		if t.after != "" {
 			resource.Options = &v1.ResourceOptions{DependsOn: []apiextensionsv1.JSON{raw("${" + t.after + "}")}}

@@ -1,0 +1,79 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"os"
+	"syscall"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+)
+
+// loseController kills the controller, removes its data directory, as is done with
+// the emptyDir of a pod, and starts another with one of its own.
+func (u *subject) loseController() {
+	u.Expect(u.s.Controller.Kill()).To(Succeed())
+	u.Expect(os.RemoveAll(u.s.DataDir())).To(Succeed())
+	_, err := u.s.StartAnother()
+	u.Expect(err).NotTo(HaveOccurred())
+}
+
+// provider is the process that has begun to create the thing.
+func (u *subject) provider(name string) (pid int) {
+	journal, err := u.cloud().Journal()
+	u.Expect(err).NotTo(HaveOccurred())
+	for _, entry := range journal {
+		if entry.Op == cloud.Create && entry.Name == name {
+			pid = entry.PID
+		}
+	}
+	u.Expect(pid).NotTo(BeZero())
+	return pid
+}
+
+// A provider dies alone, after it has made a resource and before it could tell, while
+// another one is still at work. The state does not know that resource. Then the
+// controller is lost with all it has on disk, before the run has ended: what it has
+// written into the status by then is all that anybody knows.
+func TestUnknownCreationOutlivesItsControllerAndItsDisk(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	u := newSubject(t, start(t), "unknown")
+	quickly := thing{name: "other", value: "one", providerIn: u.cloudDir()}
+	u.create(ctx, []thing{quickly}, nil)
+	u.awaitCurrent(ctx)
+	slowly := thing{name: "other", value: "two", providerIn: u.cloudDir(), delays: map[string]string{"update": "20s"}}
+	u.edit(ctx, []thing{slowly, {name: "lost", value: "one", delays: map[string]string{"afterCreate": "1h"}}})
+	u.awaitBegun(ctx, cloud.Update, "other")
+	u.Eventually(func() int { return u.count(cloud.Create, cloud.Done, "lost") }).Should(Equal(1), u.report(ctx))
+	recorded := u.awaitRun(ctx, v1.OperationUpdate)
+	u.Expect(syscall.Kill(u.provider("lost"), syscall.SIGKILL)).To(Succeed())
+	u.Eventually(func() []string { return u.stack(ctx).Status.UnknownCreates }).Should(ConsistOf(HaveSuffix("::lost")), u.report(ctx))
+	u.Expect(u.stack(ctx).Status.Run).To(HaveField("ID", recorded.ID), "it is named while the run goes on")
+	u.Expect(u.count(cloud.Update, cloud.Done, "other")).To(BeZero())
+
+	u.loseController()
+	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::lost"))
+	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::lost")), "that resource, and no other")
+	u.Expect(u.count(cloud.Create, cloud.Begin, "lost")).To(Equal(1), "it was not begun a second time")
+	u.checkQuiet()
+
+	u.edit(ctx, []thing{quickly, {name: "lost", value: "one"}})
+	u.configure(ctx, func(spec *v1.StackSpec) { spec.PendingCreates = v1.PendingCreatesClear })
+	u.awaitCurrent(ctx)
+	existing, err := u.cloud().Things()
+	u.Expect(err).NotTo(HaveOccurred())
+	names, known := map[string]int{}, u.known()
+	for _, t := range existing {
+		names[t.Name]++
+	}
+	u.Expect(names).To(Equal(map[string]int{"other": 1, "lost": 2}), "the one that was named, and the one that was made after it was forgotten")
+	u.Expect(known).To(HaveLen(2))
+	u.Expect(u.stack(ctx).Status.UnknownCreates).To(BeEmpty())
+	u.checkQuiet()
+}
