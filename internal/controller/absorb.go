@@ -48,9 +48,11 @@ func absorb(stack *v1.Stack, result *run.Result) {
 	if result.Interrupted {
 		interrupt(stack, record)
 	}
-	markEnded(stack, record, fmt.Sprintf("Run %s (%s) ended with %s", record.ID, record.Operation, reason), func() {
-		markFailed(stack, reason, result.Message)
-	})
+	markEnded(stack, record, endedText(record, reason), func() { markFailed(stack, reason, result.Message) })
+}
+
+func endedText(record *v1.RunStatus, reason string) string {
+	return fmt.Sprintf("Run %s (%s) ended with %s", record.ID, record.Operation, reason)
 }
 
 // countAnew begins to count failures anew with a run of other inputs, or of
@@ -130,7 +132,7 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		}
 		reason := outcomeReason(record.Operation, result.Outcome)
 		setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
-		markFailed(stack, reason, result.Message)
+		markEnded(stack, record, endedText(record, reason), func() { markFailed(stack, reason, result.Message) })
 		return
 	}
 	if stack.Status.Failures > 0 && len(stack.Status.Interrupted) > 0 {

@@ -46,6 +46,35 @@ func TestAFailureOfAnOlderGenerationDoesNotSpeakForTheNewerOne(t *testing.T) {
 	g.Expect(w.stack().Status.Run.Generation).To(BeEquivalentTo(2), "other inputs do not wait")
 }
 
+func TestALostRunOfAnOlderGenerationDoesNotSpeakForTheNewerOne(t *testing.T) {
+	g := NewWithT(t)
+	w, lost := takenOver(t)
+	w.edit(func(s *v1.Stack) { s.Spec.Refresh = true; s.Generation++ })
+	w.others.gone = true
+	w.mustReconcile()
+	stack := w.stack()
+	g.Expect(conditions.IsUnknown(stack, meta.ReadyCondition)).To(BeTrue())
+	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(
+		Equal("The controller on pod-1 is gone that had run " + lost + " (update) at generation 1; generation 2 is next"))
+	g.Expect(stack.Status.LastUpdate.Generation).To(BeEquivalentTo(1))
+	g.Expect(stack.Status.LastUpdate.Reason).To(Equal(v1.RunInterruptedReason))
+}
+
+func TestARecoveryOfAnOlderGenerationDoesNotSpeakForTheNewerOne(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := takenOver(t)
+	w.others.gone = true
+	w.mustReconcile()
+	id := w.nextRun().ID
+	w.edit(func(s *v1.Stack) { s.Spec.Refresh = true; s.Generation++ })
+	w.endNow(run.Failed, nil)
+	stack := w.stack()
+	g.Expect(conditions.IsUnknown(stack, meta.ReadyCondition)).To(BeTrue())
+	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(
+		Equal("Run " + id + " (recover) ended with RecoveryFailed at generation 1; generation 2 is next"))
+	g.Expect(stack.Status.LastUpdate.Reason).To(Equal(v1.RecoveryFailedReason))
+}
+
 func TestAFailureHoldsForANewerGenerationWithTheSameInputs(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t)

@@ -180,7 +180,7 @@ func TestAStackThatOnlyEverPreviewedHasNothingToDestroy(t *testing.T) {
 	w.edit(func(s *v1.Stack) { s.Spec.Preview = false })
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
 	w.mustReconcile()
-	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationDestroy), "the Pulumi operator had made the stack")
+	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationRecover), "the Pulumi operator had made the stack, which is looked for first")
 }
 
 func TestAStackIsRunAgainAtEachInterval(t *testing.T) {

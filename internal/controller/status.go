@@ -112,7 +112,7 @@ func loseRun(stack *v1.Stack, message string, now time.Time) {
 		interrupt(stack, lost)
 	}
 	setLastUpdate(stack, lost, v1.UpdateFailed, v1.RunInterruptedReason, message, now)
-	markFailed(stack, v1.RunInterruptedReason, message)
+	markEnded(stack, lost, message, func() { markFailed(stack, v1.RunInterruptedReason, message) })
 }
 
 // maxInterrupted bounds the interrupted runs that are noted. Only a recovery that
