@@ -46,6 +46,7 @@ type config struct {
 	cancelGrace          time.Duration
 	gracefulShutdown     time.Duration
 	noCrossNamespaceRefs bool
+	allowControllerRefs  bool
 
 	defaultServiceAccount      string
 	additiveCELDependencyCheck bool
@@ -63,6 +64,8 @@ type config struct {
 	runtimeNamespace string
 	sourceLocalhost  string
 	passedEnv        map[string]string
+	// lookupEnv reads it for the Stacks that may.
+	lookupEnv func(name string) (string, bool)
 }
 
 func main() {
@@ -87,6 +90,7 @@ func parse(args []string) (config, error) {
 		runtimeNamespace: os.Getenv(runtimectrl.EnvRuntimeNamespace),
 		sourceLocalhost:  os.Getenv(runtimectrl.EnvSourceLocalhost),
 		passedEnv:        passedEnv(os.LookupEnv),
+		lookupEnv:        os.LookupEnv,
 	}
 	fs := flag.NewFlagSet(controllerName, flag.ContinueOnError)
 	fs.SetOutput(os.Stdout) // of --help; an error is returned
@@ -122,6 +126,8 @@ func bindFlags(fs *flag.FlagSet, c *config, access *acl.Options, gates *features
 
 	fs.StringVar(&c.defaultServiceAccount, "default-service-account", "",
 		"The service account whose rights in the cluster a program has whose Stack names none. It is in the namespace of the Stack.")
+	fs.BoolVar(&c.allowControllerRefs, "allow-controller-refs", false,
+		"Let Stacks take values from the environment and the files of the controller (types Env and FS). Whoever may write a Stack can then read all of them.")
 	fs.DurationVar(&c.requeueDependency, "requeue-dependency", 30*time.Second,
 		"When to look again at Stacks that are waited for and that this controller does not watch, as those of another shard. All others are watched.")
 

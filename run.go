@@ -20,6 +20,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/controller"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/kubeconfig"
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/notify"
@@ -108,6 +109,7 @@ func newReconciler(c config, mgr ctrl.Manager, runner *local.Runner) *controller
 		Ending:               runner.Closed,
 		Sources:              source.Resolver{Client: mgr.GetClient(), NoCrossNamespaceRefs: c.noCrossNamespaceRefs},
 		NoCrossNamespaceRefs: c.noCrossNamespaceRefs,
+		ControllerRefs:       controllerRefs(c),
 		Jitter:               jittered(c.interval.Percentage),
 		Now:                  time.Now,
 
@@ -116,6 +118,14 @@ func newReconciler(c config, mgr ctrl.Manager, runner *local.Runner) *controller
 		PartialCache:               c.watchesPart(),
 		RequeueDependency:          c.requeueDependency,
 	}
+}
+
+// controllerRefs is what Stacks may read of the controller: by default nothing.
+func controllerRefs(c config) *inputs.Controller {
+	if !c.allowControllerRefs {
+		return nil
+	}
+	return &inputs.Controller{LookupEnv: c.lookupEnv}
 }
 
 // sweep removes what earlier processes left in the data directory, but for the

@@ -131,6 +131,9 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	}); err != nil {
 		return err
 	}
+	for _, leftOut := range seen.inputs.LeftOut {
+		ctrl.LoggerFrom(ctx).Info(leftOut)
+	}
 	err := r.Runner.Start(todo)
 	if errors.Is(err, run.ErrRefused) {
 		return errors.Join(err, r.patchStatus(ctx, stack, func() { withdrawRun(stack) }))

@@ -38,7 +38,11 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		KnownBackend: knownBackend(stack),
 		BackendKey:   seen.inputs.BackendKey,
 		MustExist:    mustExist(stack),
-		Timeout:      stack.GetTimeout(),
+		NoCreate:     stack.Spec.UseLocalStackOnly,
+
+		SecretsProvider: stack.Spec.SecretsProvider,
+		Environments:    stack.Spec.Environment,
+		Timeout:         stack.GetTimeout(),
 	}
 	if operation == run.Recover {
 		todo.UnknownCreates = stack.Status.UnknownCreates

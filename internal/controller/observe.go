@@ -149,7 +149,7 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
 		return err
 	}
-	if seen.inputs, err = r.resolve(ctx, stack); err != nil {
+	if err := r.resolve(ctx, stack, seen); err != nil {
 		return err
 	}
 	options, err := inputs.RunOptions(stack.Spec)
@@ -170,18 +170,6 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 	return nil
 }
 
-// resolve resolves the values that the spec asks for.
-func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack) (*inputs.Inputs, error) {
-	resolved, err := inputs.Resolve(ctx, r.APIReader, stack, inputs.Options{NoCrossNamespaceRefs: r.NoCrossNamespaceRefs})
-	if err != nil {
-		return nil, err
-	}
-	if err := pulumi.CheckEnv(resolved.Env); err != nil {
-		return nil, &invalidSpecError{fmt.Errorf("spec.envRefs: %w", err)}
-	}
-	return resolved, nil
-}
-
 // observeDestroy resolves what a destroy needs. It works from the state of the
 // stack, so neither the config nor, where the project is known, the program is
 // needed: both may be gone, or wrong.
@@ -190,8 +178,8 @@ func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, s
 		return r.observeProgramOfDestroy(ctx, stack, seen, name)
 	}
 	envOnly := stack.DeepCopy()
-	envOnly.Spec.Config, envOnly.Spec.ConfigRef, envOnly.Spec.SecretsRef = nil, nil, nil
-	if seen.inputs, err = r.resolve(ctx, envOnly); err != nil {
+	envOnly.Spec.Config, envOnly.Spec.ConfigRef, envOnly.Spec.SecretsRef, envOnly.Spec.Secrets = nil, nil, nil, nil
+	if err := r.resolve(ctx, envOnly, seen); err != nil {
 		return err
 	}
 	if info := stack.Status.ProjectInfo; info != nil && info.Name != "" {
@@ -225,14 +213,16 @@ func (r *StackReconciler) observeProgramOfDestroy(ctx context.Context, stack *v1
 	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
 		return err
 	}
-	seen.inputs, err = r.resolve(ctx, stack)
-	return err
+	return r.resolve(ctx, stack, seen)
 }
 
 // findProgram finds the program that the Stack refers to.
 func (r *StackReconciler) findProgram(ctx context.Context, stack *v1.Stack, name pulumi.StackName) (program, error) {
 	if ref := stack.Spec.ProgramRef; ref != nil {
 		return r.programObject(ctx, stack.Namespace, ref.Name, name.Project)
+	}
+	if stack.Spec.FluxSource == nil {
+		return program{}, &invalidSpecError{errors.New("spec.projectRepo is not supported yet: use a GitRepository and spec.fluxSource")}
 	}
 	ref := stack.Spec.FluxSource.SourceRef
 	if err := r.watches.ensure(ref.Kind); err != nil {

@@ -18,6 +18,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -66,6 +67,9 @@ type StackReconciler struct {
 	Accounts AccountChecker
 	// NoCrossNamespaceRefs denies references to other namespaces.
 	NoCrossNamespaceRefs bool
+	// ControllerRefs is what references of the types Env and FS read: the controller
+	// itself. Nil denies them.
+	ControllerRefs *inputs.Controller
 	// DefaultServiceAccount is the account of programs whose Stack names none.
 	// Empty means that they have no access to the cluster.
 	DefaultServiceAccount string

@@ -371,8 +371,8 @@ func TestInvalidSpecsStall(t *testing.T) {
 	}{
 		"two sources": {func(s *v1.Stack) {
 			s.Spec.FluxSource = &v1.FluxSource{SourceRef: v1.SourceReference{Kind: "GitRepository", Name: "app"}}
-		}, "exactly one of fluxSource and programRef", v1.InvalidSpecReason},
-		"no source":  {func(s *v1.Stack) { s.Spec.ProgramRef = nil }, "exactly one of fluxSource and programRef", v1.InvalidSpecReason},
+		}, "exactly one of fluxSource, programRef and projectRepo", v1.InvalidSpecReason},
+		"no source":  {func(s *v1.Stack) { s.Spec.ProgramRef = nil }, "exactly one of fluxSource, programRef and projectRepo", v1.InvalidSpecReason},
 		"stack name": {func(s *v1.Stack) { s.Spec.Stack = "a/b/c/d" }, "spec.stack", v1.InvalidSpecReason},
 		"secret of another namespace": {func(s *v1.Stack) {
 			s.Spec.EnvRefs = map[string]v1.ResourceRef{"TOKEN": {

@@ -25,6 +25,9 @@ func ConfigMapRefs(stack *v1.Stack) []types.NamespacedName {
 	for _, ref := range stack.Spec.ConfigRef {
 		names[ref.Name] = true
 	}
+	for _, name := range stack.Spec.Envs {
+		names[name] = true
+	}
 	refs := make([]types.NamespacedName, 0, len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		refs = append(refs, types.NamespacedName{Namespace: stack.Namespace, Name: name})

@@ -27,6 +27,11 @@ type value struct {
 	// secret is the UID of the Secret the value was read from. Empty for one
 	// that is written in the spec.
 	secret types.UID
+	// controller names what of the controller the value was read from. Empty for
+	// one that comes from elsewhere.
+	controller string
+	// field of the spec that asks for it. It is no part of a digest.
+	field string
 }
 
 // mark stands for the value in a digest.
@@ -38,7 +43,17 @@ type value struct {
 // price is that a Secret which is deleted and made again, or another Secret with
 // the same value, counts as a change. A value that is written in the spec is
 // there for every reader of the Stack already.
+//
+// A value of the controller itself has no such key. What is random and private
+// there, as a key drawn at the start, is another one after each restart, and would
+// have every such Stack run again; what stays, as the UID of its service account or
+// of the Stack, is told to people who may not see the value. So the mark is where
+// the value is read, and not the value: a new one starts no run, and is what the
+// next run gets.
 func (v value) mark() string {
+	if v.controller != "" {
+		return "controller:" + v.controller
+	}
 	if v.secret == "" {
 		return "literal:" + v.text
 	}

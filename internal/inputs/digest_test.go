@@ -37,6 +37,8 @@ func TestDigestTellsValuesApart(t *testing.T) {
 		"the value of a Secret":             {env: values{"a": {text: "b", secret: "uid-1"}}},
 		"another value of it":               {env: values{"a": {text: "c", secret: "uid-1"}}},
 		"the same value of another Secret":  {env: values{"a": {text: "b", secret: "uid-2"}}},
+		"a value of the controller":         {env: values{"a": {text: "b", controller: "Env:B"}}},
+		"a file of the controller":          {env: values{"a": {text: "b", controller: "FS:/b"}}},
 		"a secret config value":             {secrets: values{"a": {text: "b"}}},
 		"a secret config value of a Secret": {secrets: values{"a": {text: "b", secret: "uid-1"}}},
 		"the mark of a value":               {env: values{"a": {text: value{text: "b", secret: "uid-1"}.mark()}}},
@@ -76,6 +78,8 @@ func TestMarksHideTheValuesOfSecrets(t *testing.T) {
 	g.Expect(value{text: "1234", secret: uid}.mark()).ToNot(ContainSubstring("1234"))
 	g.Expect(value{text: "1234", secret: uid}.mark()).ToNot(Equal(value{text: "1234", secret: "another"}.mark()),
 		"without the UID the value cannot be tried out")
+	g.Expect(value{text: "1234", controller: "Env:PIN"}.mark()).To(Equal(value{text: "4321", controller: "Env:PIN"}.mark()),
+		"there is no key for a value of the controller")
 }
 
 func TestCanonical(t *testing.T) {
@@ -156,7 +160,10 @@ func TestRunOptionsAreThoseThatChangeWhatPulumiDoes(t *testing.T) {
 		"the order of targets is none": {
 			v1.StackSpec{Targets: []string{"b", "a", "b"}, TargetDependents: true},
 			`{"targets":["a","b"],"targetDependents":true}`},
-		"preview": {v1.StackSpec{Preview: true}, `{"preview":true}`},
+		"preview":                           {v1.StackSpec{Preview: true}, `{"preview":true}`},
+		"whether it may be created is none": {v1.StackSpec{UseLocalStackOnly: true}, ""},
+		"how secrets are encrypted":         {v1.StackSpec{SecretsProvider: "passphrase"}, `{"secretsProvider":"passphrase"}`},
+		"environments, in their order":      {v1.StackSpec{Environment: []string{"b", "a"}}, `{"environment":["b","a"]}`},
 	} {
 		g := NewWithT(t)
 		g.Expect(RunOptions(test.spec)).To(Equal(test.want), name)

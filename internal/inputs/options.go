@@ -20,13 +20,17 @@ type options struct {
 	RunProgram             bool     `json:"runProgram,omitempty"`
 	Targets                []string `json:"targets,omitempty"`
 	TargetDependents       bool     `json:"targetDependents,omitempty"`
+	SecretsProvider        string   `json:"secretsProvider,omitempty"`
+	Environment            []string `json:"environment,omitempty"`
 }
 
 // RunOptions returns the fields of the spec that change what Pulumi does with a
 // program, as a canonical text. It is empty where none of them is set.
 //
 // Fields that only say when to run are not among them, and neither is runProgram
-// without refresh, which then matters for a destroy alone.
+// without refresh, which then matters for a destroy alone. useLocalStackOnly is not
+// either: it decides whether there is a run, and a stack that is there is the same
+// with it.
 func RunOptions(spec v1.StackSpec) (string, error) {
 	targets := slices.Compact(slices.Sorted(slices.Values(spec.Targets)))
 	set := options{
@@ -36,6 +40,9 @@ func RunOptions(spec v1.StackSpec) (string, error) {
 		RunProgram:             spec.Refresh && spec.RunProgram,
 		Targets:                targets,
 		TargetDependents:       len(targets) > 0 && spec.TargetDependents,
+		SecretsProvider:        spec.SecretsProvider,
+		// Of two environments with the same value the later counts.
+		Environment: spec.Environment,
 	}
 	text, err := json.Marshal(set)
 	if err != nil {

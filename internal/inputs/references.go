@@ -49,7 +49,7 @@ func secretOf(namespace string, ref v1.ResourceRef) (types.NamespacedName, bool)
 }
 
 // SecretRefs lists the Secrets that a Stack takes values from, each once, in
-// order. It is what the index of the watch on Secrets is made of, so it also
+// order, the deprecated fields included. It is what the index of the watch on Secrets is made of, so it also
 // lists those that Resolve would refuse to read.
 func SecretRefs(stack *v1.Stack) []types.NamespacedName {
 	var secrets []types.NamespacedName
@@ -57,6 +57,9 @@ func SecretRefs(stack *v1.Stack) []types.NamespacedName {
 		if secret, ok := secretOf(stack.Namespace, r.ref); ok {
 			secrets = append(secrets, secret)
 		}
+	}
+	for _, name := range secretNames(stack) {
+		secrets = append(secrets, types.NamespacedName{Namespace: stack.Namespace, Name: name})
 	}
 	slices.SortFunc(secrets, func(a, b types.NamespacedName) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))

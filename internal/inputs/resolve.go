@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// maxValues bounds all values of envRefs and secretsRef together, in bytes.
-	// A process takes little more than that as its environment, and an object
-	// of Kubernetes holds no more.
+	// maxValues bounds all values that are no plain config together, in bytes. A
+	// process takes little more than that as its environment, and an object of
+	// Kubernetes holds no more.
 	maxValues = 1 << 20
 	// maxVariable bounds NAME=value of an environment variable, in bytes: Linux
 	// refuses to start a process with a longer one (MAX_ARG_STRLEN).
@@ -35,12 +35,16 @@ const (
 type Options struct {
 	// NoCrossNamespaceRefs refuses Secrets of other namespaces.
 	NoCrossNamespaceRefs bool
+	// Controller is what references of the types Env and FS read. Nil refuses them.
+	Controller *Controller
 }
 
 // Inputs are the values that a run is given.
 type Inputs struct {
 	// Env are the environment variables, by name.
 	Env map[string]string
+	// EnvFields are the fields of the spec that the variables come from, by name.
+	EnvFields map[string]string
 	// BackendKey is the UID of the Secret that names the backend, "" where none
 	// does. Like the value it is not for those who may not read the Secret.
 	BackendKey string
@@ -51,6 +55,8 @@ type Inputs struct {
 	// Masks are the texts that nothing which is shown may have in it, the
 	// longest first.
 	Masks []string
+	// LeftOut tells of objects with keys that cannot be environment variables.
+	LeftOut []string
 	// Digest changes when a value does, as sha256:<hex>.
 	Digest string
 }
@@ -70,38 +76,26 @@ func Resolve(ctx context.Context, reader client.Reader, stack *v1.Stack, opts Op
 	if err := addConfigMaps(ctx, reader, stack, config); err != nil {
 		return nil, err
 	}
-	r := resolver{
-		reader: reader, namespace: stack.Namespace, opts: opts,
+	r := &resolver{
+		reader: reader, namespace: stack.Namespace, opts: opts, left: maxValues,
 		secrets: map[types.NamespacedName]*corev1.Secret{},
+		env:     map[string]value{}, config: map[string]value{},
 	}
-	env, secrets := map[string]value{}, map[string]value{}
-	var hidden []string
-	left := maxValues
-	for _, ref := range references(stack) {
-		v, err := r.value(ctx, ref)
-		if err != nil {
+	for _, add := range []func(context.Context, *v1.Stack) error{
+		// Each takes the place of what those before it gave.
+		r.addEnvs, r.addEnvSecrets, r.addAccessToken, r.addReferences, r.addInlineSecrets,
+	} {
+		if err := add(ctx, stack); err != nil {
 			return nil, err
 		}
-		if left -= len(v.text); left < 0 {
-			return nil, &UnusableError{ref.field, fmt.Sprintf(
-				"the values of envRefs and secretsRef are together longer than %d bytes", maxValues)}
-		}
-		if ref.config {
-			secrets[ref.name] = v
-		} else {
-			env[ref.name] = v
-		}
-		if ref.config || v.secret != "" || alwaysSecret(ref.name) {
-			hidden = append(hidden, v.text)
-		}
 	}
-	digest, err := digestOf(env, config, secrets)
+	digest, err := digestOf(r.env, config, r.config)
 	if err != nil {
 		return nil, err
 	}
 	return &Inputs{
-		Env: texts(env), BackendKey: string(env["PULUMI_BACKEND_URL"].secret), Config: config, Secrets: texts(secrets),
-		Masks: masksOf(hidden), Digest: digest,
+		Env: texts(r.env), EnvFields: fields(r.env), BackendKey: string(r.env[backendVariable].secret),
+		Config: config, Secrets: texts(r.config), Masks: masksOf(hidden(r.env, r.config)), LeftOut: r.leftOut, Digest: digest,
 	}, nil
 }
 
@@ -127,34 +121,115 @@ func texts(values map[string]value) map[string]string {
 	return out
 }
 
-// resolver reads the Secrets of one Resolve.
+// fields returns where the values came from.
+func fields(values map[string]value) map[string]string {
+	out := make(map[string]string, len(values))
+	for name, v := range values {
+		out[name] = v.field
+	}
+	return out
+}
+
+// hidden returns the texts that nothing may show.
+func hidden(env, config map[string]value) []string {
+	var all []string
+	for name, v := range env {
+		if v.secret != "" || v.controller != "" || alwaysSecret(name) {
+			all = append(all, v.text)
+		}
+	}
+	for _, v := range config {
+		all = append(all, v.text)
+	}
+	return all
+}
+
+// resolver gathers the values of one Resolve.
 type resolver struct {
 	reader    client.Reader
 	namespace string
 	opts      Options
-	secrets   map[types.NamespacedName]*corev1.Secret
+	// left is how many bytes of values there may yet be.
+	left    int
+	secrets map[types.NamespacedName]*corev1.Secret
+	leftOut []string
+	// env are the environment variables, and config the secret config values.
+	env, config map[string]value
 }
 
-// value returns what the reference stands for, once it is known to be usable.
+// addReferences adds the values of envRefs and secretsRef.
+func (r *resolver) addReferences(ctx context.Context, stack *v1.Stack) error {
+	for _, ref := range references(stack) {
+		v, err := r.value(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if err := r.add(ref, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addInlineSecrets adds the secret config that is written in the spec.
+func (r *resolver) addInlineSecrets(_ context.Context, stack *v1.Stack) error {
+	if err := validateSecrets(stack); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(stack.Spec.Secrets)) {
+		ref := reference{field: inlineField + "." + key, name: key, config: true}
+		if err := r.add(ref, value{text: stack.Spec.Secrets[key]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add takes a value in, once it is known to be usable. The bound also counts those
+// that another takes the place of.
+func (r *resolver) add(ref reference, v value) error {
+	if err := usable(ref, v.text); err != nil {
+		return err
+	}
+	if r.left -= len(v.text); r.left < 0 {
+		return &UnusableError{ref.field, fmt.Sprintf(
+			"the values of environment variables and of secret config are together longer than %d bytes", maxValues)}
+	}
+	v.field = ref.field
+	if ref.config {
+		r.config[ref.name] = v
+	} else {
+		r.env[ref.name] = v
+	}
+	return nil
+}
+
+// value returns what the reference stands for.
 func (r *resolver) value(ctx context.Context, ref reference) (value, error) {
 	if err := validateRef(ref.field, ref.ref); err != nil {
 		return value{}, err
 	}
-	v := value{}
-	if name, ok := secretOf(r.namespace, ref.ref); ok {
-		secret, err := r.secret(ctx, ref.field, name)
-		if err != nil {
-			return value{}, err
-		}
-		data, ok := secret.Data[ref.ref.Secret.Key]
-		if !ok {
-			return value{}, &MissingError{Field: ref.field, Kind: secretKind, Object: name, Key: ref.ref.Secret.Key}
-		}
-		v = value{text: string(data), secret: secret.UID}
-	} else {
-		v = value{text: ref.ref.Literal.Value}
+	switch ref.ref.Type {
+	case v1.ResourceRefSecret:
+		name, _ := secretOf(r.namespace, ref.ref)
+		return r.secretKey(ctx, ref.field, name, ref.ref.Secret.Key)
+	case v1.ResourceRefEnv, v1.ResourceRefFS:
+		return r.opts.Controller.value(ref)
 	}
-	return v, usable(ref, v.text)
+	return value{text: ref.ref.Literal.Value}, nil
+}
+
+// secretKey returns the value of a key of a Secret.
+func (r *resolver) secretKey(ctx context.Context, field string, name types.NamespacedName, key string) (value, error) {
+	secret, err := r.secret(ctx, field, name)
+	if err != nil {
+		return value{}, err
+	}
+	data, ok := secret.Data[key]
+	if !ok {
+		return value{}, &MissingError{Field: field, Kind: secretKind, Object: name, Key: key}
+	}
+	return value{text: string(data), secret: secret.UID}, nil
 }
 
 // secret reads a Secret, if it was not read before.

@@ -70,6 +70,14 @@ func fromSecret(namespace, name, key string) v1.ResourceRef {
 	return v1.ResourceRef{Type: v1.ResourceRefSecret, Secret: &v1.SecretKeyReference{Namespace: namespace, Name: name, Key: key}}
 }
 
+func fromEnv(name string) v1.ResourceRef {
+	return v1.ResourceRef{Type: v1.ResourceRefEnv, Env: &v1.EnvReference{Name: name}}
+}
+
+func fromFile(path string) v1.ResourceRef {
+	return v1.ResourceRef{Type: v1.ResourceRefFS, FileSystem: &v1.FileReference{Path: path}}
+}
+
 type (
 	refs   = map[string]v1.ResourceRef
 	config = map[string]apiextensionsv1.JSON
@@ -160,7 +168,7 @@ func TestResolveErrors(t *testing.T) {
 		"secret config that is not text": {secrets: refs{"a": fromSecret("", "aws", "bin")},
 			want: "spec.secretsRef.a: the value is not text in UTF-8", as: &inputs.UnusableError{}},
 		"more than fits": {secrets: refs{"a": literal(strings.Repeat("x", 1<<20)), "b": literal("y")},
-			want: "spec.secretsRef.b: the values of envRefs and secretsRef are together longer than 1048576 bytes", as: &inputs.UnusableError{}},
+			want: "spec.secretsRef.b: the values of environment variables and of secret config are together longer than 1048576 bytes", as: &inputs.UnusableError{}},
 		"config that is not JSON": {config: config{"a": {Raw: []byte("{")}},
 			want: "spec.config.a: is not valid JSON", as: &inputs.InvalidError{}},
 		"config with something behind it": {config: config{"a": {Raw: []byte("1 2")}},

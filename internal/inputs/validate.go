@@ -6,6 +6,7 @@ package inputs
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -13,25 +14,52 @@ import (
 )
 
 const (
-	envField     = "spec.envRefs"
-	configField  = "spec.configRef"
-	secretsField = "spec.secretsRef"
+	envField         = "spec.envRefs"
+	configField      = "spec.configRef"
+	secretsField     = "spec.secretsRef"
+	inlineField      = "spec.secrets"
+	accessTokenField = "spec.accessTokenSecret"
 )
 
-// Validate checks the rules between the fields of a spec. The CRD has them too:
-// this is for objects that were stored before it did, and for API servers that
-// were told not to ask. The error is an InvalidError, for the first field in
-// order that is wrong.
+// maxStack bounds the name of a stack, in bytes.
+const maxStack = 300
+
+// Validate checks the rules between the fields of a spec. The CRD has them too,
+// but for those of the templates of the Pulumi operator: this is for objects that
+// were stored before it did, and for API servers that were told not to ask. The
+// error is an InvalidError, for the first field in order that is wrong.
 func Validate(stack *v1.Stack) error {
 	spec := stack.Spec
 	switch {
 	case spec.Stack == "":
 		return &InvalidError{"spec.stack", "is required: the name of the stack in the backend"}
-	case spec.FluxSource != nil && spec.ProgramRef != nil:
-		return &InvalidError{"spec", "exactly one of fluxSource and programRef is required, and both are set: remove one"}
-	case spec.FluxSource == nil && spec.ProgramRef == nil:
-		return &InvalidError{"spec", "exactly one of fluxSource and programRef is required, and neither is set: add one"}
+	case len(spec.Stack) > maxStack:
+		return &InvalidError{"spec.stack", fmt.Sprintf("is longer than %d bytes: give the stack a shorter name", maxStack)}
+	case !isEmptyTemplate(spec.WorkspaceTemplate):
+		// Before the source: one with a template may have none.
+		return &InvalidError{"spec.workspaceTemplate", "is a pod of the Pulumi operator, and the controller runs programs itself: remove it, and use " +
+			"spec.envRefs for environment variables, spec.serviceAccountName for rights in the cluster, and fluxSource, programRef or projectRepo for the program"}
 	}
+	for _, check := range []func(v1.StackSpec) error{
+		validateSource, validateUpdateTemplate, validateChoices, validateLists, validateDurations, validateEnv,
+	} {
+		if err := check(spec); err != nil {
+			return err
+		}
+	}
+	for _, r := range append(references(stack), gitReferences(spec)...) {
+		if err := validateRef(r.field, r.ref); err != nil {
+			return err
+		}
+	}
+	if err := validateConfigRefs(stack); err != nil {
+		return err
+	}
+	return validateSecrets(stack)
+}
+
+// validateEnv checks the names of variables, and what may not be given twice.
+func validateEnv(spec v1.StackSpec) error {
 	for _, name := range slices.Sorted(maps.Keys(spec.EnvRefs)) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
 			return &InvalidError{envField, fmt.Sprintf("%q cannot be the name of an environment variable", name)}
@@ -41,12 +69,40 @@ func Validate(stack *v1.Stack) error {
 		return &InvalidError{envField + "." + kubeconfigVariable,
 			"spec.serviceAccountName gives the program a kubeconfig already: remove one of the two"}
 	}
-	for _, r := range references(stack) {
-		if err := validateRef(r.field, r.ref); err != nil {
-			return err
+	switch spec.EnvRefs[backendVariable].Type {
+	case v1.ResourceRefEnv, v1.ResourceRefFS:
+		// What is told of a secret backend is keyed by the Secret it comes from.
+		return &InvalidError{envField + "." + backendVariable,
+			"the backend cannot be read from the controller: set spec.backend, or use type Secret"}
+	}
+	return nil
+}
+
+// validateSecrets checks that no key of the secret config has two values.
+func validateSecrets(stack *v1.Stack) error {
+	spec := stack.Spec
+	for _, key := range slices.Sorted(maps.Keys(spec.Secrets)) {
+		if _, twice := spec.SecretsRef[key]; twice {
+			return &InvalidError{inlineField + "." + key, "spec.secretsRef has the same key: remove one of the two"}
 		}
 	}
-	return validateConfigRefs(stack)
+	secrets := make([]string, 0, len(spec.Secrets)+len(spec.SecretsRef))
+	for key := range spec.SecretsRef {
+		secrets = append(secrets, secretsField+"."+key)
+	}
+	for key := range spec.Secrets {
+		secrets = append(secrets, inlineField+"."+key)
+	}
+	for _, field := range slices.Sorted(slices.Values(secrets)) {
+		key := strings.TrimPrefix(strings.TrimPrefix(field, secretsField+"."), inlineField+".")
+		if _, twice := spec.Config[key]; twice {
+			return &InvalidError{field, "spec.config has the same key: remove one of the two"}
+		}
+		if _, twice := spec.ConfigRef[key]; twice {
+			return &InvalidError{field, "spec.configRef has the same key: remove one of the two"}
+		}
+	}
+	return nil
 }
 
 // validateRef checks that a reference has what its type asks for.
@@ -63,8 +119,19 @@ func validateRef(field string, ref v1.ResourceRef) error {
 		if ref.Literal == nil {
 			return &InvalidError{field, "literal is required when type is Literal: add literal.value"}
 		}
+	case v1.ResourceRefEnv:
+		if ref.Env == nil || ref.Env.Name == "" {
+			return &InvalidError{field, "env is required when type is Env: add env.name"}
+		}
+	case v1.ResourceRefFS:
+		if ref.FileSystem == nil || ref.FileSystem.Path == "" {
+			return &InvalidError{field, "filesystem is required when type is FS: add filesystem.path"}
+		}
+		if !path.IsAbs(ref.FileSystem.Path) {
+			return &InvalidError{field, "filesystem.path must be absolute: the directory of the controller is none to rely on"}
+		}
 	default:
-		return &InvalidError{field, fmt.Sprintf("type %q is not supported: use Secret or Literal", ref.Type)}
+		return &InvalidError{field, fmt.Sprintf("type %q is not supported: use Secret, Literal, Env or FS", ref.Type)}
 	}
 	return nil
 }

@@ -4,9 +4,12 @@
 package inputs_test
 
 import (
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -28,9 +31,59 @@ func TestValidate(t *testing.T) {
 		}, ""},
 		"no stack": {func(s *v1.StackSpec) { s.Stack = "" }, "spec.stack: is required"},
 		"both a source and a program": {func(s *v1.StackSpec) { s.FluxSource = &v1.FluxSource{} },
-			"spec: exactly one of fluxSource and programRef is required, and both are set: remove one"},
+			"spec: exactly one of fluxSource, programRef and projectRepo is required, and fluxSource and programRef are set: keep one"},
+		"all three": {func(s *v1.StackSpec) { s.FluxSource, s.ProjectRepo = &v1.FluxSource{}, "https://git.example.com/a" },
+			"and fluxSource and programRef and projectRepo are set: keep one"},
 		"neither a source nor a program": {func(s *v1.StackSpec) { s.ProgramRef = nil },
-			"spec: exactly one of fluxSource and programRef is required, and neither is set: add one"},
+			"spec: exactly one of fluxSource, programRef and projectRepo is required, and none is set: add one"},
+		"a repository with a branch": {func(s *v1.StackSpec) {
+			s.ProgramRef, s.ProjectRepo, s.Branch = nil, "https://git.example.com/a", "main"
+		}, ""},
+		"a repository without a commit": {func(s *v1.StackSpec) { s.ProgramRef, s.ProjectRepo = nil, "https://git.example.com/a" },
+			"spec.projectRepo: needs a branch or a commit: add spec.branch or spec.commit"},
+		"a branch and a commit": {func(s *v1.StackSpec) {
+			s.ProgramRef, s.ProjectRepo, s.Branch, s.Commit = nil, "https://git.example.com/a", "main", "0123"
+		}, "spec: branch and commit exclude each other: remove one"},
+		"a branch of no repository": {func(s *v1.StackSpec) { s.Branch = "main" },
+			"spec.branch: belongs to projectRepo: remove it, or use projectRepo for the program"},
+		"credentials of no repository": {func(s *v1.StackSpec) { s.GitAuth = &v1.GitAuth{} }, "spec.gitAuth: belongs to projectRepo"},
+		"credentials without what they need": {func(s *v1.StackSpec) {
+			s.ProgramRef, s.ProjectRepo, s.Branch = nil, "https://git.example.com/a", "main"
+			s.GitAuth = &v1.GitAuth{BasicAuth: &v1.GitBasicAuth{UserName: literal("u"), Password: v1.ResourceRef{Type: v1.ResourceRefSecret}}}
+		}, "spec.gitAuth.basicAuth.password: secret is required when type is Secret"},
+		"a name that is too long": {func(s *v1.StackSpec) { s.Stack = strings.Repeat("x", 301) }, "spec.stack: is longer than 300 bytes"},
+		"a pod of the operator": {func(s *v1.StackSpec) {
+			s.ProgramRef, s.WorkspaceTemplate = nil, &apiextensionsv1.JSON{Raw: []byte(`{"spec":{"image":"x"}}`)}
+		}, "spec.workspaceTemplate: is a pod of the Pulumi operator, and the controller runs programs itself: remove it"},
+		"a pod that asks for nothing": {func(s *v1.StackSpec) { s.WorkspaceTemplate = &apiextensionsv1.JSON{Raw: []byte(`{}`)} }, ""},
+		"a policy for the pod":        {func(s *v1.StackSpec) { s.WorkspaceReclaimPolicy = "Delete" }, ""},
+		"a policy that is none":       {func(s *v1.StackSpec) { s.WorkspaceReclaimPolicy = "Keep" }, `spec.workspaceReclaimPolicy: is "Keep": remove it`},
+		"pending creates":             {func(s *v1.StackSpec) { s.PendingCreates = "Import" }, `spec.pendingCreates: is "Import": use Stop or Clear`},
+		"the passphrase":              {func(s *v1.StackSpec) { s.SecretsProvider = "passphrase" }, ""},
+		"the default of the backend":  {func(s *v1.StackSpec) { s.SecretsProvider = "default" }, ""},
+		"a key":                       {func(s *v1.StackSpec) { s.SecretsProvider = "awskms://alias/a?region=eu-west-1" }, ""},
+		"a provider that there is not": {func(s *v1.StackSpec) { s.SecretsProvider = "b64://x" },
+			"spec.secretsProvider: names no provider that Pulumi has: use passphrase, default, or the URL of a key"},
+		"a provider without a key": {func(s *v1.StackSpec) { s.SecretsProvider = "awskms" }, "spec.secretsProvider: names no provider that Pulumi has"},
+		"a provider with a password": {func(s *v1.StackSpec) { s.SecretsProvider = "hashivault://u:CANARY@key" },
+			"spec.secretsProvider: has a user or a password, which everybody could read"},
+		"a ConfigMap without a name": {func(s *v1.StackSpec) { s.Envs = []string{"a", ""} }, "spec.envs[1]: is empty: give the name of a ConfigMap"},
+		"a Secret without any name":  {func(s *v1.StackSpec) { s.EnvSecrets = []string{""} }, "spec.envSecrets[0]: is empty"},
+		"an environment of nothing":  {func(s *v1.StackSpec) { s.Environment = []string{""} }, "spec.environment[0]: is empty"},
+		"a target of nothing":        {func(s *v1.StackSpec) { s.Targets = []string{""} }, "spec.targets[0]: is empty"},
+		"a negative interval": {func(s *v1.StackSpec) { s.Interval = &metav1.Duration{Duration: -1} },
+			"spec.interval: is negative: give a positive time, or remove it for the default"},
+		"a negative timeout": {func(s *v1.StackSpec) { s.Timeout = &metav1.Duration{Duration: -1} }, "spec.timeout: is negative"},
+		"a negative bound":   {func(s *v1.StackSpec) { s.RetryMaxBackoffDurationSeconds = -1 }, "spec.retryMaxBackoffDurationSeconds: is negative"},
+		"a secret that is written twice": {func(s *v1.StackSpec) {
+			s.Secrets, s.SecretsRef = map[string]string{"a": "CANARY"}, refs{"a": literal("CANARY")}
+		}, "spec.secrets.a: spec.secretsRef has the same key: remove one of the two"},
+		"a secret that is config as well": {func(s *v1.StackSpec) {
+			s.Secrets, s.Config = map[string]string{"a": "CANARY"}, config{"a": {Raw: []byte("1")}}
+		}, "spec.secrets.a: spec.config has the same key"},
+		"a secret in a ConfigMap as well": {func(s *v1.StackSpec) {
+			s.SecretsRef, s.ConfigRef = refs{"a": literal("CANARY")}, map[string]v1.ConfigMapRef{"a": {Name: "c", Key: "k"}}
+		}, "spec.secretsRef.a: spec.configRef has the same key"},
 		"a Secret without a name of one": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {Type: v1.ResourceRefSecret}} },
 			"spec.envRefs.A: secret is required when type is Secret: add secret.name and secret.key"},
 		"a Secret without a key": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": fromSecret("", "s", "")} },
@@ -40,8 +93,16 @@ func TestValidate(t *testing.T) {
 			ref.Type = v1.ResourceRefLiteral
 			s.SecretsRef = refs{"a:b": ref}
 		}, "spec.secretsRef.a:b: literal is required when type is Literal: add literal.value"},
-		"a type of the Pulumi operator": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {Type: "FS"}} },
-			`spec.envRefs.A: type "FS" is not supported: use Secret or Literal`},
+		"a type that there is not": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {Type: "Vault"}} },
+			`spec.envRefs.A: type "Vault" is not supported: use Secret, Literal, Env or FS`},
+		"a variable and a file of the controller": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": fromEnv("X"), "B": fromFile("/x")} }, ""},
+		"no variable of the controller": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {Type: "Env"}} },
+			"spec.envRefs.A: env is required when type is Env: add env.name"},
+		"no file of the controller": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {Type: "FS"}} },
+			"spec.envRefs.A: filesystem is required when type is FS: add filesystem.path"},
+		"a file somewhere": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": fromFile("a/b")} }, "spec.envRefs.A: filesystem.path must be absolute"},
+		"the backend of the controller": {func(s *v1.StackSpec) { s.EnvRefs = refs{"PULUMI_BACKEND_URL": fromEnv("X")} },
+			"spec.envRefs.PULUMI_BACKEND_URL: the backend cannot be read from the controller: set spec.backend, or use type Secret"},
 		"no type": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {}} }, `spec.envRefs.A: type "" is not supported`},
 		"a variable that cannot be one": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A=B": literal("")} },
 			`spec.envRefs: "A=B" cannot be the name of an environment variable`},
@@ -60,6 +121,7 @@ func TestValidate(t *testing.T) {
 			var invalid *inputs.InvalidError
 			g.Expect(err).To(BeAssignableToTypeOf(invalid))
 			g.Expect(err).To(MatchError(ContainSubstring(tt.want)))
+			g.Expect(err.Error()).NotTo(ContainSubstring("CANARY"))
 		})
 	}
 }
@@ -74,4 +136,9 @@ func TestSecretRefs(t *testing.T) {
 	))).To(Equal([]types.NamespacedName{
 		{Namespace: "aaa", Name: "z"}, {Namespace: "apps", Name: "a"}, {Namespace: "apps", Name: "z"}, {Namespace: "zzz", Name: "a"},
 	}), "each once and in order, those of other namespaces too")
+	stack := stackOf(refs{"A": fromSecret("", "b", "k")}, nil, nil)
+	stack.Spec.EnvSecrets, stack.Spec.AccessTokenSecret = []string{"c", "b"}, "a"
+	g.Expect(inputs.SecretRefs(stack)).To(Equal([]types.NamespacedName{
+		{Namespace: "apps", Name: "a"}, {Namespace: "apps", Name: "b"}, {Namespace: "apps", Name: "c"},
+	}))
 }

@@ -27,6 +27,9 @@ func PublicBackend(backend string) string {
 	return public.String()
 }
 
+// HasEnvironments tells whether the backend has environments of Pulumi ESC.
+func HasEnvironments(backend string) bool { return !isDIY(backend) }
+
 // maskerOf makes the masker of a run. Where a Secret says which the backend is, not
 // even the part of it that is told of others is told.
 func maskerOf(r run.Run) *masker {

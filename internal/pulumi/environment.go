@@ -47,19 +47,25 @@ func unsafeVariables() map[string]string {
 func CheckEnv(env map[string]string) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		why, unsafe := unsafeVariables()[name]
-		switch {
-		case name == "" || strings.ContainsAny(name, "=\x00"):
-			errs = append(errs, fmt.Errorf("%q is not the name of an environment variable", name))
-		case slices.Contains(ownedVariables(), name):
-			errs = append(errs, fmt.Errorf("the environment variable %s cannot be set: the controller gives it", name))
-		case unsafe:
-			errs = append(errs, fmt.Errorf("the environment variable %s cannot be set: %s", name, why))
-		case strings.ContainsRune(env[name], 0):
-			errs = append(errs, fmt.Errorf("the environment variable %s has a NUL byte in its value", name))
-		}
+		errs = append(errs, CheckVariable(name, env[name]))
 	}
 	return errors.Join(errs...)
+}
+
+// CheckVariable refuses a variable that a run cannot be given.
+func CheckVariable(name, value string) error {
+	why, unsafe := unsafeVariables()[name]
+	switch {
+	case name == "" || strings.ContainsAny(name, "=\x00"):
+		return fmt.Errorf("%q is not the name of an environment variable", name)
+	case slices.Contains(ownedVariables(), name):
+		return fmt.Errorf("the environment variable %s cannot be set: the controller gives it", name)
+	case unsafe:
+		return fmt.Errorf("the environment variable %s cannot be set: %s", name, why)
+	case strings.ContainsRune(value, 0):
+		return fmt.Errorf("the environment variable %s has a NUL byte in its value", name)
+	}
+	return nil
 }
 
 // withoutSidecars has a file backend keep no attributes beside its files: nothing

@@ -65,6 +65,13 @@ type Run struct {
 	// LateMasks returns more of them, which came up after the run was started. It
 	// may be called at any time, and nil is none.
 	LateMasks func() []string `json:"-"`
+	// SecretsProvider is how the secrets of the stack are to be encrypted:
+	// passphrase, default, or the URL of a key. Empty leaves that to the program and
+	// the state.
+	SecretsProvider string
+	// Environments of Pulumi ESC whose values the stack has, beside those that the
+	// program names.
+	Environments []string
 	// Account is the service account whose rights in the cluster the program has.
 	// Without a name there is none.
 	Account ServiceAccount
@@ -93,6 +100,8 @@ type Run struct {
 	// MustExist says that another controller has updated the stack, which no run of
 	// this one has found yet: where it is not in the backend, that is not the one.
 	MustExist bool
+	// NoCreate has an Update fail where the stack is not in the backend.
+	NoCreate bool
 	// MayBeGone says of a Recover that the stack is to be destroyed, or was about
 	// to be, so that it is no fault where it is not there any more.
 	MayBeGone bool

@@ -144,7 +144,7 @@ func TestTheAPIServerRefusesTwoSourcesAndNone(t *testing.T) {
 	for _, stack := range []*v1.Stack{u.stack(), u.stack(fromGit, fromProgram)} {
 		err := u.Create(u.ctx, stack)
 		u.Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
-		u.Expect(err).To(MatchError(ContainSubstring("exactly one of fluxSource and programRef is required")))
+		u.Expect(err).To(MatchError(ContainSubstring("exactly one of fluxSource, programRef and projectRepo is required")))
 	}
 }
 

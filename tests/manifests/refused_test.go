@@ -50,7 +50,7 @@ func (a *api) refuses(t *testing.T, namespace string, object *unstructured.Unstr
 	g.Expect(apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)).To(BeTrue(), "%v", err)
 }
 
-const oneSource = "exactly one of fluxSource and programRef is required"
+const oneSource = "exactly one of fluxSource, programRef and projectRepo is required"
 
 func refusedStacks() []refusal {
 	const durations = `should match '^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$'`

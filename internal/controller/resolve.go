@@ -1,0 +1,68 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+)
+
+// resolve resolves the values that the spec asks for, and checks that a run can be
+// given them.
+func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	resolved, err := inputs.Resolve(ctx, r.APIReader, stack, inputs.Options{
+		NoCrossNamespaceRefs: r.NoCrossNamespaceRefs, Controller: r.ControllerRefs,
+	})
+	if err != nil {
+		return err
+	}
+	if err := checkVariables(resolved); err != nil {
+		return err
+	}
+	if len(stack.Spec.Environment) > 0 && !pulumi.HasEnvironments(backend(stack, resolved.Env)) {
+		return &inputs.InvalidError{Field: "spec.environment",
+			Problem: "needs Pulumi Cloud, and the backend is another: remove it, or set the backend to https://api.pulumi.com"}
+	}
+	seen.inputs = resolved
+	return seen.chooseAccount(stack)
+}
+
+// checkVariables refuses variables that a run cannot be given. One that is in the
+// spec is for an edit to mend; one of a listed object is for an edit of that.
+func checkVariables(resolved *inputs.Inputs) error {
+	for _, name := range slices.Sorted(maps.Keys(resolved.Env)) {
+		err := pulumi.CheckVariable(name, resolved.Env[name])
+		if err == nil {
+			continue
+		}
+		field := resolved.EnvFields[name]
+		if isEnvRef(field) {
+			return &inputs.InvalidError{Field: "spec.envRefs", Problem: err.Error()}
+		}
+		return &inputs.UnusableError{Field: field, Problem: err.Error()}
+	}
+	return nil
+}
+
+// chooseAccount leaves out the default account where a listed object has a
+// kubeconfig, as inputs.ServiceAccount does for envRefs.
+func (o *observed) chooseAccount(stack *v1.Stack) error {
+	field, own := o.inputs.EnvFields["KUBECONFIG"]
+	switch {
+	case !own || isEnvRef(field):
+		return nil
+	case stack.Spec.ServiceAccountName != "":
+		return &inputs.UnusableError{Field: field, Problem: "spec.serviceAccountName gives the program a kubeconfig already: remove one of the two"}
+	}
+	o.account = ""
+	return nil
+}
+
+func isEnvRef(field string) bool { return strings.HasPrefix(field, "spec.envRefs.") }

@@ -1,0 +1,117 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inputs
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+const (
+	// backendVariable names the backend where the spec does not.
+	backendVariable = "PULUMI_BACKEND_URL"
+	// accessTokenVariable and accessTokenKey: where accessTokenSecret goes, and the
+	// key of its Secret.
+	accessTokenVariable = "PULUMI_ACCESS_TOKEN"
+	accessTokenKey      = "accessToken"
+)
+
+// envsField and envSecretsField name one entry of a list.
+func envsField(i int) string       { return fmt.Sprintf("spec.envs[%d]", i) }
+func envSecretsField(i int) string { return fmt.Sprintf("spec.envSecrets[%d]", i) }
+
+// secretNames are the Secrets, of the namespace of the Stack, that the deprecated
+// fields name.
+func secretNames(stack *v1.Stack) []string {
+	names := slices.Clone(stack.Spec.EnvSecrets)
+	if stack.Spec.AccessTokenSecret != "" {
+		names = append(names, stack.Spec.AccessTokenSecret)
+	}
+	return names
+}
+
+// addEnvs adds the keys of the ConfigMaps of envs.
+func (r *resolver) addEnvs(ctx context.Context, stack *v1.Stack) error {
+	read := map[string]*corev1.ConfigMap{}
+	for i, name := range stack.Spec.Envs {
+		field, object := envsField(i), types.NamespacedName{Namespace: r.namespace, Name: name}
+		if read[name] == nil {
+			found, err := configMap(ctx, r.reader, field, object)
+			if err != nil {
+				return err
+			}
+			read[name] = found
+		}
+		if err := addVariables(r, field, configMapKind, object, read[name].Data, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addEnvSecrets adds the keys of the Secrets of envSecrets.
+func (r *resolver) addEnvSecrets(ctx context.Context, stack *v1.Stack) error {
+	for i, name := range stack.Spec.EnvSecrets {
+		field, object := envSecretsField(i), types.NamespacedName{Namespace: r.namespace, Name: name}
+		secret, err := r.secret(ctx, field, object)
+		if err != nil {
+			return err
+		}
+		if err := addVariables(r, field, secretKind, object, secret.Data, secret.UID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addVariables adds the keys of one object. Those that are no names of variables
+// are left out, as Kubernetes does with envFrom: the same object may have files for
+// somebody else. A shell would drop such a variable without a word, and the CLI is
+// started by one.
+func addVariables[text string | []byte](r *resolver, field, kind string, object types.NamespacedName, data map[string]text, secret types.UID) error {
+	leftOut := 0
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		if len(validation.IsCIdentifier(name)) > 0 {
+			leftOut++
+			continue
+		}
+		if err := r.add(reference{field: variableField(field, name), name: name}, value{text: string(data[name]), secret: secret}); err != nil {
+			return err
+		}
+	}
+	if leftOut > 0 {
+		// Their names are not told: who may read the log may not read the Secret.
+		r.leftOut = append(r.leftOut, fmt.Sprintf("%s: %d keys of %s '%s' cannot be the names of environment variables, and are left out",
+			field, leftOut, kind, object))
+	}
+	return nil
+}
+
+// variableField names the key of an object that a list refers to.
+func variableField(field, key string) string { return fmt.Sprintf("%s (key %s)", field, key) }
+
+// addAccessToken adds the token of accessTokenSecret, unless envRefs has one: what
+// does not count need not be there.
+func (r *resolver) addAccessToken(ctx context.Context, stack *v1.Stack) error {
+	if stack.Spec.AccessTokenSecret == "" {
+		return nil
+	}
+	if _, given := stack.Spec.EnvRefs[accessTokenVariable]; given {
+		return nil
+	}
+	name := types.NamespacedName{Namespace: r.namespace, Name: stack.Spec.AccessTokenSecret}
+	v, err := r.secretKey(ctx, accessTokenField, name, accessTokenKey)
+	if err != nil {
+		return err
+	}
+	return r.add(reference{field: accessTokenField, name: accessTokenVariable}, v)
+}

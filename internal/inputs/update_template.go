@@ -1,0 +1,124 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inputs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+const updateTemplateField = "spec.updateTemplate"
+
+// validateUpdateTemplate accepts a template of the Pulumi operator's Updates where
+// all that it asks for is so here as well, and names the first key that asks for
+// something else. To drop it without a word would be to run another update than the
+// one that is asked for.
+func validateUpdateTemplate(spec v1.StackSpec) error {
+	if isEmptyTemplate(spec.UpdateTemplate) {
+		return nil
+	}
+	var template map[string]json.RawMessage
+	if err := json.Unmarshal(spec.UpdateTemplate.Raw, &template); err != nil {
+		return &InvalidError{updateTemplateField, "is not an object: remove it"}
+	}
+	for _, key := range slices.Sorted(maps.Keys(template)) {
+		// Metadata is for the Update objects, of which there are none.
+		if key != "metadata" && key != "spec" {
+			return &InvalidError{updateTemplateField + "." + key, "is not known: remove it"}
+		}
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(orNull(template["spec"]), &fields); err != nil {
+		return &InvalidError{updateTemplateField + ".spec", "is not an object: remove it"}
+	}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if problem := updateFieldProblem(spec, key, fields[key]); problem != "" && !isNull(fields[key]) {
+			return &InvalidError{updateTemplateField + ".spec." + key, problem}
+		}
+	}
+	return nil
+}
+
+// updateFieldProblem is what is wrong with one field of an Update, "" for nothing.
+func updateFieldProblem(spec v1.StackSpec, key string, raw json.RawMessage) string {
+	instead := func(same bool, field string) string {
+		if same {
+			return ""
+		}
+		return fmt.Sprintf("is not what %s says: remove it, and set %s", field, field)
+	}
+	switch key {
+	case "ttlAfterCompleted":
+		return "" // nothing of a run is kept
+	case "remove":
+		if isBool(raw, true) {
+			return ""
+		}
+		return "cannot be: a destroy always removes the stack from its backend: remove it"
+	case "refresh":
+		return instead(isBool(raw, spec.Refresh), "spec.refresh")
+	case "runProgram":
+		return instead(isBool(raw, spec.RunProgram), "spec.runProgram")
+	case "targetDependents":
+		return instead(isBool(raw, spec.TargetDependents), "spec.targetDependents")
+	case "target":
+		return instead(isSet(raw, spec.Targets), "spec.targets")
+	case "type":
+		return "cannot be set: use spec.preview for a preview, and remove it otherwise"
+	case "parallel":
+		return "cannot be set: use the variable PULUMI_PARALLEL in spec.envRefs, and remove it"
+	case "continueOnError":
+		return "cannot be set: use the variable PULUMI_CONTINUE_ON_ERROR in spec.envRefs, and remove it"
+	case "expectNoChanges":
+		return "cannot be set: use spec.preview to see changes before they are made, or spec.expectNoRefreshChanges " +
+			"for those that are made behind Pulumi's back, and remove it"
+	case "replace":
+		return "cannot be set: suspend the Stack and run pulumi up --replace, and remove it"
+	case "message":
+		return "cannot be set: remove it"
+	case "workspaceName", "stackName":
+		return "cannot be set: the run is that of spec.stack: remove it"
+	}
+	return "is not known: remove it"
+}
+
+// isEmptyTemplate tells whether a template asks for nothing.
+func isEmptyTemplate(template *apiextensionsv1.JSON) bool {
+	if template == nil {
+		return true
+	}
+	text := bytes.TrimSpace(template.Raw)
+	return isNull(text) || string(text) == "{}"
+}
+
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+func isBool(raw json.RawMessage, want bool) bool {
+	var value bool
+	return json.Unmarshal(raw, &value) == nil && value == want
+}
+
+// isSet tells whether a list has the same texts, in any order.
+func isSet(raw json.RawMessage, want []string) bool {
+	var values []string
+	if json.Unmarshal(raw, &values) != nil {
+		return false
+	}
+	sorted := func(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
+	return slices.Equal(sorted(values), sorted(want))
+}

@@ -1,0 +1,171 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inputs
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// validateSource checks that there is one program, and what belongs to it.
+func validateSource(spec v1.StackSpec) error {
+	var set []string
+	for _, source := range []struct {
+		name string
+		set  bool
+	}{
+		{"fluxSource", spec.FluxSource != nil}, {"programRef", spec.ProgramRef != nil}, {"projectRepo", spec.ProjectRepo != ""},
+	} {
+		if source.set {
+			set = append(set, source.name)
+		}
+	}
+	const rule = "exactly one of fluxSource, programRef and projectRepo is required, and "
+	switch len(set) {
+	case 0:
+		return &InvalidError{"spec", rule + "none is set: add one"}
+	case 1:
+		return validateGit(spec)
+	}
+	return &InvalidError{"spec", rule + strings.Join(set, " and ") + " are set: keep one"}
+}
+
+// validateGit checks what belongs to projectRepo.
+func validateGit(spec v1.StackSpec) error {
+	switch {
+	case spec.Branch != "" && spec.Commit != "":
+		return &InvalidError{"spec", "branch and commit exclude each other: remove one"}
+	case spec.ProjectRepo != "" && spec.Branch == "" && spec.Commit == "":
+		return &InvalidError{"spec.projectRepo", "needs a branch or a commit: add spec.branch or spec.commit"}
+	case spec.ProjectRepo != "":
+		return nil
+	}
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"branch", spec.Branch != ""}, {"commit", spec.Commit != ""}, {"repoDir", spec.RepoDir != ""},
+		{"gitAuth", spec.GitAuth != nil}, {"gitAuthSecret", spec.GitAuthSecret != ""},
+	} {
+		if field.set {
+			return &InvalidError{"spec." + field.name, "belongs to projectRepo: remove it, or use projectRepo for the program"}
+		}
+	}
+	return nil
+}
+
+// gitReferences lists the references of gitAuth. What they lead to is no input of a
+// run, and is not read here.
+func gitReferences(spec v1.StackSpec) []reference {
+	auth := spec.GitAuth
+	if auth == nil {
+		return nil
+	}
+	var all []reference
+	add := func(name string, ref *v1.ResourceRef) {
+		if ref != nil {
+			all = append(all, reference{field: "spec.gitAuth." + name, ref: *ref})
+		}
+	}
+	add("accessToken", auth.PersonalAccessToken)
+	if ssh := auth.SSHAuth; ssh != nil {
+		add("sshAuth.sshPrivateKey", &ssh.SSHPrivateKey)
+		add("sshAuth.password", ssh.Password)
+		add("sshAuth.knownHosts", ssh.KnownHosts)
+	}
+	if basic := auth.BasicAuth; basic != nil {
+		add("basicAuth.userName", &basic.UserName)
+		add("basicAuth.password", &basic.Password)
+	}
+	if app := auth.GitHubApp; app != nil {
+		add("githubApp.appID", &app.AppID)
+		add("githubApp.installationID", &app.InstallationID)
+		add("githubApp.privateKey", &app.PrivateKey)
+	}
+	return all
+}
+
+// validateChoices checks the fields that have but some values.
+func validateChoices(spec v1.StackSpec) error {
+	switch spec.PendingCreates {
+	case "", v1.PendingCreatesStop, v1.PendingCreatesClear:
+	default:
+		return &InvalidError{"spec.pendingCreates", fmt.Sprintf("is %q: use Stop or Clear", spec.PendingCreates)}
+	}
+	switch spec.WorkspaceReclaimPolicy {
+	case "", "Retain", "Delete":
+	default:
+		return &InvalidError{"spec.workspaceReclaimPolicy", fmt.Sprintf("is %q: remove it, as nothing of a run is kept", spec.WorkspaceReclaimPolicy)}
+	}
+	return validateSecretsProvider(spec.SecretsProvider)
+}
+
+// validateSecretsProvider checks that Pulumi knows the provider. The URL is on a
+// command line, in the workspace and in the state, so a password has no place in it.
+func validateSecretsProvider(provider string) error {
+	const field = "spec.secretsProvider"
+	const use = "use passphrase, default, or the URL of a key: awskms://, azurekeyvault://, gcpkms:// or hashivault://"
+	if provider == "" || provider == "passphrase" || provider == "default" {
+		return nil
+	}
+	u, err := url.Parse(provider)
+	if err != nil {
+		return &InvalidError{field, "is not the URL of a key: " + use}
+	}
+	if !slices.Contains([]string{"awskms", "azurekeyvault", "gcpkms", "hashivault"}, u.Scheme) || !strings.Contains(provider, "://") {
+		return &InvalidError{field, "names no provider that Pulumi has: " + use}
+	}
+	if u.User != nil {
+		return &InvalidError{field, "has a user or a password, which everybody could read: give credentials in spec.envRefs"}
+	}
+	return nil
+}
+
+// validateLists checks that no entry of a list is empty.
+func validateLists(spec v1.StackSpec) error {
+	for _, list := range []struct {
+		field, of string
+		values    []string
+	}{
+		{"spec.envs", "the name of a ConfigMap", spec.Envs},
+		{"spec.envSecrets", "the name of a Secret", spec.EnvSecrets},
+		{"spec.environment", "the name of an environment of Pulumi ESC", spec.Environment},
+		{"spec.targets", "the URN of a resource", spec.Targets},
+	} {
+		if i := slices.Index(list.values, ""); i >= 0 {
+			return &InvalidError{fmt.Sprintf("%s[%d]", list.field, i), "is empty: give " + list.of + ", or remove it"}
+		}
+	}
+	return nil
+}
+
+// validateDurations checks that no time is negative.
+func validateDurations(spec v1.StackSpec) error {
+	for _, duration := range []struct {
+		field string
+		value time.Duration
+	}{
+		{"spec.interval", durationOf(spec.Interval)}, {"spec.retryInterval", durationOf(spec.RetryInterval)},
+		{"spec.timeout", durationOf(spec.Timeout)},
+		{"spec.resyncFrequencySeconds", time.Duration(spec.ResyncFrequencySeconds)},
+		{"spec.retryMaxBackoffDurationSeconds", time.Duration(spec.RetryMaxBackoffDurationSeconds)},
+	} {
+		if duration.value < 0 {
+			return &InvalidError{duration.field, "is negative: give a positive time, or remove it for the default"}
+		}
+	}
+	return nil
+}
+
+func durationOf(d *metav1.Duration) time.Duration {
+	return cmp.Or(d, &metav1.Duration{}).Duration
+}
