@@ -98,6 +98,9 @@ func (s *session) missing() error {
 			"to let this Stack go without destroying anything, set spec.destroyOnFinalize to false and delete it", s.stack, s.backend())
 	case s.run.Operation == run.Destroy, s.run.MayBeGone:
 		return nil
+	case s.run.NoCreate && s.run.Operation == run.Update:
+		return fmt.Errorf("the stack %s is not in the backend %s, and spec.useLocalStackOnly has it never made: "+
+			"make it with pulumi stack init, set the backend that has it, or remove spec.useLocalStackOnly", s.stack, s.backend())
 	case s.run.Known.Name != "":
 		// To make it anew would be to make everything that it manages a second time.
 		return fmt.Errorf("the stack %s has been updated before, and is not in the backend any more: "+

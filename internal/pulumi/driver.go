@@ -153,7 +153,7 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 // update makes the stack only where it is not known to exist, which saves the
 // CLI process that would ask for it.
 func (s *session) update(ctx context.Context) (exit, error) {
-	if !s.run.Exists && !s.run.MustExist && s.run.KnownBackend == "" {
+	if !s.run.Exists && !s.run.MustExist && !s.run.NoCreate && s.run.KnownBackend == "" {
 		return s.createAndApply(ctx)
 	}
 	last, err := s.apply(ctx)

@@ -101,6 +101,10 @@ func (d *Driver) environment(dir Directory, r run.Run) []string {
 	}
 	maps.Copy(env, d.PassEnv)
 	maps.Copy(env, r.Env)
+	if usesDefaultOfCloud(r) {
+		// It would keep to the state's where it is to be changed.
+		env["PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER"] = "false"
+	}
 	maps.Copy(env, map[string]string{
 		"PATH":        strings.Join(append([]string{d.Bin}, d.Path...), ":"),
 		"HOME":        dir.home(),

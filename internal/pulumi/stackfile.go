@@ -27,14 +27,16 @@ import (
 
 // stackSettings is what the settings of a stack leave for the CLI to do.
 type stackSettings struct {
-	// provider of secrets that the program names, empty for the backend's own.
+	// provider of secrets that the run or the program names, empty for the backend's
+	// own.
 	provider string
 	// unencrypted are the secret values, by key, that only the CLI can encrypt.
 	unencrypted map[string]string
 }
 
 // writeStackFile adds the config of the run to the Pulumi.<stack>.yaml that the
-// program brings, or makes one. Without config the file stays as it is.
+// program brings, or makes one, with its secrets provider and its environments.
+// Without any of these the file stays as it is.
 func writeStackFile(
 	ctx context.Context, root *os.Root, place placedProject, stack string, r run.Run,
 ) (stackSettings, error) {
@@ -43,9 +45,17 @@ func writeStackFile(
 	if err != nil {
 		return stackSettings{}, err
 	}
+	if r.SecretsProvider != "" {
+		if err := setProvider(ctx, settings, file, r); err != nil {
+			return stackSettings{}, err
+		}
+	}
 	left := stackSettings{provider: settings.SecretsProvider}
-	if len(r.Config)+len(r.Secrets) == 0 {
+	if len(r.Config)+len(r.Secrets)+len(r.Environments) == 0 && r.SecretsProvider == "" {
 		return left, nil
+	}
+	if err := addEnvironments(settings, r); err != nil {
+		return stackSettings{}, err
 	}
 	if err := mergeConfig(settings, place.project.Name.String(), r.Config); err != nil {
 		return stackSettings{}, err
@@ -54,14 +64,42 @@ func writeStackFile(
 	if err != nil {
 		return stackSettings{}, err
 	}
+	return left, saveStackFile(root, file, settings)
+}
+
+// writeEnvironments makes a Pulumi.<stack>.yaml that has nothing but the
+// environments of the run, for what works from the state alone: they may have the
+// credentials for it.
+func writeEnvironments(root *os.Root, place placedProject, stack string, r run.Run) error {
+	settings := &workspace.ProjectStack{Config: make(config.Map)}
+	if err := addEnvironments(settings, r); err != nil || len(r.Environments) == 0 {
+		return err
+	}
+	return saveStackFile(root, stackFile(place, stack), settings)
+}
+
+// addEnvironments puts the environments of the run after those of the program, so
+// that theirs are the values that count.
+func addEnvironments(settings *workspace.ProjectStack, r run.Run) error {
+	if len(r.Environments) == 0 {
+		return nil
+	}
+	if !HasEnvironments(r.Backend) {
+		return errors.New("spec.environment needs Pulumi Cloud, and the backend is another")
+	}
+	settings.Environment = settings.Environment.Append(r.Environments...)
+	return nil
+}
+
+func saveStackFile(root *os.Root, file string, settings *workspace.ProjectStack) error {
 	text, err := encoding.Marshalers[path.Ext(file)].Marshal(settings)
 	if err != nil {
-		return stackSettings{}, fmt.Errorf("writing %s: %w", file, err)
+		return fmt.Errorf("writing %s: %w", file, err)
 	}
 	if err := root.MkdirAll(path.Dir(file), 0o700); err != nil {
-		return stackSettings{}, workspaceError{fmt.Errorf("writing the workspace: %w", err)}
+		return workspaceError{fmt.Errorf("writing the workspace: %w", err)}
 	}
-	return left, writeFile(root, file, text)
+	return writeFile(root, file, text)
 }
 
 // stackFile is where the CLI looks for the settings of the stack.

@@ -78,7 +78,7 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 	}
 	if !r.RunsProgram() {
 		// The state alone says what there is, and how to deal with it.
-		return p, nil
+		return p, writeEnvironments(root, place, name.Stack, r)
 	}
 	p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, r)
 	return p, err

@@ -1,0 +1,72 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// defaultProvider asks for the backend's own provider of secrets.
+const defaultProvider = "default"
+
+// setProvider has the settings name the secrets provider of the run.
+//
+// That is all that a change of the provider takes. The CLI reads a state with the
+// provider that the state itself names, and writes it with that of the settings,
+// all secrets encrypted anew, with the first snapshot of any update, also of one
+// that changes nothing. Each snapshot names what it was written with, so that an
+// update which is interrupted leaves one that can be read. pulumi stack
+// change-secrets-provider would be one more process that writes the state, outside
+// of the lock and the recovery of an update.
+func setProvider(ctx context.Context, settings *workspace.ProjectStack, file string, r run.Run) error {
+	wanted := r.SecretsProvider
+	if wanted == defaultProvider && isDIY(r.Backend) {
+		wanted = passphraseProvider
+	}
+	if !isProvider(settings, wanted) {
+		if settings.Config.HasSecureValue() {
+			return fmt.Errorf("%s of the program has values that are encrypted with another secrets provider than spec.secretsProvider names: "+
+				"run pulumi stack change-secrets-provider where the program is kept, or remove spec.secretsProvider", file)
+		}
+		// They belong to the other provider.
+		settings.EncryptedKey, settings.EncryptionSalt = "", ""
+	}
+	settings.SecretsProvider = wanted
+	if wanted != passphraseProvider || settings.EncryptionSalt != "" {
+		return nil
+	}
+	// Without a salt the CLI would keep to the provider of the state.
+	passphrase, err := passphraseOf(r.Env)
+	if err != nil {
+		return errors.New("spec.secretsProvider is " + r.SecretsProvider + ": " + err.Error())
+	}
+	_, err = crypterOf(ctx, settings, file, passphrase)
+	return err
+}
+
+// isProvider tells whether the settings are those of the provider.
+func isProvider(settings *workspace.ProjectStack, wanted string) bool {
+	named := settings.SecretsProvider
+	if named == "" || named == defaultProvider {
+		switch {
+		case settings.EncryptionSalt != "":
+			named = passphraseProvider
+		case settings.EncryptedKey == "":
+			named = defaultProvider
+		}
+	}
+	return named == wanted
+}
+
+// usesDefaultOfCloud tells whether the stack is to have the provider of Pulumi
+// Cloud, which no setting names.
+func usesDefaultOfCloud(r run.Run) bool {
+	return r.SecretsProvider == defaultProvider && !isDIY(r.Backend) && r.RunsProgram()
+}
