@@ -35,3 +35,33 @@ func TestNoIntervalReconcilesWithoutEnd(t *testing.T) {
 		})
 	}
 }
+
+func TestTheSecondsOfThePulumiOperator(t *testing.T) {
+	of := func(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
+	for name, test := range map[string]struct {
+		spec                    StackSpec
+		wantInterval, wantRetry time.Duration
+	}{
+		"resync":                       {StackSpec{ResyncFrequencySeconds: 90}, 90 * time.Second, 90 * time.Second},
+		"less than a minute":           {StackSpec{ResyncFrequencySeconds: 5}, time.Minute, time.Minute},
+		"below zero":                   {StackSpec{ResyncFrequencySeconds: -5}, DefaultInterval, DefaultInterval},
+		"more than fits":               {StackSpec{ResyncFrequencySeconds: 1 << 62}, 315360000 * time.Second, 315360000 * time.Second},
+		"an interval comes first":      {StackSpec{ResyncFrequencySeconds: 90, Interval: of(time.Hour)}, time.Hour, time.Hour},
+		"but not one of zero":          {StackSpec{ResyncFrequencySeconds: 90, Interval: of(0)}, 90 * time.Second, 90 * time.Second},
+		"a bound of the default":       {StackSpec{RetryMaxBackoffDurationSeconds: 30}, DefaultInterval, 30 * time.Second},
+		"a bound of the retries":       {StackSpec{RetryInterval: of(time.Hour), RetryMaxBackoffDurationSeconds: 30}, DefaultInterval, 30 * time.Second},
+		"a bound that is not reached":  {StackSpec{RetryInterval: of(time.Minute), RetryMaxBackoffDurationSeconds: 3600}, DefaultInterval, time.Minute},
+		"a bound below zero":           {StackSpec{RetryMaxBackoffDurationSeconds: -1}, DefaultInterval, DefaultInterval},
+		"a bound of less than minimum": {StackSpec{RetryInterval: of(1), RetryMaxBackoffDurationSeconds: 1}, DefaultInterval, MinInterval},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stack := &Stack{Spec: test.spec}
+			if got := stack.GetInterval(); got != test.wantInterval {
+				t.Errorf("interval %s, not %s", got, test.wantInterval)
+			}
+			if got := stack.GetRetryInterval(); got != test.wantRetry {
+				t.Errorf("retry interval %s, not %s", got, test.wantRetry)
+			}
+		})
+	}
+}

@@ -77,7 +77,7 @@ const (
 type ResourceRef struct {
 	// Type says where the value comes from: Secret, Literal, Env or FS. Env and FS
 	// read the controller itself, and are refused unless it runs with
-	// --allow-controller-refs.
+	// --allow-controller-refs. A change of what they read starts no run.
 	// +required
 	Type ResourceRefType `json:"type"`
 
@@ -109,7 +109,7 @@ type EnvReference struct {
 
 // FileReference names a file of the controller.
 type FileReference struct {
-	// Path of the file. It must be absolute.
+	// Path of the file: absolute, and that of a regular file of at most 1 MiB.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
 	// +required

@@ -50,7 +50,7 @@ type StackSpec struct {
 	// Backend is the URL of the backend that keeps the state of the stack, for
 	// instance s3://bucket, gs://bucket, azblob://container or file:///path. It
 	// is used in place of whatever the program's Pulumi.yaml says. Defaults to
-	// the PULUMI_BACKEND_URL of envRefs, and without that to Pulumi Cloud,
+	// the variable PULUMI_BACKEND_URL of the Stack, and without that to Pulumi Cloud,
 	// https://api.pulumi.com.
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
@@ -78,8 +78,9 @@ type StackSpec struct {
 	AccessTokenSecret string `json:"accessTokenSecret,omitempty"`
 
 	// Envs names ConfigMaps in the namespace of the Stack: each key is an
-	// environment variable, as in envRefs. Of two with the same key the later one
-	// counts. A change of a ConfigMap starts a run.
+	// environment variable, as in envRefs. A key that is no C identifier is left
+	// out. Of two with the same key the later one counts. A change of a ConfigMap
+	// starts a run.
 	//
 	// Deprecated: use envRefs.
 	// +kubebuilder:validation:MaxItems=64
@@ -90,9 +91,9 @@ type StackSpec struct {
 	Envs []string `json:"envs,omitempty"`
 
 	// EnvSecrets names Secrets in the namespace of the Stack: each key is an
-	// environment variable, as in envRefs. Of two with the same key the later one
-	// counts, and it takes the place of one of envs. A change of a Secret starts a
-	// run.
+	// environment variable, as in envRefs. A key that is no C identifier is left
+	// out. Of two with the same key the later one counts, and it takes the place of
+	// one of envs. A change of a Secret starts a run.
 	//
 	// Deprecated: use envRefs.
 	// +kubebuilder:validation:MaxItems=64
@@ -134,7 +135,7 @@ type StackSpec struct {
 
 	// Secrets are secret config values of the stack, by key, written in the Stack
 	// itself, where everybody who may read Stacks can read them. A key cannot be in
-	// secretsRef as well.
+	// secretsRef, config or configRef as well.
 	//
 	// Deprecated: use secretsRef.
 	// +kubebuilder:validation:MaxProperties=1024
@@ -142,17 +143,20 @@ type StackSpec struct {
 	Secrets map[string]string `json:"secrets,omitempty"`
 
 	// SecretsProvider is how Pulumi encrypts the secrets of the stack: passphrase,
-	// or the URL of a key, such as awskms://..., azurekeyvault://..., gcpkms://...
-	// or hashivault://.... The credentials for it are those of envRefs. A stack
-	// that is encrypted in another way is changed over to it. Defaults to what the
-	// stack has, and for a new stack to that of its backend.
+	// default, which is what the backend does by itself, or the URL of a key:
+	// awskms://..., azurekeyvault://..., gcpkms://... or hashivault://.... The
+	// credentials for it are variables of the Stack. The next update changes a
+	// stack over that is encrypted in another way, and needs the credentials of
+	// both. Defaults to what the program's Pulumi.<stack>.yaml names, and without
+	// that to what the stack has.
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	SecretsProvider string `json:"secretsProvider,omitempty"`
 
 	// Environment are the environments of Pulumi ESC whose values the stack has
 	// as config and environment variables. They add to those that the program's
-	// own Pulumi.<stack>.yaml names. They need Pulumi Cloud as the backend.
+	// own Pulumi.<stack>.yaml names, and come after them. They need Pulumi Cloud as
+	// the backend. A change within an environment starts no run.
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=512

@@ -1,0 +1,131 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// settings are a ConfigMap and a Secret of the same name with these variables.
+func (w *world) settings(name string, plain, secret map[string]string) {
+	w.t.Helper()
+	about := metav1.ObjectMeta{Namespace: "default", Name: name}
+	data := map[string][]byte{}
+	for key, value := range secret {
+		data[key] = []byte(value)
+	}
+	NewWithT(w.t).Expect(w.Create(context.Background(), &corev1.ConfigMap{ObjectMeta: about, Data: plain})).To(Succeed())
+	NewWithT(w.t).Expect(w.Create(context.Background(), &corev1.Secret{ObjectMeta: about, Data: data})).To(Succeed())
+}
+
+func TestDeprecatedInputsReachTheRun(t *testing.T) {
+	g := NewWithT(t)
+	w := optionsWorld(t, func(s *v1.StackSpec) {
+		s.Envs, s.EnvSecrets, s.AccessTokenSecret = []string{"app"}, []string{"app"}, "app"
+		s.Secrets = map[string]string{"pw": "hunter2hunter2"}
+		s.SecretsProvider, s.UseLocalStackOnly = "passphrase", true
+		s.UpdateTemplate = &apiextensionsv1.JSON{Raw: []byte(`{"spec":{"remove":true}}`)}
+	})
+	w.settings("app", map[string]string{"A": "plain", "not.one": "x"}, map[string]string{"B": "secret-b", "accessToken": "pul-token"})
+	w.mustReconcile()
+	todo := w.runner.runs[w.stack().Status.Run.ID]
+	g.Expect(todo.Env).To(And(HaveKeyWithValue("A", "plain"), HaveKeyWithValue("B", "secret-b"), HaveKeyWithValue("PULUMI_ACCESS_TOKEN", "pul-token")))
+	g.Expect(todo.Secrets).To(Equal(map[string]string{"pw": "hunter2hunter2"}))
+	g.Expect(todo.Masks).To(ContainElements("hunter2hunter2", "secret-b", "pul-token"))
+	g.Expect(todo.SecretsProvider).To(Equal("passphrase"))
+	g.Expect(todo.NoCreate).To(BeTrue())
+}
+
+func TestInputsThatAreRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		change         func(*v1.StackSpec)
+		plain          map[string]string
+		reason, want   string
+		notTerminal    bool
+		controllerRefs *inputs.Controller
+	}{
+		"a variable of the controller in a ConfigMap": {
+			change: func(s *v1.StackSpec) { s.Envs = []string{"app"} }, plain: map[string]string{"PATH": "/evil"},
+			reason: v1.InputsFailedReason, want: "spec.envs[0] (key PATH): the environment variable PATH cannot be set: the controller gives it", notTerminal: true},
+		"the same in the spec": {
+			change: func(s *v1.StackSpec) { s.EnvRefs = map[string]v1.ResourceRef{"PATH": literalRef("/evil")} },
+			reason: v1.InvalidSpecReason, want: "spec.envRefs: the environment variable PATH cannot be set"},
+		"two kubeconfigs": {
+			change: func(s *v1.StackSpec) { s.Envs, s.ServiceAccountName = []string{"app"}, "deployer" }, plain: map[string]string{"KUBECONFIG": "/k"},
+			reason: v1.InputsFailedReason, want: "spec.envs[0] (key KUBECONFIG): spec.serviceAccountName gives the program a kubeconfig already", notTerminal: true},
+		"a value of the controller": {
+			change: func(s *v1.StackSpec) {
+				s.EnvRefs = map[string]v1.ResourceRef{"A": {Type: v1.ResourceRefEnv, Env: &v1.EnvReference{Name: "HOME"}}}
+			},
+			reason: "AccessDenied", want: "spec.envRefs.A: type Env reads the controller itself, which has not been allowed: use type Secret, or run the controller with --allow-controller-refs"},
+		"one that it does not have": {
+			change: func(s *v1.StackSpec) {
+				s.EnvRefs = map[string]v1.ResourceRef{"A": {Type: v1.ResourceRefEnv, Env: &v1.EnvReference{Name: "GONE"}}}
+			},
+			controllerRefs: &inputs.Controller{LookupEnv: func(string) (string, bool) { return "", false }},
+			reason:         v1.InputsFailedReason, want: `the controller has no environment variable "GONE"`, notTerminal: true},
+		"environments of a bucket": {
+			change: func(s *v1.StackSpec) { s.Environment = []string{"prod"} },
+			reason: v1.InvalidSpecReason, want: "spec.environment: needs Pulumi Cloud, and the backend is another"},
+		"a pod": {
+			change: func(s *v1.StackSpec) { s.WorkspaceTemplate = &apiextensionsv1.JSON{Raw: []byte(`{"spec":{}}`)} },
+			reason: v1.InvalidSpecReason, want: "spec.workspaceTemplate: is a pod of the Pulumi operator"},
+		"a repository": {
+			change: func(s *v1.StackSpec) { s.ProgramRef, s.ProjectRepo = nil, "https://git.example.com/a" },
+			reason: v1.InvalidSpecReason, want: "spec.projectRepo: needs a branch or a commit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := optionsWorld(t, test.change)
+			w.ControllerRefs = test.controllerRefs
+			w.settings("app", test.plain, nil)
+			w.mustReconcile()
+			g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(test.reason))
+			g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring(test.want))
+			g.Expect(conditions.IsStalled(w.stack())).To(Equal(!test.notTerminal))
+			g.Expect(w.runner.started).To(BeZero())
+		})
+	}
+}
+
+func literalRef(value string) v1.ResourceRef {
+	return v1.ResourceRef{Type: v1.ResourceRefLiteral, Literal: &v1.LiteralValue{Value: value}}
+}
+
+func TestAListedKubeconfigTakesThePlaceOfTheDefaultAccount(t *testing.T) {
+	g := NewWithT(t)
+	w := optionsWorld(t, func(s *v1.StackSpec) { s.EnvSecrets = []string{"app"} })
+	w.DefaultServiceAccount = "default"
+	w.settings("app", nil, map[string]string{"KUBECONFIG": "/own"})
+	w.mustReconcile()
+	g.Expect(w.runner.runs[w.stack().Status.Run.ID].Account.Name).To(BeEmpty())
+}
+
+func TestADestroyHasTheListedVariablesAndNoSecretConfig(t *testing.T) {
+	g := NewWithT(t)
+	w := optionsWorld(t, func(s *v1.StackSpec) {
+		s.Envs, s.Secrets = []string{"app"}, map[string]string{"pw": "hunter2hunter2"}
+	})
+	w.settings("app", map[string]string{"A": "plain"}, nil)
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
+	w.mustReconcile()
+	destroy := w.runner.runs[w.stack().Status.Run.ID]
+	g.Expect(destroy.Operation).To(Equal(run.Destroy))
+	g.Expect(destroy.Env).To(HaveKeyWithValue("A", "plain"))
+	g.Expect(destroy.Secrets).To(BeEmpty())
+}
