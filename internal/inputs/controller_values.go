@@ -39,14 +39,14 @@ func (c *Controller) value(ref reference) (value, error) {
 		if !ok {
 			return value{}, &UnusableError{ref.field, fmt.Sprintf("the controller has no environment variable %q", name)}
 		}
-		return value{text: text, controller: "Env:" + name}, nil
+		return value{text: text, controller: "Env:" + name, hidden: true}, nil
 	}
 	path := ref.ref.FileSystem.Path
 	text, err := readFile(path)
 	if err != nil {
 		return value{}, &UnusableError{ref.field, fmt.Sprintf("the file %q of the controller cannot be used: %s", path, err)}
 	}
-	return value{text: text, controller: "FS:" + filepath.Clean(path)}, nil
+	return value{text: text, controller: "FS:" + filepath.Clean(path), hidden: true}, nil
 }
 
 // readFile reads a regular file. It never waits, as for the writer of a pipe, nor

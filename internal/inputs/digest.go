@@ -30,8 +30,10 @@ type value struct {
 	// controller names what of the controller the value was read from. Empty for
 	// one that comes from elsewhere.
 	controller string
-	// field of the spec that asks for it. It is no part of a digest.
-	field string
+	// hidden says that nothing may show the value, and field is the one of the spec
+	// that asks for it. Neither is part of a digest.
+	hidden bool
+	field  string
 }
 
 // mark stands for the value in a digest.

@@ -84,7 +84,7 @@ func addVariables[text string | []byte](r *resolver, field, kind string, object 
 			leftOut++
 			continue
 		}
-		if err := r.add(reference{field: variableField(field, name), name: name}, value{text: string(data[name]), secret: secret}); err != nil {
+		if err := r.add(reference{field: variableField(field, name), name: name}, value{text: string(data[name]), secret: secret, hidden: kind == secretKind}); err != nil {
 			return err
 		}
 	}

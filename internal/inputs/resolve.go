@@ -134,7 +134,7 @@ func fields(values map[string]value) map[string]string {
 func hidden(env, config map[string]value) []string {
 	var all []string
 	for name, v := range env {
-		if v.secret != "" || v.controller != "" || alwaysSecret(name) {
+		if v.hidden || alwaysSecret(name) {
 			all = append(all, v.text)
 		}
 	}
@@ -229,7 +229,7 @@ func (r *resolver) secretKey(ctx context.Context, field string, name types.Names
 	if !ok {
 		return value{}, &MissingError{Field: field, Kind: secretKind, Object: name, Key: key}
 	}
-	return value{text: string(data), secret: secret.UID}, nil
+	return value{text: string(data), secret: secret.UID, hidden: true}, nil
 }
 
 // secret reads a Secret, if it was not read before.
