@@ -46,6 +46,10 @@ const (
 	// names is missing.
 	InputsFailedReason = "InputsFailed"
 
+	// OutputsFailedReason: the last update has succeeded, and its outputs could not
+	// be read, or not be written to the Secret of spec.writeOutputsToSecret.
+	OutputsFailedReason = "OutputsFailed"
+
 	// ServiceAccountFailedReason: no token could be had for the service account
 	// that the program is to use. Nothing was run, and it is tried again soon.
 	ServiceAccountFailedReason = "ServiceAccountFailed"

@@ -3,20 +3,24 @@
 
 package v1
 
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 // OutputsSecret names the Secret that the outputs of a stack are written to.
 type OutputsSecret struct {
 	// Name of the Secret, in the namespace of the Stack. It is made by the
-	// controller, is owned by the Stack, and goes with it. One that is there
-	// already and is not owned by the Stack is never overwritten: the Stack says
-	// so, and goes on when it is removed.
+	// controller, is owned by the Stack, and goes with it, or when another name, or
+	// none, is given. One that is there already and is not owned by the Stack is
+	// never overwritten: the Stack says so, and goes on when it is removed. It must
+	// not be a Secret that the Stack itself takes values from.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern="^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
 	// +required
 	Name string `json:"name"`
 
-	// Keys are the outputs to write. One that the stack does not have is an
-	// error. Defaults to all.
+	// Keys are the outputs to write, each under its own name. One that the stack
+	// does not have, or whose name cannot be a key of a Secret (letters, digits, "-",
+	// "_" and "."), is an error. Defaults to all.
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
@@ -24,13 +28,47 @@ type OutputsSecret struct {
 	// +optional
 	Keys []string `json:"keys,omitempty"`
 
-	// Labels of the Secret.
+	// Labels of the Secret. Others that it has are removed when it is written next.
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// Annotations of the Secret.
+	// Annotations of the Secret. Others that it has are removed when it is written
+	// next.
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// OutputsSecretStatus tells of the Secret that the outputs are written to.
+type OutputsSecretStatus struct {
+	// Name of the Secret. It is deleted when the spec does not name it any more.
+	// +required
+	Name string `json:"name"`
+
+	// Digest of what was last written to the Secret. No value can be found from it
+	// by trying: its key is the UID of the Secret. Empty while the outputs of the
+	// last update are not written.
+	// +optional
+	Digest string `json:"digest,omitempty"`
+
+	// Failure is why the outputs could not be read or written.
+	// +optional
+	Failure *OutputsFailure `json:"failure,omitempty"`
+}
+
+// OutputsFailure is why outputs could not be read or written.
+type OutputsFailure struct {
+	// Message tells what to do.
+	// +required
+	Message string `json:"message"`
+
+	// Generation of the Stack that it is about. Another one is tried at once.
+	// +required
+	Generation int64 `json:"generation"`
+
+	// RetryAt is when it is tried again. None is given where only another spec, or
+	// another update, can help.
+	// +optional
+	RetryAt *metav1.Time `json:"retryAt,omitempty"`
 }

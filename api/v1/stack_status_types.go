@@ -11,7 +11,7 @@ import (
 )
 
 // Operation is what a run does.
-// +kubebuilder:validation:Enum=update;destroy;recover;preview
+// +kubebuilder:validation:Enum=update;destroy;recover;preview;outputs
 type Operation string
 
 const (
@@ -26,6 +26,9 @@ const (
 	OperationRecover Operation = "recover"
 	// OperationPreview finds out what an update would do (pulumi preview).
 	OperationPreview Operation = "preview"
+	// OperationOutputs reads the outputs, for the Secret that they are written to
+	// (pulumi stack output).
+	OperationOutputs Operation = "outputs"
 )
 
 // RunStatus records a run from before it starts until its result is in the
@@ -307,6 +310,11 @@ type StackStatus struct {
 	// Outputs of the stack. A secret one shows as "[secret]".
 	// +optional
 	Outputs map[string]apiextensionsv1.JSON `json:"outputs,omitempty"`
+
+	// OutputsSecret tells of the Secret that the outputs are written to. See
+	// spec.writeOutputsToSecret.
+	// +optional
+	OutputsSecret *OutputsSecretStatus `json:"outputsSecret,omitempty"`
 
 	// Resources counts what the stack manages and what the last run changed.
 	// +optional

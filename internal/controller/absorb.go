@@ -25,6 +25,10 @@ import (
 func absorb(stack *v1.Stack, result *run.Result) {
 	record := stack.Status.Run
 	stack.Status.Run = nil
+	if isReading(record) {
+		absorbOutputs(stack, record)
+		return
+	}
 	stack.Status.UnknownCreates = unknownCreates(stack, record, result)
 	if record.Operation != v1.OperationPreview {
 		absorbFacts(stack, record, result)
@@ -75,7 +79,7 @@ func countAnew(stack *v1.Stack, record *v1.RunStatus) {
 func absorbFacts(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	absorbProject(stack, result)
 	if result.Outputs != nil {
-		stack.Status.Outputs = outputs(result)
+		stack.Status.Outputs = shownOutputs(result)
 	}
 	if record.Operation != v1.OperationRecover && hasCounted(stack, result) {
 		stack.Status.Resources = &v1.ResourcesStatus{Total: int32(total(result.Changes)), ResourceChanges: changes(result.Changes)}
@@ -171,7 +175,7 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	stack.Status.LastAppliedRevision = record.Revision
 	stack.Status.LastAppliedOriginRevision = record.OriginRevision
 	markEnded(stack, record, "Applied revision "+record.Revision, func() {
-		markInSync(stack, record.Revision, record.OriginRevision)
+		markApplied(stack, record.Revision, record.OriginRevision)
 	})
 }
 
@@ -281,7 +285,7 @@ func gitCommit(revisions ...string) string {
 	return ""
 }
 
-func outputs(result *run.Result) map[string]apiextensionsv1.JSON {
+func shownOutputs(result *run.Result) map[string]apiextensionsv1.JSON {
 	shown := make(map[string]apiextensionsv1.JSON, len(result.Outputs))
 	for name, value := range result.Outputs {
 		shown[name] = apiextensionsv1.JSON{Raw: value}

@@ -26,7 +26,7 @@ type AccountChecker interface {
 // takes a place from others, and is written into the status twice, to fail.
 func (r *StackReconciler) decide(ctx context.Context, stack *v1.Stack, seen *observed) decide.Decision {
 	decision := decide.Next(seen.Observation)
-	if decision.Action != decide.Start || seen.account == "" || r.Accounts == nil {
+	if decision.Action != decide.Start || decision.Operation == run.ReadOutputs || seen.account == "" || r.Accounts == nil {
 		return decision
 	}
 	err := r.Accounts.Check(ctx, run.ServiceAccount{Namespace: stack.Namespace, Name: seen.account})

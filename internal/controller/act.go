@@ -36,6 +36,11 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 			return err
 		}
 	}
+	if seen.Run == nil {
+		if err := r.dropOutputs(ctx, stack); err != nil {
+			return err
+		}
+	}
 	switch decision.Action {
 	case decide.Nothing:
 		return r.nothing(ctx, stack, seen)
@@ -185,18 +190,29 @@ func (r *StackReconciler) record(stack *v1.Stack, seen *observed, todo run.Run) 
 // runner forget it: a write that fails is made again.
 func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *run.Result) error {
 	record, before, ready := *stack.Status.Run, stack.Status.DeepCopy(), readinessOf(stack)
-	err := r.patchStatus(ctx, stack, func() { absorb(stack, result) })
+	outputs, err := r.handOutputs(ctx, stack, &record, result)
+	if err != nil {
+		return err
+	}
+	take := func() {
+		stack.Status.OutputsSecret = outputs
+		absorb(stack, result)
+	}
+	err = r.patchStatus(ctx, stack, take)
 	if isTooLarge(err) {
 		// The outputs are in the state; that the run has ended must be written.
 		stack.Status = *before
 		result = withoutOutputs(result)
-		err = r.patchStatus(ctx, stack, func() { absorb(stack, result) })
+		err = r.patchStatus(ctx, stack, take)
 	}
 	if err != nil {
 		return err
 	}
 	r.Runs.Ended(run.Operation(record.Operation), result)
-	r.announce(ctx, stack, runEvent(record, result))
+	if !isReading(&record) {
+		r.announce(ctx, stack, runEvent(record, result))
+	}
+	r.announceOutputs(ctx, stack, &record, before.OutputsSecret)
 	if len(result.Forgotten) > 0 {
 		r.announce(ctx, stack, forgottenEvent(result.Forgotten))
 	}
@@ -214,6 +230,9 @@ func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack, message str
 	lost := *stack.Status.Run
 	if err := r.patchStatus(ctx, stack, func() { loseRun(stack, message, r.Now()) }); err != nil {
 		return err
+	}
+	if isReading(&lost) {
+		return nil // it is done again, and nothing was changed by it
 	}
 	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: stack.Status.LastUpdate.Message,
 		revision: lost.Revision, originRevision: lost.OriginRevision})

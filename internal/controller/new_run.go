@@ -43,6 +43,10 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		SecretsProvider: stack.Spec.SecretsProvider,
 		Environments:    stack.Spec.Environment,
 		Timeout:         stack.GetTimeout(),
+		Outputs:         wantedOutputs(stack, seen, operation),
+	}
+	if operation == run.ReadOutputs {
+		todo.Account = run.ServiceAccount{} // no program is run
 	}
 	if operation == run.Recover {
 		todo.UnknownCreates = stack.Status.UnknownCreates

@@ -105,6 +105,9 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		// What was there once and is gone is not on its way.
 		seen.Problem.Awaited = seen.Problem.Awaited && stack.Status.LastAttemptedRevision == ""
 	}
+	if err := r.observeOutputs(ctx, stack, seen); err != nil {
+		return seen, err
+	}
 	return seen, r.observeOrder(ctx, stack, seen)
 }
 

@@ -28,7 +28,7 @@ func stackIndexes() map[string]client.IndexerFunc {
 	return map[string]client.IndexerFunc{
 		sourceIndex:     indexStacks(sourceKeys),
 		programIndex:    indexStacks(programKeys),
-		secretIndex:     indexStacks(keysOf(inputs.SecretRefs)),
+		secretIndex:     indexStacks(secretKeys),
 		configMapIndex:  indexStacks(keysOf(inputs.ConfigMapRefs)),
 		dependencyIndex: indexStacks(dependencyKeys),
 	}

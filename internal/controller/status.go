@@ -71,7 +71,7 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 		stack.Status.ProjectInfo = &v1.ProjectInfo{UpdatedElsewhere: must}
 	}
 	stack.Status.Run = &record
-	if record.Operation != v1.OperationRecover {
+	if record.Operation != v1.OperationRecover && !isReading(&record) {
 		// A recovery is not what anybody asks for: that comes after it.
 		stack.Status.RunPending = false
 	}
@@ -93,7 +93,7 @@ func markLeft(stack *v1.Stack) {
 // withdrawRun drops the record of a run that was not started. The request for it
 // is noted as handled, so that the run has to come without one.
 func withdrawRun(stack *v1.Stack) {
-	if stack.Status.Run.Operation != v1.OperationRecover {
+	if stack.Status.Run.Operation != v1.OperationRecover && !isReading(stack.Status.Run) {
 		stack.Status.RunPending = true
 	}
 	stack.Status.Run = nil
@@ -105,6 +105,11 @@ func withdrawRun(stack *v1.Stack) {
 func loseRun(stack *v1.Stack, message string, now time.Time) {
 	lost := stack.Status.Run
 	stack.Status.Run = nil
+	if isReading(lost) {
+		// Nothing was changed by it: what is missing is found out anew.
+		markWaiting(stack, message)
+		return
+	}
 	countAnew(stack, lost)
 	stack.Status.Failures++
 	if lost.Operation != v1.OperationPreview {

@@ -84,7 +84,7 @@ func Next(o Observation) Decision {
 
 // forUpdate lists the rules for a Stack that is to be.
 func forUpdate() []rule {
-	return append([]rule{
+	rules := append([]rule{
 		runRecorded,  // one run at a time, and its result is absorbed before anything else
 		suspended,    // no new run
 		fault,        // not allowed to, or not possible, before somebody edits something
@@ -92,6 +92,7 @@ func forUpdate() []rule {
 		problem,      // nothing to run
 		recovery,     // first of all, what an interrupted run left behind
 	}, forRun()...)
+	return append(rules, outputs) // those of the last update, with nothing more to be run
 }
 
 // forRun lists the rules on whether the program is to be run.

@@ -73,6 +73,19 @@ type LastRun struct {
 	EndedAt time.Time
 }
 
+// Outputs is what is observed of the Secret that the outputs are written to. The zero
+// value is that there is to be none, or that it is as it should be.
+type Outputs struct {
+	// Stale: the Secret is missing, or does not have what it should.
+	Stale bool
+	// Blocked is why the Secret cannot be written, whatever the outputs are.
+	Blocked string
+	// Fault is why the outputs could not be read or written the last time. RetryAt is
+	// when to try again; zero is that time does not help.
+	Fault   string
+	RetryAt time.Time
+}
+
 // Observation is all that a decision rests on.
 type Observation struct {
 	// Deleting: the object has a deletion timestamp.
@@ -125,6 +138,8 @@ type Observation struct {
 	// Last run, and how many have failed one after the other up to it.
 	Last     LastRun
 	Failures int64
+	// Outputs that are to be in a Secret.
+	Outputs Outputs
 	// Now is the time of the observation.
 	Now time.Time
 }

@@ -52,10 +52,12 @@ func Validate(stack *v1.Stack) error {
 			return err
 		}
 	}
-	if err := validateConfigRefs(stack); err != nil {
-		return err
+	for _, check := range []func(*v1.Stack) error{validateConfigRefs, validateOutputs, validateSecrets} {
+		if err := check(stack); err != nil {
+			return err
+		}
 	}
-	return validateSecrets(stack)
+	return nil
 }
 
 // validateEnv checks the names of variables, and what may not be given twice.

@@ -75,9 +75,12 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 		// What the events tell of was not done.
 		result.Changes = run.Changes{}
 	}
-	if r.Operation == run.Preview || s.checking {
+	if result.Outcome == run.Succeeded {
+		result.Plain = s.plain
+	}
+	if r.Operation == run.Preview || r.Operation == run.ReadOutputs || s.checking {
 		// Nothing was changed, so that nothing can have been left half done, and the
-		// outputs are not those of the state.
+		// outputs of the events are not those of the state.
 		return result
 	}
 	if s.found {
@@ -117,6 +120,8 @@ type session struct {
 	// pending are the creations in flight that the state or an earlier run tells
 	// of, for a recovery.
 	pending []string
+	// plain are the outputs that were wanted in plain.
+	plain *run.PlainOutputs
 	*prepared
 }
 
@@ -138,8 +143,14 @@ func (s *session) work(ctx context.Context) (exit, error) {
 		return s.recover(ctx)
 	case run.Preview:
 		return s.apply(ctx)
+	case run.ReadOutputs:
+		return s.readOutputs(ctx)
 	}
-	return s.update(ctx)
+	last, err := s.update(ctx)
+	if err == nil && last.code == 0 {
+		s.takeOutputs(ctx)
+	}
+	return last, err
 }
 
 // destroy is not bound to the targets: it is for all of a stack that is to go.

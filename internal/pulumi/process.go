@@ -27,6 +27,9 @@ type command struct {
 	pids string
 	// stdout and stderr are the paths of files for what is printed.
 	stdout, stderr string
+	// capture, where it is set, gets what is printed on stdout in place of the file.
+	// It is for a CLI that only reads, which may end with this process.
+	capture *capture
 	// events follows the event log. A call that writes none has one all the same.
 	events *follower
 }
@@ -131,6 +134,10 @@ func (d *Driver) start(c command) (*child, error) {
 	}
 	p.cmd.Dir, p.cmd.Env = c.dir, c.env
 	p.cmd.Stdout, p.cmd.Stderr = p.stdout.file, p.stderr.file
+	if c.capture != nil {
+		p.cmd.Stdout = c.capture
+		p.cmd.WaitDelay = time.Second
+	}
 	if c.stdin != "" {
 		p.cmd.Stdin = strings.NewReader(c.stdin)
 		// A CLI that ends without reading it must not be waited for.

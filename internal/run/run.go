@@ -28,6 +28,9 @@ const (
 	// Preview finds out what an Update would do, and changes nothing: pulumi
 	// preview.
 	Preview Operation = "preview"
+	// ReadOutputs reads the outputs of the stack, secret ones in plain, and changes
+	// nothing: pulumi stack output.
+	ReadOutputs Operation = "outputs"
 )
 
 // Run is all that is needed to do one run. It holds secrets: it is never
@@ -77,6 +80,9 @@ type Run struct {
 	Account ServiceAccount
 	// Options say how the operation is done.
 	Options Options
+	// Outputs are wanted in plain, from ReadOutputs or from an Update that succeeds.
+	// Nil is none.
+	Outputs *WantedOutputs
 	// Exists says that the stack is known to be in the backend, which saves
 	// asking for it. It may be wrong.
 	Exists bool
@@ -129,13 +135,29 @@ type Options struct {
 // RunsProgram tells whether the program is run, so that it and its config are
 // needed. Anything else works from the state alone.
 func (r Run) RunsProgram() bool {
-	return r.Operation == Update || r.Operation == Preview || r.Options.RunProgram
+	return r.Operation == Update || r.Operation == Preview || (r.Options.RunProgram && r.Operation != ReadOutputs)
 }
 
 // NeedsArtifact tells whether the run cannot do without the artifact of its
 // program. What works from the state needs it only to learn the project's name.
 func (r Run) NeedsArtifact() bool {
 	return r.Program.Artifact != nil && (r.RunsProgram() || r.Project.Name == "")
+}
+
+// WantedOutputs are the outputs that are wanted in plain.
+type WantedOutputs struct {
+	// Keys are the names of the outputs. None means all.
+	Keys []string
+}
+
+// PlainOutputs are outputs with their secrets. They live in memory alone: nothing
+// of them may be shown, or kept in a file.
+type PlainOutputs struct {
+	// Wanted is what was asked for. Outputs that the stack does not have are left
+	// out.
+	Wanted WantedOutputs
+	// Values by name, in JSON.
+	Values map[string]json.RawMessage
 }
 
 // Interrupted is a run that was ended by force, or whose end nobody has seen.
@@ -223,7 +245,7 @@ type Progress struct {
 }
 
 // Result is what happened in a run. Its texts are bounded and masked: a Result
-// may be shown.
+// may be shown, but for Plain.
 type Result struct {
 	Outcome Outcome
 	// Message tells a person what failed: Pulumi's first error. Empty for a run
@@ -232,6 +254,10 @@ type Result struct {
 	// Outputs of the stack, a secret one as the string "[secret]". Nil unless
 	// the run got as far as knowing them.
 	Outputs map[string]json.RawMessage `json:",omitempty"`
+	// Plain are the outputs that were wanted in plain. Nil where none were, or where
+	// they could not be read: that does not fail an Update that has succeeded. It is
+	// not kept for a next process either.
+	Plain *PlainOutputs `json:"-"`
 	// LeftOut is how many outputs are not in Outputs, because there are too many.
 	LeftOut int `json:",omitempty"`
 	// Changes that were made, also by a run that failed. Of a Preview, those that

@@ -1,0 +1,219 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/outputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// The right to write Secrets is for those of spec.writeOutputsToSecret.
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=create;update;delete
+
+// secretKeys has the Stack woken by its own Secret too.
+func secretKeys(stack *v1.Stack) []string {
+	keys := keysOf(inputs.SecretRefs)(stack)
+	if to := stack.Spec.WriteOutputsToSecret; to != nil {
+		keys = append(keys, stack.Namespace+"/"+to.Name)
+	}
+	return keys
+}
+
+// observeOutputs finds out whether the Secret with the outputs is as it should be. It
+// is read from the API server, as the Secrets of the inputs are: no cache has them.
+func (r *StackReconciler) observeOutputs(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	if seen.Deleting || seen.Problem != nil || !writesOutputs(stack) {
+		return nil
+	}
+	secret, err := r.readSecret(ctx, stack.Namespace, stack.Spec.WriteOutputsToSecret.Name)
+	if err != nil {
+		return err
+	}
+	seen.Outputs, err = outputsOf(stack, secret)
+	return err
+}
+
+// readSecret returns nil where there is no such Secret.
+func (r *StackReconciler) readSecret(ctx context.Context, namespace, name string) (*corev1.Secret, error) {
+	secret := &corev1.Secret{}
+	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("failed to read Secret %s/%s: %w", namespace, name, err)
+	}
+	return secret, nil
+}
+
+// dropOutputs deletes the Secret that was written and is no longer named by the spec.
+func (r *StackReconciler) dropOutputs(ctx context.Context, stack *v1.Stack) error {
+	told, to := stack.Status.OutputsSecret, stack.Spec.WriteOutputsToSecret
+	if told == nil || stack.Spec.Suspend || stack.Spec.Preview || !stack.DeletionTimestamp.IsZero() || (to != nil && to.Name == told.Name) {
+		return nil
+	}
+	if err := r.deleteSecret(ctx, stack, told.Name); err != nil {
+		return err
+	}
+	return r.patchStatus(ctx, stack, func() { stack.Status.OutputsSecret = nil })
+}
+
+// deleteSecret deletes a Secret of the Stack, and no other.
+func (r *StackReconciler) deleteSecret(ctx context.Context, stack *v1.Stack, name string) error {
+	secret, err := r.readSecret(ctx, stack.Namespace, name)
+	if err != nil || secret == nil || !metav1.IsControlledBy(secret, stack) {
+		return err
+	}
+	exactly := client.Preconditions{UID: &secret.UID, ResourceVersion: &secret.ResourceVersion}
+	if err := r.Delete(ctx, secret, exactly); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("failed to delete Secret %s/%s, to which outputs are no longer written: %w", stack.Namespace, name, err)
+	}
+	return nil
+}
+
+// handOutputs writes the outputs that a run has read to their Secret, and returns what
+// the status is to say of it. That comes before the status: who waits for the Stack to
+// be ready finds the outputs there.
+func (r *StackReconciler) handOutputs(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) (*v1.OutputsSecretStatus, error) {
+	before := stack.Status.OutputsSecret
+	reads := isReading(record) || (record.Operation == v1.OperationUpdate && result.Outcome == run.Succeeded)
+	if !reads || !writesOutputs(stack) || !stack.DeletionTimestamp.IsZero() {
+		return before, nil
+	}
+	to := stack.Spec.WriteOutputsToSecret
+	switch {
+	case result.Plain != nil && slices.Equal(result.Plain.Wanted.Keys, to.Keys):
+		return r.writeOutputs(ctx, stack, *result.Plain, result.EndedAt)
+	case isReading(record) && result.Outcome != run.Succeeded && result.Outcome != run.Cancelled:
+		return outputsFailed(stack, cmp.Or(result.Message, string(result.Outcome)), record.Generation, result.EndedAt.Add(stack.GetRetryInterval())), nil
+	}
+	return outputsUnread(stack), nil
+}
+
+// writeOutputs writes the Secret, if it is the Stack's and differs. An error is one
+// that another try, with the outputs at hand, may mend.
+func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, plain run.PlainOutputs, now time.Time) (*v1.OutputsSecretStatus, error) {
+	to := stack.Spec.WriteOutputsToSecret
+	if told := stack.Status.OutputsSecret; told != nil && told.Name != to.Name {
+		// Renamed in mid-run: nothing would know of the old one any more.
+		if err := r.deleteSecret(ctx, stack, told.Name); err != nil {
+			return nil, err
+		}
+		stack = stack.DeepCopy()
+		stack.Status.OutputsSecret = nil
+	}
+	data, err := outputs.Data(plain)
+	if err != nil {
+		return outputsFailed(stack, err.Error(), stack.Generation, time.Time{}), nil
+	}
+	before, err := r.readSecret(ctx, stack.Namespace, to.Name)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil && !metav1.IsControlledBy(before, stack) {
+		return outputsUnread(stack), nil // the next look at the Stack tells
+	}
+	secret, err := r.putSecret(ctx, stack, before, data)
+	if isRefused(err) {
+		message := withoutValues(err.Error(), data)
+		return outputsFailed(stack, message, stack.Generation, now.Add(stack.GetRetryInterval())), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !contains(secret.Labels, to.Labels) || !contains(secret.Annotations, to.Annotations) {
+		// It would be written time and again.
+		return outputsFailed(stack, "something in the cluster changes the labels or annotations of the Secret: correct "+
+			"spec.writeOutputsToSecret", stack.Generation, now.Add(stack.GetRetryInterval())), nil
+	}
+	digest, err := outputs.Digest(secret, *to)
+	return &v1.OutputsSecretStatus{Name: to.Name, Digest: digest}, err
+}
+
+// putSecret makes the Secret, or makes it what it should be. Neither can hit a Secret
+// that somebody else has made meanwhile. No other labels and annotations are left:
+// nothing tells those that the spec had before from those that others added.
+func (r *StackReconciler) putSecret(ctx context.Context, stack *v1.Stack, before *corev1.Secret, data map[string][]byte) (*corev1.Secret, error) {
+	to := stack.Spec.WriteOutputsToSecret
+	if before == nil {
+		secret := &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: to.Name, Labels: to.Labels, Annotations: to.Annotations},
+			Type:       corev1.SecretTypeOpaque,
+			Data:       data,
+		}
+		if err := controllerutil.SetControllerReference(stack, secret, r.Client.Scheme()); err != nil {
+			return nil, fmt.Errorf("failed to own Secret %s/%s: %w", stack.Namespace, to.Name, err)
+		}
+		if err := r.Create(ctx, secret, fieldOwner); err != nil {
+			return nil, fmt.Errorf("failed to create Secret %s/%s: %w", stack.Namespace, to.Name, err)
+		}
+		return secret, nil
+	}
+	secret := before.DeepCopy()
+	secret.Data, secret.Labels, secret.Annotations = data, to.Labels, to.Annotations
+	if equality.Semantic.DeepEqual(before, secret) {
+		return secret, nil
+	}
+	if err := r.Update(ctx, secret, fieldOwner); err != nil {
+		return nil, fmt.Errorf("failed to write Secret %s/%s: %w", stack.Namespace, to.Name, err)
+	}
+	return secret, nil
+}
+
+// isRefused tells of an error that the same write would have again.
+func isRefused(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+}
+
+// maxRefusal bounds what is told of the words of an API server, or of a webhook.
+const maxRefusal = 1024
+
+// withoutValues takes the values out of what an API server, or a webhook of
+// somebody, has said of them.
+func withoutValues(message string, data map[string][]byte) string {
+	const shortest = 4 // what is shorter is found in any text
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		if len(data[key]) >= shortest {
+			message = strings.ReplaceAll(message, string(data[key]), "***")
+		}
+	}
+	if len(message) > maxRefusal {
+		message = strings.ToValidUTF8(message[:maxRefusal], "") + "..."
+	}
+	return message
+}
+
+// announceOutputs tells what became of the outputs. That they were written by the
+// update itself is no news.
+func (r *StackReconciler) announceOutputs(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, before *v1.OutputsSecretStatus) {
+	told := stack.Status.OutputsSecret
+	switch {
+	case told == nil || equality.Semantic.DeepEqual(told, before):
+	case told.Failure != nil:
+		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.OutputsFailedReason, message: told.Failure.Message,
+			revision: record.Revision, originRevision: record.OriginRevision})
+	case isReading(record) && told.Digest != "":
+		r.announce(ctx, stack, notice{kind: eventv1.EventTypeTrace, reason: outcomeReason(record.Operation, run.Succeeded),
+			message:  fmt.Sprintf("Wrote the outputs to Secret %s/%s", stack.Namespace, told.Name),
+			revision: record.Revision, originRevision: record.OriginRevision})
+	}
+}

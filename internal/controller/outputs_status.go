@@ -1,0 +1,143 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/outputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// The functions of this file tell where the Secret with the outputs of a Stack
+// stands. They read nothing but what they are given.
+
+// writesOutputs tells whether the outputs of the Stack are to be in a Secret. A
+// preview has none, and leaves those of the last update where they are.
+func writesOutputs(stack *v1.Stack) bool {
+	return stack.Spec.WriteOutputsToSecret != nil && !stack.Spec.Preview
+}
+
+// wantedOutputs are the outputs that a run is to read.
+func wantedOutputs(stack *v1.Stack, seen *observed, operation run.Operation) *run.WantedOutputs {
+	reads := operation == run.Update || operation == run.ReadOutputs
+	if !reads || !writesOutputs(stack) || seen.Outputs.Blocked != "" {
+		return nil
+	}
+	return &run.WantedOutputs{Keys: slices.Clone(stack.Spec.WriteOutputsToSecret.Keys)}
+}
+
+// outputsOf tells whether the Secret, nil where there is none, is as it should be.
+func outputsOf(stack *v1.Stack, secret *corev1.Secret) (decide.Outputs, error) {
+	var seen decide.Outputs
+	switch {
+	case secret == nil:
+		seen.Stale = true
+	case !metav1.IsControlledBy(secret, stack):
+		seen.Blocked = foreignMessage(secret)
+	default:
+		written, err := isWritten(stack, secret)
+		if err != nil {
+			return seen, err
+		}
+		seen.Stale = !written
+	}
+	if told := stack.Status.OutputsSecret; told != nil && told.Failure != nil && told.Failure.Generation == stack.Generation {
+		seen.Fault = told.Failure.Message
+		if told.Failure.RetryAt != nil {
+			seen.RetryAt = told.Failure.RetryAt.Time
+		}
+	}
+	return seen, nil
+}
+
+func foreignMessage(secret *corev1.Secret) string {
+	owner := "does not belong to this Stack"
+	if by := metav1.GetControllerOf(secret); by != nil {
+		owner = fmt.Sprintf("belongs to %s %s", by.Kind, by.Name)
+	}
+	return fmt.Sprintf("The outputs cannot be written: Secret %s/%s %s. Delete it, or set another spec.writeOutputsToSecret.name",
+		secret.Namespace, secret.Name, owner)
+}
+
+// isWritten tells whether the Secret has what was last written to it, and that is
+// what the spec asks for. More labels and annotations than that do no harm.
+func isWritten(stack *v1.Stack, secret *corev1.Secret) (bool, error) {
+	want, told := stack.Spec.WriteOutputsToSecret, stack.Status.OutputsSecret
+	if told == nil || told.Name != want.Name || told.Digest == "" {
+		return false, nil
+	}
+	digest, err := outputs.Digest(secret, *want)
+	return digest == told.Digest && contains(secret.Labels, want.Labels) && contains(secret.Annotations, want.Annotations), err
+}
+
+func contains(all, some map[string]string) bool {
+	for name, value := range some {
+		if has, ok := all[name]; !ok || has != value {
+			return false
+		}
+	}
+	return true
+}
+
+// outputsAwaited tells that the outputs of the last update are not in their Secret.
+func outputsAwaited(stack *v1.Stack) bool {
+	told := stack.Status.OutputsSecret
+	return writesOutputs(stack) && (told == nil || told.Digest == "" || told.Failure != nil)
+}
+
+// outputsUnread is the status when the outputs are yet to be written: a Secret that
+// there is has those of an earlier update.
+func outputsUnread(stack *v1.Stack) *v1.OutputsSecretStatus {
+	name := stack.Spec.WriteOutputsToSecret.Name
+	if told := stack.Status.OutputsSecret; told != nil {
+		name = cmp.Or(told.Name, name)
+	}
+	return &v1.OutputsSecretStatus{Name: name}
+}
+
+// outputsFailed is the status when the outputs could not be read or written. A zero
+// time is that no other try helps.
+func outputsFailed(stack *v1.Stack, message string, generation int64, retryAt time.Time) *v1.OutputsSecretStatus {
+	failed := outputsUnread(stack)
+	failed.Failure = &v1.OutputsFailure{Message: "The outputs cannot be written: " + message, Generation: generation}
+	if !retryAt.IsZero() {
+		failed.Failure.RetryAt = &metav1.Time{Time: retryAt}
+	}
+	return failed
+}
+
+// markApplied marks a Stack whose last update has succeeded. It is ready when what
+// others take from it can be read.
+func markApplied(stack *v1.Stack, revision, originRevision string) {
+	told := stack.Status.OutputsSecret
+	switch {
+	case !outputsAwaited(stack):
+		markInSync(stack, revision, originRevision)
+	case told != nil && told.Failure != nil:
+		markFailed(stack, v1.OutputsFailedReason, told.Failure.Message)
+	default:
+		markWaiting(stack, fmt.Sprintf("Applied revision %s; its outputs are yet to be written to Secret %s",
+			revision, stack.Spec.WriteOutputsToSecret.Name))
+	}
+}
+
+// absorbOutputs takes the result of a run that has read outputs into the conditions.
+// Nothing was changed by it, and it is not what people know as the last update.
+func absorbOutputs(stack *v1.Stack, record *v1.RunStatus) {
+	revision, origin := stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision
+	markEnded(stack, record, "Read the outputs of revision "+revision, func() { markApplied(stack, revision, origin) })
+}
+
+// isReading tells of a run that it changes nothing, so that there is nothing to
+// recover from, and that it is not the run that anybody asked for.
+func isReading(record *v1.RunStatus) bool { return record.Operation == v1.OperationOutputs }

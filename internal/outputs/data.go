@@ -1,0 +1,95 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outputs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// maxNamed bounds the outputs that an error names.
+const maxNamed = 10
+
+// Data returns the outputs as the data of a Secret: a string as it is, any other
+// value as JSON. The error says what to do, and has no value in it.
+func Data(plain run.PlainOutputs) (map[string][]byte, error) {
+	if err := missing(plain); err != nil {
+		return nil, err
+	}
+	data, size := make(map[string][]byte, len(plain.Values)), 0
+	for _, name := range slices.Sorted(maps.Keys(plain.Values)) {
+		if problems := validation.IsConfigMapKey(name); len(problems) > 0 {
+			return nil, fmt.Errorf("output %q cannot be a key of a Secret, which has letters, digits, '-', '_' and '.': rename the output, "+
+				"or name those to be written in spec.writeOutputsToSecret.keys", name)
+		}
+		text, err := text(plain.Values[name])
+		if err != nil {
+			return nil, fmt.Errorf("output %q cannot be read: %w", name, err)
+		}
+		data[name] = text
+		size += len(name) + len(text)
+	}
+	if size > corev1.MaxSecretSize {
+		return nil, fmt.Errorf("the outputs have %d bytes, and a Secret holds %d: name those to be written in spec.writeOutputsToSecret.keys",
+			size, corev1.MaxSecretSize)
+	}
+	return data, nil
+}
+
+// missing tells which of the wanted outputs are not there.
+func missing(plain run.PlainOutputs) error {
+	var names []string
+	for _, key := range plain.Wanted.Keys {
+		if _, ok := plain.Values[key]; !ok {
+			names = append(names, fmt.Sprintf("%q", key))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	more := ""
+	if len(names) > maxNamed {
+		more = fmt.Sprintf(" and %d more", len(names)-maxNamed)
+		names = names[:maxNamed]
+	}
+	return fmt.Errorf("the stack has no output %s%s: add it to the program, or remove it from spec.writeOutputsToSecret.keys",
+		strings.Join(names, ", "), more)
+}
+
+// text is the value as it is written. Of two texts that are the same JSON it is the
+// same: an output comes here from the events of Pulumi, or from its CLI. The error has
+// none of the value in it.
+func text(raw json.RawMessage) ([]byte, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber() // as it is written, however long it is
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, errors.New("it is not JSON")
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("it is more than one JSON value")
+	}
+	if s, ok := value.(string); ok {
+		return []byte(s), nil
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, errors.New("it cannot be written as JSON")
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,7 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package outputs turns the outputs of a stack into the data of a Secret, and tells
+// whether a Secret still has what was written to it. It is pure: no client, and no
+// word on when a Secret is written, must be in it.
+package outputs

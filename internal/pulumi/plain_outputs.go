@@ -1,0 +1,110 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// maxPlain bounds what the CLI may print of all outputs of a stack, in bytes. A
+// Secret holds 1 MiB, but may have a few of the outputs only.
+const maxPlain = 8 << 20
+
+// takeOutputs takes the outputs that are wanted in plain from an update that has
+// succeeded. Where that fails the update has succeeded all the same, and who wants
+// them asks again.
+func (s *session) takeOutputs(ctx context.Context) {
+	if s.run.Outputs == nil {
+		return
+	}
+	if s.plain = plainOf(s.events.outputs, s.run); s.plain != nil {
+		return
+	}
+	last, err := s.readOutputs(ctx)
+	if err == nil && last.code != 0 {
+		err = errors.New(failureMessage(nil, s.mask.apply(last.stderr), last.code))
+	}
+	if err != nil {
+		s.say(fmt.Sprintf("the outputs cannot be read: %v", err))
+	}
+}
+
+// plainOf returns the wanted outputs as the events have them, which saves a CLI
+// process, or nil where a value of them stands for something else: a secret, or an
+// asset. An update of some resources alone may tell other outputs than the state has.
+func plainOf(told map[string]json.RawMessage, r run.Run) *run.PlainOutputs {
+	if told == nil || len(r.Options.Targets) > 0 {
+		return nil
+	}
+	plain := pick(told, *r.Outputs)
+	for _, value := range plain.Values {
+		if bytes.Contains(value, []byte(signatureKey)) {
+			return nil
+		}
+	}
+	return plain
+}
+
+// pick takes the wanted outputs out of all of them.
+func pick(all map[string]json.RawMessage, wanted run.WantedOutputs) *run.PlainOutputs {
+	plain := &run.PlainOutputs{Wanted: wanted, Values: make(map[string]json.RawMessage)}
+	for name, value := range all {
+		if len(wanted.Keys) == 0 || slices.Contains(wanted.Keys, name) {
+			plain.Values[name] = value
+		}
+	}
+	return plain
+}
+
+// readOutputs has the CLI print the outputs, secret ones in plain. They go through
+// a pipe: nothing of them is ever in a file, also when this process is killed. What
+// is known of the events of an update before it stays.
+func (s *session) readOutputs(ctx context.Context) (exit, error) {
+	if s.run.Outputs == nil {
+		return exit{}, errors.New("a run that reads outputs has to say which")
+	}
+	printed := &capture{limit: maxPlain}
+	last, err := s.driver.execute(ctx, command{
+		args: []string{"--non-interactive", "--color=never", "stack", "output", "--json", "--show-secrets", "--stack", s.stack},
+		dir:  s.program, env: s.env, pids: s.dir.pids(),
+		stdout: s.dir.stdout(), stderr: s.dir.stderr(), capture: printed,
+		// There is no such file: the CLI writes no events here.
+		events: &follower{path: s.dir.events() + ".none", events: &events{mask: s.mask}, say: s.say},
+	})
+	if err != nil || last.code != 0 {
+		return last, err
+	}
+	if printed.over {
+		return last, fmt.Errorf("the outputs of the stack are together longer than %d bytes", maxPlain)
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(printed.text.Bytes(), &all); err != nil {
+		// Without the error's own words, which may have some of the text in it.
+		return last, errors.New("the outputs that Pulumi has printed are not a JSON object")
+	}
+	s.plain = pick(all, *s.run.Outputs)
+	return last, nil
+}
+
+// capture keeps what is written to it, up to a limit. What comes after that is
+// thrown away: who writes must not fail, or wait.
+type capture struct {
+	limit int
+	text  bytes.Buffer
+	over  bool
+}
+
+func (c *capture) Write(p []byte) (int, error) {
+	if c.over = c.over || c.text.Len()+len(p) > c.limit; !c.over {
+		c.text.Write(p)
+	}
+	return len(p), nil
+}
