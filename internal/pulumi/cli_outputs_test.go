@@ -1,0 +1,144 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/outputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+const manyOutputs = `
+config:
+  pw: {type: string, secret: true}
+outputs:
+  plain: "a \"quoted\" <text> & ünïcödé 😀\n"
+  empty: ""
+  big: 123456789012345678901234567890
+  small: 1.5e-9
+  whole: 3
+  yes: true
+  nothing: null
+  list: [1, "a", {b: c}]
+  secret: ${pw}
+  nested: {user: admin, password: "${pw}", list: ["${pw}", 2]}
+`
+
+// reading wants outputs in plain of a run.
+func reading(r run.Run, keys ...string) run.Run {
+	r.Secrets = map[string]string{"pw": "hunter2-😀-hunter2"}
+	r.Outputs = &run.WantedOutputs{Keys: keys}
+	return r
+}
+
+// texts are the outputs as a Secret has them.
+func (l *lab) texts(result run.Result) map[string]string {
+	l.Helper()
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(result.Plain).NotTo(BeNil())
+	data, err := outputs.Data(*result.Plain)
+	l.Expect(err).NotTo(HaveOccurred())
+	texts := map[string]string{}
+	for name, value := range data {
+		texts[name] = string(value)
+	}
+	return texts
+}
+
+func TestOutputsInPlain(t *testing.T) {
+	l := newLab(t)
+	dir, result := l.doIn(t.Context(), reading(l.update(manyOutputs)))
+	all := l.texts(result)
+	l.Expect(all).To(Equal(map[string]string{
+		"plain": "a \"quoted\" <text> & ünïcödé 😀\n", "empty": "", "big": "1.2345678901234568e+29", "small": "1.5e-9", "whole": "3",
+		"yes": "true", "list": `[1,"a",{"b":"c"}]`, "secret": "hunter2-😀-hunter2",
+		"nested": `{"list":["hunter2-😀-hunter2",2],"password":"hunter2-😀-hunter2","user":"admin"}`,
+	}))
+	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up", "stack output"}))
+	l.Expect(result.Outputs["secret"]).To(MatchJSON(`"[secret]"`))
+	l.Expect(l.find("hunter2", string(dir), l.backend, l.driver.Cache, filepath.Dir(l.calls))).To(BeEmpty())
+	text, err := json.Marshal(result)
+	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(string(text)).NotTo(ContainSubstring("hunter2"), "what is kept of a run has no secret in it")
+	l.Expect(l.saidLines()).NotTo(ContainElement(ContainSubstring("hunter2")))
+
+	// From the state, with neither the program nor its config.
+	r := l.destroy()
+	r.Operation, r.Outputs = run.ReadOutputs, &run.WantedOutputs{}
+	dir, result = l.doIn(t.Context(), r)
+	l.Expect(l.texts(result)).To(Equal(all))
+	l.Expect(l.newCalls()).To(Equal([]string{"stack output"}))
+	l.Expect(result.Changes).To(BeZero())
+	l.Expect(l.locks()).To(BeEmpty())
+	l.Expect(l.find("hunter2", string(dir))).To(BeEmpty())
+
+	// The events have the same of those that are no secrets, for no process more.
+	plain := []string{"plain", "empty", "big", "small", "whole", "yes", "list"}
+	chosen := l.texts(l.do(t.Context(), reading(l.update(manyOutputs), plain...)))
+	l.Expect(l.newCalls()).To(Equal([]string{"up"}))
+	l.Expect(chosen).To(HaveLen(len(plain)))
+	for name, value := range chosen {
+		l.Expect(value).To(Equal(all[name]), name)
+	}
+
+	r.Env[passphraseVariable] = "wrong"
+	result = l.do(t.Context(), r)
+	l.Expect(result.Outcome).To(Equal(run.Failed))
+	l.Expect(result.Message).To(ContainSubstring("incorrect passphrase"))
+	l.Expect(result.Plain).To(BeNil())
+	l.Expect(result.Interrupted).To(BeFalse())
+}
+
+func TestAProgramWithoutOutputsHasNone(t *testing.T) {
+	l := newLab(t)
+	result := l.do(t.Context(), reading(l.update("variables: {a: 1}\n")))
+	l.Expect(l.texts(result)).To(BeEmpty())
+}
+
+func TestOutputsThatNobodyWantsAreNotRead(t *testing.T) {
+	l := newLab(t)
+	r := reading(l.update(manyOutputs))
+	r.Outputs = nil
+	l.Expect(l.do(t.Context(), r).Plain).To(BeNil())
+	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up"}))
+}
+
+func TestOutputsThatCannotBeReadDoNotFailAnUpdate(t *testing.T) {
+	l := newLab(t)
+	l.Expect(l.do(t.Context(), reading(l.update(manyOutputs))).Outcome).To(Equal(run.Succeeded))
+	l.failOn("output")
+	result := l.do(t.Context(), reading(l.update(manyOutputs)))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded))
+	l.Expect(result.Plain).To(BeNil())
+	l.Expect(result.Outputs).To(HaveKey("plain"))
+	l.Expect(l.saidLines()).To(ContainElement(ContainSubstring("the outputs cannot be read: ")))
+}
+
+func TestWhatIsCapturedIsBounded(t *testing.T) {
+	g := NewWithT(t)
+	c := &capture{limit: 4}
+	for _, piece := range []string{"abc", "d", "e", "f"} {
+		n, err := c.Write([]byte(piece))
+		g.Expect(n, err).To(Equal(len(piece)))
+	}
+	g.Expect(c.text.String()).To(Equal("abcd"))
+	g.Expect(c.over).To(BeTrue())
+}
+
+// failOn has calls of the CLI fail that have the word.
+func (l *lab) failOn(word string) {
+	l.Helper()
+	real, err := filepath.EvalSymlinks(filepath.Join(l.driver.Bin, "pulumi"))
+	l.Expect(err).NotTo(HaveOccurred())
+	script := "#!/bin/sh\ncase \"$*\" in *' " + word + " '*) echo 'error: no such luck' >&2; exit 1;; esac\nexec '" + real + "' \"$@\"\n"
+	writeTree(l.T, filepath.Dir(l.calls), map[string]string{"failing/pulumi": script})
+	l.driver.Bin = filepath.Join(filepath.Dir(l.calls), "failing")
+	l.Expect(os.Chmod(filepath.Join(l.driver.Bin, "pulumi"), 0o700)).To(Succeed())
+}
