@@ -98,7 +98,9 @@ func TestDigestOfASecret(t *testing.T) {
 	g.Expect(first).To(Equal("hmac-sha256:b7a5162924610f23fa44313db9f7effd1425240e0be9df7cc2bdb94dfeb9da50"),
 		"another digest has the outputs of every Stack read once more")
 	for name, change := range map[string]func(*corev1.Secret, *v1.OutputsSecret){
-		"metadata":          func(s *corev1.Secret, _ *v1.OutputsSecret) { s.ResourceVersion, s.Labels = "2", map[string]string{"x": "y"} },
+		"metadata": func(s *corev1.Secret, _ *v1.OutputsSecret) {
+			s.ResourceVersion, s.Labels = "2", map[string]string{"x": "y"}
+		},
 		"the order of keys": func(_ *corev1.Secret, to *v1.OutputsSecret) { to.Keys = []string{"b", "a", "b"} },
 		"no annotations":    func(_ *corev1.Secret, to *v1.OutputsSecret) { to.Annotations = map[string]string{} },
 	} {

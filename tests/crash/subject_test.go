@@ -72,7 +72,12 @@ func key(object client.Object) client.ObjectKey { return client.ObjectKeyFromObj
 // create makes the Program and the Stack. change, if it is not nil, changes the
 // Stack before.
 func (u *subject) create(ctx context.Context, all []thing, change func(*v1.Stack)) {
-	object := &v1.Program{ObjectMeta: u.meta(), Program: program(all)}
+	u.createProgram(ctx, program(all), all, change)
+}
+
+// createProgram makes a Program with the things and more.
+func (u *subject) createProgram(ctx context.Context, spec v1.ProgramSpec, all []thing, change func(*v1.Stack)) {
+	object := &v1.Program{ObjectMeta: u.meta(), Program: spec}
 	u.Expect(u.s.Create(ctx, object)).To(Succeed())
 	u.wanted, u.program = all, object.Generation
 	stack := &v1.Stack{

@@ -1,0 +1,45 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+)
+
+// Outputs are in memory alone. A controller that is killed between the end of the
+// run and the write of the Secret leaves the result without them: the next one reads
+// them from the state, and makes no other run.
+func TestControllerKilledBetweenTheRunAndTheSecret(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	u := newSubject(t, startAlone(t), "outputs")
+	spec := program(slow("3s"))
+	spec.Outputs = map[string]apiextensionsv1.JSON{"token": raw(map[string]string{"fn::secret": "canary-4715"})}
+	u.createProgram(ctx, spec, slow("3s"), func(stack *v1.Stack) { stack.Spec.WriteOutputsToSecret = &v1.OutputsSecret{Name: "out"} })
+	recorded := u.awaitRun(ctx, v1.OperationUpdate)
+	u.awaitBegun(ctx, cloud.Create, "slow")
+
+	u.stopAPIServer(t)
+	u.Eventually(u.s.Path("data", "runs", recorded.ID, "result.json")).Should(BeAnExistingFile())
+	u.Expect(u.s.Controller.Kill()).To(Succeed())
+	u.Expect(u.s.ControlPlane.StartAPIServer(ctx)).To(Succeed())
+	secret := &corev1.Secret{}
+	at := client.ObjectKey{Namespace: u.s.RuntimeNamespace(), Name: "out"}
+	u.Expect(u.s.Get(ctx, at, secret)).NotTo(Succeed())
+
+	u.Expect(u.s.StartController()).To(Succeed())
+	u.awaitCurrent(ctx)
+	u.Expect(u.s.Get(ctx, at, secret)).To(Succeed(), "it is there before the Stack is ready")
+	u.Expect(secret.Data).To(Equal(map[string][]byte{"token": []byte("canary-4715")}))
+	u.Expect(u.stack(ctx).Status.LastUpdate.Name).To(Equal(recorded.ID), "no other update was made")
+	u.checkExact()
+}
