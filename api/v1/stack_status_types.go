@@ -185,6 +185,10 @@ type LastUpdate struct {
 	// Generation of the Stack that was run.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
+	// ReconcileRequest is the last value of the annotation
+	// pulumi.com/reconciliation-request that the run was for.
+	// +optional
+	ReconcileRequest string `json:"reconcileRequest,omitempty"`
 	// Name is the ID of the run.
 	// +optional
 	Name string `json:"name,omitempty"`
@@ -214,6 +218,26 @@ type LastUpdate struct {
 	// LastResyncTime is when the run ended.
 	// +optional
 	LastResyncTime *metav1.Time `json:"lastResyncTime,omitempty"`
+	// Failures is how many times the Pulumi operator has tried again. This
+	// controller leaves it empty: see status.failures.
+	// +optional
+	Failures int64 `json:"failures,omitempty"`
+}
+
+// CurrentUpdate names the Update object that the Pulumi operator waits for.
+type CurrentUpdate struct {
+	// Generation of the Stack that is run.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
+	// ReconcileRequest that the update is for.
+	// +optional
+	ReconcileRequest string `json:"reconcileRequest,omitempty"`
+	// Name of the Update object.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// Commit that is run.
+	// +optional
+	Commit string `json:"commit,omitempty"`
 }
 
 // ProjectInfo is what is known of the project of the stack. With it the stack
@@ -337,4 +361,10 @@ type StackStatus struct {
 	// LastUpdate tells of the last run in the Pulumi operator's words.
 	// +optional
 	LastUpdate *LastUpdate `json:"lastUpdate,omitempty"`
+
+	// CurrentUpdate is the update that the Pulumi operator had in flight. A Stack
+	// that has it is not taken over without a run, and has it no more from then on.
+	// This controller writes its own runs to status.run.
+	// +optional
+	CurrentUpdate *CurrentUpdate `json:"currentUpdate,omitempty"`
 }

@@ -242,6 +242,7 @@ func setLastUpdate(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, 
 	commit := gitCommit(record.Revision, record.OriginRevision)
 	last := &v1.LastUpdate{
 		Generation:          record.Generation,
+		ReconcileRequest:    stack.Status.ObservedReconcileRequest,
 		Name:                record.ID,
 		Type:                updateType(record.Operation),
 		State:               state,

@@ -62,6 +62,8 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		return r.letGo(ctx, stack, seen)
 	case decide.InSync:
 		return r.inSync(ctx, stack, seen)
+	case decide.TakeOver:
+		return r.takeOver(ctx, stack, seen)
 	case decide.Fail:
 		return r.report(ctx, stack, seen, decision, markFailed)
 	case decide.Stall:

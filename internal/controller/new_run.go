@@ -66,7 +66,8 @@ func knownProject(stack *v1.Stack) run.Project {
 	if info == nil {
 		return run.Project{}
 	}
-	found := info.Backend != "" || stack.Status.LastAppliedDigest != "" || (resources != nil && resources.Total > 0)
+	applied := stack.Status.LastAppliedDigest != "" && !isTakenOver(stack)
+	found := info.Backend != "" || applied || (resources != nil && resources.Total > 0)
 	if !found {
 		return run.Project{}
 	}

@@ -170,6 +170,7 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 
 		ServiceAccount: seen.account,
 	})
+	seen.AppliedElsewhere = appliedByOperator(stack, seen.program)
 	return nil
 }
 

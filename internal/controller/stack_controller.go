@@ -177,7 +177,7 @@ func (r *StackReconciler) hasEnded(req ctrl.Request) bool {
 // time to tell how far it has come.
 func (r *StackReconciler) after(stack *v1.Stack, decision decide.Decision) time.Duration {
 	switch {
-	case decision.Action == decide.InSync:
+	case decision.Action == decide.InSync, decision.Action == decide.TakeOver:
 		return r.Jitter(decision.After)
 	case decision.Action == decide.Start && stack.Status.Run != nil:
 		return decide.ProgressAfter

@@ -39,7 +39,7 @@ func markInSync(stack *v1.Stack, revision, originRevision string) {
 	stack.Status.ObservedGeneration = stack.Generation
 	conditions.Delete(stack, meta.ReconcilingCondition)
 	conditions.Delete(stack, meta.StalledCondition)
-	conditions.MarkTrue(stack, meta.ReadyCondition, meta.ReconciliationSucceededReason, "Applied revision: %s", revision)
+	conditions.MarkTrue(stack, meta.ReadyCondition, meta.ReconciliationSucceededReason, "%s", appliedText(stack, revision))
 }
 
 // markPreviewed: it is known what an update would do. The message is what the
@@ -71,6 +71,7 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 		stack.Status.ProjectInfo = &v1.ProjectInfo{UpdatedElsewhere: must}
 	}
 	stack.Status.Run = &record
+	stack.Status.CurrentUpdate = nil // the operator's, which will not see the end of it any more
 	if record.Operation != v1.OperationRecover && !isReading(&record) {
 		// A recovery is not what anybody asks for: that comes after it.
 		stack.Status.RunPending = false

@@ -44,6 +44,8 @@ const (
 	LetGo Action = "LetGo"
 	// InSync: the Stack is as its inputs say.
 	InSync Action = "InSync"
+	// TakeOver the Stack from the controller that has applied its inputs.
+	TakeOver Action = "TakeOver"
 	// Fail: the Stack cannot be reconciled now, and will be tried again.
 	Fail Action = "Fail"
 	// Stall: the Stack cannot be reconciled until somebody edits something.
@@ -99,6 +101,7 @@ func forUpdate() []rule {
 func forRun() []rule {
 	return []rule{
 		requested,     // somebody asks
+		takenOver,     // another controller has applied the inputs
 		changedInputs, // never run, or with other inputs
 		recovered,     // what was interrupted is run again, but not at once time after time
 		failedBefore,  // the same again, but not at once
@@ -236,6 +239,16 @@ func operation(o Observation) run.Operation {
 
 func requested(o Observation) (Decision, bool) {
 	return Decision{Action: Start, Operation: operation(o)}, o.Requested || o.Owed
+}
+
+// takenOver needs no run for what another controller has applied, unless that one
+// would run it again by now. A preview changes nothing, and its message is what it
+// is for: that is not taken over.
+func takenOver(o Observation) (Decision, bool) {
+	if _, due := resync(o); due || o.Preview {
+		return Decision{}, false
+	}
+	return Decision{Action: TakeOver, After: untilResync(o)}, o.AppliedElsewhere
 }
 
 // changedInputs compares with the inputs of the last attempt and not of the

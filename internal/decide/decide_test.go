@@ -336,6 +336,38 @@ func TestNext(t *testing.T) {
 			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere} },
 			decide.Decision{Action: decide.Nothing, After: 10 * time.Second}},
 
+		{"what another controller has applied is taken over",
+			func(o *decide.Observation) { o.Digest, o.AppliedElsewhere = "sha256:new", true },
+			decide.Decision{Action: decide.TakeOver, After: 10 * time.Minute}},
+		{"also when something that it depends on is not ready",
+			func(o *decide.Observation) {
+				o.Digest, o.AppliedElsewhere, o.Unready = "sha256:new", true, []string{"Stack a is not ready"}
+			},
+			decide.Decision{Action: decide.TakeOver, After: 10 * time.Minute}},
+		{"but run when somebody asks",
+			func(o *decide.Observation) { o.Digest, o.AppliedElsewhere, o.Requested = "sha256:new", true, true },
+			start(run.Update)},
+		{"or when the resync is due",
+			func(o *decide.Observation) { o.Digest, o.AppliedElsewhere, o.ContinueResync = "sha256:new", true, true },
+			start(run.Update)},
+		{"and taken over when it is not due",
+			func(o *decide.Observation) {
+				o.Digest, o.AppliedElsewhere, o.ContinueResync = "sha256:new", true, true
+				o.Last.EndedAt = now.Add(-4 * time.Minute)
+			},
+			decide.Decision{Action: decide.TakeOver, After: 6 * time.Minute}},
+		{"a preview is not taken over",
+			func(o *decide.Observation) { o.Digest, o.AppliedElsewhere, o.Preview = "sha256:new", true, true },
+			start(run.Preview)},
+		{"and a suspended Stack is left alone",
+			func(o *decide.Observation) { o.Digest, o.AppliedElsewhere, o.Suspended = "sha256:new", true, true },
+			decide.Decision{Action: decide.Nothing}},
+		{"a deleted Stack that another controller has applied is destroyed",
+			func(o *decide.Observation) {
+				o.AppliedElsewhere, o.Deleting, o.DestroyOnFinalize = true, true, true
+			},
+			start(run.Destroy)},
+
 		{"an interrupted run is recovered from before other inputs are run",
 			func(o *decide.Observation) { o.Interrupted = true; o.Digest = "sha256:new" },
 			start(run.Recover)},
@@ -551,6 +583,7 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 	if o.Run != nil {
 		o.Run.Released = bit(24)
 	}
+	o.AppliedElsewhere = bit(25)
 	o.Failures = int64(phase)
 	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview}[operation%5]
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
@@ -583,6 +616,10 @@ func TestNextHolds(t *testing.T) {
 		}},
 		{"nothing is destroyed that was not found", func(o decide.Observation, d decide.Decision) bool {
 			return d.Operation != run.Destroy || !o.Unfound
+		}},
+		{"a Stack is taken over only where another controller has applied it, and nothing is to be done", func(o decide.Observation, d decide.Decision) bool {
+			nothing := !o.Deleting && !o.Suspended && !o.Requested && !o.Owed && !o.Preview && !o.Interrupted && o.Run == nil && o.Problem == nil
+			return d.Action != decide.TakeOver || (o.AppliedElsewhere && nothing)
 		}},
 		{"an update is never started for a deleted Stack", func(o decide.Observation, d decide.Decision) bool {
 			return d.Operation != run.Update || !o.Deleting

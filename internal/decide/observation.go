@@ -128,6 +128,9 @@ type Observation struct {
 	ClearPendingCreates bool
 	// Digest of the inputs as they are now.
 	Digest string
+	// AppliedElsewhere: another controller has applied the inputs as they are now,
+	// and none of this one has run any since.
+	AppliedElsewhere bool
 	// Requested: somebody asks for a run that has not been answered.
 	Requested bool
 	// Owed: a run that somebody asked for was answered, or recorded, and could not

@@ -1,0 +1,158 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+)
+
+// A Stack that comes from the Pulumi operator is taken over without a run where its
+// status proves that the operator has applied the spec and the program as they are
+// now. What the operator does not look at, such as the values of Secrets, it has
+// not noticed either. Whatever is not proven is run: an update that changes nothing
+// does no harm.
+
+// appliedByOperator tells whether the Pulumi operator has applied the Stack as it is
+// now, with a program of that revision, and this controller has not run it since.
+func appliedByOperator(stack *v1.Stack, program program) bool {
+	status, last := &stack.Status, stack.Status.LastUpdate
+	switch {
+	case last == nil, status.LastAttemptedDigest != "", status.LastAppliedDigest != "", len(status.History) > 0:
+		return false // never updated, or not by the operator
+	case status.CurrentUpdate != nil:
+		return false // the operator has not seen the end of another update
+	case last.State != v1.UpdateSucceeded, last.Type != "" && last.Type != v1.UpdateTypeUp:
+		return false
+	case conditions.IsFalse(stack, meta.ReadyCondition):
+		return false // stalled, or on the way to something else
+	}
+	return isOfGeneration(stack) && isOfRequest(stack) && isOfRevision(stack, program)
+}
+
+// isOfGeneration tells whether the last update of the operator was of the spec as it
+// is now. The operator v2 notes the generation. What v1 notes is the generation that
+// it has looked at: it does not apply an edit before the next commit, unless the
+// spec names the commit. So with v1 only a spec that was never edited is proven.
+func isOfGeneration(stack *v1.Stack) bool {
+	if byOperatorV2(stack) {
+		return stack.Status.LastUpdate.Generation == stack.Generation
+	}
+	followsNothing := stack.Spec.Commit != "" && stack.Spec.Branch == ""
+	return stack.Status.ObservedGeneration == stack.Generation && (stack.Generation == 1 || followsNothing)
+}
+
+func byOperatorV2(stack *v1.Stack) bool { return stack.Status.LastUpdate.Generation != 0 }
+
+// isOfRequest tells whether the last update of the operator was one for the last
+// request, if it has noted any. That the request was seen says the other field.
+func isOfRequest(stack *v1.Stack) bool {
+	answered := stack.Status.LastUpdate.ReconcileRequest
+	return answered == "" || answered == stack.Annotations[v1.ReconcileRequestAnnotation]
+}
+
+// isOfRevision tells whether the last update of the operator was of the program as it
+// is now. One of v1 that was attempted after it and failed counts no more there, as
+// soon as the program is again what it was, whatever it has left behind.
+func isOfRevision(stack *v1.Stack, program program) bool {
+	last, now := stack.Status.LastUpdate, revisionOfOperator(stack, program)
+	return now != "" && last.LastSuccessfulCommit == now &&
+		(last.LastAttemptedCommit == "" || last.LastAttemptedCommit == now)
+}
+
+// revisionOfOperator is the revision of the program in the operator's words: the
+// commit of a git repository, the revision of a Flux source, and for a Program its
+// generation, which v1 has after the name.
+func revisionOfOperator(stack *v1.Stack, program program) string {
+	switch {
+	case stack.Spec.ProgramRef != nil && byOperatorV2(stack):
+		return generationOf(program)
+	case stack.Spec.ProgramRef != nil:
+		return stack.Spec.ProgramRef.Name + "/" + generationOf(program)
+	case stack.Spec.FluxSource != nil:
+		return program.Revision
+	}
+	return gitCommit(program.Revision)
+}
+
+// generationOf is the generation in the revision of a Program.
+func generationOf(program program) string {
+	generation, _, _ := strings.Cut(program.Revision, "@")
+	if _, err := strconv.ParseInt(generation, 10, 64); err != nil {
+		return ""
+	}
+	return generation
+}
+
+// takeOver notes what the Pulumi operator has applied as applied.
+func (r *StackReconciler) takeOver(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	if err := r.hold(ctx, stack); err != nil {
+		return err
+	}
+	before := readinessOf(stack)
+	if err := r.patchStatus(ctx, stack, func() { markTakenOver(stack, seen) }); err != nil {
+		return err
+	}
+	r.announce(ctx, stack, notice{
+		kind:           corev1.EventTypeNormal,
+		reason:         meta.ReconciliationSucceededReason,
+		message:        conditions.GetMessage(stack, meta.ReadyCondition),
+		revision:       seen.program.Revision,
+		originRevision: seen.program.OriginRevision,
+	})
+	r.announceReady(ctx, before, stack, seen.program.Revision, seen.program.OriginRevision)
+	return nil
+}
+
+// markTakenOver has the status say what it would say had this controller applied the
+// inputs, but for what only a run tells: the backend that the stack was found in.
+func markTakenOver(stack *v1.Stack, seen *observed) {
+	markHandled(stack)
+	stack.Status.LastAttemptedRevision = seen.program.Revision
+	stack.Status.LastAttemptedDigest = seen.Digest
+	stack.Status.LastAppliedDigest = seen.Digest
+	noteProject(stack, seen)
+	markInSync(stack, seen.program.Revision, seen.program.OriginRevision)
+}
+
+// noteProject keeps what is known of the project, so that the stack can be destroyed
+// when its program is gone.
+func noteProject(stack *v1.Stack, seen *observed) {
+	info := stack.Status.ProjectInfo
+	if info == nil {
+		info = &v1.ProjectInfo{}
+		stack.Status.ProjectInfo = info
+	}
+	if info.Name != "" {
+		return
+	}
+	info.Name, info.Runtime = seen.program.Project.Name, seen.program.Project.Runtime
+	if name, err := pulumi.ParseStackName(stack.Spec.Stack); err == nil && info.Name == "" {
+		info.Name = name.Project
+	}
+}
+
+// isTakenOver tells that what is applied, the Pulumi operator has applied: no run of
+// this controller has ended since.
+func isTakenOver(stack *v1.Stack) bool {
+	return stack.Status.LastAppliedDigest != "" && stack.Status.LastUpdate != nil && len(stack.Status.History) == 0
+}
+
+// appliedText tells which revision is applied.
+func appliedText(stack *v1.Stack, revision string) string {
+	text := fmt.Sprintf("Applied revision: %s", revision)
+	if isTakenOver(stack) {
+		text += " (by the Pulumi operator; taken over without a run, as nothing has changed since)"
+	}
+	return text
+}

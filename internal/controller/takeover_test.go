@@ -1,0 +1,239 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// operatorV1 gives a Stack the status that the operator v1 leaves after an update of
+// the revision, and operatorV2 that of v2.
+func operatorV1(stack *v1.Stack, revision string) {
+	stack.Finalizers = []string{v1.StackFinalizer}
+	stack.Status.ObservedGeneration = stack.Generation
+	stack.Status.LastUpdate = &v1.LastUpdate{
+		State: v1.UpdateSucceeded, LastAttemptedCommit: revision, LastSuccessfulCommit: revision,
+		LastResyncTime: &metav1.Time{Time: started.Add(-time.Hour)},
+	}
+	stack.Status.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Status: metav1.ConditionTrue, Reason: "ProcessingCompleted"}}
+}
+
+func operatorV2(stack *v1.Stack, revision string) {
+	operatorV1(stack, revision)
+	stack.Status.LastUpdate.Generation = stack.Generation
+	stack.Status.LastUpdate.Name = "app-18a9f0c2d3e"
+	stack.Status.LastUpdate.Type = v1.UpdateTypeUp
+}
+
+func ofProgram(s *v1.Stack) { s.Spec.ProgramRef = &v1.ProgramReference{Name: "web"} }
+func ofFlux(s *v1.Stack) {
+	s.Spec.FluxSource = &v1.FluxSource{SourceRef: v1.SourceReference{Kind: "GitRepository", Name: "infra"}}
+}
+func ofBranch(s *v1.Stack) { s.Spec.ProjectRepo, s.Spec.Branch = "https://example.com/infra", "main" }
+func ofCommit(s *v1.Stack) {
+	s.Spec.ProjectRepo, s.Spec.Commit = "https://example.com/infra", gitCommit40
+}
+
+func TestWhatTheOperatorHasAppliedIsTakenOver(t *testing.T) {
+	const programRevision = "7@sha256:2d2b"
+	type change = func(*v1.Stack)
+	tests := []struct {
+		name     string
+		source   change
+		revision string // as it is now
+		by       func(stack *v1.Stack, revision string)
+		applied  string // in the operator's words
+		change   change
+		want     bool
+	}{
+		{"v2, a Program", ofProgram, programRevision, operatorV2, "7", nil, true},
+		{"v2, a Program that was edited since", ofProgram, "8@sha256:ffff", operatorV2, "7", nil, false},
+		{"v2, a Program in the words of v1", ofProgram, programRevision, operatorV2, "web/7", nil, false},
+		{"v2, a Flux source", ofFlux, gitRevision, operatorV2, gitRevision, nil, true},
+		{"v2, an OCIRepository", ofFlux, ociRevision, operatorV2, ociRevision, nil, true},
+		{"v2, a Flux source at another revision", ofFlux, gitRevision, operatorV2, "main@sha1:0000", nil, false},
+		{"v2, a branch", ofBranch, gitRevision, operatorV2, gitCommit40, nil, true},
+		{"v2, a branch with a new commit", ofBranch, gitRevision, operatorV2, "0000", nil, false},
+		{"v2, a source without a revision", ofBranch, "", operatorV2, "", nil, false},
+		{"v2, edited before its update", ofBranch, gitRevision, operatorV2, gitCommit40, func(s *v1.Stack) {
+			s.Generation, s.Status.LastUpdate.Generation = 4, 4
+		}, true},
+		{"v2, edited since", ofBranch, gitRevision, operatorV2, gitCommit40, func(s *v1.Stack) { s.Generation++ }, false},
+		{"v2, with an update in flight", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) {
+			s.Status.CurrentUpdate = &v1.CurrentUpdate{Name: "app-18a9f0c2d3f"}
+		}, false},
+		{"v2, failed", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) { s.Status.LastUpdate.State = v1.UpdateFailed }, false},
+		{"v2, previewed", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) { s.Status.LastUpdate.Type = v1.UpdateTypePreview }, false},
+		{"v2, destroyed", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) { s.Status.LastUpdate.Type = v1.UpdateTypeDestroy }, false},
+		{"v2, with a request that was answered", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) {
+			s.Annotations = map[string]string{v1.ReconcileRequestAnnotation: "one"}
+			s.Status.ObservedReconcileRequest, s.Status.LastUpdate.ReconcileRequest = "one", "one"
+		}, true},
+		{"v2, with a request that was only seen", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) {
+			s.Annotations = map[string]string{v1.ReconcileRequestAnnotation: "two"}
+			s.Status.ObservedReconcileRequest, s.Status.LastUpdate.ReconcileRequest = "two", "one"
+		}, false},
+		{"v2, stalled", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) {
+			s.Status.Conditions[0].Status, s.Status.Conditions[0].Reason = metav1.ConditionFalse, "NotReadyStalled"
+		}, false},
+		{"v2, without conditions", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) { s.Status.Conditions = nil }, true},
+
+		{"v1, a Program", ofProgram, programRevision, operatorV1, "web/7", nil, true},
+		{"v1, another Program", ofProgram, programRevision, operatorV1, "other/7", nil, false},
+		{"v1, a Program in the words of v2", ofProgram, programRevision, operatorV1, "7", nil, false},
+		{"v1, a Flux source", ofFlux, gitRevision, operatorV1, gitRevision, nil, true},
+		{"v1, a branch", ofBranch, gitRevision, operatorV1, gitCommit40, nil, true},
+		{"v1, a commit", ofCommit, gitRevision, operatorV1, gitCommit40, nil, true},
+		{"v1, edited once, which it may not have applied", ofBranch, gitRevision, operatorV1, gitCommit40, func(s *v1.Stack) {
+			s.Generation, s.Status.ObservedGeneration = 2, 2
+		}, false},
+		{"v1, a commit, edited once, which it has applied", ofCommit, gitRevision, operatorV1, gitCommit40, func(s *v1.Stack) {
+			s.Generation, s.Status.ObservedGeneration = 2, 2
+		}, true},
+		{"v1, edited since", ofCommit, gitRevision, operatorV1, gitCommit40, func(s *v1.Stack) { s.Generation++ }, false},
+		{"v1, back at a commit after another that failed", ofBranch, gitRevision, operatorV1, gitCommit40, func(s *v1.Stack) {
+			s.Status.LastUpdate.LastAttemptedCommit = "0000"
+		}, false},
+		{"v1, after a commit that could not be had", ofBranch, gitRevision, operatorV1, gitCommit40, func(s *v1.Stack) {
+			s.Status.LastUpdate.LastAttemptedCommit = ""
+		}, true},
+
+		{"never updated", ofFlux, gitRevision, operatorV1, gitRevision, func(s *v1.Stack) { s.Status.LastUpdate = nil }, false},
+		{"run here since", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) { s.Status.LastAttemptedDigest = "sha256:x" }, false},
+		{"taken over before", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) { s.Status.LastAppliedDigest = "sha256:x" }, false},
+		{"run here since, of which the history tells", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) {
+			s.Status.History = meta.History{{}}
+		}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
+			tt.source(stack)
+			tt.by(stack, tt.applied)
+			if tt.change != nil {
+				tt.change(stack)
+			}
+			NewWithT(t).Expect(appliedByOperator(stack, program{Revision: tt.revision})).To(Equal(tt.want))
+		})
+	}
+}
+
+// takenOverWorld has a Stack that the operator has updated, and that was looked at once.
+func takenOverWorld(t *testing.T) *world {
+	objects := programAndStack()
+	operatorV2(objects[1].(*v1.Stack), "1")
+	w := newWorld(t, objects...)
+	w.mustReconcile()
+	return w
+}
+
+func TestAStackIsTakenOverWithoutARun(t *testing.T) {
+	g := NewWithT(t)
+	w := takenOverWorld(t)
+	stack := w.stack()
+	g.Expect(w.runner.started).To(BeZero())
+	g.Expect(conditions.IsReady(stack)).To(BeTrue())
+	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(And(
+		HavePrefix("Applied revision: 1@sha256:"), ContainSubstring("taken over without a run")))
+	g.Expect(stack.Status.LastAppliedDigest).NotTo(BeEmpty())
+	g.Expect(stack.Status.LastAttemptedDigest).To(Equal(stack.Status.LastAppliedDigest))
+	g.Expect(stack.Status.LastAppliedRevision).To(HavePrefix("1@sha256:"))
+	g.Expect(stack.Status.ObservedGeneration).To(Equal(stack.Generation))
+	g.Expect(stack.Status.ProjectInfo).To(Equal(&v1.ProjectInfo{Name: "app", Runtime: "yaml"}))
+	g.Expect(stack.Finalizers).To(ContainElement(v1.StackFinalizer))
+	g.Expect(w.events.lines).To(ConsistOf(ContainSubstring("taken over without a run")))
+
+	writes := w.writes
+	w.mustReconcile()
+	g.Expect(w.writes).To(Equal(writes), "nothing is written again")
+	g.Expect(w.events.lines).To(HaveLen(1))
+}
+
+func TestAStackThatWasTakenOverIsRunWhenSomethingChanges(t *testing.T) {
+	g := NewWithT(t)
+	w := takenOverWorld(t)
+	w.edit(func(s *v1.Stack) { s.Spec.Refresh = true; s.Generation++ })
+	update := w.nextRun()
+	g.Expect(update.Operation).To(Equal(run.Update))
+	g.Expect(update.MustExist).To(BeTrue(), "no run has found the stack yet")
+	w.endNow(run.Succeeded, func(r *run.Result) { r.Backend = "file:///state" })
+	stack := w.stack()
+	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal("Applied revision: " + stack.Status.LastAppliedRevision))
+	g.Expect(mustExist(stack, run.Update)).To(BeFalse())
+}
+
+func TestAStackThatWasTakenOverIsRunWhenSomebodyAsks(t *testing.T) {
+	w := takenOverWorld(t)
+	w.edit(func(s *v1.Stack) { s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"} })
+	NewWithT(t).Expect(w.nextRun().Operation).To(Equal(run.Update))
+}
+
+func TestAStackThatWasTakenOverIsDestroyed(t *testing.T) {
+	g := NewWithT(t)
+	w := takenOverWorld(t)
+	g.Expect(w.Delete(context.Background(), &v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}})).To(Succeed())
+	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
+	destroy := w.nextRun()
+	g.Expect(destroy.Operation).To(Equal(run.Destroy))
+	g.Expect(destroy.Project).To(Equal(run.Project{Name: "app", Runtime: "yaml"}))
+	g.Expect(destroy.MustExist).To(BeTrue())
+}
+
+func TestWhatTheOperatorKnowsOfTheProjectIsKept(t *testing.T) {
+	g := NewWithT(t)
+	objects := programAndStack()
+	stack := objects[1].(*v1.Stack)
+	operatorV2(stack, "1")
+	stack.Status.ProjectInfo = &v1.ProjectInfo{Name: "web", Runtime: "nodejs"}
+	w := newWorld(t, objects...)
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(BeZero())
+	g.Expect(w.stack().Status.ProjectInfo).To(Equal(&v1.ProjectInfo{Name: "web", Runtime: "nodejs"}))
+	g.Expect(mustExist(w.stack(), run.Update)).To(BeTrue())
+}
+
+func TestAStackOfTheOperatorIsRunWhenSomethingIsToBeDone(t *testing.T) {
+	for name, change := range map[string]func(*v1.Stack){
+		"somebody asks in Flux's way": func(s *v1.Stack) { s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"} },
+		"somebody asks in the operator's way": func(s *v1.Stack) {
+			s.Annotations = map[string]string{v1.ReconcileRequestAnnotation: "now"}
+		},
+		"the resync is due":            func(s *v1.Stack) { s.Spec.ContinueResyncOnCommitMatch = true },
+		"it failed":                    func(s *v1.Stack) { s.Status.LastUpdate.State = v1.UpdateFailed },
+		"an update of it is in flight": func(s *v1.Stack) { s.Status.CurrentUpdate = &v1.CurrentUpdate{Name: "app-1"} },
+		"it only previews":             func(s *v1.Stack) { s.Spec.Preview = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			objects := programAndStack()
+			operatorV2(objects[1].(*v1.Stack), "1")
+			change(objects[1].(*v1.Stack))
+			w := newWorld(t, objects...)
+			w.mustReconcile()
+			g.Expect(w.runner.started).To(Equal(1))
+			g.Expect(w.stack().Status.CurrentUpdate).To(BeNil())
+		})
+	}
+}
+
+// A Stack that has nothing to run waits for nobody, and has nobody run again.
+func TestAStackIsTakenOverBeforeWhatItDependsOn(t *testing.T) {
+	objects := programAndStack()
+	stack := objects[1].(*v1.Stack)
+	operatorV2(stack, "1")
+	stack.Spec.Prerequisites = []v1.PrerequisiteReference{{Name: "network"}}
+	w := newWorld(t, objects...)
+	w.mustReconcile()
+	NewWithT(t).Expect(conditions.IsReady(w.stack())).To(BeTrue())
+}
