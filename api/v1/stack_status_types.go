@@ -243,12 +243,12 @@ type CurrentUpdate struct {
 // ProjectInfo is what is known of the project of the stack. With it the stack
 // can be destroyed when its program is gone.
 type ProjectInfo struct {
-	// Name of the project.
+	// Name of the project, empty while it is not known.
 	// +optional
-	Name string `json:"name,omitempty"`
+	Name string `json:"name"` // never left out: the Pulumi operator's CRD requires it
 	// Runtime of the project: yaml, nodejs, and so on.
 	// +optional
-	Runtime string `json:"runtime,omitempty"`
+	Runtime string `json:"runtime"` // neither is this
 	// Backend that the stack was last found in, without user, password and query.
 	// Where a Secret names it, a digest stands for it.
 	// +optional

@@ -1,0 +1,56 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+)
+
+// TestManifestsMigrationTable holds the tables of docs/migration.md to the fields that the operator has and this CRD keeps,
+// and to the version that each came with.
+func TestManifestsMigrationTable(t *testing.T) {
+	g := NewWithT(t)
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	text, err := os.ReadFile(filepath.Join(root, "docs", "migration.md"))
+	g.Expect(err).NotTo(HaveOccurred())
+	ours := readCRDs(t)["Stack"].Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
+	before := operatorCRD(false).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
+	operator := operatorCRD(true).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
+	for heading, section := range map[string]string{"Stack spec": "spec", "Stack status": "status"} {
+		t.Run(section, func(t *testing.T) {
+			g := NewWithT(t)
+			rows := fieldRows(string(text), heading)
+			var listed []string
+			for _, row := range rows {
+				listed = append(listed, row[0])
+				g.Expect(ours[section].Properties).To(HaveKey(row[0]))
+				_, was := before[section].Properties[row[0]]
+				g.Expect(row[1] != "no").To(Equal(was), "%s: does v1 have it?", row[0])
+			}
+			g.Expect(listed).To(Equal(slices.Sorted(maps.Keys(operator[section].Properties))), "each field once, in order")
+		})
+	}
+}
+
+// fieldRows are the rows of the table under a heading that begin with a field in code.
+func fieldRows(page, heading string) [][]string {
+	_, after, _ := strings.Cut(page, "\n### "+heading+"\n")
+	part, _, _ := strings.Cut(after, "\n### ")
+	var rows [][]string
+	for _, match := range regexp.MustCompile("(?m)^\\| `([a-zA-Z]+)` \\| ([^|]*) \\|").FindAllStringSubmatch(part, -1) {
+		rows = append(rows, match[1:])
+	}
+	return rows
+}
