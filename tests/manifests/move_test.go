@@ -6,6 +6,7 @@ package manifests
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -207,10 +209,9 @@ func (m *mover) speaksBothVersions() {
 // leave writes the status that this controller writes, with all that it may have, and its own fields of spec.
 func (m *mover) leave(name string) {
 	m.t.Helper()
-	stack := &v1.Stack{}
-	m.Expect(m.client.Get(m.t.Context(), client.ObjectKey{Namespace: "default", Name: name}, stack)).To(Succeed())
-	stack.Spec.Suspend, stack.Spec.Timeout = true, &metav1.Duration{Duration: time.Hour}
-	m.Expect(m.client.Update(m.t.Context(), stack)).To(Succeed())
+	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	own := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":true,"timeout":"1h","dependsOn":[{"name":"a"}]}}`))
+	m.Expect(m.client.Patch(m.t.Context(), stack, own)).To(Succeed())
 	now := metav1.Now()
 	stack.Status.CurrentUpdate = nil
 	stack.Status.ObservedGeneration = stack.Generation
@@ -237,7 +238,7 @@ func (m *mover) back(name string, before *unstructured.Unstructured) {
 	status, found, err := unstructured.NestedMap(object.Object, "status")
 	m.Expect(err).NotTo(HaveOccurred())
 	m.Expect(found).To(BeTrue())
-	m.Expect(maps.Keys(status)).To(ConsistOf("conditions", "lastUpdate", "observedGeneration", "observedReconcileRequest", "outputs", "projectInfo"))
+	m.Expect(slices.Collect(maps.Keys(status))).To(ConsistOf("conditions", "lastUpdate", "observedGeneration", "observedReconcileRequest", "outputs", "projectInfo"))
 	last, _, err := unstructured.NestedMap(status, "lastUpdate")
 	m.Expect(err).NotTo(HaveOccurred())
 	m.Expect(last).To(And(HaveKeyWithValue("state", "succeeded"), HaveKeyWithValue("type", "up"),
