@@ -34,8 +34,8 @@ func appliedByOperator(stack *v1.Stack, program program) bool {
 		return false // the operator has not seen the end of another update
 	case last.State != v1.UpdateSucceeded, last.Type != "" && last.Type != v1.UpdateTypeUp:
 		return false
-	case conditions.IsFalse(stack, meta.ReadyCondition):
-		return false // stalled, or on the way to something else
+	case isNotReady(stack) && conditions.GetReason(stack, meta.ReadyCondition) != meta.ArtifactFailedReason:
+		return false // stalled, or on the way to something else; that the source is awaited, this controller says
 	}
 	return isOfGeneration(stack) && isOfRequest(stack) && isOfRevision(stack, program)
 }
@@ -48,17 +48,19 @@ func isOfGeneration(stack *v1.Stack) bool {
 	if byOperatorV2(stack) {
 		return stack.Status.LastUpdate.Generation == stack.Generation
 	}
-	followsNothing := stack.Spec.Commit != "" && stack.Spec.Branch == ""
+	followsNothing := stack.Spec.Commit != "" && stack.Spec.Branch == "" && !isNotReady(stack)
 	return stack.Status.ObservedGeneration == stack.Generation && (stack.Generation == 1 || followsNothing)
 }
+
+func isNotReady(stack *v1.Stack) bool { return conditions.IsFalse(stack, meta.ReadyCondition) }
 
 func byOperatorV2(stack *v1.Stack) bool { return stack.Status.LastUpdate.Generation != 0 }
 
 // isOfRequest tells whether the last update of the operator was one for the last
-// request, if it has noted any. That the request was seen says the other field.
+// request. Where it has noted none, a Stack that is Ready waits for no update.
 func isOfRequest(stack *v1.Stack) bool {
-	answered := stack.Status.LastUpdate.ReconcileRequest
-	return answered == "" || answered == stack.Annotations[v1.ReconcileRequestAnnotation]
+	answered, asked := stack.Status.LastUpdate.ReconcileRequest, stack.Annotations[v1.ReconcileRequestAnnotation]
+	return answered == asked || answered == "" && !isNotReady(stack)
 }
 
 // isOfRevision tells whether the last update of the operator was of the program as it

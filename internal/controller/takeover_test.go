@@ -87,6 +87,14 @@ func TestWhatTheOperatorHasAppliedIsTakenOver(t *testing.T) {
 		{"v2, stalled", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) {
 			s.Status.Conditions[0].Status, s.Status.Conditions[0].Reason = metav1.ConditionFalse, "NotReadyStalled"
 		}, false},
+		{"v2, whose source was awaited here", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) {
+			s.Status.Conditions[0].Status, s.Status.Conditions[0].Reason = metav1.ConditionFalse, meta.ArtifactFailedReason
+		}, true},
+		{"v2, whose source was awaited here, with a request of which nobody knows", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) {
+			s.Status.Conditions[0].Status, s.Status.Conditions[0].Reason = metav1.ConditionFalse, meta.ArtifactFailedReason
+			s.Annotations = map[string]string{v1.ReconcileRequestAnnotation: "one"}
+			s.Status.ObservedReconcileRequest = "one"
+		}, false},
 		{"v2, without conditions", ofFlux, gitRevision, operatorV2, gitRevision, func(s *v1.Stack) { s.Status.Conditions = nil }, true},
 
 		{"v1, a Program", ofProgram, programRevision, operatorV1, "web/7", nil, true},
