@@ -87,10 +87,13 @@ func newManager(c config, restConfig *rest.Config) (ctrl.Manager, error) {
 		LeaderElectionID:              leaderElectionID,
 		LeaderElectionNamespace:       c.runtimeNamespace, // empty: the namespace of the pod
 		Logger:                        ctrl.Log,
-		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}},
-		Cache:                         cache.Options{ByObject: map[client.Object]cache.ByObject{&v1.Stack{}: {Label: selector}}},
-		Metrics:                       metricsserver.Options{BindAddress: c.metricsAddr, ExtraHandlers: pprof.GetHandlers()},
-		Controller:                    ctrlconfig.Controller{MaxConcurrentReconciles: c.concurrent, RecoverPanic: ptr.To(true)},
+		Client: client.Options{Cache: &client.CacheOptions{
+			DisableFor:   []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}},
+			Unstructured: true, // Programs, which are watched as they are stored
+		}},
+		Cache:      cache.Options{ByObject: map[client.Object]cache.ByObject{&v1.Stack{}: {Label: selector}}},
+		Metrics:    metricsserver.Options{BindAddress: c.metricsAddr, ExtraHandlers: pprof.GetHandlers()},
+		Controller: ctrlconfig.Controller{MaxConcurrentReconciles: c.concurrent, RecoverPanic: ptr.To(true)},
 	}
 	if !c.watch.AllNamespaces {
 		options.Cache.DefaultNamespaces = map[string]cache.Config{c.runtimeNamespace: {}}

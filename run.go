@@ -14,6 +14,7 @@ import (
 
 	runtimectrl "github.com/fluxcd/pkg/runtime/controller"
 	fluxmetrics "github.com/fluxcd/pkg/runtime/metrics"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -90,6 +91,9 @@ func run(ctx context.Context, c config) error {
 	}); err != nil {
 		return err
 	}
+	if err := addProgramReconciler(c, mgr, reconciler); err != nil {
+		return err
+	}
 	if err := sweep(ctx, c, data, reconciler, runner); err != nil {
 		return err
 	}
@@ -126,6 +130,17 @@ func controllerRefs(c config) *inputs.Controller {
 		return nil
 	}
 	return &inputs.Controller{LookupEnv: c.lookupEnv}
+}
+
+// addProgramReconciler adds the reconciler of Programs, with the metrics and the
+// events of that of Stacks.
+func addProgramReconciler(c config, mgr ctrl.Manager, stacks *controller.StackReconciler) error {
+	selector, err := metav1.ParseToLabelSelector(c.watch.LabelSelector)
+	if err != nil {
+		return fmt.Errorf("failed to read --watch-label-selector: %w", err)
+	}
+	programs := &controller.ProgramReconciler{Client: mgr.GetClient(), Metrics: stacks.Metrics, Events: stacks.Events, Now: time.Now}
+	return programs.SetupWithManager(mgr, controller.ProgramReconcilerOptions{RateLimiter: c.rateLimiter, Selector: *selector})
 }
 
 // sweep removes what earlier processes left in the data directory, but for the

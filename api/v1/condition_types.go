@@ -42,6 +42,10 @@ const (
 	// edited.
 	InvalidSpecReason = "InvalidSpec"
 
+	// ProgramInvalidReason: the Program has faults, or reaches outside its own
+	// project, and is not run. Its next edit is looked at at once.
+	ProgramInvalidReason = "ProgramInvalid"
+
 	// InputsFailedReason: a Secret or a ConfigMap, or a key of one, that the spec
 	// names is missing.
 	InputsFailedReason = "InputsFailed"

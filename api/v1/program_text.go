@@ -15,32 +15,36 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Text returns the program as the text of a Main.yaml, in Pulumi YAML. The same
-// program always gives the same text. Sections that are empty are left out, and
-// configuration is written as config.
-//
-// The YAML is made node by node, and not by sigs.k8s.io/yaml: that one takes
-// numbers through float64 and writes 1.0 as 1, and an integer beyond 64 bits
-// with its last digits lost.
-//
-// The error is of an expression that is not JSON, or of a number that is too
-// big for a float64, which YAML would read as text.
+// Text returns the program as the text of a Main.yaml, in Pulumi YAML, as
+// ProgramText does.
 func (in *ProgramSpec) Text() ([]byte, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return nil, fmt.Errorf("program: %w", err)
 	}
+	return ProgramText(raw)
+}
+
+// ProgramText returns the program of a Program, in JSON, as the text of a
+// Main.yaml, in Pulumi YAML. The same program always gives the same text. Keys
+// that no version of a ProgramSpec knows are part of it. Sections that are empty
+// are left out, and those of the config are written as Pulumi YAML takes them in
+// a Main.yaml, see mainConfig.
+//
+// The YAML is made node by node, and not by sigs.k8s.io/yaml: that one takes
+// numbers through float64 and writes 1.0 as 1, and an integer beyond 64 bits
+// with its last digits lost.
+//
+// The error is of a program that is not a JSON object, or of a number that is too
+// big for a float64, which YAML would read as text.
+func ProgramText(raw []byte) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var program map[string]any
 	if err := decoder.Decode(&program); err != nil {
 		return nil, fmt.Errorf("program: %w", err)
 	}
-	if declarations, ok := program["configuration"]; ok {
-		program["config"] = declarations
-		delete(program, "configuration")
-	}
-	node, err := yamlNode(program)
+	node, err := yamlNode(mainProgram(program))
 	if err != nil {
 		return nil, fmt.Errorf("program: %w", err)
 	}

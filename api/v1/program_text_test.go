@@ -5,6 +5,7 @@ package v1
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -30,6 +31,14 @@ func TestTextIsPulumiYAML(t *testing.T) {
 		"configuration is written as config": {
 			`{"configuration":{"size":{"type":"Number","default":3},"key":{"type":"String","secret":true}}}`,
 			"config:\n  key:\n    secret: true\n    type: String\n  size:\n    default: 3\n    type: Number\n"},
+		"config and configuration are one": {
+			`{"configuration":{"old":{"type":"Number"}},"config":{"new":{"type":"String"}}}`,
+			"config:\n  new:\n    type: String\n  old:\n    type: Number\n"},
+		"a value is a default, and an array of items a list": {
+			`{"config":{"aaa":{"value":1,"description":"x"},"bbb":{"type":"array","items":{"type":"string"}}}}`,
+			"config:\n  aaa:\n    default: 1\n  bbb:\n    type: \"List<string>\"\n"},
+		"a value for a provider is the project's": {
+			`{"config":{"aws:region":{"value":"x"}}}`, "{}\n"},
 		"all sections are written in the order of their names": {
 			`{"variables":{"bbb":"x"},"outputs":{"out":"${bbb}"},"packages":{"aws":"6.0.0"},"resources":{"res":{"type":"aws:s3:Bucket"}}}`,
 			"outputs:\n  out: \"${bbb}\"\npackages:\n  aws: \"6.0.0\"\nresources:\n  res:\n    type: aws:s3:Bucket\nvariables:\n  bbb: x\n"},
@@ -71,9 +80,11 @@ func TestTextIsPulumiYAML(t *testing.T) {
 
 // all is a program with every field of every type set, so that a field which is
 // added to the types without being known to Pulumi YAML is noticed here.
-const all = `{"configuration":{"cfg":{"type":"String","default":"d","secret":true}},
+const all = `{"configuration":{"cfg":{"type":"String","default":"d","secret":true,"name":"n"}},"description":"d",
+"config":{"cfg2":{"type":"Boolean"}},"pulumi":{"requiredVersion":">=3.0.0"},
 "resources":{"res":{"type":"a:b:C","name":"n","defaultProvider":true,"properties":{"p":{"q":[1]}},
-"options":{"additionalSecretOutputs":["s"],"aliases":["al"],"customTimeouts":{"create":"1m","delete":"2m","update":"3m"},
+"options":{"additionalSecretOutputs":["s"],"aliases":["al"],"customTimeouts":{"create":"1m","delete":"2m","update":"3m","read":"4m"},
+"replacementTrigger":1,"envVarMappings":{"A":"B"},
 "deleteBeforeReplace":true,"dependsOn":["${o}"],"ignoreChanges":["i"],"import":"id","parent":"${p}","protect":true,
 "provider":"${v}","providers":["${v}"],"version":"1.0.0","pluginDownloadURL":"https://x","replaceOnChanges":["r"],
 "retainOnDelete":true,"replaceWith":["${w}"],"deletedWith":"${d}","hideDiffs":["h"]},
@@ -134,7 +145,9 @@ func checkRoundTrip(t *testing.T, spec *ProgramSpec) {
 	if err := json.Unmarshal(raw, &want); err != nil {
 		t.Fatal(err)
 	}
-	if declarations, ok := want["configuration"]; ok {
+	if declarations, ok := want["configuration"].(map[string]any); ok {
+		more, _ := want["config"].(map[string]any)
+		maps.Copy(declarations, more)
 		want["config"] = declarations
 		delete(want, "configuration")
 	}

@@ -13,10 +13,24 @@ const ProgramKind = "Program"
 
 // ProgramSpec is a program in Pulumi YAML. It never becomes the settings of the
 // project: those are written by the controller.
+//
+// A key that Pulumi YAML does not have is kept, so that the controller can name
+// it: a Program with one is not valid, and is not run.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type ProgramSpec struct {
-	// Configuration declares the config values that the program takes, by name:
-	// their type, default and whether they are secret. Pulumi YAML calls it
-	// config as well as configuration.
+	// Description of the program. Nothing comes of it.
+	// +optional
+	Description string `json:"description,omitempty"`
+
+	// Config declares the config values that the program takes, by name: their
+	// type, default and whether they are secret. A name with a colon is one of a
+	// provider, such as aws:region, and has a value.
+	// +optional
+	Config map[string]ConfigurationDeclaration `json:"config,omitempty"`
+
+	// Configuration is what Pulumi YAML called config before. Both can be used, but
+	// not with the same name in them.
 	// +optional
 	Configuration map[string]ConfigurationDeclaration `json:"configuration,omitempty"`
 
@@ -38,28 +52,78 @@ type ProgramSpec struct {
 	// of each.
 	// +optional
 	Packages map[string]string `json:"packages,omitempty"`
+
+	// Pulumi is what the program asks of Pulumi itself.
+	// +optional
+	Pulumi *PulumiSettings `json:"pulumi,omitempty"`
 }
 
 // Expression is any value of Pulumi YAML: text with ${...} in it, a number, a
 // list, an object, or a call of a function (fn::...).
 type Expression = apiextensionsv1.JSON
 
+// PulumiSettings are what a program asks of Pulumi.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type PulumiSettings struct {
+	// RequiredVersion is the range of versions of Pulumi that can run the program,
+	// such as ">=3.250.0". A run with another version fails.
+	// +optional
+	RequiredVersion *Expression `json:"requiredVersion,omitempty"`
+}
+
 // ConfigurationDeclaration declares one config value of a program.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type ConfigurationDeclaration struct {
-	// Type of the value: String, Number, Boolean, or List<...> of one of them.
+	// Type of the value: String, Number, Integer, Boolean, Object, or List<...> of
+	// one of them, in any case of letters; or array, with items. Without it the
+	// type is that of the default.
 	// +optional
 	Type string `json:"type,omitempty"`
 
-	// Default is the value where the Stack gives none.
+	// Name is the config key that the Stack gives the value under, where that is
+	// not the name it has in the program.
+	// +optional
+	Name string `json:"name,omitempty"`
+
+	// Default is the value where the Stack gives none. Without it the Stack has to
+	// give one.
 	// +optional
 	Default *Expression `json:"default,omitempty"`
+
+	// Value is what the project as a whole has, where the Stack gives none: the
+	// same as a default for what the program itself takes, and the one way for a
+	// config value of a provider, such as aws:region. Not together with default.
+	// +optional
+	Value *Expression `json:"value,omitempty"`
 
 	// Secret keeps the value encrypted in the state.
 	// +optional
 	Secret bool `json:"secret,omitempty"`
+
+	// Items says what an array has in it, where the type is array.
+	// +optional
+	Items *ConfigurationItems `json:"items,omitempty"`
+
+	// Description of the value. Nothing comes of it.
+	// +optional
+	Description string `json:"description,omitempty"`
+}
+
+// ConfigurationItems says what an array has in it.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type ConfigurationItems struct {
+	// Type of each item: String, Number, Integer, Boolean or Object.
+	// +kubebuilder:validation:MinLength=1
+	// +required
+	Type string `json:"type"`
 }
 
 // Resource declares one resource of a program.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type Resource struct {
 	// Type is the Pulumi type token of the resource, for instance aws:s3:Bucket.
 	// +kubebuilder:validation:MinLength=1
@@ -75,9 +139,10 @@ type Resource struct {
 	// +optional
 	DefaultProvider *bool `json:"defaultProvider,omitempty"`
 
-	// Properties are the inputs of the resource.
+	// Properties are the inputs of the resource: an object, or an expression that
+	// is one.
 	// +optional
-	Properties map[string]Expression `json:"properties,omitempty"`
+	Properties *Expression `json:"properties,omitempty"`
 
 	// Options say how Pulumi manages the resource.
 	// +optional
@@ -89,6 +154,8 @@ type Resource struct {
 }
 
 // ResourceGet names a resource that exists already.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type ResourceGet struct {
 	// ID of the resource at its provider.
 	// +required
@@ -101,13 +168,16 @@ type ResourceGet struct {
 }
 
 // ResourceOptions are the resource options of Pulumi YAML.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type ResourceOptions struct {
 	// AdditionalSecretOutputs names output properties to keep encrypted.
 	// +optional
 	AdditionalSecretOutputs []string `json:"additionalSecretOutputs,omitempty"`
-	// Aliases names the resource had before.
+	// Aliases the resource had before: a list of URNs, or of objects with name,
+	// type, parent, stack, project and noParent.
 	// +optional
-	Aliases []Expression `json:"aliases,omitempty"`
+	Aliases *Expression `json:"aliases,omitempty"`
 	// CustomTimeouts bounds the operations of the provider.
 	// +optional
 	CustomTimeouts *CustomTimeouts `json:"customTimeouts,omitempty"`
@@ -117,7 +187,11 @@ type ResourceOptions struct {
 	DeleteBeforeReplace bool `json:"deleteBeforeReplace,omitempty"`
 	// DependsOn lists resources to create first.
 	// +optional
-	DependsOn []Expression `json:"dependsOn,omitempty"`
+	DependsOn *Expression `json:"dependsOn,omitempty"`
+	// EnvVarMappings gives the plugin of a provider resource environment variables
+	// under other names, by the name that they have.
+	// +optional
+	EnvVarMappings *Expression `json:"envVarMappings,omitempty"`
 	// IgnoreChanges lists properties whose changes are not applied.
 	// +optional
 	IgnoreChanges []string `json:"ignoreChanges,omitempty"`
@@ -133,25 +207,29 @@ type ResourceOptions struct {
 	// Provider that manages the resource.
 	// +optional
 	Provider *Expression `json:"provider,omitempty"`
-	// Providers for the children of the resource, by package.
+	// Providers for the children of the resource: a list, or an object by package.
 	// +optional
 	Providers *Expression `json:"providers,omitempty"`
 	// Version of the provider plugin.
 	// +optional
 	Version string `json:"version,omitempty"`
-	// PluginDownloadURL is where the provider plugin comes from.
+	// PluginDownloadURL is where the provider plugin comes from: an https, http,
+	// github or gitlab URL.
 	// +optional
 	PluginDownloadURL string `json:"pluginDownloadURL,omitempty"`
 	// ReplaceOnChanges lists properties whose changes replace the resource.
 	// +optional
 	ReplaceOnChanges []string `json:"replaceOnChanges,omitempty"`
+	// ReplacementTrigger is any value; when it changes the resource is replaced.
+	// +optional
+	ReplacementTrigger *Expression `json:"replacementTrigger,omitempty"`
 	// RetainOnDelete leaves the resource where it is when it is removed from the
 	// program.
 	// +optional
 	RetainOnDelete bool `json:"retainOnDelete,omitempty"`
 	// ReplaceWith lists resources whose replacement replaces this one.
 	// +optional
-	ReplaceWith []Expression `json:"replaceWith,omitempty"`
+	ReplaceWith *Expression `json:"replaceWith,omitempty"`
 	// DeletedWith names a resource whose deletion deletes this one too.
 	// +optional
 	DeletedWith *Expression `json:"deletedWith,omitempty"`
@@ -161,17 +239,22 @@ type ResourceOptions struct {
 }
 
 // CustomTimeouts bounds the operations of a provider on one resource. Each is a
-// duration such as 5m.
+// duration such as 5m, or an expression that is one.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type CustomTimeouts struct {
 	// Create bounds the creation.
 	// +optional
-	Create string `json:"create,omitempty"`
+	Create *Expression `json:"create,omitempty"`
 	// Delete bounds the deletion.
 	// +optional
-	Delete string `json:"delete,omitempty"`
+	Delete *Expression `json:"delete,omitempty"`
+	// Read bounds the reading of a resource, as a get does.
+	// +optional
+	Read *Expression `json:"read,omitempty"`
 	// Update bounds an update in place.
 	// +optional
-	Update string `json:"update,omitempty"`
+	Update *Expression `json:"update,omitempty"`
 }
 
 // Program is a program in Pulumi YAML kept as a Kubernetes object, for Stacks in
@@ -181,7 +264,10 @@ type CustomTimeouts struct {
 // +kubebuilder:storageversion
 // +kubebuilder:resource:categories=all;fluxcd
 // +kubebuilder:metadata:annotations="kustomize.toolkit.fluxcd.io/substitute=disabled"
+// +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description=""
+// +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=".status.conditions[?(@.type==\"Ready\")].status",description=""
+// +kubebuilder:printcolumn:name="Status",type="string",JSONPath=".status.conditions[?(@.type==\"Ready\")].message",description=""
 type Program struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -189,6 +275,9 @@ type Program struct {
 	// Program is the program, in Pulumi YAML.
 	// +optional
 	Program ProgramSpec `json:"program,omitempty"`
+
+	// +kubebuilder:default:={"observedGeneration":-1}
+	Status ProgramStatus `json:"status,omitempty"`
 }
 
 // ProgramList is a list of Programs.

@@ -5,8 +5,6 @@ package controller
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -14,8 +12,6 @@ import (
 	aclv1 "github.com/fluxcd/pkg/apis/acl"
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/acl"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -244,33 +240,6 @@ func (r *StackReconciler) findProgram(ctx context.Context, stack *v1.Stack, name
 	}, nil
 }
 
-// programObject reads a Program. Its project is the one in the name of the
-// stack, and has the Program's own name where that tells none.
-func (r *StackReconciler) programObject(ctx context.Context, namespace, name, project string) (program, error) {
-	object := &v1.Program{}
-	if err := r.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object); err != nil {
-		if apierrors.IsNotFound(err) {
-			return program{}, &programMissingError{namespace, name}
-		}
-		return program{}, fmt.Errorf("failed to read Program %s/%s: %w", namespace, name, err)
-	}
-	text, err := object.Program.Text()
-	if err != nil {
-		return program{}, &invalidSpecError{fmt.Errorf("the text of Program %s/%s cannot be written as Pulumi YAML: %w", namespace, name, err)}
-	}
-	if project == "" {
-		project = name
-	}
-	sum := sha256.Sum256(text)
-	digest := "sha256:" + hex.EncodeToString(sum[:])
-	return program{
-		Program:  run.Program{YAML: text},
-		Revision: fmt.Sprintf("%d@%s", object.Generation, digest),
-		Digest:   digest,
-		Project:  run.Project{Name: project, Runtime: "yaml"},
-	}, nil
-}
-
 // invalidSpecError is a fault that only an edit mends.
 type invalidSpecError struct{ error }
 
@@ -291,6 +260,7 @@ func problemOf(err error) *decide.Problem {
 		invalidInput *inputs.InvalidError
 		denied       acl.AccessDeniedError
 		noProgram    *programMissingError
+		badProgram   *programInvalidError
 		noInput      *inputs.MissingError
 		badInput     *inputs.UnusableError
 	)
@@ -303,6 +273,8 @@ func problemOf(err error) *decide.Problem {
 		return &decide.Problem{Reason: aclv1.AccessDeniedReason, Message: err.Error(), Terminal: true}
 	case errors.As(err, &noProgram), errors.Is(err, source.ErrNotFound), errors.Is(err, source.ErrNotReady):
 		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error(), Awaited: true}
+	case errors.As(err, &badProgram):
+		return &decide.Problem{Reason: v1.ProgramInvalidReason, Message: err.Error()}
 	case errors.Is(err, source.ErrNotServed):
 		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error()}
 	case errors.As(err, &noInput), errors.As(err, &badInput):

@@ -52,7 +52,7 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 			selfChangedPredicate(), finalizerLostPredicate(), runReleasedPredicate(),
 		))).
 		Watches(&v1.Stack{}, r.orderHandler()).
-		Watches(&v1.Program{},
+		Watches(newProgramObject(),
 			handler.EnqueueRequestsFromMapFunc(r.stacksThatUse(programIndex, objectKey)),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(opts.Waker).

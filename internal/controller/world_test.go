@@ -159,7 +159,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		}
 		return nil
 	}
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1.Stack{})
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1.Stack{}, &v1.Program{})
 	for field, index := range stackIndexes() {
 		builder.WithIndex(&v1.Stack{}, field, index)
 	}

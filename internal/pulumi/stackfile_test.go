@@ -283,3 +283,21 @@ func FuzzStackFile(f *testing.F) {
 		}
 	})
 }
+
+func TestTheProjectOfAProgramHasItsPackagesAndItsValuesForProviders(t *testing.T) {
+	g := NewWithT(t)
+	dir := testDirectory(t)
+	r := run.Run{
+		ID: "id", Operation: run.Update, Stack: "dev", Backend: "file:///nowhere",
+		Project: run.Project{Name: "demo", Runtime: "yaml"},
+		Program: run.Program{YAML: []byte("outputs: {}\n"), Config: map[string]any{"aws:region": "eu-west-1"}, Packages: map[string]string{"random": "4.16.0"}},
+	}
+	_, err := (&Driver{Cache: t.TempDir()}).prepare(t.Context(), dir, r)
+	g.Expect(err).NotTo(HaveOccurred())
+	text, err := os.ReadFile(filepath.Join(dir.Workspace(), "Pulumi.yaml"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(text).To(MatchYAML("name: demo\nruntime: yaml\nconfig: {'aws:region': {value: eu-west-1}}\n"))
+	text, err = os.ReadFile(filepath.Join(dir.Workspace(), "sdks", "random.yaml"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(text).To(MatchYAML("packageDeclarationVersion: 1\nname: random\nversion: 4.16.0\n"))
+}

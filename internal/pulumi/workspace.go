@@ -99,7 +99,7 @@ func placeProject(root *os.Root, r run.Run, name StackName) (placedProject, erro
 	if project.Name == "" {
 		project.Name = name.Project
 	}
-	return writeProject(root, project, r.Program.YAML)
+	return writeProject(root, project, r.Program)
 }
 
 // loadProject reads Pulumi.yaml in the directory, and only there: the CLI would
@@ -133,15 +133,18 @@ func loadProject(root *os.Root, dir string) (placedProject, error) {
 // writeProject writes Pulumi.yaml, and the text of a Program beside it: in a
 // file of its own it cannot set what belongs to the project, such as the
 // backend, or a compiler to run.
-func writeProject(root *os.Root, project run.Project, program []byte) (placedProject, error) {
+func writeProject(root *os.Root, project run.Project, program run.Program) (placedProject, error) {
 	if err := tokens.ValidateProjectName(project.Name); err != nil {
 		return placedProject{}, fmt.Errorf("the name of the project, %q: %w", project.Name, err)
 	}
 	settings := &workspace.Project{Name: tokens.PackageName(project.Name)}
-	fields := map[string]string{"name": project.Name}
+	fields := map[string]any{"name": project.Name}
 	if project.Runtime != "" {
 		settings.Runtime = workspace.NewProjectRuntimeInfo(project.Runtime, nil)
 		fields["runtime"] = project.Runtime
+	}
+	if config := projectConfig(program.Config); len(config) > 0 {
+		fields["config"] = config
 	}
 	text, err := encoding.YAML.Marshal(fields)
 	if err != nil {
@@ -151,8 +154,8 @@ func writeProject(root *os.Root, project run.Project, program []byte) (placedPro
 	if err := writeFile(root, file, text); err != nil {
 		return placedProject{}, err
 	}
-	if program != nil {
-		err = writeFile(root, "Main.yaml", program)
+	if program.YAML != nil {
+		err = errors.Join(writeFile(root, "Main.yaml", program.YAML), writePackages(root, program.Packages))
 	}
 	return placedProject{file: file, project: settings}, err
 }

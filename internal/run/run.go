@@ -175,13 +175,18 @@ type Project struct {
 	Runtime string
 }
 
-// Program is where the program of a run comes from: exactly one of its fields
-// is set.
+// Program is where the program of a run comes from: exactly one of Artifact and
+// YAML is set.
 type Program struct {
 	// Artifact of a Flux source.
 	Artifact *Artifact
 	// YAML is the text of a Program, in Pulumi YAML.
 	YAML []byte
+	// Config are the values that a Program gives to providers, such as aws:region,
+	// where the Stack gives none.
+	Config map[string]any
+	// Packages are the versions of packages that a Program asks for, by name.
+	Packages map[string]string
 }
 
 // Artifact of a Flux source and the directory in it that holds the program.

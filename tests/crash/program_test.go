@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
@@ -65,24 +66,22 @@ func quick(count int, value string) []thing {
 func program(all []thing) v1.ProgramSpec {
 	spec := v1.ProgramSpec{Resources: map[string]v1.Resource{}}
 	for _, t := range all {
-		resource := v1.Resource{Type: "lab:Thing", Properties: map[string]apiextensionsv1.JSON{
-			"name": raw(t.name), "value": raw(t.value),
-		}}
+		properties := map[string]any{"name": t.name, "value": t.value}
 		if t.delays != nil {
-			resource.Properties["delays"] = raw(t.delays)
+			properties["delays"] = t.delays
 		}
 		if t.hang != "" {
-			resource.Properties["hang"] = raw(t.hang)
+			properties["hang"] = t.hang
 		}
+		resource := v1.Resource{Type: "lab:Thing", Properties: ptr.To(raw(properties))}
 		if t.providerIn != "" {
-			provider := raw("${of-" + t.name + "}")
-			resource.Options = &v1.ResourceOptions{Provider: &provider}
-			spec.Resources["of-"+t.name] = v1.Resource{Type: "pulumi:providers:lab", Properties: map[string]apiextensionsv1.JSON{
-				"directory": raw(t.providerIn),
-			}}
+			resource.Options = &v1.ResourceOptions{Provider: ptr.To(raw("${of-" + t.name + "}"))}
+			spec.Resources["of-"+t.name] = v1.Resource{
+				Type: "pulumi:providers:lab", Properties: ptr.To(raw(map[string]any{"directory": t.providerIn})),
+			}
 		}
 		if t.after != "" {
-			resource.Options = &v1.ResourceOptions{DependsOn: []apiextensionsv1.JSON{raw("${" + t.after + "}")}}
+			resource.Options = &v1.ResourceOptions{DependsOn: ptr.To(raw([]string{"${" + t.after + "}"}))}
 		}
 		spec.Resources[t.name] = resource
 	}

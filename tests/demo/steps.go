@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -105,16 +105,9 @@ func (d *demo) edit(ctx context.Context) error {
 	d.screen.say("6. An edit of the Program",
 		"It is watched, so the Stack follows at once.",
 		"  $ kubectl edit program greeting")
-	program := &v1.Program{}
-	if err := d.system.Get(ctx, client.ObjectKey{Namespace: namespace, Name: yamlStack}, program); err != nil {
-		return fmt.Errorf("reading the Program: %w", err)
-	}
-	resource, ok := program.Program.Resources["greeting"]
-	if !ok {
-		return errors.New("program.yaml has no resource greeting to edit")
-	}
-	resource.Properties["value"] = apiextensionsv1.JSON{Raw: []byte(`"good morning"`)}
-	if err := d.system.Update(ctx, program); err != nil {
+	program := &v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: yamlStack}}
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"program":{"resources":{"greeting":{"properties":{"value":"good morning"}}}}}`))
+	if err := d.system.Patch(ctx, program, patch); err != nil {
 		return fmt.Errorf("editing the Program: %w", err)
 	}
 	revision := fmt.Sprintf("%d@", program.Generation)

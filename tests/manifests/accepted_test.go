@@ -49,6 +49,13 @@ func testAccepted(t *testing.T, server *api) {
 			"options: {protect: true, parent: '${p}', dependsOn: ['${p}'], aliases: [old, {name: older}], providers: {aws: '${p}'}, customTimeouts: {create: 5m}}}, " +
 			"g: {type: 'aws:s3:Bucket', get: {id: x, state: {a: [1]}}}}, outputs: {name: '${b.id}', list: [a, {b: 1}]}, packages: {aws: 6.0.0}}"},
 		{"a program that has nothing yet", "{}"},
+		{"options that are expressions", "{resources: {b: {type: 'aws:s3:Bucket', properties: '${all}', options: {dependsOn: '${list}', aliases: '${old}', " +
+			"protect: '${prod}', customTimeouts: {create: '${long}', read: 1m}, replacementTrigger: {a: 1}, envVarMappings: {A: B}, replaceWith: '${c}'}}}}"},
+		{"config in both sections", "{config: {'aws:region': {value: x}, list: {type: array, items: {type: string}, name: other}}, configuration: {old: {type: Number}}}"},
+		// The controller names what Pulumi YAML does not have: it is kept for that, with all clients.
+		{"the runtime of a project", "{runtime: nodejs, backend: {url: 's3://other'}}"},
+		{"keys that are not known", "{resources: {b: {type: 'aws:s3:Bucket', propertys: {a: 1}, options: {protected: true, customTimeouts: {make: 1m}}, get: {id: x, nme: y}}}, " +
+			"config: {a: {kind: x, items: {type: string, more: 1}}}, pulumi: {version: 3}}"},
 	} {
 		t.Run(test.name, func(t *testing.T) { server.accepts(t, namespace, "program", program(t, test.text)) })
 	}

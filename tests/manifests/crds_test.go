@@ -90,7 +90,7 @@ func TestManifestsSpecPages(t *testing.T) {
 		sections   []string
 	}{
 		{"stacks.md", "Stack", []string{"spec", "status"}},
-		{"programs.md", "Program", []string{"program"}},
+		{"programs.md", "Program", []string{"program", "status"}},
 	} {
 		t.Run(test.page, func(t *testing.T) {
 			g := NewWithT(t)

@@ -103,9 +103,10 @@ func refusedPrograms() []refusal {
 	return []refusal{
 		{"a resource without a type", "{resources: {bucket: {properties: {a: b}}}}", "program.resources.bucket.type: Required value"},
 		{"a get without an id", "{resources: {bucket: {type: aws:s3:Bucket, get: {state: {}}}}}", "program.resources.bucket.get.id: Required value"},
-		{"the runtime of a project", "{runtime: nodejs}", `unknown field "program.runtime"`},
-		{"the backend of a project", "{backend: {url: s3://other}}", `unknown field "program.backend"`},
-		{"an option of a resource that is not known", "{resources: {b: {type: aws:s3:Bucket, options: {protected: true}}}}",
-			`unknown field "program.resources.b.options.protected"`},
+		{"a type that is a number", "{resources: {bucket: {type: 5}}}", `program.resources.bucket.type: Invalid value: "integer"`},
+		{"a switch that is a text", "{config: {a: {type: String, secret: 'yes'}}}", `program.config.a.secret: Invalid value: "string"`},
+		{"options that are no list", "{resources: {b: {type: aws:s3:Bucket, options: {ignoreChanges: x}}}}",
+			`program.resources.b.options.ignoreChanges: Invalid value: "string"`},
+		{"outputs that are a list", "{outputs: [a]}", `program.outputs: Invalid value: "array"`},
 	}
 }

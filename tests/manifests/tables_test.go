@@ -63,8 +63,26 @@ func testTables(t *testing.T, server *api) {
 		g.Expect(table.Rows).To(HaveLen(1))
 		g.Expect(table.Rows[0].Cells[2:]).To(Equal([]any{"True", "Applied revision: main@sha1:0123", "main@sha1:0123"}))
 	})
-	t.Run("a Program shows its age", func(t *testing.T) {
-		NewWithT(t).Expect(columns(server.table(t, server.namespace(t), "programs"))).To(Equal([]string{"Name", "Age"}))
+	t.Run("a Program shows age, readiness and status", func(t *testing.T) {
+		g := NewWithT(t)
+		namespace := server.namespace(t)
+		object := program(t, "{}")
+		object.SetNamespace(namespace)
+		g.Expect(server.strict.Create(t.Context(), object)).To(Succeed())
+		g.Expect(object.Object["status"]).To(Equal(map[string]any{"observedGeneration": int64(-1)}))
+		object.Object["status"] = map[string]any{
+			"observedGeneration": object.GetGeneration(),
+			"artifact":           map[string]any{"digest": "sha256:1"},
+			"conditions": []any{map[string]any{
+				"type": "Ready", "status": "False", "reason": "ProgramInvalid",
+				"message": "program.runtime: is not a key", "lastTransitionTime": "2026-01-02T03:04:05Z",
+			}},
+		}
+		g.Expect(server.strict.Status().Update(t.Context(), object)).To(Succeed())
+		g.Expect(object.Object["status"]).To(HaveKeyWithValue("artifact", HaveKeyWithValue("digest", "sha256:1")), "the operator's")
+		table := server.table(t, namespace, "programs")
+		g.Expect(columns(table)).To(Equal([]string{"Name", "Age", "Ready", "Status"}))
+		g.Expect(table.Rows[0].Cells[2:]).To(Equal([]any{"False", "program.runtime: is not a key"}))
 	})
 	t.Run("kubectl get fluxcd lists them", func(t *testing.T) {
 		g := NewWithT(t)

@@ -1,0 +1,166 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	runtimectrl "github.com/fluxcd/pkg/runtime/controller"
+	"github.com/fluxcd/pkg/runtime/predicates"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	checker "github.com/flux-pulumi/pulumi-controller/internal/program"
+)
+
+// +kubebuilder:rbac:groups=pulumi.com,resources=programs/status,verbs=patch
+
+// ProgramReconciler tells of each Program whether it can be run. It runs nothing,
+// and nothing waits for it: a Stack checks its Program for itself.
+type ProgramReconciler struct {
+	// Client reads from the cache, and writes.
+	client.Client
+	// Metrics of reconciles, as all Flux controllers have them.
+	runtimectrl.Metrics
+	// Events tells people what happened.
+	Events EventRecorder
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// ProgramReconcilerOptions of the controller.
+type ProgramReconcilerOptions struct {
+	// RateLimiter of reconciles that end with an error.
+	RateLimiter runtimectrl.RateLimiterOptions
+	// Selector is of the labels of the Programs that are this controller's to tell
+	// of. Its Stacks may run others.
+	Selector metav1.LabelSelector
+}
+
+// SetupWithManager registers the controller.
+func (r *ProgramReconciler) SetupWithManager(mgr ctrl.Manager, opts ProgramReconcilerOptions) error {
+	ours, err := predicate.LabelSelectorPredicate(opts.Selector)
+	if err != nil {
+		return fmt.Errorf("failed to read the labels of the Programs to tell of: %w", err)
+	}
+	err = ctrl.NewControllerManagedBy(mgr).
+		For(newProgramObject(), builder.WithPredicates(ours, predicate.Or(
+			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, predicate.LabelChangedPredicate{},
+		))).
+		WithOptions(controller.Options{RateLimiter: runtimectrl.GetRateLimiter(opts.RateLimiter)}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("failed to build the Program controller: %w", err)
+	}
+	return nil
+}
+
+// Reconcile tells whether the Program can be run. There is nothing to look at again
+// before it is edited.
+func (r *ProgramReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	started := r.Now()
+	object := newProgramObject()
+	err := r.Get(ctx, req.NamespacedName, object)
+	if apierrors.IsNotFound(err) || err == nil && object.GetDeletionTimestamp() != nil {
+		if r.MetricsRecorder != nil {
+			r.MetricsRecorder.DeleteDuration(corev1.ObjectReference{Kind: v1.ProgramKind, Namespace: req.Namespace, Name: req.Name})
+		}
+		return ctrl.Result{}, nil
+	}
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("failed to read Program %s: %w", req.NamespacedName, err)
+	}
+	program, err := withoutText(object)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	defer func() { r.RecordDuration(ctx, program, started) }()
+	checked, err := checkProgram(object)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	err = r.tell(ctx, program, checked)
+	switch {
+	case apierrors.IsConflict(err):
+		return ctrl.Result{RequeueAfter: conflictRetry}, nil // the cache is behind
+	case client.IgnoreNotFound(err) != nil:
+		return ctrl.Result{}, fmt.Errorf("failed to tell of Program %s: %w", req.NamespacedName, err)
+	}
+	return ctrl.Result{}, nil
+}
+
+// tell writes what was found into the status, if it is not there, and then tells of
+// it what is news.
+func (r *ProgramReconciler) tell(ctx context.Context, program *v1.Program, checked checker.Checked) error {
+	before := program.DeepCopy()
+	markChecked(program, checked)
+	if equality.Semantic.DeepEqual(before.Status, program.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Status().Patch(ctx, program, patch, fieldOwner); err != nil {
+		return fmt.Errorf("failed to write the status: %w", err)
+	}
+	was, is := conditions.Get(before, meta.ReadyCondition), conditions.Get(program, meta.ReadyCondition)
+	kind := corev1.EventTypeNormal
+	switch {
+	case is.Status == metav1.ConditionFalse && (was == nil || was.Message != is.Message || was.Status != is.Status):
+		kind = corev1.EventTypeWarning
+	case is.Status == metav1.ConditionTrue && was != nil && was.Status == metav1.ConditionFalse:
+	default:
+		return nil // that it is valid, as it was, is no news
+	}
+	r.Events.AnnotatedEventf(program, map[string]string{
+		v1.GroupVersion.Group + "/" + eventv1.MetaRevisionKey: programRevision(program.Generation, checked.Digest),
+		v1.GroupVersion.Group + "/" + eventv1.MetaTokenKey:    program.ResourceVersion,
+	}, kind, is.Reason, "%s", is.Message)
+	return nil
+}
+
+// markChecked moves the status to what was found. Nothing is to happen to the object
+// by itself, so that one that cannot be run is Stalled.
+func markChecked(program *v1.Program, checked checker.Checked) {
+	program.Status.ObservedGeneration = program.Generation
+	program.Status.Digest = checked.Digest
+	if value, ok := meta.ReconcileAnnotationValue(program.Annotations); ok {
+		program.Status.SetLastHandledReconcileRequest(token(value))
+	}
+	conditions.Delete(program, meta.ReconcilingCondition)
+	// Programs are run on the controller's own machine.
+	if faults := checked.Invalid.With(checked.Reaches); !faults.None() {
+		conditions.MarkFalse(program, meta.ReadyCondition, v1.ProgramInvalidReason, "%s", faults.String())
+		conditions.MarkStalled(program, v1.ProgramInvalidReason, "%s", faults.String())
+		return
+	}
+	conditions.Delete(program, meta.StalledCondition)
+	conditions.MarkTrue(program, meta.ReadyCondition, meta.SucceededReason, "%s", validText(checked))
+}
+
+// validText tells what a valid Program has, and what it wants of the config of its
+// Stacks.
+func validText(checked checker.Checked) string {
+	resources := "1 resource"
+	if checked.Resources != 1 {
+		resources = fmt.Sprintf("%d resources", checked.Resources)
+	}
+	if len(checked.Undeclared) == 0 {
+		return "Valid program with " + resources
+	}
+	return fmt.Sprintf("Valid program with %s. Not declared in it, so that the config of a Stack has to have it: %s",
+		resources, strings.Join(checked.Undeclared, ", "))
+}

@@ -1,0 +1,174 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// programOf is a Program that says what is given, be it known or not.
+func programOf(said map[string]any) *unstructured.Unstructured {
+	object := newProgramObject()
+	object.SetNamespace(key.Namespace)
+	object.SetName(key.Name)
+	object.SetGeneration(1)
+	object.Object["program"] = said
+	return object
+}
+
+// says edits the Program, as the API server would count it.
+func (w *world) says(said map[string]any) {
+	w.t.Helper()
+	object := newProgramObject()
+	if err := w.Get(context.Background(), key, object); err != nil {
+		w.t.Fatal(err)
+	}
+	object.Object["program"] = said
+	object.SetGeneration(object.GetGeneration() + 1)
+	if err := w.Update(context.Background(), object); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) programs() *ProgramReconciler {
+	return &ProgramReconciler{Client: w.Client, Events: w.events, Now: time.Now}
+}
+
+// told reconciles the Program and returns what is told of it.
+func (w *world) told() *v1.Program {
+	w.t.Helper()
+	result, err := w.programs().Reconcile(context.Background(), ctrl.Request{NamespacedName: key})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if result != (ctrl.Result{}) {
+		w.t.Errorf("it is looked at again: %v", result)
+	}
+	program := &v1.Program{}
+	if err := w.Get(context.Background(), key, program); err != nil {
+		w.t.Fatal(err)
+	}
+	return program
+}
+
+func valid() map[string]any {
+	return map[string]any{"outputs": map[string]any{"a": "${words}"}}
+}
+
+func faulty() map[string]any {
+	return map[string]any{"runtime": "nodejs", "resources": map[string]any{"a": map[string]any{"type": "a:B", "options": map[string]any{"protected": true}}}}
+}
+
+const faultText = "program.resources.a.options.protected (line 4): is not a key of the options of a resource"
+
+func TestAProgramTellsWhetherItIsValid(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programOf(valid()))
+	p := w.told()
+	g.Expect(conditions.Get(p, meta.ReadyCondition)).To(And(
+		HaveField("Status", metav1.ConditionTrue), HaveField("Reason", meta.SucceededReason),
+		HaveField("Message", "Valid program with 0 resources. Not declared in it, so that the config of a Stack has to have it: words")))
+	g.Expect(p.Status.ObservedGeneration).To(BeEquivalentTo(1))
+	g.Expect(p.Status.Digest).To(HavePrefix("sha256:"))
+	g.Expect(conditions.IsStalled(p)).To(BeFalse())
+	g.Expect(w.events.lines).To(BeEmpty(), "that it is as it should be is no news")
+
+	writes := w.writes
+	w.told()
+	g.Expect(w.writes).To(Equal(writes), "nothing has changed")
+
+	w.says(faulty())
+	p = w.told()
+	g.Expect(conditions.Get(p, meta.ReadyCondition)).To(And(
+		HaveField("Status", metav1.ConditionFalse), HaveField("Reason", v1.ProgramInvalidReason),
+		HaveField("Message", And(ContainSubstring(faultText), ContainSubstring("program.runtime (line 6): is not a key of a Program")))))
+	g.Expect(conditions.GetReason(p, meta.StalledCondition)).To(Equal(v1.ProgramInvalidReason))
+	g.Expect(p.Status.ObservedGeneration).To(BeEquivalentTo(2))
+	g.Expect(w.events.lines).To(ConsistOf(And(HavePrefix("Warning ProgramInvalid "), ContainSubstring(faultText))))
+	g.Expect(w.events.metadata[0]).To(HaveKeyWithValue("pulumi.com/revision", "2@"+p.Status.Digest))
+
+	w.says(valid())
+	p = w.told()
+	g.Expect(conditions.IsReady(p)).To(BeTrue())
+	g.Expect(conditions.IsStalled(p)).To(BeFalse())
+	g.Expect(w.events.lines).To(HaveLen(2))
+	g.Expect(w.events.lines[1]).To(HavePrefix("Normal Succeeded Valid program"))
+}
+
+func TestARequestForAProgramIsAnswered(t *testing.T) {
+	g := NewWithT(t)
+	object := programOf(valid())
+	object.SetAnnotations(map[string]string{meta.ReconcileRequestAnnotation: "now"})
+	w := newWorld(t, object)
+	g.Expect(w.told().Status.LastHandledReconcileAt).To(Equal("now"))
+}
+
+func TestTheArtifactOfTheOperatorStays(t *testing.T) {
+	g := NewWithT(t)
+	object := programOf(valid())
+	object.Object["status"] = map[string]any{"observedGeneration": int64(1), "artifact": map[string]any{"digest": "sha256:1"}}
+	w := newWorld(t)
+	g.Expect(w.Create(context.Background(), object)).To(Succeed())
+	before := w.writes
+	w.told()
+	g.Expect(w.writes).To(Equal(before + 1))
+}
+
+func TestAProgramThatIsGoneIsForgotten(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.programs().Reconcile(context.Background(), ctrl.Request{NamespacedName: key})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+}
+
+func TestAStackDoesNotRunAProgramThatIsNotValid(t *testing.T) {
+	for name, test := range map[string]struct {
+		said map[string]any
+		text string
+	}{
+		"a key that is not known":        {faulty(), faultText},
+		"a key of a wrong type":          {map[string]any{"resources": []any{"a"}}, "program.resources (line 1): resources must be an object, and is a list"},
+		"a file outside of its project":  {map[string]any{"outputs": map[string]any{"a": map[string]any{"fn::readFile": "/etc/passwd"}}}, "reads a file outside the workspace"},
+		"what cannot be written as YAML": {map[string]any{"outputs": []any{}}, "outputs must be an object"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := newWorld(t, programOf(test.said), programAndStack()[1])
+			w.mustReconcile()
+			stack := w.stack()
+			g.Expect(w.runner.started).To(BeZero())
+			g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.ProgramInvalidReason))
+			g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(And(HavePrefix("Program default/app is not valid: "), ContainSubstring(test.text)))
+			g.Expect(conditions.IsStalled(stack)).To(BeFalse(), "an edit of the Program mends it")
+			g.Expect(stack.Status.LastAttemptedRevision).To(HavePrefix("1@sha256:"))
+			g.Expect(w.events.lines).To(HaveLen(1))
+
+			w.says(valid())
+			w.mustReconcile()
+			g.Expect(w.runner.started).To(Equal(1))
+		})
+	}
+}
+
+func TestTheProjectHasTheValuesForProvidersAndThePackages(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programOf(map[string]any{
+		"config":   map[string]any{"aws:region": map[string]any{"value": "eu-west-1"}},
+		"packages": map[string]any{"random": "4.16.0"},
+	}), programAndStack()[1])
+	w.mustReconcile()
+	todo := w.runner.runs[w.stack().Status.Run.ID]
+	g.Expect(todo.Program.Config).To(Equal(map[string]any{"aws:region": "eu-west-1"}))
+	g.Expect(todo.Program.Packages).To(Equal(map[string]string{"random": "4.16.0"}))
+}

@@ -1,0 +1,103 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	checker "github.com/flux-pulumi/pulumi-controller/internal/program"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// Programs are read as they are stored: a v1.Program would drop the keys that it
+// does not know, which are what is to be told of, and could not be read at all where
+// a key has another type.
+
+// newProgramObject is an empty Program to read into, or to watch.
+func newProgramObject() *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.ProgramKind))
+	return object
+}
+
+// checkProgram checks what a Program says.
+func checkProgram(object *unstructured.Unstructured) (checker.Checked, error) {
+	said, ok := object.Object["program"]
+	if !ok {
+		said = map[string]any{}
+	}
+	raw, err := json.Marshal(said)
+	if err != nil {
+		return checker.Checked{}, fmt.Errorf("failed to read what Program %s/%s says: %w", object.GetNamespace(), object.GetName(), err)
+	}
+	return checker.Check(raw), nil
+}
+
+// withoutText is a Program without what it says, for its status.
+func withoutText(object *unstructured.Unstructured) (*v1.Program, error) {
+	part := map[string]any{}
+	for _, field := range []string{"apiVersion", "kind", "metadata", "status"} {
+		if value, ok := object.Object[field]; ok {
+			part[field] = value
+		}
+	}
+	program := &v1.Program{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(part, program); err != nil {
+		return nil, fmt.Errorf("failed to read the status of Program %s/%s: %w", object.GetNamespace(), object.GetName(), err)
+	}
+	return program, nil
+}
+
+// programRevision names what a Program says at a generation.
+func programRevision(generation int64, digest string) string {
+	return fmt.Sprintf("%d@%s", generation, digest)
+}
+
+// programObject reads a Program. Its project is the one in the name of the
+// stack, and has the Program's own name where that tells none.
+func (r *StackReconciler) programObject(ctx context.Context, namespace, name, project string) (program, error) {
+	object := newProgramObject()
+	if err := r.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object); err != nil {
+		if apierrors.IsNotFound(err) {
+			return program{}, &programMissingError{namespace, name}
+		}
+		return program{}, fmt.Errorf("failed to read Program %s/%s: %w", namespace, name, err)
+	}
+	checked, err := checkProgram(object)
+	if err != nil {
+		return program{}, err
+	}
+	if project == "" {
+		project = name
+	}
+	found := program{
+		Program:  run.Program{YAML: checked.Text, Config: checked.ProjectConfig, Packages: checked.Packages},
+		Revision: programRevision(object.GetGeneration(), checked.Digest),
+		Digest:   checked.Digest,
+		Project:  run.Project{Name: project, Runtime: "yaml"},
+	}
+	if faults := checked.Invalid.With(checked.Reaches); !faults.None() {
+		return found, &programInvalidError{namespace, name, faults}
+	}
+	return found, nil
+}
+
+// programInvalidError is a Program that cannot be run. The Stack is woken by its
+// next edit.
+type programInvalidError struct {
+	namespace, name string
+	faults          checker.Faults
+}
+
+func (e *programInvalidError) Error() string {
+	return fmt.Sprintf("Program %s/%s is not valid: %s", e.namespace, e.name, e.faults)
+}

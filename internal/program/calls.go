@@ -1,0 +1,127 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import (
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
+	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/syntax"
+)
+
+// calls collects what is wrong with the calls of functions, and what they reach.
+type calls struct {
+	invalid, reaches *found
+}
+
+// The functions of Pulumi YAML in small letters: it takes them in any.
+func readsFile() []string {
+	return []string{"fn::readfile", "fn::filebase64", "fn::filebase64sha256", "fn::fileasset", "fn::filearchive"}
+}
+
+func readsURL() []string { return []string{"fn::remoteasset", "fn::remotearchive"} }
+
+func computes() []string {
+	return []string{"fn::assetarchive", "fn::frombase64", "fn::invoke", "fn::join", "fn::length", "fn::pulumiresourcename", "fn::pulumiresourcetype",
+		"fn::secret", "fn::select", "fn::sha1", "fn::singleornone", "fn::split", "fn::stackreference", "fn::stringasset", "fn::tobase64", "fn::tojson",
+		"fn::unsecret"}
+}
+
+// shortCall is a call by the name of the function, as fn::aws:ec2:getAmi.
+var shortCall = regexp.MustCompile(`^fn::[^:]+:[^:]+(:[^:]+)?$`)
+
+// isCall tells whether there is a call of a function.
+func isCall(at *place) bool {
+	return at.isObject() && len(at.node.Content) == 2 && strings.HasPrefix(strings.ToLower(at.node.Content[0].Value), "fn::")
+}
+
+// isCallOptions tells whether these are the options of a call.
+func isCallOptions(at *place) bool {
+	return strings.EqualFold(at.key, "options") && at.parent != nil && strings.EqualFold(at.parent.key, "fn::invoke")
+}
+
+// checkCalls looks at all calls, wherever they are: what Pulumi would not evaluate
+// is not worth a way past this.
+func checkCalls(at *place, c *calls) {
+	name := strings.ToLower(at.key)
+	switch {
+	case slices.Contains(readsFile(), name):
+		c.checkFile(at)
+	case slices.Contains(readsURL(), name):
+		c.checkURL(at)
+	case name == "fn::invoke":
+		call().check(at, c.invalid)
+		callOptions().check(at.get("options"), c.invalid)
+	case strings.HasPrefix(at.key, "fn::") && isCall(at.parent) && !slices.Contains(computes(), name) && !shortCall.MatchString(name):
+		// In other letters it may well be CloudFormation's, as Fn::Sub is.
+		c.invalid.add(at, "is no function of Pulumi YAML")
+	}
+	if isPluginURL(at) {
+		c.checkPluginURL(at)
+	}
+	if at.key == "version" && at.parent != nil && isCallOptions(at.parent) {
+		checkVersion(at, c.invalid)
+	}
+	at.each(func(inner *place) { checkCalls(inner, c) })
+}
+
+// literal is a text that is known now, as Pulumi would evaluate it.
+func literal(at *place) (string, bool) {
+	text, ok := at.text()
+	if !ok {
+		return "", false
+	}
+	expression, diags := ast.ParseExpr(syntax.String(text))
+	value, ok := expression.(*ast.StringExpr)
+	if !ok || diags.HasErrors() {
+		return "", false
+	}
+	return value.Value, true
+}
+
+// checkFile refuses the path of a file that is not, for certain, in the workspace
+// of the program. There are no links in it.
+func (c *calls) checkFile(at *place) {
+	path, known := literal(at)
+	switch {
+	case !known:
+		c.reaches.add(at, "reads a file whose path is not known before it is run")
+	case filepath.IsAbs(path), slices.Contains(strings.Split(path, "/"), ".."), !filepath.IsLocal(path), strings.ContainsRune(path, 0):
+		c.reaches.add(at, "reads a file outside the workspace of the program")
+	}
+}
+
+// checkURL refuses a URL that may be one of a file. The beginning is enough.
+func (c *calls) checkURL(at *place) {
+	text, _ := at.text()
+	text = strings.ToLower(text)
+	if !strings.HasPrefix(text, "https://") && !strings.HasPrefix(text, "http://") {
+		c.reaches.add(at, "is not, for certain, an https or http URL, and may be a file of the controller")
+	}
+}
+
+// isPluginURL tells whether Pulumi downloads a plugin from there.
+func isPluginURL(at *place) bool {
+	if !strings.EqualFold(at.key, "pluginDownloadURL") || at.parent == nil {
+		return false
+	}
+	return isCallOptions(at.parent) || strings.EqualFold(at.parent.key, "options")
+}
+
+// checkPluginURL refuses a plugin that is a file.
+func (c *calls) checkPluginURL(at *place) {
+	text, ok := at.text()
+	if !ok {
+		return // the parser says what it has to be
+	}
+	if location, err := url.Parse(text); text != "" && (err != nil || !slices.Contains(pluginSchemes(), location.Scheme)) {
+		c.reaches.add(at, "is not a URL to download a plugin from: that begins with https, http, github, gitlab or git")
+	}
+}
+
+func pluginSchemes() []string { return []string{"git", "github", "gitlab", "http", "https"} }

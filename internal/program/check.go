@@ -1,0 +1,160 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// Checked is what is found of a Program.
+type Checked struct {
+	// Text is what Pulumi reads, and Digest that of all that the Program says. They
+	// are empty where it cannot be written as YAML.
+	Text   []byte
+	Digest string
+	// ProjectConfig are the config values for providers, by name.
+	ProjectConfig map[string]any
+	// Packages are the versions of packages, by name.
+	Packages map[string]string
+	// Invalid is why it cannot be run at all.
+	Invalid Faults
+	// Reaches is what it would reach outside its project, where it is run on the
+	// controller's own machine.
+	Reaches Faults
+	// Undeclared are the names that it refers to and does not declare, of which the
+	// config of a Stack has to have each.
+	Undeclared []string
+	// Resources is how many resources it declares.
+	Resources int
+}
+
+// The bounds of a program. A Kubernetes object is not bigger.
+const (
+	maxSize  = 3 << 20
+	maxDepth = 100
+	maxKey   = 1024
+	// maxNestedCalls is how many calls may be in the options of one another: the
+	// parser reads each of those twice, and so the innermost 2^n times.
+	maxNestedCalls = 3
+)
+
+// Check checks the program of a Program, in JSON. It takes all the JSON there is:
+// what is wrong is a fault.
+func Check(raw []byte) Checked {
+	var object map[string]any
+	if len(raw) > maxSize {
+		return unreadable(fmt.Errorf("it has %d bytes, and may have %d", len(raw), maxSize))
+	}
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return unreadable(err)
+	}
+	text, err := v1.ProgramText(raw)
+	if err != nil {
+		return unreadable(err)
+	}
+	checked := Checked{Text: text, ProjectConfig: v1.ProjectConfig(object)}
+	if checked.Digest, err = digestOf(checked); err != nil {
+		return unreadable(err)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil || len(document.Content) != 1 {
+		return unreadable(fmt.Errorf("it cannot be read as YAML again: %w", err))
+	}
+	paths := &paths{renamed: renamedPaths(object)}
+	top := &place{node: document.Content[0], line: 1}
+	invalid, reaches := newFound(paths), newFound(paths)
+	checkConfigs(object, invalid)
+	if !isBounded(top, invalid) {
+		checked.Invalid = invalid.sorted()
+		return checked
+	}
+	checkKeys(top, invalid)
+	checkCalls(top, &calls{invalid: invalid, reaches: reaches})
+	checked.Packages = packages(top.get("packages"), invalid, reaches)
+	if template := parse(top, invalid); template != nil {
+		checked.Undeclared = checkReferences(template, top, invalid)
+		checked.Resources = len(template.Resources.Entries)
+	}
+	checked.Invalid, checked.Reaches = invalid.sorted(), reaches.sorted()
+	return checked
+}
+
+// unreadable is a Program that is no program in YAML.
+func unreadable(err error) Checked {
+	invalid := newFound(&paths{})
+	invalid.add(nil, "%v", err)
+	return Checked{Invalid: invalid.all}
+}
+
+// digestOf is the digest of the text, and of what is written into the project
+// beside it.
+func digestOf(checked Checked) (string, error) {
+	hash := sha256.New()
+	hash.Write(checked.Text)
+	if len(checked.ProjectConfig) > 0 {
+		config, err := json.Marshal(checked.ProjectConfig)
+		if err != nil {
+			return "", fmt.Errorf("the values of the config: %w", err)
+		}
+		hash.Write(config)
+	}
+	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// isBounded tells whether the program is small enough in all directions to be
+// looked at further.
+func isBounded(top *place, invalid *found) bool {
+	type level struct {
+		at           *place
+		depth, calls int
+	}
+	todo := []level{{at: top}}
+	for len(todo) > 0 {
+		next := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		switch {
+		case next.depth > maxDepth:
+			invalid.add(next.at, "is nested deeper than %d levels", maxDepth)
+			return false
+		case len(next.at.key) > maxKey:
+			invalid.add(next.at, "has a key of %d bytes, and may have one of %d", len(next.at.key), maxKey)
+			return false
+		case next.calls > maxNestedCalls:
+			invalid.add(next.at, "is a call in the options of a call, more than %d times over", maxNestedCalls)
+			return false
+		}
+		next.at.each(func(inner *place) {
+			calls := next.calls
+			if isCallOptions(inner) {
+				calls++
+			}
+			todo = append(todo, level{inner, next.depth + 1, calls})
+		})
+	}
+	return true
+}
+
+// checkConfigs finds what is lost when both sections of the config become one.
+func checkConfigs(object map[string]any, invalid *found) {
+	config, _ := object["config"].(map[string]any)
+	configuration, _ := object["configuration"].(map[string]any)
+	var both []string
+	for name := range config {
+		if _, twice := configuration[name]; twice {
+			both = append(both, name)
+		}
+	}
+	slices.Sort(both)
+	for _, name := range both {
+		invalid.add(&place{key: name, parent: &place{key: "configuration", parent: &place{}}}, "is declared in config, too: declare it once")
+	}
+}

@@ -1,0 +1,124 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/blang/semver"
+)
+
+// record is an object with keys that are known.
+type record struct {
+	// what it is, in messages.
+	what string
+	keys []string
+}
+
+func sections() record {
+	return record{"a Program", []string{"config", "configuration", "description", "outputs", "packages", "pulumi", "resources", "variables"}}
+}
+
+func declaration() record {
+	return record{"a config value", []string{"default", "items", "name", "secret", "type", "value"}}
+}
+
+func resource() record {
+	return record{"a resource", []string{"defaultProvider", "get", "name", "options", "properties", "type"}}
+}
+
+func resourceOptions() record {
+	return record{"the options of a resource", []string{
+		"additionalSecretOutputs", "aliases", "customTimeouts", "deleteBeforeReplace", "deletedWith", "dependsOn", "envVarMappings",
+		"hideDiffs", "ignoreChanges", "import", "parent", "pluginDownloadURL", "protect", "provider", "providers", "replaceOnChanges",
+		"replaceWith", "replacementTrigger", "retainOnDelete", "version",
+	}}
+}
+
+func call() record {
+	return record{"fn::invoke", []string{"arguments", "function", "options", "return"}}
+}
+
+func callOptions() record {
+	return record{"the options of fn::invoke", []string{"dependsOn", "parent", "pluginDownloadURL", "provider", "version"}}
+}
+
+// ofProject are the keys of a Pulumi.yaml, and those of a plugin in YAML, which a
+// Program does not have.
+func ofProject() []string {
+	return []string{"author", "backend", "components", "license", "main", "name", "namespace", "options", "plugins", "requiredPulumiVersion",
+		"runtime", "sdks", "stackConfigDir", "template", "version", "website"}
+}
+
+// check names the keys of an object that are not known.
+func (r record) check(at *place, invalid *found) {
+	if at == nil || !at.isObject() {
+		return // the parser says what it has to be
+	}
+	at.each(func(field *place) {
+		if slices.Contains(r.keys, field.key) {
+			return
+		}
+		same := slices.IndexFunc(r.keys, func(key string) bool { return strings.EqualFold(key, field.key) })
+		switch {
+		case same >= 0:
+			invalid.add(field, "is not a key of %s: it is written %s", r.what, r.keys[same])
+		case r.what == sections().what && slices.Contains(ofProject(), field.key):
+			invalid.add(field, "is not a key of %s: the project is that of the Stack", r.what)
+		default:
+			invalid.add(field, "is not a key of %s, which are %s", r.what, strings.Join(r.keys, ", "))
+		}
+	})
+}
+
+// checkKeys checks what is not an expression.
+func checkKeys(top *place, invalid *found) {
+	sections().check(top, invalid)
+	record{"pulumi", []string{"requiredVersion"}}.check(top.get("pulumi"), invalid)
+	if config := top.get("config"); config != nil {
+		config.each(func(at *place) { checkDeclaration(at, invalid) })
+	}
+	if resources := top.get("resources"); resources != nil {
+		resources.each(func(at *place) { checkResource(at, invalid) })
+	}
+}
+
+func checkResource(at *place, invalid *found) {
+	resource().check(at, invalid)
+	record{"get", []string{"id", "state"}}.check(at.get("get"), invalid)
+	options := at.get("options")
+	resourceOptions().check(options, invalid)
+	record{"customTimeouts", []string{"create", "delete", "read", "update"}}.check(options.get("customTimeouts"), invalid)
+	checkVersion(options.get("version"), invalid)
+	if !at.isObject() {
+		return
+	}
+	token := at.get("type")
+	if token == nil {
+		invalid.add(at, "has no type, such as aws:s3:Bucket")
+		return
+	}
+	name, ok := token.text()
+	if !ok {
+		return
+	}
+	if parts := strings.Split(name, ":"); len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
+		invalid.add(token, "is no type of a resource: it is written as aws:s3:Bucket")
+		return
+	}
+	standard := at.get("defaultProvider")
+	if standard != nil && !strings.HasPrefix(name, "pulumi:providers:") {
+		invalid.add(standard, "is for providers only, which have a type such as pulumi:providers:aws")
+	}
+}
+
+// checkVersion checks the version of a plugin. A path is none.
+func checkVersion(at *place, invalid *found) {
+	if version, ok := at.text(); ok && version != "" {
+		if _, err := semver.ParseTolerant(version); err != nil {
+			invalid.add(at, "is no version, such as 1.2.3")
+		}
+	}
+}

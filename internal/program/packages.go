@@ -1,0 +1,47 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver"
+)
+
+var packageName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+
+// packages reads the versions of packages: 1.2.3, or name@1.2.3 as a Pulumi.yaml has
+// it. A package that is made from a source when it is installed needs files that a
+// Program does not have.
+func packages(at *place, invalid, reaches *found) map[string]string {
+	if at == nil {
+		return nil
+	}
+	versions := map[string]string{}
+	at.each(func(entry *place) {
+		text, ok := entry.text()
+		version := strings.TrimPrefix(strings.TrimPrefix(text, entry.key+"@"), "v")
+		_, err := semver.Parse(version)
+		switch {
+		case ok && isPath(text):
+			reaches.add(entry, "is a path, and must be a version")
+		case !packageName.MatchString(entry.key):
+			invalid.add(entry, "is no name of a package")
+		case !ok || err != nil:
+			invalid.add(entry, "must be the version of the package, such as 1.2.3")
+		default:
+			versions[entry.key] = version
+		}
+	})
+	return versions
+}
+
+// isPath tells whether the source of a package is a path.
+func isPath(text string) bool {
+	file := strings.HasPrefix(strings.ToLower(text), "file:")
+	return file || filepath.IsAbs(text) || strings.HasPrefix(text, ".") || slices.Contains(strings.Split(text, "/"), "..")
+}

@@ -1,0 +1,153 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// place is where something is in a program. It leads to the top, so that a path is
+// only written for what is told of.
+type place struct {
+	parent *place
+	// key in an object, or index in a list where the key is empty.
+	key     string
+	index   int
+	isIndex bool
+	line    int
+	node    *yaml.Node
+}
+
+// field returns the place of the value of the nth pair of an object.
+func (p *place) field(n int) *place {
+	key, value := p.node.Content[2*n], p.node.Content[2*n+1]
+	return &place{parent: p, key: key.Value, line: key.Line, node: value}
+}
+
+// item returns the place of the nth item of a list.
+func (p *place) item(n int) *place {
+	value := p.node.Content[n]
+	return &place{parent: p, index: n, isIndex: true, line: value.Line, node: value}
+}
+
+// isObject tells whether there is an object.
+func (p *place) isObject() bool { return p.node.Kind == yaml.MappingNode }
+
+// each calls visit with each value of an object or a list.
+func (p *place) each(visit func(*place)) {
+	switch p.node.Kind {
+	case yaml.MappingNode:
+		for n := range len(p.node.Content) / 2 {
+			visit(p.field(n))
+		}
+	case yaml.SequenceNode:
+		for n := range p.node.Content {
+			visit(p.item(n))
+		}
+	}
+}
+
+// get returns the place of a field of an object, or nil.
+func (p *place) get(key string) *place {
+	if p == nil || !p.isObject() {
+		return nil
+	}
+	for n := range len(p.node.Content) / 2 {
+		if p.node.Content[2*n].Value == key {
+			return p.field(n)
+		}
+	}
+	return nil
+}
+
+// text returns the text that is there, if it is one.
+func (p *place) text() (string, bool) {
+	if p == nil || p.node.Kind != yaml.ScalarNode || p.node.ShortTag() != "!!str" {
+		return "", false
+	}
+	return p.node.Value, true
+}
+
+// kind names what is there.
+func (p *place) kind() string {
+	switch p.node.Kind {
+	case yaml.MappingNode:
+		return "an object"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	switch p.node.ShortTag() {
+	case "!!bool":
+		return "a boolean"
+	case "!!int", "!!float":
+		return "a number"
+	case "!!null":
+		return "null"
+	}
+	return "a string"
+}
+
+// paths writes paths as the object has them, where the text has another key.
+type paths struct {
+	// renamed is by path in the text.
+	renamed map[string]string
+}
+
+var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// of writes the path of a place.
+func (p *paths) of(at *place) string {
+	var steps []*place
+	for ; at != nil && at.parent != nil; at = at.parent {
+		steps = append(steps, at)
+	}
+	path := "program"
+	for n := len(steps) - 1; n >= 0; n-- {
+		path += step(steps[n])
+		if renamed, ok := p.renamed[path]; ok {
+			path = renamed
+		}
+		if len(path) > maxPath {
+			return shortened(path, maxPath)
+		}
+	}
+	return path
+}
+
+func step(at *place) string {
+	switch {
+	case at.isIndex:
+		return fmt.Sprintf("[%d]", at.index)
+	case plainKey.MatchString(at.key), strings.HasPrefix(at.key, "fn::"):
+		return "." + at.key
+	}
+	return "[" + strconv.Quote(at.key) + "]"
+}
+
+// renamedPaths are those of the config: a Main.yaml has but one section of it, and
+// takes the value of a declaration for its default.
+func renamedPaths(object map[string]any) map[string]string {
+	renamed := map[string]string{}
+	for _, section := range []string{"configuration", "config"} {
+		declarations, _ := object[section].(map[string]any)
+		for name, declaration := range declarations {
+			in := "program.config" + step(&place{key: name})
+			out := "program." + section + step(&place{key: name})
+			if in != out {
+				renamed[in] = out
+			}
+			fields, _ := declaration.(map[string]any)
+			_, valued := fields["value"]
+			if _, defaulted := fields["default"]; valued && !defaulted {
+				renamed[out+".default"] = out + ".value"
+			}
+		}
+	}
+	return renamed
+}
