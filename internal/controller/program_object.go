@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -40,6 +41,31 @@ func checkProgram(object *unstructured.Unstructured) (checker.Checked, error) {
 		return checker.Checked{}, fmt.Errorf("failed to read what Program %s/%s says: %w", object.GetNamespace(), object.GetName(), err)
 	}
 	return checker.Check(raw), nil
+}
+
+// maxChecks bounds the Programs whose checks are kept, each with its text.
+const maxChecks = 32
+
+// checks keeps what was found of Programs, as many Stacks may run the same and each
+// looks at it at every reconcile. Nil keeps nothing.
+type checks struct{ kept *lru.Cache }
+
+func newChecks() *checks { return &checks{lru.New(maxChecks)} }
+
+// of checks a Program, or remembers it.
+func (c *checks) of(object *unstructured.Unstructured) (checker.Checked, error) {
+	if c == nil {
+		return checkProgram(object)
+	}
+	key := fmt.Sprintf("%s/%s/%s/%s", object.GetNamespace(), object.GetName(), object.GetUID(), object.GetResourceVersion())
+	if kept, ok := c.kept.Get(key); ok {
+		return kept.(checker.Checked), nil
+	}
+	checked, err := checkProgram(object)
+	if err == nil {
+		c.kept.Add(key, checked)
+	}
+	return checked, err
 }
 
 // withoutText is a Program without what it says, for its status.
@@ -72,7 +98,7 @@ func (r *StackReconciler) programObject(ctx context.Context, namespace, name, pr
 		}
 		return program{}, fmt.Errorf("failed to read Program %s/%s: %w", namespace, name, err)
 	}
-	checked, err := checkProgram(object)
+	checked, err := r.checks.of(object)
 	if err != nil {
 		return program{}, err
 	}

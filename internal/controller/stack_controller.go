@@ -89,6 +89,7 @@ type StackReconciler struct {
 
 	watches     *sourceWatches
 	expressions *dependency.Expressions
+	checks      *checks
 }
 
 // Reconcile takes the Stack one step further.

@@ -80,6 +80,11 @@ func Check(raw []byte) Checked {
 	checkKeys(top, invalid)
 	checkCalls(top, &calls{invalid: invalid, reaches: reaches})
 	checked.Packages = packages(top.get("packages"), invalid, reaches)
+	if invalid.isFull() {
+		// The parser would look for what each wrong key may have been meant for.
+		checked.Invalid, checked.Reaches = invalid.sorted(), reaches.sorted()
+		return checked
+	}
 	if template := parse(top, invalid); template != nil {
 		checked.Undeclared = checkReferences(template, top, invalid)
 		checked.Resources = len(template.Resources.Entries)
