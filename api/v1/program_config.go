@@ -19,7 +19,7 @@ func mainProgram(program map[string]any) map[string]any {
 		}
 		delete(sections, section)
 		for name, declaration := range declarations {
-			if fields, ok := declaration.(map[string]any); ok && isOfProvider(name, fields) {
+			if IsOfProvider(name, declaration) {
 				continue
 			}
 			config[name] = mainConfig(declaration)
@@ -36,12 +36,14 @@ func mainProgram(program map[string]any) map[string]any {
 	return sections
 }
 
-// isOfProvider tells whether a declaration only gives a value to a provider, such
-// as aws:region. Pulumi takes those from the project, and not from a Main.yaml.
-func isOfProvider(name string, declaration map[string]any) bool {
-	_, typed := declaration["type"]
-	_, defaulted := declaration["default"]
-	_, valued := declaration["value"]
+// IsOfProvider tells whether a declaration of the config of a program only gives a
+// value to a provider, such as aws:region. Pulumi takes those from the project, and
+// not from a Main.yaml.
+func IsOfProvider(name string, declaration any) bool {
+	fields, _ := declaration.(map[string]any)
+	_, typed := fields["type"]
+	_, defaulted := fields["default"]
+	_, valued := fields["value"]
 	return strings.Contains(name, ":") && valued && !typed && !defaulted
 }
 
@@ -83,8 +85,8 @@ func ProjectConfig(program map[string]any) map[string]any {
 	for _, section := range []string{"configuration", "config"} {
 		declarations, _ := program[section].(map[string]any)
 		for name, declaration := range declarations {
-			if fields, ok := declaration.(map[string]any); ok && isOfProvider(name, fields) {
-				values[name] = fields["value"]
+			if IsOfProvider(name, declaration) {
+				values[name] = declaration.(map[string]any)["value"]
 			}
 		}
 	}

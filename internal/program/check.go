@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"gopkg.in/yaml.v3"
@@ -148,18 +149,28 @@ func isBounded(top *place, invalid *found) bool {
 	return true
 }
 
-// checkConfigs finds what is lost when both sections of the config become one.
+// checkConfigs finds what is wrong with the config and is not in the text: there
+// both sections are one, and there are no values for providers.
 func checkConfigs(object map[string]any, invalid *found) {
 	config, _ := object["config"].(map[string]any)
 	configuration, _ := object["configuration"].(map[string]any)
-	var both []string
-	for name := range config {
-		if _, twice := configuration[name]; twice {
-			both = append(both, name)
+	for _, name := range slices.Sorted(maps.Keys(configuration)) {
+		if _, twice := config[name]; twice {
+			invalid.add(placeOf("configuration", name), "is declared in config, too: declare it once")
 		}
 	}
-	slices.Sort(both)
-	for _, name := range both {
-		invalid.add(&place{key: name, parent: &place{key: "configuration", parent: &place{}}}, "is declared in config, too: declare it once")
+	for _, section := range []string{"config", "configuration"} {
+		declarations, _ := object[section].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(declarations)) {
+			if !v1.IsOfProvider(name, declarations[name]) {
+				continue
+			}
+			fields, _ := declarations[name].(map[string]any)
+			for _, key := range slices.Sorted(maps.Keys(fields)) {
+				if key != "value" && key != "description" {
+					invalid.add(placeOf(section, name, key), "is not a key of a value for a provider, which has nothing else")
+				}
+			}
+		}
 	}
 }

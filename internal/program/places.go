@@ -24,6 +24,15 @@ type place struct {
 	node    *yaml.Node
 }
 
+// placeOf is a place that is not in the text.
+func placeOf(keys ...string) *place {
+	at := &place{}
+	for _, key := range keys {
+		at = &place{parent: at, key: key}
+	}
+	return at
+}
+
 // field returns the place of the value of the nth pair of an object.
 func (p *place) field(n int) *place {
 	key, value := p.node.Content[2*n], p.node.Content[2*n+1]

@@ -127,7 +127,7 @@ func TestEveryFunctionOfPulumiYAMLIsCalled(t *testing.T) {
 func TestAFaultOfAProgramIsNamedAndItsStackWaits(t *testing.T) {
 	for name, test := range map[string]struct{ body, fault string }{
 		"a key that is not known": {oneThing("one") + "runtime: nodejs\n",
-			"program.runtime (line 10): is not a key of a Program: the project is that of the Stack"},
+			"program.runtime (line 9): is not a key of a Program: the project is that of the Stack"},
 		"an option that is not known": {"resources: {a: {type: 'lab:index:Thing', options: {protected: true}}}",
 			"program.resources.a.options.protected (line 4): is not a key of the options of a resource"},
 		"a call of a wrong form": {"outputs: {a: {'fn::join': [x]}}",
