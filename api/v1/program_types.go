@@ -276,6 +276,7 @@ type Program struct {
 	// +optional
 	Program ProgramSpec `json:"program,omitempty"`
 
+	// Status is what the controller has found.
 	// +kubebuilder:default:={"observedGeneration":-1}
 	Status ProgramStatus `json:"status,omitempty"`
 }

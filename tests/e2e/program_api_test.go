@@ -29,6 +29,7 @@ config:
   words: {type: Number, default: 2}
   whole: {type: Integer, value: 3}
   flag: {type: Boolean, default: true}
+  guarded: {type: Boolean, default: false}
   many: {type: "List<String>", default: [a, b]}
   array: {type: array, items: {type: number}, default: [1, 2]}
   object: {type: Object, default: {a: 1}}
@@ -49,7 +50,6 @@ variables:
       more: {"fn::remoteArchive": "https://example.com/a.tgz"}
   sum: {"fn::filebase64sha256": Pulumi.yaml}
   coded: {"fn::filebase64": Pulumi.yaml}
-  off: false
 resources:
   first:
     type: lab:index:Thing
@@ -66,7 +66,7 @@ resources:
       deletedWith: ${first}
       ignoreChanges: [tags]
       parent: ${first}
-      protect: ${off}
+      protect: ${guarded}
       replaceOnChanges: [name]
       replacementTrigger: ${words}
 outputs:
