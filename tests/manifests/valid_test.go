@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/program"
+	checker "github.com/flux-pulumi/pulumi-controller/internal/program"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
@@ -32,7 +32,7 @@ func TestManifestsOfProgramsAreValid(t *testing.T) {
 			count++
 			raw, err := json.Marshal(object.Object["program"])
 			g.Expect(err).NotTo(HaveOccurred())
-			checked := program.Check(raw)
+			checked := checker.Check(raw)
 			g.Expect(checked.Invalid.With(checked.Reaches).String()).To(BeEmpty(), "Program %s of %s", object.GetName(), unit.Name)
 		}
 	}
