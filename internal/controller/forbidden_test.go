@@ -68,8 +68,10 @@ func TestARightThatTheControllerIsMissingIsInTheStatus(t *testing.T) {
 			messages: []string{"can't read ConfigMap 'default/settings'", "give the controller the right to get configmaps"},
 		},
 		"a Program": {
-			edit:     func(*v1.StackSpec) {},
-			denied:   func(o client.Object) (schema.GroupResource, bool) { _, ok := o.(*v1.Program); return programs, ok },
+			edit: func(*v1.StackSpec) {},
+			denied: func(o client.Object) (schema.GroupResource, bool) {
+				return programs, o.GetObjectKind().GroupVersionKind().Kind == v1.ProgramKind
+			},
 			reason:   meta.ArtifactFailedReason,
 			messages: []string{"failed to read Program default/app", "give the controller the right to get programs.pulumi.com"},
 		},
