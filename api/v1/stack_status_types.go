@@ -331,6 +331,11 @@ type StackStatus struct {
 	// +optional
 	UnknownCreates []string `json:"unknownCreates,omitempty"`
 
+	// GitRepository is the name of the GitRepository of source-controller that is
+	// kept for spec.projectRepo.
+	// +optional
+	GitRepository string `json:"gitRepository,omitempty"`
+
 	// Outputs of the stack. A secret one shows as "[secret]".
 	// +optional
 	Outputs map[string]apiextensionsv1.JSON `json:"outputs,omitempty"`

@@ -243,6 +243,7 @@ func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack, message str
 
 // letGo removes the finalizer.
 func (r *StackReconciler) letGo(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	r.releaseGit(ctx, stack)
 	before := stack.DeepCopy()
 	if !controllerutil.RemoveFinalizer(stack, v1.StackFinalizer) {
 		return nil

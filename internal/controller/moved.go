@@ -14,8 +14,8 @@ import (
 // everything behind. That holds for a destroy too, as none is begun before a run has
 // found the stack: after one that nobody saw the end of, nobody could tell.
 func mustExist(stack *v1.Stack) bool {
-	if info := stack.Status.ProjectInfo; info != nil {
-		return info.UpdatedElsewhere
+	if info := stack.Status.ProjectInfo; info != nil && info.UpdatedElsewhere {
+		return true
 	}
 	return updatedElsewhere(stack)
 }
@@ -25,7 +25,7 @@ func mustExist(stack *v1.Stack) bool {
 // destroyed is gone.
 func updatedElsewhere(stack *v1.Stack) bool {
 	last := stack.Status.LastUpdate
-	if last == nil || stack.Status.LastAttemptedDigest != "" || stack.Status.ProjectInfo != nil {
+	if last == nil || ranHere(stack) {
 		return false
 	}
 	succeeded := last.State == v1.UpdateSucceeded && last.Type != v1.UpdateTypePreview
@@ -33,6 +33,17 @@ func updatedElsewhere(stack *v1.Stack) bool {
 		return false
 	}
 	return succeeded || last.LastSuccessfulCommit != ""
+}
+
+// ranHere tells that a run of ours has been recorded, or that what another
+// controller has applied was taken over. The Pulumi operator writes a project too,
+// but no digest and no backend.
+func ranHere(stack *v1.Stack) bool {
+	status := &stack.Status
+	info := status.ProjectInfo
+	return status.LastAttemptedDigest != "" || status.LastAppliedDigest != "" || len(status.History) > 0 ||
+		status.Run != nil || len(status.Interrupted) > 0 ||
+		(info != nil && (info.UpdatedElsewhere || info.Backend != ""))
 }
 
 // foundStack notes that a run of ours has found the stack, in a backend that the

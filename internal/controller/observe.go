@@ -90,6 +90,9 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		seen.Run.Told, seen.Run.Released = isProgressTold(stack), isReleased(stack)
 		return seen, err
 	}
+	if seen.Suspended && !seen.Deleting {
+		return seen, r.suspendGit(ctx, stack)
+	}
 	if seen.Suspended || (seen.Deleting && (!seen.Held || !seen.DestroyOnFinalize || seen.Preview)) {
 		return seen, nil
 	}
@@ -99,7 +102,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 	}
 	if seen.Problem != nil {
 		// What was there once and is gone is not on its way.
-		seen.Problem.Awaited = seen.Problem.Awaited && stack.Status.LastAttemptedRevision == ""
+		seen.Problem.Awaited = seen.Problem.Awaited && (stack.Status.LastAttemptedRevision == "" || errors.Is(err, source.ErrFetching))
 	}
 	if err := r.observeOutputs(ctx, stack, seen); err != nil {
 		return seen, err
@@ -143,6 +146,9 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 		return err
 	}
 	if err := r.checkOrder(ctx, stack, seen); err != nil {
+		return err
+	}
+	if err := r.leaveGit(ctx, stack); err != nil {
 		return err
 	}
 	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
@@ -221,8 +227,8 @@ func (r *StackReconciler) findProgram(ctx context.Context, stack *v1.Stack, name
 	if ref := stack.Spec.ProgramRef; ref != nil {
 		return r.programObject(ctx, stack.Namespace, ref.Name, name.Project)
 	}
-	if stack.Spec.FluxSource == nil {
-		return program{}, &invalidSpecError{errors.New("spec.projectRepo is not supported yet: use a GitRepository and spec.fluxSource")}
+	if stack.Spec.ProjectRepo != "" {
+		return r.gitProgram(ctx, stack)
 	}
 	ref := stack.Spec.FluxSource.SourceRef
 	if err := r.watches.ensure(ref.Kind); err != nil {
@@ -263,6 +269,8 @@ func problemOf(err error) *decide.Problem {
 		badProgram   *programInvalidError
 		noInput      *inputs.MissingError
 		badInput     *inputs.UnusableError
+		notOurs      *notOursError
+		refused      *refusedError
 	)
 	switch {
 	case err == nil:
@@ -271,11 +279,11 @@ func problemOf(err error) *decide.Problem {
 		return &decide.Problem{Reason: v1.InvalidSpecReason, Message: err.Error(), Terminal: true}
 	case errors.As(err, &denied):
 		return &decide.Problem{Reason: aclv1.AccessDeniedReason, Message: err.Error(), Terminal: true}
-	case errors.As(err, &noProgram), errors.Is(err, source.ErrNotFound), errors.Is(err, source.ErrNotReady):
+	case errors.As(err, &noProgram), errors.Is(err, source.ErrNotFound), errors.Is(err, source.ErrNotReady), errors.Is(err, source.ErrFetching):
 		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error(), Awaited: true}
 	case errors.As(err, &badProgram):
 		return &decide.Problem{Reason: v1.ProgramInvalidReason, Message: err.Error()}
-	case errors.Is(err, source.ErrNotServed):
+	case errors.Is(err, source.ErrNotServed), errors.Is(err, source.ErrFetchFailed), errors.As(err, &notOurs), errors.As(err, &refused):
 		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error()}
 	case errors.As(err, &noInput), errors.As(err, &badInput):
 		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error()}
@@ -297,7 +305,7 @@ func neverRan(stack *v1.Stack) bool {
 // Pulumi operator, which writes no digest.
 func ranElsewhere(stack *v1.Stack) bool {
 	last := stack.Status.LastUpdate
-	return last != nil && last.Type != v1.UpdateTypePreview && stack.Status.LastAttemptedDigest == "" && stack.Status.ProjectInfo == nil
+	return last != nil && last.Type != v1.UpdateTypePreview && !ranHere(stack)
 }
 
 // edited tells whether the last run was of another generation. That of the
@@ -343,6 +351,9 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 
 // dirOf returns the directory of the program in its source.
 func dirOf(stack *v1.Stack) string {
+	if stack.Spec.ProjectRepo != "" {
+		return stack.Spec.RepoDir
+	}
 	if stack.Spec.FluxSource == nil {
 		return ""
 	}

@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/outputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -31,7 +30,7 @@ import (
 
 // secretKeys has the Stack woken by its own Secret too.
 func secretKeys(stack *v1.Stack) []string {
-	keys := keysOf(inputs.SecretRefs)(stack)
+	keys := keysOf(secretRefs)(stack)
 	if to := stack.Spec.WriteOutputsToSecret; to != nil {
 		keys = append(keys, stack.Namespace+"/"+to.Name)
 	}

@@ -17,9 +17,7 @@ import (
 // resolve resolves the values that the spec asks for, and checks that a run can be
 // given them.
 func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *observed) error {
-	resolved, err := inputs.Resolve(ctx, r.APIReader, stack, inputs.Options{
-		NoCrossNamespaceRefs: r.NoCrossNamespaceRefs, Controller: r.ControllerRefs,
-	})
+	resolved, err := inputs.Resolve(ctx, r.APIReader, stack, r.inputOptions())
 	if err != nil {
 		return err
 	}

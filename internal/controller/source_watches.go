@@ -77,7 +77,7 @@ func sourceChangedPredicate() predicate.Predicate {
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, okBefore := e.ObjectOld.(sourcev1.Source)
 			after, okAfter := e.ObjectNew.(sourcev1.Source)
-			return okBefore && okAfter && artifactChanged(before, after)
+			return okBefore && okAfter && (artifactChanged(before, after) || keptChanged(e.ObjectOld, e.ObjectNew))
 		},
 	}
 }

@@ -105,6 +105,9 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	defer func() { r.RecordDuration(ctx, stack, started) }()
 
 	seen, err := r.observe(ctx, stack)
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: conflictRetry}, nil // an object that is kept for the Stack has changed
+	}
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("failed to observe Stack %s: %w", req.NamespacedName, err)
 	}

@@ -7,12 +7,14 @@ import (
 	"context"
 	"fmt"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
 
@@ -45,6 +47,9 @@ func indexStacks(keys func(*v1.Stack) []string) client.IndexerFunc {
 }
 
 func sourceKeys(stack *v1.Stack) []string {
+	if stack.Spec.ProjectRepo != "" {
+		return []string{sourceKey(sourcev1.GitRepositoryKind, stack.Namespace, gitsource.Name(stack.Name))}
+	}
 	if stack.Spec.FluxSource == nil {
 		return nil
 	}

@@ -68,7 +68,12 @@ func markStalled(stack *v1.Stack, reason, message string) {
 func recordRun(stack *v1.Stack, record v1.RunStatus) {
 	if must := updatedElsewhere(stack); must || ranElsewhere(stack) {
 		// It may have made something, which is ours to destroy.
-		stack.Status.ProjectInfo = &v1.ProjectInfo{UpdatedElsewhere: must}
+		info := &v1.ProjectInfo{}
+		if told := stack.Status.ProjectInfo; told != nil {
+			info = told
+		}
+		info.UpdatedElsewhere = must
+		stack.Status.ProjectInfo = info
 	}
 	stack.Status.Run = &record
 	stack.Status.CurrentUpdate = nil // the operator's, which will not see the end of it any more

@@ -120,10 +120,12 @@ func (r *StackReconciler) takeOver(ctx context.Context, stack *v1.Stack, seen *o
 // inputs, but for what only a run tells: the backend that the stack was found in.
 func markTakenOver(stack *v1.Stack, seen *observed) {
 	markHandled(stack)
+	must := mustExist(stack)
 	stack.Status.LastAttemptedRevision = seen.program.Revision
 	stack.Status.LastAttemptedDigest = seen.Digest
 	stack.Status.LastAppliedDigest = seen.Digest
 	noteProject(stack, seen)
+	stack.Status.ProjectInfo.UpdatedElsewhere = must
 	markInSync(stack, seen.program.Revision, seen.program.OriginRevision)
 }
 

@@ -158,7 +158,7 @@ func TestAStackIsTakenOverWithoutARun(t *testing.T) {
 	g.Expect(stack.Status.LastAttemptedDigest).To(Equal(stack.Status.LastAppliedDigest))
 	g.Expect(stack.Status.LastAppliedRevision).To(HavePrefix("1@sha256:"))
 	g.Expect(stack.Status.ObservedGeneration).To(Equal(stack.Generation))
-	g.Expect(stack.Status.ProjectInfo).To(Equal(&v1.ProjectInfo{Name: "app", Runtime: "yaml"}))
+	g.Expect(stack.Status.ProjectInfo).To(Equal(&v1.ProjectInfo{Name: "app", Runtime: "yaml", UpdatedElsewhere: true}))
 	g.Expect(stack.Finalizers).To(ContainElement(v1.StackFinalizer))
 	g.Expect(w.events.lines).To(ConsistOf(ContainSubstring("taken over without a run")))
 
@@ -178,7 +178,7 @@ func TestAStackThatWasTakenOverIsRunWhenSomethingChanges(t *testing.T) {
 	w.endNow(run.Succeeded, func(r *run.Result) { r.Backend = "file:///state" })
 	stack := w.stack()
 	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal("Applied revision: " + stack.Status.LastAppliedRevision))
-	g.Expect(mustExist(stack, run.Update)).To(BeFalse())
+	g.Expect(mustExist(stack)).To(BeFalse())
 }
 
 func TestAStackThatWasTakenOverIsRunWhenSomebodyAsks(t *testing.T) {
@@ -192,10 +192,13 @@ func TestAStackThatWasTakenOverIsDestroyed(t *testing.T) {
 	w := takenOverWorld(t)
 	g.Expect(w.Delete(context.Background(), &v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}})).To(Succeed())
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
+	look := w.nextRun()
+	g.Expect(look.Operation).To(Equal(run.Recover), "it is looked for before it is destroyed")
+	g.Expect(look.MustExist).To(BeTrue())
+	w.endNow(run.Succeeded, func(r *run.Result) { r.Backend = "file:///state" })
 	destroy := w.nextRun()
 	g.Expect(destroy.Operation).To(Equal(run.Destroy))
 	g.Expect(destroy.Project).To(Equal(run.Project{Name: "app", Runtime: "yaml"}))
-	g.Expect(destroy.MustExist).To(BeTrue())
 }
 
 func TestWhatTheOperatorKnowsOfTheProjectIsKept(t *testing.T) {
@@ -207,8 +210,8 @@ func TestWhatTheOperatorKnowsOfTheProjectIsKept(t *testing.T) {
 	w := newWorld(t, objects...)
 	w.mustReconcile()
 	g.Expect(w.runner.started).To(BeZero())
-	g.Expect(w.stack().Status.ProjectInfo).To(Equal(&v1.ProjectInfo{Name: "web", Runtime: "nodejs"}))
-	g.Expect(mustExist(w.stack(), run.Update)).To(BeTrue())
+	g.Expect(w.stack().Status.ProjectInfo).To(Equal(&v1.ProjectInfo{Name: "web", Runtime: "nodejs", UpdatedElsewhere: true}))
+	g.Expect(mustExist(w.stack())).To(BeTrue())
 }
 
 func TestAStackOfTheOperatorIsRunWhenSomethingIsToBeDone(t *testing.T) {

@@ -47,14 +47,14 @@ func FuzzConfigValue(f *testing.F) {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, written)
 		}
 		want, got := settings.Config[key], read.Config[key]
-		if plainOf(t, want) != plainOf(t, got) || want.Object() != got.Object() {
-			t.Errorf("%s became %s\n%s", plainOf(t, want), plainOf(t, got), written)
+		if configText(t, want) != configText(t, got) || want.Object() != got.Object() {
+			t.Errorf("%s became %s\n%s", configText(t, want), configText(t, got), written)
 		}
 	})
 }
 
-// plainOf is the value as a program gets it.
-func plainOf(t *testing.T, value config.Value) string {
+// configText is the value as a program gets it.
+func configText(t *testing.T, value config.Value) string {
 	text, err := value.Value(config.NopDecrypter)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,273 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
+)
+
+// +kubebuilder:rbac:groups=source.toolkit.fluxcd.io,resources=gitrepositories,verbs=create;patch;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=create;patch;delete
+
+// secretVersionAnnotation is on a GitRepository the version of its Secret that it was
+// asked to fetch with: source-controller does not watch Secrets.
+const secretVersionAnnotation = "pulumi.com/secret-version"
+
+// keepGit has the GitRepository of the Stack, and the Secret of that, as they are to
+// be, and returns the GitRepository as it is then. Nothing is written where they are.
+func (r *StackReconciler) keepGit(ctx context.Context, stack *v1.Stack, spec sourcev1.GitRepositorySpec, data map[string][]byte) (*sourcev1.GitRepository, error) {
+	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.Name(stack.Name)}
+	repo := &sourcev1.GitRepository{}
+	found, err := r.owned(ctx, r.Client, stack, key, repo)
+	var notOurs *notOursError
+	switch {
+	case errors.As(err, &notOurs):
+		return nil, err
+	case err != nil:
+		return nil, source.ReadError(sourcev1.GitRepositoryKind, key, err)
+	case !repo.DeletionTimestamp.IsZero():
+		return nil, source.Fetching(fmt.Sprintf("GitRepository %s is being deleted: it is made anew when it is gone", key))
+	}
+	// Before anything is made: what is noted is found again, also by a process that
+	// has not made it.
+	if err := r.patchStatus(ctx, stack, func() { stack.Status.GitRepository = key.Name }); err != nil {
+		return nil, err
+	}
+	version, err := r.keepGitSecret(ctx, stack, data)
+	if err != nil {
+		return nil, err
+	}
+	change := func(repo *sourcev1.GitRepository) {
+		repo.Spec = spec
+		label(repo)
+		r.ask(stack, repo, version)
+	}
+	if !found {
+		repo = &sourcev1.GitRepository{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+		change(repo)
+		return repo, r.make(ctx, stack, repo)
+	}
+	before := repo.DeepCopy()
+	change(repo)
+	if equality.Semantic.DeepEqual(before, repo) {
+		return repo, nil
+	}
+	// What was read may be stale, and what was changed since is not to be guessed.
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	return repo, refused("change", repo, r.Patch(ctx, repo, patch, fieldOwner))
+}
+
+// ask has source-controller fetch at once when somebody asks for a run of the Stack,
+// and when there are other credentials.
+func (r *StackReconciler) ask(stack *v1.Stack, repo *sourcev1.GitRepository, secretVersion string) {
+	annotations := maps.Clone(repo.Annotations)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	if repo.ResourceVersion != "" && annotations[secretVersionAnnotation] != secretVersion {
+		annotations[meta.ReconcileRequestAnnotation] = r.Now().Format(time.RFC3339Nano)
+	}
+	if secretVersion == "" {
+		delete(annotations, secretVersionAnnotation)
+	} else {
+		annotations[secretVersionAnnotation] = secretVersion
+	}
+	switch {
+	case open(stack, meta.ReconcileRequestAnnotation, stack.Status.LastHandledReconcileAt):
+		annotations[meta.ReconcileRequestAnnotation] = token(stack.Annotations[meta.ReconcileRequestAnnotation])
+	case open(stack, v1.ReconcileRequestAnnotation, stack.Status.ObservedReconcileRequest):
+		annotations[meta.ReconcileRequestAnnotation] = token(stack.Annotations[v1.ReconcileRequestAnnotation])
+	}
+	if len(annotations) > 0 {
+		repo.Annotations = annotations
+	}
+}
+
+// keepGitSecret has the Secret of the GitRepository as it is to be, which without
+// data is not there, and returns its version.
+func (r *StackReconciler) keepGitSecret(ctx context.Context, stack *v1.Stack, data map[string][]byte) (version string, err error) {
+	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.SecretName(stack.Name)}
+	secret := &corev1.Secret{}
+	found, err := r.owned(ctx, r.APIReader, stack, key, secret)
+	var notOurs *notOursError
+	switch {
+	case data == nil && errors.As(err, &notOurs):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("failed to read Secret %s: %w", key, err)
+	case data == nil && found:
+		return "", r.remove(ctx, secret)
+	case data == nil:
+		return "", nil
+	case !found:
+		secret = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Data: data}
+		label(secret)
+		err := r.make(ctx, stack, secret)
+		return secret.ResourceVersion, err
+	}
+	before := secret.DeepCopy()
+	secret.Data = data
+	label(secret)
+	if !equality.Semantic.DeepEqual(before, secret) {
+		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+		err = refused("change", secret, r.Patch(ctx, secret, patch, fieldOwner))
+	}
+	return secret.ResourceVersion, err
+}
+
+// owned reads an object that the Stack may own, and fails if there is one that it
+// does not.
+func (r *StackReconciler) owned(ctx context.Context, reader client.Reader, stack *v1.Stack, key client.ObjectKey, object client.Object) (bool, error) {
+	err := reader.Get(ctx, key, object)
+	switch {
+	case apierrors.IsNotFound(err) && !errors.Is(source.ReadError("", key, err), source.ErrNotServed):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !metav1.IsControlledBy(object, stack):
+		return false, &notOursError{kind: r.kindOf(object), namespace: key.Namespace, name: key.Name, stack: stack.Name}
+	}
+	return true, nil
+}
+
+// make creates an object that goes with the Stack. A deletion of the Stack in the
+// foreground does not take it away first: a destroy may need it.
+func (r *StackReconciler) make(ctx context.Context, stack *v1.Stack, object client.Object) error {
+	if err := controllerutil.SetControllerReference(stack, object, r.Client.Scheme(), controllerutil.WithBlockOwnerDeletion(false)); err != nil {
+		return fmt.Errorf("failed to own %s: %w", client.ObjectKeyFromObject(object), err)
+	}
+	err := r.Create(ctx, object, fieldOwner)
+	if apierrors.IsAlreadyExists(err) {
+		// The cache has not seen it yet. What it is, is found out in the next reconcile.
+		return apierrors.NewConflict(corev1.Resource(r.kindOf(object)), object.GetName(), err)
+	}
+	return refused("create", object, err)
+}
+
+// remove deletes an object that the Stack owns, and no other that has its name by now.
+func (r *StackReconciler) remove(ctx context.Context, object client.Object) error {
+	uid := object.GetUID()
+	err := r.Delete(ctx, object, client.Preconditions{UID: &uid})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("failed to delete %s %s: %w", r.kindOf(object), client.ObjectKeyFromObject(object), err)
+	}
+	return nil
+}
+
+// dropGit removes the GitRepository of the Stack and its Secret. What the Stack does
+// not own stays.
+func (r *StackReconciler) dropGit(ctx context.Context, stack *v1.Stack) error {
+	for name, object := range map[string]client.Object{
+		gitsource.Name(stack.Name): &sourcev1.GitRepository{}, gitsource.SecretName(stack.Name): &corev1.Secret{},
+	} {
+		key := client.ObjectKey{Namespace: stack.Namespace, Name: name}
+		found, err := r.owned(ctx, r.APIReader, stack, key, object)
+		var notOurs *notOursError
+		if errors.As(err, &notOurs) || errors.Is(source.ReadError("", key, err), source.ErrNotServed) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("failed to read %s %s: %w", r.kindOf(object), key, err)
+		}
+		if found && object.GetDeletionTimestamp().IsZero() {
+			if err := r.remove(ctx, object); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// leaveGit removes what was kept for a projectRepo that the Stack has no more.
+func (r *StackReconciler) leaveGit(ctx context.Context, stack *v1.Stack) error {
+	if stack.Spec.ProjectRepo != "" || stack.Status.GitRepository == "" {
+		return nil
+	}
+	if err := r.dropGit(ctx, stack); err != nil {
+		return err
+	}
+	return r.patchStatus(ctx, stack, func() { stack.Status.GitRepository = "" })
+}
+
+// suspendGit stops the polling for a Stack that is suspended.
+func (r *StackReconciler) suspendGit(ctx context.Context, stack *v1.Stack) error {
+	if stack.Spec.ProjectRepo == "" || stack.Status.GitRepository == "" {
+		return nil
+	}
+	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.Name(stack.Name)}
+	repo := &sourcev1.GitRepository{}
+	found, err := r.owned(ctx, r.Client, stack, key, repo)
+	if err != nil || !found || repo.Spec.Suspend {
+		// Nothing polls then, or nothing that is ours, or nobody may know. A suspended
+		// Stack is not to fail.
+		return nil
+	}
+	before := repo.DeepCopy()
+	repo.Spec.Suspend = true
+	return client.IgnoreNotFound(r.Patch(ctx, repo, client.MergeFrom(before), fieldOwner))
+}
+
+// releaseGit removes what was kept for a Stack that goes. It goes all the same where
+// that fails: the garbage collector removes what it has owned.
+func (r *StackReconciler) releaseGit(ctx context.Context, stack *v1.Stack) {
+	if stack.Status.GitRepository == "" {
+		return
+	}
+	if err := r.dropGit(ctx, stack); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "failed to remove what was kept for spec.projectRepo: it is left to the garbage collector")
+	}
+}
+
+// label says whose an object is, for people who list them.
+func label(object client.Object) {
+	labels := maps.Clone(object.GetLabels())
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels["app.kubernetes.io/managed-by"] = "pulumi-controller"
+	object.SetLabels(labels)
+}
+
+// refused makes an error of the API server that an edit or a person has to mend one
+// that the Stack tells of.
+func refused(verb string, object client.Object, err error) error {
+	if err == nil {
+		return nil
+	}
+	if apimeta.IsNoMatchError(err) {
+		return source.ReadError(sourcev1.GitRepositoryKind, client.ObjectKeyFromObject(object), err)
+	}
+	wrapped := fmt.Errorf("failed to %s the object that is kept for spec.projectRepo: %w", verb, err)
+	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
+		return &refusedError{wrapped}
+	}
+	return wrapped
+}
+
+// kindOf is the kind of an object, for a person.
+func (r *StackReconciler) kindOf(object client.Object) string {
+	if gvk, err := r.GroupVersionKindFor(object); err == nil {
+		return gvk.Kind
+	}
+	return fmt.Sprintf("%T", object)
+}

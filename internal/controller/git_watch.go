@@ -1,0 +1,34 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
+)
+
+// keptChanged tells whether a GitRepository that is kept for a Stack has changed in a
+// way that matters: also how the fetching goes, which is told of by the Stack.
+func keptChanged(before, after client.Object) bool {
+	a, okBefore := before.(*sourcev1.GitRepository)
+	b, okAfter := after.(*sourcev1.GitRepository)
+	return okBefore && okAfter && (isKept(a) || isKept(b)) && source.KeptChanged(a, b)
+}
+
+func isKept(repo *sourcev1.GitRepository) bool {
+	owner := metav1.GetControllerOf(repo)
+	return owner != nil && owner.Kind == v1.StackKind
+}
+
+// secretRefs are the Secrets that a Stack depends on.
+func secretRefs(stack *v1.Stack) []types.NamespacedName {
+	return append(inputs.SecretRefs(stack), gitsource.SecretRefs(stack)...)
+}

@@ -1,0 +1,226 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gitsource
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fluxcd/pkg/runtime/secrets"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+)
+
+const (
+	authField       = "spec.gitAuth"
+	authSecretField = "spec.gitAuthSecret"
+	// tokenUser is the user that an access token is given with where the URL names
+	// none, as the Pulumi operator does. The forges take any user, but not none.
+	tokenUser = "git"
+)
+
+// The keys of the Secret that gitAuthSecret names, and that known_hosts may be in.
+const (
+	keySSHPrivateKey = "sshPrivateKey"
+	keyAccessToken   = "accessToken"
+	keyUserName      = "username"
+	keyPassword      = "password"
+	keyKnownHosts    = secrets.KeySSHKnownHosts
+)
+
+// Values reads what a Stack refers to.
+type Values interface {
+	// Value is what the reference in the field stands for.
+	Value(ctx context.Context, field string, ref v1.ResourceRef) (string, error)
+	// Data is the data of the Secret that the field names. An empty namespace is that
+	// of the Stack.
+	Data(ctx context.Context, field, namespace, name string) (map[string][]byte, error)
+}
+
+// Credentials for a repository, in the format of Flux.
+type Credentials struct {
+	// Provider of the GitRepository, "" for the generic one.
+	Provider string
+	// Data of the Secret. Nil is that none is needed.
+	Data map[string][]byte
+}
+
+// Resolve reads the credentials of a Stack that fit the repository. The errors are
+// those of package inputs.
+func Resolve(ctx context.Context, values Values, spec v1.GitSource, remote Remote) (Credentials, error) {
+	switch {
+	case spec.GitAuth != nil:
+		return fromAuth(ctx, values, *spec.GitAuth, remote)
+	case spec.GitAuthSecret != "":
+		return fromSecret(ctx, values, spec.GitAuthSecret, remote)
+	case remote.IsSSH():
+		return Credentials{}, &inputs.InvalidError{Field: authField, Problem: "is required: a repository over ssh needs the key in sshAuth"}
+	case remote.Password != "":
+		return userAndPassword(remote.User, remote.Password), nil
+	}
+	return Credentials{}, nil
+}
+
+// fromAuth takes the first kind of gitAuth that fits the URL: a key is of no use
+// over https, and a token of none over ssh.
+func fromAuth(ctx context.Context, values Values, auth v1.GitAuth, remote Remote) (Credentials, error) {
+	switch {
+	case remote.IsSSH() && auth.SSHAuth != nil:
+		return fromKey(ctx, values, *auth.SSHAuth, remote)
+	case remote.IsSSH():
+		return Credentials{}, &inputs.InvalidError{Field: authField, Problem: "needs sshAuth, as the repository is one over ssh"}
+	case auth.PersonalAccessToken != nil:
+		token, err := values.Value(ctx, authField+".accessToken", *auth.PersonalAccessToken)
+		return userAndPassword(cmp.Or(remote.User, tokenUser), strings.TrimSpace(token)), err
+	case auth.BasicAuth != nil:
+		user, err := values.Value(ctx, authField+".basicAuth.userName", auth.BasicAuth.UserName)
+		if err != nil {
+			return Credentials{}, err
+		}
+		password, err := values.Value(ctx, authField+".basicAuth.password", auth.BasicAuth.Password)
+		return userAndPassword(user, password), err
+	case auth.GitHubApp != nil:
+		return fromApp(ctx, values, *auth.GitHubApp, remote)
+	case auth.SSHAuth != nil:
+		return Credentials{}, &inputs.InvalidError{Field: authField, Problem: fmt.Sprintf(
+			"has a key for ssh only, and the repository is one over %s: use its URL for ssh, or accessToken, basicAuth or githubApp", remote.Scheme)}
+	}
+	return Credentials{}, &inputs.InvalidError{Field: authField, Problem: "has no credentials: add sshAuth, accessToken, basicAuth or githubApp, or remove it"}
+}
+
+// fromKey reads a key, and finds the keys of the server.
+func fromKey(ctx context.Context, values Values, auth v1.GitSSHAuth, remote Remote) (Credentials, error) {
+	const field = authField + ".sshAuth"
+	key, err := values.Value(ctx, field+".sshPrivateKey", auth.SSHPrivateKey)
+	if err != nil {
+		return Credentials{}, err
+	}
+	password := ""
+	if auth.Password != nil {
+		if password, err = values.Value(ctx, field+".password", *auth.Password); err != nil {
+			return Credentials{}, err
+		}
+	}
+	if auth.KnownHosts != nil {
+		hosts, err := values.Value(ctx, field+".knownHosts", *auth.KnownHosts)
+		return sshKey(key, password, hosts), err
+	}
+	where := field + ".knownHosts"
+	if ref := auth.SSHPrivateKey.Secret; auth.SSHPrivateKey.Type == v1.ResourceRefSecret && ref != nil {
+		data, err := values.Data(ctx, field+".sshPrivateKey", ref.Namespace, ref.Name)
+		if err != nil {
+			return Credentials{}, err
+		}
+		if hosts := data[keyKnownHosts]; len(hosts) > 0 {
+			return sshKey(key, password, string(hosts)), nil
+		}
+		where += fmt.Sprintf(", or into the key %s of Secret %q", keyKnownHosts, ref.Name)
+	}
+	return withPublishedHosts(key, password, remote, field, where)
+}
+
+// withPublishedHosts has the keys of the server from its publisher. A server whose
+// keys nobody has vouched for is never connected to.
+func withPublishedHosts(key, password string, remote Remote, field, where string) (Credentials, error) {
+	hosts := publishedHosts(remote)
+	if hosts == "" {
+		return Credentials{}, &inputs.UnusableError{Field: field, Problem: fmt.Sprintf(
+			"the host keys of %s are not known, and source-controller connects to no other server: put the output of \"%s\" into %s, "+
+				"once you have compared it with the keys that those who run the server tell", remote.address(), keyScan(remote), where)}
+	}
+	return sshKey(key, password, hosts), nil
+}
+
+// fromApp reads an app of GitHub.
+func fromApp(ctx context.Context, values Values, app v1.GitHubAppAuth, remote Remote) (Credentials, error) {
+	data := map[string][]byte{}
+	for _, part := range []struct {
+		key, field string
+		ref        v1.ResourceRef
+	}{
+		{secrets.KeyGitHubAppID, "appID", app.AppID},
+		{secrets.KeyGitHubAppInstallationID, "installationID", app.InstallationID},
+		{secrets.KeyGitHubAppPrivateKey, "privateKey", app.PrivateKey},
+	} {
+		value, err := values.Value(ctx, authField+".githubApp."+part.field, part.ref)
+		if err != nil {
+			return Credentials{}, err
+		}
+		data[part.key] = []byte(strings.TrimSpace(value))
+	}
+	if api := gitHubAPI(remote); api != "" {
+		data[secrets.KeyGitHubAppBaseURL] = []byte(api)
+	}
+	return Credentials{Provider: gitHubProvider, Data: data}, nil
+}
+
+// gitHubAPI is the URL of the API of the GitHub that the repository is at, and ""
+// for github.com, which source-controller knows.
+func gitHubAPI(remote Remote) string {
+	host := strings.ToLower(remote.Host)
+	switch {
+	case host == "github.com" || host == "www.github.com":
+		return ""
+	case strings.HasSuffix(host, ".ghe.com"):
+		return "https://api." + host // GitHub Enterprise Cloud with data residency
+	}
+	return fmt.Sprintf("%s://%s/api/v3", remote.Scheme, remote.address()) // GitHub Enterprise Server
+}
+
+// fromSecret takes the first kind of a gitAuthSecret that fits the URL.
+func fromSecret(ctx context.Context, values Values, name string, remote Remote) (Credentials, error) {
+	data, err := values.Data(ctx, authSecretField, "", name)
+	if err != nil {
+		return Credentials{}, err
+	}
+	text := func(key string) string { return string(data[key]) }
+	switch {
+	case remote.IsSSH() && text(keySSHPrivateKey) != "":
+		if hosts := text(keyKnownHosts); hosts != "" {
+			return sshKey(text(keySSHPrivateKey), text(keyPassword), hosts), nil
+		}
+		return withPublishedHosts(text(keySSHPrivateKey), text(keyPassword), remote, authSecretField,
+			fmt.Sprintf("the key %s of Secret %q", keyKnownHosts, name))
+	case remote.IsSSH():
+		return Credentials{}, &inputs.UnusableError{Field: authSecretField, Problem: fmt.Sprintf(
+			"Secret %q has no key %s, and the repository is one over ssh", name, keySSHPrivateKey)}
+	case text(keyAccessToken) != "":
+		return userAndPassword(cmp.Or(remote.User, tokenUser), strings.TrimSpace(text(keyAccessToken))), nil
+	case text(keyUserName) != "" && text(keyPassword) != "":
+		return userAndPassword(text(keyUserName), text(keyPassword)), nil
+	}
+	return Credentials{}, &inputs.UnusableError{Field: authSecretField, Problem: fmt.Sprintf(
+		"Secret %q has neither %s nor %s and %s, and the repository is one over %s", name, keyAccessToken, keyUserName, keyPassword, remote.Scheme)}
+}
+
+func sshKey(key, password, knownHosts string) Credentials {
+	data := map[string][]byte{secrets.KeySSHPrivateKey: []byte(key), keyKnownHosts: []byte(knownHosts)}
+	if password != "" {
+		data[secrets.KeyPassword] = []byte(password)
+	}
+	return Credentials{Data: data}
+}
+
+func userAndPassword(user, password string) Credentials {
+	return Credentials{Data: map[string][]byte{secrets.KeyUsername: []byte(user), secrets.KeyPassword: []byte(password)}}
+}
+
+// hidden stands for a credential in a text.
+const hidden = "[secret]"
+
+// Mask hides the credentials in a text that source-controller wrote.
+func (c Credentials) Mask(text string) string {
+	for _, key := range []string{secrets.KeyPassword, secrets.KeySSHPrivateKey, secrets.KeyGitHubAppPrivateKey} {
+		for line := range strings.Lines(string(c.Data[key])) {
+			// The first and the last line of a key are the same in all of them.
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "-----") {
+				text = strings.ReplaceAll(text, line, hidden)
+			}
+		}
+	}
+	return text
+}

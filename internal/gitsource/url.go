@@ -1,0 +1,89 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gitsource
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+)
+
+const urlField = "spec.projectRepo"
+
+// Remote is where a git repository is.
+type Remote struct {
+	// URL as source-controller takes it, without a password. It has a user over ssh
+	// only.
+	URL string
+	// Scheme is https, http or ssh.
+	Scheme string
+	// Host without its port, and the Port where one is given.
+	Host, Port string
+	// User and Password that the URL was written with, for https and http.
+	User, Password string
+}
+
+// IsSSH tells whether the repository is reached over ssh.
+func (r Remote) IsSSH() bool { return r.Scheme == "ssh" }
+
+// scpLike is the short form of git for ssh, <user>@<host>:<path>. What follows the
+// colon is a path, never a port.
+var scpLike = regexp.MustCompile(`^([^@/:\s]+)@([^@/:\s]+|\[[0-9a-fA-F:.]+\]):(.+)$`)
+
+// ParseURL reads the URL of a repository. The error is an inputs.InvalidError and
+// has no part of the URL that may be a credential.
+func ParseURL(text string) (Remote, error) {
+	text = strings.TrimSpace(text)
+	if !strings.Contains(text, "://") {
+		short := scpLike.FindStringSubmatch(text)
+		if short == nil {
+			return Remote{}, invalidURL("is not a URL of a git repository: write it as https://<host>/<path> or ssh://<user>@<host>/<path>")
+		}
+		text = fmt.Sprintf("ssh://%s@%s/%s", short[1], short[2], strings.TrimPrefix(short[3], "/"))
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		// The error of net/url has the URL in it.
+		return Remote{}, invalidURL("is not a valid URL: write it as https://<host>/<path> or ssh://<user>@<host>/<path>")
+	}
+	return remoteOf(u)
+}
+
+// remoteOf checks what source-controller would refuse, or would show to everybody.
+func remoteOf(u *url.URL) (Remote, error) {
+	switch u.Scheme {
+	case "https", "http", "ssh":
+	case "file":
+		return Remote{}, invalidURL("is a path on a disk, which source-controller does not read: use the https, http or ssh URL of a git server")
+	default:
+		return Remote{}, invalidURL(fmt.Sprintf("has the scheme %q: source-controller reaches git servers over https, http and ssh only", u.Scheme))
+	}
+	switch {
+	case u.Hostname() == "":
+		return Remote{}, invalidURL("has no host")
+	case strings.Trim(u.Path, "/") == "":
+		return Remote{}, invalidURL("has no path of a repository")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return Remote{}, invalidURL("must not have a query or a fragment, as the URL is shown to everybody: credentials belong into spec.gitAuth, and a branch into spec.branch")
+	}
+	r := Remote{Scheme: u.Scheme, Host: u.Hostname(), Port: u.Port()}
+	plain := *u
+	password, hasPassword := u.User.Password()
+	switch {
+	case !r.IsSSH():
+		r.User, r.Password = u.User.Username(), password
+		plain.User = nil
+	case hasPassword:
+		return Remote{}, invalidURL("must not have a password: over ssh a key is needed, in spec.gitAuth.sshAuth")
+	}
+	r.URL = plain.String()
+	return r, nil
+}
+
+func invalidURL(problem string) error {
+	return &inputs.InvalidError{Field: urlField, Problem: problem}
+}
