@@ -32,7 +32,7 @@ func (r Remote) IsSSH() bool { return r.Scheme == "ssh" }
 
 // scpLike is the short form of git for ssh, <user>@<host>:<path>. What follows the
 // colon is a path, never a port.
-var scpLike = regexp.MustCompile(`^([^@/:\s]+)@([^@/:\s]+|\[[0-9a-fA-F:.]+\]):(.+)$`)
+var scpLike = regexp.MustCompile(`^([^@/:\s]+)@(\[[0-9a-fA-F:.]+\]|[^@/:\s\[\]]+):(.+)$`)
 
 // ParseURL reads the URL of a repository. The error is an inputs.InvalidError and
 // has no part of the URL that may be a credential.
