@@ -8,10 +8,12 @@ package v1
 // name of the Stack: source-controller does all that is done with git.
 type GitSource struct {
 	// ProjectRepo is the URL of the git repository that holds the program: over
-	// https, http or ssh, or as <user>@<host>:<path>. The controller keeps a
-	// GitRepository of the same name as the Stack for it, so source-controller
-	// must be installed. It is polled at the interval of the Stack. A
-	// GitRepository and fluxSource can do more, such as tags and signatures.
+	// https, http or ssh, or as <user>@<host>:<path>. A user and a password in it
+	// are kept in a Secret. The controller keeps a GitRepository of the same name
+	// as the Stack for it, so source-controller must be installed. A branch is
+	// polled at the interval of the Stack, and not while it is suspended. A
+	// GitRepository and fluxSource can do more, such as semver ranges and
+	// signatures.
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	ProjectRepo string `json:"projectRepo,omitempty"`
@@ -41,16 +43,18 @@ type GitSource struct {
 	// +optional
 	Shallow bool `json:"shallow,omitempty"`
 
-	// GitAuth are the credentials for the repository. Where more than one kind is
-	// given the first of sshAuth, accessToken, basicAuth and githubApp counts.
-	// Defaults to none, for a public repository.
+	// GitAuth are the credentials for the repository. Over ssh that is sshAuth, over
+	// https the first that is given of accessToken, basicAuth and githubApp. What
+	// does not fit the URL is left alone. Defaults to the user and the password in
+	// projectRepo, and without those to none, for a public repository.
 	// +optional
 	GitAuth *GitAuth `json:"gitAuth,omitempty"`
 
 	// GitAuthSecret names a Secret in the namespace of the Stack with the
-	// credentials for the repository: sshPrivateKey with or without password, or
-	// accessToken, or username and password, of which the first that is there
-	// counts. gitAuth takes its place where both are given.
+	// credentials for the repository. Over ssh these are sshPrivateKey, with
+	// password where the key has one, and known_hosts as for gitAuth. Over https
+	// they are accessToken, or else username and password. gitAuth takes its place
+	// where both are given.
 	//
 	// Deprecated: use gitAuth.
 	// +kubebuilder:validation:MaxLength=253
@@ -60,7 +64,8 @@ type GitSource struct {
 
 // GitAuth are credentials for a git repository.
 type GitAuth struct {
-	// PersonalAccessToken for the repository over https.
+	// PersonalAccessToken for the repository over https. It is given with the user
+	// in projectRepo, or with git where that has none.
 	// +optional
 	PersonalAccessToken *ResourceRef `json:"accessToken,omitempty"`
 
@@ -92,7 +97,7 @@ type GitSSHAuth struct {
 	// known_hosts. source-controller connects to no server whose key it does not
 	// know. Defaults to the key known_hosts of the Secret that sshPrivateKey is
 	// in, and without that to the keys that github.com, gitlab.com and
-	// bitbucket.org publish.
+	// bitbucket.org publish. For any other server one of the first two is needed.
 	// +optional
 	KnownHosts *ResourceRef `json:"knownHosts,omitempty"`
 }
