@@ -42,7 +42,7 @@ test: ## Run every test
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: test-unit
-test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/etcd bin/kube-apiserver ## Run the tests of the packages, against the real Pulumi
+test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/etcd bin/kube-apiserver bin/crds/source-controller ## Run the tests of the packages, against the real Pulumi
 	$(if $(RACE),,@echo "no C compiler found: testing without the race detector")
 	go test $(RACE) ./internal/... .
 	cd api && go test $(RACE) ./...

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +23,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -110,6 +112,7 @@ func (quietEvents) AnnotatedEventf(runtime.Object, map[string]string, string, st
 type orderedCluster struct {
 	client.Client
 	runner *promptRunner
+	config *rest.Config
 	// ahead is how far the controller's clock is ahead.
 	ahead *atomic.Int64
 }
@@ -128,6 +131,7 @@ func startOrderedCluster(t *testing.T, options ctrl.Options, changes ...func(*St
 
 	scheme := runtime.NewScheme()
 	g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
+	g.Expect(sourcev1.AddToScheme(scheme)).To(Succeed())
 	g.Expect(v1.AddToScheme(scheme)).To(Succeed())
 	options.Scheme, options.Logger, options.Metrics = scheme, logr.Discard(), metricsserver.Options{BindAddress: "0"}
 	options.Controller = ctrlconfig.Controller{SkipNameValidation: ptr.To(true)} // the test may be repeated in one process
@@ -156,7 +160,7 @@ func startOrderedCluster(t *testing.T, options ctrl.Options, changes ...func(*St
 	})
 	c, err := client.New(plane.RESTConfig(), client.Options{Scheme: scheme})
 	g.Expect(err).NotTo(HaveOccurred())
-	return &orderedCluster{Client: c, runner: runner, ahead: ahead}
+	return &orderedCluster{Client: c, runner: runner, config: plane.RESTConfig(), ahead: ahead}
 }
 
 // orderedTenant is a namespace of it.
