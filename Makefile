@@ -22,7 +22,7 @@ RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 # The demo must not have to wait for what only the tests use.
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
-TOOLS := $(DEMO_TOOLS) bin/kubectl bin/notification-controller bin/versitygw bin/crds/notification-controller
+TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/kubectl bin/notification-controller bin/versitygw bin/crds/notification-controller
 # A second job, where make was not told of any.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2)
 
@@ -117,10 +117,11 @@ $(eval $(call tool,staticcheck,staticcheck,honnef.co/go/tools/cmd/staticcheck,ho
 bin/pulumi-language-yaml: | bin/pulumi
 
 # Not in bin/ itself: Pulumi takes a plugin beside its own program for an ambient one, and warns of it with each diagnostic.
-bin/lab/pulumi-resource-lab: $(shell find tests/lab -name '*.go' -o -name 'go.*' 2>/dev/null)
-	@echo "building pulumi-resource-lab (first time takes about 1 minute)..."
+# pulumi-resource-standin stands in for the providers of clouds, under the name that it is started by.
+bin/lab/pulumi-resource-%: $(shell find tests/lab -name '*.go' -o -name 'go.*' 2>/dev/null)
+	@echo "building pulumi-resource-$* (first time takes about 1 minute)..."
 	@mkdir -p bin
-	@CGO_ENABLED=0 go build -C tests/lab -trimpath -o ../../bin/lab/pulumi-resource-lab ./cmd/pulumi-resource-lab
+	@CGO_ENABLED=0 go build -C tests/lab -trimpath -o ../../bin/lab/pulumi-resource-$* ./cmd/pulumi-resource-$*
 	@touch $@
 
 # Tests install the CRDs of Flux's controllers from here, so that they need no module cache.

@@ -33,7 +33,7 @@ func CanIsolate() error {
 func (s *System) StartInPod(name string) (*process.Process, error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	if err := s.installLab(s.Path(name)); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := installPlugins(s.Path(name)); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
 	}
 	unshare, err := exec.LookPath("unshare")

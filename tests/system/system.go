@@ -32,8 +32,6 @@ import (
 
 const (
 	startTimeout = 60 * time.Second
-	// labPlugin is where Pulumi looks for the lab provider among its plugins.
-	labPlugin = "resource-lab-v0.1.0"
 	// controllerGrace is how long a controller may take to end: longer than its
 	// runs take to stop.
 	controllerGrace = 60 * time.Second
@@ -126,7 +124,7 @@ func (s *System) start(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.installLab(s.DataDir()); err != nil {
+	if err := installPlugins(s.DataDir()); err != nil {
 		return err
 	}
 	return s.StartController()
@@ -178,23 +176,6 @@ func Scheme() (*apiruntime.Scheme, error) {
 	return scheme, nil
 }
 
-// installLab puts the lab provider among the plugins of the controller, as an
-// administrator would: on PATH Pulumi would warn of it with each diagnostic.
-func (s *System) installLab(dataDir string) error {
-	lab, err := process.FindBin(filepath.Join("lab", "pulumi-resource-lab"))
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(dataDir, "plugins", labPlugin)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("installing the lab provider: %w", err)
-	}
-	if err := os.Symlink(lab, filepath.Join(dir, "pulumi-resource-lab")); err != nil {
-		return fmt.Errorf("installing the lab provider: %w", err)
-	}
-	return nil
-}
-
 // StartController starts the controller, also again after its end.
 func (s *System) StartController() error {
 	s.changing.Lock()
@@ -210,7 +191,7 @@ func (s *System) StartAnother() (*process.Process, error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	name := fmt.Sprintf("another-%d", len(s.others)+1)
-	if err := s.installLab(s.Path(name)); err != nil {
+	if err := installPlugins(s.Path(name)); err != nil {
 		return nil, err
 	}
 	another, _, err := s.startController(s.Path(name), s.Path(name+".log"), nil)

@@ -1,0 +1,190 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package standin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	p "github.com/pulumi/pulumi-go-provider"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/property"
+)
+
+// Place is where the resources of a package are.
+type Place interface {
+	// Create makes the thing and returns its id.
+	Create(ctx context.Context, thing Thing) (id string, err error)
+	// Read returns the inputs as they are now, and false if the thing is gone.
+	Read(ctx context.Context, thing Thing) (inputs property.Map, found bool, err error)
+	// Update makes the thing as its inputs say.
+	Update(ctx context.Context, thing Thing) error
+	// Delete removes the thing. That it is gone already is no error.
+	Delete(ctx context.Context, thing Thing) error
+}
+
+// provider is a running stand-in.
+type provider struct {
+	pkg    Package
+	schema string
+
+	configured sync.Mutex
+	config     property.Map
+	place      Place
+}
+
+// New builds the provider of a package.
+func New(pkg Package) (p.Provider, error) {
+	schema, err := schemaOf(pkg)
+	if err != nil {
+		return p.Provider{}, err
+	}
+	s := &provider{pkg: pkg, schema: schema}
+	return p.Provider{
+		GetSchema:   s.getSchema,
+		CheckConfig: s.checkConfig,
+		DiffConfig:  s.diffConfig,
+		Configure:   s.configure,
+		Invoke:      s.invoke,
+		Check:       s.check,
+		Diff:        s.diff,
+		Create:      s.create,
+		Read:        s.read,
+		Update:      s.update,
+		Delete:      s.delete,
+		Cancel:      func(context.Context) error { return nil },
+	}, nil
+}
+
+func (s *provider) getSchema(context.Context, p.GetSchemaRequest) (p.GetSchemaResponse, error) {
+	return p.GetSchemaResponse{Schema: s.schema}, nil
+}
+
+func (s *provider) checkConfig(_ context.Context, req p.CheckRequest) (p.CheckResponse, error) {
+	return p.CheckResponse{Inputs: req.Inputs}, nil
+}
+
+// diffConfig has no change of the configuration replace what there is.
+func (s *provider) diffConfig(context.Context, p.DiffRequest) (p.DiffResponse, error) {
+	return p.DiffResponse{}, nil
+}
+
+func (s *provider) configure(_ context.Context, req p.ConfigureRequest) error {
+	place, err := s.pkg.Open(req.Args)
+	if err != nil {
+		return fmt.Errorf("stand-in for %s: %w", s.pkg.Name, err)
+	}
+	s.configured.Lock()
+	defer s.configured.Unlock()
+	s.config, s.place = req.Args, place
+	return nil
+}
+
+func (s *provider) invoke(_ context.Context, req p.InvokeRequest) (p.InvokeResponse, error) {
+	function, ok := s.pkg.Functions[string(req.Token)]
+	if !ok {
+		return p.InvokeResponse{}, fmt.Errorf("the stand-in for %s has no function %s", s.pkg.Name, req.Token)
+	}
+	return p.InvokeResponse{Return: function.Of(req.Args)}, nil
+}
+
+// thing puts together what an operation is about.
+func (s *provider) thing(urn resource.URN, id string, inputs property.Map) (Thing, Place, error) {
+	token := string(urn.Type())
+	table, ok := s.pkg.Resources[token]
+	if !ok {
+		return Thing{}, nil, fmt.Errorf("the stand-in for %s has no resource %s", s.pkg.Name, token)
+	}
+	s.configured.Lock()
+	defer s.configured.Unlock()
+	return Thing{Token: token, Resource: table, ID: id, Name: urn.Name(), URN: string(urn), Inputs: inputs, Config: s.config}, s.place, nil
+}
+
+func (s *provider) check(_ context.Context, req p.CheckRequest) (p.CheckResponse, error) {
+	thing, _, err := s.thing(req.Urn, "", req.Inputs)
+	if err != nil {
+		return p.CheckResponse{}, err
+	}
+	return p.CheckResponse{Inputs: withSecrets(thing.Resource, req.Inputs), Failures: check(thing.Resource, req.Inputs)}, nil
+}
+
+func (s *provider) diff(_ context.Context, req p.DiffRequest) (p.DiffResponse, error) {
+	thing, _, err := s.thing(req.Urn, req.ID, req.Inputs)
+	if err != nil {
+		return p.DiffResponse{}, err
+	}
+	return diff(thing.Resource, req.OldInputs, req.Inputs, req.IgnoreChanges), nil
+}
+
+func (s *provider) create(ctx context.Context, req p.CreateRequest) (p.CreateResponse, error) {
+	thing, place, err := s.thing(req.Urn, "", req.Properties)
+	if err != nil {
+		return p.CreateResponse{}, err
+	}
+	if !req.DryRun {
+		if thing.ID, err = place.Create(ctx, thing); err != nil {
+			return p.CreateResponse{}, err
+		}
+	}
+	return p.CreateResponse{ID: thing.ID, Properties: outputs(thing, req.DryRun)}, nil
+}
+
+// read keeps the outputs that the state has: some of them, such as a password, are made once.
+func (s *provider) read(ctx context.Context, req p.ReadRequest) (p.ReadResponse, error) {
+	thing, place, err := s.thing(req.Urn, req.ID, req.Inputs)
+	if err != nil {
+		return p.ReadResponse{}, err
+	}
+	inputs, found, err := place.Read(ctx, thing)
+	if err != nil || !found {
+		return p.ReadResponse{}, err
+	}
+	thing.Inputs = inputs
+	return p.ReadResponse{ID: req.ID, Inputs: inputs, Properties: keep(outputs(thing, false), req.Properties, thing.Resource)}, nil
+}
+
+func (s *provider) update(ctx context.Context, req p.UpdateRequest) (p.UpdateResponse, error) {
+	thing, place, err := s.thing(req.Urn, req.ID, req.Inputs)
+	if err != nil {
+		return p.UpdateResponse{}, err
+	}
+	if !req.DryRun {
+		if err := place.Update(ctx, thing); err != nil {
+			return p.UpdateResponse{}, err
+		}
+	}
+	return p.UpdateResponse{Properties: keep(outputs(thing, false), req.State, thing.Resource)}, nil
+}
+
+func (s *provider) delete(ctx context.Context, req p.DeleteRequest) error {
+	inputs := req.OldInputs
+	if inputs.Len() == 0 {
+		inputs = req.Properties
+	}
+	thing, place, err := s.thing(req.Urn, req.ID, inputs)
+	if err != nil {
+		return err
+	}
+	return place.Delete(ctx, thing)
+}
+
+// keep puts the outputs of the state that are made once in place of new ones.
+func keep(now, state property.Map, table Resource) property.Map {
+	for name, output := range table.Outputs {
+		if value, ok := state.GetOk(name); ok && output.Once {
+			now = now.Set(name, value)
+		}
+	}
+	return now
+}
+
+// idOf makes the beginning of an id.
+func (t Thing) idOf() string {
+	if t.Resource.Prefix != "" {
+		return t.Resource.Prefix
+	}
+	return strings.ToLower(t.Name)
+}
