@@ -184,7 +184,7 @@ func (e *events) readDone(event *stepEvent) string {
 	meta := event.Metadata
 	if meta.Type == stackType {
 		if meta.New != nil {
-			e.outputs = meta.New.Outputs
+			e.outputs = knownOutputs(meta.New.Outputs)
 		}
 		return ""
 	}
