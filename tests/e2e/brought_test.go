@@ -93,8 +93,8 @@ func (t *tenant) nowhere(object *unstructured.Unstructured) {
 	t.test.Fatalf("there is no place for %s %s", object.GetKind(), object.GetName())
 }
 
-// repository is the place of a GitRepository that follows this one.
-func (t *tenant) repository(repo *sources.GitRepo) func(*unstructured.Unstructured) {
+// following is the place of a GitRepository that follows this repository.
+func (t *tenant) following(repo *sources.GitRepo) func(*unstructured.Unstructured) {
 	return func(object *unstructured.Unstructured) {
 		t.test.Helper()
 		t.Expect(object.GetKind()).To(Equal(sourcev1.GitRepositoryKind))

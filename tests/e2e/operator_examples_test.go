@@ -48,7 +48,7 @@ func TestThePulumiOperatorsFluxSourceRuns(t *testing.T) {
 	u := newTenant(t, shared)
 	const body = "resources:\n  one:\n    type: random:RandomPassword\n    properties: {length: 20}\noutputs:\n  password: ${one.result}\n"
 	repo := u.repo("programs", in("random-yaml", project("random-yaml", body)))
-	stack := u.bring(example("flux-source"), u.repository(repo), withoutAPod)["random-from-flux"]
+	stack := u.bring(example("flux-source"), u.following(repo), withoutAPod)["random-from-flux"]
 	u.awaitReady(stack)
 	u.Expect(u.textOf(stack, "password")).To(Equal("[secret]"))
 	u.destroyedWith(stack, "random-yaml")

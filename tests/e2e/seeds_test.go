@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"bytes"
 	"testing"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -59,10 +60,11 @@ func TestTheStaticWebsiteOf2022RunsAsItWasPrinted(t *testing.T) {
 	program := &v1.Program{}
 	program.Name, program.Namespace = "staticwebsite", u.namespace
 	edit(u, program, func(p *v1.Program) {
-		p.Program.Resources["index.html"].Properties["content"] = jsonText("Hello again")
+		properties := p.Program.Resources["index.html"].Properties
+		properties.Raw = bytes.Replace(properties.Raw, []byte("Hello, world!"), []byte("Hello again"), 1)
 	})
 	u.awaitReady(stack, programEdited(program))
-	u.Expect(u.standIns()["index.html"].Inputs).To(HaveKeyWithValue("content", "Hello again"))
+	u.Expect(u.standIns()["index.html"].Inputs).To(HaveKeyWithValue("content", "<h1>Hello again</h1>"))
 	u.Expect(u.standIns()["bucket"]).To(Equal(made["bucket"]), "the rest is let be")
 
 	u.destroyedWith(stack, "staticwebsite")
@@ -81,7 +83,7 @@ func TestTheGitRepositoryOf2022IsFollowed(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
 	repo := u.repo("pkodev", in("basic", project("pkodev", website)))
-	stack := u.bring("seeds/pkodev-gitrepository.yaml", u.repository(repo))["pkodev"]
+	stack := u.bring("seeds/pkodev-gitrepository.yaml", u.following(repo))["pkodev"]
 	u.awaitReady(stack)
 	u.Expect(u.textOf(stack, "bucket")).To(Equal(u.standIns()["bucket"].ID))
 	u.destroyedWith(stack, "pkodev")

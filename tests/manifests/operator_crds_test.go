@@ -17,12 +17,12 @@ import (
 // The CRD of the Pulumi operator as far as a move is about it: which fields of what type it has. What is inside of a
 // field of spec is left open.
 
-// operatorFields are the types of fields by name.
-type operatorFields map[string]string
+// fieldTypes are the types of fields by name.
+type fieldTypes map[string]string
 
 // operatorSpecV1 are the fields of the operator v1.16.
-func operatorSpecV1() operatorFields {
-	return operatorFields{
+func operatorSpecV1() fieldTypes {
+	return fieldTypes{
 		"accessTokenSecret": "string", "backend": "string", "branch": "string", "commit": "string", "config": "object",
 		"continueResyncOnCommitMatch": "boolean", "destroyOnFinalize": "boolean", "envRefs": "object", "envSecrets": "array",
 		"envs": "array", "expectNoRefreshChanges": "boolean", "fluxSource": "object", "gitAuth": "object", "gitAuthSecret": "string",
@@ -33,9 +33,9 @@ func operatorSpecV1() operatorFields {
 }
 
 // operatorSpecV2 are the fields of the operator v2.9.
-func operatorSpecV2() operatorFields {
+func operatorSpecV2() fieldTypes {
 	fields := operatorSpecV1()
-	maps.Copy(fields, operatorFields{
+	maps.Copy(fields, fieldTypes{
 		"configRef": "object", "environment": "array", "preview": "boolean", "retryMaxBackoffDurationSeconds": "integer",
 		"runProgram": "boolean", "serviceAccountName": "string", "shallow": "boolean", "targetDependents": "boolean",
 		"updateTemplate": "object", "workspaceReclaimPolicy": "string", "workspaceTemplate": "object",
@@ -44,23 +44,23 @@ func operatorSpecV2() operatorFields {
 }
 
 // operatorLastUpdateV1 and operatorLastUpdateV2 are the fields of status.lastUpdate.
-func operatorLastUpdateV1() operatorFields {
-	return operatorFields{
+func operatorLastUpdateV1() fieldTypes {
+	return fieldTypes{
 		"lastAttemptedCommit": "string", "lastResyncTime": "date-time", "lastSuccessfulCommit": "string", "permalink": "string",
 		"state": "string",
 	}
 }
 
-func operatorLastUpdateV2() operatorFields {
+func operatorLastUpdateV2() fieldTypes {
 	fields := operatorLastUpdateV1()
-	maps.Copy(fields, operatorFields{
+	maps.Copy(fields, fieldTypes{
 		"failures": "integer", "generation": "integer", "message": "string", "name": "string", "reconcileRequest": "string", "type": "string",
 	})
 	return fields
 }
 
 // schema makes one of the fields. What an object or a list has in it stays as it is.
-func (f operatorFields) schema(required ...string) apiextensionsv1.JSONSchemaProps {
+func (f fieldTypes) schema(required ...string) apiextensionsv1.JSONSchemaProps {
 	made := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{}, Required: required}
 	for name, kind := range f {
 		field := apiextensionsv1.JSONSchemaProps{Type: kind}
@@ -78,7 +78,7 @@ func (f operatorFields) schema(required ...string) apiextensionsv1.JSONSchemaPro
 }
 
 func conditionsSchema() apiextensionsv1.JSONSchemaProps {
-	item := operatorFields{
+	item := fieldTypes{
 		"lastTransitionTime": "date-time", "message": "string", "observedGeneration": "integer", "reason": "string", "status": "string", "type": "string",
 	}.schema("lastTransitionTime", "message", "reason", "status", "type")
 	reason := item.Properties["reason"]
@@ -90,11 +90,11 @@ func conditionsSchema() apiextensionsv1.JSONSchemaProps {
 // operatorCRD is the CRD of the operator v1, or of v2.
 func operatorCRD(v2 bool) *apiextensionsv1.CustomResourceDefinition {
 	spec, last := operatorSpecV1(), operatorLastUpdateV1()
-	status := operatorFields{"outputs": "object", "observedGeneration": "integer", "observedReconcileRequest": "string"}.schema()
+	status := fieldTypes{"outputs": "object", "observedGeneration": "integer", "observedReconcileRequest": "string"}.schema()
 	if v2 {
 		spec, last = operatorSpecV2(), operatorLastUpdateV2()
-		status.Properties["projectInfo"] = operatorFields{"name": "string", "runtime": "string"}.schema("name", "runtime")
-		status.Properties["currentUpdate"] = operatorFields{"generation": "integer", "reconcileRequest": "string", "name": "string", "commit": "string"}.schema()
+		status.Properties["projectInfo"] = fieldTypes{"name": "string", "runtime": "string"}.schema("name", "runtime")
+		status.Properties["currentUpdate"] = fieldTypes{"generation": "integer", "reconcileRequest": "string", "name": "string", "commit": "string"}.schema()
 	}
 	status.Properties["lastUpdate"], status.Properties["conditions"] = last.schema(), conditionsSchema()
 	served := func(name string, storage bool) apiextensionsv1.CustomResourceDefinitionVersion {

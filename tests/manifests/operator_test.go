@@ -4,7 +4,9 @@
 package manifests
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,16 +18,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// operatorFields are the fields of a Stack of the Pulumi operator, of v1.16 and of v2.
+// operatorFields are the fields of a Stack of the Pulumi operator, and in place of gitAuth those in it.
 func operatorFields() []string {
-	return []string{
-		"accessTokenSecret", "envs", "envRefs", "envSecrets", "backend", "stack", "config", "secrets", "configRef", "secretsRef",
-		"secretsProvider", "projectRepo", "gitAuthSecret", "gitAuth.accessToken", "gitAuth.sshAuth", "gitAuth.basicAuth",
-		"gitAuth.githubApp", "repoDir", "commit", "branch", "shallow", "fluxSource", "programRef", "targets", "targetDependents",
-		"prerequisites", "continueResyncOnCommitMatch", "refresh", "expectNoRefreshChanges", "destroyOnFinalize", "runProgram",
-		"retryOnUpdateConflict", "useLocalStackOnly", "resyncFrequencySeconds", "serviceAccountName", "workspaceTemplate",
-		"workspaceReclaimPolicy", "environment", "updateTemplate", "retryMaxBackoffDurationSeconds", "preview",
-	}
+	fields := operatorSpecV2()
+	delete(fields, "gitAuth")
+	return append(slices.Sorted(maps.Keys(fields)), "gitAuth.accessToken", "gitAuth.sshAuth", "gitAuth.basicAuth", "gitAuth.githubApp")
 }
 
 // operatorStacks are the Stacks that are kept for the tests, by the file that they are in.
