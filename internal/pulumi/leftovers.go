@@ -69,15 +69,14 @@ func marked(runID string) ([]*os.Process, error) {
 	}
 	var found []*os.Process
 	for _, pid := range pids {
-		environ := fmt.Sprintf("/proc/%d/environ", pid)
-		if !hasMark(environ, runID) {
+		if !hasMark(pid, runID) {
 			continue
 		}
 		process, err := os.FindProcess(pid)
 		if err != nil {
 			continue
 		}
-		if !hasMark(environ, runID) {
+		if !hasMark(pid, runID) {
 			release([]*os.Process{process})
 			continue
 		}
@@ -105,15 +104,30 @@ func processes() ([]int, error) {
 }
 
 // hasMark is false for a process that is gone, or is another user's.
-func hasMark(environ, runID string) bool {
-	text, err := os.ReadFile(environ)
-	if err != nil {
-		return false
-	}
+func hasMark(pid int, runID string) bool {
 	mark := []byte(runVariable + "=" + runID)
+	text := environOf(pid)
 	return bytes.Contains(text, mark) && slices.ContainsFunc(bytes.Split(text, []byte{0}), func(variable []byte) bool {
 		return bytes.Equal(variable, mark)
 	})
+}
+
+// environOf reads the environment of a process. In the middle of an exec there is
+// none for a moment: a process that has a program and no environment is looked at
+// again, or it would be taken for gone. Kernel threads and zombies have no program.
+func environOf(pid int) []byte {
+	dir := fmt.Sprintf("/proc/%d", pid)
+	for range 5 {
+		text, err := os.ReadFile(dir + "/environ")
+		if err != nil || len(text) > 0 {
+			return text
+		}
+		if _, err := os.Readlink(dir + "/exe"); err != nil {
+			return nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return nil
 }
 
 func release(processes []*os.Process) {
