@@ -27,7 +27,8 @@ type GitSource struct {
 
 	// Commit of the repository to apply, by its full hash. With projectRepo
 	// either branch or commit is required.
-	// +kubebuilder:validation:Pattern="^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})?$"
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})?$')",message="must be the full hash of a commit, of 40 or 64 hexadecimal digits"
 	// +optional
 	Commit string `json:"commit,omitempty"`
 

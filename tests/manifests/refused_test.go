@@ -26,18 +26,18 @@ func testRefused(t *testing.T, server *api) {
 	for _, test := range refusedPrograms() {
 		t.Run(test.name, func(t *testing.T) { server.refuses(t, namespace, program(t, test.text), test.message) })
 	}
-	t.Run("without strict validation a field of the Pulumi operator is dropped, and no source is left", func(t *testing.T) {
-		object := stack(t, "{stack: o/p/dev, projectRepo: https://example.com/repo, branch: main}")
+	t.Run("without strict validation a field that is not known is dropped, and no source is left", func(t *testing.T) {
+		object := stack(t, "{stack: o/p/dev, projectRepository: https://example.com/repo}")
 		object.SetNamespace(namespace)
 		NewWithT(t).Expect(server.lenient.Create(t.Context(), object)).To(MatchError(ContainSubstring(oneSource)))
 	})
 	t.Run("a server-side apply names a field that is not known", func(t *testing.T) {
-		object := stack(t, "{stack: dev, programRef: {name: p}, projectRepo: https://example.com/repo}")
+		object := stack(t, "{stack: dev, programRef: {name: p}, projectRepository: https://example.com/repo}")
 		object.SetNamespace(namespace)
 		object.SetGenerateName("")
 		object.SetName("applied")
 		err := server.strict.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"))
-		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(".spec.projectRepo: field not declared in schema")))
+		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(".spec.projectRepository: field not declared in schema")))
 	})
 }
 
@@ -72,10 +72,12 @@ func refusedStacks() []refusal {
 			"spec.envRefs[A]: Invalid value: literal is required when type is Literal"},
 		{"a key of a Secret that is not named", "{stack: dev, programRef: {name: p}, envRefs: {A: {type: Secret, secret: {name: s}}}}",
 			"spec.envRefs.A.secret.key: Required value"},
-		{"a value from the controller's environment", "{stack: dev, programRef: {name: p}, envRefs: {A: {type: Env, env: {name: HOME}}}}",
-			`unknown field "spec.envRefs.A.env"`},
-		{"a type of reference that is not known", "{stack: dev, programRef: {name: p}, envRefs: {A: {type: Env}}}",
-			`spec.envRefs.A.type: Unsupported value: "Env": supported values: "Secret", "Literal"`},
+		{"a variable of the controller that is not named", "{stack: dev, programRef: {name: p}, envRefs: {A: {type: Env}}}",
+			"spec.envRefs[A]: Invalid value: env is required when type is Env"},
+		{"a file of the controller that is not named", "{stack: dev, programRef: {name: p}, secretsRef: {a: {type: FS, literal: {value: x}}}}",
+			"spec.secretsRef[a]: Invalid value: filesystem is required when type is FS"},
+		{"a type of reference that is not known", "{stack: dev, programRef: {name: p}, envRefs: {A: {type: Vault}}}",
+			`spec.envRefs.A.type: Unsupported value: "Vault": supported values: "Secret", "Literal", "Env", "FS"`},
 		{"an interval in days", "{stack: dev, programRef: {name: p}, interval: 1d}", "spec.interval in body " + durations},
 		{"an interval without a unit", "{stack: dev, programRef: {name: p}, interval: '60'}", "spec.interval in body " + durations},
 		{"an interval that is a number", "{stack: dev, programRef: {name: p}, interval: 60}", `spec.interval: Invalid value: "integer"`},
@@ -94,8 +96,21 @@ func refusedStacks() []refusal {
 		{"a prerequisite without a name", "{stack: dev, programRef: {name: p}, prerequisites: [{name: ''}]}", "spec.prerequisites[0].name in body should be at least 1 chars long"},
 		{"a prerequisite that can never be new enough", "{stack: dev, programRef: {name: p}, prerequisites: [{name: a, requirement: {succeededWithinDuration: 0s}}]}", "must be longer than 0s"},
 		{"a prerequisite of another namespace", "{stack: dev, programRef: {name: p}, prerequisites: [{name: a, namespace: b}]}", `unknown field "spec.prerequisites[0].namespace"`},
-		{"a field that is not known", "{stack: dev, programRef: {name: p}, projectRepo: https://example.com/repo}",
-			`strict decoding error: unknown field "spec.projectRepo"`},
+		{"a field that is not known", "{stack: dev, programRef: {name: p}, projectRepository: https://example.com/repo}",
+			`strict decoding error: unknown field "spec.projectRepository"`},
+		{"a repository and a Program", "{stack: dev, programRef: {name: p}, projectRepo: https://example.com/repo, branch: main}", oneSource},
+		{"a branch and a commit", "{stack: dev, projectRepo: https://example.com/repo, branch: main, commit: " + strings.Repeat("a", 40) + "}",
+			"branch and commit exclude each other: remove one"},
+		{"a repository with neither", "{stack: dev, projectRepo: https://example.com/repo}", "projectRepo needs a branch or a commit: add one"},
+		{"a branch of no repository", "{stack: dev, programRef: {name: p}, branch: main}", "belong to projectRepo: remove them, or add projectRepo"},
+		{"a commit that is a part of its hash", "{stack: dev, projectRepo: https://example.com/repo, commit: abc1234}", `spec.commit: Invalid value: "abc1234": must be the full hash of a commit, of 40 or 64 hexadecimal digits`},
+		{"outputs to a Secret without a name", "{stack: dev, programRef: {name: p}, writeOutputsToSecret: {keys: [a]}}", "spec.writeOutputsToSecret.name: Required value"},
+		{"outputs to a Secret of a name that none can have", "{stack: dev, programRef: {name: p}, writeOutputsToSecret: {name: My_Outputs}}",
+			"spec.writeOutputsToSecret.name in body should match"},
+		{"a resync frequency below zero", "{stack: dev, programRef: {name: p}, resyncFrequencySeconds: -1}",
+			"spec.resyncFrequencySeconds in body should be greater than or equal to 0"},
+		{"a reclaim policy that is not known", "{stack: dev, programRef: {name: p}, workspaceReclaimPolicy: Recycle}",
+			`spec.workspaceReclaimPolicy: Unsupported value: "Recycle": supported values: "Retain", "Delete"`},
 	}
 }
 
