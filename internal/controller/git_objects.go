@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -50,7 +51,12 @@ func (r *StackReconciler) keepGit(ctx context.Context, stack *v1.Stack, spec sou
 	}
 	// Before anything is made: what is noted is found again, also by a process that
 	// has not made it.
-	if err := r.patchStatus(ctx, stack, func() { stack.Status.GitRepository = key.Name }); err != nil {
+	if err := r.patchStatus(ctx, stack, func() {
+		stack.Status.GitRepository = key.Name
+		if !conditions.Has(stack, meta.ReadyCondition) {
+			markWaiting(stack, fmt.Sprintf("Keeping GitRepository %s for spec.projectRepo", key))
+		}
+	}); err != nil {
 		return nil, err
 	}
 	version, err := r.keepGitSecret(ctx, stack, data)

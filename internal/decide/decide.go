@@ -273,9 +273,14 @@ func recovered(o Observation) (Decision, bool) {
 	return retry(o, operation(o)), true
 }
 
+// failedBefore tries again at once when the spec was edited since, also in a field
+// that is none of the inputs: the edit may be what mends the failure.
 func failedBefore(o Observation) (Decision, bool) {
 	if o.Last.Succeeded {
 		return Decision{}, false
+	}
+	if o.Edited {
+		return Decision{Action: Start, Operation: operation(o)}, true
 	}
 	return retry(o, operation(o)), true
 }

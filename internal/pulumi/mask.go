@@ -61,11 +61,13 @@ func newMasker(values []string) *masker {
 	return m
 }
 
-// asTexts adds what becomes of values that are not text: JSON, gRPC and terminals
-// put a character in the place of each byte that is none, or of all in a row.
+// asTexts adds the texts in values that are JSON, and what becomes of values that
+// are not text: JSON, gRPC and terminals put a character in the place of each byte
+// that is none, or of all in a row.
 func asTexts(values []string) []string {
 	texts := slices.Clone(values)
 	for _, value := range values {
+		texts = append(texts, textsInJSON(value)...)
 		if !utf8.ValidString(value) {
 			texts = append(texts, string([]rune(value)), strings.ToValidUTF8(value, string(utf8.RuneError)))
 		}

@@ -28,8 +28,9 @@ type fate struct {
 
 // fates tells for each field of the Pulumi operator's Stack what the controller does with it.
 func fates() map[string]fate {
-	const ssh, git = "there is no ssh server to clone from", "the fields of git have tests of their own, with servers that ask for credentials"
+	const git = "the fields of git have tests of their own, with servers that ask for credentials"
 	invalid := func(texts ...string) fate { return fate{stalled: v1.InvalidSpecReason, texts: texts} }
+	denied := func(texts ...string) fate { return fate{stalled: aclv1.AccessDeniedReason, texts: texts} }
 	return map[string]fate{
 		"accessTokenSecret":           {},
 		"backend":                     {},
@@ -40,21 +41,20 @@ func fates() map[string]fate {
 		"continueResyncOnCommitMatch": {},
 		"destroyOnFinalize":           {},
 		"envRefs":                     {},
-		"envRefs.env":                 invalid("spec.envRefs.PROXY", "--allow-controller-refs"),
-		"envRefs.filesystem":          invalid("spec.envRefs.GOOGLE_CREDENTIALS", "--allow-controller-refs"),
-		"envRefs.secret.namespace": {stalled: aclv1.AccessDeniedReason,
-			texts: []string{"spec.envRefs.PULUMI_ACCESS_TOKEN", "Secret/team-secrets/pulumi-api-secret"}},
-		"envSecrets":             {},
-		"environment":            invalid("spec.environment", "needs Pulumi Cloud"),
-		"envs":                   {},
-		"expectNoRefreshChanges": {},
-		"fluxSource":             {elsewhere: "the seeds run from sources"},
-		"gitAuth.accessToken":    {elsewhere: git},
-		"gitAuth.basicAuth":      {elsewhere: git},
-		"gitAuth.githubApp":      {elsewhere: git},
-		"gitAuth.sshAuth":        {elsewhere: ssh},
-		"gitAuthSecret":          {elsewhere: git},
-		"prerequisites":          {},
+		"envRefs.env":                 denied("spec.envRefs.PROXY", "--allow-controller-refs"),
+		"envRefs.filesystem":          denied("spec.envRefs.GOOGLE_CREDENTIALS", "--allow-controller-refs"),
+		"envRefs.secret.namespace":    denied("spec.envRefs.PULUMI_ACCESS_TOKEN", "Secret/team-secrets/pulumi-api-secret"),
+		"envSecrets":                  {},
+		"environment":                 invalid("spec.environment", "needs Pulumi Cloud"),
+		"envs":                        {},
+		"expectNoRefreshChanges":      {},
+		"fluxSource":                  {elsewhere: "the seeds run from sources"},
+		"gitAuth.accessToken":         {elsewhere: git},
+		"gitAuth.basicAuth":           {elsewhere: git},
+		"gitAuth.githubApp":           {elsewhere: git},
+		"gitAuth.sshAuth":             {elsewhere: git},
+		"gitAuthSecret":               {elsewhere: git},
+		"prerequisites":               {},
 		"preview": {failed: v1.PreviewFailedReason,
 			texts: []string{"the stack does not exist in the backend, and a preview does not create it"}},
 		"programRef":                     {},
@@ -75,7 +75,7 @@ func fates() map[string]fate {
 		"targets":                        {},
 		"updateTemplate":                 {},
 		"updateTemplate.parallel":        invalid("spec.updateTemplate.spec.parallel", "PULUMI_PARALLEL"),
-		"useLocalStackOnly":              {failed: v1.UpdateFailedReason, texts: []string{"no stack named"}},
+		"useLocalStackOnly":              {failed: v1.UpdateFailedReason, texts: []string{"is not in the backend", "spec.useLocalStackOnly"}},
 		"workspaceReclaimPolicy":         {},
 		"workspaceTemplate":              invalid("spec.workspaceTemplate", "remove it"),
 	}

@@ -71,7 +71,7 @@ config:
 resources:
   app:
     type: lab:index:Thing
-    properties: {name: app, value: "${kubeconfig}"}
+    properties: {name: app, value: {"fn::toJSON": "${kubeconfig}"}}
 `
 
 // outputs waits for the Secret to have the values, and nothing else.

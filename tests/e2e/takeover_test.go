@@ -97,7 +97,7 @@ func aStackThatNeverRanHere(u *tenant) {
 	u.delete(program)
 	u.awaitGone(program)
 	u.destroysAll(stack, "app")
-	u.Expect(u.verbs()).To(Equal([]string{"destroy"}))
+	u.Expect(u.verbs()).To(Equal([]string{"stack export", "destroy"}))
 }
 
 // byTheOperator makes a Stack, what it manages and its status as the Pulumi operator would, without this controller, which
