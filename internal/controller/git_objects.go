@@ -16,7 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -119,6 +118,8 @@ func (r *StackReconciler) keepGitSecret(ctx context.Context, stack *v1.Stack, da
 	switch {
 	case data == nil && errors.As(err, &notOurs):
 		return "", nil
+	case errors.As(err, &notOurs):
+		return "", err
 	case err != nil:
 		return "", fmt.Errorf("failed to read Secret %s: %w", key, err)
 	case data == nil && found:
@@ -260,8 +261,12 @@ func refused(verb string, object client.Object, err error) error {
 	if err == nil {
 		return nil
 	}
-	if apimeta.IsNoMatchError(err) {
-		return source.ReadError(sourcev1.GitRepositoryKind, client.ObjectKeyFromObject(object), err)
+	if _, ok := object.(*sourcev1.GitRepository); ok {
+		// A client that remembers the kind learns by the answer that it is gone.
+		notServed := source.ReadError(sourcev1.GitRepositoryKind, client.ObjectKeyFromObject(object), err)
+		if errors.Is(notServed, source.ErrNotServed) {
+			return notServed
+		}
 	}
 	wrapped := fmt.Errorf("failed to %s the object that is kept for spec.projectRepo: %w", verb, err)
 	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {

@@ -1,0 +1,73 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+)
+
+// The client remembers a kind that it has seen, so the CRDs that are removed under a
+// controller at work are another case than those that never were.
+func TestCRDsThatAreRemovedAreWaitedFor(t *testing.T) {
+	const holding = "tests.example.com/holding"
+	cluster := startOrderedCluster(t, ctrl.Options{})
+	u := cluster.tenant(t)
+	path, err := process.FindBin(filepath.Join("crds", "source-controller"))
+	u.Expect(err).NotTo(HaveOccurred())
+	crds := envtest.CRDInstallOptions{Paths: []string{path}, ErrorIfPathMissing: true}
+	_, err = envtest.InstallCRDs(cluster.config, crds)
+	u.Expect(err).NotTo(HaveOccurred())
+	u.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "token"}, StringData: map[string]string{"token": gitToken}})
+	soon := func(name string) {
+		u.createStack(name, fromRepo)
+		u.edit(name, func(s *v1.Stack) { s.Spec.RetryInterval = &metav1.Duration{Duration: time.Second} })
+	}
+	message := func(name string) func() string {
+		return func() string { return conditions.GetMessage(u.stack(name), meta.ReadyCondition) }
+	}
+	soon("old")
+	u.fetched("old", "1")
+	u.awaitApplied("old", "1")
+
+	// The CRD is terminating for as long as there is an object of it.
+	repo := u.repo(u, "old")
+	before := client.MergeFrom(repo.DeepCopy())
+	controllerutil.AddFinalizer(repo, holding)
+	u.Expect(u.Patch(u.ctx, repo, before)).To(Succeed())
+	u.Expect(envtest.UninstallCRDs(cluster.config, crds)).To(Succeed())
+	u.Eventually(message("old")).Should(ContainSubstring("is being deleted"))
+	soon("new")
+	u.Eventually(message("new")).Should(ContainSubstring("while custom resource definition is terminating"))
+
+	u.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(repo), repo)).To(Succeed())
+	before = client.MergeFrom(repo.DeepCopy())
+	controllerutil.RemoveFinalizer(repo, holding)
+	u.Expect(u.Patch(u.ctx, repo, before)).To(Succeed())
+	soon("newer")
+	for _, name := range []string{"old", "new", "newer"} {
+		u.Eventually(message(name)).Should(ContainSubstring("install source-controller"), name)
+	}
+
+	_, err = envtest.InstallCRDs(cluster.config, crds)
+	u.Expect(err).NotTo(HaveOccurred())
+	for _, name := range []string{"old", "new", "newer"} {
+		u.fetched(name, "2")
+		u.awaitApplied(name, "2")
+	}
+}
