@@ -9,7 +9,8 @@ package v1
 type GitSource struct {
 	// ProjectRepo is the URL of the git repository that holds the program: over
 	// https, http or ssh, or as <user>@<host>:<path>. A user and a password in it
-	// are kept in a Secret. The controller keeps a GitRepository of the same name
+	// are kept in a Secret. A user alone is taken for a token, unless it is git or a
+	// part of the path. The controller keeps a GitRepository of the same name
 	// as the Stack for it, so source-controller must be installed. A branch is
 	// polled at the interval of the Stack, and not while it is suspended. A
 	// GitRepository and fluxSource can do more, such as semver ranges and
@@ -46,8 +47,8 @@ type GitSource struct {
 
 	// GitAuth are the credentials for the repository. Over ssh that is sshAuth, over
 	// https the first that is given of accessToken, basicAuth and githubApp. What
-	// does not fit the URL is left alone. Defaults to the user and the password in
-	// projectRepo, and without those to none, for a public repository.
+	// does not fit the URL is left alone. Defaults to the user and the password, or
+	// the token, in projectRepo, and without those to none, for a public repository.
 	// +optional
 	GitAuth *GitAuth `json:"gitAuth,omitempty"`
 

@@ -60,7 +60,11 @@ func Resolve(ctx context.Context, values Values, spec v1.GitSource, remote Remot
 	case remote.IsSSH():
 		return Credentials{}, &inputs.InvalidError{Field: authField, Problem: "is required: a repository over ssh needs the key in sshAuth"}
 	case remote.Password != "":
-		return userAndPassword(remote.User, remote.Password), nil
+		return userAndPassword(cmp.Or(remote.User, tokenUser), remote.Password), nil
+	case remote.mayBeToken():
+		// As go-git does, which the Pulumi operator clones with. source-controller
+		// takes a user without a password, and no password suits all forges.
+		return userAndPassword(remote.User, ""), nil
 	}
 	return Credentials{}, nil
 }
@@ -214,6 +218,9 @@ const hidden = "[secret]"
 
 // Mask hides the credentials in a text that source-controller wrote.
 func (c Credentials) Mask(text string) string {
+	if user := string(c.Data[secrets.KeyUsername]); user != "" && len(c.Data[secrets.KeyPassword]) == 0 {
+		text = strings.ReplaceAll(text, user, hidden) // it is a token then
+	}
 	for _, key := range []string{secrets.KeyPassword, secrets.KeySSHPrivateKey, secrets.KeyGitHubAppPrivateKey} {
 		for line := range strings.Lines(string(c.Data[key])) {
 			// The first and the last line of a key are the same in all of them.

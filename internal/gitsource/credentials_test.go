@@ -73,11 +73,16 @@ func auths() map[string]auth {
 	basic := &v1.GitBasicAuth{UserName: key("basic", "username"), Password: key("basic", "password")}
 	app := &v1.GitHubAppAuth{AppID: literal("1"), InstallationID: literal("2"), PrivateKey: literal("APP\n")}
 	return map[string]auth{
-		"none":                   {url: https},
-		"none, over ssh":         {url: ssh, err: "spec.gitAuth: is required"},
-		"in the URL":             {url: "https://me:pw@h/a", want: map[string]string{"username": "me", "password": "pw"}},
-		"a user in the URL only": {url: "https://me@h/a"},
-		"a token":                {url: https, source: withAuth(v1.GitAuth{PersonalAccessToken: pointer(key("token", "accessToken"))}), want: map[string]string{"username": "git", "password": "TOKEN"}},
+		"none":                        {url: https},
+		"none, over ssh":              {url: ssh, err: "spec.gitAuth: is required"},
+		"in the URL":                  {url: "https://me:pw@h/a", want: map[string]string{"username": "me", "password": "pw"}},
+		"a password without a user":   {url: "https://:pw@h/a", want: map[string]string{"username": "git", "password": "pw"}},
+		"a token in the URL":          {url: "https://TOKEN@h/a", want: map[string]string{"username": "TOKEN", "password": ""}},
+		"a token and a colon":         {url: "https://TOKEN:@h/a", want: map[string]string{"username": "TOKEN", "password": ""}},
+		"a token in the URL, encoded": {url: "https://TO%2FKEN@h/a", want: map[string]string{"username": "TO/KEN", "password": ""}},
+		"the owner in the URL":        {url: "https://Org@dev.azure.com/org/p/_git/r"},
+		"git in the URL":              {url: "https://git@h/a"},
+		"a token":                     {url: https, source: withAuth(v1.GitAuth{PersonalAccessToken: pointer(key("token", "accessToken"))}), want: map[string]string{"username": "git", "password": "TOKEN"}},
 		"a token and its user": {url: "https://x-token-auth@bitbucket.org/a/b", source: withAuth(v1.GitAuth{PersonalAccessToken: pointer(literal("TOKEN"))}),
 			want: map[string]string{"username": "x-token-auth", "password": "TOKEN"}},
 		"a token takes the place of what is in the URL": {url: "https://me:old@h/a", source: withAuth(v1.GitAuth{PersonalAccessToken: pointer(literal("TOKEN"))}),
@@ -175,4 +180,6 @@ func TestCredentialsAreMasked(t *testing.T) {
 	g := NewWithT(t)
 	c := sshKey("-----BEGIN KEY-----\nabcdef\nghijkl\n-----END KEY-----\n", "s3cret", "")
 	g.Expect(c.Mask("cannot use abcdef with s3cret")).To(Equal("cannot use [secret] with [secret]"))
+	g.Expect(userAndPassword("token", "").Mask("token is refused")).To(Equal("[secret] is refused"))
+	g.Expect(userAndPassword("me", "s3cret").Mask("me and s3cret are refused")).To(Equal("me and [secret] are refused"))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
@@ -29,6 +30,18 @@ type Remote struct {
 
 // IsSSH tells whether the repository is reached over ssh.
 func (r Remote) IsSSH() bool { return r.Scheme == "ssh" }
+
+// mayBeToken tells that the URL has a user that may be an access token: one without
+// a password that is not merely a name. The clone URLs of some forges name the owner
+// of the repository as the user, and others git. To give a name as a credential would
+// have the forge refuse who may read the repository without any.
+func (r Remote) mayBeToken() bool {
+	if r.IsSSH() || r.User == "" || r.Password != "" || strings.EqualFold(r.User, tokenUser) {
+		return false
+	}
+	u, err := url.Parse(r.URL)
+	return err != nil || !slices.ContainsFunc(strings.Split(u.Path, "/"), func(part string) bool { return strings.EqualFold(part, r.User) })
+}
 
 // scpLike is the short form of git for ssh, <user>@<host>:<path>. What follows the
 // colon is a path, never a port.

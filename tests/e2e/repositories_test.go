@@ -8,6 +8,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"strings"
 	"testing"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -15,6 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
@@ -113,6 +115,25 @@ func TestAPrivateRepositoryIsReadWithAToken(t *testing.T) {
 	edit(u, secret, func(s *corev1.Secret) { s.Data["accessToken"] = []byte("another-password") })
 	u.awaitReady(stack, atRevision(revisionOf(second)))
 	u.showsThe("two", stack)
+}
+
+func TestAPrivateRepositoryIsReadWithATokenInItsURL(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	repo, first := u.repository(project("lab", oneThing("one")))
+	guarded := u.guarded("")
+	guarded.TakeToken()
+	withToken := strings.Replace(guarded.URLOf(repo), "://", "://"+gitPassword+"@", 1)
+	stack := u.stack(onBranch(withToken, nil))
+	u.apply(stack)
+	u.awaitReady(stack, atRevision(revisionOf(first)))
+	u.showsThe("one", stack)
+	kept := u.keptRepository()
+	u.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(kept), kept)).To(Succeed())
+	u.Expect(kept.Spec.URL).To(Equal(guarded.URLOf(repo)))
+	for _, event := range u.events(u, stack.Name) {
+		u.Expect(event.Message).NotTo(ContainSubstring(gitPassword))
+	}
 }
 
 func TestAWrongPasswordIsToldAndNotShown(t *testing.T) {

@@ -68,6 +68,14 @@ func (g *GuardedGit) SetPassword(password string) {
 	g.pass = password
 }
 
+// TakeToken has it take the password as the user, with an empty password, as forges
+// take a token that is in the URL.
+func (g *GuardedGit) TakeToken() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.user, g.pass = g.pass, ""
+}
+
 // Close ends it, not the server behind it.
 func (g *GuardedGit) Close() error { return closeServer(g.server, g.served) }
 
