@@ -11,7 +11,8 @@ type OutputsSecret struct {
 	// controller, is owned by the Stack, and goes with it, or when another name, or
 	// none, is given. One that is there already and is not owned by the Stack is
 	// never overwritten: the Stack says so, and goes on when it is removed. It must
-	// not be a Secret that the Stack itself takes values from.
+	// not be a Secret that the Stack itself takes values from, nor one with the
+	// credentials of its repository.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern="^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"

@@ -20,6 +20,9 @@ import (
 // GitRepository that fetches it, so this is the one part of the observation that
 // writes: the objects of the Stack, and only where they are not as they are to be.
 func (r *StackReconciler) gitProgram(ctx context.Context, stack *v1.Stack) (program, error) {
+	if err := gitsource.CheckOutputs(stack); err != nil {
+		return program{}, err
+	}
 	remote, err := gitsource.ParseURL(stack.Spec.ProjectRepo)
 	if err != nil {
 		return program{}, err
@@ -52,10 +55,16 @@ func (r *StackReconciler) inputOptions() inputs.Options {
 	return inputs.Options{NoCrossNamespaceRefs: r.NoCrossNamespaceRefs, Controller: r.ControllerRefs}
 }
 
+const secretKind = "Secret"
+
 // notOursError is an object that is in the way of one of ours.
 type notOursError struct{ kind, namespace, name, stack string }
 
 func (e *notOursError) Error() string {
+	if e.kind == secretKind {
+		return fmt.Sprintf("Secret %s/%s is in the way: Stack %s keeps the credentials for spec.projectRepo in one of that name, and does not own this one. "+
+			"Delete it; credentials that are in it belong into a Secret of another name, which spec.gitAuth refers to", e.namespace, e.name, e.stack)
+	}
 	return fmt.Sprintf("%s %s/%s is in the way: Stack %s needs one of that name for spec.projectRepo, and does not own this one. "+
 		"Delete or rename it, or use it in spec.fluxSource", e.kind, e.namespace, e.name, e.stack)
 }

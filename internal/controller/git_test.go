@@ -5,6 +5,7 @@ package controller
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -211,7 +212,8 @@ func TestAnObjectOfSomebodyElseIsLeftAlone(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			w := newGitWorld(t, object)
 			w.mustReconcile()
-			w.Expect(w.message()).To(ContainSubstring(kind + " default/" + object.GetName() + " is in the way"))
+			w.Expect(w.message()).To(HavePrefix(kind + " default/" + object.GetName() + " is in the way"))
+			w.Expect(strings.Contains(w.message(), "use it in spec.fluxSource")).To(Equal(kind == "GitRepository"), w.message())
 			before := object.GetResourceVersion()
 			w.Expect(w.Get(w.ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 			w.Expect(before).To(Or(BeEmpty(), Equal(object.GetResourceVersion())))
@@ -265,4 +267,34 @@ func TestTheRepositoryStaysUntilTheStackIsDestroyed(t *testing.T) {
 	w.mustReconcile()
 	w.mustReconcile()
 	w.expectNothingKept()
+}
+
+func TestATokenInTheURLIsGivenAndNotShown(t *testing.T) {
+	w := newGitWorld(t)
+	w.edit(func(s *v1.Stack) {
+		s.Spec.ProjectRepo, s.Spec.GitAuth = "https://"+gitToken+"@git.example.com/a.git", nil
+	})
+	w.mustReconcile()
+	w.Expect(w.secret().Data).To(HaveKeyWithValue("username", []byte(gitToken)))
+	repo := w.repo()
+	w.Expect(repo.Spec.URL).To(Equal("https://git.example.com/a.git"))
+	repo.Status.Conditions = []metav1.Condition{{Type: sourcev1.FetchFailedCondition, Status: metav1.ConditionTrue, Message: "no entry for " + gitToken}}
+	w.Expect(w.Update(w.ctx, repo)).To(Succeed())
+	w.mustReconcile()
+	w.Expect(w.message()).To(ContainSubstring("no entry for [secret]"))
+	w.Expect(w.events.lines).NotTo(ContainElement(ContainSubstring(gitToken)))
+}
+
+func TestAStackThatWritesItsOutputsOverCredentialsIsRefused(t *testing.T) {
+	for _, name := range []string{"token", "app-git-auth"} {
+		t.Run(name, func(t *testing.T) {
+			w := newGitWorld(t)
+			w.edit(func(s *v1.Stack) { s.Spec.WriteOutputsToSecret = &v1.OutputsSecret{Name: name} })
+			w.mustReconcile()
+			w.Expect(conditions.IsStalled(w.stack())).To(BeTrue())
+			w.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.InvalidSpecReason))
+			w.Expect(w.message()).To(ContainSubstring("spec.writeOutputsToSecret.name: "))
+			w.expectNothingKept()
+		})
+	}
 }
