@@ -74,11 +74,13 @@ func Check(raw []byte) Checked {
 	top := &place{node: document.Content[0], line: 1}
 	invalid, reaches := newFound(paths), newFound(paths)
 	checkConfigs(object, invalid)
+	checkWireOfProviders(object, reaches)
 	if !isBounded(top, invalid) {
 		checked.Invalid = invalid.sorted()
 		return checked
 	}
 	checkKeys(top, invalid)
+	checkWire(top, reaches)
 	checkCalls(top, &calls{invalid: invalid, reaches: reaches})
 	checked.Packages = packages(top.get("packages"), invalid, reaches)
 	if invalid.isFull() {

@@ -1,0 +1,82 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+const (
+	wireKey = "4dabf18193072939515e22adb298388d"
+	asset   = "{" + wireKey + ": c44067f5952c0a294b673a41bacd8c17, path: /etc/passwd}"
+)
+
+func TestTheWireFormOfAnAssetIsNamed(t *testing.T) {
+	for name, test := range map[string]struct{ text, want string }{
+		"a variable":                    {"variables: {v: " + asset + "}", "program.variables.v." + wireKey + " (line 3): has " + wireKey + ", by which Pulumi marks an asset, an archive or a secret where it passes it on: use fn::fileAsset"},
+		"an output":                     {"outputs: {o: {deep: [" + asset + "]}}", "program.outputs.o.deep[0]." + wireKey + " (line 4)"},
+		"a property":                    {"resources: {r: {type: a:B, properties: {p: " + asset + "}}}", "program.resources.r.properties.p." + wireKey},
+		"all properties":                {"resources: {r: {type: a:B, properties: " + asset + "}}", "program.resources.r.properties." + wireKey},
+		"the state to get by":           {"resources: {r: {type: a:B, get: {id: x, state: {p: " + asset + "}}}}", "program.resources.r.get.state.p." + wireKey},
+		"a default":                     {"config: {c: {type: Object, default: " + asset + "}}", "program.config.c.default." + wireKey},
+		"a value":                       {"configuration: {c: {type: Object, value: " + asset + "}}", "program.configuration.c.value." + wireKey},
+		"a value for a provider":        {"config: {\"a:b\": {value: {x: " + asset + "}}}", `program.config["a:b"]: has ` + wireKey},
+		"a text for a provider":         {"config: {\"a:b\": {value: '" + strings.Replace(`{"4dab": 1}`, "4dab", `\u0034`+wireKey[1:], 1) + "'}}", `program.config["a:b"]: has ` + wireKey},
+		"the arguments of a call":       {"variables: {v: {\"fn::a:b:c\": " + asset + "}}", "program.variables.v.fn::a:b:c." + wireKey},
+		"the arguments of fn::invoke":   {"variables: {v: {\"fn::invoke\": {function: a:b:c, arguments: {x: " + asset + "}}}}", "arguments.x." + wireKey},
+		"what makes JSON":               {"variables: {v: {\"fn::toJSON\": " + asset + "}}", "program.variables.v.fn::toJSON." + wireKey},
+		"what Pulumi would not look at": {"variables: {v: {\"Fn::Sub\": " + asset + "}}", wireKey},
+		"a text, to become a key":       {"variables: {k: " + wireKey + "}", "program.variables.k (line 2): has " + wireKey},
+		"an item of a list":             {"variables: {k: [" + wireKey + "]}", "program.variables.k[0] (line 3): has " + wireKey},
+		"a part of a text":              {"variables: {k: \"x," + wireKey + "\"}", "program.variables.k (line 2)"},
+		"a key that is a reference":     {"variables: {v: {\"${k}\": 1}}", `program.variables.v["${k}"] (line 3): may, when it is run, be the key ` + wireKey},
+		"a key of two references":       {"variables: {v: {\"${k}${l.m}\": 1}}", "may, when it is run, be the key"},
+		"a key with a part of it":       {"variables: {v: {\"4dabf181${k}88d\": 1}}", "may, when it is run, be the key"},
+		"such a key deep in properties": {"resources: {r: {type: a:B, properties: {p: [{\"${k}\": 1}]}}}", `program.resources.r.properties.p[0]["${k}"]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(lines(checked(t, test.text).Reaches)).To(ContainElement(ContainSubstring(test.want)))
+		})
+	}
+}
+
+func TestKeysThatCannotBecomeTheWireFormAreNoFaults(t *testing.T) {
+	for _, key := range []string{
+		"kubernetes.io/cluster/${name}", "${name}-tags", "A${name}", "g${name}", "${a}.${b}", "$${a}", "4dabf18193072939515e22adb298388", "path", "",
+	} {
+		NewWithT(t).Expect(lines(checked(t, "variables: {name: a, a: b, b: c, v: {\""+key+"\": 1}}").Reaches)).To(BeEmpty(), key)
+	}
+}
+
+func TestHoldsFile(t *testing.T) {
+	escaped := `\u0034` + wireKey[1:]
+	for name, test := range map[string]struct {
+		value any
+		want  bool
+	}{
+		"nothing":                       {nil, false},
+		"a number":                      {3.0, false},
+		"a text":                        {"text", false},
+		"a text that is JSON":           {`{"path": "/etc/passwd", "n": [1, "a\\b"]}`, false},
+		"what only looks like JSON":     {`{"\u0034`, false},
+		"the key":                       {map[string]any{wireKey: "x"}, true},
+		"the key in a list":             {[]any{map[string]any{"a": map[string]any{wireKey: "x"}}}, true},
+		"JSON that has it":              {`{"a": [{"` + wireKey + `": "x"}]}`, true},
+		"JSON that has it, escaped":     {` {"` + escaped + `": "x"}`, true},
+		"beside a number out of bounds": {`{"n": 1e999, "` + escaped + `": "x"}`, true},
+		"JSON in a list":                {[]any{`{"` + escaped + `": "x"}`}, true},
+		"JSON in JSON":                  {`["{\"\\u0034` + wireKey[1:] + `\": 1}"]`, true},
+		"raw JSON":                      {json.RawMessage(`{"` + escaped + `": "x"}`), true},
+		"a raw text that is JSON":       {json.RawMessage(`"{\"` + wireKey + `\": 1}"`), true},
+		"raw JSON without it":           {json.RawMessage(`{"a": "b\n"}`), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(HoldsFile(test.value)).To(Equal(test.want))
+		})
+	}
+}
