@@ -38,7 +38,7 @@ config:
   name: {type: string, secret: true, name: other}
   flag: {type: Boolean, value: true}
   many: {type: "List<String>", default: [a]}
-  array: {type: array, items: {type: integer}, default: [1]}
+  array: {type: array, items: {type: number}, default: [1]}
   object: {type: Object, default: {a: 1}}
   inferred: {default: text}
   aws:region: {value: eu-west-1}
@@ -108,7 +108,7 @@ func TestAllOfPulumiYAMLIsValid(t *testing.T) {
 	g.Expect(c.Resources).To(Equal(4))
 	g.Expect(c.ProjectConfig).To(Equal(map[string]any{"aws:region": "eu-west-1"}))
 	g.Expect(c.Digest).To(HavePrefix("sha256:"))
-	g.Expect(string(c.Text)).To(ContainSubstring("type: \"List<integer>\""))
+	g.Expect(string(c.Text)).To(ContainSubstring("type: \"List<number>\""))
 }
 
 func TestFaultsAreNamedWithPathAndLine(t *testing.T) {

@@ -4,9 +4,9 @@
 package program
 
 import (
+	"math"
+	"strconv"
 	"strings"
-
-	"gopkg.in/yaml.v3"
 )
 
 // checkDeclaration checks the declaration of a config value. Pulumi says the same,
@@ -28,31 +28,29 @@ func checkDeclaration(at *place, invalid *found) {
 		invalid.add(at, "has no type: give it one, or a default")
 		return
 	}
-	wanted := ""
+	name := ""
 	if kind != nil {
-		name, ok := kind.text()
-		if !ok {
+		var ok bool
+		if name, ok = kind.text(); !ok {
 			return // the parser says what it has to be
 		}
-		if wanted = kindOf(name); wanted == "" {
+		if kindOf(name) == "" {
 			invalid.add(kind, "is no type: the types are String, Number, Integer, Boolean, Object, and List<...> of one of them")
 			return
 		}
 	}
-	checkDefault(standard, wanted, invalid)
+	checkDefault(standard, name, invalid)
 }
 
 // kindOf names what a value of the type is, or nothing where there is no such type.
 func kindOf(name string) string {
-	name = strings.ToLower(name)
-	if inner, ok := strings.CutPrefix(name, "list<"); ok {
-		inner, closed := strings.CutSuffix(inner, ">")
-		if !closed || kindOf(strings.TrimSpace(inner)) == "" {
+	if item, ok := itemOf(name); ok {
+		if kindOf(item) == "" {
 			return ""
 		}
 		return "a list"
 	}
-	switch name {
+	switch strings.ToLower(name) {
 	case "string":
 		return "a string"
 	case "number", "int", "integer":
@@ -65,21 +63,68 @@ func kindOf(name string) string {
 	return ""
 }
 
-// checkDefault compares a default with the type. What an expression is, is known
-// when it is evaluated.
-func checkDefault(standard *place, wanted string, invalid *found) {
+// itemOf is the type of the items where the type is one of a list.
+func itemOf(name string) (string, bool) {
+	inner, ok := strings.CutPrefix(strings.ToLower(name), "list<")
+	inner, closed := strings.CutSuffix(inner, ">")
+	return strings.TrimSpace(inner), ok && closed
+}
+
+func isInteger(name string) bool {
+	return strings.EqualFold(name, "int") || strings.EqualFold(name, "integer")
+}
+
+// checkDefault compares a default with the type, which is empty where there is none.
+// What an expression is, is known when it is evaluated.
+func checkDefault(standard *place, name string, invalid *found) {
 	if standard == nil {
 		return
 	}
 	if text, ok := standard.text(); ok && strings.Contains(text, "${") || isCall(standard) {
 		return
 	}
+	wanted := kindOf(name)
 	switch kind := standard.kind(); {
 	case kind == "null":
 		invalid.add(standard, "is null, which no config value can be")
-	case kind == "a list" && standard.node.Kind == yaml.SequenceNode && len(standard.node.Content) == 0:
-		invalid.add(standard, "is an empty list, which Pulumi YAML does not know the type of")
 	case wanted != "" && kind != wanted:
 		invalid.add(standard, "must be %s, as the type says, and is %s", wanted, kind)
+	case isInteger(name) && !isWhole(standard):
+		invalid.add(standard, "must be an integer, as the type says")
+	case kind == "a list":
+		checkDefaultList(standard, name, invalid)
 	}
+}
+
+// isWhole tells whether a number is one that Pulumi YAML takes for an integer.
+func isWhole(at *place) bool {
+	number, err := strconv.ParseFloat(at.node.Value, 64)
+	return err != nil || math.Mod(number, 1) == 0
+}
+
+// checkDefaultList checks the items of a default: Pulumi YAML knows lists of texts,
+// of numbers and of booleans, and ends without a word at others.
+func checkDefaultList(standard *place, name string, invalid *found) {
+	if len(standard.node.Content) == 0 {
+		invalid.add(standard, "is an empty list, which Pulumi YAML does not know the type of")
+		return
+	}
+	item, _ := itemOf(name)
+	wanted, before := kindOf(item), ""
+	standard.each(func(at *place) {
+		kind := literalKind(at)
+		switch {
+		case kind == "":
+			return
+		case kind != "a string" && kind != "a number" && kind != "a boolean":
+			invalid.add(at, "is %s: a default can be a list of strings, of numbers or of booleans only", kind)
+		case wanted != "" && kind != wanted:
+			invalid.add(at, "must be %s, as the type says, and is %s", wanted, kind)
+		case isInteger(item):
+			invalid.add(at, "is a number, which Pulumi YAML does not take for an integer in a list: make the type List<Number>")
+		case before != "" && kind != before:
+			invalid.add(at, "is %s after %s: all items of a list must have the same type", kind, before)
+		}
+		before = kind
+	})
 }

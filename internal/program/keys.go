@@ -77,6 +77,7 @@ func (r record) check(at *place, invalid *found) {
 func checkKeys(top *place, invalid *found) {
 	sections().check(top, invalid)
 	record{"pulumi", []string{"requiredVersion"}}.check(top.get("pulumi"), invalid)
+	checkRange(top.get("pulumi").get("requiredVersion"), invalid)
 	if config := top.get("config"); config != nil {
 		config.each(func(at *place) { checkDeclaration(at, invalid) })
 	}
@@ -88,10 +89,8 @@ func checkKeys(top *place, invalid *found) {
 func checkResource(at *place, invalid *found) {
 	resource().check(at, invalid)
 	record{"get", []string{"id", "state"}}.check(at.get("get"), invalid)
-	options := at.get("options")
-	resourceOptions().check(options, invalid)
-	record{"customTimeouts", []string{"create", "delete", "read", "update"}}.check(options.get("customTimeouts"), invalid)
-	checkVersion(options.get("version"), invalid)
+	checkOptions(at.get("options"), invalid)
+	checkProperties(at, invalid)
 	if !at.isObject() {
 		return
 	}
@@ -119,6 +118,18 @@ func checkVersion(at *place, invalid *found) {
 	if version, ok := at.text(); ok && version != "" {
 		if _, err := semver.ParseTolerant(version); err != nil {
 			invalid.add(at, "is no version, such as 1.2.3")
+		}
+	}
+}
+
+// checkRange checks the range of versions of Pulumi. An empty one is none.
+func checkRange(at *place, invalid *found) {
+	if !mustBe("a string", at, invalid) {
+		return
+	}
+	if text, known := literal(at); known && text != "" {
+		if _, err := semver.ParseRange(text); err != nil {
+			invalid.add(at, "is no range of versions, such as >=3.250.0")
 		}
 	}
 }

@@ -68,9 +68,13 @@ func message(diag *syntax.Diagnostic, at *place) string {
 	if diag.Detail != "" {
 		text += ": " + diag.Detail
 	}
-	if strings.Contains(text, "must be a") && !strings.Contains(text, ", not ") && at.parent != nil {
-		text += ", and is " + at.kind()
+	if !strings.Contains(text, "must be a") || strings.Contains(text, ", not ") || at.parent == nil {
+		return text
 	}
+	if given, ok := at.text(); ok && strings.Contains(given, "${") {
+		return text + ", and cannot be an expression"
+	}
+	text += ", and is " + at.kind()
 	return text
 }
 
