@@ -24,6 +24,9 @@ func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *ob
 	if err := checkVariables(resolved); err != nil {
 		return err
 	}
+	if err := checkProgramConfig(stack, resolved); err != nil {
+		return err
+	}
 	if len(stack.Spec.Environment) > 0 && !pulumi.HasEnvironments(backend(stack, resolved.Env)) {
 		return &inputs.InvalidError{Field: "spec.environment",
 			Problem: "needs Pulumi Cloud, and the backend is another: remove it, or set the backend to https://api.pulumi.com"}
