@@ -70,7 +70,7 @@ func missing(plain run.PlainOutputs) error {
 }
 
 // text is the value as it is written. Of two texts that are the same JSON it is the
-// same: an output comes here from the events of Pulumi, or from its CLI. The error has
+// same: how the CLI prints an object is not to have the Secret change. The error has
 // none of the value in it.
 func text(raw json.RawMessage) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))

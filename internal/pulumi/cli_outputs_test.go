@@ -79,10 +79,10 @@ func TestOutputsInPlain(t *testing.T) {
 	l.Expect(l.locks()).To(BeEmpty())
 	l.Expect(l.find("hunter2", string(dir))).To(BeEmpty())
 
-	// The events have the same of those that are no secrets, for no process more.
+	// So are those that are no secrets: the events do not have them as they are.
 	plain := []string{"plain", "empty", "big", "small", "whole", "yes", "list"}
 	chosen := l.texts(l.do(t.Context(), reading(l.update(manyOutputs), plain...)))
-	l.Expect(l.newCalls()).To(Equal([]string{"up"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"up", "stack output"}))
 	l.Expect(chosen).To(HaveLen(len(plain)))
 	for name, value := range chosen {
 		l.Expect(value).To(Equal(all[name]), name)

@@ -12,10 +12,7 @@ import (
 )
 
 const (
-	// The signature that Pulumi puts into an object that stands for a secret.
-	signatureKey    = "4dabf18193072939515e22adb298388d"
-	secretSignature = "1b47061264138c4ac30d75fd1eb44270"
-	secretText      = "[secret]"
+	secretText = "[secret]"
 
 	// maxOutputs bounds the outputs of a result: they become part of an object
 	// in etcd, whose limit is 1.5 MiB.
@@ -82,7 +79,7 @@ func showValue(value any, m *masker) any {
 			return secretText
 		}
 		shown := make(map[string]any, len(value))
-		for key, inner := range value {
+		for key, inner := range unsigned(value) {
 			shown[m.apply(key)] = showValue(inner, m)
 		}
 		return shown

@@ -18,14 +18,12 @@ import (
 // Secret holds 1 MiB, but may have a few of the outputs only.
 const maxPlain = 8 << 20
 
-// takeOutputs takes the outputs that are wanted in plain from an update that has
-// succeeded. Where that fails the update has succeeded all the same, and who wants
-// them asks again.
+// takeOutputs reads the outputs that are wanted in plain after an update that has
+// succeeded. The events of the update have them too, but not as they are: Pulumi takes
+// every text there that is also that of a secret for the secret. Where the reading
+// fails the update has succeeded all the same, and who wants them asks again.
 func (s *session) takeOutputs(ctx context.Context) {
 	if s.run.Outputs == nil {
-		return
-	}
-	if s.plain = plainOf(s.events.outputs, s.run); s.plain != nil {
 		return
 	}
 	last, err := s.readOutputs(ctx)
@@ -37,31 +35,20 @@ func (s *session) takeOutputs(ctx context.Context) {
 	}
 }
 
-// plainOf returns the wanted outputs as the events have them, which saves a CLI
-// process, or nil where a value of them stands for something else: a secret, or an
-// asset. An update of some resources alone may tell other outputs than the state has.
-func plainOf(told map[string]json.RawMessage, r run.Run) *run.PlainOutputs {
-	if told == nil || len(r.Options.Targets) > 0 {
-		return nil
-	}
-	plain := pick(told, *r.Outputs)
-	for _, value := range plain.Values {
-		if bytes.Contains(value, []byte(signatureKey)) {
-			return nil
-		}
-	}
-	return plain
-}
-
 // pick takes the wanted outputs out of all of them.
-func pick(all map[string]json.RawMessage, wanted run.WantedOutputs) *run.PlainOutputs {
+func pick(all map[string]json.RawMessage, wanted run.WantedOutputs) (*run.PlainOutputs, error) {
 	plain := &run.PlainOutputs{Wanted: wanted, Values: make(map[string]json.RawMessage)}
-	for name, value := range all {
-		if len(wanted.Keys) == 0 || slices.Contains(wanted.Keys, name) {
-			plain.Values[name] = value
+	for name, value := range knownOutputs(all) {
+		if len(wanted.Keys) > 0 && !slices.Contains(wanted.Keys, name) {
+			continue
 		}
+		readable, err := plainOutput(value)
+		if err != nil {
+			return nil, err
+		}
+		plain.Values[name] = readable
 	}
-	return plain
+	return plain, nil
 }
 
 // readOutputs has the CLI print the outputs, secret ones in plain. They go through
@@ -90,8 +77,8 @@ func (s *session) readOutputs(ctx context.Context) (exit, error) {
 		// Without the error's own words, which may have some of the text in it.
 		return last, errors.New("the outputs that Pulumi has printed are not a JSON object")
 	}
-	s.plain = pick(all, *s.run.Outputs)
-	return last, nil
+	s.plain, err = pick(all, *s.run.Outputs)
+	return last, err
 }
 
 // capture keeps what is written to it, up to a limit. What comes after that is

@@ -1,0 +1,54 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"fmt"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// Pulumi takes a text that is also that of a secret for the secret, in its events. A
+// value that has such a text by chance is handed on as it is.
+func TestOutputsAreHandedOnAsTheyAreInTheState(t *testing.T) {
+	l := newLab(t).withProvider()
+	r := l.update(l.thing("value: admin-db.example.com") + `
+config:
+  user: {type: string, secret: true}
+outputs:
+  host: ${a.value}
+  thing: ${a}
+  things: [{first: "${a}"}]
+  hidden: {"fn::secret": {first: "${a}"}}
+`)
+	r.Secrets = map[string]string{"user": "admin"}
+	r.Outputs = &run.WantedOutputs{}
+	result := l.do(t.Context(), r)
+	thing := fmt.Sprintf(`{"id":%q,"urn":%q}`, l.idOf("a"), urnOf("a"))
+	want := map[string]string{
+		"host": "admin-db.example.com", "thing": thing, "things": `[{"first":` + thing + `}]`, "hidden": `{"first":` + thing + `}`,
+	}
+	l.Expect(l.texts(result)).To(Equal(want))
+	l.Expect(result.Outputs["thing"]).To(MatchJSON(thing))
+	l.Expect(result.Outputs["things"]).To(MatchJSON(want["things"]))
+	l.Expect(result.Outputs["hidden"]).To(MatchJSON(`"[secret]"`))
+	l.Expect(string(result.Outputs["host"])).NotTo(ContainSubstring("admin"), "it is shown to people who may not read the secret")
+
+	// Also where none of those that are wanted is secret.
+	for _, operation := range []run.Operation{run.Update, run.ReadOutputs} {
+		r.Operation, r.Exists, r.Outputs = operation, true, &run.WantedOutputs{Keys: []string{"host"}}
+		l.Expect(l.texts(l.do(t.Context(), r))).To(Equal(map[string]string{"host": "admin-db.example.com"}))
+	}
+}
+
+func TestOutputsThatAreNotKnownAreNotHandedOn(t *testing.T) {
+	l := newLab(t).withProvider()
+	r := l.update(l.thing("value: one", "value: two") + "outputs: {one: \"${a.value}\", two: \"${b.value}\"}\n")
+	r.Options.Targets = []string{urnOf("a")}
+	r.Outputs = &run.WantedOutputs{}
+	l.Expect(l.texts(l.do(t.Context(), r))).To(Equal(map[string]string{"one": "one"}))
+}
