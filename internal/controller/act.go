@@ -244,6 +244,9 @@ func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack, message str
 // letGo removes the finalizer.
 func (r *StackReconciler) letGo(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	r.releaseGit(ctx, stack)
+	if err := r.releaseOutputs(ctx, stack); err != nil {
+		return err
+	}
 	before := stack.DeepCopy()
 	if !controllerutil.RemoveFinalizer(stack, v1.StackFinalizer) {
 		return nil

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -74,6 +75,31 @@ func (r *StackReconciler) dropOutputs(ctx context.Context, stack *v1.Stack) erro
 		return err
 	}
 	return r.patchStatus(ctx, stack, func() { stack.Status.OutputsSecret = nil })
+}
+
+// releaseOutputs deletes the Secret of a Stack that goes. That is not left to the
+// garbage collector, which has it stay when the Stack is deleted without what it owns:
+// what is secret in it would be nobody's. A controller that may not do it does not
+// keep the Stack.
+func (r *StackReconciler) releaseOutputs(ctx context.Context, stack *v1.Stack) error {
+	names := map[string]bool{}
+	if told := stack.Status.OutputsSecret; told != nil {
+		names[told.Name] = true
+	}
+	if to := stack.Spec.WriteOutputsToSecret; to != nil {
+		names[to.Name] = true // written, and the status was not
+	}
+	for name := range names {
+		err := r.deleteSecret(ctx, stack, name)
+		if apierrors.IsForbidden(err) {
+			ctrl.LoggerFrom(ctx).Error(err, "failed to delete the Secret with the outputs: it is left to the garbage collector")
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deleteSecret deletes a Secret of the Stack, and no other.

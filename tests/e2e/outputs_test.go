@@ -141,6 +141,9 @@ func TestOutputsAreHandedOnThroughThreeLayers(t *testing.T) {
 	}
 	u.Expect(u.journal(u)[12:]).To(Equal(inOrder("delete", "app", "cluster", "network")))
 	u.Expect(u.things()).To(BeEmpty())
+	for _, name := range []string{"network-outputs", "cluster-outputs"} { // with no garbage collector
+		u.awaitGone(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: u.namespace}})
+	}
 }
 
 func TestTheSecretWithTheOutputsIsKeptAsItShouldBe(t *testing.T) {
@@ -152,7 +155,7 @@ func TestTheSecretWithTheOutputsIsKeptAsItShouldBe(t *testing.T) {
 	u.awaitReady(stack)
 	all := map[string]string{"cidr": "10.0.0.0/16", "zones": `["a","b"]`, "token": "canary-heal-4713"}
 	secret := u.outputs("out", all)
-	u.Expect(metav1.IsControlledBy(secret, stack)).To(BeTrue(), "the garbage collector removes it with the Stack")
+	u.Expect(metav1.IsControlledBy(secret, stack)).To(BeTrue(), "it goes with the Stack")
 	u.Expect(u.operations()).To(Equal([]string{"up", "stack output"}))
 	last := stack.Status.LastUpdate.Name
 
