@@ -74,7 +74,13 @@ func (r *StackReconciler) dropOutputs(ctx context.Context, stack *v1.Stack) erro
 	if err := r.deleteSecret(ctx, stack, told.Name); err != nil {
 		return err
 	}
-	return r.patchStatus(ctx, stack, func() { stack.Status.OutputsSecret = nil })
+	return r.patchStatus(ctx, stack, func() {
+		stack.Status.OutputsSecret = nil
+		if stack.Status.ObservedGeneration != stack.Generation {
+			// Nobody is to take what is said of the former spec for this one.
+			markWaiting(stack, fmt.Sprintf("Deleted Secret %s, which is not in spec.writeOutputsToSecret any more", told.Name))
+		}
+	})
 }
 
 // releaseOutputs deletes the Secret of a Stack that goes. That is not left to the
