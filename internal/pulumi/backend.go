@@ -30,16 +30,21 @@ func PublicBackend(backend string) string {
 // HasEnvironments tells whether the backend has environments of Pulumi ESC.
 func HasEnvironments(backend string) bool { return !isDIY(backend) }
 
-// maskerOf makes the masker of a run. Where a Secret says which the backend is, not
-// even the part of it that is told of others is told.
+// maskerOf makes the masker of a run: of what it was given as a secret, and of what
+// its program and the URL of its backend have in them.
 func maskerOf(r run.Run) *masker {
+	return newMasker(slices.Concat(givenSecrets(r), secretsOfProgram(r.Program.YAML), secretsOfBackend(r.Backend)))
+}
+
+// givenSecrets are the secrets of the spec. Where one of them says which the backend
+// is, not even the part of it that is told of others is told.
+func givenSecrets(r run.Run) []string {
 	secret := append(slices.Collect(maps.Values(r.Secrets)), r.Masks...)
-	mask := newMasker(secret)
-	masked, known := mask.apply(r.Backend), scheme(r.Backend)
+	masked, known := newMasker(secret).apply(r.Backend), scheme(r.Backend)
 	if masked == r.Backend || (known != "" && strings.HasPrefix(masked, known+"://")) {
-		return mask // at most a part of it is secret, such as a password
+		return secret // at most a part of it is secret, such as a password
 	}
-	return newMasker(append(secret, PublicBackend(r.Backend)))
+	return append(secret, PublicBackend(r.Backend))
 }
 
 // hiddenBackend is told in place of a backend that a Secret names: a digest, which
@@ -63,18 +68,17 @@ func shownScheme(backend string) string {
 }
 
 // backend is what is told of the backend of this run.
-func (s *session) backend() string {
-	public := PublicBackend(s.run.Backend)
-	if s.mask.apply(public) == public {
-		return public
-	}
-	return hiddenBackend(public, s.run.BackendKey)
-}
+func (s *session) backend() string { return BackendOf(s.run) }
 
 // BackendOf is what may be told of the backend of a run before it has begun: what
-// its Result.Backend is, if the stack is there.
+// its Result.Backend is, if the stack is there. A secret of the program hides no part
+// of it: what is told must stay the same when the program changes.
 func BackendOf(r run.Run) string {
-	return (&session{run: r, mask: maskerOf(r)}).backend()
+	public := PublicBackend(r.Backend)
+	if newMasker(givenSecrets(r)).apply(public) == public {
+		return public
+	}
+	return hiddenBackend(public, r.BackendKey)
 }
 
 // isElsewhere says that the stack was last seen in another backend.

@@ -219,7 +219,7 @@ func TestADestroyCanRunTheProgram(t *testing.T) {
 	r.Options.RunProgram = true
 	result := l.do(t.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(l.newCalls()).To(Equal([]string{"destroy", "destroy"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"destroy", "stack export", "destroy"}))
 	l.Expect(things.Things()).To(BeEmpty())
 }
 
@@ -257,7 +257,7 @@ func TestARecoveryOfWhatWasInFlightCanRunTheProgram(t *testing.T) {
 	r.Interrupted = []run.Interrupted{{ID: "lost", Host: "gone"}}
 	result := l.do(t.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(l.newCalls()).To(Equal([]string{"stack export", "refresh", "stack export"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"stack export", "refresh", "stack export", "stack export"}))
 	l.Expect(l.state()).NotTo(ContainSubstring("pending_operations"))
 	l.Expect(things.Things()).To(HaveLen(1))
 }

@@ -48,8 +48,8 @@ type Driver struct {
 //
 // When ctx is done the run is stopped gently, which takes as long as Grace says:
 // an outcome of TimedOut is told from Cancelled by the cause of ctx. log gets a
-// line for each operation on a resource and each diagnostic, masked and bounded,
-// from one goroutine at a time.
+// line for each operation on a resource as it goes on, and one for each diagnostic
+// in the end, masked and bounded, from one goroutine at a time.
 func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line string)) run.Result {
 	started := time.Now()
 	s := &session{driver: d, dir: dir, run: r, log: log}
@@ -58,6 +58,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	s.events = &events{mask: s.mask}
 
 	last, err := s.work(ctx)
+	s.disclose(ctx, last)
 	s.endLeftovers()
 
 	result := run.Result{Project: s.project, Changes: s.events.changes(), StartedAt: started, EndedAt: time.Now()}
@@ -120,6 +121,8 @@ type session struct {
 	// pending are the creations in flight that the state or an earlier run tells
 	// of, for a recovery.
 	pending []string
+	// held are the diagnostics that are yet to be logged.
+	held heldLines
 	// plain are the outputs that were wanted in plain.
 	plain *run.PlainOutputs
 	*prepared
@@ -284,7 +287,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if err := os.Remove(s.dir.events()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit{}, workspaceError{fmt.Errorf("removing old events: %w", err)}
 	}
-	s.events = &events{mask: s.mask}
+	s.events = &events{mask: s.mask, hold: s.held.add}
 	c.args = append([]string{"--non-interactive", "--color=never"}, c.args...)
 	c.dir, c.env, c.pids = s.program, s.env, s.dir.pids()
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()

@@ -62,6 +62,10 @@ type stepEvent struct {
 type events struct {
 	// mask is applied before a text is cut: half a secret is not found any more.
 	mask *masker
+	// hold, where it is set, gets the diagnostics, which are not to be logged as soon
+	// as they come, but for those that only inform, and whether it is an error or a
+	// warning.
+	hold func(line string, warns bool)
 	// began and ended bound the time in which the engine is at work, and a first
 	// signal is taken as a wish to stop.
 	began, ended bool
@@ -139,11 +143,23 @@ func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
 	if event.Severity == "error" || printed {
 		e.keepError(diagnostic{urn: event.URN, text: text, raw: raw, printed: printed})
 	}
-	name := event.Severity
-	if printed || name == "info" {
+	switch name := event.Severity; {
+	case name == "info":
 		return about(event.URN, text)
+	case printed:
+		return e.later(about(event.URN, text), isErrorLine(raw))
+	default:
+		return e.later(about(event.URN, name+": "+strings.TrimPrefix(text, name+": ")), true)
 	}
-	return about(event.URN, name+": "+strings.TrimPrefix(text, name+": "))
+}
+
+// later is what to log at once of a line that may be held back.
+func (e *events) later(line string, warns bool) string {
+	if e.hold == nil {
+		return line
+	}
+	e.hold(line, warns)
+	return ""
 }
 
 // keepError keeps the first errors. A printed one counts where it says that it
@@ -151,13 +167,15 @@ func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
 func (e *events) keepError(d diagnostic) {
 	if d.printed && !isErrorLine(d.sign()) {
 		if last := len(e.errors) - 1; last >= 0 && e.errors[last].printed && strings.HasPrefix(d.sign(), " ") {
-			e.errors[last].text = cut(e.errors[last].text+"\n"+d.text, maxMessage)
+			e.errors[last].text = cut(e.errors[last].text+"\n"+d.text, maxHeldLine)
 			e.errors[last].raw = cut(e.errors[last].raw+"\n"+d.raw, maxMessage)
 		}
 		return
 	}
 	if len(e.errors) < maxErrors {
-		d.text, d.raw = cut(d.text, maxMessage), cut(d.raw, maxMessage)
+		// More of the text than is shown: it is masked once more, and half a secret at
+		// its end would not be found.
+		d.text, d.raw = cut(d.text, maxHeldLine), cut(d.raw, maxMessage)
 		e.errors = append(e.errors, d)
 	}
 }
@@ -167,7 +185,7 @@ func (e *events) readPolicy(event *apitype.PolicyEvent) string {
 	if event.EnforcementLevel == "mandatory" {
 		e.keepError(diagnostic{urn: event.ResourceURN, text: text})
 	}
-	return about(event.ResourceURN, text)
+	return e.later(about(event.ResourceURN, text), true)
 }
 
 func (e *events) readStart(event *stepEvent) string {

@@ -33,8 +33,10 @@ type masker struct {
 	// middle the others of at least shortMask bytes; the longest comes first.
 	long, middle map[string][]string
 	short        []string
-	// late takes out what came up since. Nil is nothing.
-	late *lateMasker
+	// late takes out what came up since, and state the secrets of the stack's state,
+	// which are read only where there is need to. Nil is nothing.
+	late  *lateMasker
+	state *masker
 }
 
 // newMasker makes a masker of the values, and of the forms that a value takes
@@ -47,7 +49,7 @@ func newMasker(values []string) *masker {
 		case len(trimmed) < shortMask:
 			m.short = append(m.short, trimmed)
 		default:
-			for _, form := range formsOf(value) {
+			for _, form := range append(formsOf(value), numberForms(trimmed)...) {
 				m.add(form)
 			}
 		}
@@ -127,7 +129,10 @@ func (m *masker) apply(text string) string {
 	for _, word := range m.short {
 		text = replaceWord(text, word)
 	}
-	return m.late.apply(text)
+	if text = m.late.apply(text); m.state != nil {
+		text = m.state.apply(text)
+	}
+	return text
 }
 
 // replaceLong masks from left to right, and the longest that fits at a place: the

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// textsInJSON lists the texts in a value that is a list or an object in JSON, such
+// textsInJSON lists the texts and numbers in a value that is a list or an object in JSON, such
 // as a kubeconfig or the key of an account: Pulumi hands such a value on as what it
 // describes, and a provider that complains of it prints its parts. Short ones, such
 // as the name of a region, are no secrets by themselves, and would be masked
@@ -19,13 +19,19 @@ func textsInJSON(value string) []string {
 		return nil
 	}
 	var parsed any
-	if json.Unmarshal([]byte(trimmed), &parsed) != nil {
+	decoder := json.NewDecoder(strings.NewReader(trimmed))
+	decoder.UseNumber()
+	if !json.Valid([]byte(trimmed)) || decoder.Decode(&parsed) != nil {
 		return nil
 	}
 	var texts []string
 	var collect func(part any)
 	collect = func(part any) {
 		switch part := part.(type) {
+		case json.Number:
+			if len(part) >= maskedLine {
+				texts = append(texts, part.String())
+			}
 		case string:
 			if len(strings.TrimSpace(part)) >= maskedLine {
 				texts = append(texts, part)

@@ -78,6 +78,50 @@ func TestASecretThatAProgramShowsIsMasked(t *testing.T) {
 	u.expectNotShown(map[string]string{"token": token})
 }
 
+// Not all that is secret was given to the run as a secret: resources have secret outputs, and programs make secrets themselves.
+func TestASecretThatOnlyTheStateHasIsMasked(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	const output = "canary-output-6b02"
+	u.publishFiles("v1", project("lab", oneThing("one", "secretValue: "+output)))
+	stack := u.stack(fromArtifact)
+	u.apply(stack)
+	u.awaitReady(stack, atRevision("v1"))
+
+	u.publishFiles("v2", project("lab", "resources:\n"+
+		"  one: {type: \"lab:index:Thing\", properties: {name: one, secretValue: "+output+"}}\n"+
+		"  two:\n    type: lab:index:Thing\n"+
+		"    properties: {name: two, secretValue: \"${one.secretValue}\", echoInput: true, failures: {create: no luck}}\n"))
+	u.awaitFailure(stack, v1.UpdateFailedReason, `no luck (input was "***")`)
+	u.Expect(u.logLines(u.namespace, 1000)).To(ContainSubstring("no luck"))
+	u.expectNoCanary(map[string]string{"the output": output})
+}
+
+// What a Program has in its own text is in no message, event or log.
+func TestASecretInTheTextOfAProgramIsMasked(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	const literal, standard = "canary-literal-3d44", "canary-default-a51e"
+	u.apply(u.program(`
+configuration:
+  password: {type: String, secret: true, default: ` + standard + `}
+resources:
+  a:
+    type: lab:index:Thing
+    properties: {name: a, secretValue: {"fn::join": ["/", ["${password}", {"fn::secret": ` + literal + `}]]}, echoInput: true, failures: {create: no luck}}
+`))
+	stack := u.stack(fromProgram)
+	u.apply(stack)
+	u.awaitFailure(stack, v1.UpdateFailedReason, `no luck (input was "***/***")`)
+	u.Expect(u.logLines(u.namespace, 1000)).To(ContainSubstring("no luck"))
+	for _, list := range []client.ObjectList{&corev1.EventList{}, &v1.StackList{}} {
+		u.Expect(u.asText(list)).NotTo(Or(ContainSubstring(literal), ContainSubstring(standard)))
+	}
+	log, err := os.ReadFile(u.ControllerLog())
+	u.Expect(err).NotTo(HaveOccurred())
+	u.Expect(string(log)).NotTo(Or(ContainSubstring(literal), ContainSubstring(standard)))
+}
+
 // expectNoCanary looks for the values in everything that others than the run may read.
 func (t *tenant) expectNoCanary(canaries map[string]string) {
 	t.test.Helper()

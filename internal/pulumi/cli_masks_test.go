@@ -1,0 +1,138 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// careless is a Thing whose provider puts its secret input into the error of its creation.
+func careless(value string) string {
+	return "  t:\n    type: lab:index:Thing\n    properties: {name: t, secretValue: " + value + ", echoInput: true, failures: {create: no luck}}\n"
+}
+
+// A provider that fails may print what it was given, and not all that is secret of it was given as a secret to the run.
+func TestSecretsInTheErrorOfAProviderAreMasked(t *testing.T) {
+	for name, test := range map[string]struct {
+		// canary is what must not be seen in any of the forms.
+		canary  string
+		forms   []string
+		program func(*lab) string
+		edit    func(*run.Run)
+		want    string // in the message
+	}{
+		"the secret output of another resource": {
+			canary: "CANARYprovideroutput41",
+			program: func(l *lab) string {
+				return l.thing("secretValue: CANARYprovideroutput41") + careless(`"${a.secretValue}"`)
+			},
+		},
+		"a literal that the program makes a secret": {
+			canary:  "CANARYprogsecret40",
+			program: func(l *lab) string { return l.thing("value: x") + careless("{fn::secret: CANARYprogsecret40}") },
+		},
+		"the default of secret config": {
+			canary: "CANARYdefault42",
+			program: func(l *lab) string {
+				return "config: {pw: {type: string, secret: true, default: CANARYdefault42}}\n" + l.thing("value: x") + careless(`"${pw}"`)
+			},
+		},
+		"the value of secret config": {
+			canary: "CANARYvalue43",
+			program: func(l *lab) string {
+				return "config: {pw: {secret: true, default: CANARYvalue43}}\n" + l.thing("value: x") + careless(`"${pw}"`)
+			},
+		},
+		"a number": {
+			canary: "4711471147", forms: []string{"4.711471147e+09"},
+			program: func(l *lab) string {
+				return "config: {pw: {type: integer, secret: true}}\n" + l.thing("value: x") + careless(`"${pw}"`)
+			},
+			edit: func(r *run.Run) {
+				r.Secrets = map[string]string{"pw": "4711471147"}
+				r.Masks = []string{"4711471147"}
+			},
+			want: "property secretValue value {&{{***}}} has a problem",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t).withProvider()
+			r := l.update(test.program(l))
+			if test.edit != nil {
+				test.edit(&r)
+			}
+			dir, result := l.doIn(t.Context(), r)
+			l.Expect(result.Outcome).To(Equal(run.Failed))
+			l.Expect(result.Message).To(ContainSubstring(cmp.Or(test.want, `lab:index:Thing (t): no luck (input was "***")`)))
+			said := strings.Join(l.saidLines(), "\n")
+			l.Expect(said).To(ContainSubstring("error: "+strings.TrimPrefix(result.Message, "lab:index:Thing (t): ")), "it is logged")
+			for _, form := range append(test.forms, test.canary) {
+				l.Expect(said).NotTo(ContainSubstring(form))
+				l.Expect(result.Message).NotTo(ContainSubstring(form))
+			}
+			l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up", "stack export"}))
+			l.Expect(l.find("plaintext", string(dir))).To(BeEmpty(), "the state is in no file")
+		})
+	}
+}
+
+// exporting has the CLI do something else where it is to export a state.
+func (l *lab) exporting(script string) {
+	l.Helper()
+	path := filepath.Join(l.driver.Bin, "pulumi")
+	text, err := os.ReadFile(path)
+	l.Expect(err).NotTo(HaveOccurred())
+	first, rest, _ := strings.Cut(string(text), "\n")
+	script = first + "\ncase \"$*\" in *\"stack export\"*) " + script + ";; esac\n" + rest
+	l.Expect(os.WriteFile(path, []byte(script), 0o700)).To(Succeed())
+}
+
+func TestAStateThatCannotBeReadChangesNoOutcome(t *testing.T) {
+	l := newLab(t).withProvider()
+	l.exporting("echo 'error: boom' >&2; exit 1")
+	result := l.do(t.Context(), l.update(l.thing("value: x")+careless("{fn::secret: CANARYprogsecret40}")))
+	l.Expect(result.Outcome).To(Equal(run.Failed))
+	l.Expect(result.Message).To(Equal(`lab:index:Thing (t): no luck (input was "***")`))
+	l.Expect(l.saidLines()).To(ContainElement(ContainSubstring("they cannot be read: boom")))
+}
+
+func TestARunThatIsToStopDoesNotWaitForItsState(t *testing.T) {
+	l := newLab(t).withProvider()
+	begun := filepath.Join(t.TempDir(), "begun")
+	l.exporting("touch " + begun + "; sleep 600")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	var stopped time.Time
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(begun); err == nil {
+				stopped = time.Now()
+				cancel(errors.New("enough"))
+			}
+			time.Sleep(pollInterval)
+		}
+	}()
+	result := l.do(ctx, l.update(l.thing("failures: {create: no luck}")))
+	l.Expect(ctx.Err()).To(HaveOccurred(), "the state was not read")
+	l.Expect(time.Since(stopped)).To(BeNumerically("<", readPatience))
+	l.Expect(result.Outcome).To(Equal(run.Failed))
+	l.Expect(result.Message).To(Equal("lab:index:Thing (a): no luck"))
+}
+
+func TestARunThatGoesWellDoesNotReadItsState(t *testing.T) {
+	l := newLab(t).withProvider()
+	l.Expect(l.do(t.Context(), l.update(l.thing("secretValue: CANARY1234"))).Outcome).To(Equal(run.Succeeded))
+	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up"}))
+}

@@ -1,0 +1,113 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	// maxPlainState bounds the state that is read for its secrets, in bytes. Unlike
+	// that of a recovery it is in memory as a whole.
+	maxPlainState = 32 << 20
+	// readPatience is how long reading them may take, and stopPatience once the run
+	// is to stop.
+	readPatience = 30 * time.Second
+	stopPatience = 5 * time.Second
+	// maxHeld and maxHeldBytes bound the lines that wait for them, and maxHeldLine each.
+	maxHeld      = 1000
+	maxHeldBytes = 1 << 20
+	maxHeldLine  = 16 << 10
+)
+
+// heldLines are lines that are not logged before the secrets of the state are known.
+type heldLines struct {
+	lines []string
+	bytes int
+	// left counts those that are left out.
+	left int
+	// warned says that there is an error or a warning among them: programs print
+	// lines on standard error for any reason.
+	warned bool
+}
+
+func (h *heldLines) add(line string, warns bool) {
+	h.warned = h.warned || warns
+	line = cut(line, maxHeldLine)
+	if len(h.lines) >= maxHeld || h.bytes+len(line) > maxHeldBytes {
+		h.left++
+		return
+	}
+	h.lines = append(h.lines, line)
+	h.bytes += len(line)
+}
+
+// disclose shows what the diagnostics of the run say, once the secrets of the state
+// are masked in them as well: a provider may put into an error what another resource
+// gave it, and a program what it made a secret itself. The state is read only where
+// there is something to tell. Where it cannot be read, that is masked which is known.
+func (s *session) disclose(ctx context.Context, last exit) {
+	failed := last.code != 0 && last.code != exitHasChanges && s.events.began
+	if s.prepared != nil && s.found && (failed || s.held.warned) {
+		secrets, err := s.stateSecrets(ctx)
+		if err != nil {
+			s.say(fmt.Sprintf("the secrets of the state are not masked in what follows, as they cannot be read: %v", err))
+		}
+		s.mask.learn(secrets)
+	}
+	for _, line := range s.held.lines {
+		s.say(line)
+	}
+	if s.held.left > 0 {
+		s.say(fmt.Sprintf("%d more lines of diagnostics are left out", s.held.left))
+	}
+	s.held = heldLines{}
+}
+
+// stateSecrets has the CLI print the state with its secrets in plain. They go through
+// a pipe: nothing of them is ever in a file, also when this process is killed. A run
+// that is to stop waits for a moment only.
+func (s *session) stateSecrets(ctx context.Context) ([]string, error) {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), readPatience)
+	defer cancel()
+	// The wish to stop may have come long ago, or come meanwhile.
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopPatience, cancel) })()
+
+	printed := &capture{limit: maxPlainState}
+	last, err := s.driver.readOnly(bounded, command{
+		args: []string{"--non-interactive", "--color=never", "stack", "export", "--show-secrets", "--stack", s.stack},
+		dir:  s.program, env: s.env, pids: s.dir.pids(),
+		stdout: s.dir.stdout(), stderr: s.dir.stderr(), capture: printed,
+		events: &follower{say: s.say},
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case last.code != 0:
+		return nil, errors.New(failureMessage(nil, s.mask.apply(last.stderr), last.code))
+	case printed.over:
+		return nil, fmt.Errorf("the state is longer than %d bytes", maxPlainState)
+	}
+	return secretsOfState(printed.text.Bytes())
+}
+
+// readOnly calls the CLI for what changes and locks nothing, and can be killed.
+func (d *Driver) readOnly(ctx context.Context, c command) (exit, error) {
+	p, err := d.start(c)
+	if err != nil {
+		return exit{}, fmt.Errorf("starting Pulumi: %w", err)
+	}
+	defer p.close()
+	select {
+	case <-p.done:
+		return p.exit(false), nil
+	case <-ctx.Done():
+		_ = p.cmd.Process.Kill() // no error but that it has ended
+		<-p.done
+		return exit{}, errors.New("it takes too long")
+	}
+}
