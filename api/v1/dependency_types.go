@@ -53,8 +53,8 @@ type PrerequisiteRequirement struct {
 	// succeeded, for instance 1h. If that is too long ago, the Stack is run again
 	// first. Less than 10s counts as 10s. Defaults to any time.
 	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
 	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,9}([.][0-9]{1,9})?(ms|s)|[0-9]{1,7}([.][0-9]{1,9})?m|[0-9]{1,5}([.][0-9]{1,9})?h){1,8}$')",message="must be a duration such as 30s, 5m or 1h30m, of at most 99999h"
 	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="must be longer than 0s"
 	// +optional
 	SucceededWithinDuration *metav1.Duration `json:"succeededWithinDuration,omitempty"`

@@ -53,7 +53,7 @@ func (a *api) refuses(t *testing.T, namespace string, object *unstructured.Unstr
 const oneSource = "exactly one of fluxSource, programRef and projectRepo is required"
 
 func refusedStacks() []refusal {
-	const durations = `should match '^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$'`
+	const durations = "must be a duration such as 30s, 5m or 1h30m, of at most 99999h"
 	return []refusal{
 		{"two sources", "{stack: dev, programRef: {name: p}, fluxSource: {sourceRef: {kind: Bucket, name: b}}}", oneSource},
 		{"no source", "{stack: dev}", oneSource},
@@ -78,11 +78,16 @@ func refusedStacks() []refusal {
 			"spec.secretsRef[a]: Invalid value: filesystem is required when type is FS"},
 		{"a type of reference that is not known", "{stack: dev, programRef: {name: p}, envRefs: {A: {type: Vault}}}",
 			`spec.envRefs.A.type: Unsupported value: "Vault": supported values: "Secret", "Literal", "Env", "FS"`},
-		{"an interval in days", "{stack: dev, programRef: {name: p}, interval: 1d}", "spec.interval in body " + durations},
-		{"an interval without a unit", "{stack: dev, programRef: {name: p}, interval: '60'}", "spec.interval in body " + durations},
+		{"an interval in days", "{stack: dev, programRef: {name: p}, interval: 1d}", `spec.interval: Invalid value: "1d": ` + durations},
+		{"an interval without a unit", "{stack: dev, programRef: {name: p}, interval: '60'}", `spec.interval: Invalid value: "60": ` + durations},
 		{"an interval that is a number", "{stack: dev, programRef: {name: p}, interval: 60}", `spec.interval: Invalid value: "integer"`},
-		{"a retry interval below zero", "{stack: dev, programRef: {name: p}, retryInterval: -5m}", "spec.retryInterval in body " + durations},
-		{"an interval below zero", "{stack: dev, programRef: {name: p}, interval: -1s}", "spec.interval in body " + durations},
+		{"a retry interval below zero", "{stack: dev, programRef: {name: p}, retryInterval: -5m}", `spec.retryInterval: Invalid value: "-5m": ` + durations},
+		{"a timeout that Go has no place for", "{stack: dev, programRef: {name: p}, timeout: 2562048h}", `spec.timeout: Invalid value: "2562048h": ` + durations},
+		{"an interval that Go has no place for", "{stack: dev, programRef: {name: p}, interval: 9999999999999h}", `spec.interval: Invalid value: "9999999999999h": ` + durations},
+		{"a retry interval of too many parts", "{stack: dev, programRef: {name: p}, retryInterval: " + strings.Repeat("99999h", 9) + "}", durations},
+		{"a prerequisite of longer ago than Go can tell", "{stack: dev, programRef: {name: p}, prerequisites: [{name: a, requirement: {succeededWithinDuration: 2562048h}}]}",
+			"spec.prerequisites[0].requirement.succeededWithinDuration: Invalid value: \"2562048h\": " + durations},
+		{"an interval below zero", "{stack: dev, programRef: {name: p}, interval: -1s}", `spec.interval: Invalid value: "-1s": ` + durations},
 		{"the name of a service account that none can have", "{stack: dev, programRef: {name: p}, serviceAccountName: ../admin}",
 			"spec.serviceAccountName in body should match"},
 		{"a key of a ConfigMap that is not named", "{stack: dev, programRef: {name: p}, configRef: {a: {name: c}}}",
@@ -91,7 +96,7 @@ func refusedStacks() []refusal {
 			"spec.configRef.a.name in body should be at least 1 chars long"},
 		{"a ConfigMap of another namespace", "{stack: dev, programRef: {name: p}, configRef: {a: {namespace: other, name: c, key: k}}}",
 			`unknown field "spec.configRef.a.namespace"`},
-		{"an empty timeout", "{stack: dev, programRef: {name: p}, timeout: ''}", "spec.timeout in body " + durations},
+		{"an empty timeout", "{stack: dev, programRef: {name: p}, timeout: ''}", `spec.timeout: Invalid value: "": ` + durations},
 		{"a dependency without a name", "{stack: dev, programRef: {name: p}, dependsOn: [{namespace: a}]}", "spec.dependsOn[0].name: Required value"},
 		{"a prerequisite without a name", "{stack: dev, programRef: {name: p}, prerequisites: [{name: ''}]}", "spec.prerequisites[0].name in body should be at least 1 chars long"},
 		{"a prerequisite that can never be new enough", "{stack: dev, programRef: {name: p}, prerequisites: [{name: a, requirement: {succeededWithinDuration: 0s}}]}", "must be longer than 0s"},
