@@ -51,6 +51,7 @@ func FuzzStack(f *testing.F) {
 		`{"spec":{"stack":"dev","programRef":{"name":"p"},"interval":"10m","retryInterval":"-1s","timeout":"0s","config":{"a":1.0}}}`,
 		`{"spec":{"stack":"dev","envRefs":{"A":{"type":"Literal","literal":{"value":"x"}}},"dependsOn":[{"name":"a","readyExpr":"true"}]},"status":{"outputs":{"a":null}}}`,
 		`{"spec":{"interval":"2562047h47m16.854775807s"},"status":{"run":{"id":"r","startedAt":"2026-01-01T00:00:00Z"}}}`, `{"spec":null}`,
+		`{"spec":{"timeout":"2562048h","prerequisites":[{"name":"p","requirement":{"succeededWithinDuration":"1e9h"}}]}}`,
 	} {
 		f.Add([]byte(seed))
 	}

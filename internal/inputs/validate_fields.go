@@ -148,19 +148,30 @@ func validateLists(spec v1.StackSpec) error {
 	return nil
 }
 
-// validateDurations checks that no time is negative.
+// validateDurations checks that each time can be read, and that none is negative.
 func validateDurations(spec v1.StackSpec) error {
-	for _, duration := range []struct {
+	type duration struct {
 		field string
 		value time.Duration
-	}{
+	}
+	durations := []duration{
 		{"spec.interval", durationOf(spec.Interval)}, {"spec.retryInterval", durationOf(spec.RetryInterval)},
 		{"spec.timeout", durationOf(spec.Timeout)},
 		{"spec.resyncFrequencySeconds", time.Duration(spec.ResyncFrequencySeconds)},
 		{"spec.retryMaxBackoffDurationSeconds", time.Duration(spec.RetryMaxBackoffDurationSeconds)},
-	} {
-		if duration.value < 0 {
-			return &InvalidError{duration.field, "is negative: give a positive time, or remove it for the default"}
+	}
+	for i, p := range spec.Prerequisites {
+		if p.Requirement != nil {
+			durations = append(durations, duration{fmt.Sprintf("spec.prerequisites[%d].requirement.succeededWithinDuration", i),
+				durationOf(p.Requirement.SucceededWithinDuration)})
+		}
+	}
+	for _, d := range durations {
+		switch {
+		case d.value == v1.UnreadableDuration:
+			return &InvalidError{d.field, "is no duration that can be kept: give one such as 30s, 5m or 1h30m, of at most 99999h"}
+		case d.value < 0:
+			return &InvalidError{d.field, "is negative: give a positive time, or remove it for the default"}
 		}
 	}
 	return nil

@@ -73,6 +73,12 @@ func TestValidate(t *testing.T) {
 		"a target of nothing":        {func(s *v1.StackSpec) { s.Targets = []string{""} }, "spec.targets[0]: is empty"},
 		"a negative interval": {func(s *v1.StackSpec) { s.Interval = &metav1.Duration{Duration: -1} },
 			"spec.interval: is negative: give a positive time, or remove it for the default"},
+		"a timeout that could not be read": {func(s *v1.StackSpec) { s.Timeout = &metav1.Duration{Duration: v1.UnreadableDuration} },
+			"spec.timeout: is no duration that can be kept: give one such as 30s, 5m or 1h30m, of at most 99999h"},
+		"a prerequisite whose age could not be read": {func(s *v1.StackSpec) {
+			s.Prerequisites = []v1.PrerequisiteReference{{Name: "a"}, {Name: "b", Requirement: &v1.PrerequisiteRequirement{
+				SucceededWithinDuration: &metav1.Duration{Duration: v1.UnreadableDuration}}}}
+		}, "spec.prerequisites[1].requirement.succeededWithinDuration: is no duration that can be kept"},
 		"a negative timeout": {func(s *v1.StackSpec) { s.Timeout = &metav1.Duration{Duration: -1} }, "spec.timeout: is negative"},
 		"a negative bound":   {func(s *v1.StackSpec) { s.RetryMaxBackoffDurationSeconds = -1 }, "spec.retryMaxBackoffDurationSeconds: is negative"},
 		"a secret that is written twice": {func(s *v1.StackSpec) {
