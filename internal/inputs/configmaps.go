@@ -79,6 +79,9 @@ func addConfigMaps(ctx context.Context, reader client.Reader, stack *v1.Stack, c
 		if err != nil {
 			return &UnusableError{field, fmt.Sprintf("the value of key %q in ConfigMap '%s' is not valid JSON: correct it, or remove json: true", ref.Key, name)}
 		}
+		if ref.JSON && looksEncrypted(value) {
+			return &UnusableError{field, fmt.Sprintf("the value of key %q in ConfigMap '%s' %s", ref.Key, name, encryptedProblem)}
+		}
 		config[key] = value
 	}
 	return nil

@@ -6,9 +6,13 @@ package inputs
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
@@ -31,5 +35,18 @@ func validateOutputs(stack *v1.Stack) error {
 				fmt.Sprintf("%q cannot be a key of a Secret, which has letters, digits, '-', '_' and '.': rename the output", key)}
 		}
 	}
-	return nil
+	return validateOutputsMetadata(to)
+}
+
+// validateOutputsMetadata checks what the API server would refuse in the Secret, when
+// the update is done.
+func validateOutputsMetadata(to *v1.OutputsSecret) error {
+	wrong := append(metav1validation.ValidateLabels(to.Labels, field.NewPath(outputsField, "labels")),
+		apivalidation.ValidateAnnotations(to.Annotations, field.NewPath(outputsField, "annotations"))...)
+	if len(wrong) == 0 {
+		return nil
+	}
+	// A map has no order, and the message must not change by itself.
+	slices.SortFunc(wrong, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
+	return &InvalidError{wrong[0].Field, wrong[0].ErrorBody()}
 }

@@ -52,7 +52,7 @@ func Validate(stack *v1.Stack) error {
 			return err
 		}
 	}
-	for _, check := range []func(*v1.Stack) error{validateConfigRefs, validateOutputs, validateSecrets} {
+	for _, check := range []func(*v1.Stack) error{validateConfig, validateConfigRefs, validateOutputs, validateSecrets} {
 		if err := check(stack); err != nil {
 			return err
 		}
@@ -134,6 +134,24 @@ func validateRef(field string, ref v1.ResourceRef) error {
 		}
 	default:
 		return &InvalidError{field, fmt.Sprintf("type %q is not supported: use Secret, Literal, Env or FS", ref.Type)}
+	}
+	return validateMembers(field, ref)
+}
+
+// validateMembers checks that a reference has no more than its type asks for: it
+// would not be known which of two values is meant.
+func validateMembers(field string, ref v1.ResourceRef) error {
+	for _, member := range []struct {
+		name string
+		of   v1.ResourceRefType
+		set  bool
+	}{
+		{"secret", v1.ResourceRefSecret, ref.Secret != nil}, {"literal", v1.ResourceRefLiteral, ref.Literal != nil},
+		{"env", v1.ResourceRefEnv, ref.Env != nil}, {"filesystem", v1.ResourceRefFS, ref.FileSystem != nil},
+	} {
+		if member.set && member.of != ref.Type {
+			return &InvalidError{field, fmt.Sprintf("%s belongs to type %s, and the type is %s: remove it, or change the type", member.name, member.of, ref.Type)}
+		}
 	}
 	return nil
 }

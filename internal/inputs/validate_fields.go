@@ -46,6 +46,8 @@ func validateGit(spec v1.StackSpec) error {
 		return &InvalidError{"spec", "branch and commit exclude each other: remove one"}
 	case spec.ProjectRepo != "" && spec.Branch == "" && spec.Commit == "":
 		return &InvalidError{"spec.projectRepo", "needs a branch or a commit: add spec.branch or spec.commit"}
+	case spec.ProjectRepo != "" && spec.Branch != "":
+		return validateBranch(spec.Branch)
 	case spec.ProjectRepo != "":
 		return nil
 	}
@@ -121,7 +123,9 @@ func validateSecretsProvider(provider string) error {
 	if err != nil {
 		return &InvalidError{field, "is not the URL of a key: " + use}
 	}
-	if !slices.Contains([]string{"awskms", "azurekeyvault", "gcpkms", "hashivault"}, u.Scheme) || !strings.Contains(provider, "://") {
+	// The scheme as it is written: Pulumi knows none in upper case.
+	kind, _, isURL := strings.Cut(provider, "://")
+	if !isURL || !slices.Contains([]string{"awskms", "azurekeyvault", "gcpkms", "hashivault"}, kind) {
 		return &InvalidError{field, "names no provider that Pulumi has: " + use}
 	}
 	if u.User != nil {

@@ -51,6 +51,35 @@ func TestValidate(t *testing.T) {
 			s.ProgramRef, s.ProjectRepo, s.Branch = nil, "https://git.example.com/a", "main"
 			s.GitAuth = &v1.GitAuth{BasicAuth: &v1.GitBasicAuth{UserName: literal("u"), Password: v1.ResourceRef{Type: v1.ResourceRefSecret}}}
 		}, "spec.gitAuth.basicAuth.password: secret is required when type is Secret"},
+		"a branch that git cannot have": {func(s *v1.StackSpec) {
+			s.ProgramRef, s.ProjectRepo, s.Branch = nil, "https://git.example.com/a", "a..b"
+		}, `spec.branch: "a..b" cannot be the name of a branch in git`},
+		"a reference with more than its type has": {func(s *v1.StackSpec) {
+			ref := fromSecret("", "s", "k")
+			ref.Literal = &v1.LiteralValue{Value: "CANARY"}
+			s.SecretsRef = refs{"a": ref}
+		}, "spec.secretsRef.a: literal belongs to type Literal, and the type is Secret: remove it, or change the type"},
+		"config without a key":           {func(s *v1.StackSpec) { s.Config = config{"": {Raw: []byte("1")}} }, "spec.config: has an empty key"},
+		"a secret without a config key":  {func(s *v1.StackSpec) { s.SecretsRef = refs{"": literal("CANARY")} }, "spec.secretsRef: has an empty key"},
+		"a written secret without a key": {func(s *v1.StackSpec) { s.Secrets = map[string]string{"": "CANARY"} }, "spec.secrets: has an empty key"},
+		"config that Pulumi would decrypt": {func(s *v1.StackSpec) { s.Config = config{"a": {Raw: []byte(`{"b":[{"secure":"CANARY"}]}`)}} },
+			`spec.config.a: has an object whose only member is "secure", which Pulumi takes for an encrypted value: rename the member`},
+		"config that only has the word": {func(s *v1.StackSpec) {
+			s.Config = config{"a": {Raw: []byte(`{"secure":true,"b":{"secure":"x","y":1}}`)}}
+		}, ""},
+		"a provider in upper case": {func(s *v1.StackSpec) { s.SecretsProvider = "AWSKMS://key" }, "spec.secretsProvider: names no provider"},
+		"outputs with labels and annotations": {func(s *v1.StackSpec) {
+			s.WriteOutputsToSecret = &v1.OutputsSecret{Name: "o", Labels: map[string]string{"example.com/a": "b"}, Annotations: map[string]string{"a": "any text"}}
+		}, ""},
+		"outputs with a label of no name": {func(s *v1.StackSpec) {
+			s.WriteOutputsToSecret = &v1.OutputsSecret{Name: "o", Labels: map[string]string{"a b": "x"}}
+		}, "spec.writeOutputsToSecret.labels: Invalid value: \"a b\": name part must consist of alphanumeric characters"},
+		"outputs with a label of no value": {func(s *v1.StackSpec) {
+			s.WriteOutputsToSecret = &v1.OutputsSecret{Name: "o", Labels: map[string]string{"a": strings.Repeat("x", 64)}}
+		}, "spec.writeOutputsToSecret.labels: Invalid value: "},
+		"outputs with an annotation of no name": {func(s *v1.StackSpec) {
+			s.WriteOutputsToSecret = &v1.OutputsSecret{Name: "o", Annotations: map[string]string{"a b": "x"}}
+		}, "spec.writeOutputsToSecret.annotations: Invalid value: \"a b\": name part must consist of alphanumeric characters"},
 		"a name that is too long": {func(s *v1.StackSpec) { s.Stack = strings.Repeat("x", 301) }, "spec.stack: is longer than 300 bytes"},
 		"a pod of the operator": {func(s *v1.StackSpec) {
 			s.ProgramRef, s.WorkspaceTemplate = nil, &apiextensionsv1.JSON{Raw: []byte(`{"spec":{"image":"x"}}`)}
