@@ -25,6 +25,7 @@ type OutputsSecret struct {
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^([-_a-zA-Z0-9]|[.][-_a-zA-Z0-9])[-._a-zA-Z0-9]*$')",message="cannot be a key of a Secret, which has letters, digits, hyphens, underscores and periods: rename the output"
 	// +listType=atomic
 	// +optional
 	Keys []string `json:"keys,omitempty"`

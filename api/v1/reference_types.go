@@ -74,6 +74,10 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type != 'Literal' || has(self.literal)",message="literal is required when type is Literal"
 // +kubebuilder:validation:XValidation:rule="self.type != 'Env' || has(self.env)",message="env is required when type is Env"
 // +kubebuilder:validation:XValidation:rule="self.type != 'FS' || has(self.filesystem)",message="filesystem is required when type is FS"
+// +kubebuilder:validation:XValidation:rule="self.type == 'Secret' || !has(self.secret)",message="secret belongs to type Secret: remove it, or change the type"
+// +kubebuilder:validation:XValidation:rule="self.type == 'Literal' || !has(self.literal)",message="literal belongs to type Literal: remove it, or change the type"
+// +kubebuilder:validation:XValidation:rule="self.type == 'Env' || !has(self.env)",message="env belongs to type Env: remove it, or change the type"
+// +kubebuilder:validation:XValidation:rule="self.type == 'FS' || !has(self.filesystem)",message="filesystem belongs to type FS: remove it, or change the type"
 type ResourceRef struct {
 	// Type says where the value comes from: Secret, Literal, Env or FS. Env and FS
 	// read the controller itself, and are refused unless it runs with
@@ -112,6 +116,7 @@ type FileReference struct {
 	// Path of the file: absolute, and that of a regular file of at most 1 MiB.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
+	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="must be absolute: begin it with /"
 	// +required
 	Path string `json:"path"`
 }

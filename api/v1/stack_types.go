@@ -37,12 +37,17 @@ const (
 // +kubebuilder:validation:XValidation:rule="!(has(self.branch) && size(self.branch) > 0 && has(self.commit) && size(self.commit) > 0)",message="branch and commit exclude each other: remove one"
 // +kubebuilder:validation:XValidation:rule="!has(self.projectRepo) || size(self.projectRepo) == 0 || (has(self.branch) && size(self.branch) > 0) || (has(self.commit) && size(self.commit) > 0)",message="projectRepo needs a branch or a commit: add one"
 // +kubebuilder:validation:XValidation:rule="(has(self.projectRepo) && size(self.projectRepo) > 0) || !((has(self.branch) && size(self.branch) > 0) || (has(self.commit) && size(self.commit) > 0) || (has(self.repoDir) && size(self.repoDir) > 0) || has(self.gitAuth) || (has(self.gitAuthSecret) && size(self.gitAuthSecret) > 0))",message="branch, commit, repoDir, gitAuth and gitAuthSecret belong to projectRepo: remove them, or add projectRepo"
+// +kubebuilder:validation:XValidation:rule="!has(self.backend) || !self.backend.matches('^(file|s3|gs|azblob|postgres)://') || !self.stack.contains('/') || self.stack.startsWith('organization/')",message="the backend keeps no accounts: leave the organization out of stack, or make it organization"
+// +kubebuilder:validation:XValidation:rule="!has(self.secrets) || !has(self.secretsRef) || !self.secrets.exists(key, key in self.secretsRef)",message="secrets and secretsRef have the same key: remove one of the two"
+// +kubebuilder:validation:XValidation:rule="!has(self.secrets) || !has(self.configRef) || !self.secrets.exists(key, key in self.configRef)",message="secrets and configRef have the same key: remove one of the two"
+// +kubebuilder:validation:XValidation:rule="!has(self.secretsRef) || !has(self.configRef) || !self.secretsRef.exists(key, key in self.configRef)",message="secretsRef and configRef have the same key: remove one of the two"
 type StackSpec struct {
 	// Stack is the name of the stack in the backend: <stack>, <org>/<stack> or
 	// <org>/<project>/<stack>. It cannot be changed: another name is another
 	// stack, and this one would be left behind with all that it manages.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=300
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9_.-]{1,100}/){0,2}[A-Za-z0-9_.-]{1,100}$')",message="must be <stack>, <org>/<stack> or <org>/<project>/<stack>, each of at most 100 letters, digits, hyphens, underscores and periods"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="stack cannot be changed: the stack under the old name would be left behind; delete this Stack and make another"
 	// +required
 	Stack string `json:"stack"`
@@ -53,6 +58,7 @@ type StackSpec struct {
 	// the variable PULUMI_BACKEND_URL of the Stack, and without that to Pulumi Cloud,
 	// https://api.pulumi.com.
 	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^(https|http|file|s3|gs|azblob|postgres)://')",message="must be a URL that begins with https://, http://, file://, s3://, gs://, azblob:// or postgres://"
 	// +optional
 	Backend string `json:"backend,omitempty"`
 
@@ -124,12 +130,14 @@ type StackSpec struct {
 	// same namespace, by key as in config. A key cannot be in config as well. A
 	// change of a ConfigMap starts a run.
 	// +kubebuilder:validation:MaxProperties=1024
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
 	// +optional
 	ConfigRef map[string]ConfigMapRef `json:"configRef,omitempty"`
 
 	// SecretsRef are the secret config values of the stack, by key. Pulumi keeps
 	// them encrypted.
 	// +kubebuilder:validation:MaxProperties=1024
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
 	// +optional
 	SecretsRef map[string]ResourceRef `json:"secretsRef,omitempty"`
 
@@ -139,6 +147,7 @@ type StackSpec struct {
 	//
 	// Deprecated: use secretsRef.
 	// +kubebuilder:validation:MaxProperties=1024
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
 	// +optional
 	Secrets map[string]string `json:"secrets,omitempty"`
 
@@ -150,6 +159,7 @@ type StackSpec struct {
 	// both. Defaults to what the program's Pulumi.<stack>.yaml names, and without
 	// that to what the stack has.
 	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^(passphrase$|default$|(awskms|azurekeyvault|gcpkms|hashivault)://)')",message="must be passphrase, default, or the URL of a key: awskms://, azurekeyvault://, gcpkms:// or hashivault://"
 	// +optional
 	SecretsProvider string `json:"secretsProvider,omitempty"`
 
@@ -248,7 +258,7 @@ type StackSpec struct {
 	// the controller's --default-service-account. Without either the program has
 	// no access to the cluster.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern="^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$')",message="must be the name of a service account: lower-case letters, digits, hyphens and periods, with a letter or digit at both ends"
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 

@@ -27,12 +27,39 @@ func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *ob
 	if err := checkProgramConfig(stack, resolved); err != nil {
 		return err
 	}
+	if err := checkBackend(stack, resolved); err != nil {
+		return err
+	}
 	if len(stack.Spec.Environment) > 0 && !pulumi.HasEnvironments(backend(stack, resolved.Env)) {
 		return &inputs.InvalidError{Field: "spec.environment",
 			Problem: "needs Pulumi Cloud, and the backend is another: remove it, or set the backend to https://api.pulumi.com"}
 	}
 	seen.inputs = resolved
 	return seen.chooseAccount(stack)
+}
+
+// checkBackend refuses a backend that Pulumi does not have, and the name of a stack
+// that the backend cannot have.
+func checkBackend(stack *v1.Stack, resolved *inputs.Inputs) error {
+	url := backend(stack, resolved.Env)
+	if err := pulumi.CheckBackend(url); err != nil {
+		field := resolved.EnvFields["PULUMI_BACKEND_URL"]
+		switch {
+		case stack.Spec.Backend != "":
+			return &inputs.InvalidError{Field: "spec.backend", Problem: err.Error()}
+		case isEnvRef(field) && stack.Spec.EnvRefs["PULUMI_BACKEND_URL"].Type == v1.ResourceRefLiteral:
+			return &inputs.InvalidError{Field: field, Problem: err.Error()}
+		}
+		return &inputs.UnusableError{Field: field, Problem: "the variable PULUMI_BACKEND_URL " + err.Error()}
+	}
+	name, err := pulumi.ParseStackName(stack.Spec.Stack)
+	if err == nil {
+		err = name.CheckOrganization(url)
+	}
+	if err != nil {
+		return &inputs.InvalidError{Field: "spec.stack", Problem: err.Error()}
+	}
+	return nil
 }
 
 // checkVariables refuses variables that a run cannot be given. One that is in the

@@ -6,6 +6,7 @@ package pulumi
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -29,6 +30,15 @@ func PublicBackend(backend string) string {
 
 // HasEnvironments tells whether the backend has environments of Pulumi ESC.
 func HasEnvironments(backend string) bool { return !isDIY(backend) }
+
+// CheckBackend refuses a URL that Pulumi would take for one of Pulumi Cloud, and ask
+// for its access token. The URL may be secret, and is not told.
+func CheckBackend(backend string) error {
+	if known := scheme(backend); isDIY(backend) || known == "https" || known == "http" {
+		return nil
+	}
+	return errors.New("is no URL of a backend that Pulumi has: it begins with https://, http://, file://, s3://, gs://, azblob:// or postgres://")
+}
 
 // maskerOf makes the masker of a run: of what it was given as a secret, and of what
 // its program and the URL of its backend have in them.

@@ -64,11 +64,10 @@ func (n StackName) Qualify(backend, project string) (string, error) {
 		return "", fmt.Errorf("stack %s belongs to the project %q, but the program is the project %q: "+
 			"the name in Pulumi.yaml and the one in the stack's name must be the same", n, n.Project, project)
 	}
+	if err := n.CheckOrganization(backend); err != nil {
+		return "", err
+	}
 	if isDIY(backend) {
-		if n.Org != "" && n.Org != organization {
-			return "", fmt.Errorf("stack %s: organization name must be 'organization' on the backend %s, "+
-				"which keeps no accounts", n, scheme(backend))
-		}
 		return strings.Join([]string{organization, project, n.Stack}, "/"), nil
 	}
 	if n.Org == "" {
@@ -76,6 +75,15 @@ func (n StackName) Qualify(backend, project string) (string, error) {
 		return n.Stack, nil
 	}
 	return strings.Join([]string{n.Org, project, n.Stack}, "/"), nil
+}
+
+// CheckOrganization refuses an organization on a backend without accounts.
+func (n StackName) CheckOrganization(backend string) error {
+	if isDIY(backend) && n.Org != "" && n.Org != organization {
+		return fmt.Errorf("stack %s: organization name must be 'organization' on the backend %s, "+
+			"which keeps no accounts", n, scheme(backend))
+	}
+	return nil
 }
 
 // String is the name as it was written.
