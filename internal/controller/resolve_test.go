@@ -77,6 +77,20 @@ func TestInputsThatAreRefused(t *testing.T) {
 			},
 			controllerRefs: &inputs.Controller{LookupEnv: func(string) (string, bool) { return "", false }},
 			reason:         v1.InputsFailedReason, want: `the controller has no environment variable "GONE"`, notTerminal: true},
+		"a backend that Pulumi does not have": {
+			change: func(s *v1.StackSpec) { s.Backend = "foo://x" },
+			reason: v1.InvalidSpecReason, want: "spec.backend: is no URL of a backend that Pulumi has: it begins with https://"},
+		"a variable with such a backend": {
+			change: func(s *v1.StackSpec) {
+				s.Backend, s.EnvRefs = "", map[string]v1.ResourceRef{"PULUMI_BACKEND_URL": literalRef("foo://x")}
+			},
+			reason: v1.InvalidSpecReason, want: "spec.envRefs.PULUMI_BACKEND_URL: is no URL of a backend that Pulumi has"},
+		"a listed variable with such a backend": {
+			change: func(s *v1.StackSpec) { s.Backend, s.Envs = "", []string{"app"} }, plain: map[string]string{"PULUMI_BACKEND_URL": "foo://x"},
+			reason: v1.InputsFailedReason, want: "spec.envs[0] (key PULUMI_BACKEND_URL): the variable PULUMI_BACKEND_URL is no URL of a backend", notTerminal: true},
+		"an organization where there are none": {
+			change: func(s *v1.StackSpec) { s.Stack = "acme/app/dev" },
+			reason: v1.InvalidSpecReason, want: "spec.stack: stack acme/app/dev: organization name must be 'organization' on the backend file, which keeps no accounts"},
 		"environments of a bucket": {
 			change: func(s *v1.StackSpec) { s.Environment = []string{"prod"} },
 			reason: v1.InvalidSpecReason, want: "spec.environment: needs Pulumi Cloud, and the backend is another"},
@@ -94,7 +108,7 @@ func TestInputsThatAreRefused(t *testing.T) {
 			w.settings("app", test.plain, nil)
 			w.mustReconcile()
 			g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(test.reason))
-			g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring(test.want))
+			g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(And(ContainSubstring(test.want), Not(ContainSubstring("foo://"))))
 			g.Expect(conditions.IsStalled(w.stack())).To(Equal(!test.notTerminal))
 			g.Expect(w.runner.started).To(BeZero())
 		})

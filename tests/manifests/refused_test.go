@@ -116,7 +116,6 @@ func refusedStacks() []refusal {
 		{"a stack with a space", "{stack: my dev, programRef: {name: p}}", `spec.stack: Invalid value: "my dev": must be <stack>`},
 		{"a stack with a part that is too long", "{stack: a/" + strings.Repeat("b", 101) + ", programRef: {name: p}}", "each of at most 100 letters"},
 		{"a stack of no part", "{stack: a/, programRef: {name: p}}", `spec.stack: Invalid value: "a/": must be <stack>`},
-		{"a stack of an organization where there are none", "{stack: acme/p/dev, backend: 's3://b', programRef: {name: p}}", "the backend keeps no accounts: leave the organization out of stack"},
 		{"a backend that Pulumi does not have", "{stack: dev, programRef: {name: p}, backend: 'foo://x'}", `spec.backend: Invalid value: "foo://x": must be a URL that begins with https://`},
 		{"a backend that is a path", "{stack: dev, programRef: {name: p}, backend: ./state}", "spec.backend: Invalid value"},
 		{"a secrets provider that Pulumi does not have", "{stack: dev, programRef: {name: p}, secretsProvider: 'vault://x'}", `spec.secretsProvider: Invalid value: "vault://x": must be passphrase, default, or the URL of a key`},
