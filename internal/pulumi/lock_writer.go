@@ -31,7 +31,7 @@ func (h lockHolder) mayLive() bool {
 	if h.pid == os.Getpid() {
 		return false // this process makes none
 	}
-	if errors.Is(syscall.Kill(h.pid, 0), syscall.ESRCH) || isThread(h.pid) {
+	if errors.Is(syscall.Kill(h.pid, 0), syscall.ESRCH) || isThread(h.pid) || isZombie(h.pid) {
 		return false
 	}
 	started, err := startOf(h.pid)
@@ -50,6 +50,18 @@ func isThread(pid int) bool {
 	}
 	status, err := process.NewStatus()
 	return err == nil && status.TGID != pid
+}
+
+// isZombie tells whether all of the process has ended but for its entry, which its
+// parent has not read: kill(2) finds it, and it has a start. A first thread that has
+// ended beside others that go on looks the same.
+func isZombie(pid int) bool {
+	process, err := procfs.NewProc(pid)
+	if err != nil {
+		return false
+	}
+	stat, err := process.Stat()
+	return err == nil && (stat.State == "Z" || stat.State == "X") && stat.NumThreads <= 1
 }
 
 // startOf is when the process was started, by the clock as it is set now.

@@ -30,8 +30,8 @@ func TestALockIsOursThoughItsNumberIsUsedAgain(t *testing.T) {
 
 	before := time.Now()
 	process, thread := living(t), threadOf(t)
-	ended := beside{lab: &lab{T: t, WithT: g}}.dead()
-	g.Expect(os.WriteFile(lost.pids(), fmt.Appendf(nil, "%d\n%d\n%d\n%d\n", process, thread, ended, os.Getpid()), 0o600)).To(Succeed())
+	ended, zombie := beside{lab: &lab{T: t, WithT: g}}.dead(), zombieOf(t)
+	g.Expect(os.WriteFile(lost.pids(), fmt.Appendf(nil, "%d\n%d\n%d\n%d\n%d\n", process, thread, ended, zombie, os.Getpid()), 0o600)).To(Succeed())
 
 	for name, test := range map[string]struct {
 		pid  int
@@ -39,6 +39,7 @@ func TestALockIsOursThoughItsNumberIsUsedAgain(t *testing.T) {
 		ours bool
 	}{
 		"a process that has ended":                             {ended, before, true},
+		"a process that has ended, and is not reaped":          {zombie, time.Now().Add(time.Minute), true},
 		"a process that was started after the lock was made":   {process, before.Add(-time.Minute), true},
 		"a process that may have been started before it":       {process, before.Add(-time.Second), false},
 		"a process that was started before it":                 {process, before.Add(time.Minute), false},
@@ -75,6 +76,21 @@ func living(t *testing.T) int {
 		g.Expect(stdin.Close()).To(Succeed())
 		g.Expect(process.Wait()).To(Succeed())
 	})
+	return process.Process.Pid
+}
+
+// zombieOf is the number of a process that has ended, and is not reaped before the
+// test has.
+func zombieOf(t *testing.T) int {
+	g := NewWithT(t)
+	process := exec.Command("cat")
+	_, err := process.StdinPipe() // without one it would end by itself
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(process.Start()).To(Succeed())
+	t.Cleanup(func() { g.Expect(process.Wait()).To(MatchError(ContainSubstring("killed"))) })
+	g.Expect(process.Process.Signal(syscall.SIGKILL)).To(Succeed())
+	awaitExit(process.Process.Pid)
+	g.Expect(syscall.Kill(process.Process.Pid, 0)).To(Succeed(), "it is a zombie")
 	return process.Process.Pid
 }
 
