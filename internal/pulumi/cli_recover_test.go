@@ -132,6 +132,26 @@ func TestARecoveryRemovesTheLockOfAStackThatWasNotMade(t *testing.T) {
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 }
 
+// The run is not recovered from as long as something is left of the stack that it may have made.
+func TestARecoveryOfAStackThatIsNotThereWaitsForItsLocks(t *testing.T) {
+	b := newBeside(t)
+	lost, _ := b.lost()
+	recovery := b.recovery(lost)
+	other := b.lock("other.json", "elsewhere", 7)
+	b.lock("other.json.attrs", "", 0)
+	for _, gone := range []bool{false, true} {
+		recovery.MayBeGone = gone
+		result := b.do(t.Context(), recovery)
+		b.Expect(result.Outcome).To(Equal(run.Locked), result.Message)
+		b.Expect(result.Message).To(And(ContainSubstring("by 1 lock(s): created by bob@elsewhere (pid 7) at 2026-01-02T03:04:05Z"),
+			ContainSubstring("delete file://"+other+" from the backend")))
+		b.Expect(other).To(BeAnExistingFile())
+	}
+	b.Expect(os.Remove(other)).To(Succeed())
+	result := b.do(t.Context(), recovery)
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+}
+
 // Nobody can remove it but a person, who has to be told which object it is.
 func TestALockOfAStackThatIsNotThereIsNamed(t *testing.T) {
 	b := newBeside(t)

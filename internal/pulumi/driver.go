@@ -69,7 +69,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	last.stderr = s.mask.apply(raw)
 	outcome, message := judge(ending{
 		operation: r.Operation, err: err, last: last, raw: raw, events: *s.events, checked: s.checking,
-		missing: s.missed && !s.found, cause: context.Cause(ctx),
+		missing: s.missed && !s.found, held: s.held, cause: context.Cause(ctx),
 	})
 	result.Outcome, result.Message = outcome, cut(s.mask.apply(message), maxMessage)
 	if s.checking {
@@ -118,6 +118,8 @@ type session struct {
 	checking bool
 	// unsettled says that the refresh of a recovery did not get to its end.
 	unsettled bool
+	// held are the locks of a file backend that a recovery has left alone.
+	held []string
 	// pending are the creations in flight that the state or an earlier run tells
 	// of, for a recovery.
 	pending []string

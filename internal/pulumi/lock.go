@@ -47,6 +47,7 @@ func (s *session) removeLocks() (bool, error) {
 		// Nothing but a file is a lock, and what else there is may never end to be read.
 		if !entry.Type().IsRegular() || (!s.isOurs(readLock(path)) && !isUnfinished(entry)) {
 			free = false
+			s.noteHeld(path, entry)
 			continue
 		}
 		s.say("a lock of the stack was left by a run that was interrupted, and is removed: " + path)
@@ -81,6 +82,7 @@ func (s *session) lockDir() string {
 func readLock(path string) lockHolder {
 	var content struct {
 		PID       int       `json:"pid"`
+		Username  string    `json:"username"`
 		Hostname  string    `json:"hostname"`
 		Timestamp time.Time `json:"timestamp"`
 	}
@@ -93,7 +95,7 @@ func readLock(path string) lockHolder {
 	if err != nil || len(text) > maxLock || json.Unmarshal(text, &content) != nil {
 		return lockHolder{}
 	}
-	return lockHolder{host: content.Hostname, pid: content.PID, at: content.Timestamp}
+	return lockHolder{user: content.Username, host: content.Hostname, pid: content.PID, at: content.Timestamp}
 }
 
 // lockIsLeft tells whether the stack is locked by runs that were interrupted and
@@ -126,8 +128,8 @@ func (s *session) isOurs(h lockHolder) bool {
 
 // lockHolder is who has a lock, as Pulumi tells it.
 type lockHolder struct {
-	host string
-	pid  int
+	user, host string
+	pid        int
 	// at is when it was made, zero where that is not known.
 	at time.Time
 }
@@ -155,7 +157,8 @@ func lockHolders(message string) []lockHolder {
 			if pid, err := strconv.Atoi(number); err == nil {
 				// Without a time that can be read it is zero, and nothing is proven by it.
 				at, _ := time.Parse(time.RFC3339, strings.TrimSpace(when))
-				holder = lockHolder{host: name[strings.LastIndex(name, "@")+1:], pid: pid, at: at}
+				end := strings.LastIndex(name, "@")
+				holder = lockHolder{user: name[:max(end, 0)], host: name[end+1:], pid: pid, at: at}
 			}
 		}
 		holders = append(holders, holder)

@@ -58,11 +58,11 @@ func TestTheTimeOfALockIsRead(t *testing.T) {
 	g.Expect(lockHolders("locked by 2 lock(s)\n" +
 		"  file:///a.json: created by bob@host (pid 7) at 2026-01-01T00:00:00Z\n" +
 		"  file:///b.json: created by bob@host (pid 8) at noon\n")).To(Equal([]lockHolder{
-		{host: "host", pid: 7, at: at}, {host: "host", pid: 8},
+		{user: "bob", host: "host", pid: 7, at: at}, {user: "bob", host: "host", pid: 8},
 	}))
 	path := filepath.Join(t.TempDir(), "a.json")
 	g.Expect(os.WriteFile(path, []byte(`{"pid":7,"username":"bob","hostname":"host","timestamp":"2026-01-01T00:00:00Z"}`), 0o600)).To(Succeed())
-	g.Expect(readLock(path)).To(Equal(lockHolder{host: "host", pid: 7, at: at}))
+	g.Expect(readLock(path)).To(Equal(lockHolder{user: "bob", host: "host", pid: 7, at: at}))
 }
 
 // living is the number of a process that lives as long as the test.

@@ -40,6 +40,8 @@ type ending struct {
 	checked bool
 	// missing says that the stack is known not to be in the backend.
 	missing bool
+	// held are the locks that a recovery has left alone, each in a line.
+	held []string
 	// cause is why the run was to stop, nil if it was not.
 	cause error
 }
@@ -49,6 +51,9 @@ func judge(e ending) (run.Outcome, string) {
 	switch {
 	case e.err == nil && e.last.code == 0:
 		return run.Succeeded, ""
+	case e.err == nil && e.last.code == exitStackNotFound && e.operation == run.Recover && len(e.held) > 0:
+		// Somebody is making the stack, or the next run could not: it is not over yet.
+		return run.Locked, heldMessage(e.held)
 	case e.err == nil && e.last.code == exitStackNotFound && (e.operation == run.Destroy || e.operation == run.Recover):
 		// What is to be gone is gone, and has left nothing to recover.
 		return run.Succeeded, ""

@@ -1,0 +1,40 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A stack that does not exist can be locked: by a CLI that is about to make it, or
+// has removed it, or was killed there. Pulumi tells of that lock only who is to make
+// the stack.
+
+// noteHeld notes a lock in a file backend that is not the interrupted run's. What is
+// no file is no lock, nor are the attributes that the backend keeps beside each file.
+func (s *session) noteHeld(path string, entry fs.DirEntry) {
+	if entry.Type().IsRegular() && filepath.Ext(path) != ".attrs" {
+		s.held = append(s.held, heldLine(path, readLock(path)))
+	}
+}
+
+// heldLine tells of a lock as Pulumi does.
+func heldLine(path string, holder lockHolder) string {
+	if holder == (lockHolder{}) {
+		return fmt.Sprintf("file://%s: created by somebody, who cannot be read from it", path)
+	}
+	// A line break in a name would make another line of it.
+	who := strings.Join(strings.Fields(holder.user+"@"+holder.host), " ")
+	return fmt.Sprintf("file://%s: created by %s (pid %d) at %s", path, who, holder.pid, holder.at.Format(time.RFC3339))
+}
+
+// heldMessage tells of the locks of a stack that does not exist.
+func heldMessage(held []string) string {
+	lines := strings.Join(held[:min(len(held), maxNamed)], "\n")
+	return lockMessage(fmt.Sprintf("the stack is locked by %d lock(s)\n%s", len(held), lines)) + lockAdvice(lines, true)
+}
