@@ -115,6 +115,20 @@ type InterruptedRun struct {
 	// +required
 	Host string `json:"host"`
 
+	// Instance of the controller process that had the run, as in status.run. Without
+	// it, and the times, a lock that the run has left is known only by the files of
+	// the run in the data directory.
+	// +optional
+	Instance string `json:"instance,omitempty"`
+
+	// StartedAt is when the run was recorded.
+	// +optional
+	StartedAt *metav1.Time `json:"startedAt,omitempty"`
+
+	// EndedAt is when it was ended by force, or found to be.
+	// +optional
+	EndedAt *metav1.Time `json:"endedAt,omitempty"`
+
 	// Backend that the run was to use, without user, password and query. It may
 	// or may not have made the stack there.
 	// +optional

@@ -50,7 +50,7 @@ func absorb(stack *v1.Stack, result *run.Result) {
 	setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
 	if result.Interrupted {
-		interrupt(stack, record)
+		interrupt(stack, record, result.EndedAt)
 	}
 	markEnded(stack, record, endedText(record, reason), func() { markFailed(stack, reason, result.Message) })
 }
@@ -132,7 +132,7 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 			stack.Status.Failures++
 		}
 		if result.Interrupted {
-			interrupt(stack, record)
+			interrupt(stack, record, result.EndedAt)
 		}
 		reason := outcomeReason(record.Operation, result.Outcome)
 		setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)

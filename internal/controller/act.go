@@ -132,6 +132,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 		return err
 	}
 	todo := newRun(stack, seen, operation, string(uuid.NewUUID()))
+	todo.Interrupted = interruptedRuns(stack, operation, r.Holder)
 	if err := r.patchStatus(ctx, stack, func() {
 		takeOn(stack)
 		recordRun(stack, r.record(stack, seen, todo))

@@ -52,9 +52,6 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		todo.UnknownCreates = stack.Status.UnknownCreates
 		todo.MayBeGone = !stack.DeletionTimestamp.IsZero()
 		todo.ClearPendingCreates = stack.Spec.PendingCreates == v1.PendingCreatesClear
-		for _, lost := range stack.Status.Interrupted {
-			todo.Interrupted = append(todo.Interrupted, run.Interrupted{ID: lost.ID, Host: lost.Host})
-		}
 	}
 	return todo
 }

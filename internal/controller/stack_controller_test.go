@@ -233,7 +233,7 @@ func TestARunOfAProcessThatIsGoneIsRecoveredFromAndThenRunAgain(t *testing.T) {
 	w.mustReconcile()
 	recovery := w.stack().Status.Run
 	g.Expect(recovery.Operation).To(Equal(v1.OperationRecover))
-	g.Expect(w.runner.runs[recovery.ID].Interrupted).To(Equal([]run.Interrupted{{ID: lost, Host: "pod-1"}}))
+	g.Expect(w.runner.runs[recovery.ID].Interrupted).To(HaveExactElements(And(HaveField("ID", lost), HaveField("Host", "pod-1"))))
 
 	w.runner.end(recovery.ID, run.Succeeded, "")
 	w.mustReconcile()
@@ -259,7 +259,8 @@ func TestARecoveryThatIsInterruptedRecoversFromBothRuns(t *testing.T) {
 	w.mustReconcile()
 	second := w.runner.runs[w.stack().Status.Run.ID]
 	g.Expect(second.Operation).To(Equal(run.Recover))
-	g.Expect(second.Interrupted).To(Equal([]run.Interrupted{{ID: lost, Host: "pod-1"}, {ID: recovery, Host: "pod-1"}}))
+	g.Expect(second.Interrupted).To(HaveExactElements(
+		And(HaveField("ID", lost), HaveField("Host", "pod-1")), And(HaveField("ID", recovery), HaveField("Host", "pod-1"))))
 }
 
 func TestCreationsOfUnknownOutcomeStallUntilTheSpecSaysClear(t *testing.T) {

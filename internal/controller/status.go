@@ -11,6 +11,8 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
@@ -120,7 +122,7 @@ func loseRun(stack *v1.Stack, message string, now time.Time) {
 	stack.Status.Failures++
 	if lost.Operation != v1.OperationPreview {
 		// A preview has changed nothing, so that there is nothing to recover from.
-		interrupt(stack, lost)
+		interrupt(stack, lost, now)
 	}
 	setLastUpdate(stack, lost, v1.UpdateFailed, v1.RunInterruptedReason, message, now)
 	markEnded(stack, lost, message, func() { markFailed(stack, v1.RunInterruptedReason, message) })
@@ -132,7 +134,7 @@ const maxInterrupted = 20
 
 // interrupt notes a run that is to be recovered from, beside those that it was
 // itself to recover from.
-func interrupt(stack *v1.Stack, record *v1.RunStatus) {
+func interrupt(stack *v1.Stack, record *v1.RunStatus, ended time.Time) {
 	if stack.Status.ProjectInfo == nil {
 		// Pulumi may have been at work, so the stack may exist.
 		stack.Status.ProjectInfo = &v1.ProjectInfo{}
@@ -146,6 +148,7 @@ func interrupt(stack *v1.Stack, record *v1.RunStatus) {
 	}
 	noted := append(stack.Status.Interrupted, v1.InterruptedRun{
 		ID: record.ID, Operation: record.Operation, Host: record.Holder.Host, Backend: backend, Failures: stack.Status.Failures,
+		Instance: record.Holder.Instance, StartedAt: record.StartedAt.DeepCopy(), EndedAt: &metav1.Time{Time: ended},
 	})
 	if len(noted) > maxInterrupted {
 		// The first is what all the others recover from.

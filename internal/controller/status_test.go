@@ -173,11 +173,15 @@ func TestLoseRunHasTheInputsRunAgain(t *testing.T) {
 	g := NewWithT(t)
 	stack := stackWithRun(v1.OperationUpdate)
 	stack.Status.LastAttemptedDigest = "sha256:inputs"
+	recorded := *stack.Status.Run
 
 	loseRun(stack, "gone", started.Add(time.Minute))
 
 	g.Expect(stack.Status.Run).To(BeNil())
-	g.Expect(stack.Status.Interrupted).To(Equal([]v1.InterruptedRun{{ID: "run-1", Operation: v1.OperationUpdate, Host: "pod-1", Failures: 1}}))
+	g.Expect(stack.Status.Interrupted).To(Equal([]v1.InterruptedRun{{
+		ID: "run-1", Operation: v1.OperationUpdate, Host: "pod-1", Failures: 1, Instance: recorded.Holder.Instance,
+		StartedAt: &recorded.StartedAt, EndedAt: &metav1.Time{Time: started.Add(time.Minute)},
+	}}))
 	g.Expect(stack.Status.Failures).To(BeEquivalentTo(1))
 	g.Expect(neverRan(stack)).To(BeFalse(), "Pulumi may have been at work")
 	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.RunInterruptedReason))

@@ -121,8 +121,8 @@ func (s *session) isOurs(h lockHolder) bool {
 			return true
 		}
 		// Its processes have ended: one that is alive has only its number, and may be
-		// somebody's who made the lock.
-		return !h.mayLive() && slices.Contains(readPIDs(s.dir.of(lost.ID).pids()), h.pid)
+		// somebody's who made the lock. One that is younger than the lock is not.
+		return !h.mayLive() && (slices.Contains(readPIDs(s.dir.of(lost.ID).pids()), h.pid) || s.isOfLostFiles(h, lost))
 	})
 }
 

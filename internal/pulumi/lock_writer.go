@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -76,10 +75,9 @@ func startOf(pid int) (time.Time, error) {
 	}
 	// It counts from the boot, as this clock does: the boot time that procfs would
 	// add is of whole seconds only.
-	var sinceBoot unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &sinceBoot); err != nil {
+	booted, err := bootTime()
+	if err != nil {
 		return time.Time{}, fmt.Errorf("reading the time since the boot: %w", err)
 	}
-	age := time.Duration(sinceBoot.Nano()) - time.Duration(stat.Starttime)*time.Second/ticksPerSecond
-	return time.Now().Add(-age), nil
+	return booted.Add(time.Duration(stat.Starttime) * time.Second / ticksPerSecond), nil
 }

@@ -167,7 +167,24 @@ type Interrupted struct {
 	// Host that it was on. Its holder is proven to be gone, or has itself seen that
 	// Pulumi was ended by force, and lives on.
 	Host string
+	// Place is where that holder was, as seen from this process.
+	Place Place
+	// From and To bound the run, zero where that is not known: when it was recorded,
+	// and when it was found to have been interrupted.
+	From, To time.Time
 }
+
+// Place is where a process was.
+type Place string
+
+const (
+	// Elsewhere is on another host, or where nothing is known of it.
+	Elsewhere Place = ""
+	// Here is in this boot of this host, and in the PID namespace of this process.
+	Here Place = "Here"
+	// BeforeBoot is on a host of this name, before it was booted.
+	BeforeBoot Place = "BeforeBoot"
+)
 
 // Project is what Pulumi.yaml says of a project.
 type Project struct {

@@ -1,0 +1,48 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"time"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// interruptedRuns are the runs that a recovery is from, as they look from this
+// process.
+func interruptedRuns(stack *v1.Stack, operation run.Operation, here v1.RunHolder) []run.Interrupted {
+	if operation != run.Recover {
+		return nil
+	}
+	var all []run.Interrupted
+	for _, lost := range stack.Status.Interrupted {
+		one := run.Interrupted{ID: lost.ID, Host: lost.Host, Place: placeOf(lost, here)}
+		if lost.StartedAt != nil && lost.EndedAt != nil {
+			// The API keeps whole seconds: it ended before the next one.
+			one.From, one.To = lost.StartedAt.Time, lost.EndedAt.Add(time.Second)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// placeOf tells where the process was that had the run. Only of one of this host's
+// name anything can be told by what is alive here.
+func placeOf(lost v1.InterruptedRun, here v1.RunHolder) run.Place {
+	then, err := parseInstance(lost.Instance)
+	if err != nil || lost.Host != here.Host {
+		return run.Elsewhere
+	}
+	now, err := parseInstance(here.Instance)
+	switch {
+	case err != nil:
+		return run.Elsewhere
+	case then.boot != now.boot:
+		return run.BeforeBoot
+	case then.namespace != now.namespace:
+		return run.Elsewhere
+	}
+	return run.Here
+}
