@@ -120,6 +120,54 @@ func TestKillWhileTheStackIsMade(t *testing.T) {
 	t.Errorf("the moment was missed %d times", tries)
 }
 
+// The CLI is killed while it makes the stack, and then the controller before it could
+// read how that ended. The next one is there while the CLI may not be reaped yet.
+func TestKillOfControllerAndCLIWhileTheStackIsMade(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := start(t)
+	const tries = 30
+	for n := range tries {
+		u := newSubject(t, s, fmt.Sprintf("init-too-%d", n))
+		u.Expect(os.MkdirAll(u.lockDir(), 0o755)).To(Succeed())
+		u.create(ctx, quick(2, "one"), nil)
+		killed := u.killWhenLocked(ctx)
+		u.Expect(s.Controller.Kill()).To(Succeed())
+		u.killAll("")
+		u.Expect(s.StartController()).To(Succeed())
+		u.awaitCurrent(ctx)
+		u.checkExact()
+		u.remove(ctx)
+		u.checkDestroyed()
+		if killed {
+			t.Logf("the moment was hit at try %d", n+1)
+			return
+		}
+	}
+	t.Errorf("the moment was missed %d times", tries)
+}
+
+// Everything dies at once, and what is on the disk of the controller is lost: the lock
+// is known for its own by when it was made, by whom and where, and what the run was
+// making is named.
+func TestLockOutlivesEverythingAndTheDisk(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	u := newSubject(t, start(t), "lost-disk")
+	u.create(ctx, append(quick(2, "one"), thing{name: "lost", value: "one", delays: map[string]string{"afterCreate": "1h"}}), nil)
+	u.Eventually(func() int { return u.count(cloud.Create, cloud.Done, "lost") }).Should(Equal(1), u.report(ctx))
+	u.Expect(u.s.Controller.Kill()).To(Succeed())
+	u.killAll("")
+	u.Expect(u.locks()).To(HaveLen(1), "the run has left its lock")
+
+	u.loseController()
+	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::lost"))
+	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::lost")), "that resource, and no other")
+	u.Expect(u.count(cloud.Create, cloud.Begin, "lost")).To(Equal(1), "it was not begun a second time")
+	u.Expect(u.locks()).To(BeEmpty())
+	u.Expect(u.processes("")).To(BeEmpty())
+}
+
 // killWhenLocked kills the first CLI of the Stack as soon as it has locked the
 // stack, and tells whether that was before the stack was made.
 func (u *subject) killWhenLocked(ctx context.Context) bool {
