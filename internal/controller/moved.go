@@ -21,18 +21,28 @@ func mustExist(stack *v1.Stack) bool {
 }
 
 // updatedElsewhere tells, before the first run of ours, that another controller has
-// updated the stack: the Pulumi operator, which writes no digest. One that it has
-// destroyed is gone.
+// begun to update the stack: the Pulumi operator, which writes no digest. Whether the
+// update has failed, or nobody has seen its end, it may have made something. A stack
+// that it has destroyed is gone.
 func updatedElsewhere(stack *v1.Stack) bool {
+	if stack.Status.CurrentUpdate != nil {
+		return true // the first record of a run of ours drops it, so that it came after that
+	}
 	last := stack.Status.LastUpdate
-	if last == nil || ranHere(stack) {
+	switch {
+	case last == nil, ranHere(stack):
 		return false
+	case last.Type == v1.UpdateTypePreview:
+		return last.LastSuccessfulCommit != ""
 	}
-	succeeded := last.State == v1.UpdateSucceeded && last.Type != v1.UpdateTypePreview
-	if succeeded && last.Type == v1.UpdateTypeDestroy {
-		return false
-	}
-	return succeeded || last.LastSuccessfulCommit != ""
+	return last.Type != v1.UpdateTypeDestroy || last.State != v1.UpdateSucceeded
+}
+
+// mustLook tells that no run of ours has found the stack yet, so that whoever may have
+// run it before may have left something in flight.
+func mustLook(stack *v1.Stack) bool {
+	info := stack.Status.ProjectInfo
+	return info == nil || info.Backend == "" || mustExist(stack)
 }
 
 // ranHere tells that a run of ours has been recorded, or that what another

@@ -41,7 +41,7 @@ func TestAStackOfTheOperatorMustExist(t *testing.T) {
 		"one that was updated":                 {v1.UpdateSucceeded, gitCommit40, true},
 		"one that was updated, of no commit":   {v1.UpdateSucceeded, "", true},
 		"one that failed after it was updated": {v1.UpdateFailed, gitCommit40, true},
-		"one of which no update has succeeded": {v1.UpdateFailed, "", false},
+		"one of which no update has succeeded": {v1.UpdateFailed, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -164,4 +164,37 @@ func TestAStackThatWasInterruptedNeedNotExist(t *testing.T) {
 	g.Expect(stack.Status.LastUpdate.LastSuccessfulCommit).To(BeEmpty())
 	stack.Status.ProjectInfo.Backend, stack.Status.Resources = "", nil // it was killed before the stack was made
 	g.Expect(mustExist(stack)).To(BeFalse())
+}
+
+// What the operator had in flight may have made something, although nobody has seen
+// the end of it, nor of a run of ours since.
+func TestAnUpdateThatTheOperatorHadInFlightIsNotForgotten(t *testing.T) {
+	g := NewWithT(t)
+	objects := programAndStack()
+	objects[1].(*v1.Stack).Status.CurrentUpdate = &v1.CurrentUpdate{Generation: 1, Name: "app-1"}
+	w := newWorld(t, objects...)
+	first := w.nextRun()
+	g.Expect(first.MustExist).To(BeTrue())
+	g.Expect(first.Look).To(BeTrue())
+	w.endNow(run.WorkspaceFailed, func(r *run.Result) { r.Project = run.Project{} })
+	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
+	look := w.nextRun()
+	g.Expect(look.Operation).To(Equal(run.Recover), "it is looked for, and not let go")
+	g.Expect(look.MustExist).To(BeTrue())
+	w.endNow(run.Failed, nil)
+	w.mustReconcile()
+	g.Expect(w.deleted()).To(BeFalse())
+}
+
+// Whoever ran a stack before may have died in that: the first run that finds it looks.
+func TestAStackIsLookedAtUntilARunHasFoundIt(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	g.Expect(w.nextRun().Look).To(BeTrue())
+	w.endNow(run.Locked, nil)
+	w.passTime(time.Hour)
+	g.Expect(w.nextRun().Look).To(BeTrue())
+	w.endNow(run.Succeeded, func(r *run.Result) { r.Backend = "file:///state" })
+	w.edit(func(s *v1.Stack) { s.Spec.Refresh = true; s.Generation++ })
+	g.Expect(w.nextRun().Look).To(BeFalse())
 }

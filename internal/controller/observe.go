@@ -301,13 +301,6 @@ func neverRan(stack *v1.Stack) bool {
 	return stack.Status.ProjectInfo == nil && stack.Status.LastAttemptedDigest != "" && !succeeded
 }
 
-// ranElsewhere tells that another controller has run the stack, or tried to: the
-// Pulumi operator, which writes no digest.
-func ranElsewhere(stack *v1.Stack) bool {
-	last := stack.Status.LastUpdate
-	return last != nil && last.Type != v1.UpdateTypePreview && !ranHere(stack)
-}
-
 // edited tells whether the last run was of another generation. That of the
 // Pulumi operator may tell none.
 func edited(stack *v1.Stack) bool {

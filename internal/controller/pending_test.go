@@ -250,7 +250,7 @@ func TestARequestThatMeetsAProblemMakesNoStackToDestroy(t *testing.T) {
 	w.edit(force("x"))
 	w.mustReconcile()
 	g.Expect(neverRan(w.stack())).To(BeTrue())
-	g.Expect(ranElsewhere(w.stack())).To(BeFalse())
+	g.Expect(updatedElsewhere(w.stack())).To(BeFalse())
 }
 
 func TestASuspendedStackOwesNothingForARequest(t *testing.T) {

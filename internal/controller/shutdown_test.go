@@ -138,8 +138,11 @@ func TestAStackThatTheOperatorRanIsDestroyed(t *testing.T) {
 	w.mustReconcile()
 	w.endNow(run.ArtifactFailed, func(r *run.Result) { r.Project = run.Project{} })
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
-	w.mustReconcile()
-	g.Expect(w.stack().Status.Run).To(HaveField("Operation", v1.OperationDestroy))
+	look := w.nextRun()
+	g.Expect(look.Operation).To(Equal(run.Recover), "it is looked for")
+	g.Expect(look.MustExist).To(BeTrue())
+	w.endNow(run.Succeeded, func(r *run.Result) { r.Backend = "file:///state" })
+	g.Expect(w.nextRun().Operation).To(Equal(run.Destroy))
 }
 
 func TestAStackOfWhichNoRunGotSoFarIsLetGo(t *testing.T) {

@@ -68,13 +68,13 @@ func markStalled(stack *v1.Stack, reason, message string) {
 
 // recordRun notes a run that is about to start.
 func recordRun(stack *v1.Stack, record v1.RunStatus) {
-	if must := updatedElsewhere(stack); must || ranElsewhere(stack) {
+	if updatedElsewhere(stack) {
 		// It may have made something, which is ours to destroy.
 		info := &v1.ProjectInfo{}
 		if told := stack.Status.ProjectInfo; told != nil {
 			info = told
 		}
-		info.UpdatedElsewhere = must
+		info.UpdatedElsewhere = true
 		stack.Status.ProjectInfo = info
 	}
 	stack.Status.Run = &record

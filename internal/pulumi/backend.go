@@ -107,8 +107,9 @@ func (s *session) missing() error {
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that, or bring the state here with pulumi stack export and import",
 			s.stack, s.backend(), s.run.KnownBackend)
 	case s.run.MustExist:
-		return fmt.Errorf("the stack %s is not in the backend %s, and the status says that another controller has updated it: "+
+		return fmt.Errorf("the stack %s is not in the backend %s, and the status says that another controller has updated it, or begun to: "+
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, to the backend that has its state; "+
+			"where it was never made, make it with pulumi stack init; "+
 			"to let this Stack go without destroying anything, set spec.destroyOnFinalize to false and delete it", s.stack, s.backend())
 	case s.run.Operation == run.Destroy, s.run.MayBeGone:
 		return nil

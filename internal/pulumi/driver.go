@@ -62,6 +62,9 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	s.endLeftovers()
 
 	result := run.Result{Project: s.project, Changes: s.events.changes(), StartedAt: started, EndedAt: time.Now()}
+	if r.Look && !s.looked {
+		result.Changes = run.Changes{} // a refresh may have counted some of the resources
+	}
 	if !isDIY(r.Backend) {
 		result.Permalink = permalink(last.stdout)
 	}
@@ -69,7 +72,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	last.stderr = s.mask.apply(raw)
 	outcome, message := judge(ending{
 		operation: r.Operation, err: err, last: last, raw: raw, events: *s.events, checked: s.checking,
-		missing: s.missed && !s.found, held: s.held, cause: context.Cause(ctx),
+		missing: s.missed && !s.found, held: s.heldLocks, cause: context.Cause(ctx),
 	})
 	result.Outcome, result.Message = outcome, cut(s.mask.apply(message), maxMessage)
 	if s.checking {
@@ -84,7 +87,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 		// outputs of the events are not those of the state.
 		return result
 	}
-	if s.found {
+	if s.found && (!r.Look || s.looked) {
 		result.Backend = s.backend()
 	}
 	result.Outputs = showOutputs(s.events.outputs, s.mask)
@@ -118,8 +121,10 @@ type session struct {
 	checking bool
 	// unsettled says that the refresh of a recovery did not get to its end.
 	unsettled bool
-	// held are the locks of a file backend that a recovery has left alone.
-	held []string
+	// heldLocks are the locks of a file backend that a recovery has left alone.
+	heldLocks []string
+	// looked says that the stack was looked at, for a run that is to, or was made.
+	looked bool
 	// pending are the creations in flight that the state or an earlier run tells
 	// of, for a recovery.
 	pending []string
@@ -163,6 +168,9 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 	if last, err := s.setSecrets(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
+	if last, err := s.lookFirst(ctx); err != nil || last.code != 0 {
+		return last, err
+	}
 	return s.engine(ctx, append([]string{"destroy", "--remove"}, refreshFlags(s.run.Options)...)...)
 }
 
@@ -193,6 +201,7 @@ func (s *session) createAndApply(ctx context.Context) (exit, error) {
 	if last.code == 0 {
 		// There is nothing yet that anybody could have changed.
 		s.run.Options.ExpectNoRefreshChanges = false
+		s.looked = true
 	}
 	return s.apply(ctx)
 }
@@ -200,6 +209,9 @@ func (s *session) createAndApply(ctx context.Context) (exit, error) {
 // apply updates, or tells what an update would do.
 func (s *session) apply(ctx context.Context) (exit, error) {
 	if last, err := s.setSecrets(ctx); err != nil || last.code != 0 {
+		return last, err
+	}
+	if last, err := s.lookFirst(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
 	if s.run.Options.Refresh && s.run.Options.ExpectNoRefreshChanges {

@@ -19,7 +19,7 @@ import (
 // no file is no lock, nor are the attributes that the backend keeps beside each file.
 func (s *session) noteHeld(path string, entry fs.DirEntry) {
 	if entry.Type().IsRegular() && filepath.Ext(path) != ".attrs" {
-		s.held = append(s.held, heldLine(path, readLock(path)))
+		s.heldLocks = append(s.heldLocks, heldLine(path, readLock(path)))
 	}
 }
 

@@ -32,6 +32,7 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 	}
 	last, err := s.settle(ctx, free)
 	if err != nil || last.code == 0 || !s.lockIsLeft(last.stderr) {
+		s.looked = err == nil && last.code == 0
 		return last, err
 	}
 	s.say("the lock of the stack was left by the run that was interrupted, and is removed")
@@ -39,7 +40,9 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 	if err != nil || last.code != 0 {
 		return last, err
 	}
-	return s.settle(ctx, false)
+	last, err = s.settle(ctx, false)
+	s.looked = err == nil && last.code == 0
+	return last, err
 }
 
 // settle settles what was in flight. Without anything of that kind, and with free

@@ -106,6 +106,11 @@ type Run struct {
 	// MustExist says that another controller has updated the stack, which no run of
 	// this one has found yet: where it is not in the backend, that is not the one.
 	MustExist bool
+	// Look says that no run of this controller has found the stack yet. Where it is
+	// there all the same, somebody else may have been at work on it and have died in
+	// that: what was in flight is settled before anything is done, and where creations
+	// of unknown outcome are among it, the run ends with those named.
+	Look bool
 	// NoCreate has an Update fail where the stack is not in the backend.
 	NoCreate bool
 	// MayBeGone says of a Recover that the stack is to be destroyed, or was about
@@ -288,7 +293,8 @@ type Result struct {
 	// Project that was run.
 	Project Project
 	// Backend is the URL of the backend that the stack was found or made in, without
-	// user, password and query. Empty where that was not seen, and for a Preview.
+	// user, password and query. Empty where that was not seen, and for a Preview, and
+	// where the Look that the run was to take was not taken to its end.
 	Backend string `json:",omitempty"`
 	// Interrupted says that Pulumi was ended by force, so that a lock and
 	// operations in flight may be left behind: a Recover is needed. Of a Recover it

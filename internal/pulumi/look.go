@@ -1,0 +1,36 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"errors"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// errPending ends a run that has found creations of unknown outcome in a stack that
+// no run of ours had found before. The result names them.
+var errPending = errors.New("the state of the stack has creations in flight that an update of somebody else has left: " +
+	"they may have been made, and would be made a second time")
+
+// lookFirst settles what is in flight in a stack that is there before the first run of
+// ours. Whoever ran it before, such as another controller or a person, may have died
+// in that, and Pulumi only warns of the creations that it then makes a second time. A
+// process that is still at work on the stack has the lock, which the refresh runs
+// into: what that one has in flight is not taken for lost.
+func (s *session) lookFirst(ctx context.Context) (exit, error) {
+	if !s.run.Look || s.looked || s.run.Operation == run.Preview {
+		return exit{}, nil
+	}
+	last, err := s.settle(ctx, true)
+	if err != nil || last.code != 0 {
+		return last, err
+	}
+	s.looked = true
+	if len(s.pending) > 0 {
+		return last, errPending
+	}
+	return last, nil
+}

@@ -1,0 +1,62 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+)
+
+// leaveCreation has a run make a thing that its provider never tells of, and kills the
+// controller and all of the run: the state has the creation in flight.
+func (u *subject) leaveCreation(ctx context.Context, change func(*v1.Stack)) {
+	u.create(ctx, []thing{{name: "fine", value: "one"}, {name: "lost", value: "one", delays: map[string]string{"afterCreate": "1h"}}}, change)
+	for _, name := range []string{"fine", "lost"} {
+		u.Eventually(func() int { return u.count(cloud.Create, cloud.Done, name) }).Should(Equal(1), u.report(ctx))
+	}
+	u.Expect(u.s.Controller.Kill()).To(Succeed())
+	u.killAll("")
+	u.Expect(u.state().Checkpoint.Latest.Pending).NotTo(BeEmpty())
+}
+
+// awaitLostIsNamed waits until a person is asked for the creation, and checks that it
+// was not made again.
+func (u *subject) awaitLostIsNamed(ctx context.Context) {
+	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::lost"))
+	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::lost")))
+	u.Expect(u.count(cloud.Create, cloud.Begin, "lost")).To(Equal(1), "it is not made a second time")
+	u.Expect(u.locks()).To(BeEmpty())
+}
+
+// The Pulumi operator died in mid-update, and a person has removed its lock: nothing
+// but the state tells what it had in flight.
+func TestCreationThatTheOperatorLeftInTheState(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	u := newSubject(t, start(t), "cut")
+	u.leaveCreation(ctx, nil)
+	for _, lock := range u.locks() {
+		u.Expect(os.Remove(lock)).To(Succeed())
+	}
+	stack := u.stack(ctx)
+	stack.Status = v1.StackStatus{CurrentUpdate: &v1.CurrentUpdate{Generation: 1, Name: "cut-abc"}, LastUpdate: &v1.LastUpdate{
+		Generation: 1, State: v1.UpdateSucceeded, Type: v1.UpdateTypeUp, LastSuccessfulCommit: "1", LastResyncTime: &metav1.Time{Time: time.Now()}}}
+	u.Expect(u.s.Status().Update(ctx, stack)).To(Succeed())
+	u.edit(ctx, []thing{{name: "fine", value: "one"}, {name: "lost", value: "one"}})
+	u.Expect(u.s.StartController()).To(Succeed())
+	u.awaitLostIsNamed(ctx)
+
+	u.configure(ctx, func(spec *v1.StackSpec) { spec.PendingCreates = v1.PendingCreatesClear })
+	u.awaitCurrent(ctx)
+	u.checkQuiet()
+	u.Expect(u.count(cloud.Create, cloud.Begin, "fine")).To(Equal(1))
+}
