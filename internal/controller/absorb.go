@@ -144,6 +144,7 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		// not on how often the recovery from it has failed.
 		stack.Status.Failures = stack.Status.Interrupted[0].Failures
 	}
+	noteDestroyed(stack, result)
 	stack.Status.Interrupted = nil
 	setLastUpdate(stack, record, v1.UpdateSucceeded, "", "", result.EndedAt)
 	markWaiting(stack, "Recovered from an interrupted run")

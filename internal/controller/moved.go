@@ -4,7 +4,10 @@
 package controller
 
 import (
+	"slices"
+
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // mustExist tells that the stack has to be in its backend, although no run of ours
@@ -62,4 +65,19 @@ func foundStack(stack *v1.Stack) {
 	if info := stack.Status.ProjectInfo; info != nil && info.UpdatedElsewhere {
 		info.UpdatedElsewhere, stack.Status.Failures = false, 0
 	}
+}
+
+// noteDestroyed takes in that a recovery from a destroy has not found the stack. That
+// destroy only began with a stack that was there, so that it has removed it. Where
+// nothing proves that, a stack that was found before and is missing now was not
+// destroyed.
+func noteDestroyed(stack *v1.Stack, result *run.Result) {
+	destroying := slices.ContainsFunc(stack.Status.Interrupted, func(lost v1.InterruptedRun) bool { return lost.Operation == v1.OperationDestroy })
+	if !destroying || result.Backend != "" {
+		return
+	}
+	if info := stack.Status.ProjectInfo; info != nil {
+		info.Backend = ""
+	}
+	stack.Status.Resources, stack.Status.LastAppliedDigest = nil, ""
 }

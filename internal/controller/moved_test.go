@@ -198,3 +198,30 @@ func TestAStackIsLookedAtUntilARunHasFoundIt(t *testing.T) {
 	w.edit(func(s *v1.Stack) { s.Spec.Refresh = true; s.Generation++ })
 	g.Expect(w.nextRun().Look).To(BeFalse())
 }
+
+// A stack that is missing was not destroyed, unless a destroy that nobody saw the end
+// of may have removed it.
+func TestOnlyADestroyOfOursMayHaveRemovedTheStack(t *testing.T) {
+	for name, test := range map[string]struct {
+		recovered string
+		want      string
+	}{
+		"it is gone":        {"", ""},
+		"it is still there": {"file:///state", "app"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := newWorld(t, programAndStack()...)
+			w.nextRun()
+			w.endNow(run.Succeeded, func(r *run.Result) { r.Backend = "file:///state" })
+			g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
+			g.Expect(w.nextRun().Known.Name).To(Equal("app"))
+			w.endNow(run.Failed, byForce)
+			g.Expect(w.nextRun().Operation).To(Equal(run.Recover))
+			w.endNow(run.Succeeded, func(r *run.Result) { r.Backend = test.recovered })
+			again := w.nextRun()
+			g.Expect(again.Operation).To(Equal(run.Destroy))
+			g.Expect(again.Known.Name).To(Equal(test.want))
+		})
+	}
+}

@@ -111,6 +111,11 @@ func (s *session) missing() error {
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, to the backend that has its state; "+
 			"where it was never made, make it with pulumi stack init; "+
 			"to let this Stack go without destroying anything, set spec.destroyOnFinalize to false and delete it", s.stack, s.backend())
+	case s.run.Operation == run.Destroy && s.run.Known.Name != "":
+		// A volume that is not mounted is an empty directory, and no destroy.
+		return fmt.Errorf("nothing was destroyed: the stack %s has been updated before, and is not in the backend %s any more: "+
+			"restore its state, or set the backend that has it; "+
+			"to let this Stack go without destroying anything, set spec.destroyOnFinalize to false", s.stack, s.backend())
 	case s.run.Operation == run.Destroy, s.run.MayBeGone:
 		return nil
 	case s.run.NoCreate && s.run.Operation == run.Update:

@@ -89,7 +89,7 @@ func TestAStackThatIsNotFoundHasNotAlwaysGone(t *testing.T) {
 			edit: func(r *run.Run, first string) { r.KnownBackend, r.MayBeGone = first, true },
 		},
 		"a destroy of what was last seen here": {
-			operation: run.Destroy, want: run.Succeeded,
+			operation: run.Destroy, want: run.Failed, says: "nothing was destroyed",
 			edit: func(r *run.Run, _ string) { r.Known, r.KnownBackend = known, PublicBackend(r.Backend) },
 		},
 		"a destroy of what was never seen": {operation: run.Destroy, want: run.Succeeded},

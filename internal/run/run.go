@@ -98,7 +98,8 @@ type Run struct {
 	// Known is the project of the last update that succeeded. Where there was one
 	// the stack must be in the backend, and the project must be the same: anything
 	// else is another stack, and this one would be left behind with all that it
-	// manages.
+	// manages. The controller leaves it out where a destroy of its own was interrupted
+	// that may have removed the stack.
 	Known Project
 	// KnownBackend is the Result.Backend of the last run that had one. Where it is
 	// another than that of this run, a stack that is not found has not gone.
