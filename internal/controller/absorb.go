@@ -134,9 +134,9 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		if result.Interrupted {
 			interrupt(stack, record, result.EndedAt)
 		}
-		reason := outcomeReason(record.Operation, result.Outcome)
-		setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
-		markEnded(stack, record, endedText(record, reason), func() { markFailed(stack, reason, result.Message) })
+		reason, message := outcomeReason(record.Operation, result.Outcome), result.Message+wayOut(stack)
+		setLastUpdate(stack, record, v1.UpdateFailed, reason, message, result.EndedAt)
+		markEnded(stack, record, endedText(record, reason), func() { markFailed(stack, reason, message) })
 		return
 	}
 	if stack.Status.Failures > 0 && len(stack.Status.Interrupted) > 0 {

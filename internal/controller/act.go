@@ -255,6 +255,9 @@ func (r *StackReconciler) letGo(ctx context.Context, stack *v1.Stack, seen *obse
 	if err := r.Patch(ctx, stack, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
 		return fmt.Errorf("failed to remove the finalizer: %w", err)
 	}
+	for _, left := range leftEvents(stack, seen) {
+		r.announce(ctx, stack, left)
+	}
 	if reason, while := notDestroyed(seen); reason != "" {
 		r.announce(ctx, stack, notice{
 			kind:    corev1.EventTypeWarning,

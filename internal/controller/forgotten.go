@@ -18,6 +18,16 @@ const maxForgotten = 700
 // forgottenEvent names the creations of unknown outcome that were forgotten, as
 // the spec says. Nothing else in the cluster does any more.
 func forgottenEvent(urns []string) notice {
+	return notice{
+		kind:   corev1.EventTypeWarning,
+		reason: v1.PendingOperationsReason,
+		message: fmt.Sprintf("Forgot these creations of unknown outcome, as spec.pendingCreates is Clear; what exists of them is outside "+
+			"of the stack, and is to be looked for at its provider: %s", someURNs(urns)),
+	}
+}
+
+// someURNs names as many as an event can.
+func someURNs(urns []string) string {
 	var named strings.Builder
 	for i, urn := range urns {
 		if named.Len()+len(urn) > maxForgotten {
@@ -29,10 +39,33 @@ func forgottenEvent(urns []string) notice {
 		}
 		named.WriteString(urn)
 	}
-	return notice{
-		kind:   corev1.EventTypeWarning,
-		reason: v1.PendingOperationsReason,
-		message: fmt.Sprintf("Forgot these creations of unknown outcome, as spec.pendingCreates is Clear; what exists of them is outside "+
-			"of the stack, and is to be looked for at its provider: %s", named.String()),
+	return named.String()
+}
+
+// wayOut tells how to let an object go that is deleted and waits for a recovery alone.
+func wayOut(stack *v1.Stack) string {
+	if stack.DeletionTimestamp.IsZero() || stack.Spec.DestroyOnFinalize {
+		return ""
 	}
+	return ". To let this Stack go without having recovered from the interrupted run, set spec.suspend to true"
+}
+
+// leftEvents tell what a Stack that is let go leaves behind unsettled, and nobody
+// looks after any more.
+func leftEvents(stack *v1.Stack, seen *observed) []notice {
+	var left []notice
+	if lost := stack.Status.Interrupted; len(lost) > 0 {
+		why := ""
+		if seen.Problem != nil {
+			why = ", as a recovery was not possible: " + seen.Problem.Message
+		}
+		left = append(left, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: fmt.Sprintf(
+			"The Stack was let go without having recovered from run %s, which was interrupted: stack %s may be left locked, "+
+				"with operations in flight in its state%s", lost[0].ID, stack.Spec.Stack, why)})
+	}
+	if urns := stack.Status.UnknownCreates; len(urns) > 0 {
+		left = append(left, notice{kind: corev1.EventTypeWarning, reason: v1.PendingOperationsReason, message: "The Stack was let go. " +
+			"It is not known whether these resources were created; look for them at their provider: " + someURNs(urns)})
+	}
+	return left
 }

@@ -93,7 +93,8 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 	if seen.Suspended && !seen.Deleting {
 		return seen, r.suspendGit(ctx, stack)
 	}
-	if seen.Suspended || (seen.Deleting && (!seen.Held || !seen.DestroyOnFinalize || seen.Preview)) {
+	leaves := !seen.DestroyOnFinalize && !seen.Interrupted
+	if seen.Suspended || (seen.Deleting && (!seen.Held || leaves || seen.Preview)) {
 		return seen, nil
 	}
 	err := r.observeInputs(ctx, stack, seen)
@@ -152,7 +153,7 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 		return err
 	}
 	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
-		return err
+		return r.withoutProgram(ctx, stack, seen, name, err)
 	}
 	if err := r.resolve(ctx, stack, seen); err != nil {
 		return err
@@ -183,18 +184,8 @@ func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, s
 	if stack.Spec.RunProgram {
 		return r.observeProgramOfDestroy(ctx, stack, seen, name)
 	}
-	envOnly := stack.DeepCopy()
-	envOnly.Spec.Config, envOnly.Spec.ConfigRef, envOnly.Spec.SecretsRef, envOnly.Spec.Secrets = nil, nil, nil, nil
-	if err := r.resolve(ctx, envOnly, seen); err != nil {
+	if known, err := r.observeState(ctx, stack, seen, name); known || err != nil {
 		return err
-	}
-	if info := stack.Status.ProjectInfo; info != nil && info.Name != "" {
-		seen.program.Project = run.Project{Name: info.Name, Runtime: info.Runtime}
-		return nil
-	}
-	if name.Project != "" {
-		seen.program.Project = run.Project{Name: name.Project}
-		return nil
 	}
 	if err := inputs.Validate(stack); err != nil {
 		return err

@@ -83,7 +83,9 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 		// A recovery is not what anybody asks for: that comes after it.
 		stack.Status.RunPending = false
 	}
-	stack.Status.LastAttemptedRevision = record.Revision
+	if record.Revision != "" || record.Operation != v1.OperationRecover {
+		stack.Status.LastAttemptedRevision = record.Revision // a recovery may do without a program
+	}
 	markWaiting(stack, startText(&record)+stack.GetTimeout().String())
 }
 

@@ -89,6 +89,7 @@ func forUpdate() []rule {
 	rules := append([]rule{
 		runRecorded,  // one run at a time, and its result is absorbed before anything else
 		suspended,    // no new run
+		recoverable,  // what an interrupted run left behind, though there is nothing to run
 		fault,        // not allowed to, or not possible, before somebody edits something
 		dependencies, // other Stacks come first
 		problem,      // nothing to run
@@ -113,7 +114,8 @@ func forRun() []rule {
 func forDeletion() []rule {
 	return []rule{
 		runRecorded,   // a run in flight is not cut
-		nothingToUndo, // never ran, or is to leave everything where it is
+		nothingToUndo, // never ran, or nothing is to be run any more
+		leave,         // everything where it is, once it is known what an interrupted run left behind
 		destroyed,     // which needs nothing more, even if what it needed is gone by now
 		problem,       // what the destroy needs is missing
 		recovery,      // or the destroy would miss what nobody knows of
@@ -223,6 +225,15 @@ func recovery(o Observation) (Decision, bool) {
 	return Decision{}, false
 }
 
+// recoverable has a recovery not wait for a program that it does not need: until it is
+// done, the stack is locked, and nobody knows what the interrupted run has made.
+func recoverable(o Observation) (Decision, bool) {
+	if o.Problem == nil || !o.Recoverable || !o.Interrupted {
+		return Decision{}, false
+	}
+	return recovery(o)
+}
+
 // UnknownCreatesMessage tells which resources they are and what to do.
 func UnknownCreatesMessage(urns []string) string {
 	return fmt.Sprintf("It is not known whether these resources were created: %s. Look for them at their provider, "+
@@ -302,7 +313,22 @@ func untilResync(o Observation) time.Duration {
 }
 
 func nothingToUndo(o Observation) (Decision, bool) {
-	return Decision{Action: LetGo}, !o.Held || !o.DestroyOnFinalize || o.Suspended || o.Preview || o.NeverRan
+	return Decision{Action: LetGo}, !o.Held || o.Suspended || o.Preview || o.NeverRan
+}
+
+// leave lets an object go whose stack is to stay. First it recovers from a run that
+// was interrupted: nobody else would remove the lock of that, or name what it may have
+// made. Where what a recovery needs is missing, as it is in a namespace that goes, that
+// must not keep the object for ever; where a recovery fails, a person lets go by
+// suspending the Stack.
+func leave(o Observation) (Decision, bool) {
+	switch {
+	case o.DestroyOnFinalize:
+		return Decision{}, false
+	case !o.Interrupted, o.Problem != nil:
+		return Decision{Action: LetGo}, true
+	}
+	return recovery(o)
 }
 
 // unfound has a stack looked for that another controller has updated, by a run that

@@ -67,6 +67,40 @@ func TestNext(t *testing.T) {
 		{"a Stack with nothing new is in sync until its interval",
 			func(*decide.Observation) {},
 			decide.Decision{Action: decide.InSync, After: 10 * time.Minute}},
+		{"a deleted Stack that is to leave everything is recovered first",
+			func(o *decide.Observation) { o.Deleting, o.Interrupted = true, true; interruptedNow(o) },
+			start(run.Recover)},
+		{"and goes when that was done",
+			func(o *decide.Observation) { o.Deleting = true; o.Last.Operation = run.Recover },
+			decide.Decision{Action: decide.LetGo}},
+		{"and goes with creations that are named",
+			func(o *decide.Observation) { o.Deleting, o.UnknownCreates = true, []string{"urn:a"} },
+			decide.Decision{Action: decide.LetGo}},
+		{"and goes where a recovery is not possible",
+			func(o *decide.Observation) {
+				o.Deleting, o.Interrupted, o.Problem = true, true, &decide.Problem{Reason: "InputsFailed", Message: "no passphrase"}
+			},
+			decide.Decision{Action: decide.LetGo}},
+		{"and goes when it is suspended",
+			func(o *decide.Observation) { o.Deleting, o.Interrupted, o.Suspended = true, true, true },
+			decide.Decision{Action: decide.LetGo}},
+		{"and waits where a recovery has failed",
+			func(o *decide.Observation) {
+				o.Deleting, o.Interrupted = true, true
+				failed(o, 0)
+				o.Last.Operation = run.Recover
+			},
+			retryIn(time.Minute)},
+		{"a recovery does not wait for a program that it does not need",
+			func(o *decide.Observation) {
+				o.Interrupted, o.Recoverable, o.Problem = true, true, &decide.Problem{Reason: "ArtifactFailed", Message: "gone"}
+			},
+			start(run.Recover)},
+		{"a recovery waits for inputs",
+			func(o *decide.Observation) {
+				o.Interrupted, o.Problem = true, &decide.Problem{Reason: "InputsFailed", Message: "gone"}
+			},
+			decide.Decision{Action: decide.Fail, Reason: "InputsFailed", Message: "gone", After: time.Minute}},
 		{"a Stack that never ran is run",
 			func(o *decide.Observation) { o.Last = decide.LastRun{}; o.Held = false },
 			start(run.Update)},
@@ -586,7 +620,7 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 	if o.Run != nil {
 		o.Run.Released = bit(24)
 	}
-	o.AppliedElsewhere = bit(25)
+	o.AppliedElsewhere, o.Recoverable = bit(25), bit(26)
 	o.Failures = int64(phase)
 	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview}[operation%5]
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
@@ -631,6 +665,10 @@ func TestNextHolds(t *testing.T) {
 			promised := o.Held && o.DestroyOnFinalize && !o.Suspended && !o.Preview && !o.NeverRan
 			destroyed := o.Last.Operation == run.Destroy && o.Last.Succeeded
 			return d.Action != decide.LetGo || !promised || destroyed
+		}},
+		{"a Stack is not let go while an interrupted run can be recovered from", func(o decide.Observation, d decide.Decision) bool {
+			can := o.Interrupted && o.Held && !o.Suspended && !o.Preview && !o.NeverRan && o.Problem == nil
+			return d.Action != decide.LetGo || !can
 		}},
 		{"a Stack is let go only when it is deleted", func(o decide.Observation, d decide.Decision) bool {
 			return d.Action != decide.LetGo || o.Deleting

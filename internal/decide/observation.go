@@ -122,6 +122,9 @@ type Observation struct {
 	// Interrupted: a run has ended by force, or out of sight, and has not been
 	// recovered from.
 	Interrupted bool
+	// Recoverable: the Problem is with the program, and all that a recovery needs is at
+	// hand.
+	Recoverable bool
 	// UnknownCreates are the URNs of resources of which nobody knows whether they
 	// were created. ClearPendingCreates is what the spec wants done with them.
 	UnknownCreates      []string

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
@@ -80,4 +82,31 @@ func TestDestroyInABackendThatIsEmpty(t *testing.T) {
 	u.Expect(os.Rename(away, u.backend())).To(Succeed())
 	u.awaitGone(ctx)
 	u.checkDestroyed()
+}
+
+// A Stack that is to leave everything is deleted after a crash, and made again.
+func TestCrashedStackIsRecoveredBeforeItIsLetGo(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	u := newSubject(t, start(t), "again")
+	keep := func(stack *v1.Stack) { stack.Spec.DestroyOnFinalize = false }
+	u.leaveCreation(ctx, keep)
+	u.Expect(u.s.Delete(ctx, u.stack(ctx))).To(Succeed())
+	u.Expect(u.s.StartController()).To(Succeed())
+	u.awaitGone(ctx)
+	u.Expect(u.locks()).To(BeEmpty())
+	events := &corev1.EventList{}
+	u.Eventually(func() []string {
+		u.Expect(u.s.List(ctx, events, client.InNamespace(u.s.RuntimeNamespace()))).To(Succeed())
+		var messages []string
+		for _, event := range events.Items {
+			messages = append(messages, event.Message)
+		}
+		return messages
+	}).Should(ContainElement(And(HavePrefix("The Stack was let go"), ContainSubstring("::lost"))))
+
+	u.Expect(u.s.Delete(ctx, &v1.Program{ObjectMeta: u.meta()})).To(Succeed())
+	u.create(ctx, []thing{{name: "fine", value: "one"}, {name: "lost", value: "one"}}, keep)
+	u.awaitLostIsNamed(ctx)
+	u.Expect(u.count(cloud.Create, cloud.Begin, "fine")).To(Equal(1))
 }

@@ -1,0 +1,43 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// observeState resolves what a run needs that works from the state of the stack alone:
+// the variables, without the config, and the project. It is false where the project is
+// not known.
+func (r *StackReconciler) observeState(ctx context.Context, stack *v1.Stack, seen *observed, name pulumi.StackName) (bool, error) {
+	envOnly := stack.DeepCopy()
+	envOnly.Spec.Config, envOnly.Spec.ConfigRef, envOnly.Spec.SecretsRef, envOnly.Spec.Secrets = nil, nil, nil, nil
+	if err := r.resolve(ctx, envOnly, seen); err != nil {
+		return false, err
+	}
+	if info := stack.Status.ProjectInfo; info != nil && info.Name != "" {
+		seen.program.Project = run.Project{Name: info.Name, Runtime: info.Runtime}
+		return true, nil
+	}
+	seen.program.Project = run.Project{Name: name.Project}
+	return name.Project != "", nil
+}
+
+// withoutProgram finds out whether a recovery has all that it needs although the
+// program could not be found. It returns why that could not be.
+func (r *StackReconciler) withoutProgram(ctx context.Context, stack *v1.Stack, seen *observed, name pulumi.StackName, why error) error {
+	if !seen.Interrupted || stack.Spec.RunProgram || problemOf(why) == nil {
+		return why
+	}
+	known, err := r.observeState(ctx, stack, seen, name)
+	if err != nil && problemOf(err) == nil {
+		return err
+	}
+	seen.Recoverable = known && err == nil
+	return why
+}
