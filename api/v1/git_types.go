@@ -58,8 +58,7 @@ type GitSource struct {
 	// password where the key has one, and known_hosts as for gitAuth. Over https
 	// they are accessToken, or else username and password. gitAuth takes its place
 	// where both are given.
-	//
-	// Deprecated: use gitAuth.
+	// It is deprecated: use gitAuth.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	GitAuthSecret string `json:"gitAuthSecret,omitempty"`

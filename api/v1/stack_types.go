@@ -76,8 +76,7 @@ type StackSpec struct {
 	// AccessTokenSecret names a Secret in the namespace of the Stack whose key
 	// accessToken is the PULUMI_ACCESS_TOKEN for Pulumi Cloud. An entry of envRefs
 	// with that name takes its place.
-	//
-	// Deprecated: use envRefs.
+	// It is deprecated: use envRefs.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	AccessTokenSecret string `json:"accessTokenSecret,omitempty"`
@@ -86,8 +85,7 @@ type StackSpec struct {
 	// environment variable, as in envRefs. A key that is no C identifier is left
 	// out. Of two with the same key the later one counts. A change of a ConfigMap
 	// starts a run.
-	//
-	// Deprecated: use envRefs.
+	// It is deprecated: use envRefs.
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
@@ -99,8 +97,7 @@ type StackSpec struct {
 	// environment variable, as in envRefs. A key that is no C identifier is left
 	// out. Of two with the same key the later one counts, and it takes the place of
 	// one of envs. A change of a Secret starts a run.
-	//
-	// Deprecated: use envRefs.
+	// It is deprecated: use envRefs.
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
@@ -143,8 +140,7 @@ type StackSpec struct {
 	// Secrets are secret config values of the stack, by key, written in the Stack
 	// itself, where everybody who may read Stacks can read them. A key cannot be in
 	// secretsRef, config or configRef as well.
-	//
-	// Deprecated: use secretsRef.
+	// It is deprecated: use secretsRef.
 	// +kubebuilder:validation:MaxProperties=1024
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
 	// +optional
@@ -273,8 +269,7 @@ type StackSpec struct {
 
 	// ResyncFrequencySeconds is the interval in seconds, where no interval is
 	// given. Less than 60 counts as 60, and 0 as none.
-	//
-	// Deprecated: use interval.
+	// It is deprecated: use interval.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=315360000
 	// +optional
@@ -294,8 +289,7 @@ type StackSpec struct {
 
 	// RetryMaxBackoffDurationSeconds bounds the retry interval, in seconds.
 	// Defaults to no bound.
-	//
-	// Deprecated: use retryInterval.
+	// It is deprecated: use retryInterval.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=315360000
 	// +optional

@@ -47,7 +47,7 @@ func (s *testSource) Resolve(context.Context, string, v1.SourceReference) (*sour
 func sourceWorld(t *testing.T, edit ...func(*v1.Stack)) (*world, *testSource) {
 	t.Helper()
 	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app", Generation: 1}, Spec: v1.StackSpec{
-		Stack: "acme/app/dev", Backend: "file:///state",
+		Stack: "organization/app/dev", Backend: "file:///state",
 		FluxSource: &v1.FluxSource{SourceRef: v1.SourceReference{Kind: "GitRepository", Name: "app"}},
 	}}
 	for _, change := range edit {
@@ -98,11 +98,11 @@ func TestARunThatChangedSomethingIsToldToPeopleAndToForges(t *testing.T) {
 	version := w.stack().ResourceVersion
 	g.Expect(w.events.metadata).To(Equal([]map[string]string{{
 		"pulumi.com/revision": commitA, "pulumi.com/originRevision": "main@sha1:1", "pulumi.com/token": version,
-		"pulumi.com/stack": "acme/app/dev", "pulumi.com/permalink": "https://app.pulumi.com/acme/app/dev/updates/1",
+		"pulumi.com/stack": "organization/app/dev", "pulumi.com/permalink": "https://app.pulumi.com/acme/app/dev/updates/1",
 		"pulumi.com/created": "2", "pulumi.com/updated": "1",
 	}, {
 		"pulumi.com/revision": commitA, "pulumi.com/originRevision": "main@sha1:1", "pulumi.com/token": version,
-		"pulumi.com/stack": "acme/app/dev", "pulumi.com/commit_status": "update",
+		"pulumi.com/stack": "organization/app/dev", "pulumi.com/commit_status": "update",
 	}}))
 
 	w.mustReconcile()

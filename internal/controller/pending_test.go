@@ -228,7 +228,7 @@ func TestAForcedRequestThatMeetsAProblemIsForcedAfterIt(t *testing.T) {
 		w.edit(func(s *v1.Stack) { s.Spec.Stack, s.Generation = "bad//", 2; force("x")(s) })
 		w.mustReconcile()
 		g.Expect(conditions.IsStalled(w.stack())).To(BeTrue())
-		w.edit(func(s *v1.Stack) { s.Spec.Stack, s.Generation = "acme/app/dev", 3 })
+		w.edit(func(s *v1.Stack) { s.Spec.Stack, s.Generation = "organization/app/dev", 3 })
 		w.mustReconcile()
 		w.expectForcedRun(g, "the spec is as it was before")
 		w.expectDone(g)

@@ -5,7 +5,6 @@ package pulumi
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -122,7 +121,7 @@ func FuzzParseState(f *testing.F) {
 		for _, operation := range deployment.PendingOperations {
 			urn := string(operation.Resource.URN)
 			if !slices.Contains(read.creates, urn) && !slices.Contains(read.others, urn) {
-				t.Error(fmt.Sprintf("%s of %q is lost", operation.Type, urn))
+				t.Errorf("%s of %q is lost", operation.Type, urn)
 			}
 		}
 	})
