@@ -6,7 +6,6 @@ package decide_test
 import (
 	"fmt"
 	"testing"
-	"testing/quick"
 	"time"
 
 	. "github.com/onsi/gomega"
@@ -586,121 +585,6 @@ func TestNext(t *testing.T) {
 			o := inSync()
 			tt.change(&o)
 			g.Expect(decide.Next(o)).To(Equal(tt.want))
-		})
-	}
-}
-
-// observation makes an Observation from a few random bits, so that properties
-// are checked over every combination.
-func observation(bits uint32, phase, operation uint8, ago int16) decide.Observation {
-	bit := func(n uint) bool { return bits&(1<<n) != 0 }
-	o := inSync()
-	o.Deleting, o.Held, o.Suspended, o.DestroyOnFinalize = bit(0), bit(1), bit(2), bit(3)
-	o.NeverRan, o.Requested, o.Last.Succeeded = bit(4), bit(5), bit(6)
-	if bit(7) {
-		o.Digest = "sha256:new"
-	}
-	if bit(8) {
-		o.Problem = &decide.Problem{Reason: "ArtifactFailed", Message: "gone", Terminal: bit(9)}
-	}
-	if bit(10) {
-		o.Run = &decide.Run{
-			Phase:  []run.Phase{run.Unknown, run.Running, run.Ended}[phase%3],
-			Holder: []decide.Holder{decide.HeldHere, decide.HeldElsewhere, decide.HolderGone}[phase/3%3],
-		}
-	}
-	o.Interrupted, o.ClearPendingCreates = bit(11), bit(12)
-	if bit(13) {
-		o.UnknownCreates = []string{"urn:a"}
-	}
-	o.Preview, o.ContinueResync, o.RetryConflict = bit(14), bit(15), bit(16)
-	o.Last.Unavailable, o.Last.Locked = bit(17), bit(18)
-	o.Last.Cancelled, o.Last.Interrupted, o.Edited, o.Owed = bit(19), bit(20), bit(21), bit(22)
-	o.Unfound = bit(23)
-	if o.Run != nil {
-		o.Run.Released = bit(24)
-	}
-	o.AppliedElsewhere, o.Recoverable = bit(25), bit(26)
-	o.Failures = int64(phase)
-	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview}[operation%5]
-	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
-	return o
-}
-
-func TestNextHolds(t *testing.T) {
-	properties := []struct {
-		name  string
-		holds func(o decide.Observation, d decide.Decision) bool
-	}{
-		{"nothing is started while a run is recorded", func(o decide.Observation, d decide.Decision) bool {
-			return o.Run == nil || d.Action != decide.Start
-		}},
-		{"nothing is started while suspended", func(o decide.Observation, d decide.Decision) bool {
-			return !o.Suspended || d.Action != decide.Start
-		}},
-		{"a destroy is started only for a deleted Stack that asks for it", func(o decide.Observation, d decide.Decision) bool {
-			return d.Operation != run.Destroy || (o.Deleting && o.DestroyOnFinalize && o.Held)
-		}},
-		{"nothing but a recovery is started while it is open what an interrupted run left behind", func(o decide.Observation, d decide.Decision) bool {
-			open := (o.Interrupted || len(o.UnknownCreates) > 0) && !o.Preview
-			return !open || d.Action != decide.Start || d.Operation == run.Recover
-		}},
-		{"a run is lost only when its holder is proven to be gone", func(o decide.Observation, d decide.Decision) bool {
-			return d.Action != decide.Lose || o.Run.Holder == decide.HolderGone
-		}},
-		{"a run is released only when a person says so, and another process has it", func(o decide.Observation, d decide.Decision) bool {
-			return d.Action != decide.Release || (o.Run.Released && o.Run.Holder == decide.HeldElsewhere)
-		}},
-		{"nothing is destroyed that was not found", func(o decide.Observation, d decide.Decision) bool {
-			return d.Operation != run.Destroy || !o.Unfound
-		}},
-		{"a Stack is taken over only where another controller has applied it, and nothing is to be done", func(o decide.Observation, d decide.Decision) bool {
-			nothing := !o.Deleting && !o.Suspended && !o.Requested && !o.Owed && !o.Preview && !o.Interrupted && o.Run == nil && o.Problem == nil
-			return d.Action != decide.TakeOver || (o.AppliedElsewhere && nothing)
-		}},
-		{"an update is never started for a deleted Stack", func(o decide.Observation, d decide.Decision) bool {
-			return d.Operation != run.Update || !o.Deleting
-		}},
-		{"a Stack that is to be destroyed is let go only after that", func(o decide.Observation, d decide.Decision) bool {
-			promised := o.Held && o.DestroyOnFinalize && !o.Suspended && !o.Preview && !o.NeverRan
-			destroyed := o.Last.Operation == run.Destroy && o.Last.Succeeded
-			return d.Action != decide.LetGo || !promised || destroyed
-		}},
-		{"a Stack is not let go while an interrupted run can be recovered from", func(o decide.Observation, d decide.Decision) bool {
-			can := o.Interrupted && o.Held && !o.Suspended && !o.Preview && !o.NeverRan && o.Problem == nil
-			return d.Action != decide.LetGo || !can
-		}},
-		{"a Stack is let go only when it is deleted", func(o decide.Observation, d decide.Decision) bool {
-			return d.Action != decide.LetGo || o.Deleting
-		}},
-		{"a Stack that only previews starts nothing else, and no other starts a preview", func(o decide.Observation, d decide.Decision) bool {
-			return d.Action != decide.Start || o.Preview == (d.Operation == run.Preview)
-		}},
-		{"nothing that failed is put off for longer than the retry interval since it ended", func(o decide.Observation, d decide.Decision) bool {
-			since := max(0, o.Now.Sub(o.Last.EndedAt)) // a clock that was set back
-			return d.Action != decide.Fail || o.Problem != nil || d.After <= o.RetryInterval-since
-		}},
-		{"a Stack in sync is looked at again within its interval", func(o decide.Observation, d decide.Decision) bool {
-			return d.Action != decide.InSync || (d.After > 0 && d.After <= o.Interval)
-		}},
-		{"a failure that is to be tried again says when", func(o decide.Observation, d decide.Decision) bool {
-			return d.Action != decide.Fail || d.After > 0
-		}},
-		{"a failure has a reason and a message", func(o decide.Observation, d decide.Decision) bool {
-			failing := d.Action == decide.Fail || d.Action == decide.Stall
-			explained := d.Reason != "" && d.Message != ""
-			return !failing || explained || o.Last.Reason == ""
-		}},
-	}
-	for _, p := range properties {
-		t.Run(p.name, func(t *testing.T) {
-			check := func(bits uint32, phase, operation uint8, ago int16) bool {
-				o := observation(bits, phase, operation, ago)
-				return p.holds(o, decide.Next(o))
-			}
-			if err := quick.Check(check, &quick.Config{MaxCount: 20000}); err != nil {
-				t.Error(err)
-			}
 		})
 	}
 }

@@ -116,12 +116,13 @@ func TestARunThatIsToStopDoesNotWaitForItsState(t *testing.T) {
 	defer cancel(nil)
 	var stopped time.Time
 	go func() {
-		for ctx.Err() == nil {
+		ticker := time.NewTicker(pollInterval)
+		defer ticker.Stop()
+		for ; ctx.Err() == nil; <-ticker.C {
 			if _, err := os.Stat(begun); err == nil {
 				stopped = time.Now()
 				cancel(errors.New("enough"))
 			}
-			time.Sleep(pollInterval)
 		}
 	}()
 	result := l.do(ctx, l.update(l.thing("failures: {create: no luck}")))
