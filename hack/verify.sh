@@ -30,13 +30,4 @@ untracked=$(git ls-files --others --exclude-standard -- $generated)
 	failed=1
 }
 
-# kubectl apply keeps the object in an annotation of at most 256 kB, and others hold CRDs in memory: they stay small.
-for crd in config/crd/bases/*.yaml; do
-	[ -e "$crd" ] || continue
-	size=$(wc -c <"$crd")
-	[ "$size" -lt 100000 ] || {
-		echo "verify: $crd has $size bytes, the bound is 100000" >&2
-		failed=1
-	}
-done
 exit $failed
