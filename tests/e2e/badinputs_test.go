@@ -5,7 +5,6 @@ package e2e
 
 import (
 	"net"
-	"strings"
 	"testing"
 	"time"
 
@@ -45,8 +44,6 @@ func TestABackendThatCannotBeReachedIsReported(t *testing.T) {
 			}, []string{"connection refused", "nothing answers at that address"}, v1.BackendUnavailableReason},
 		"a Pulumi Cloud that does not answer": {
 			func(u *tenant) string { return "http://" + u.closedPort() }, []string{"connection refused", "nothing answers at that address"}, v1.BackendUnavailableReason},
-		"a scheme that Pulumi does not know": {
-			func(*tenant) string { return "ftp://example.com" }, []string{"ftp"}, v1.UpdateFailedReason},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,34 +145,12 @@ func TestTheAPIServerRefusesTwoSourcesAndNone(t *testing.T) {
 	}
 }
 
-func TestAStackNameThatPulumiRefusesStalls(t *testing.T) {
-	for name, test := range map[string]struct{ stack, text string }{
-		"a character that no name has": {"my stack!", "may only contain alphanumeric"},
-		"too many parts":               {"a/b/c/d", "has 4 parts"},
-		"an empty part":                {"organization//dev", "name"},
-		"too long":                     {strings.Repeat("x", 101), "100"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			u := newTenant(t, shared)
-			u.apply(u.program(oneThing("one")))
-			stack := u.stack(fromProgram, destroyed, func(s *v1.Stack) { s.Spec.Stack = test.stack })
-			u.apply(stack)
-			u.awaitStalled(stack, v1.InvalidSpecReason, "spec.stack", test.text)
-
-			u.delete(stack)
-			u.awaitGone(stack)
-			u.Expect(u.pulumiCalls()).To(BeEmpty())
-		})
-	}
-}
-
-// An organization that a file backend does not have is known to Pulumi alone.
+// That a file backend has no organizations is known of the backend, and not of the name.
 func TestAnOrganizationThatTheBackendHasNotIsReported(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.apply(u.program(oneThing("one")))
 	stack := u.stack(fromProgram, func(s *v1.Stack) { s.Spec.Stack = "acme/app/dev" })
 	u.apply(stack)
-	u.awaitFailure(stack, v1.UpdateFailedReason, "organization name must be 'organization'")
+	u.awaitStalled(stack, v1.InvalidSpecReason, "spec.stack", "organization name must be 'organization'")
 }

@@ -185,7 +185,7 @@ func createdBoth() []string {
 func (t *tenant) expectTheEditAlone() {
 	t.test.Helper()
 	t.Expect(t.journal(t)).To(Equal(append(createdBoth(), "update begin c", "update done c")))
-	t.Expect(t.verbs()).To(Equal([]string{"up"}), "the stack is not made again")
+	t.Expect(t.verbs()).To(Equal([]string{"stack export", "up"}), "it is looked at, and not made again")
 	t.Expect(t.things()).To(Equal(map[string]string{"b": "one", "c": "three"}))
 }
 
