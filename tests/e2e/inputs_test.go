@@ -114,13 +114,7 @@ func TestAChangedSecretsProviderIsApplied(t *testing.T) {
 	u.awaitReady(stack)
 	u.Expect(inState("hashivault://key")).To(BeTrue())
 	u.kept("app", "one")
-	calls := len(u.pulumiCalls())
 
-	edit(u, stack, func(s *v1.Stack) { s.Spec.SecretsProvider = "b64://" })
-	u.awaitStalled(stack, v1.InvalidSpecReason, "spec.secretsProvider: names no provider that Pulumi has")
-	edit(u, stack, func(s *v1.Stack) { s.Spec.SecretsProvider = "hashivault://key" })
-	u.awaitReady(stack)
-	u.Expect(u.pulumiCalls()).To(HaveLen(calls), "it is as the spec says")
 }
 
 func TestTheControllerIsReadOnlyWhereItAllowsThat(t *testing.T) {

@@ -111,7 +111,7 @@ func TestEveryFunctionOfPulumiYAMLIsCalled(t *testing.T) {
 		"whole": `3`, "flag": `true`, "many": `["a","b"]`, "array": `[1,2]`, "object": `1`, "renamed": `"given"`, "hidden": `"[secret]"`, "old": `"text"`,
 		"join": `"a-one"`, "toJSON": `"{\"a\":2}"`, "toBase64": `"YWJj"`, "fromBase64": `"abc"`, "select": `"b"`, "split": `["a","b"]`,
 		"sha1": `"a9993e364706816aba3e25717850c26c9cd0d89d"`, "length": `3`, "single": `"one"`, "resourceName": `"second"`,
-		"resourceType": `"lab:index:Thing"`, "secret": `"[secret]"`, "unsecret": `"s"`, "project": `"app"`,
+		"resourceType": `"lab:index:Thing"`, "secret": `"[secret]"`, "unsecret": `"***"`, "project": `"app"`,
 		"sum": `1`,
 	} {
 		u.Expect(stack.Status.Outputs).To(HaveKey(name))
