@@ -42,10 +42,11 @@ func updatedElsewhere(stack *v1.Stack) bool {
 }
 
 // mustLook tells that no run of ours has found the stack yet, so that whoever may have
-// run it before may have left something in flight.
-func mustLook(stack *v1.Stack) bool {
+// run it before may have left something in flight. To a preview that is nothing: it
+// makes nothing a second time.
+func mustLook(stack *v1.Stack, operation run.Operation) bool {
 	info := stack.Status.ProjectInfo
-	return info == nil || info.Backend == "" || mustExist(stack)
+	return operation != run.Preview && (info == nil || info.Backend == "" || mustExist(stack))
 }
 
 // ranHere tells that a run of ours has been recorded, or that what another

@@ -199,6 +199,16 @@ func TestAStackIsLookedAtUntilARunHasFoundIt(t *testing.T) {
 	g.Expect(w.nextRun().Look).To(BeFalse())
 }
 
+// What a preview would do is told, although no run of ours has found the stack yet.
+func TestAPreviewDoesNotLookAtWhatIsInFlight(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.edit(func(s *v1.Stack) { s.Spec.Preview = true; s.Generation++ })
+	preview := w.nextRun()
+	g.Expect(preview.Operation).To(Equal(run.Preview))
+	g.Expect(preview.Look).To(BeFalse())
+}
+
 // A stack that is missing was not destroyed, unless a destroy that nobody saw the end
 // of may have removed it.
 func TestOnlyADestroyOfOursMayHaveRemovedTheStack(t *testing.T) {

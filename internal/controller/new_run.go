@@ -38,7 +38,7 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		KnownBackend: knownBackend(stack),
 		BackendKey:   seen.inputs.BackendKey,
 		MustExist:    mustExist(stack),
-		Look:         mustLook(stack),
+		Look:         mustLook(stack, operation),
 		NoCreate:     stack.Spec.UseLocalStackOnly,
 
 		SecretsProvider: stack.Spec.SecretsProvider,

@@ -6,8 +6,6 @@ package pulumi
 import (
 	"context"
 	"errors"
-
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // errPending ends a run that has found creations of unknown outcome in a stack that
@@ -21,7 +19,7 @@ var errPending = errors.New("the state of the stack has creations in flight that
 // process that is still at work on the stack has the lock, which the refresh runs
 // into: what that one has in flight is not taken for lost.
 func (s *session) lookFirst(ctx context.Context) (exit, error) {
-	if !s.run.Look || s.looked || s.run.Operation == run.Preview {
+	if !s.run.Look || s.looked {
 		return exit{}, nil
 	}
 	last, err := s.settle(ctx, true)
