@@ -169,7 +169,12 @@ func checkConfigs(object map[string]any, invalid *found) {
 			}
 			fields, _ := declarations[name].(map[string]any)
 			for _, key := range slices.Sorted(maps.Keys(fields)) {
-				if key != "value" && key != "description" {
+				switch key {
+				case "value", "description":
+				case "secret":
+					invalid.add(placeOf(section, name, key), "is not a key of a value for a provider, which stands in the clear: "+
+						"give a secret one in secretsRef of the Stack")
+				default:
 					invalid.add(placeOf(section, name, key), "is not a key of a value for a provider, which has nothing else")
 				}
 			}

@@ -131,7 +131,7 @@ func TestFaultsAreNamedWithPathAndLine(t *testing.T) {
 		"an option of a call":                     {"variables: {a: {\"fn::invoke\": {function: a:b:c, options: {protect: true}}}}", "program.variables.a.fn::invoke.options.protect"},
 		"a function":                              {"outputs: {a: {\"fn::jion\": [1]}}", "program.outputs.a.fn::jion (line 3): is no function of Pulumi YAML"},
 		"a name in both sections":                 {"config: {a: {type: String}}\nconfiguration: {a: {type: String}}", "program.configuration.a: is declared in config, too"},
-		"more than a value for a provider":        {"config: {\"aws:region\": {value: a, secret: true}}", `program.config["aws:region"].secret: is not a key of a value for a provider`},
+		"more than a value for a provider":        {"config: {\"aws:region\": {value: a, secret: true}}", `program.config["aws:region"].secret: is not a key of a value for a provider, which stands in the clear`},
 		"a value and a default":                   {"config: {a: {value: 1, default: 1}}", "program.config.a.value (line 4): and default cannot both be given"},
 		"a value of a wrong type":                 {"config: {a: {type: Number, value: x}}", "program.config.a.value (line 3): must be a number, as the type says, and is a string"},
 		"a type that is none":                     {"config: {a: {type: Strings}}", "program.config.a.type (line 3): is no type"},

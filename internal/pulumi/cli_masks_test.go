@@ -88,6 +88,30 @@ func TestSecretsInTheErrorOfAProviderAreMasked(t *testing.T) {
 	}
 }
 
+// The text of a program is read wherever Pulumi YAML reads it.
+func TestALiteralThatAProgramOfASourceMakesASecretIsMasked(t *testing.T) {
+	for file, place := range map[string]string{
+		"Pulumi.yaml":     "",
+		"Main.yaml":       "",
+		"parts/Main.yaml": "main: parts\n",
+	} {
+		t.Run(file, func(t *testing.T) {
+			l := newLab(t).withProvider()
+			r := l.update("")
+			r.Program = run.Program{Artifact: &run.Artifact{}}
+			text := l.thing("value: x") + careless("{fn::secret: CANARYofasource44}")
+			project := "name: demo\nruntime: yaml\n" + place
+			dir := Directory(t.TempDir())
+			files := map[string]string{"Pulumi.yaml": project}
+			files[file] += text
+			writeTree(t, dir.Workspace(), files)
+			result := l.driver.Do(t.Context(), dir, r, func(string) {})
+			l.Expect(result.Outcome).To(Equal(run.Failed))
+			l.Expect(result.Message).To(ContainSubstring(`no luck (input was "***")`))
+		})
+	}
+}
+
 // exporting has the CLI do something else where it is to export a state.
 func (l *lab) exporting(script string) {
 	l.Helper()

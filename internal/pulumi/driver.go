@@ -142,6 +142,7 @@ func (s *session) work(ctx context.Context) (exit, error) {
 		return exit{}, err
 	}
 	s.prepared, s.project = prepared, prepared.project
+	s.mask.learn(prepared.secrets)
 	s.env = s.driver.environment(s.dir, s.run)
 	if err := os.WriteFile(s.dir.backend(), []byte(s.backend()), 0o600); err != nil {
 		return exit{}, workspaceError{fmt.Errorf("noting the backend of the run: %w", err)}

@@ -33,10 +33,11 @@ type masker struct {
 	// middle the others of at least shortMask bytes; the longest comes first.
 	long, middle map[string][]string
 	short        []string
-	// late takes out what came up since, and state the secrets of the stack's state,
-	// which are read only where there is need to. Nil is nothing.
-	late  *lateMasker
-	state *masker
+	// late takes out what comes up outside the run, and later what the run itself has
+	// learned. Nil is nothing.
+	late    *lateMasker
+	later   *masker
+	learned []string
 }
 
 // newMasker makes a masker of the values, and of the forms that a value takes
@@ -129,8 +130,8 @@ func (m *masker) apply(text string) string {
 	for _, word := range m.short {
 		text = replaceWord(text, word)
 	}
-	if text = m.late.apply(text); m.state != nil {
-		text = m.state.apply(text)
+	if text = m.late.apply(text); m.later != nil {
+		text = m.later.apply(text)
 	}
 	return text
 }

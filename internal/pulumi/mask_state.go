@@ -77,5 +77,6 @@ func (m *masker) learn(secrets []string) {
 			secrets = append(secrets, masked)
 		}
 	}
-	m.state = newMasker(secrets)
+	m.learned = append(m.learned, secrets...)
+	m.later = newMasker(m.learned)
 }

@@ -37,6 +37,8 @@ type prepared struct {
 	stack string
 	// project as Pulumi.yaml has it.
 	project run.Project
+	// secrets are those in the text of the program.
+	secrets []string
 	stackSettings
 }
 
@@ -80,6 +82,7 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 		// The state alone says what there is, and how to deal with it.
 		return p, writeEnvironments(root, place, name.Stack, r)
 	}
+	p.secrets = secretsOfSource(root, place)
 	p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, r)
 	return p, err
 }
