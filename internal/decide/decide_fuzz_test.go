@@ -5,6 +5,7 @@ package decide_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -44,6 +45,14 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 	o.Dependents = fuzz.List(in, 14, func() string { return "default/x" })
 	o.UnknownCreates = fuzz.List(in, 3, func() string { return "urn:a" })
 	o.Untold = fuzz.Pick(in, 0, duration(in))
+	o.Recoverable, o.Unfound, o.AppliedElsewhere = in.Bool(), in.Bool(), in.Bool()
+	if o.Run != nil {
+		o.Run.Released = in.Bool()
+		o.Run.UnknownCreates = fuzz.List(in, 3, func() string { return "urn:b" })
+	}
+	o.Outputs = decide.Outputs{
+		Stale: in.Bool(), Blocked: fuzz.Pick(in, "", "somebody else's"), Fault: fuzz.Pick(in, "", "too big"), RetryAt: moment(in),
+	}
 	return o
 }
 
@@ -70,10 +79,9 @@ func FuzzNext(f *testing.F) {
 			"a second decision on the same is another": d != decide.Next(o),
 			"a second run is started":                  o.Run != nil && d.Action == decide.Start,
 			"a run in flight is absorbed, withdrawn or lost": o.Run != nil && o.Run.Phase == run.Running &&
-				d.Action != decide.Nothing && d.Action != decide.Tell,
+				d.Action != decide.Nothing && d.Action != decide.Tell && d.Action != decide.NameCreates,
 			"a result is not absorbed before all else": o.Run != nil && o.Run.Phase == run.Ended && d.Action != decide.Absorb,
-			"what nobody has recorded is absorbed, withdrawn, lost or told": o.Run == nil &&
-				(d.Action == decide.Absorb || d.Action == decide.Withdraw || d.Action == decide.Lose || d.Action == decide.Tell),
+			"what nobody has recorded is absorbed, withdrawn, lost, released or told": o.Run == nil && slices.Contains(ofARun, d.Action),
 			"the object is let go while a run is recorded": o.Run != nil && d.Action == decide.LetGo,
 			"the object is let go while it is open what exists, though that is to be destroyed": d.Action == decide.LetGo && promised(o) &&
 				(o.Interrupted || len(o.UnknownCreates) > 0),
@@ -96,6 +104,9 @@ func FuzzNext(f *testing.F) {
 		}
 	})
 }
+
+// ofARun are the actions on a run that is recorded.
+var ofARun = []decide.Action{decide.Absorb, decide.Withdraw, decide.Lose, decide.Release, decide.Tell, decide.NameCreates}
 
 // promised says that what the Stack has made is to be destroyed before it goes.
 func promised(o decide.Observation) bool {
