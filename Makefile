@@ -38,6 +38,7 @@ demo: build ## Show the controller at work on this machine, by itself (KEEP=1 le
 .PHONY: test
 test: ## Run every test
 	@$(MAKE) --no-print-directory test-unit
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=1s
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: test-unit

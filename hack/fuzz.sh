@@ -19,7 +19,7 @@ list=$out/targets
 # One binary for all targets of a package: to link it takes longer than to fuzz for a second.
 for module in "$@"; do
 	cd "$root/$module"
-	packages=$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u)
+	packages=$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r -n 1 dirname | sort -u)
 	for package in $packages; do
 		# The modules nested in this one are looked at in their own turn.
 		case $(go list -f '{{.Module.Dir}}' "$package" 2>/dev/null) in "$PWD") ;; *) continue ;; esac
