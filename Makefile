@@ -77,6 +77,7 @@ lint: bin/staticcheck ## Check formatting, vet, staticcheck and what packages ma
 generate: bin/controller-gen ## Write deepcopy code, CRDs and RBAC from the Go types
 	cd api && ../bin/controller-gen object:headerFile=../hack/boilerplate.go.txt \
 		crd output:crd:artifacts:config=../config/crd/bases paths=./...
+	hack/nullable.sh config/crd/bases/pulumi.com_programs.yaml
 	bin/controller-gen rbac:roleName=pulumi-controller output:rbac:artifacts:config=config/rbac paths=./internal/...
 
 .PHONY: verify

@@ -40,6 +40,7 @@ configuration:
   old: {default: text}
 variables:
   plain: one
+  none: null
   text: {"fn::stringAsset": abc}
   assets:
     "fn::assetArchive":
@@ -80,6 +81,7 @@ outputs:
   old: ${old}
   join: {"fn::join": ["-", ["a", "${plain}"]]}
   toJSON: {"fn::toJSON": {a: "${words}"}}
+  empty: {"fn::toJSON": ["${none}"]}
   toBase64: {"fn::toBase64": abc}
   fromBase64: {"fn::fromBase64": YWJj}
   select: {"fn::select": [1, [a, b]]}
@@ -109,7 +111,7 @@ func TestEveryFunctionOfPulumiYAMLIsCalled(t *testing.T) {
 	u.awaitReady(stack)
 	for name, want := range map[string]string{
 		"whole": `3`, "flag": `true`, "many": `["a","b"]`, "array": `[1,2]`, "object": `1`, "renamed": `"given"`, "hidden": `"[secret]"`, "old": `"text"`,
-		"join": `"a-one"`, "toJSON": `"{\"a\":2}"`, "toBase64": `"YWJj"`, "fromBase64": `"abc"`, "select": `"b"`, "split": `["a","b"]`,
+		"join": `"a-one"`, "toJSON": `"{\"a\":2}"`, "empty": `"[null]"`, "toBase64": `"YWJj"`, "fromBase64": `"abc"`, "select": `"b"`, "split": `["a","b"]`,
 		"sha1": `"a9993e364706816aba3e25717850c26c9cd0d89d"`, "length": `3`, "single": `"one"`, "resourceName": `"second"`,
 		"resourceType": `"lab:index:Thing"`, "secret": `"[secret]"`, "unsecret": `"***"`, "project": `"app"`,
 		"sum": `1`,
@@ -132,6 +134,8 @@ func TestAFaultOfAProgramIsNamedAndItsStackWaits(t *testing.T) {
 			"program.resources.a.options.protected (line 4): is not a key of the options of a resource"},
 		"a call of a wrong form": {"outputs: {a: {'fn::join': [x]}}",
 			"program.outputs.a.fn::join (line 3): the argument to fn::join must be a two-valued list"},
+		"a resource without a body": {"resources: {a: {type: 'lab:index:Thing'}, b: }",
+			"program.resources.b (line 4): resources.b must be an object, and is null"},
 		"a circle": {"variables: {a: '${b}', b: '${a}'}",
 			"program.variables.a (line 2): depends on itself: a -> b -> a"},
 		"a file of the controller": {"outputs: {a: {'fn::readFile': /etc/passwd}}",
