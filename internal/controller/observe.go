@@ -57,6 +57,8 @@ type program struct {
 	Revision, OriginRevision, Digest string
 	// Project is known for a Program only: a source brings its Pulumi.yaml.
 	Project run.Project
+	// MadeAt is when the Program was created. Zero for a source.
+	MadeAt time.Time
 }
 
 // observe gathers all that a decision rests on. An error is one of the API

@@ -69,7 +69,13 @@ func isOfRequest(stack *v1.Stack) bool {
 func isOfRevision(stack *v1.Stack, program program) bool {
 	last, now := stack.Status.LastUpdate, revisionOfOperator(stack, program)
 	return now != "" && last.LastSuccessfulCommit == now &&
-		(last.LastAttemptedCommit == "" || last.LastAttemptedCommit == now)
+		(last.LastAttemptedCommit == "" || last.LastAttemptedCommit == now) && isOfObject(last, program)
+}
+
+// isOfObject tells whether the update was of this Program, and not of one of the same
+// name before it: the generations of each begin with 1.
+func isOfObject(last *v1.LastUpdate, program program) bool {
+	return program.MadeAt.IsZero() || (last.LastResyncTime != nil && !last.LastResyncTime.Time.Before(program.MadeAt))
 }
 
 // revisionOfOperator is the revision of the program in the operator's words: the

@@ -137,6 +137,32 @@ func TestWhatTheOperatorHasAppliedIsTakenOver(t *testing.T) {
 	}
 }
 
+// A Program that was deleted and made again has the generation that the one before it had.
+func TestAProgramThatWasMadeAgainIsNotTakenOver(t *testing.T) {
+	updated := started.Add(-time.Hour)
+	for name, test := range map[string]struct {
+		made    time.Time
+		updated *metav1.Time
+		want    bool
+	}{
+		"made before the update":   {updated.Add(-time.Minute), &metav1.Time{Time: updated}, true},
+		"in the second of it":      {updated, &metav1.Time{Time: updated}, true},
+		"after it":                 {updated.Add(time.Second), &metav1.Time{Time: updated}, false},
+		"nobody knows when it was": {updated.Add(-time.Minute), nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for applied, by := range map[string]func(*v1.Stack, string){"web/1": operatorV1, "1": operatorV2} {
+				stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
+				ofProgram(stack)
+				by(stack, applied)
+				stack.Status.LastUpdate.LastResyncTime = test.updated
+				g := NewWithT(t)
+				g.Expect(appliedByOperator(stack, program{Revision: "1@sha256:2d2b", MadeAt: test.made})).To(Equal(test.want))
+			}
+		})
+	}
+}
+
 // takenOverWorld has a Stack that the operator has updated, and that was looked at once.
 func takenOverWorld(t *testing.T) *world {
 	objects := programAndStack()
