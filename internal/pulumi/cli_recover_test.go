@@ -165,6 +165,21 @@ func TestALockOfAStackThatIsNotThereIsNamed(t *testing.T) {
 	b.Expect(lock).To(BeAnExistingFile())
 }
 
+// As when the power went while it was written. Pulumi says of it only that it is no JSON.
+func TestALockThatCannotBeReadIsNamed(t *testing.T) {
+	b := newBeside(t)
+	b.Expect(b.do(t.Context(), b.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
+	lost, _ := b.lost()
+	lock := b.lock("cut.json", "elsewhere", 7)
+	b.Expect(os.Truncate(lock, 0)).To(Succeed())
+	for _, r := range []run.Run{b.update(plainProgram), b.recovery(lost), b.destroy()} {
+		result := b.do(t.Context(), r)
+		b.Expect(result.Outcome).To(Equal(run.Locked), result.Message)
+		b.Expect(result.Message).To(And(ContainSubstring("cannot be read"), ContainSubstring("delete "+lock+" from the backend")))
+		b.Expect(lock).To(BeAnExistingFile())
+	}
+}
+
 func TestARecoveryRemovesItsOwnLocksAndNoOthers(t *testing.T) {
 	b := newBeside(t)
 	b.Expect(b.do(t.Context(), b.update(plainProgram)).Outcome).To(Equal(run.Succeeded))

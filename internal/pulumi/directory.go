@@ -54,6 +54,16 @@ func (d Directory) Make() error {
 	return nil
 }
 
+// probe tells why nothing can be written here. Pulumi itself may end without a word
+// when its output has nowhere to go.
+func (d Directory) probe() error {
+	path := filepath.Join(string(d), "probe")
+	if err := os.WriteFile(path, []byte("1"), 0o600); err != nil {
+		return errors.Join(fmt.Errorf("writing to the directory of the run: %w", err), remove(path))
+	}
+	return remove(path)
+}
+
 // Clear removes all that a run put into the directory, but not what its caller
 // keeps there.
 func (d Directory) Clear() error {

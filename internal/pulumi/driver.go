@@ -70,10 +70,14 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	}
 	raw := last.stderr
 	last.stderr = s.mask.apply(raw)
-	outcome, message := judge(ending{
+	end := ending{
 		operation: r.Operation, err: err, last: last, raw: raw, events: *s.events, checked: s.checking,
 		missing: s.missed && !s.found, held: s.heldLocks, cause: context.Cause(ctx),
-	})
+	}
+	if last.code != 0 {
+		end.unread, end.disk = s.unreadLocks(), dir.probe()
+	}
+	outcome, message := judge(end)
 	result.Outcome, result.Message = outcome, cut(s.mask.apply(message), maxMessage)
 	if s.checking {
 		// What the events tell of was not done.

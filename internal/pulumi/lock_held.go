@@ -6,6 +6,7 @@ package pulumi
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -21,6 +22,34 @@ func (s *session) noteHeld(path string, entry fs.DirEntry) {
 	if entry.Type().IsRegular() && filepath.Ext(path) != ".attrs" {
 		s.heldLocks = append(s.heldLocks, heldLine(path, readLock(path)))
 	}
+}
+
+// unreadLocks lists the locks of the stack in a file backend that cannot be read, as
+// when the power went while one was written. Pulumi reads all of them, and does
+// nothing beside such a one but to say that it is no JSON.
+func (s *session) unreadLocks() []string {
+	if s.prepared == nil || s.lockDir() == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(s.lockDir())
+	if err != nil {
+		return nil // then it is something else that is wrong
+	}
+	var unread []string
+	for _, entry := range entries {
+		path := filepath.Join(s.lockDir(), entry.Name())
+		if entry.Type().IsRegular() && filepath.Ext(path) == ".json" && readLock(path) == (lockHolder{}) {
+			unread = append(unread, path)
+		}
+	}
+	return unread
+}
+
+// unreadMessage tells of them.
+func unreadMessage(unread []string) string {
+	return fmt.Sprintf("the stack is locked by %d lock(s) that cannot be read, beside which Pulumi does nothing: "+
+		"if nobody is at work on the stack, delete %s from the backend",
+		len(unread), strings.Join(unread[:min(len(unread), maxNamed)], " and "))
 }
 
 // heldLine tells of a lock as Pulumi does.

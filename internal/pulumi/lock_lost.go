@@ -25,7 +25,8 @@ import (
 // isOfLostFiles tells whether a lock of this host whose process is not seen to live
 // is that of a run whose files are lost.
 func (s *session) isOfLostFiles(h lockHolder, lost run.Interrupted) bool {
-	if _, err := os.Stat(string(s.dir.of(lost.ID))); !errors.Is(err, fs.ErrNotExist) {
+	// The directory itself is made again by whoever keeps the result of the run there.
+	if _, err := os.Stat(s.dir.of(lost.ID).pids()); !errors.Is(err, fs.ErrNotExist) {
 		return false // the numbers of its processes are known
 	}
 	self, err := user.Current()

@@ -29,6 +29,8 @@ func TestALockIsOursThoughTheFilesOfItsRunAreLost(t *testing.T) {
 	}
 	dir := Directory(filepath.Join(t.TempDir(), "new"))
 	g.Expect(dir.of("kept").Make()).To(Succeed())
+	g.Expect(os.WriteFile(dir.of("kept").pids(), []byte("1\n"), 0o600)).To(Succeed())
+	g.Expect(dir.of("emptied").Make()).To(Succeed())
 	now := time.Now()
 	ended, process := beside{lab: &lab{T: t, WithT: g}}.dead(), living(t)
 	ours := lockHolder{user: self.Username, host: host, pid: ended, at: now}
@@ -52,6 +54,7 @@ func TestALockIsOursThoughTheFilesOfItsRunAreLost(t *testing.T) {
 		"of a time that is not known":              {here, func(h *lockHolder, _ *run.Interrupted) { h.at = time.Time{} }, false},
 		"of a run of a time that is not known":     {here, func(_ *lockHolder, lost *run.Interrupted) { lost.From, lost.To = time.Time{}, time.Time{} }, false},
 		"of a run of another PID namespace":        {here, func(_ *lockHolder, lost *run.Interrupted) { lost.Place = run.Elsewhere }, false},
+		"of a run whose directory was emptied":     {here, func(_ *lockHolder, lost *run.Interrupted) { lost.ID = "emptied" }, true},
 		"of a run whose files are there":           {here, func(_ *lockHolder, lost *run.Interrupted) { lost.ID = "kept" }, false},
 		"from before the boot":                     {rebooted, func(h *lockHolder, _ *run.Interrupted) { h.at = then }, true},
 		"from before the boot, of a number in use": {rebooted, func(h *lockHolder, _ *run.Interrupted) { h.at, h.pid = then, process }, true},

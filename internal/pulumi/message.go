@@ -103,6 +103,9 @@ func withoutError(text string) string {
 	return text
 }
 
+// noReason ends the message of a failure of which nothing is known.
+const noReason = " and gave no reason"
+
 // failureMessage chooses what to tell a person of a failure: the first error
 // that says why. "update failed" says nothing, and comes when there is nothing
 // better. Without an error among the events the CLI gave up before the engine
@@ -124,7 +127,7 @@ func failureMessage(errors []diagnostic, stderr string, code int) string {
 	for _, d := range errors {
 		return about(d.urn, withoutError(d.text))
 	}
-	return fmt.Sprintf("Pulumi ended with exit code %d and gave no reason", code)
+	return fmt.Sprintf("Pulumi ended with exit code %d", code) + noReason
 }
 
 // failureSign is what a failure is recognized by: its message before it was masked.

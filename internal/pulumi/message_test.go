@@ -123,6 +123,16 @@ func TestJudge(t *testing.T) {
 		"a fault of the disk is one of the workspace": {
 			ending{err: workspaceError{errors.New("no space left")}}, run.WorkspaceFailed, "no space left",
 		},
+		"no reason on a disk that is full": {
+			ending{last: exit{code: 1}, disk: errors.New("no space left")}, run.WorkspaceFailed,
+			"Pulumi ended with exit code 1 and gave no reason: no space left",
+		},
+		"a reason on a disk that is full": {ending{last: exit{code: 1, stderr: "error: bad"}, disk: errors.New("no space left")}, run.Failed, "bad"},
+		"a lock that cannot be read": {
+			ending{last: exit{code: 1, stderr: "error: unexpected end of JSON input"}, unread: []string{"/state/a.json", "/state/b.json"}}, run.Locked,
+			"the stack is locked by 2 lock(s) that cannot be read, beside which Pulumi does nothing: " +
+				"if nobody is at work on the stack, delete /state/a.json and /state/b.json from the backend",
+		},
 		"a fault of the program is a failure": {ending{err: errors.New("bad name")}, run.Failed, "bad name"},
 		"a missing language host gets a hint": {
 			ending{last: exit{code: 1, stderr: "error: no language plugin 'pulumi-language-x' found"}}, run.Failed,

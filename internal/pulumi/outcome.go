@@ -42,6 +42,10 @@ type ending struct {
 	missing bool
 	// held are the locks that a recovery has left alone, each in a line.
 	held []string
+	// unread are the locks that cannot be read.
+	unread []string
+	// disk is why the directory of the run cannot be written to.
+	disk error
 	// cause is why the run was to stop, nil if it was not.
 	cause error
 }
@@ -77,6 +81,10 @@ func judge(e ending) (run.Outcome, string) {
 	message := failureMessage(e.events.errors, e.last.stderr, e.last.code)
 	sign := failureSign(e.events.errors, cmp.Or(e.raw, e.last.stderr), e.last.code)
 	switch {
+	case strings.HasSuffix(sign, noReason) && e.disk != nil:
+		return run.WorkspaceFailed, fmt.Sprintf("%s: %v", message, e.disk)
+	case len(e.unread) > 0 && !e.events.began && !isLocked(sign):
+		return run.Locked, unreadMessage(e.unread)
 	case isLocked(sign):
 		return run.Locked, lockMessage(message) + lockAdvice(message, e.missing)
 	case e.events.untouched() && isRegistryAway(sign):
