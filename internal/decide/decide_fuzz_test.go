@@ -80,9 +80,9 @@ func FuzzNext(f *testing.F) {
 			"a second run is started":                  o.Run != nil && d.Action == decide.Start,
 			"a run in flight is absorbed, withdrawn or lost": o.Run != nil && o.Run.Phase == run.Running &&
 				d.Action != decide.Nothing && d.Action != decide.Tell && d.Action != decide.NameCreates,
-			"a result is not absorbed before all else": o.Run != nil && o.Run.Phase == run.Ended && d.Action != decide.Absorb,
+			"a result is not absorbed before all else":                                o.Run != nil && o.Run.Phase == run.Ended && d.Action != decide.Absorb,
 			"what nobody has recorded is absorbed, withdrawn, lost, released or told": o.Run == nil && slices.Contains(ofARun, d.Action),
-			"the object is let go while a run is recorded": o.Run != nil && d.Action == decide.LetGo,
+			"the object is let go while a run is recorded":                            o.Run != nil && d.Action == decide.LetGo,
 			"the object is let go while it is open what exists, though that is to be destroyed": d.Action == decide.LetGo && promised(o) &&
 				(o.Interrupted || len(o.UnknownCreates) > 0),
 			"the object is let go though it is to be destroyed": d.Action == decide.LetGo && promised(o) && !destroyedBy(o),
