@@ -6,7 +6,6 @@ package controller
 import (
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -18,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
@@ -34,14 +32,10 @@ func TestCRDsThatAreRemovedAreWaitedFor(t *testing.T) {
 	_, err = envtest.InstallCRDs(cluster.config, crds)
 	u.Expect(err).NotTo(HaveOccurred())
 	u.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "token"}, StringData: map[string]string{"token": gitToken}})
-	soon := func(name string) {
-		u.createStack(name, fromRepo)
-		u.edit(name, func(s *v1.Stack) { s.Spec.RetryInterval = &metav1.Duration{Duration: time.Second} })
-	}
 	message := func(name string) func() string {
 		return func() string { return conditions.GetMessage(u.stack(name), meta.ReadyCondition) }
 	}
-	soon("old")
+	u.createStack("old", fromRepo)
 	u.fetched("old", "1")
 	u.awaitApplied("old", "1")
 
@@ -52,14 +46,14 @@ func TestCRDsThatAreRemovedAreWaitedFor(t *testing.T) {
 	u.Expect(u.Patch(u.ctx, repo, before)).To(Succeed())
 	u.Expect(envtest.UninstallCRDs(cluster.config, crds)).To(Succeed())
 	u.Eventually(message("old")).Should(ContainSubstring("is being deleted"))
-	soon("new")
+	u.createStack("new", fromRepo)
 	u.Eventually(message("new")).Should(ContainSubstring("while custom resource definition is terminating"))
 
 	u.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(repo), repo)).To(Succeed())
 	before = client.MergeFrom(repo.DeepCopy())
 	controllerutil.RemoveFinalizer(repo, holding)
 	u.Expect(u.Patch(u.ctx, repo, before)).To(Succeed())
-	soon("newer")
+	u.createStack("newer", fromRepo)
 	for _, name := range []string{"old", "new", "newer"} {
 		u.Eventually(message(name)).Should(ContainSubstring("install source-controller"), name)
 	}

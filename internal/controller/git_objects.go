@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
-	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -51,9 +50,9 @@ func (r *StackReconciler) keepGit(ctx context.Context, stack *v1.Stack, spec sou
 	// Before anything is made: what is noted is found again, also by a process that
 	// has not made it.
 	if err := r.patchStatus(ctx, stack, func() {
-		stack.Status.GitRepository = key.Name
-		if !conditions.Has(stack, meta.ReadyCondition) {
-			markWaiting(stack, fmt.Sprintf("Keeping GitRepository %s for spec.projectRepo", key))
+		if stack.Status.GitRepository != key.Name {
+			stack.Status.GitRepository = key.Name
+			markEdited(stack, fmt.Sprintf("Keeping GitRepository %s for spec.projectRepo", key))
 		}
 	}); err != nil {
 		return nil, err
@@ -213,7 +212,10 @@ func (r *StackReconciler) leaveGit(ctx context.Context, stack *v1.Stack) error {
 	if err := r.dropGit(ctx, stack); err != nil {
 		return err
 	}
-	return r.patchStatus(ctx, stack, func() { stack.Status.GitRepository = "" })
+	return r.patchStatus(ctx, stack, func() {
+		stack.Status.GitRepository = ""
+		markEdited(stack, "Deleted the GitRepository, which spec.projectRepo does not ask for any more")
+	})
 }
 
 // suspendGit stops the polling for a Stack that is suspended.

@@ -106,6 +106,9 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 	if seen.Problem != nil {
 		// What was there once and is gone is not on its way.
 		seen.Problem.Awaited = seen.Problem.Awaited && (stack.Status.LastAttemptedRevision == "" || errors.Is(err, source.ErrFetching))
+		if passes(err) {
+			seen.Problem.Since = notReadySince(stack, seen.Problem.Reason, seen.Now)
+		}
 	}
 	if err := r.observeOutputs(ctx, stack, seen); err != nil {
 		return seen, err
@@ -282,6 +285,13 @@ func problemOf(err error) *decide.Problem {
 		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error()}
 	}
 	return forbiddenProblem(err)
+}
+
+// passes tells whether a problem may pass without anything that the controller sees:
+// nothing tells it of a CRD that is installed again, or of a right that is granted.
+func passes(err error) bool {
+	var refused *refusedError
+	return errors.Is(err, source.ErrNotServed) || errors.As(err, &refused)
 }
 
 // neverRan tells that all runs that ended did so before Pulumi started, or only

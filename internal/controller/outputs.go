@@ -76,10 +76,7 @@ func (r *StackReconciler) dropOutputs(ctx context.Context, stack *v1.Stack) erro
 	}
 	return r.patchStatus(ctx, stack, func() {
 		stack.Status.OutputsSecret = nil
-		if stack.Status.ObservedGeneration != stack.Generation {
-			// Nobody is to take what is said of the former spec for this one.
-			markWaiting(stack, fmt.Sprintf("Deleted Secret %s, which is not in spec.writeOutputsToSecret any more", told.Name))
-		}
+		markEdited(stack, fmt.Sprintf("Deleted Secret %s, which is not in spec.writeOutputsToSecret any more", told.Name))
 	})
 }
 

@@ -22,6 +22,15 @@ import (
 // when true, and observedGeneration moves when the generation is either applied
 // or found to be impossible.
 
+// markEdited keeps what is said of the former spec from being taken for what is said of
+// this one, where something of the status is written before the Stack is run.
+func markEdited(stack *v1.Stack, message string) {
+	said := conditions.Has(stack, meta.ReadyCondition) && stack.Status.ObservedGeneration == stack.Generation
+	if !said && !stack.Spec.Suspend {
+		markWaiting(stack, message)
+	}
+}
+
 // markWaiting: the Stack is to be run as soon as its turn comes.
 func markWaiting(stack *v1.Stack, message string) {
 	conditions.MarkUnknown(stack, meta.ReadyCondition, meta.ProgressingReason, "%s", message)

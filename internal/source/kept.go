@@ -49,10 +49,12 @@ func OfKept(repo *sourcev1.GitRepository, mask func(string) string) (*Source, er
 	switch {
 	case unanswered(repo) && failed == nil:
 		return nil, Fetching(fmt.Sprintf("source '%s' is asked to fetch, and has not yet: does source-controller run?", name))
+	case failed != nil:
+		// Also where it has an older artifact: the Stack is all that tells of this source,
+		// and a run that somebody asks for would be one of what was there before.
+		return nil, fail(fmt.Sprintf("source '%s' cannot fetch: %s", name, shorten(mask(failed.Message), maxMessage)), ErrFetchFailed)
 	case stored != nil && artifact != nil && artifact.URL != "" && artifact.Digest != "":
 		return sourceOf(sourcev1.GitRepositoryKind, key, artifact), nil
-	case failed != nil:
-		return nil, fail(fmt.Sprintf("source '%s' has no artifact: %s", name, shorten(mask(failed.Message), maxMessage)), ErrFetchFailed)
 	}
 	return nil, Fetching(fmt.Sprintf("source '%s' has not yet fetched what spec.projectRepo asks for", name))
 }
