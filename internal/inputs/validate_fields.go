@@ -34,6 +34,9 @@ func validateSource(spec v1.StackSpec) error {
 	case 0:
 		return &InvalidError{"spec", rule + "none is set: add one"}
 	case 1:
+		if err := validateDir(spec); err != nil {
+			return err
+		}
 		return validateGit(spec)
 	}
 	return &InvalidError{"spec", rule + strings.Join(set, " and ") + " are set: keep one"}

@@ -59,6 +59,15 @@ func TestValidate(t *testing.T) {
 			ref.Literal = &v1.LiteralValue{Value: "CANARY"}
 			s.SecretsRef = refs{"a": ref}
 		}, "spec.secretsRef.a: literal belongs to type Literal, and the type is Secret: remove it, or change the type"},
+		"a directory that leads out of its source": {func(s *v1.StackSpec) {
+			s.ProgramRef, s.FluxSource = nil, &v1.FluxSource{SourceRef: v1.SourceReference{Kind: "GitRepository", Name: "a"}, Dir: "infra/../../a"}
+		}, "spec.fluxSource.dir: leads out of the source"},
+		"a directory that leads out of its repository": {func(s *v1.StackSpec) {
+			s.ProgramRef, s.ProjectRepo, s.Branch, s.RepoDir = nil, "https://git.example.com/a", "main", "/../a"
+		}, "spec.repoDir: leads out of the source"},
+		"a directory from the root of its source": {func(s *v1.StackSpec) {
+			s.ProgramRef, s.ProjectRepo, s.Branch, s.RepoDir = nil, "https://git.example.com/a", "main", "/infra/../a/"
+		}, ""},
 		"config without a key":           {func(s *v1.StackSpec) { s.Config = config{"": {Raw: []byte("1")}} }, "spec.config: has an empty key"},
 		"a secret without a config key":  {func(s *v1.StackSpec) { s.SecretsRef = refs{"": literal("CANARY")} }, "spec.secretsRef: has an empty key"},
 		"a written secret without a key": {func(s *v1.StackSpec) { s.Secrets = map[string]string{"": "CANARY"} }, "spec.secrets: has an empty key"},

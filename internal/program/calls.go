@@ -56,10 +56,15 @@ func checkCalls(at *place, c *calls) {
 		c.checkURL(at)
 	case name == "fn::invoke":
 		call().check(at, c.invalid)
+		token, _ := at.get("function").text()
+		checkToken(at.get("function"), token, c.reaches)
 		callOptions().check(at.get("options"), c.invalid)
 	case strings.HasPrefix(at.key, "fn::") && isCall(at.parent) && !slices.Contains(computes(), name) && !shortCall.MatchString(name):
 		// In other letters it may well be CloudFormation's, as Fn::Sub is.
 		c.invalid.add(at, "is no function of Pulumi YAML")
+	}
+	if at.parent != nil && isCall(at.parent) && shortCall.MatchString(name) {
+		checkToken(at, strings.TrimPrefix(name, "fn::"), c.reaches)
 	}
 	if isPluginURL(at) {
 		c.checkPluginURL(at)

@@ -81,6 +81,7 @@ func Check(raw []byte) Checked {
 	}
 	checkKeys(top, invalid)
 	checkWire(top, reaches)
+	checkTypes(top, reaches)
 	checkCalls(top, &calls{invalid: invalid, reaches: reaches})
 	checked.Packages = packages(top.get("packages"), invalid, reaches)
 	if invalid.isFull() {

@@ -40,6 +40,25 @@ func packages(at *place, invalid, reaches *found) map[string]string {
 	return versions
 }
 
+// checkTypes looks at the types of all resources.
+func checkTypes(top *place, reaches *found) {
+	if resources := top.get("resources"); resources != nil {
+		resources.each(func(at *place) {
+			token, _ := at.get("type").text()
+			checkToken(at.get("type"), token, reaches)
+		})
+	}
+}
+
+// checkToken refuses the token of a resource or a function whose package is a path:
+// Pulumi may look there for a plugin, and run it.
+func checkToken(at *place, token string, reaches *found) {
+	pkg, _, _ := strings.Cut(strings.TrimPrefix(token, "pulumi:providers:"), ":")
+	if strings.ContainsAny(pkg, `/\`) {
+		reaches.add(at, "names its package by a path")
+	}
+}
+
 // isPath tells whether the source of a package is a path.
 func isPath(text string) bool {
 	file := strings.HasPrefix(strings.ToLower(text), "file:")
