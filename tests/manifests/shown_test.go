@@ -56,7 +56,7 @@ func elsewhere(group string) string {
 	switch group {
 	case "kustomize.config.k8s.io":
 		return "it is a file for kustomize, and no object"
-	case "kustomize.toolkit.fluxcd.io":
+	case "kustomize.toolkit.fluxcd.io", "source.extensions.fluxcd.io":
 		return "its CRD is not installed"
 	}
 	return ""
