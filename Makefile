@@ -15,7 +15,7 @@ export GOWORK := off
 MODULES      := . api tests/lab
 TOOL_MODULES := $(patsubst %/go.mod,%,$(wildcard hack/tools/*/go.mod))
 # What `make generate` writes. Add a path here when a generator is added.
-GENERATED := api/v1/zz_generated.deepcopy.go api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml
+GENERATED := api/v1/zz_generated.deepcopy.go api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml docs/api/v1
 # The race detector needs a C compiler, which a machine with only Go, git and make does not have.
 RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
@@ -74,11 +74,13 @@ lint: bin/staticcheck ## Check formatting, vet, staticcheck and what packages ma
 	@hack/lint.sh $(MODULES)
 
 .PHONY: generate
-generate: bin/controller-gen ## Write deepcopy code, CRDs and RBAC from the Go types
+generate: bin/controller-gen bin/crd-ref-docs ## Write deepcopy code, CRDs, RBAC and the API reference from the Go types
 	cd api && ../bin/controller-gen object:headerFile=../hack/boilerplate.go.txt \
 		crd output:crd:artifacts:config=../config/crd/bases paths=./...
 	hack/nullable.sh config/crd/bases/pulumi.com_programs.yaml
 	bin/controller-gen rbac:roleName=pulumi-controller output:rbac:artifacts:config=config/rbac paths=./internal/...
+	cd api && ../bin/crd-ref-docs --source-path=./v1 --config=../hack/api-docs/config.yaml --templates-dir=../hack/api-docs/templates \
+		--renderer=markdown --log-level=ERROR --output-path=../docs/api/v1/pulumi.md
 
 .PHONY: verify
 verify: generate ## Check that generated files and go.mod files are up to date
@@ -112,6 +114,7 @@ $(eval $(call tool,source-controller,source-controller,github.com/fluxcd/source-
 $(eval $(call tool,notification-controller,notification-controller,github.com/fluxcd/notification-controller,github.com/fluxcd/notification-controller,3 minutes))
 $(eval $(call tool,versitygw,versitygw,github.com/versity/versitygw/cmd/versitygw,github.com/versity/versitygw,1 minute))
 $(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,sigs.k8s.io/controller-tools,15 seconds))
+$(eval $(call tool,crd-ref-docs,crd-ref-docs,github.com/elastic/crd-ref-docs,github.com/elastic/crd-ref-docs,30 seconds))
 $(eval $(call tool,staticcheck,staticcheck,honnef.co/go/tools/cmd/staticcheck,honnef.co/go/tools,15 seconds))
 
 # The language host shares most packages with the CLI: after it, it takes seconds instead of minutes.
