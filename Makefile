@@ -12,7 +12,7 @@ MAKEFLAGS += --check-symlink-times
 export GOWORK := off
 
 # The modules with code of this project, and those that only pin a program.
-MODULES      := . api tests/lab
+MODULES      := . api tests/lab hack/image
 TOOL_MODULES := $(patsubst %/go.mod,%,$(wildcard hack/tools/*/go.mod))
 # What `make generate` writes. Add a path here when a generator is added.
 GENERATED := api/v1/zz_generated.deepcopy.go api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml docs/api/v1
@@ -22,7 +22,7 @@ RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 # The demo must not have to wait for what only the tests use.
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
-TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/kubectl bin/notification-controller bin/versitygw bin/crds/notification-controller
+TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/kubectl bin/notification-controller bin/versitygw bin/crds/notification-controller bin/pack-image
 # A second job, where make was not told of any.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2)
 
@@ -47,6 +47,7 @@ test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/e
 	go test $(RACE) ./internal/... .
 	cd api && go test $(RACE) ./...
 	cd tests/lab && go test $(RACE) ./...
+	cd hack/image && go test $(RACE) ./...
 
 # How long each target is fuzzed.
 FUZZTIME ?= 10s
@@ -70,7 +71,7 @@ bench: tools build ## Compare Stacks with bare Pulumi, and show what many Stacks
 	@go run ./tests/bench
 
 .PHONY: lint
-lint: bin/staticcheck ## Check formatting, vet, staticcheck and what packages may import
+lint: bin/staticcheck bin/actionlint ## Check formatting, vet, staticcheck, the workflows and what packages may import
 	@hack/lint.sh $(MODULES)
 
 .PHONY: generate
@@ -90,10 +91,35 @@ verify: generate ## Check that generated files and go.mod files are up to date
 tools: ## Build the programs that tests, demo and bench use (first time: about 20 minutes on 2 cores)
 	@$(SUBMAKE) $(TOOLS)
 
+# Without what debuggers need (-s -w) all has to be compiled once more than for the tests: a release does so.
+LDFLAGS ?=
+
 .PHONY: build
 build: ## Build the controller as bin/pulumi-controller
 	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -o bin/pulumi-controller .
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/pulumi-controller .
+
+# What the image in the archive is called, its architecture, and the commit that it tells of.
+IMAGE          ?= flux-pulumi/pulumi-controller:dev
+ARCH           ?= $(shell go env GOARCH)
+IMAGE_REVISION ?=
+PACK_IMAGE      = bin/pack-image -arch $(ARCH) -revision "$(IMAGE_REVISION)"
+
+.PHONY: image
+image: build bin/pulumi bin/pulumi-language-yaml bin/pack-image ## Pack the image of the controller as bin/image.tar, without Docker
+	@$(PACK_IMAGE) -name $(IMAGE) -o bin/image.tar
+
+# The contents of the image by its layers, for the Dockerfile.
+.PHONY: image-root
+image-root: bin/pack-image
+	@rm -rf bin/image
+	@$(PACK_IMAGE) -root bin/image
+
+# It runs on this machine, whatever is built for another one.
+bin/pack-image: $(wildcard hack/image/*)
+	@mkdir -p bin
+	@env -u GOOS -u GOARCH CGO_ENABLED=0 go build -C hack/image -trimpath -o ../../bin/pack-image .
+	@touch $@
 
 .PHONY: clean
 clean: ## Remove bin/
@@ -115,6 +141,7 @@ $(eval $(call tool,notification-controller,notification-controller,github.com/fl
 $(eval $(call tool,versitygw,versitygw,github.com/versity/versitygw/cmd/versitygw,github.com/versity/versitygw,1 minute))
 $(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,sigs.k8s.io/controller-tools,15 seconds))
 $(eval $(call tool,crd-ref-docs,crd-ref-docs,github.com/elastic/crd-ref-docs,github.com/elastic/crd-ref-docs,30 seconds))
+$(eval $(call tool,actionlint,actionlint,github.com/rhysd/actionlint/cmd/actionlint,github.com/rhysd/actionlint,10 seconds))
 $(eval $(call tool,staticcheck,staticcheck,honnef.co/go/tools/cmd/staticcheck,honnef.co/go/tools,15 seconds))
 
 # The language host shares most packages with the CLI: after it, it takes seconds instead of minutes.

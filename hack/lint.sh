@@ -25,6 +25,9 @@ for module in "$@"; do
 	(cd "$module" && "$root/bin/staticcheck" ./...) || fail "staticcheck in $module"
 done
 
+echo "lint workflows: actionlint"
+bin/actionlint -shellcheck= -pyflakes= || fail "actionlint"
+
 # These two packages must stay testable without an API server (docs: the decision is pure, Pulumi is driven apart).
 echo "lint imports: internal/decide and internal/pulumi use no Kubernetes client"
 for package in internal/decide internal/pulumi; do

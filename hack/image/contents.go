@@ -1,0 +1,126 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+)
+
+// entry is a file, a directory or a link. All belong to root, so that what runs
+// in the container can change none of them.
+type entry struct {
+	// path begins without a slash.
+	path string
+	// mode has the type, too.
+	mode fs.FileMode
+	// data is the content of a file, unless it is that of the file at source.
+	data   []byte
+	source string
+	// link is where a link points to.
+	link string
+}
+
+// layer is a part of the contents that changes by itself: who has the last version
+// of the image loads only the layers that are other ones.
+type layer struct {
+	name    string
+	entries []entry
+}
+
+// contents lists all that is in the image.
+func contents(ctx context.Context, o options) ([]layer, error) {
+	base, err := base(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	layers := []layer{{name: "base", entries: base}}
+	for _, p := range []struct {
+		layer    string
+		programs []program
+	}{
+		{"pulumi", []program{
+			{"pulumi", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"},
+			{"pulumi-language-yaml", "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"},
+		}},
+		{"controller", []program{{"pulumi-controller", "github.com/flux-pulumi/pulumi-controller"}}},
+	} {
+		var entries []entry
+		for _, program := range p.programs {
+			entry, err := program.entry(o)
+			if err != nil {
+				return nil, err
+			}
+			entries = append(entries, entry)
+		}
+		layers = append(layers, layer{name: p.layer, entries: entries})
+	}
+	for i := range layers {
+		layers[i].entries = withParents(layers[i].entries)
+	}
+	return layers, nil
+}
+
+// base is what the programs need of a system: a shell, which the controller starts
+// Pulumi with and guards it by; an init, which takes what a killed Pulumi leaves
+// behind; a user with a name, which Pulumi writes into its locks; and the
+// certificates of those who vouch for servers.
+func base(ctx context.Context, o options) ([]entry, error) {
+	entries := []entry{
+		{path: "tmp", mode: fs.ModeDir | fs.ModeSticky | 0o777},
+		{path: "etc/passwd", mode: 0o644, data: []byte("root:x:0:0:root:/:/sbin/nologin\nnobody:x:65534:65534:nobody:/:/sbin/nologin\n")},
+		{path: "etc/group", mode: 0o644, data: []byte("root:x:0:\nnobody:x:65534:\n")},
+		{path: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: certificates()},
+		// The packages below are of it. Scanners look here for what they know the faults of.
+		{path: "etc/os-release", mode: 0o644, data: []byte("ID=debian\nVERSION_ID=\"13\"\nVERSION_CODENAME=trixie\nNAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"pulumi-controller\"\n")},
+		// These two paths are how programs and scripts name them.
+		{path: "bin/sh", mode: fs.ModeSymlink | 0o777, link: "../usr/bin/busybox"},
+		{path: "usr/bin/sh", mode: fs.ModeSymlink | 0o777, link: "busybox"},
+	}
+	for _, wanted := range []struct{ name, file, as string }{
+		{"busybox-static", "usr/bin/busybox", "usr/bin/busybox"},
+		{"tini", "usr/bin/tini-static", "usr/bin/tini"},
+	} {
+		p, err := fetchPackage(ctx, o, wanted.name)
+		if err != nil {
+			return nil, err
+		}
+		copyright := path.Join("usr/share/doc", wanted.name, "copyright")
+		for file, e := range map[string]entry{
+			wanted.file: {path: wanted.as, mode: 0o755},
+			copyright:   {path: copyright, mode: 0o644},
+		} {
+			data, ok := p.files[file]
+			if !ok {
+				return nil, fmt.Errorf("package %s has no file %s", wanted.name, file)
+			}
+			e.data = data
+			entries = append(entries, e)
+		}
+		entries = append(entries, entry{path: path.Join("var/lib/dpkg/status.d", wanted.name), mode: 0o644, data: p.control})
+	}
+	return entries, nil
+}
+
+// withParents sorts the entries, with the directories that they are in.
+func withParents(entries []entry) []entry {
+	all := map[string]entry{}
+	for _, e := range entries {
+		for dir := path.Dir(e.path); dir != "."; dir = path.Dir(dir) {
+			if _, ok := all[dir]; !ok {
+				all[dir] = entry{path: dir, mode: fs.ModeDir | 0o755}
+			}
+		}
+		all[e.path] = e
+	}
+	sorted := make([]entry, 0, len(all))
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		sorted = append(sorted, all[path])
+	}
+	return sorted
+}

@@ -1,0 +1,95 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command image puts together what is in the image of the controller. It writes
+// it as an archive that containerd and Docker load, or as directories, which the
+// Dockerfile copies: both ways the contents are the same, and the same contents
+// have the same digest whenever and wherever they are packed.
+//
+// It compiles nothing: the programs lie in a directory already.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "image:", err)
+		os.Exit(1)
+	}
+}
+
+// options is all that can be set.
+type options struct {
+	arch     string
+	bin      string
+	packages string
+	archive  string
+	name     string
+	root     string
+	revision string
+	// created is the time of the image and of all that is in it.
+	created time.Time
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	o, err := parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil // asked for, and printed
+	}
+	if err != nil {
+		return err
+	}
+	layers, err := contents(ctx, o)
+	if err != nil {
+		return err
+	}
+	if o.root != "" {
+		return writeTrees(o.root, layers)
+	}
+	image, err := newImage(o, layers)
+	if err != nil {
+		return err
+	}
+	return writeArchive(o, image, out)
+}
+
+func parse(args []string) (options, error) {
+	o := options{created: time.Unix(0, 0).UTC()}
+	fs := flag.NewFlagSet("image", flag.ContinueOnError)
+	fs.StringVar(&o.arch, "arch", runtime.GOARCH, "the architecture: amd64 or arm64")
+	fs.StringVar(&o.bin, "bin", "bin", "the directory of the programs")
+	fs.StringVar(&o.packages, "packages", "bin/packages", "the directory that keeps the packages that are downloaded")
+	fs.StringVar(&o.archive, "o", "", "the archive to write")
+	fs.StringVar(&o.name, "name", "flux-pulumi/pulumi-controller:dev", "the name of the image in the archive")
+	fs.StringVar(&o.root, "root", "", "the directory to write the contents of each layer to, in place of an archive")
+	fs.StringVar(&o.revision, "revision", "", "the commit that the programs are built from")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if (o.archive == "") == (o.root == "") || fs.NArg() != 0 {
+		return o, errors.New("either -o or -root has to be given, and no argument")
+	}
+	// What reproducible builds agree on: https://reproducible-builds.org/specs/source-date-epoch/
+	if epoch := os.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {
+		seconds, err := strconv.ParseInt(epoch, 10, 64)
+		if err != nil {
+			return o, fmt.Errorf("SOURCE_DATE_EPOCH is no number of seconds: %w", err)
+		}
+		o.created = time.Unix(seconds, 0).UTC()
+	}
+	return o, nil
+}
