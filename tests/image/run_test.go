@@ -1,0 +1,133 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// asContainer starts a command as a container runtime would: in namespaces of its
+// own, on a root that cannot be written, as a user who cannot become another.
+const asContainer = `set -e
+root=$1 tmp=$2 user=$3
+shift 3
+mount --bind "$root" "$root"
+mount --rbind /dev "$root/dev"
+mount -t proc proc "$root/proc"
+mount -o remount,bind,ro "$root"
+mount --bind "$tmp" "$root/tmp"
+exec setpriv --no-new-privs chroot --userspec="$user:$user" --groups= "$root" "$@"`
+
+// container is the image, unpacked.
+type container struct {
+	test *testing.T
+	root string
+	// tmp is the one place that can be written to.
+	tmp string
+}
+
+// newContainer makes the places that a runtime mounts something at.
+func newContainer(t *testing.T, root string) container {
+	t.Helper()
+	g := NewWithT(t)
+	c := container{test: t, root: root, tmp: t.TempDir()}
+	g.Expect(os.Chmod(c.tmp, 0o777)).To(Succeed())
+	for _, place := range []string{"dev", "proc"} {
+		g.Expect(os.Mkdir(filepath.Join(root, place), 0o755)).To(Succeed())
+	}
+	if out, err := c.start("65534", nil, "/bin/sh", "-c", "true"); err != nil && os.Getuid() != 0 {
+		t.Skipf("a container can only be made by root: %v %s", err, out)
+	}
+	return c
+}
+
+func (c container) start(user string, env []string, args ...string) (string, error) {
+	command := exec.CommandContext(c.test.Context(), "unshare", append([]string{
+		"--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", asContainer, "container", c.root, c.tmp, user,
+	}, args...)...)
+	// What the image has, with what the script above needs of this machine.
+	command.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"}, env...)
+	out, err := command.CombinedOutput()
+	return string(out), err
+}
+
+// run runs a command of the image as its user, and returns what it prints.
+func (c container) run(env []string, args ...string) string {
+	c.test.Helper()
+	out, err := c.start("65534", env, args...)
+	if err != nil {
+		c.test.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+func testRuns(t *testing.T, root string) {
+	g := NewWithT(t)
+	c := newContainer(t, root)
+	g.Expect(c.run(nil, "/usr/bin/tini", "--", "/usr/local/bin/pulumi-controller", "--help")).To(ContainSubstring("--concurrent-runs"))
+
+	_, err := c.start("65534", nil, "/bin/sh", "-c", "echo >/written")
+	g.Expect(err).To(HaveOccurred(), "the root cannot be written")
+	g.Expect(c.run(nil, "/bin/sh", "-c", "busybox id -u; busybox id -g; busybox id -un")).To(Equal("65534\n65534\nnobody\n"))
+
+	t.Run("a program of Pulumi YAML", func(t *testing.T) { testUp(t, container{t, c.root, c.tmp}) })
+	t.Run("what ends under init is taken", func(t *testing.T) { testReaps(t, container{t, c.root, c.tmp}) })
+}
+
+// testUp has Pulumi of the image do all that it takes to bring up a program.
+func testUp(t *testing.T, c container) {
+	g := NewWithT(t)
+	env := []string{
+		"HOME=/tmp/home", "PULUMI_HOME=/tmp/home", "PULUMI_BACKEND_URL=file:///tmp/state", "PULUMI_CONFIG_PASSPHRASE=of the test",
+		"PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true",
+	}
+	g.Expect(c.run(env, "/usr/local/bin/pulumi", "version")).To(Equal(pinnedPulumi(t) + "\n"))
+
+	g.Expect(os.MkdirAll(filepath.Join(c.tmp, "program"), 0o755)).To(Succeed())
+	g.Expect(os.Mkdir(filepath.Join(c.tmp, "state"), 0o755)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(c.tmp, "program/Pulumi.yaml"), []byte(`name: p
+runtime: yaml
+variables:
+  greeting: hello
+outputs:
+  said: ${greeting} from the image
+`), 0o644)).To(Succeed())
+	for _, dir := range []string{"program", "state"} {
+		g.Expect(os.Chown(filepath.Join(c.tmp, dir), 65534, 65534)).To(Succeed())
+	}
+	pulumi := func(args ...string) string {
+		return c.run(env, append([]string{"/usr/bin/tini", "--", "/usr/local/bin/pulumi", "--cwd", "/tmp/program", "--non-interactive"}, args...)...)
+	}
+	pulumi("stack", "init", "dev")
+	g.Expect(pulumi("up", "--yes", "--skip-preview", "--stack", "dev")).To(ContainSubstring("hello from the image"))
+	g.Expect(pulumi("stack", "output", "said", "--stack", "dev")).To(Equal("hello from the image\n"))
+}
+
+// pinnedPulumi is the version that hack/tools/pulumi has.
+func pinnedPulumi(t *testing.T) string {
+	t.Helper()
+	for _, line := range lines(t, "hack/tools/pulumi/go.mod") {
+		if version, ok := strings.CutPrefix(line, "github.com/pulumi/pulumi/pkg/v3 "); ok {
+			return strings.Fields(version)[0]
+		}
+	}
+	t.Fatal("no version of Pulumi is pinned")
+	return ""
+}
+
+// testReaps leaves a process to the init of the container that ends after its
+// parent, and looks for what is left of it.
+func testReaps(t *testing.T, c container) {
+	out := c.run(nil, "/usr/bin/tini", "--", "/bin/sh", "-c",
+		// The inner shell ends at once; sleep then belongs to init. Its entry is gone when init has taken it.
+		`pid=$(sh -c 'busybox sleep 0.1 >/dev/null & echo $!')
+		i=0; while [ -e /proc/$pid ]; do busybox sleep 0.1; i=$((i+1)); [ $i -lt 300 ] || { busybox cat /proc/$pid/stat; exit 1; }; done; echo taken`)
+	NewWithT(t).Expect(out).To(Equal("taken\n"))
+}
