@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -87,6 +89,10 @@ func withoutSidecars(backend string) string {
 // none of the controller's own variables can reach a program.
 func (d *Driver) environment(dir Directory, r run.Run) []string {
 	env := map[string]string{
+		// Pulumi writes the name of its user into its locks, and makes none where the
+		// user has no entry in /etc/passwd, as one that a cluster has chosen, and this
+		// is not set. Where there is an entry, that is what counts.
+		"USER":     strconv.Itoa(os.Getuid()),
 		"LANG":     "C.UTF-8",
 		"NO_COLOR": "1",
 		// The check asks the network, and its answer would be noise in the output.

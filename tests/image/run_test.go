@@ -61,7 +61,12 @@ func (c container) start(user string, env []string, args ...string) (string, err
 // run runs a command of the image as its user, and returns what it prints.
 func (c container) run(env []string, args ...string) string {
 	c.test.Helper()
-	out, err := c.start("65534", env, args...)
+	return c.runAs("65534", env, args...)
+}
+
+func (c container) runAs(user string, env []string, args ...string) string {
+	c.test.Helper()
+	out, err := c.start(user, env, args...)
 	if err != nil {
 		c.test.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
 	}
@@ -78,20 +83,26 @@ func testRuns(t *testing.T, root string) {
 	g.Expect(c.run(nil, "/bin/sh", "-c", "busybox id -u; busybox id -g; busybox id -un")).To(Equal("65534\n65534\nnobody\n"))
 
 	t.Run("a program of Pulumi YAML", func(t *testing.T) { testUp(t, container{t, c.root, c.tmp}) })
+	t.Run("a user without an entry", func(t *testing.T) { testUnlisted(t, container{t, c.root, t.TempDir()}) })
 	t.Run("what ends under init is taken", func(t *testing.T) { testReaps(t, container{t, c.root, c.tmp}) })
 }
 
-// testUp has Pulumi of the image do all that it takes to bring up a program.
-func testUp(t *testing.T, c container) {
-	g := NewWithT(t)
-	env := []string{
+// environment is what a driver gives to Pulumi, by and large.
+func environment() []string {
+	return []string{
 		"HOME=/tmp/home", "PULUMI_HOME=/tmp/home", "PULUMI_BACKEND_URL=file:///tmp/state", "PULUMI_CONFIG_PASSPHRASE=of the test",
 		"PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true",
 	}
-	g.Expect(c.run(env, "/usr/local/bin/pulumi", "version")).To(Equal(pinnedPulumi(t) + "\n"))
+}
 
-	g.Expect(os.MkdirAll(filepath.Join(c.tmp, "program"), 0o755)).To(Succeed())
-	g.Expect(os.Mkdir(filepath.Join(c.tmp, "state"), 0o755)).To(Succeed())
+// writeProgram writes a program, and makes a directory for its state.
+func (c container) writeProgram() {
+	c.test.Helper()
+	g := NewWithT(c.test)
+	for _, dir := range []string{c.tmp, filepath.Join(c.tmp, "program"), filepath.Join(c.tmp, "state")} {
+		g.Expect(os.MkdirAll(dir, 0o777)).To(Succeed())
+		g.Expect(os.Chmod(dir, 0o777)).To(Succeed())
+	}
 	g.Expect(os.WriteFile(filepath.Join(c.tmp, "program/Pulumi.yaml"), []byte(`name: p
 runtime: yaml
 variables:
@@ -99,15 +110,31 @@ variables:
 outputs:
   said: ${greeting} from the image
 `), 0o644)).To(Succeed())
-	for _, dir := range []string{"program", "state"} {
-		g.Expect(os.Chown(filepath.Join(c.tmp, dir), 65534, 65534)).To(Succeed())
-	}
+}
+
+// testUp has Pulumi of the image do all that it takes to bring up a program.
+func testUp(t *testing.T, c container) {
+	g := NewWithT(t)
+	g.Expect(c.run(environment(), "/usr/local/bin/pulumi", "version")).To(Equal(pinnedPulumi(t) + "\n"))
+	c.writeProgram()
 	pulumi := func(args ...string) string {
-		return c.run(env, append([]string{"/usr/bin/tini", "--", "/usr/local/bin/pulumi", "--cwd", "/tmp/program", "--non-interactive"}, args...)...)
+		return c.run(environment(), append([]string{"/usr/bin/tini", "--", "/usr/local/bin/pulumi", "--cwd", "/tmp/program", "--non-interactive"}, args...)...)
 	}
 	pulumi("stack", "init", "dev")
 	g.Expect(pulumi("up", "--yes", "--skip-preview", "--stack", "dev")).To(ContainSubstring("hello from the image"))
 	g.Expect(pulumi("stack", "output", "said", "--stack", "dev")).To(Equal("hello from the image\n"))
+}
+
+// testUnlisted has a user whom only the cluster knows make a stack: with the name that
+// the driver gives to it Pulumi can write a lock.
+func testUnlisted(t *testing.T, c container) {
+	c.writeProgram()
+	init := []string{"/usr/local/bin/pulumi", "--cwd", "/tmp/program", "--non-interactive", "stack", "init", "dev"}
+	out, err := c.start("1000660000", environment(), init...)
+	g := NewWithT(t)
+	g.Expect(err).To(HaveOccurred(), "else the name is not needed any more")
+	g.Expect(out).To(ContainSubstring("$USER"))
+	c.runAs("1000660000", append(environment(), "USER=1000660000"), init...)
 }
 
 // pinnedPulumi is the version that hack/tools/pulumi has.
