@@ -74,7 +74,7 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.bin, "bin", "bin", "the directory of the programs")
 	fs.StringVar(&o.packages, "packages", "bin/packages", "the directory that keeps the packages that are downloaded")
 	fs.StringVar(&o.archive, "o", "", "the archive to write")
-	fs.StringVar(&o.name, "name", "flux-pulumi/pulumi-controller:dev", "the name of the image in the archive")
+	fs.StringVar(&o.name, "name", "ghcr.io/flux-pulumi/pulumi-controller:latest", "the name of the image in the archive")
 	fs.StringVar(&o.root, "root", "", "the directory to write the contents of each layer to, in place of an archive")
 	fs.StringVar(&o.revision, "revision", "", "the commit that the programs are built from")
 	if err := fs.Parse(args); err != nil {

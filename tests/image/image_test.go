@@ -73,7 +73,7 @@ func testValid(t *testing.T, archive string, docker v1.Image) {
 	manifest, err := index.IndexManifest()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(manifest.Manifests).To(HaveLen(1))
-	g.Expect(manifest.Manifests[0].Annotations).To(HaveKeyWithValue("io.containerd.image.name", "docker.io/flux-pulumi/pulumi-controller:dev"))
+	g.Expect(manifest.Manifests[0].Annotations).To(HaveKeyWithValue("io.containerd.image.name", "ghcr.io/flux-pulumi/pulumi-controller:latest"))
 	oci, err := index.Image(manifest.Manifests[0].Digest)
 	g.Expect(err).NotTo(HaveOccurred())
 	theirs, err := docker.ConfigName()
@@ -85,7 +85,7 @@ func testValid(t *testing.T, archive string, docker v1.Image) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(json.Unmarshal(data, &tags)).To(Succeed())
 	g.Expect(tags).To(HaveLen(1))
-	g.Expect(tags[0].RepoTags).To(ConsistOf("docker.io/flux-pulumi/pulumi-controller:dev"))
+	g.Expect(tags[0].RepoTags).To(ConsistOf("ghcr.io/flux-pulumi/pulumi-controller:latest"))
 }
 
 // unpack writes the file system of the image to a directory, and returns the headers of all that is in it.
