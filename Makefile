@@ -99,8 +99,10 @@ build: ## Build the controller as bin/pulumi-controller
 	@mkdir -p bin
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/pulumi-controller .
 
+# What the manifests call the image.
+MANAGER_IMAGE  := ghcr.io/flux-pulumi/pulumi-controller
 # What the image in the archive is called, its architecture, and the commit that it tells of.
-IMAGE          ?= flux-pulumi/pulumi-controller:dev
+IMAGE          ?= $(MANAGER_IMAGE):latest
 ARCH           ?= $(shell go env GOARCH)
 IMAGE_REVISION ?=
 PACK_IMAGE      = bin/pack-image -arch $(ARCH) -revision "$(IMAGE_REVISION)"
@@ -120,6 +122,19 @@ bin/pack-image: $(wildcard hack/image/*)
 	@mkdir -p bin
 	@env -u GOOS -u GOARCH CGO_ENABLED=0 go build -C hack/image -trimpath -o ../../bin/pack-image .
 	@touch $@
+
+# What a release is made of, with its image: config for the OCI artifact, and files to download.
+.PHONY: release-manifests
+release-manifests: bin/kustomize
+	@rm -rf bin/release && mkdir -p bin/release/assets && cp -R config bin/release/config
+	@cd bin/release/config/manager && ../../../kustomize edit set image $(MANAGER_IMAGE)=$(IMAGE)
+	@bin/kustomize build bin/release/config/crd >bin/release/assets/pulumi-controller.crds.yaml
+	@bin/kustomize build bin/release/config/default >bin/release/assets/install.yaml
+	@grep -qF 'image: $(IMAGE)' bin/release/assets/install.yaml || { echo "the manifests do not have the image $(IMAGE)" >&2; exit 1; }
+
+.PHONY: scan
+scan: build bin/pulumi bin/pulumi-language-yaml bin/govulncheck ## Look for known vulnerabilities in what the image is built from
+	@hack/scan.sh $(MODULES)
 
 .PHONY: clean
 clean: ## Remove bin/
@@ -142,6 +157,8 @@ $(eval $(call tool,versitygw,versitygw,github.com/versity/versitygw/cmd/versityg
 $(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,sigs.k8s.io/controller-tools,15 seconds))
 $(eval $(call tool,crd-ref-docs,crd-ref-docs,github.com/elastic/crd-ref-docs,github.com/elastic/crd-ref-docs,30 seconds))
 $(eval $(call tool,actionlint,actionlint,github.com/rhysd/actionlint/cmd/actionlint,github.com/rhysd/actionlint,10 seconds))
+$(eval $(call tool,kustomize,kustomize,sigs.k8s.io/kustomize/kustomize/v5,sigs.k8s.io/kustomize/kustomize/v5,30 seconds))
+$(eval $(call tool,govulncheck,govulncheck,golang.org/x/vuln/cmd/govulncheck,golang.org/x/vuln,15 seconds))
 $(eval $(call tool,staticcheck,staticcheck,honnef.co/go/tools/cmd/staticcheck,honnef.co/go/tools,15 seconds))
 
 # The language host shares most packages with the CLI: after it, it takes seconds instead of minutes.
