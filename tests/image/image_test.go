@@ -37,6 +37,9 @@ func pack(t *testing.T) string {
 	command := exec.Command("bin/pack-image", "-o", archive)
 	command.Dir = repository
 	out, err := command.CombinedOutput()
+	if err != nil && bytes.Contains(out, []byte("downloading https://")) && !bytes.Contains(out, []byte("SHA-256")) {
+		t.Skipf("no archive of Debian is within reach, which two files of the image come from:\n%s", out)
+	}
 	if err != nil {
 		t.Fatalf("packing the image, after `make image`: %v\n%s", err, out)
 	}
