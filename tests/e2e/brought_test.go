@@ -34,9 +34,15 @@ func (t *tenant) testdata(elements ...string) string {
 // objectsIn are the objects of such a file, as they are.
 func (t *tenant) objectsIn(file string) []*unstructured.Unstructured {
 	t.test.Helper()
-	text, err := os.ReadFile(t.testdata(file))
+	return t.objectsOf(t.testdata(file))
+}
+
+// objectsOf are the objects of any file.
+func (t *tenant) objectsOf(path string) []*unstructured.Unstructured {
+	t.test.Helper()
+	text, err := os.ReadFile(path)
 	t.Expect(err).NotTo(HaveOccurred())
-	objects, err := manifests.Unit{Name: file, Text: string(text)}.Objects()
+	objects, err := manifests.Unit{Name: path, Text: string(text)}.Objects()
 	t.Expect(err).NotTo(HaveOccurred())
 	t.Expect(objects).NotTo(BeEmpty())
 	return objects

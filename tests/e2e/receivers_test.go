@@ -19,7 +19,7 @@ import (
 func (t *tenant) receiver(resources string) (url string) {
 	t.test.Helper()
 	t.applyYAML("apiVersion: v1\nkind: Secret\nmetadata: {name: webhook}\nstringData: {token: t0ken}")
-	receiver := t.applyYAML(`
+	t.applyYAML(`
 apiVersion: notification.toolkit.fluxcd.io/v1
 kind: Receiver
 metadata: {name: app}
@@ -28,8 +28,17 @@ spec:
   secretRef: {name: webhook}
   resources: ` + resources + `
 `)
+	return t.webhook("app")
+}
+
+// webhook waits until the Receiver is Ready, and returns the URL to post to.
+func (t *tenant) webhook(name string) (url string) {
+	t.test.Helper()
+	receiver := &unstructured.Unstructured{}
+	receiver.SetAPIVersion("notification.toolkit.fluxcd.io/v1")
+	receiver.SetKind("Receiver")
 	t.Eventually(func(g Gomega) {
-		g.Expect(t.Get(t.ctx, client.ObjectKeyFromObject(receiver), receiver)).To(Succeed())
+		g.Expect(t.Get(t.ctx, client.ObjectKey{Namespace: t.namespace, Name: name}, receiver)).To(Succeed())
 		path, _, err := unstructured.NestedString(receiver.Object, "status", "webhookPath")
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(path).NotTo(BeEmpty(), "%v", receiver.Object["status"])

@@ -4,60 +4,48 @@
 package e2e
 
 import (
-	"os"
 	"testing"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
 const googleKey = `{"type":"service_account","private_key_id":"of-the-administrator"}`
 
-// onGoogleCloud lets the program be somebody there.
-func onGoogleCloud(s *v1.Stack) {
-	s.Spec.Config["gcp:project"] = jsonText("acme-blog")
-	s.Spec.EnvRefs["GOOGLE_CREDENTIALS"] = literal(googleKey)
-}
-
-// TestWordPressOnGoogleCloud is the demonstration of the talk: a first layer makes the cluster and a database server, the
-// program of the application refers to it and leaves what the Deployment needs in Secrets.
-func TestWordPressOnGoogleCloud(t *testing.T) {
+// TestTheExampleLayersRunsWordPress is the demonstration of the talk: a first layer makes the cluster and a database server,
+// and the program of the application, which is handed some of its outputs, leaves what the Deployment needs in Secrets. The
+// second layer is in TypeScript and is not run: the Secret that it makes is the one that the first Stack can write itself.
+func TestTheExampleLayersRunsWordPress(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
-	bootstrap := u.bootstrapWordPress()
+	cluster := u.clusterOfWordPress()
 	instance := u.standIns()["database"].ID
-	u.Expect(u.textOf(bootstrap, "instanceConnectionName")).To(Equal("acme-blog:europe-west1:" + instance))
-	u.Expect(u.textOf(bootstrap, "kubeconfig")).To(Equal("[secret]"))
-	u.Expect(u.textOf(bootstrap, "serviceAccountKey")).To(Equal("[secret]"))
+	u.Expect(u.textOf(cluster, "instanceConnectionName")).To(Equal("acme-blog:europe-west1:" + instance))
+	u.Expect(u.textOf(cluster, "kubeconfig")).To(Equal("[secret]"))
+	u.Expect(u.textOf(cluster, "serviceAccountKey")).To(Equal("[secret]"))
+	u.Expect(u.keysOf("cluster")).To(And(HaveLen(3), HaveKeyWithValue("serviceAccountKey", ContainSubstring(u.standIns()["controller_key"].ID))))
 	first := len(u.standIns())
 
-	u.apply(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "google-key"}, StringData: map[string]string{"GOOGLE_CREDENTIALS": googleKey}})
-	u.apply(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "pulumi-token"}, StringData: map[string]string{"PULUMI_ACCESS_TOKEN": "none"}})
-	u.apply(account("wordpress-infra"))
-	u.mayWrite("wordpress-infra", "", "secrets")
-	infra := u.bring("wordpress/app-infra.yaml", u.nowhere, func(s *v1.Stack) {
-		// Programs of the Pulumi operator v1 had the rights of the operator itself.
-		s.Spec.ServiceAccountName = "wordpress-infra"
-		s.Spec.Config["bootstrapOrg"] = jsonText("organization")
-	})["wordpress-infra"]
+	u.tries("layers/sync/wordpress.yaml", nil)
+	infra := u.tries("layers/app/app-infra.yaml", nil)["wordpress-infra"]
 	u.awaitReady(infra)
 
 	made := u.standIns()
 	u.Expect(made).To(HaveLen(first + 5))
-	u.Expect(made["wordpress"].Inputs).To(Equal(map[string]any{"name": "wordpress", "instance": instance}))
-	u.Expect(made["user"].Inputs).To(And(HaveKeyWithValue("name", "wp"), HaveKeyWithValue("instance", instance), Not(HaveKey("password"))))
+	u.Expect(made["wordpress"].Inputs).To(Equal(map[string]any{"name": "wordpress"}), "what is handed on is secret config")
+	u.Expect(made["user"].Inputs).To(And(HaveKeyWithValue("name", "wp"), Not(HaveKey("password"))))
 	u.Expect(made["client_role"].Inputs).To(HaveKeyWithValue("member", "serviceAccount:sql-client@acme-blog.iam.gserviceaccount.com"))
 	u.Expect(u.keysOf("sql-auth")).To(And(HaveLen(2), HaveKeyWithValue("username", "wp"), HaveKeyWithValue("password", HaveLen(24))))
 	u.Expect(u.keysOf("cloudsql-instance")).To(And(HaveLen(2),
 		HaveKeyWithValue("connectionName", "acme-blog:europe-west1:"+instance),
 		HaveKeyWithValue("key.json", ContainSubstring(made["client_key"].ID))))
-	u.findsItsSecrets("wordpress/wordpress.yaml")
+	u.findsItsSecrets("layers/app/wordpress.yaml")
+	u.reachesOver(cluster, instance)
 
 	u.destroyedWith(infra, "wordpress-infra")
 	u.Expect(u.standIns()).To(HaveLen(first))
@@ -68,19 +56,19 @@ func TestWordPressOnGoogleCloud(t *testing.T) {
 			u.Expect(secret.Name).NotTo(BeElementOf("sql-auth", "cloudsql-instance"))
 		}
 	}
-	u.destroyedWith(bootstrap, "wordpress-bootstrap")
+	u.destroyedWith(cluster, "wordpress-cluster")
 	u.Expect(u.standIns()).To(BeEmpty())
 }
 
-// bootstrapWordPress makes the first layer, from git.
-func (t *tenant) bootstrapWordPress() *v1.Stack {
+// clusterOfWordPress makes the first layer, from git, and hands on what the second one would.
+func (t *tenant) clusterOfWordPress() *v1.Stack {
 	t.test.Helper()
-	text, err := os.ReadFile(t.testdata("wordpress", "bootstrap", "Pulumi.yaml"))
-	t.Expect(err).NotTo(HaveOccurred())
-	t.git(in("bootstrap", sources.Files{"Pulumi.yaml": string(text)}))
-	stack := t.stack(named("bootstrap"), destroyed, from(sourcev1.GitRepositoryKind, "bootstrap"), onGoogleCloud, func(s *v1.Stack) {
-		s.Spec.Stack = "organization/wordpress-bootstrap/dev"
-		delete(s.Spec.Config, "lab:directory")
+	t.git(in("cluster", t.exampleFiles("layers/cluster")))
+	handed := handsOn("cluster", "instanceName", "instanceConnectionName", "serviceAccountKey")
+	stack := t.stack(named("cluster"), destroyed, from(sourcev1.GitRepositoryKind, "cluster"), handed, func(s *v1.Stack) {
+		s.Spec.Stack = "organization/wordpress-cluster/dev"
+		s.Spec.Config = map[string]apiextensionsv1.JSON{"gcp:project": jsonText("acme-blog")}
+		s.Spec.EnvRefs["GOOGLE_CREDENTIALS"] = literal(googleKey)
 		s.Spec.EnvRefs["STAND_IN_CLOUD"] = literal(t.place)
 	})
 	t.apply(stack)
@@ -88,10 +76,30 @@ func (t *tenant) bootstrapWordPress() *v1.Stack {
 	return stack
 }
 
+// reachesOver the layers with a StackReference, as the program of the talk did: whoever can read the backend may.
+func (t *tenant) reachesOver(cluster *v1.Stack, instance string) {
+	t.test.Helper()
+	program, stack := t.programNamed("reaches", `
+resources:
+  below:
+    type: pulumi:pulumi:StackReference
+    properties: {name: `+cluster.Spec.Stack+`}
+outputs:
+  instance: ${below.outputs["instanceName"]}
+  kubeconfig: ${below.outputs["kubeconfig"]}
+`)
+	t.apply(program)
+	t.apply(stack)
+	t.awaitReady(stack)
+	t.Expect(t.textOf(stack, "instance")).To(Equal(instance))
+	t.Expect(t.textOf(stack, "kubeconfig")).To(Equal("[secret]"))
+	t.destroyedWith(stack, "reaches")
+}
+
 // findsItsSecrets says that a Deployment has all that it refers to.
 func (t *tenant) findsItsSecrets(file string) {
 	t.test.Helper()
-	for _, object := range t.objectsIn(file) {
+	for _, object := range t.objectsOf(t.inExamples(file)) {
 		t.apply(object)
 		var deployment appsv1.Deployment
 		t.Expect(t.Get(t.ctx, keyOf(object), &deployment)).To(Succeed())

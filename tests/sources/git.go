@@ -111,6 +111,12 @@ func (r *GitRepo) Commit(ctx context.Context, files Files, message string) (stri
 	return r.commitAll(ctx, message)
 }
 
+// Tag names the newest commit.
+func (r *GitRepo) Tag(ctx context.Context, name string) error {
+	_, err := runGit(ctx, r.work, "--git-dir="+r.bare, "tag", name)
+	return err
+}
+
 // Remove commits without the files or directories named.
 func (r *GitRepo) Remove(ctx context.Context, message string, paths ...string) (string, error) {
 	root, err := os.OpenRoot(r.work)

@@ -13,7 +13,9 @@ const awsAccount = "123456789012"
 // aws has what a web server and a static web site need.
 func aws() Package {
 	const rule, website = "aws:ec2/SecurityGroupRule:SecurityGroupRule", "aws:s3/BucketWebsite:BucketWebsite"
-	tags := optional(mapOf(text))
+	const index, owners = "aws:s3/BucketWebsiteConfigurationIndexDocument:BucketWebsiteConfigurationIndexDocument",
+		"aws:s3/BucketOwnershipControlsRule:BucketOwnershipControlsRule"
+	tags, ofBucket := optional(mapOf(text)), Property{Type: text, Required: true, Replaces: true}
 	return Package{
 		Name: "aws", Version: "5.42.0",
 		Config: map[string]Property{"region": optional(text), "profile": optional(text)},
@@ -23,6 +25,8 @@ func aws() Package {
 				"cidrBlocks": optional(listOf(text)), "description": optional(text),
 			},
 			website: {"indexDocument": optional(text), "errorDocument": optional(text), "redirectAllRequestsTo": optional(text)},
+			index:   {"suffix": required(text)},
+			owners:  {"objectOwnership": required(text)},
 		},
 		Resources: map[string]Resource{
 			"aws:ec2/securityGroup:SecurityGroup": {
@@ -67,16 +71,35 @@ func aws() Package {
 					"websiteEndpoint":  made(websiteEndpoint),
 				},
 			},
-			"aws:s3/bucketObject:BucketObject": {
-				Inputs: map[string]Property{
-					"bucket": {Type: text, Required: true, Replaces: true}, "key": replacing(text), "content": optional(text),
-					"contentType": optional(text), "acl": optional(text), "tags": tags,
-				},
-				Outputs: map[string]Output{"key": made(func(t Thing) string { return t.Name })},
+			"aws:s3/bucketWebsiteConfiguration:BucketWebsiteConfiguration": {
+				Inputs: map[string]Property{"bucket": ofBucket, "indexDocument": optional(objectOf(index))},
+				Outputs: map[string]Output{"websiteEndpoint": made(func(t Thing) string {
+					return t.text("bucket") + ".s3-website-" + t.text("region") + ".amazonaws.com"
+				})},
 			},
+			"aws:s3/bucketOwnershipControls:BucketOwnershipControls": {
+				Inputs: map[string]Property{"bucket": ofBucket, "rule": {Type: objectOf(owners), Required: true}},
+			},
+			"aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock": {
+				Inputs: map[string]Property{"bucket": ofBucket, "blockPublicAcls": optional(boolean), "blockPublicPolicy": optional(boolean),
+					"ignorePublicAcls": optional(boolean), "restrictPublicBuckets": optional(boolean)},
+			},
+			"aws:s3/bucketObject:BucketObject":     bucketObject(),
+			"aws:s3/bucketObjectv2:BucketObjectv2": bucketObject(),
 		},
 		Functions: map[string]Function{"aws:ec2/getAmi:getAmi": getAmi()},
 		Open:      func(property.Map) (Place, error) { return openDirectory() },
+	}
+}
+
+// bucketObject has two names in the real package, of which the first is that of the programs of 2022.
+func bucketObject() Resource {
+	return Resource{
+		Inputs: map[string]Property{
+			"bucket": {Type: text, Required: true, Replaces: true}, "key": replacing(text), "content": optional(text),
+			"contentType": optional(text), "acl": optional(text), "tags": optional(mapOf(text)),
+		},
+		Outputs: map[string]Output{"key": made(func(t Thing) string { return t.Name })},
 	}
 }
 

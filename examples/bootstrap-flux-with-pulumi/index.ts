@@ -1,0 +1,25 @@
+// Installs Flux, and has it follow a git repository. From then on whatever is wanted in the
+// cluster is committed there, pulumi-controller and its Stacks included.
+import * as k8s from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+
+const config = new pulumi.Config();
+const version = config.get("fluxVersion") ?? "v2.9.4";
+
+// The cluster is that of the kubeconfig, as with kubectl.
+const flux = new k8s.yaml.v2.ConfigFile("flux", {
+  file: `https://github.com/fluxcd/flux2/releases/download/${version}/install.yaml`,
+});
+
+// What Flux reads the repository with. A public one needs no token, and no secretRef in sync.yaml.
+const git = new k8s.core.v1.Secret(
+  "git",
+  {
+    metadata: { name: "flux-system", namespace: "flux-system" },
+    stringData: { username: "git", password: config.requireSecret("gitToken") },
+  },
+  { dependsOn: flux },
+);
+
+// Where Flux takes the rest from: sync.yaml has a GitRepository and a Kustomization.
+new k8s.yaml.v2.ConfigFile("sync", { file: "sync.yaml" }, { dependsOn: [flux, git] });

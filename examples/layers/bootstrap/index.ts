@@ -1,0 +1,36 @@
+// The second layer: Flux on the cluster of the first one. It gives the application a
+// namespace, and of the first layer's outputs only those that the application needs.
+import * as k8s from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+
+const config = new pulumi.Config();
+const below = new pulumi.StackReference(config.require("cluster"));
+const provider = new k8s.Provider("cluster", {
+  kubeconfig: below.requireOutput("kubeconfig").apply(String),
+});
+
+const flux = new k8s.yaml.v2.ConfigFile(
+  "flux",
+  { file: "https://github.com/fluxcd/flux2/releases/download/v2.9.4/install.yaml" },
+  { provider },
+);
+
+const namespace = new k8s.core.v1.Namespace("wordpress", { metadata: { name: "wordpress" } }, { provider });
+
+// What the application's Stack refers to. It never sees the kubeconfig.
+const handedOn = new k8s.core.v1.Secret(
+  "cluster",
+  {
+    metadata: { name: "cluster", namespace: namespace.metadata.name },
+    stringData: {
+      instanceName: below.requireOutput("instanceName").apply(String),
+      instanceConnectionName: below.requireOutput("instanceConnectionName").apply(String),
+      serviceAccountKey: below.requireOutput("serviceAccountKey").apply(String),
+      passphrase: config.requireSecret("appPassphrase"),
+    },
+  },
+  { provider },
+);
+
+// The hop to the third layer: what is in sync/ of the repository.
+new k8s.yaml.v2.ConfigFile("sync", { file: "sync.yaml" }, { provider, dependsOn: [flux, handedOn] });

@@ -1,0 +1,140 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/system"
+)
+
+func TestTheExampleProgramEC2Runs(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	stack := u.tries("program-ec2/ec2-instance.yaml", nil)["dev-ec2-instance"]
+	u.awaitReady(stack)
+	made := u.standIns()
+	u.Expect(made).To(HaveLen(2))
+	u.Expect(made["server"].Inputs).To(And(
+		HaveKeyWithValue("ami", "ami-00000001"), HaveKeyWithValue("vpcSecurityGroupIds", []any{made["group"].ID})))
+	u.Expect(u.textOf(stack, "publicIp")).To(Equal("203.0.113.7"))
+	u.Expect(u.textOf(stack, "publicDns")).To(ContainSubstring(".us-east-1."), "the region of the Stack's config")
+	u.destroyedWith(stack, "ec2-instance")
+	u.Expect(u.standIns()).To(BeEmpty())
+}
+
+func TestTheExampleProgramStaticWebsiteRuns(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	stack := u.tries("program-static-website/staticwebsite.yaml", nil)["staticwebsite"]
+	u.awaitReady(stack)
+	made := u.standIns()
+	u.Expect(made).To(HaveLen(5))
+	bucket := made["bucket"].ID
+	u.Expect(made["index.html"].Inputs).To(And(HaveKeyWithValue("bucket", bucket), HaveKeyWithValue("acl", "public-read")))
+	u.Expect(u.textOf(stack, "url")).To(Equal("http://" + bucket + ".s3-website-us-east-1.amazonaws.com"))
+
+	program := &v1.Program{ObjectMeta: metav1.ObjectMeta{Name: "staticwebsite", Namespace: u.namespace}}
+	edit(u, program, func(p *v1.Program) {
+		properties := p.Program.Resources["index.html"].Properties
+		properties.Raw = bytes.Replace(properties.Raw, []byte("Hello, world!"), []byte("Hello again"), 1)
+	})
+	u.awaitReady(stack, programEdited(program))
+	u.Expect(u.standIns()["index.html"].Inputs).To(HaveKeyWithValue("content", "<h1>Hello again</h1>"))
+	u.Expect(u.standIns()["bucket"]).To(Equal(made["bucket"]), "the bucket is left as it is")
+	u.destroyedWith(stack, "staticwebsite")
+	u.Expect(u.standIns()).To(BeEmpty())
+}
+
+func TestTheExampleAlertsTell(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	told := u.hook()
+	u.tries("alerts/alert.yaml", u.setIn("Provider", map[string]any{"type": "generic", "address": told.url}))
+	stack := u.tries("quickstart/program.yaml", nil, func(s *v1.Stack) { s.Spec.Config["lab:directory"] = jsonText(u.place) })["greeting"]
+	u.awaitReady(stack)
+	event := u.awaitNotice(told, stack, "info", "ReconciliationSucceeded", "Update succeeded: 1 created in ")
+	u.isAbout(event, stack, stack.Status.LastAppliedRevision)
+	u.destroyedWith(stack, "greeting")
+}
+
+func TestTheExampleMultiTenancyKeepsATeamToItsNamespace(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	u.tries("multi-tenancy/tenant.yaml", nil)
+	namespace := []string{"program", "resources", "settings", "properties", "metadata", "namespace"}
+	stack := u.tries("multi-tenancy/team-a/stack.yaml", func(object *unstructured.Unstructured) {
+		if object.GetKind() == v1.ProgramKind {
+			u.Expect(unstructured.SetNestedField(object.Object, u.namespace, namespace...)).To(Succeed())
+		}
+	})["settings"]
+	u.awaitReady(stack)
+	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings", Namespace: u.namespace}}
+	u.Expect(u.Get(u.ctx, keyOf(made), made)).To(Succeed())
+	u.Expect(made.Data).To(Equal(map[string]string{"colour": "green"}))
+
+	program := &v1.Program{ObjectMeta: metav1.ObjectMeta{Name: "settings", Namespace: u.namespace}}
+	into := func(namespace string) {
+		edit(u, program, func(p *v1.Program) {
+			p.Program.Resources["settings"].Properties.Raw = []byte(
+				`{"metadata": {"name": "settings", "namespace": "` + namespace + `"}, "data": {"colour": "red"}}`)
+		})
+	}
+	into("default")
+	u.awaitFailure(stack, v1.UpdateFailedReason, "forbidden")
+	into(u.namespace)
+	u.awaitReady(stack, programEdited(program))
+	u.destroyedWith(stack, "settings")
+	u.awaitGone(made)
+}
+
+// TestTheExampleShardingSharesOutTheStacks has two controllers with the flags that the README of the example gives them.
+func TestTheExampleShardingSharesOutTheStacks(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-sharding-")
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
+	// Not the context of the test, which ends before its clean-up.
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	readme := (&tenant{WithT: g, test: t}).readmeOf("sharding")
+	flags := regexp.MustCompile("--watch-label-selector=[^` ]+").FindAllString(readme, -1)
+	g.Expect(flags).To(HaveLen(2))
+	first, err := newWorld(ctx, dir, system.Options{WithoutSources: true, ControllerArgs: flags[:1]})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(first.Stop()).To(Succeed()) })
+
+	u := newTenant(t, first)
+	stacks := u.tries("sharding/stacks.yaml", nil)
+	ofMain, ofShard := stacks["of-main"], stacks["of-shard1"]
+	u.awaitReady(ofMain)
+	u.Expect(u.Get(u.ctx, keyOf(ofShard), ofShard)).To(Succeed())
+	u.Expect(ofShard.Finalizers).To(BeEmpty(), "it is nobody's yet")
+
+	shard := filepath.Join(dir, "shard1")
+	g.Expect(os.Mkdir(shard, 0o755)).To(Succeed())
+	second, err := system.Start(ctx, system.Options{
+		Dir: shard, PulumiDir: filepath.Join(dir, "pulumi"), ControlPlane: first.ControlPlane, WithoutSources: true, ControllerArgs: flags[1:],
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(second.Stop()).To(Succeed()) })
+	u.awaitReady(ofShard)
+	u.Expect(u.reconcilesOf(ofShard)).To(BeZero(), "by the controller of the other Stack")
+	u.delete(ofShard)
+	u.awaitGone(ofShard)
+	u.delete(ofMain)
+	u.awaitGone(ofMain)
+}
