@@ -86,15 +86,14 @@ func TestTheExampleMultiTenancyKeepsATeamToItsNamespace(t *testing.T) {
 	u.Expect(made.Data).To(Equal(map[string]string{"colour": "green"}))
 
 	program := &v1.Program{ObjectMeta: metav1.ObjectMeta{Name: "settings", Namespace: u.namespace}}
-	into := func(namespace string) {
-		edit(u, program, func(p *v1.Program) {
-			p.Program.Resources["settings"].Properties.Raw = []byte(
-				`{"metadata": {"name": "settings", "namespace": "` + namespace + `"}, "data": {"colour": "red"}}`)
-		})
-	}
-	into("default")
+	edit(u, program, func(p *v1.Program) { // another ConfigMap: the stand-in moves none to another namespace
+		settings := p.Program.Resources["settings"]
+		other := *settings.DeepCopy()
+		other.Properties.Raw = []byte(`{"metadata": {"name": "settings", "namespace": "default"}, "data": {"colour": "red"}}`)
+		p.Program.Resources["other"] = other
+	})
 	u.awaitFailure(stack, v1.UpdateFailedReason, "forbidden")
-	into(u.namespace)
+	edit(u, program, func(p *v1.Program) { delete(p.Program.Resources, "other") })
 	u.awaitReady(stack, programEdited(program))
 	u.destroyedWith(stack, "settings")
 	u.awaitGone(made)
