@@ -28,7 +28,7 @@ import (
 // a tag that is made of the digest of what is signed.
 const (
 	signedPayloadMediaType types.MediaType = "application/vnd.dev.cosign.simplesigning.v1+json"
-	signatureAnnotation                    = "dev.cosignproject.cosign/signature"
+	signatureAnnotation    string          = "dev.cosignproject.cosign/signature"
 )
 
 // SigningKey is a pair of keys as `cosign generate-key-pair` makes it.
