@@ -25,7 +25,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// +kubebuilder:rbac:groups=source.toolkit.fluxcd.io,resources=gitrepositories,verbs=create;patch;delete
+// +kubebuilder:rbac:groups=source.toolkit.fluxcd.io,resources=gitrepositories,verbs=get;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create;patch;delete
 
 // secretVersionAnnotation is on a GitRepository the version of its Secret that it was

@@ -26,13 +26,17 @@ import (
 // +kubebuilder:rbac:groups=pulumi.com,resources=stacks,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=pulumi.com,resources=stacks/status,verbs=patch
 // +kubebuilder:rbac:groups=pulumi.com,resources=stacks/finalizers,verbs=update
-// +kubebuilder:rbac:groups=pulumi.com,resources=programs,verbs=get;list;watch
-// +kubebuilder:rbac:groups=source.toolkit.fluxcd.io,resources=gitrepositories;ocirepositories;buckets;externalartifacts,verbs=get;list;watch
+// +kubebuilder:rbac:groups=pulumi.com,resources=programs,verbs=list;watch
+// +kubebuilder:rbac:groups=source.toolkit.fluxcd.io,resources=gitrepositories;ocirepositories;buckets;externalartifacts,verbs=list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=serviceaccounts/token,verbs=create
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get
-// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update;patch
+// +kubebuilder:rbac:urls=/livez/ping,verbs=head
+
+// In the namespace that the controller runs in: its lease, and the pods of the controllers before it. The installation
+// puts the name of the namespace.
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=flux-system,resources=leases,verbs=get;create;update
+// +kubebuilder:rbac:groups="",namespace=flux-system,resources=pods,verbs=get
 
 // StackReconciler keeps Stacks as their programs say.
 type StackReconciler struct {

@@ -44,6 +44,8 @@ type Options struct {
 	LogDir string
 	// CRDPaths are directories of CRD manifests to install, see ProjectCRDs.
 	CRDPaths []string
+	// AuditUser is whose requests are noted, for Requests. Empty means nobody's.
+	AuditUser string
 }
 
 // ControlPlane is a running etcd and kube-apiserver: RBAC is on, no controller manager, no kubelet, no ServiceAccount
@@ -144,10 +146,14 @@ func apiServerSpec(options Options, files serverFiles, etcdURL string, port int)
 	if err != nil {
 		return process.Spec{}, err
 	}
+	audit, err := auditArgs(options.Dir, options.AuditUser)
+	if err != nil {
+		return process.Spec{}, err
+	}
 	return process.Spec{
 		Name: "kube-apiserver",
 		Path: path,
-		Args: []string{
+		Args: append([]string{
 			"--etcd-servers=" + etcdURL,
 			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
 			"--tls-cert-file=" + files.certificatePath, "--tls-private-key-file=" + files.keyPath,
@@ -159,10 +165,12 @@ func apiServerSpec(options Options, files serverFiles, etcdURL string, port int)
 			"--service-cluster-ip-range=10.0.0.0/24",
 			// No controller manager makes the accounts that this plugin waits for.
 			"--disable-admission-plugins=ServiceAccount",
+			// Some clusters let nobody own what they may not keep from being deleted.
+			"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
 			"--allow-privileged=true",
 			// The loopback address cannot be an endpoint of the kubernetes Service, and nobody needs one here.
 			"--endpoint-reconciler-type=none",
-		},
+		}, audit...),
 		Env:   environment(options.Dir),
 		Dir:   options.Dir,
 		Log:   filepath.Join(options.LogDir, "kube-apiserver.log"),

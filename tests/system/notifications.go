@@ -4,20 +4,14 @@
 package system
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 )
@@ -39,21 +33,19 @@ func (s *System) startNotifications(ctx context.Context) error {
 }
 
 func (s *System) allowNotifications(ctx context.Context) error {
-	roles, err := rolesIn(s.notifications)
+	built, err := os.ReadFile(s.notifications)
 	if err != nil {
 		return err
 	}
+	roles, err := rightsIn(built)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", s.notifications, err)
+	}
 	objects := append([]client.Object{
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fluxNamespace}},
 		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "notification-controller", Namespace: fluxNamespace}},
 		fluxRole(), fluxBinding(),
 	}, roles...)
-	for _, object := range objects {
-		if err := s.Create(ctx, object); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.createInFlux(ctx, objects)
 }
 
 const crdController = "crd-controller"
@@ -73,41 +65,5 @@ func fluxBinding() *rbacv1.ClusterRoleBinding {
 		ObjectMeta: metav1.ObjectMeta{Name: crdController},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: crdController},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "notification-controller", Namespace: fluxNamespace}},
-	}
-}
-
-// rolesIn reads the roles and bindings of a file that has other objects too.
-func rolesIn(path string) ([]client.Object, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var roles []client.Object
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
-	for {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return roles, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
-		}
-		var header metav1.TypeMeta
-		if err := yaml.Unmarshal(document, &header); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
-		}
-		var role client.Object
-		switch header.Kind {
-		case "ClusterRole":
-			role = &rbacv1.ClusterRole{}
-		case "ClusterRoleBinding":
-			role = &rbacv1.ClusterRoleBinding{}
-		default:
-			continue
-		}
-		if err := yaml.UnmarshalStrict(document, role); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
-		}
-		roles = append(roles, role)
 	}
 }

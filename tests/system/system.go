@@ -43,6 +43,8 @@ type Options struct {
 	Dir string
 	// ControllerArgs are flags added after those that this package sets.
 	ControllerArgs []string
+	// ControllerEnv is added to the environment of the controller.
+	ControllerEnv []string
 	// PulumiDir has pulumi and its language hosts. Empty means the bin/ of this
 	// repository.
 	PulumiDir string
@@ -57,6 +59,10 @@ type Options struct {
 	// WithNotifications adds notification-controller, with CRDs that know Stacks,
 	// and sends it the controller's events.
 	WithNotifications bool
+	// Installed runs the controller as the service account of config/default, with the rights that it has there and no
+	// others, in place of somebody who may do everything. The API server notes its requests. It needs a control plane
+	// of its own, and all namespaces.
+	Installed bool
 }
 
 // System is a running system.
@@ -74,6 +80,8 @@ type System struct {
 	metrics string
 	// notifications is the file of what BuildNotifications made, if it was asked for.
 	notifications string
+	// kubeconfig is that of the controller.
+	kubeconfig string
 
 	// changing is held while processes are started or stopped.
 	changing sync.Mutex
@@ -124,6 +132,11 @@ func (s *System) start(ctx context.Context) error {
 			return err
 		}
 	}
+	if s.options.Installed {
+		if err := s.install(ctx); err != nil {
+			return fmt.Errorf("giving the controller its rights: %w", err)
+		}
+	}
 	if err := installPlugins(s.DataDir()); err != nil {
 		return err
 	}
@@ -144,11 +157,14 @@ func (s *System) startControlPlane(ctx context.Context) (err error) {
 			}
 			crds = append(crds, s.notifications)
 		}
-		s.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{Dir: s.Path("controlplane"), LogDir: s.options.Dir, CRDPaths: crds})
+		s.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{
+			Dir: s.Path("controlplane"), LogDir: s.options.Dir, CRDPaths: crds, AuditUser: s.auditUser(),
+		})
 		if err != nil {
 			return err
 		}
 	}
+	s.kubeconfig = s.ControlPlane.KubeconfigPath()
 	scheme, err := Scheme()
 	if err != nil {
 		return err
@@ -226,10 +242,10 @@ func (s *System) startController(dataDir, log string, by []string) (controller *
 		Name: "pulumi-controller",
 		Path: command[0],
 		Args: append(command[1:], append(s.eventArgs(), s.options.ControllerArgs...)...),
-		Env: []string{
-			"KUBECONFIG=" + s.ControlPlane.KubeconfigPath(), "RUNTIME_NAMESPACE=" + s.RuntimeNamespace(),
+		Env: append([]string{
+			"KUBECONFIG=" + s.kubeconfig, "RUNTIME_NAMESPACE=" + s.RuntimeNamespace(),
 			"PATH=/usr/bin:/bin", "HOME=" + s.options.Dir, "TMPDIR=" + s.Path("tmp"),
-		},
+		}, s.options.ControllerEnv...),
 		Dir:   s.options.Dir,
 		Log:   log,
 		Grace: controllerGrace,

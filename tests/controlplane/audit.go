@@ -1,0 +1,101 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Request is one that the API server had of the audited user.
+type Request struct {
+	// Verb is that of RBAC, as patch or deletecollection.
+	Verb string
+	// Group, Resource and Subresource say of what. All are empty for a Path.
+	Group, Resource, Subresource string
+	// Namespace and Name may be empty.
+	Namespace, Name string
+	// Path is that of a request for no resource, as /livez/ping.
+	Path string
+	// Forbidden is true where RBAC did not allow it. What is refused for another reason was allowed.
+	Forbidden bool
+}
+
+// auditArgs are the flags of an API server that notes the requests of a user, in the file that Requests reads.
+func auditArgs(dir, user string) ([]string, error) {
+	if user == "" {
+		return nil, nil
+	}
+	policy, err := yaml.Marshal(map[string]any{
+		"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
+		"omitStages": []string{"RequestReceived"},
+		"rules": []map[string]any{
+			{"level": "Metadata", "users": []string{user}},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "audit-policy.yaml")
+	if err := os.WriteFile(path, policy, 0o600); err != nil {
+		return nil, fmt.Errorf("writing what the API server is to note: %w", err)
+	}
+	return []string{"--audit-policy-file=" + path, "--audit-log-path=" + auditLog(dir)}, nil
+}
+
+func auditLog(dir string) string { return filepath.Join(dir, "audit.log") }
+
+// Requests returns those of Options.AuditUser so far. A watch is there as soon as it is answered.
+func (c *ControlPlane) Requests() ([]Request, error) {
+	log, err := os.Open(auditLog(c.dir))
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	defer func() { _ = log.Close() }()
+	var requests []Request
+	for lines := bufio.NewReader(log); ; {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return requests, nil // what is left of a line is still being written
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the audit log: %w", err)
+		}
+		request, err := parseRequest(bytes.TrimSpace(line))
+		if err != nil {
+			return nil, fmt.Errorf("reading the audit log: %w", err)
+		}
+		requests = append(requests, request)
+	}
+}
+
+func parseRequest(line []byte) (Request, error) {
+	var event struct {
+		Verb       string
+		RequestURI string
+		ObjectRef  *struct {
+			APIGroup, Resource, Subresource, Namespace, Name string
+		}
+		Annotations map[string]string
+	}
+	if err := json.Unmarshal(line, &event); err != nil {
+		return Request{}, err
+	}
+	request := Request{Verb: event.Verb, Forbidden: event.Annotations["authorization.k8s.io/decision"] == "forbid"}
+	if event.ObjectRef == nil {
+		request.Path = event.RequestURI
+		return request, nil
+	}
+	request.Group, request.Resource, request.Subresource = event.ObjectRef.APIGroup, event.ObjectRef.Resource, event.ObjectRef.Subresource
+	request.Namespace, request.Name = event.ObjectRef.Namespace, event.ObjectRef.Name
+	return request, nil
+}

@@ -1,0 +1,221 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+	"github.com/flux-pulumi/pulumi-controller/tests/system"
+)
+
+// TestTheControllerHasTheRightsThatItNeedsAndNoOthers has it do all that takes a right of its own, and compares what the API
+// server was asked for with the roles of config/rbac. The controller of the shared world runs as the account of
+// config/default, so that every other test of it fails too where a right is missing.
+func TestTheControllerHasTheRightsThatItNeedsAndNoOthers(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	u.liveOnARepository()
+	u.liveOnAProgram()
+	u.waitForSources()
+
+	granted := u.granted()
+	u.Eventually(func(g Gomega) {
+		requests, err := u.ControlPlane.Requests()
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(forbidden(requests)).To(BeEmpty(), "what the roles lack")
+		var unused []string
+		used := usedOf(requests)
+		for _, right := range granted {
+			if !slices.Contains(used, right) {
+				unused = append(unused, right)
+			}
+		}
+		// Not for a request, but for what OwnerReferencesPermissionEnforcement, which is on here, asks of who makes an
+		// object that keeps its owner: see the next test.
+		g.Expect(unused).To(ConsistOf("update stacks/finalizers.pulumi.com"), "what the roles allow and nothing needs")
+	}, 20*time.Second).Should(Succeed())
+	for _, right := range granted {
+		t.Logf("allowed and needed: %s", right)
+	}
+}
+
+// TestWhoMakesWhatAStackOwnsNeedsARightOnItsFinalizers is about the one right that no request of the controller shows: the
+// Secret with outputs keeps its Stack, in a deletion in the foreground, until it is deleted itself.
+func TestWhoMakesWhatAStackOwnsNeedsARightOnItsFinalizers(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	stack := u.stack(func(s *v1.Stack) { s.Spec.Suspend = true }, fromProgram)
+	u.apply(stack)
+	u.apply(account("maker"))
+	u.mayWrite("maker", "", "secrets")
+	config, err := u.ControlPlane.AccountConfig(u.ctx, u.namespace, "maker")
+	u.Expect(err).NotTo(HaveOccurred())
+	maker, err := client.New(config, client.Options{Scheme: u.Scheme()})
+	u.Expect(err).NotTo(HaveOccurred())
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "outputs", Namespace: u.namespace}}
+	u.Expect(controllerutil.SetControllerReference(stack, secret, u.Scheme())).To(Succeed())
+	make := func() error { return maker.Create(u.ctx, secret.DeepCopy(), client.DryRunAll) }
+	u.Eventually(make).Should(MatchError(ContainSubstring("cannot set blockOwnerDeletion")))
+
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "finalizers"}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"stacks/finalizers"}, Verbs: []string{"update"}},
+	}}
+	u.apply(role)
+	u.apply(&rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "maker", Namespace: u.namespace}},
+	})
+	u.Eventually(make).Should(Succeed())
+}
+
+// liveOnARepository has a Stack come up from a private git repository, follow it, and go, with a service account and with
+// its outputs in a Secret.
+func (t *tenant) liveOnARepository() {
+	t.test.Helper()
+	repo, first := t.repository(project("lab", oneThing("one")))
+	guarded := t.guarded("")
+	secret := t.gitSecret("accessToken")
+	t.apply(account("deployer"))
+	stack := t.stack(destroyed, handsOn("outputs"), onBranch(guarded.URLOf(repo), &v1.GitAuth{PersonalAccessToken: refTo("git", "accessToken")}),
+		func(s *v1.Stack) { s.Spec.ServiceAccountName = "deployer" })
+	t.apply(stack)
+	t.awaitReady(stack, atRevision(revisionOf(first)))
+	t.outputs("outputs", map[string]string{"value": "one"})
+
+	guarded.SetPassword("another-password")
+	second := t.commitTo(repo, project("lab", oneThing("two")))
+	edit(t, secret, func(s *corev1.Secret) { s.Data["accessToken"] = []byte("another-password") })
+	t.awaitReady(stack, atRevision(revisionOf(second)))
+	t.outputs("outputs", map[string]string{"value": "two"})
+	t.delete(stack)
+	t.awaitGone(stack)
+	t.awaitGone(t.keptRepository())
+	t.Expect(t.things()).To(BeEmpty())
+}
+
+// liveOnAProgram has a Stack come up from a Program and config in a ConfigMap, and fail twice in the same way.
+func (t *tenant) liveOnAProgram() {
+	t.test.Helper()
+	t.apply(t.program(configured))
+	stack := t.stack(fromProgram, destroyed, func(s *v1.Stack) {
+		s.Spec.ConfigRef = map[string]v1.ConfigMapRef{"app:size": {Name: "settings", Key: "size", JSON: true}, "zone": {Name: "settings", Key: "zone"}}
+	})
+	t.apply(stack)
+	for range 2 {
+		t.awaitFailure(stack, v1.InputsFailedReason, "ConfigMap '"+t.namespace+"/settings' not found")
+		settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: map[string]string{"size": "3", "zone": "a"}}
+		t.apply(settings)
+		t.awaitReady(stack)
+		t.delete(settings)
+	}
+	t.awaitFailure(stack, v1.InputsFailedReason, "ConfigMap '"+t.namespace+"/settings' not found")
+	t.delete(stack)
+	t.awaitGone(stack)
+}
+
+// waitForSources has a Stack look for a source of each kind.
+func (t *tenant) waitForSources() {
+	t.test.Helper()
+	for _, kind := range []string{sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind, sourcev1.ExternalArtifactKind} {
+		stack := t.stack(named(strings.ToLower(kind)), from(kind, ""))
+		t.apply(stack)
+		t.awaitMissing(stack, "source '"+kind+"/"+t.namespace+"/app' not found")
+	}
+}
+
+// granted lists what the roles of the controller allow, as "get pods in flux-system".
+func (t *tenant) granted() []string {
+	t.test.Helper()
+	var everywhere rbacv1.ClusterRole
+	t.Expect(t.Get(t.ctx, client.ObjectKey{Name: system.Account}, &everywhere)).To(Succeed())
+	granted := rightsOf(everywhere.Rules, "")
+	var here rbacv1.RoleList
+	t.Expect(t.List(t.ctx, &here, client.InNamespace(t.RuntimeNamespace()))).To(Succeed())
+	for _, role := range here.Items {
+		granted = append(granted, rightsOf(role.Rules, t.RuntimeNamespace())...)
+	}
+	slices.Sort(granted)
+	return granted
+}
+
+func rightsOf(rules []rbacv1.PolicyRule, namespace string) []string {
+	var rights []string
+	for _, rule := range rules {
+		for _, verb := range rule.Verbs {
+			for _, path := range rule.NonResourceURLs {
+				rights = append(rights, verb+" "+path)
+			}
+			for _, group := range rule.APIGroups {
+				for _, resource := range rule.Resources {
+					rights = append(rights, right(verb, group, resource, namespace))
+				}
+			}
+		}
+	}
+	return rights
+}
+
+func right(verb, group, resource, namespace string) string {
+	text := verb + " " + resource
+	if group != "" {
+		text += "." + group
+	}
+	if namespace != "" {
+		text += " in " + namespace
+	}
+	return text
+}
+
+// usedOf lists the rights that requests took, each both for everywhere and for its namespace: either will do.
+func usedOf(requests []controlplane.Request) []string {
+	var used []string
+	for _, request := range requests {
+		used = append(used, wanted(request))
+		if request.Resource != "" {
+			used = append(used, right(request.Verb, request.Group, resourceOf(request), request.Namespace))
+		}
+	}
+	slices.Sort(used)
+	return slices.Compact(used)
+}
+
+func wanted(request controlplane.Request) string {
+	if request.Path != "" {
+		path, _, _ := strings.Cut(request.Path, "?")
+		return request.Verb + " " + path
+	}
+	return right(request.Verb, request.Group, resourceOf(request), "")
+}
+
+func resourceOf(request controlplane.Request) string {
+	if request.Subresource == "" {
+		return request.Resource
+	}
+	return request.Resource + "/" + request.Subresource
+}
+
+func forbidden(requests []controlplane.Request) []string {
+	var all []string
+	for _, request := range requests {
+		if request.Forbidden {
+			all = append(all, wanted(request)+" in "+request.Namespace)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
