@@ -22,7 +22,8 @@ RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 # The demo must not have to wait for what only the tests use.
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
-TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/kubectl bin/notification-controller bin/versitygw bin/crds/notification-controller bin/pack-image
+TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/kubectl bin/notification-controller bin/versitygw bin/crds/notification-controller \
+	bin/crds/kustomize-controller bin/pack-image
 # A second job, where make was not told of any.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2)
 
@@ -153,6 +154,7 @@ $(eval $(call tool,pulumi,pulumi,github.com/pulumi/pulumi/pkg/v3/cmd/pulumi,gith
 $(eval $(call tool,pulumi-language-yaml,pulumi,github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml,github.com/pulumi/pulumi-yaml,20 seconds))
 $(eval $(call tool,source-controller,source-controller,github.com/fluxcd/source-controller,github.com/fluxcd/source-controller,3 minutes))
 $(eval $(call tool,notification-controller,notification-controller,github.com/fluxcd/notification-controller,github.com/fluxcd/notification-controller,3 minutes))
+$(eval $(call tool,kustomize-controller,kustomize-controller,github.com/fluxcd/kustomize-controller,github.com/fluxcd/kustomize-controller,2 minutes))
 $(eval $(call tool,versitygw,versitygw,github.com/versity/versitygw/cmd/versitygw,github.com/versity/versitygw,1 minute))
 $(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,sigs.k8s.io/controller-tools,15 seconds))
 $(eval $(call tool,crd-ref-docs,crd-ref-docs,github.com/elastic/crd-ref-docs,github.com/elastic/crd-ref-docs,30 seconds))

@@ -6,6 +6,7 @@ package manifests
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -18,9 +19,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// api is a real API server with the CRDs of this project, of source-controller and of notification-controller.
+// api is a real API server with the CRDs of this project and of Flux's controllers.
 type api struct {
 	// strict refuses fields that are not known, as kubectl does.
 	strict client.Client
@@ -48,7 +50,9 @@ func startAPI(t *testing.T) *api {
 	g := NewWithT(t)
 	crds, err := controlplane.ProjectCRDs()
 	g.Expect(err).NotTo(HaveOccurred())
-	crds = append(crds, built(t, controlplane.Flux29))
+	kustomizations, err := process.FindBin(filepath.Join("crds", "kustomize-controller"))
+	g.Expect(err).NotTo(HaveOccurred())
+	crds = append(crds, built(t, controlplane.Flux29), kustomizations)
 	plane, err := controlplane.Start(context.WithoutCancel(t.Context()), controlplane.Options{Dir: t.TempDir(), CRDPaths: crds})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(plane.Stop()).To(Succeed()) })

@@ -4,7 +4,8 @@
 package manifests
 
 import (
-	"path/filepath"
+	"os/exec"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -15,44 +16,193 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
 const partOf = "app.kubernetes.io/part-of"
 
-// testInstallation applies config/default, and has the API server look at the pod of its Deployment as the strictest
+// installations are the objects of each directory of config/, and of those that components are for with these on top.
+type installations map[string][]*unstructured.Unstructured
+
+// TestInstallations looks at what users install without an API server.
+func TestInstallations(t *testing.T) {
+	all := everyInstallation(t)
+	t.Run("labels keep apart what flux uninstall may delete and what it must not", func(t *testing.T) { testLabels(t, all) })
+	t.Run("a controller has its shard and no other", func(t *testing.T) { testShards(t, all) })
+	t.Run("a controller that is locked down gives nobody its rights", func(t *testing.T) { testLockdown(t, all) })
+	t.Run("the PodMonitor finds the pods", func(t *testing.T) { testPodMonitor(t, all) })
+	t.Run("Flux finds what it is to apply", func(t *testing.T) { testFluxPaths(t, all) })
+	t.Run("the health of a Stack is what its conditions say", func(t *testing.T) { testHealthChecks(t, all) })
+}
+
+// testInstallation applies all that config/ has for users, in a namespace where the API server looks at pods as the strictest
 // Pod Security Standard does.
 func testInstallation(t *testing.T, server *api) {
 	g := NewWithT(t)
-	root, err := process.RepoRoot()
-	g.Expect(err).NotTo(HaveOccurred())
-	text, err := controlplane.Kustomize(t.Context(), filepath.Join(root, "config", "default"))
-	g.Expect(err).NotTo(HaveOccurred())
-	objects, err := Unit{Name: "config/default", Text: string(text)}.Objects()
-	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(server.lenient.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: "flux-system", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}})).To(Succeed())
-
-	parts := map[string]bool{}
-	for _, object := range objects {
-		owner := client.FieldOwner("kustomize-controller")
-		applied := client.ApplyConfigurationFromUnstructured(object.DeepCopy())
-		g.Expect(server.strict.Apply(t.Context(), applied, owner, client.ForceOwnership)).To(Succeed(), "%s %s", object.GetKind(), object.GetName())
-		parts[object.GetKind()] = parts[object.GetKind()] || object.GetLabels()[partOf] == "flux"
-		if object.GetKind() == "Deployment" {
-			g.Expect(server.strict.Create(t.Context(), podOf(t, object), client.DryRunAll)).To(Succeed(), "the pod of the Deployment")
-		}
+	for name, objects := range everyInstallation(t) {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Expect(objects).NotTo(BeEmpty())
+			for _, object := range objects {
+				server.install(t, object)
+			}
+		})
 	}
-	g.Expect(parts).To(HaveKeyWithValue("Deployment", true), "flux check and flux logs find the controllers by it")
-	g.Expect(parts).To(HaveKeyWithValue("CustomResourceDefinition", false), "flux uninstall deletes the CRDs that have it")
 }
 
-func podOf(t *testing.T, object *unstructured.Unstructured) *corev1.Pod {
+func everyInstallation(t *testing.T) installations {
+	t.Helper()
+	g := NewWithT(t)
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	dirs, components, err := Kustomizations(root)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(dirs).To(ContainElements("config/crd", "config/rbac", "config/manager", "config/controller", "config/default", "config/flux",
+		"config/sharding", "config/monitoring", "config/notifications/alerts", "config/notifications/rbac"))
+	// Those for notifications are built on what Flux has, in another test.
+	g.Expect(components).To(ConsistOf("config/multi-tenancy", "config/notifications/flux-2.7", "config/notifications/flux-2.9"))
+	all := installations{}
+	add := func(dir string, components ...string) {
+		unit, err := Build(t.Context(), root, t.TempDir(), dir, components...)
+		g.Expect(err).NotTo(HaveOccurred())
+		all[unit.Name], err = unit.Objects()
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	for _, dir := range dirs {
+		add(dir)
+	}
+	for _, dir := range []string{"config/default", "config/controller", "config/sharding"} {
+		add(dir, "config/multi-tenancy")
+	}
+	return all
+}
+
+// install applies an object as kustomize-controller would.
+func (a *api) install(t *testing.T, object *unstructured.Unstructured) {
+	t.Helper()
+	g := NewWithT(t)
+	if why := elsewhere(object.GroupVersionKind().Group); why != "" {
+		t.Logf("%s %s is not applied: %s", object.GetKind(), object.GetName(), why)
+		return
+	}
+	applied := object.DeepCopy()
+	if applied.GetNamespace() == "" && a.namespaced(t, applied) {
+		applied.SetNamespace("flux-system") // as kubectl apply --namespace does
+	}
+	g.Expect(a.strict.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied),
+		client.FieldOwner("kustomize-controller"), client.ForceOwnership)).To(Succeed(), "%s %s", object.GetKind(), object.GetName())
+	if object.GetKind() == "Deployment" {
+		deployment := deploymentOf(t, applied)
+		g.Expect(a.strict.Create(t.Context(), podOf(deployment), client.DryRunAll)).To(Succeed(), "the pod of the Deployment")
+		expectArgsAreTaken(t, deployment)
+	}
+}
+
+// expectArgsAreTaken by the controller itself.
+func expectArgsAreTaken(t *testing.T, deployment *appsv1.Deployment) {
+	t.Helper()
+	g := NewWithT(t)
+	controller, err := process.FindBin("pulumi-controller")
+	g.Expect(err).NotTo(HaveOccurred())
+	args := deployment.Spec.Template.Spec.Containers[0].Args
+	given := map[string]bool{}
+	for _, arg := range args {
+		name, _, _ := strings.Cut(arg, "=")
+		g.Expect(given[name]).To(BeFalse(), "%s is given twice", name)
+		given[name] = true
+	}
+	// It reads its flags in their order, so that it takes those before the last when it gets to that.
+	output, err := exec.CommandContext(t.Context(), controller, append(args, "--help")...).CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), "%s", output)
+	output, err = exec.CommandContext(t.Context(), controller, append(args, "--no-such-flag", "--help")...).CombinedOutput()
+	g.Expect(err).To(HaveOccurred(), "%s", output)
+}
+
+func testLabels(t *testing.T, all installations) {
+	g := NewWithT(t)
+	for _, name := range []string{"config/default", "config/sharding"} {
+		for _, object := range all[name] {
+			what := object.GetKind() + " " + object.GetName()
+			g.Expect(object.GetLabels()).To(HaveKeyWithValue("app.kubernetes.io/component", "pulumi-controller"), what)
+			g.Expect(object.GetLabels()).To(HaveKeyWithValue("app.kubernetes.io/instance", "flux-system"), what)
+			if object.GetKind() == "CustomResourceDefinition" {
+				g.Expect(object.GetLabels()).NotTo(HaveKey(partOf), "flux uninstall deletes the CRDs that have it")
+				g.Expect(object.GetAnnotations()).To(HaveKeyWithValue("kustomize.toolkit.fluxcd.io/prune", "disabled"), what)
+				g.Expect(object.GetAnnotations()).To(HaveKeyWithValue("kustomize.toolkit.fluxcd.io/substitute", "disabled"), what)
+				continue
+			}
+			g.Expect(object.GetLabels()).To(HaveKeyWithValue(partOf, "flux"), "flux check and flux logs find the controllers by it: %s", what)
+			if object.GetKind() == "Deployment" {
+				g.Expect(deploymentOf(t, object).Spec.Template.Labels).To(HaveKeyWithValue(partOf, "flux"), what)
+			}
+		}
+	}
+}
+
+// testShards also sees that no Deployment takes the pods of another for its own.
+func testShards(t *testing.T, all installations) {
+	g := NewWithT(t)
+	selectors := map[string]string{}
+	apps := map[string]string{}
+	for _, object := range all["config/sharding with config/multi-tenancy"] {
+		if object.GetKind() != "Deployment" {
+			continue
+		}
+		deployment := deploymentOf(t, object)
+		for _, arg := range deployment.Spec.Template.Spec.Containers[0].Args {
+			if selector, ok := strings.CutPrefix(arg, "--watch-label-selector="); ok {
+				selectors[deployment.Name] = selector
+			}
+		}
+		apps[deployment.Name] = deployment.Spec.Selector.MatchLabels["app"]
+		g.Expect(deployment.Spec.Template.Labels["app"]).To(Equal(apps[deployment.Name]))
+		g.Expect(deployment.Spec.Template.Spec.ServiceAccountName).To(Equal("pulumi-controller"))
+	}
+	g.Expect(selectors).To(Equal(map[string]string{
+		"pulumi-controller": "!sharding.fluxcd.io/key", "pulumi-controller-shard1": "sharding.fluxcd.io/key=shard1",
+	}))
+	g.Expect(apps).To(Equal(map[string]string{
+		"pulumi-controller": "pulumi-controller", "pulumi-controller-shard1": "pulumi-controller-shard1",
+	}))
+}
+
+func testLockdown(t *testing.T, all installations) {
+	g := NewWithT(t)
+	aggregated := func(objects []*unstructured.Unstructured) (to []string) {
+		for _, object := range objects {
+			for label := range object.GetLabels() {
+				if role, ok := strings.CutPrefix(label, "rbac.authorization.k8s.io/aggregate-to-"); ok {
+					to = append(to, object.GetName()+" to "+role)
+				}
+			}
+		}
+		return to
+	}
+	view := []string{"pulumi-view to view", "pulumi-view to edit", "pulumi-view to admin"}
+	g.Expect(aggregated(all["config/controller"])).To(ConsistOf(append([]string{"pulumi-edit to edit", "pulumi-edit to admin"}, view...)))
+	for _, name := range []string{"config/default", "config/controller", "config/sharding"} {
+		objects := all[name+" with config/multi-tenancy"]
+		g.Expect(aggregated(objects)).To(ConsistOf(view), name)
+		for _, object := range objects {
+			if object.GetKind() == "Deployment" {
+				g.Expect(deploymentOf(t, object).Spec.Template.Spec.Containers[0].Args).To(ContainElements(
+					"--no-cross-namespace-refs=true", "--allow-controller-refs=false", "--default-service-account=default"), object.GetName())
+			}
+		}
+	}
+}
+
+func deploymentOf(t *testing.T, object *unstructured.Unstructured) *appsv1.Deployment {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
 	NewWithT(t).Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, deployment)).To(Succeed())
+	return deployment
+}
+
+func podOf(deployment *appsv1.Deployment) *corev1.Pod {
 	template := deployment.Spec.Template
 	template.ObjectMeta.Name, template.ObjectMeta.Namespace = deployment.Name, deployment.Namespace
 	return &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}

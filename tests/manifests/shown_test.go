@@ -58,8 +58,8 @@ func elsewhere(group string) string {
 		return "it is source-watcher's, whose CRD is not installed"
 	case "kustomize.config.k8s.io":
 		return "it is a file for kustomize, and no object"
-	case "kustomize.toolkit.fluxcd.io":
-		return "its CRD is not installed"
+	case "monitoring.coreos.com":
+		return "its CRD is not installed, and testPodMonitor looks at it"
 	}
 	return ""
 }

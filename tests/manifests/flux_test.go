@@ -1,0 +1,139 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"github.com/fluxcd/pkg/apis/kustomize"
+	"github.com/fluxcd/pkg/runtime/cel"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+)
+
+// fluxKustomization is what is looked at here of an object of kustomize-controller.
+type fluxKustomization struct {
+	Metadata struct{ Name string }
+	Spec     struct {
+		SourceRef          struct{ Kind, Name string }
+		Path               string
+		Prune, Wait        bool
+		Components         []string
+		DependsOn          []struct{ Name string }
+		HealthCheckExprs   []kustomize.CustomHealthCheck
+		TargetNamespace    string
+		ServiceAccountName string
+	}
+}
+
+// fluxKustomizations returns those that config/flux has and that the documentation shows.
+func fluxKustomizations(t *testing.T, all installations) map[string][]fluxKustomization {
+	t.Helper()
+	g := NewWithT(t)
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	units, err := Find(root)
+	g.Expect(err).NotTo(HaveOccurred())
+	of := map[string][]*unstructured.Unstructured{"config/flux": all["config/flux"]}
+	for _, unit := range units {
+		of[unit.Name], err = unit.Objects()
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	found := map[string][]fluxKustomization{}
+	for place, objects := range of {
+		for _, object := range objects {
+			if object.GroupVersionKind().Group != "kustomize.toolkit.fluxcd.io" {
+				continue
+			}
+			var one fluxKustomization
+			text, err := yaml.Marshal(object)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(yaml.Unmarshal(text, &one)).To(Succeed(), place)
+			found[place] = append(found[place], one)
+		}
+	}
+	return found
+}
+
+// testFluxPaths looks for the directories that Kustomizations of this project's source name. The artifact of a
+// release has what is in config, a git repository has config itself.
+func testFluxPaths(t *testing.T, all installations) {
+	root, err := process.RepoRoot()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	places := 0
+	for place, kustomizations := range fluxKustomizations(t, all) {
+		for _, one := range kustomizations {
+			if one.Spec.SourceRef.Name != "pulumi-controller" {
+				continue
+			}
+			places++
+			t.Run(place+" "+one.Metadata.Name, func(t *testing.T) {
+				g := NewWithT(t)
+				dir := filepath.Join(root, one.Spec.Path)
+				if one.Spec.SourceRef.Kind == "OCIRepository" {
+					dir = filepath.Join(root, "config", one.Spec.Path)
+				}
+				for _, path := range append([]string{"."}, one.Spec.Components...) {
+					g.Expect(filepath.Join(dir, path, "kustomization.yaml")).To(BeARegularFile())
+				}
+				g.Expect(one.Spec.Wait).To(BeTrue(), "what depends on it waits for it")
+				crds := strings.HasSuffix(one.Spec.Path, "/crd")
+				g.Expect(one.Spec.Prune).To(Equal(!crds), "with the CRDs all Stacks are gone")
+				g.Expect(len(one.Spec.DependsOn) > 0).To(Equal(!crds), "the CRDs come first")
+			})
+		}
+	}
+	NewWithT(t).Expect(places).To(BeNumerically(">=", 4))
+}
+
+// testHealthChecks holds each health check expression for Stacks that is shown to what the
+// conditions of Stacks mean.
+func testHealthChecks(t *testing.T, all installations) {
+	shown := 0
+	for place, kustomizations := range fluxKustomizations(t, all) {
+		for _, one := range kustomizations {
+			for _, check := range one.Spec.HealthCheckExprs {
+				shown++
+				t.Run(place, func(t *testing.T) { testHealth(t, check) })
+			}
+		}
+	}
+	NewWithT(t).Expect(shown).To(BeNumerically(">=", 1))
+}
+
+func testHealth(t *testing.T, check kustomize.CustomHealthCheck) {
+	g := NewWithT(t)
+	g.Expect(check.APIVersion + " " + check.Kind).To(Equal("pulumi.com/v1 Stack"))
+	evaluator, err := cel.NewStatusEvaluator(&check.HealthCheckExpressions)
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, test := range []struct {
+		name, status string
+		want         status.Status
+	}{
+		{"new", "{observedGeneration: -1}", status.InProgressStatus},
+		{"in its first run", "{observedGeneration: -1, conditions: [{type: Ready, status: Unknown, observedGeneration: 3}, {type: Reconciling, status: 'True', observedGeneration: 3}]}", status.InProgressStatus},
+		{"edited since it was ready", "{observedGeneration: 2, conditions: [{type: Ready, status: 'True', observedGeneration: 2}]}", status.InProgressStatus},
+		{"ready", "{observedGeneration: 3, conditions: [{type: Ready, status: 'True', observedGeneration: 3}]}", status.CurrentStatus},
+		{"running for a new revision", "{observedGeneration: 3, conditions: [{type: Ready, status: Unknown, observedGeneration: 3}, {type: Reconciling, status: 'True', observedGeneration: 3}]}", status.InProgressStatus},
+		{"failed, and tried again", "{observedGeneration: 3, conditions: [{type: Ready, status: 'False', observedGeneration: 3}, {type: Reconciling, status: 'True', observedGeneration: 3}]}", status.InProgressStatus},
+		{"stalled", "{observedGeneration: 3, conditions: [{type: Ready, status: 'False', observedGeneration: 3}, {type: Stalled, status: 'True', observedGeneration: 3}]}", status.FailedStatus},
+	} {
+		object := &unstructured.Unstructured{}
+		g.Expect(yaml.Unmarshal([]byte("{metadata: {name: app, generation: 3}, status: "+test.status+"}"), &object.Object)).To(Succeed())
+		for _, path := range [][]string{{"metadata", "generation"}, {"status", "observedGeneration"}} {
+			value, _, err := unstructured.NestedFieldNoCopy(object.Object, path...)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(unstructured.SetNestedField(object.Object, int64(value.(float64)), path...)).To(Succeed())
+		}
+		got, err := evaluator.Evaluate(t.Context(), object)
+		g.Expect(err).NotTo(HaveOccurred(), test.name)
+		g.Expect(got.Status).To(Equal(test.want), test.name)
+	}
+}
