@@ -5,6 +5,7 @@ package manifests
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,20 @@ func testFluxPaths(t *testing.T, all installations) {
 		}
 	}
 	NewWithT(t).Expect(places).To(BeNumerically(">=", 4))
+}
+
+// testInstallationPage holds what users copy from the page to what they get from the directory.
+func testInstallationPage(t *testing.T, all installations) {
+	g := NewWithT(t)
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	units, err := Find(root)
+	g.Expect(err).NotTo(HaveOccurred())
+	first := slices.IndexFunc(units, func(u Unit) bool { return strings.HasPrefix(u.Name, filepath.Join("docs", "installation.md")) })
+	g.Expect(first).To(BeNumerically(">=", 0))
+	shown, err := units[first].Objects()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(shown).To(ConsistOf(all["config/flux"]))
 }
 
 // testHealthChecks holds each health check expression for Stacks that is shown to what the
