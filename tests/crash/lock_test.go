@@ -100,41 +100,32 @@ func TestRecoveryLeavesTheLockOfSomebodyElse(t *testing.T) {
 // A CLI that is killed while it makes the stack leaves its lock, and no stack yet.
 func TestKillWhileTheStackIsMade(t *testing.T) {
 	t.Parallel()
-	ctx := t.Context()
-	s := start(t)
-	const tries = 30
-	for n := range tries {
-		u := newSubject(t, s, fmt.Sprintf("init-%d", n))
-		u.Expect(os.MkdirAll(u.lockDir(), 0o755)).To(Succeed())
-		u.create(ctx, quick(2, "one"), nil)
-		killed := u.killWhenLocked(ctx)
-		u.awaitCurrent(ctx)
-		u.checkExact()
-		u.remove(ctx)
-		u.checkDestroyed()
-		if killed {
-			t.Logf("the moment was hit at try %d", n+1)
-			return
-		}
-	}
-	t.Errorf("the moment was missed %d times", tries)
+	killWhileTheStackIsMade(t, "init", func(*subject) {})
 }
 
 // The CLI is killed while it makes the stack, and then the controller before it could
 // read how that ended. The next one is there while the CLI may not be reaped yet.
 func TestKillOfControllerAndCLIWhileTheStackIsMade(t *testing.T) {
 	t.Parallel()
+	killWhileTheStackIsMade(t, "init-too", func(u *subject) {
+		u.Expect(u.s.Controller.Kill()).To(Succeed())
+		u.killAll("")
+		u.Expect(u.s.StartController()).To(Succeed())
+	})
+}
+
+// killWhileTheStackIsMade kills the CLI of new Stacks until it has hit that moment, and
+// does something more after each.
+func killWhileTheStackIsMade(t *testing.T, name string, after func(*subject)) {
 	ctx := t.Context()
 	s := start(t)
 	const tries = 30
 	for n := range tries {
-		u := newSubject(t, s, fmt.Sprintf("init-too-%d", n))
+		u := newSubject(t, s, fmt.Sprintf("%s-%d", name, n))
 		u.Expect(os.MkdirAll(u.lockDir(), 0o755)).To(Succeed())
 		u.create(ctx, quick(2, "one"), nil)
 		killed := u.killWhenLocked(ctx)
-		u.Expect(s.Controller.Kill()).To(Succeed())
-		u.killAll("")
-		u.Expect(s.StartController()).To(Succeed())
+		after(u)
 		u.awaitCurrent(ctx)
 		u.checkExact()
 		u.remove(ctx)
