@@ -17,6 +17,9 @@ import (
 // resolve resolves the values that the spec asks for, and checks that a run can be
 // given them.
 func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	if err := checkConfigKeys(stack, seen); err != nil {
+		return err
+	}
 	resolved, err := inputs.Resolve(ctx, r.APIReader, stack, r.inputOptions())
 	if err != nil {
 		return err

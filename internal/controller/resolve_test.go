@@ -63,6 +63,23 @@ func TestInputsThatAreRefused(t *testing.T) {
 		"the same in the spec": {
 			change: func(s *v1.StackSpec) { s.EnvRefs = map[string]v1.ResourceRef{"PATH": literalRef("/evil")} },
 			reason: v1.InvalidSpecReason, want: "spec.envRefs: the environment variable PATH cannot be set"},
+		"two names of one secret config value": {
+			change: func(s *v1.StackSpec) {
+				s.SecretsRef = map[string]v1.ResourceRef{"pw": literalRef("canary-a"), "app:pw": literalRef("canary-b")}
+			},
+			reason: v1.InvalidSpecReason, want: "spec.secretsRef.app:pw: is the same config value as spec.secretsRef.pw, in the project app: remove one of the two"},
+		"two names of one config value in two places": {
+			change: func(s *v1.StackSpec) {
+				s.Config = map[string]apiextensionsv1.JSON{"app:who": {Raw: []byte(`"a"`)}}
+				s.ConfigRef = map[string]v1.ConfigMapRef{"who": {Name: "app", Key: "who"}}
+			},
+			plain:  map[string]string{"who": "b"},
+			reason: v1.InvalidSpecReason, want: "spec.config.app:who: is the same config value as spec.configRef.who"},
+		"the old name of a config value beside its own": {
+			change: func(s *v1.StackSpec) {
+				s.Config = map[string]apiextensionsv1.JSON{"aws:region": {Raw: []byte(`"a"`)}, "aws:config:region": {Raw: []byte(`"b"`)}}
+			},
+			reason: v1.InvalidSpecReason, want: "spec.config.aws:config:region: is the same config value as spec.config.aws:region"},
 		"two kubeconfigs": {
 			change: func(s *v1.StackSpec) { s.Envs, s.ServiceAccountName = []string{"app"}, "deployer" }, plain: map[string]string{"KUBECONFIG": "/k"},
 			reason: v1.InputsFailedReason, want: "spec.envs[0] (key KUBECONFIG): spec.serviceAccountName gives the program a kubeconfig already", notTerminal: true},

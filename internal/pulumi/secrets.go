@@ -66,23 +66,13 @@ func addSecrets(
 	return nil, nil
 }
 
-// secretKeys finds the keys of the secrets, and refuses one that is given in
-// the clear as well: it would be left to chance which of them counts.
+// secretKeys finds the keys of the secrets.
 func secretKeys(project string, r run.Run) (map[string]config.Key, error) {
-	plain := make(map[config.Key]bool, len(r.Config))
-	for name := range r.Config {
-		if key, err := configKey(project, name); err == nil {
-			plain[key] = true
-		}
-	}
 	keys := make(map[string]config.Key, len(r.Secrets))
 	for _, name := range slices.Sorted(maps.Keys(r.Secrets)) {
 		key, err := configKey(project, name)
 		if err != nil {
 			return nil, err
-		}
-		if plain[key] {
-			return nil, fmt.Errorf("config key %q is given both as a plain value and as a secret", name)
 		}
 		keys[name] = key
 	}

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/encoding"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
@@ -55,6 +54,9 @@ func writeStackFile(
 		return left, nil
 	}
 	if err := addEnvironments(settings, r); err != nil {
+		return stackSettings{}, err
+	}
+	if err := checkConfigKeys(place.project.Name.String(), r); err != nil {
 		return stackSettings{}, err
 	}
 	if err := mergeConfig(settings, place.project.Name.String(), r.Config); err != nil {
@@ -144,23 +146,6 @@ func mergeConfig(settings *workspace.ProjectStack, project string, values map[st
 		settings.Config[key] = value
 	}
 	return nil
-}
-
-// configKey gives a key without a namespace that of the project, as `pulumi
-// config` does.
-func configKey(project, name string) (config.Key, error) {
-	full := name
-	if !strings.Contains(name, ":") {
-		full = project + ":" + name
-	}
-	key, err := config.ParseKey(full)
-	if err == nil && key.Name() == "" {
-		err = errors.New("it has no name")
-	}
-	if err != nil {
-		return config.Key{}, fmt.Errorf("config key %q: %w", name, err)
-	}
-	return key, nil
 }
 
 // configValue keeps the type that the value has in JSON: the text "5" stays

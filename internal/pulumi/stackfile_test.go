@@ -167,9 +167,34 @@ func TestPrepareRefuses(t *testing.T) {
 			files: map[string]string{"Pulumi.yaml": project},
 			edit: func(r *run.Run) {
 				r.Secrets = map[string]string{"a": "b"}
-				r.Config = map[string]json.RawMessage{"demo:a": json.RawMessage(`1`)}
+				r.Config = map[string]json.RawMessage{"a": json.RawMessage(`1`)}
 			},
 			want: "both as a plain value and as a secret",
+		},
+		"two names of a key, one plain and one secret": {
+			files: map[string]string{"Pulumi.yaml": project},
+			edit: func(r *run.Run) {
+				r.Secrets = map[string]string{"a": "b"}
+				r.Config = map[string]json.RawMessage{"demo:a": json.RawMessage(`1`)}
+			},
+			want: `"a" and "demo:a" are two names of one config value of the project "demo": remove one of the two`,
+		},
+		"two names of a plain key": {
+			files: map[string]string{"Pulumi.yaml": project},
+			edit: func(r *run.Run) {
+				r.Config = map[string]json.RawMessage{"demo:a": json.RawMessage(`1`), "a": json.RawMessage(`1`)}
+			},
+			want: `"a" and "demo:a" are two names of one config value`,
+		},
+		"two names of a secret key, which only the CLI can encrypt": {
+			files: map[string]string{"Pulumi.yaml": project, "Pulumi.dev.yaml": "secretsprovider: awskms://key"},
+			edit:  func(r *run.Run) { r.Secrets = map[string]string{"demo:config:a": "b", "demo:a": "c"} },
+			want:  `"demo:a" and "demo:config:a" are two names of one config value`,
+		},
+		"a config key without a namespace before its colon": {
+			files: map[string]string{"Pulumi.yaml": project},
+			edit:  func(r *run.Run) { r.Config = map[string]json.RawMessage{":a": json.RawMessage(`1`)} },
+			want:  `config key ":a": it has no namespace before the colon`,
 		},
 		"an encryptionsalt that is none": {
 			files: map[string]string{"Pulumi.yaml": project, "Pulumi.dev.yaml": "encryptionsalt: nonsense"},
