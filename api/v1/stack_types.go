@@ -127,6 +127,7 @@ type StackSpec struct {
 	// change of a ConfigMap starts a run.
 	// +kubebuilder:validation:MaxProperties=1024
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is no config key: write <key> for one of the project, or <namespace>:<key>"
 	// +optional
 	ConfigRef map[string]ConfigMapRef `json:"configRef,omitempty"`
 
@@ -134,6 +135,7 @@ type StackSpec struct {
 	// them encrypted.
 	// +kubebuilder:validation:MaxProperties=1024
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is no config key: write <key> for one of the project, or <namespace>:<key>"
 	// +optional
 	SecretsRef map[string]ResourceRef `json:"secretsRef,omitempty"`
 
@@ -143,6 +145,7 @@ type StackSpec struct {
 	// It is deprecated: use secretsRef.
 	// +kubebuilder:validation:MaxProperties=1024
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is no config key: write <key> for one of the project, or <namespace>:<key>"
 	// +optional
 	Secrets map[string]string `json:"secrets,omitempty"`
 

@@ -70,7 +70,7 @@ func addConfigMaps(ctx context.Context, reader client.Reader, stack *v1.Stack, c
 		}
 		text, ok := read[name].Data[ref.Key]
 		if !ok {
-			return &MissingError{Field: field, Kind: configMapKind, Object: name, Key: ref.Key}
+			return withoutText(field, read[name], ref.Key)
 		}
 		if left -= len(text); left < 0 {
 			return &UnusableError{field, fmt.Sprintf("the values of configRef are together longer than %d bytes", maxValues)}
@@ -79,12 +79,25 @@ func addConfigMaps(ctx context.Context, reader client.Reader, stack *v1.Stack, c
 		if err != nil {
 			return &UnusableError{field, fmt.Sprintf("the value of key %q in ConfigMap '%s' is not valid JSON: correct it, or remove json: true", ref.Key, name)}
 		}
-		if ref.JSON && looksEncrypted(value) {
+		switch {
+		case isNull(value):
+			return &UnusableError{field, fmt.Sprintf("the value of key %q in ConfigMap '%s' %s", ref.Key, name, nullProblem)}
+		case ref.JSON && looksEncrypted(value):
 			return &UnusableError{field, fmt.Sprintf("the value of key %q in ConfigMap '%s' %s", ref.Key, name, encryptedProblem)}
 		}
 		config[key] = value
 	}
 	return nil
+}
+
+// withoutText tells of a key that is not in the data of a ConfigMap.
+func withoutText(field string, of *corev1.ConfigMap, key string) error {
+	name := client.ObjectKeyFromObject(of)
+	if _, ok := of.BinaryData[key]; ok {
+		return &UnusableError{field, fmt.Sprintf("key %q of ConfigMap '%s' is in its binaryData, and config must be text: "+
+			"put it in its data, for instance as base64", key, name)}
+	}
+	return &MissingError{Field: field, Kind: configMapKind, Object: name, Key: key}
 }
 
 func configMap(ctx context.Context, reader client.Reader, field string, name types.NamespacedName) (*corev1.ConfigMap, error) {

@@ -61,7 +61,9 @@ func TestResolveConfigMaps(t *testing.T) {
 
 func TestResolveConfigMapsRefuses(t *testing.T) {
 	reader := func(g *WithT, failure error) *counter {
-		return readerOf(g, failure, configMap("app", map[string]string{"bad": "{not json", "two": "1 2", "empty": "", "big": strings.Repeat("x", 1<<19)}))
+		bytes := configMap("bytes", nil)
+		bytes.BinaryData = map[string][]byte{"bin": {0xff}}
+		return readerOf(g, failure, bytes, configMap("app", map[string]string{"null": " null ", "bad": "{not json", "two": "1 2", "empty": "", "big": strings.Repeat("x", 1<<19)}))
 	}
 	for name, test := range map[string]struct {
 		refs    map[string]v1.ConfigMapRef
@@ -80,6 +82,10 @@ func TestResolveConfigMapsRefuses(t *testing.T) {
 			kind: "unusable", want: "is not valid JSON"},
 		"nothing": {refs: map[string]v1.ConfigMapRef{"k": {Name: "app", Key: "empty", JSON: true}},
 			kind: "unusable", want: "is not valid JSON"},
+		"null": {refs: map[string]v1.ConfigMapRef{"k": {Name: "app", Key: "null", JSON: true}},
+			kind: "unusable", want: `spec.configRef.k: the value of key "null" in ConfigMap 'apps/app' is null, which is no config value: give another one`},
+		"bytes": {refs: map[string]v1.ConfigMapRef{"k": {Name: "bytes", Key: "bin"}},
+			kind: "unusable", want: `spec.configRef.k: key "bin" of ConfigMap 'apps/bytes' is in its binaryData, and config must be text: put it in its data`},
 		"too much": {refs: map[string]v1.ConfigMapRef{"a": {Name: "app", Key: "big"}, "b": {Name: "app", Key: "big"}, "c": {Name: "app", Key: "big"}},
 			kind: "unusable", want: "spec.configRef.c: the values of configRef are together longer than 1048576 bytes"},
 		"the key of a plain value": {refs: map[string]v1.ConfigMapRef{"k": {Name: "app", Key: "n"}},

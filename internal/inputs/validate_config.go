@@ -4,8 +4,10 @@
 package inputs
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -13,32 +15,45 @@ import (
 
 const plainField = "spec.config"
 
+// configKeys are the forms that a config key may have. The second is an old one.
+var configKeys = regexp.MustCompile(`^[^:]+(:(config:)?[^:]+)?$`)
+
 // validateConfig checks the keys and the values of the config that the spec has.
 func validateConfig(stack *v1.Stack) error {
 	spec := stack.Spec
 	for _, keys := range []struct {
 		field string
-		empty bool
+		names []string
 	}{
-		{plainField, has(spec.Config, "")}, {configField, has(spec.ConfigRef, "")},
-		{secretsField, has(spec.SecretsRef, "")}, {inlineField, has(spec.Secrets, "")},
+		{plainField, names(spec.Config)}, {configField, names(spec.ConfigRef)},
+		{secretsField, names(spec.SecretsRef)}, {inlineField, names(spec.Secrets)},
 	} {
-		if keys.empty {
-			return &InvalidError{keys.field, "has an empty key: give the config value a name, or remove it"}
+		for _, name := range keys.names {
+			switch {
+			case name == "":
+				return &InvalidError{keys.field, "has an empty key: give the config value a name, or remove it"}
+			case !configKeys.MatchString(name):
+				return &InvalidError{keys.field + "." + name, "is no config key: write <key> for one of the project, or <namespace>:<key>"}
+			}
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(spec.Config)) {
-		if looksEncrypted(spec.Config[key].Raw) {
+	for _, key := range names(spec.Config) {
+		raw := spec.Config[key].Raw
+		switch {
+		case isNull(bytes.TrimSpace(raw)):
+			return &InvalidError{plainField + "." + key, nullProblem}
+		case looksEncrypted(raw):
 			return &InvalidError{plainField + "." + key, encryptedProblem}
 		}
 	}
 	return nil
 }
 
-func has[V any](values map[string]V, key string) bool {
-	_, ok := values[key]
-	return ok
-}
+// names are the keys in order, so that of two faults it is always the same one that is
+// shown.
+func names[V any](values map[string]V) []string { return slices.Sorted(maps.Keys(values)) }
+
+const nullProblem = "is null, which is no config value: give another one, or remove the entry"
 
 const encryptedProblem = `has an object whose only member is "secure", which Pulumi takes for an encrypted value: rename the member, or give the value in spec.secretsRef`
 

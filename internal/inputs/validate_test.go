@@ -71,6 +71,18 @@ func TestValidate(t *testing.T) {
 		"config without a key":           {func(s *v1.StackSpec) { s.Config = config{"": {Raw: []byte("1")}} }, "spec.config: has an empty key"},
 		"a secret without a config key":  {func(s *v1.StackSpec) { s.SecretsRef = refs{"": literal("CANARY")} }, "spec.secretsRef: has an empty key"},
 		"a written secret without a key": {func(s *v1.StackSpec) { s.Secrets = map[string]string{"": "CANARY"} }, "spec.secrets: has an empty key"},
+		"config keys of all forms": {func(s *v1.StackSpec) {
+			s.Config = config{"a": {Raw: []byte("1")}, "aws:region": {Raw: []byte("1")}, "aws:config:region": {Raw: []byte("1")}, "a b.c-d/é": {Raw: []byte("1")}}
+		}, ""},
+		"a config key of three parts": {func(s *v1.StackSpec) { s.Config = config{"a:b:c": {Raw: []byte("1")}} },
+			"spec.config.a:b:c: is no config key: write <key> for one of the project, or <namespace>:<key>"},
+		"a config key without a name": {func(s *v1.StackSpec) { s.ConfigRef = map[string]v1.ConfigMapRef{"a:": {Name: "c", Key: "k"}} },
+			"spec.configRef.a:: is no config key"},
+		"a config key without a namespace": {func(s *v1.StackSpec) { s.SecretsRef = refs{":a": literal("CANARY")} }, "spec.secretsRef.:a: is no config key"},
+		"a config key of no part":          {func(s *v1.StackSpec) { s.Secrets = map[string]string{"::": "CANARY"} }, "spec.secrets.::: is no config key"},
+		"null as config": {func(s *v1.StackSpec) { s.Config = config{"a": {Raw: []byte(" null")}} },
+			"spec.config.a: is null, which is no config value: give another one, or remove the entry"},
+		"null within config": {func(s *v1.StackSpec) { s.Config = config{"a": {Raw: []byte(`[null]`)}} }, ""},
 		"config that Pulumi would decrypt": {func(s *v1.StackSpec) { s.Config = config{"a": {Raw: []byte(`{"b":[{"secure":"CANARY"}]}`)}} },
 			`spec.config.a: has an object whose only member is "secure", which Pulumi takes for an encrypted value: rename the member`},
 		"config that only has the word": {func(s *v1.StackSpec) {
