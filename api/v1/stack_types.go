@@ -106,12 +106,12 @@ type StackSpec struct {
 	EnvSecrets []string `json:"envSecrets,omitempty"`
 
 	// EnvRefs are the environment variables of Pulumi, its providers and the
-	// program, by name. Cloud credentials and PULUMI_CONFIG_PASSPHRASE come in
-	// here. Nothing of the controller's own environment does, unless it is asked
-	// for by type Env. One takes the place of a variable of envs, envSecrets and
-	// accessTokenSecret.
+	// program, by name, which must be a C identifier. Cloud credentials and
+	// PULUMI_CONFIG_PASSPHRASE come in here. Nothing of the controller's own
+	// environment does, unless it is asked for by type Env. One takes the place of
+	// a variable of envs, envSecrets and accessTokenSecret.
 	// +kubebuilder:validation:MaxProperties=256
-	// +kubebuilder:validation:XValidation:rule="self.all(name, name != '' && !name.contains('='))",message="the name of an environment variable cannot be empty or contain ="
+	// +kubebuilder:validation:XValidation:rule="self.all(name, name.matches('^[A-Za-z_][A-Za-z0-9_]*$'))",message="the name of an environment variable has letters, digits and underscores, and does not begin with a digit"
 	// +optional
 	EnvRefs map[string]ResourceRef `json:"envRefs,omitempty"`
 

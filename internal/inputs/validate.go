@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
@@ -63,8 +65,9 @@ func Validate(stack *v1.Stack) error {
 // validateEnv checks the names of variables, and what may not be given twice.
 func validateEnv(spec v1.StackSpec) error {
 	for _, name := range slices.Sorted(maps.Keys(spec.EnvRefs)) {
-		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return &InvalidError{envField, fmt.Sprintf("%q cannot be the name of an environment variable", name)}
+		if len(validation.IsCIdentifier(name)) > 0 {
+			return &InvalidError{envField, fmt.Sprintf("%q cannot be the name of an environment variable, which has letters, digits and underscores, "+
+				"and does not begin with a digit: rename it", name)}
 		}
 	}
 	if _, own := spec.EnvRefs[kubeconfigVariable]; own && spec.ServiceAccountName != "" {

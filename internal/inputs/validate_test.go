@@ -162,6 +162,9 @@ func TestValidate(t *testing.T) {
 		"no type": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {}} }, `spec.envRefs.A: type "" is not supported`},
 		"a variable that cannot be one": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A=B": literal("")} },
 			`spec.envRefs: "A=B" cannot be the name of an environment variable`},
+		"a variable with a period": {func(s *v1.StackSpec) { s.EnvRefs = refs{"my.var": literal("")} },
+			`spec.envRefs: "my.var" cannot be the name of an environment variable, which has letters, digits and underscores`},
+		"a variable that begins with a digit": {func(s *v1.StackSpec) { s.EnvRefs = refs{"9LIVES": literal("")} }, `spec.envRefs: "9LIVES" cannot be`},
 		"a variable without a name": {func(s *v1.StackSpec) { s.EnvRefs = refs{"": literal("")} },
 			`spec.envRefs: "" cannot be the name of an environment variable`},
 	} {

@@ -54,12 +54,30 @@ func CheckEnv(env map[string]string) error {
 	return errors.Join(errs...)
 }
 
+// shellVariables lists the variables that the shell which starts the CLI keeps for
+// itself: a program would not get what the spec says.
+func shellVariables() []string { return []string{"IFS", "OPTIND", "PPID", "PWD"} }
+
+// isVariable tells whether a name is one that the shell which starts the CLI passes
+// on: it drops any other without a word.
+func isVariable(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c == '_' || (c|0x20 >= 'a' && c|0x20 <= 'z')
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
 // CheckVariable refuses a variable that a run cannot be given.
 func CheckVariable(name, value string) error {
 	why, unsafe := unsafeVariables()[name]
 	switch {
-	case name == "" || strings.ContainsAny(name, "=\x00"):
-		return fmt.Errorf("%q is not the name of an environment variable", name)
+	case !isVariable(name):
+		return fmt.Errorf("%q is not the name of an environment variable, which has letters, digits and underscores, and does not begin with a digit", name)
+	case slices.Contains(shellVariables(), name):
+		return fmt.Errorf("the environment variable %s cannot be set: the shell that starts Pulumi has its own", name)
 	case slices.Contains(ownedVariables(), name):
 		return fmt.Errorf("the environment variable %s cannot be set: the controller gives it", name)
 	case unsafe:

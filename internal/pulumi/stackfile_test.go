@@ -6,7 +6,9 @@ package pulumi
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -267,8 +269,28 @@ func TestCheckEnvNamesWhatIsWrongAndNoValue(t *testing.T) {
 	g.Expect(CheckEnv(map[string]string{"AWS_REGION": "x", "PULUMI_BACKEND_URL": "y"})).To(Succeed())
 	err := CheckEnv(map[string]string{"PATH": "secret1", "a=b": "secret2", "": "secret3", "NUL": "secret4\x00"})
 	g.Expect(err).To(MatchError(And(
-		ContainSubstring("PATH cannot be set"), ContainSubstring(`"a=b" is not the name`), ContainSubstring(`"" is not`),
+		ContainSubstring("PATH cannot be set"), ContainSubstring(`"a=b" is not the name`), ContainSubstring(`"" is not the name`),
 		ContainSubstring("NUL has a NUL byte"), Not(ContainSubstring("secret")))))
+}
+
+// What is allowed is what /bin/sh, by which the CLI is started, passes on as it is.
+func TestCheckEnvAllowsWhatTheShellPassesOn(t *testing.T) {
+	g := NewWithT(t)
+	for name, allowed := range map[string]bool{
+		"A": true, "_": true, "_a1": true, "aZ9_": true, "TERM": true, "LANG": true, "OPTARG": true,
+		"my.var": false, "MY-VAR": false, "9LIVES": false, "sp ace": false, "\u00fcn\u00ef": false, "A\n": false, "[": false, "`": false, "{": false, "@": false,
+		"IFS": false, "OPTIND": false, "PPID": false, "PWD": false,
+	} {
+		g.Expect(CheckEnv(map[string]string{name: "zz"}) == nil).To(Equal(allowed), "%q", name)
+		if !allowed {
+			continue
+		}
+		shell := exec.Command("/bin/sh", "-c", `exec "$0"`, "/usr/bin/env")
+		shell.Env = []string{name + "=zz"}
+		printed, err := shell.Output()
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(strings.Split(string(printed), "\n")).To(ContainElement(name + "=zz"))
+	}
 }
 
 func TestCheckEnvRefusesWhatWouldLoseAStack(t *testing.T) {
