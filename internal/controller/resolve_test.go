@@ -63,6 +63,14 @@ func TestInputsThatAreRefused(t *testing.T) {
 		"the same in the spec": {
 			change: func(s *v1.StackSpec) { s.EnvRefs = map[string]v1.ResourceRef{"PATH": literalRef("/evil")} },
 			reason: v1.InvalidSpecReason, want: "spec.envRefs: the environment variable PATH cannot be set"},
+		"a flag of the CLI": {
+			change: func(s *v1.StackSpec) {
+				s.EnvRefs = map[string]v1.ResourceRef{"PULUMI_OPTION_TARGET": literalRef("urn")}
+			},
+			reason: v1.InvalidSpecReason, want: "spec.envRefs: the environment variable PULUMI_OPTION_TARGET cannot be set: set spec.targets instead"},
+		"a flag of the CLI in a ConfigMap": {
+			change: func(s *v1.StackSpec) { s.Envs = []string{"app"} }, plain: map[string]string{"PULUMI_OPTION_EXCLUDE": "urn"},
+			reason: v1.InputsFailedReason, want: "spec.envs[0] (key PULUMI_OPTION_EXCLUDE): the environment variable PULUMI_OPTION_EXCLUDE cannot be set", notTerminal: true},
 		"two names of one secret config value": {
 			change: func(s *v1.StackSpec) {
 				s.SecretsRef = map[string]v1.ResourceRef{"pw": literalRef("canary-a"), "app:pw": literalRef("canary-b")}

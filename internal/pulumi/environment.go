@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -44,6 +45,27 @@ func unsafeVariables() map[string]string {
 	}
 }
 
+// optionPrefix begins the variables with which the CLI sets any of its flags, which
+// are the controller's to choose: it reads what the CLI does by them.
+const optionPrefix = "PULUMI_OPTION_"
+
+// insteadOfOption tells how the spec says what such a variable does.
+func insteadOfOption(name string) string {
+	instead := map[string]string{
+		"TARGET":            "set spec.targets instead",
+		"TARGET_DEPENDENTS": "set spec.targetDependents instead",
+		"REFRESH":           "set spec.refresh instead",
+		"EXPECT_NO_CHANGES": "set spec.expectNoRefreshChanges instead",
+		"RUN_PROGRAM":       "set spec.runProgram instead",
+		"PREVIEW_ONLY":      "set spec.preview instead",
+		"SECRETS_PROVIDER":  "set spec.secretsProvider instead",
+		"STACK":             "set spec.stack instead",
+		"PARALLEL":          "set PULUMI_PARALLEL instead",
+		"CONTINUE_ON_ERROR": "set PULUMI_CONTINUE_ON_ERROR instead",
+	}
+	return cmp.Or(instead[strings.TrimPrefix(name, optionPrefix)], "the flags of Pulumi are the controller's to choose")
+}
+
 // CheckEnv refuses variables that a run cannot be given. No value is part of
 // the error.
 func CheckEnv(env map[string]string) error {
@@ -82,6 +104,8 @@ func CheckVariable(name, value string) error {
 		return fmt.Errorf("the environment variable %s cannot be set: the controller gives it", name)
 	case unsafe:
 		return fmt.Errorf("the environment variable %s cannot be set: %s", name, why)
+	case strings.HasPrefix(name, optionPrefix):
+		return fmt.Errorf("the environment variable %s cannot be set: %s", name, insteadOfOption(name))
 	case strings.ContainsRune(value, 0):
 		return fmt.Errorf("the environment variable %s has a NUL byte in its value", name)
 	}

@@ -301,11 +301,16 @@ func TestCheckEnvRefusesWhatWouldLoseAStack(t *testing.T) {
 		"PULUMI_SELF_MANAGED_STATE_LEGACY_LAYOUT":     "pulumi state upgrade",
 		"PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR": "pulumi state upgrade",
 		"PULUMI_RUN_PROGRAM":                          "spec.runProgram",
+		"PULUMI_OPTION_RUN_PROGRAM":                   "set spec.runProgram instead",
+		"PULUMI_OPTION_TARGET":                        "set spec.targets instead",
+		"PULUMI_OPTION_PARALLEL":                      "set PULUMI_PARALLEL instead",
+		"PULUMI_OPTION_EXCLUDE":                       "the flags of Pulumi are the controller's to choose",
+		"PULUMI_OPTION_":                              "the flags of Pulumi are the controller's to choose",
 	} {
 		g.Expect(CheckEnv(map[string]string{name: "secret"})).To(MatchError(And(
 			ContainSubstring(name+" cannot be set: "), ContainSubstring(why), Not(ContainSubstring("secret")))))
 	}
-	g.Expect(CheckEnv(map[string]string{"PULUMI_PARALLEL": "4", "PULUMI_CONTINUE_ON_ERROR": "true"})).To(Succeed())
+	g.Expect(CheckEnv(map[string]string{"PULUMI_PARALLEL": "4", "PULUMI_CONTINUE_ON_ERROR": "true", "PULUMI_OPTIONS": "x"})).To(Succeed())
 }
 
 func FuzzStackFile(f *testing.F) {
