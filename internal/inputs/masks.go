@@ -12,7 +12,7 @@ import (
 // alwaysSecret says that the value of a variable is a secret even if it is
 // written in the spec: with it alone, others can read the secrets of the stack.
 func alwaysSecret(variable string) bool {
-	return variable == "PULUMI_CONFIG_PASSPHRASE" || variable == "PULUMI_ACCESS_TOKEN"
+	return variable == passphraseVariable || variable == accessTokenVariable
 }
 
 // masksOf returns the values that nothing may show. They are unique and not

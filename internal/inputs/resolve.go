@@ -93,6 +93,10 @@ func Resolve(ctx context.Context, reader client.Reader, stack *v1.Stack, opts Op
 	if err != nil {
 		return nil, err
 	}
+	// After the digest, as a new value in a file of the controller starts no run.
+	if err := r.takePassphrase(); err != nil {
+		return nil, err
+	}
 	return &Inputs{
 		Env: texts(r.env), EnvFields: fields(r.env), BackendKey: string(r.env[backendVariable].secret),
 		Config: config, Secrets: texts(r.config), Masks: masksOf(hidden(r.env, r.config)), LeftOut: r.leftOut, Digest: digest,

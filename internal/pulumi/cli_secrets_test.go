@@ -4,7 +4,6 @@
 package pulumi
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -52,18 +51,5 @@ func TestAWrongPassphraseIsNamed(t *testing.T) {
 		l.Expect(result.Message).To(ContainSubstring("incorrect passphrase"), name)
 		l.Expect(l.state()).To(Equal(before), name)
 		l.Expect(l.locks()).To(BeEmpty(), name)
-	}
-}
-
-func TestThePassphraseCanComeFromAFile(t *testing.T) {
-	l := newLab(t)
-	file := filepath.Join(t.TempDir(), "passphrase")
-	l.Expect(os.WriteFile(file, []byte("correct horse\n"), 0o600)).To(Succeed())
-	for range 2 {
-		r := l.update(secretProgram)
-		delete(r.Env, passphraseVariable)
-		r.Env[passphraseFileVariable] = file
-		r.Secrets = map[string]string{"pw": "hunter2hunter2"}
-		l.Expect(l.do(t.Context(), r).Outcome).To(Equal(run.Succeeded))
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -21,9 +20,8 @@ import (
 )
 
 const (
-	passphraseVariable     = "PULUMI_CONFIG_PASSPHRASE"
-	passphraseFileVariable = "PULUMI_CONFIG_PASSPHRASE_FILE"
-	passphraseProvider     = "passphrase"
+	passphraseVariable = "PULUMI_CONFIG_PASSPHRASE"
+	passphraseProvider = "passphrase"
 
 	// saltVersion and saltProof are what Pulumi's passphrase provider puts around
 	// the salt in encryptionsalt: v1:<salt>:<the text "pulumi", encrypted>.
@@ -90,22 +88,14 @@ func usesPassphrase(settings *workspace.ProjectStack, backend string) bool {
 	return false
 }
 
-// passphraseOf finds the passphrase where the CLI will find it.
+// passphraseOf finds the passphrase where the CLI will find it. A file that the
+// environment names is not looked at: the caller has put its text in the variable.
 func passphraseOf(env map[string]string) (string, error) {
 	if passphrase, ok := env[passphraseVariable]; ok {
 		return passphrase, nil
 	}
-	file := env[passphraseFileVariable]
-	if file == "" {
-		return "", fmt.Errorf("secret config is encrypted with a passphrase on this backend: "+
-			"set %s or %s in the environment variables of the run, or name a secretsprovider in the stack settings "+
-			"of the program", passphraseVariable, passphraseFileVariable)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", passphraseFileVariable, err)
-	}
-	return strings.TrimSpace(string(text)), nil
+	return "", fmt.Errorf("secret config is encrypted with a passphrase on this backend: set %s in the environment variables "+
+		"of the run, or name a secretsprovider in the stack settings of the program", passphraseVariable)
 }
 
 // crypterOf makes the crypter that the encryptionsalt of the settings asks for,

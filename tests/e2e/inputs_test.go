@@ -149,4 +149,10 @@ func TestValuesOfTheControllerReachTheProgram(t *testing.T) {
 	u.apply(stack)
 	u.awaitReady(stack)
 	u.kept("app", "one")
+	edit(u, stack, func(s *v1.Stack) {
+		delete(s.Spec.EnvRefs, "PULUMI_CONFIG_PASSPHRASE")
+		s.Spec.EnvRefs["PULUMI_CONFIG_PASSPHRASE_FILE"] = literal(dir + "/passphrase")
+		s.Spec.SecretsRef = map[string]v1.ResourceRef{"pw": literal("canary-with-a-file")}
+	})
+	u.awaitReady(stack)
 }

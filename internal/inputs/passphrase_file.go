@@ -1,0 +1,44 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inputs
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/fluxcd/pkg/runtime/acl"
+)
+
+const (
+	passphraseVariable     = "PULUMI_CONFIG_PASSPHRASE"
+	passphraseFileVariable = "PULUMI_CONFIG_PASSPHRASE_FILE"
+)
+
+// takePassphrase puts the passphrase itself in the place of the file that a variable
+// names. It is a file of the controller, by whatever type of reference it is named: so
+// the rules are those of type FS. Where the passphrase is given as well, it counts, as
+// with Pulumi, and the file is not read.
+func (r *resolver) takePassphrase() error {
+	named := r.env[passphraseFileVariable]
+	if _, given := r.env[passphraseVariable]; given || named.text == "" {
+		return nil
+	}
+	// The path is not told: it may be that of a Secret.
+	switch {
+	case r.opts.Controller == nil:
+		return fmt.Errorf("%s: %w", named.field, acl.AccessDeniedError(fmt.Sprintf(
+			"%s names a file of the controller, which has not been allowed: set %s from a Secret, or run the controller with --allow-controller-refs",
+			passphraseFileVariable, passphraseVariable)))
+	case !filepath.IsAbs(named.text):
+		return &UnusableError{named.field, "the path in " + passphraseFileVariable + " must be absolute: the directory of the controller is none to rely on"}
+	}
+	text, err := readFile(named.text)
+	if err != nil {
+		return &UnusableError{named.field, fmt.Sprintf("the file that %s names cannot be used: %s", passphraseFileVariable, err)}
+	}
+	delete(r.env, passphraseFileVariable)
+	// As Pulumi reads it.
+	return r.add(reference{field: named.field, name: passphraseVariable}, value{text: strings.TrimSpace(text), hidden: true})
+}
