@@ -45,6 +45,17 @@ outputs:
 	}
 }
 
+func TestOutputsThatAreNamedAsASecretAreShown(t *testing.T) {
+	l := newLab(t)
+	r := l.update("config:\n  user: {type: string, secret: true}\n  other: {type: string, secret: true}\n" +
+		"outputs: {host: h, port: 5432, database_host: d, user: \"${user}\"}\n")
+	r.Secrets = map[string]string{"user": "host", "other": "port"}
+	result := l.do(t.Context(), r)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(result.Outputs).To(HaveLen(4))
+	l.Expect(result.Outputs).To(And(HaveKeyWithValue("host", quote("h")), HaveKeyWithValue("database_host", quote("d")), HaveKey("port")))
+}
+
 func TestOutputsThatAreNotKnownAreNotHandedOn(t *testing.T) {
 	l := newLab(t).withProvider()
 	r := l.update(l.thing("value: one", "value: two") + "outputs: {one: \"${a.value}\", two: \"${b.value}\"}\n")

@@ -94,7 +94,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	if s.found && (!r.Look || s.looked) {
 		result.Backend = s.backend()
 	}
-	result.Outputs = showOutputs(s.events.outputs, s.mask)
+	result.Outputs = showOutputs(s.events.outputs, s.mask, s.writtenNames())
 	result.LeftOut = len(s.events.outputs) - len(result.Outputs)
 	result.Interrupted = last.byForce() || s.unsettled
 	result.UnknownCreates, result.Forgotten = s.unknownCreates(outcome)

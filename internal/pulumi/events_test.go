@@ -96,7 +96,7 @@ func TestEventsKeepTheOutputs(t *testing.T) {
 	secret := `{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}`
 	readAll(e, stepLine("resOutputsEvent", "same", stackURN,
 		`{"big":9007199254740993,"s":`+secret+`,"n":{"a":[`+secret+`],"b":"x<y"},"m":"my hunter2 text","k":{"hunter2":1}}`))
-	g.Expect(showOutputs(e.outputs, newMasker([]string{"hunter2"}))).To(Equal(map[string]json.RawMessage{
+	g.Expect(showOutputs(e.outputs, newMasker([]string{"hunter2"}), nil)).To(Equal(map[string]json.RawMessage{
 		"big": json.RawMessage(`9007199254740993`),
 		"s":   json.RawMessage(`"[secret]"`),
 		"n":   json.RawMessage(`{"a":["[secret]"],"b":"x<y"}`),
@@ -112,14 +112,14 @@ func TestOutputsAreBounded(t *testing.T) {
 		outputs[fmt.Sprintf("o%03d", i)] = quote(strings.Repeat("x", 10<<10))
 	}
 	outputs["a"] = quote(strings.Repeat("x", maxOutput))
-	shown := showOutputs(outputs, newMasker(nil))
+	shown := showOutputs(outputs, newMasker(nil), nil)
 	total := 0
 	for _, text := range shown {
 		total += len(text)
 	}
 	g.Expect(total).To(BeNumerically("<=", maxOutputs))
 	g.Expect(string(shown["a"])).To(ContainSubstring("too big to show"))
-	g.Expect(showOutputs(nil, newMasker(nil))).To(BeNil())
+	g.Expect(showOutputs(nil, newMasker(nil), nil)).To(BeNil())
 }
 
 func TestASecretIsMaskedBeforeATextIsCut(t *testing.T) {
@@ -160,7 +160,7 @@ func FuzzEvents(f *testing.F) {
 			text = text[n:]
 		}
 		e.changes()
-		for name, output := range showOutputs(e.outputs, e.mask) {
+		for name, output := range showOutputs(e.outputs, e.mask, nil) {
 			if !json.Valid(output) {
 				t.Errorf("output %s is not JSON: %s", name, output)
 			}

@@ -22,33 +22,35 @@ const (
 
 // showOutputs makes outputs that may be shown: secrets as "[secret]", texts
 // masked, and bounded in size.
-func showOutputs(outputs map[string]json.RawMessage, m *masker) map[string]json.RawMessage {
+func showOutputs(outputs map[string]json.RawMessage, m *masker, written writtenNames) map[string]json.RawMessage {
 	if outputs == nil {
 		return nil
 	}
 	shown := make(map[string]json.RawMessage, len(outputs))
 	total := 0
-	for _, name := range slices.Sorted(maps.Keys(outputs)) {
-		text := showOutput(outputs[name], m)
+	sorted := slices.Sorted(maps.Keys(outputs))
+	names := written.shown(sorted, m)
+	for _, name := range sorted {
+		text := showOutput(outputs[name], m, written)
 		if len(text) > maxOutput || total+len(text) > maxOutputs {
 			text = quote(fmt.Sprintf("[too big to show: %d bytes]", len(text)))
 		}
 		if total += len(text) + len(name); total > maxOutputs {
 			break
 		}
-		shown[m.apply(name)] = text // a program may make a name of anything
+		shown[names[name]] = text
 	}
 	return shown
 }
 
-func showOutput(raw json.RawMessage, m *masker) json.RawMessage {
+func showOutput(raw json.RawMessage, m *masker, written writtenNames) json.RawMessage {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
 		return quote("[not readable]")
 	}
-	return quote(showValue(value, m))
+	return quote(showValue(value, m, written))
 }
 
 // quote is JSON with characters such as & as they are: people read it.
@@ -62,7 +64,7 @@ func quote(value any) json.RawMessage {
 	return bytes.TrimSpace(buffer.Bytes())
 }
 
-func showValue(value any, m *masker) any {
+func showValue(value any, m *masker, written writtenNames) any {
 	switch value := value.(type) {
 	case string:
 		return m.apply(value)
@@ -72,15 +74,17 @@ func showValue(value any, m *masker) any {
 		}
 	case []any:
 		for i := range value {
-			value[i] = showValue(value[i], m)
+			value[i] = showValue(value[i], m, written)
 		}
 	case map[string]any:
 		if value[signatureKey] == secretSignature {
 			return secretText
 		}
 		shown := make(map[string]any, len(value))
-		for key, inner := range unsigned(value) {
-			shown[m.apply(key)] = showValue(inner, m)
+		plain := unsigned(value)
+		names := written.shown(slices.Collect(maps.Keys(plain)), m)
+		for key, inner := range plain {
+			shown[names[key]] = showValue(inner, m, written)
 		}
 		return shown
 	}

@@ -27,7 +27,7 @@ func TestAResourceThatIsAnOutputIsReadable(t *testing.T) {
 			plain, err := plainOutput(json.RawMessage(test.output))
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(plain).To(MatchJSON(test.want))
-			g.Expect(string(showOutput(json.RawMessage(test.output), newMasker(nil)))).To(Equal(test.want))
+			g.Expect(string(showOutput(json.RawMessage(test.output), newMasker(nil), nil))).To(Equal(test.want))
 		})
 	}
 	_, err := plainOutput(json.RawMessage(signed))

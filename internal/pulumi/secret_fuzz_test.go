@@ -31,7 +31,7 @@ func FuzzEventsHideSecrets(f *testing.F) {
 		_, message := judge(ending{last: last, raw: stderr, events: *e, checked: in.Bool()})
 		message = cut(e.mask.apply(message), maxMessage)
 		shown = append(shown, message)
-		for name, output := range showOutputs(e.outputs, e.mask) {
+		for name, output := range showOutputs(e.outputs, e.mask, nil) {
 			shown = append(shown, name)
 			shown = append(shown, textsIn(t, output)...)
 		}

@@ -39,6 +39,8 @@ type prepared struct {
 	project run.Project
 	// secrets are those in the text of the program.
 	secrets []string
+	// names are those of outputs in the text of the program.
+	names writtenNames
 	stackSettings
 }
 
@@ -83,6 +85,7 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 		return p, writeEnvironments(root, place, name.Stack, r)
 	}
 	p.secrets = secretsOfSource(root, place)
+	p.names = namesOfOutputs(root, place)
 	p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, r)
 	return p, err
 }

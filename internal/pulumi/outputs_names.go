@@ -1,0 +1,101 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+)
+
+// writtenNames are the names of outputs, and of the members of outputs, that stand in
+// the text of a program or in the spec. What is written there is not made of a secret,
+// also where it has the same letters: a database whose user is "host" has a host.
+type writtenNames map[string]bool
+
+// namesOfOutputs lists those of a program in Pulumi YAML. Those of other programs are
+// not known before they are run.
+func namesOfOutputs(root *os.Root, place placedProject) writtenNames {
+	names := writtenNames{}
+	for _, file := range yamlFiles(place) {
+		if text, err := readBounded(root, file); err == nil {
+			names.addProgram(text)
+		}
+	}
+	return names
+}
+
+// yamlFiles are those in which Pulumi YAML looks for a program.
+func yamlFiles(place placedProject) []string {
+	if place.project.Runtime.Name() != "yaml" {
+		return nil
+	}
+	dir := path.Join(path.Dir(place.file), place.project.Main)
+	return []string{place.file, path.Join(dir, "Main.json"), path.Join(dir, "Main.yaml"), path.Join(dir, "Pulumi.yaml")}
+}
+
+// addProgram adds what the program has under outputs. A text that is no YAML has
+// nothing: the run says what is wrong with it.
+func (w writtenNames) addProgram(text []byte) {
+	var document yaml.Node
+	if yaml.Unmarshal(text, &document) == nil && len(document.Content) == 1 {
+		w.addKeys(fieldOf(document.Content[0], "outputs"))
+	}
+}
+
+func (w writtenNames) addKeys(node *yaml.Node) {
+	if node != nil && node.Kind == yaml.SequenceNode {
+		for _, item := range node.Content {
+			w.addKeys(item)
+		}
+	}
+	eachField(node, func(key string, value *yaml.Node) {
+		w[key] = true
+		w.addKeys(value)
+	})
+}
+
+// shown gives each name the one that is shown for it, no two the same: an output is
+// not lost for its name. A program may make a name of anything, so that one which is
+// not written anywhere is masked.
+func (w writtenNames) shown(names []string, m *masker) map[string]string {
+	shown, taken := make(map[string]string, len(names)), make(map[string]bool, len(names))
+	masked := map[string]string{}
+	for _, name := range names {
+		if text := m.apply(name); text != name && !w[name] {
+			masked[name] = text
+			continue
+		}
+		shown[name], taken[name] = name, true
+	}
+	next := map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(masked)) {
+		text := masked[name]
+		free := text
+		for taken[free] {
+			next[text] = max(next[text], 1) + 1
+			free = fmt.Sprintf("%s-%d", text, next[text])
+		}
+		shown[name], taken[free] = free, true
+	}
+	return shown
+}
+
+// writtenNames are those that the program and the spec have.
+func (s *session) writtenNames() writtenNames {
+	names := writtenNames{}
+	if s.prepared != nil {
+		maps.Copy(names, s.names)
+	}
+	if s.run.Outputs != nil {
+		for _, key := range s.run.Outputs.Keys {
+			names[key] = true
+		}
+	}
+	return names
+}
