@@ -73,4 +73,10 @@ type OutputsFailure struct {
 	// another update, can help.
 	// +optional
 	RetryAt *metav1.Time `json:"retryAt,omitempty"`
+
+	// Secret stands for the Secret that could not be written: a hash of its UID, or
+	// empty where there was none. Another one, as after this one was deleted, is
+	// tried at once. None is given for a failure that is not about the Secret.
+	// +optional
+	Secret *string `json:"secret,omitempty"`
 }

@@ -163,15 +163,15 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 	secret, err := r.putSecret(ctx, stack, before, data)
 	if isRefused(err) {
 		message := withoutValues(err.Error(), data)
-		return outputsFailed(stack, message, stack.Generation, now.Add(stack.GetRetryInterval())), nil
+		return outputsRefused(stack, message, before, now), nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !contains(secret.Labels, to.Labels) || !contains(secret.Annotations, to.Annotations) {
 		// It would be written time and again.
-		return outputsFailed(stack, "something in the cluster changes the labels or annotations of the Secret: correct "+
-			"spec.writeOutputsToSecret", stack.Generation, now.Add(stack.GetRetryInterval())), nil
+		return outputsRefused(stack, "something in the cluster changes the labels or annotations of the Secret: correct "+
+			"spec.writeOutputsToSecret", secret, now), nil
 	}
 	digest, err := outputs.Digest(secret, *to)
 	return &v1.OutputsSecretStatus{Name: to.Name, Digest: digest}, err

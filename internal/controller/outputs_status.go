@@ -51,13 +51,19 @@ func outputsOf(stack *v1.Stack, secret *corev1.Secret) (decide.Outputs, error) {
 		}
 		seen.Stale = !written
 	}
-	if told := stack.Status.OutputsSecret; told != nil && told.Failure != nil && told.Failure.Generation == stack.Generation {
+	if told := stack.Status.OutputsSecret; told != nil && told.Failure != nil && stands(told.Failure, stack, secret) {
 		seen.Fault = told.Failure.Message
 		if told.Failure.RetryAt != nil {
 			seen.RetryAt = told.Failure.RetryAt.Time
 		}
 	}
 	return seen, nil
+}
+
+// stands tells whether what failed would fail again: neither the spec nor the Secret is
+// another one.
+func stands(failure *v1.OutputsFailure, stack *v1.Stack, secret *corev1.Secret) bool {
+	return failure.Generation == stack.Generation && (failure.Secret == nil || *failure.Secret == outputs.Identity(secret))
 }
 
 func foreignMessage(secret *corev1.Secret) string {
@@ -113,6 +119,15 @@ func outputsFailed(stack *v1.Stack, message string, generation int64, retryAt ti
 	if !retryAt.IsZero() {
 		failed.Failure.RetryAt = &metav1.Time{Time: retryAt}
 	}
+	return failed
+}
+
+// outputsRefused is the status when the outputs could not be written to the Secret, nil
+// where there was none.
+func outputsRefused(stack *v1.Stack, message string, secret *corev1.Secret, now time.Time) *v1.OutputsSecretStatus {
+	failed := outputsFailed(stack, message, stack.Generation, now.Add(stack.GetRetryInterval()))
+	identity := outputs.Identity(secret)
+	failed.Failure.Secret = &identity
 	return failed
 }
 

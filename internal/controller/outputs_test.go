@@ -329,6 +329,38 @@ func TestAWriteThatIsRefusedIsToldAndTriedAgain(t *testing.T) {
 	w.endReading(map[string]string{"token": `"hunter2"`})
 	w.expectNotReady(g, v1.OutputsFailedReason, `failed to create Secret default/out: secrets "out" is forbidden: webhook: "***" is weak`)
 	g.Expect(w.stack().Status.OutputsSecret.Failure.RetryAt).NotTo(BeNil())
+	started := w.runner.started
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(started), "that there is still no Secret is no news")
+}
+
+// A Secret that is immutable cannot be written until it is deleted, and then at once.
+func TestAnotherSecretThanTheOneThatWasRefusedIsWrittenAtOnce(t *testing.T) {
+	g := NewWithT(t)
+	w := written(t)
+	w.editSecret(func(s *corev1.Secret) { s.UID, s.Data = "uid-of-out", nil }) // the fake client gives no UID
+	w.edit(func(s *v1.Stack) { s.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour} })
+	inner := w.Client
+	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "out", errors.New("field is immutable"))
+	w.Client = interceptor.NewClient(inner.(client.WithWatch), interceptor.Funcs{
+		Update: func(context.Context, client.WithWatch, client.Object, ...client.UpdateOption) error { return refused },
+	})
+	w.mustReconcile()
+	g.Expect(w.operation()).To(Equal(run.ReadOutputs))
+	w.endReading(map[string]string{"token": `"hunter3"`})
+	started := w.runner.started
+	for range 3 {
+		w.mustReconcile()
+	}
+	w.expectNotReady(g, v1.OutputsFailedReason, "field is immutable")
+	g.Expect(w.runner.started).To(Equal(started), "the same Secret is tried when it is time")
+
+	g.Expect(inner.Delete(context.Background(), w.secret("out"))).To(Succeed())
+	w.mustReconcile()
+	g.Expect(w.operation()).To(Equal(run.ReadOutputs))
+	w.endReading(map[string]string{"token": `"hunter3"`})
+	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
+	g.Expect(w.secret("out").Data).To(HaveKeyWithValue("token", []byte("hunter3")))
 }
 
 func TestAnErrorOfTheAPIServerKeepsTheResult(t *testing.T) {

@@ -39,6 +39,17 @@ func Digest(secret *corev1.Secret, spec v1.OutputsSecret) (string, error) {
 	return "hmac-sha256:" + hex.EncodeToString(mac.Sum(nil)), nil
 }
 
+// Identity tells one Secret from another of the same name, and from none, which is
+// empty. It is shown in the status, where the UID cannot be: that is the key of digests.
+func Identity(secret *corev1.Secret) string {
+	if secret == nil {
+		return ""
+	}
+	mac := hmac.New(sha256.New, []byte(secret.UID))
+	mac.Write([]byte("identity")) //nolint:errcheck // A hash never fails.
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
 // orEmpty has nothing and no values be the same.
 func orEmpty[V any](values map[string]V) map[string]V {
 	if values == nil {
