@@ -158,6 +158,7 @@ type StackSpec struct {
 	// that to what the stack has.
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^(passphrase$|default$|(awskms|azurekeyvault|gcpkms|hashivault)://)')",message="must be passphrase, default, or the URL of a key: awskms://, azurekeyvault://, gcpkms:// or hashivault://"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*@')",message="has a user or a password, which everybody could read: give credentials in envRefs"
 	// +optional
 	SecretsProvider string `json:"secretsProvider,omitempty"`
 

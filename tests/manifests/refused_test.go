@@ -119,6 +119,7 @@ func refusedStacks() []refusal {
 		{"a backend that Pulumi does not have", "{stack: dev, programRef: {name: p}, backend: 'foo://x'}", `spec.backend: Invalid value: "foo://x": must be a URL that begins with https://`},
 		{"a backend that is a path", "{stack: dev, programRef: {name: p}, backend: ./state}", "spec.backend: Invalid value"},
 		{"a secrets provider that Pulumi does not have", "{stack: dev, programRef: {name: p}, secretsProvider: 'vault://x'}", `spec.secretsProvider: Invalid value: "vault://x": must be passphrase, default, or the URL of a key`},
+		{"a secrets provider with a password", "{stack: dev, programRef: {name: p}, secretsProvider: 'awskms://u:pw@key'}", "has a user or a password, which everybody could read: give credentials in envRefs"},
 		{"a secrets provider that only begins as one", "{stack: dev, programRef: {name: p}, secretsProvider: passphrases}", "spec.secretsProvider: Invalid value"},
 		{"a secret that is written twice", "{stack: dev, programRef: {name: p}, secrets: {a: x}, secretsRef: {a: {type: Literal, literal: {value: x}}}}", "secrets and secretsRef have the same key: remove one of the two"},
 		{"a secret in a ConfigMap as well", "{stack: dev, programRef: {name: p}, secrets: {a: x}, configRef: {a: {name: c, key: k}}}", "secrets and configRef have the same key"},
