@@ -43,7 +43,8 @@ func CheckBackend(backend string) error {
 // maskerOf makes the masker of a run: of what it was given as a secret, and of what
 // its program and the URL of its backend have in them.
 func maskerOf(r run.Run) *masker {
-	return newMasker(slices.Concat(givenSecrets(r), secretsOfProgram(r.Program.YAML), secretsOfBackend(r.Backend)))
+	return filteredMasker(slices.Collect(maps.Values(r.Secrets)),
+		slices.Concat(givenSecrets(r), secretsOfProgram(r.Program.YAML), secretsOfBackend(r.Backend)))
 }
 
 // givenSecrets are the secrets of the spec. Where one of them says which the backend

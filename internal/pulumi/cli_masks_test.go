@@ -55,6 +55,37 @@ func TestSecretsInTheErrorOfAProviderAreMasked(t *testing.T) {
 				return "config: {pw: {secret: true, default: CANARYvalue43}}\n" + l.thing("value: x") + careless(`"${pw}"`)
 			},
 		},
+		"a variable with secret config in it": {
+			canary: "CANARYtail45",
+			program: func(l *lab) string {
+				return "config: {user: {type: string, secret: true}}\n" + l.thing("value: x") + careless(`"db://zsadmin:CANARYtail45@x"`)
+			},
+			edit: func(r *run.Run) {
+				r.Secrets = map[string]string{"user": "zsadmin"}
+				r.Masks = []string{"db://zsadmin:CANARYtail45@x", "zsadmin"}
+			},
+		},
+		"a secret of the state with secret config in it": {
+			canary: "CANARYtail46",
+			program: func(l *lab) string {
+				return "config: {user: {type: string, secret: true}}\n" + l.thing(`secretValue: "${user}-CANARYtail46"`) + careless(`"${a.secretValue}"`)
+			},
+			edit: func(r *run.Run) {
+				r.Secrets = map[string]string{"user": "zsadmin"}
+				r.Masks = []string{"zsadmin"}
+			},
+		},
+		"what Go escapes": {
+			canary: "CANARYtail47",
+			program: func(l *lab) string {
+				return "config: {pw: {type: string, secret: true}}\n" + l.thing("value: x") + careless(`{"fn::toJSON": {p: "${pw}"}}`)
+			},
+			edit: func(r *run.Run) {
+				r.Secrets = map[string]string{"pw": "a\u00a0\"b\\CANARYtail47"}
+				r.Masks = []string{"a\u00a0\"b\\CANARYtail47"}
+			},
+			want: `no luck (input was "{\"p\":\"***\"}")`,
+		},
 		"a number": {
 			canary: "4711471147", forms: []string{"4.711471147e+09"},
 			program: func(l *lab) string {

@@ -60,12 +60,11 @@ type stepEvent struct {
 
 // events is what the engine has told of one operation. It is fed line by line.
 type events struct {
-	// mask is applied before a text is cut: half a secret is not found any more.
 	mask *masker
 	// hold, where it is set, gets the diagnostics, which are not to be logged as soon
 	// as they come, but for those that only inform, and whether it is an error or a
 	// warning.
-	hold func(line string, warns bool)
+	hold func(l toldLine, warns bool)
 	// began and ended bound the time in which the engine is at work, and a first
 	// signal is taken as a wish to stop.
 	began, ended bool
@@ -88,6 +87,8 @@ type events struct {
 // diagnostic is an error that the engine or the program reported.
 type diagnostic struct {
 	urn, text string
+	// told is what text is of.
+	told toldLine
 	// raw is the text before it was masked, to tell what it says: a secret may be
 	// any word. It is never shown.
 	raw string
@@ -128,8 +129,8 @@ func (e *events) read(line []byte) string {
 }
 
 func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
-	// Again after it is tidy: colours in the midst of a secret hide it from a mask.
-	text, raw := e.mask.apply(tidy(e.mask.apply(event.Message))), tidy(event.Message)
+	message := tell(event.Message)
+	raw := tidy(message.raw)
 	if raw == "" || event.Severity == "debug" || event.Ephemeral {
 		return ""
 	}
@@ -141,24 +142,24 @@ func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
 	}
 	printed := event.Severity == "info#err"
 	if event.Severity == "error" || printed {
-		e.keepError(diagnostic{urn: event.URN, text: text, raw: raw, printed: printed})
+		e.keepError(diagnostic{urn: event.URN, told: toldLine{text: message}, raw: raw, printed: printed})
 	}
 	switch name := event.Severity; {
 	case name == "info":
-		return about(event.URN, text)
+		return toldLine{urn: event.URN, text: message}.masked(e.mask)
 	case printed:
-		return e.later(about(event.URN, text), isErrorLine(raw))
+		return e.later(toldLine{urn: event.URN, text: message}, isErrorLine(raw))
 	default:
-		return e.later(about(event.URN, name+": "+strings.TrimPrefix(text, name+": ")), true)
+		return e.later(toldLine{urn: event.URN, lead: name + ": ", text: message}, true)
 	}
 }
 
 // later is what to log at once of a line that may be held back.
-func (e *events) later(line string, warns bool) string {
+func (e *events) later(l toldLine, warns bool) string {
 	if e.hold == nil {
-		return line
+		return l.masked(e.mask)
 	}
-	e.hold(line, warns)
+	e.hold(l, warns)
 	return ""
 }
 
@@ -167,25 +168,32 @@ func (e *events) later(line string, warns bool) string {
 func (e *events) keepError(d diagnostic) {
 	if d.printed && !isErrorLine(d.sign()) {
 		if last := len(e.errors) - 1; last >= 0 && e.errors[last].printed && strings.HasPrefix(d.sign(), " ") {
-			e.errors[last].text = cut(e.errors[last].text+"\n"+d.text, maxHeldLine)
-			e.errors[last].raw = cut(e.errors[last].raw+"\n"+d.raw, maxMessage)
+			kept := &e.errors[last]
+			kept.told.text = kept.told.text.and(d.told.text)
+			kept.text, kept.raw = kept.told.masked(e.mask), cut(kept.raw+"\n"+d.raw, maxMessage)
 		}
 		return
 	}
 	if len(e.errors) < maxErrors {
-		// More of the text than is shown: it is masked once more, and half a secret at
-		// its end would not be found.
-		d.text, d.raw = cut(d.text, maxHeldLine), cut(d.raw, maxMessage)
+		d.text, d.raw = d.told.masked(e.mask), cut(d.raw, maxMessage)
 		e.errors = append(e.errors, d)
 	}
 }
 
-func (e *events) readPolicy(event *apitype.PolicyEvent) string {
-	text := fmt.Sprintf("policy %s of %s: %s", event.PolicyName, event.PolicyPackName, e.mask.apply(tidy(e.mask.apply(event.Message))))
-	if event.EnforcementLevel == "mandatory" {
-		e.keepError(diagnostic{urn: event.ResourceURN, text: text})
+// remask masks the errors once more, with all that is known now.
+func (e *events) remask() {
+	for n := range e.errors {
+		e.errors[n].text = e.errors[n].told.masked(e.mask)
 	}
-	return e.later(about(event.ResourceURN, text), true)
+}
+
+func (e *events) readPolicy(event *apitype.PolicyEvent) string {
+	text := toldLine{lead: fmt.Sprintf("policy %s of %s: ", event.PolicyName, event.PolicyPackName), text: tell(event.Message)}
+	if event.EnforcementLevel == "mandatory" {
+		e.keepError(diagnostic{urn: event.ResourceURN, told: text})
+	}
+	text.urn = event.ResourceURN
+	return e.later(text, true)
 }
 
 func (e *events) readStart(event *stepEvent) string {

@@ -68,15 +68,3 @@ func plaintext(raw string) []string {
 	}
 	return []string{text}
 }
-
-// learn has the masker take out more secrets from now on, also from what it has
-// taken others out of before.
-func (m *masker) learn(secrets []string) {
-	for _, secret := range slices.Clone(secrets) {
-		if masked := m.apply(secret); masked != secret && strings.Trim(masked, "*") != "" {
-			secrets = append(secrets, masked)
-		}
-	}
-	m.learned = append(m.learned, secrets...)
-	m.later = newMasker(m.learned)
-}

@@ -18,15 +18,14 @@ const (
 	// is to stop.
 	readPatience = 30 * time.Second
 	stopPatience = 5 * time.Second
-	// maxHeld and maxHeldBytes bound the lines that wait for them, and maxHeldLine each.
+	// maxHeld and maxHeldBytes bound the lines that wait for them.
 	maxHeld      = 1000
 	maxHeldBytes = 1 << 20
-	maxHeldLine  = 16 << 10
 )
 
 // heldLines are lines that are not logged before the secrets of the state are known.
 type heldLines struct {
-	lines []string
+	lines []toldLine
 	bytes int
 	// left counts those that are left out.
 	left int
@@ -35,15 +34,15 @@ type heldLines struct {
 	warned bool
 }
 
-func (h *heldLines) add(line string, warns bool) {
+func (h *heldLines) add(l toldLine, warns bool) {
 	h.warned = h.warned || warns
-	line = cut(line, maxHeldLine)
-	if len(h.lines) >= maxHeld || h.bytes+len(line) > maxHeldBytes {
+	size := len(l.urn) + len(l.lead) + len(l.text.raw)
+	if len(h.lines) >= maxHeld || h.bytes+size > maxHeldBytes {
 		h.left++
 		return
 	}
-	h.lines = append(h.lines, line)
-	h.bytes += len(line)
+	h.lines = append(h.lines, l)
+	h.bytes += size
 }
 
 // disclose shows what the diagnostics of the run say, once the secrets of the state
@@ -59,8 +58,9 @@ func (s *session) disclose(ctx context.Context, last exit) {
 		}
 		s.mask.learn(secrets)
 	}
-	for _, line := range s.held.lines {
-		s.say(line)
+	s.events.remask()
+	for _, held := range s.held.lines {
+		s.say(held.masked(s.mask))
 	}
 	if s.held.left > 0 {
 		s.say(fmt.Sprintf("%d more lines of diagnostics are left out", s.held.left))

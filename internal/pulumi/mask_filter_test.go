@@ -1,0 +1,65 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/util/logging"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// Pulumi takes the secrets of the config out of what it tells, and must not hide a
+// longer secret by that.
+func TestASecretWithAnotherOneInItIsMasked(t *testing.T) {
+	for name, test := range map[string]struct {
+		config     []string
+		secret     string
+		text, want string
+	}{
+		"in the midst":                    {[]string{"admin"}, "postgres://admin:tail-b2@db/x", "at postgres://[secret]:tail-b2@db/x", "at ***"},
+		"as it was":                       {[]string{"admin"}, "postgres://admin:tail-b2@db/x", "at postgres://admin:tail-b2@db/x", "at ***"},
+		"at the start":                    {[]string{"admin"}, "admin-and-tail", "[secret]-and-tail", "***"},
+		"at the end":                      {[]string{"admin"}, "head-of-admin", "head-of-[secret].", "***."},
+		"twice":                           {[]string{"admin"}, "admin-or-admin-tail", "[secret]-or-[secret]-tail", "***"},
+		"two":                             {[]string{"admin", "tail"}, "admin-or-tail", "[secret]-or-[secret]", "***"},
+		"the shorter of two at one place": {[]string{"admin", "admin-or"}, "admin-or-tail", "[secret]-or-tail", "***"},
+		"the longer of two at one place":  {[]string{"admin", "admin-or"}, "admin-or-tail", "[secret]-tail", "***"},
+		"both of them":                    {[]string{"abc", "abcde"}, "abcde/abcde/tail", "[secret]/[secret]de/tail", "***"},
+		"all of it":                       {[]string{"admin"}, "admin", "[secret] and [secret].", "[secret] and [secret]."},
+		"all of it, and a newline":        {[]string{"admin"}, "admin\n", "[secret]\nb", "[secret]\nb"},
+		"in JSON":                         {[]string{`ad"min`}, `x{"p":"ad\"min-tail"}`, `x{"p":"[secret]-tail"}`, "***"},
+		"in a string in JSON":             {[]string{"admin"}, `ad"admin"-tail`, `"ad\"[secret]\"-tail"`, `"***"`},
+		"one that %q writes otherwise":    {[]string{"ad\x7fmin"}, "head-ad\x7fmin-tail", `"head-ad\x7fmin-tail"`, `"***"`},
+		"one that Pulumi does not filter": {[]string{"ad", "true"}, "head-ad-true-tail", "head-[secret]-true-tail", "head-[secret]-true-tail"},
+		"the line of another":             {[]string{"admin"}, "one line of admin\nand another", "one line of [secret]", "***"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := filteredMasker(test.config, []string{test.secret})
+			NewWithT(t).Expect(m.apply(test.text)).To(Equal(test.want))
+		})
+	}
+}
+
+// What is learned later, and what a run is given, is masked in the same way.
+func TestASecretOfTheStateWithOneOfTheConfigInItIsMasked(t *testing.T) {
+	g := NewWithT(t)
+	m := maskerOf(run.Run{Secrets: map[string]string{"user": "zsadmin"}, Masks: []string{"zsadmin"}})
+	m.learn([]string{"zsadmin-state-tail"})
+	g.Expect(m.apply("is [secret]-state-tail")).To(Equal("is ***"))
+}
+
+// The SDK has the very filter of the CLI.
+func TestTheFilterOfPulumi(t *testing.T) {
+	g := NewWithT(t)
+	config := []string{"zq-admin", `zq"quoted"`, "zq", "TRUE"}
+	logging.AddGlobalSecretFilter(config, secretText)
+	for _, secret := range []string{"pw zq-admin tail", `{"p":"zq\"quoted\" tail"}`, `pw zq"quoted" tail`, "pw zq-TRUE tail"} {
+		m := filteredMasker(config, []string{secret})
+		g.Expect(m.apply("<"+logging.FilterString(secret)+">")).To(Equal("<***>"), secret)
+	}
+}

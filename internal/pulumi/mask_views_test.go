@@ -1,0 +1,136 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	. "github.com/onsi/gomega"
+)
+
+// writers are the ways in which programs write a text within another one.
+func writers() map[string]func(string) string {
+	inner := func(text string) string { return text[1 : len(text)-1] }
+	escaped := func(text string) string {
+		var buffer bytes.Buffer
+		encoder := json.NewEncoder(&buffer)
+		encoder.SetEscapeHTML(false)
+		_ = encoder.Encode(text)
+		return inner(strings.TrimSpace(buffer.String()))
+	}
+	ascii := func(text, format string) string {
+		var out strings.Builder
+		for _, r := range escaped(text) {
+			if r < utf8.RuneSelf {
+				out.WriteRune(r)
+				continue
+			}
+			raw := []rune{r}
+			if r > 0xffff {
+				raw = []rune{0xd800 + (r-0x10000)>>10, 0xdc00 + (r-0x10000)&0x3ff}
+			}
+			for _, half := range raw {
+				fmt.Fprintf(&out, format, half)
+			}
+		}
+		return out.String()
+	}
+	return map[string]func(string) string{
+		"as it is":          func(text string) string { return text },
+		"JSON":              escaped,
+		"JSON for HTML":     quotedInJSON,
+		"JSON in ASCII":     func(text string) string { return ascii(text, `\u%04x`) },
+		"JSON in capitals":  func(text string) string { return ascii(text, `\u%04X`) },
+		"JSON with slashes": func(text string) string { return strings.ReplaceAll(ascii(text, `\u%04x`), "/", `\/`) },
+		"Go":                func(text string) string { return inner(strconv.Quote(text)) },
+		"Go in ASCII":       func(text string) string { return inner(strconv.QuoteToASCII(text)) },
+		"a query":           url.QueryEscape,
+		"a path":            url.PathEscape,
+	}
+}
+
+func TestAValueIsMaskedHoweverItIsWritten(t *testing.T) {
+	values := map[string]string{
+		"plain": "hunter2", "control": "canary\x01tail", "bell": "canary\abell", "vertical tab": "canary\vtail", "escape": "canary\x1b[31mred",
+		"delete": "canary\x7fdel", "no-break": "canary-\u00a0nb", "zero width": "canary-\u200bzw", "joined": "canary-👩‍👩‍👧",
+		"umlauts": "pässwörd-日本", "slashes": "a6/sl/ash", "quotes": "pw\"quo'te\\tail`tick", "HTML": "za9<b>&amp;", "percent": "za10%20%s%d",
+		"plus": "a+b c+d", "lines": "first line\nsecond line\n", "Windows": "first line\r\nsecond", "looks escaped": `tail\nback\u00e4`,
+		"short": "ä\"1", "JSON": `{"p":"quo\"te-tail"}`,
+	}
+	for name, value := range values {
+		m := newMasker([]string{value})
+		for first, write := range writers() {
+			for second, again := range writers() {
+				text := "(input was <" + again(write(value)) + ">)"
+				NewWithT(t).Expect(m.apply(text)).To(Or(Equal("(input was <***>)"), Equal("(input was <***\n>)"), Equal(`(input was <***\n>)`)),
+					"%s in %s, in %s: %s", name, first, second, text)
+			}
+		}
+	}
+}
+
+func TestBytesThatAreNoTextAreMasked(t *testing.T) {
+	g := NewWithT(t)
+	m := newMasker([]string{"\xff\xfeabcdef\x80"})
+	g.Expect(m.apply(`"\xff\xfeabcdef\x80"`)).To(Equal(`"***"`))
+	g.Expect(newMasker([]string{"zä8-pässwort"}).apply(`'z\xe48-p\xe4sswort'`)).To(Equal("'***'"), "as Python writes it")
+}
+
+func TestOnlyWhatIsEscapedIsMasked(t *testing.T) {
+	g := NewWithT(t)
+	m := newMasker([]string{`pw"1234`, "pw"})
+	g.Expect(m.apply(`C:\new\u00zz "pw\"1234" 100%zz\`)).To(Equal(`C:\new\u00zz "***" 100%zz\`))
+	g.Expect(m.apply(`\"pw\" \\\"pw\\\"`)).To(Equal(`\"***\" \\\"***\\\"`))
+}
+
+// FuzzViews: whatever is around it, no value is left that can be read back.
+func FuzzViews(f *testing.F) {
+	f.Add("hunter2", "a\\", "\\")
+	f.Add("pä\"ss\x7f", "%", "%2")
+	f.Fuzz(func(t *testing.T, value, before, after string) {
+		trimmed := strings.TrimSpace(value)
+		if len(trimmed) < shortMask || !utf8.ValidString(trimmed) || strings.Contains(trimmed, "*") {
+			return
+		}
+		m := newMasker([]string{value})
+		for name, write := range writers() {
+			// What is before may end in an escape itself.
+			text := write(before + "|" + trimmed + "|" + after)
+			if strings.Contains(m.apply(text), "|"+write(trimmed)+"|") {
+				t.Errorf("%q is in %q, as %s", trimmed, m.apply(text), name)
+			}
+		}
+	})
+}
+
+// A bundle of ten thousand lines, and a secret in each form.
+func BenchmarkMask(b *testing.B) {
+	lines := make([]string, 10_000)
+	for n := range lines {
+		lines[n] = base64.StdEncoding.EncodeToString([]byte(fmt.Sprintf("line %d of the bundle, which is long", n)))
+	}
+	values := []string{strings.Join(lines, "\n"), "hunter2"}
+	text := strings.Repeat(`{"a":"b\n\u00e4","c":"d%20e"} `, 500)
+	b.Run("making", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			filteredMasker([]string{"hunter2"}, values)
+		}
+	})
+	b.Run("applying", func(b *testing.B) {
+		m := newMasker(values)
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			m.apply(text)
+		}
+	})
+}

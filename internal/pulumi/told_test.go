@@ -1,0 +1,66 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// Half a secret is not found as what it is.
+func TestTheSecretThatATextIsCutInIsMasked(t *testing.T) {
+	one, two := strings.Repeat("A1b2C3d4", 1980), strings.Repeat("zlong-canary-", 200)
+	for name, test := range map[string]struct{ text, want string }{
+		"after another one":    {"is " + one + " " + two + " end", "is *** ***..."},
+		"in JSON in JSON":      {strings.ReplaceAll(fmt.Sprintf("%q", fmt.Sprintf("%q", one+"\n\"ü"+two)), "ü", `\\u00fc`), `"\"***...`},
+		"a few characters":     {one + strings.Repeat("x", maxTold-len(one)-5) + two, "***" + strings.Repeat("x", maxTold-len(one)-5) + "***..."},
+		"where nothing is cut": {"is " + two + " zlong-canary", "is *** zlong-canary"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m := newMasker(nil)
+			kept := tell(test.text)
+			g.Expect(len(kept.raw)).To(BeNumerically("<=", maxTold))
+			m.learn([]string{one, two, one + "\n\"ü" + two})
+			g.Expect(kept.masked(m)).To(Equal(test.want))
+		})
+	}
+}
+
+func TestATextIsNotCutInTheMidstOfACharacter(t *testing.T) {
+	for name, test := range map[string]struct{ end, kept string }{
+		"of several bytes":       {"ab日本", "ab"},
+		"of an escape":           {`ab\u00e4x`, "ab"},
+		"of one that is escaped": {`a\\\\u00e4x`, "a"},
+		"in a URL":               {"abc%C3%A4", "abc"},
+	} {
+		NewWithT(t).Expect(tell(strings.Repeat("x", maxTold-4)+test.end).raw).
+			To(Equal(strings.Repeat("x", maxTold-4)+test.kept), name)
+	}
+}
+
+func TestTextsTogetherAreBounded(t *testing.T) {
+	g := NewWithT(t)
+	both := tell("a").and(tell("b"))
+	g.Expect(both).To(Equal(told{raw: "a\nb"}))
+	for range 20 {
+		both = both.and(tell(strings.Repeat("x", 1000)))
+	}
+	g.Expect(len(both.raw)).To(Equal(maxTold))
+	g.Expect(both.isCut).To(BeTrue())
+}
+
+// The lines of a program that prints an error are told later, as one text.
+func TestASecretOverTheLinesOfAnErrorIsMasked(t *testing.T) {
+	g := NewWithT(t)
+	e := &events{mask: newMasker(nil)}
+	readAll(e, diagLine("info#err", "", "error: bad key\n  zl1-b3\n  zl2-b3"), diagLine("info#err", "", "  zl3-b3"))
+	e.mask.learn([]string{"zl1-b3\nzl2-b3\nzl3-b3\n"})
+	e.remask()
+	g.Expect(e.errors).To(HaveLen(1))
+	g.Expect(e.errors[0].text).To(Equal("error: bad key\n  ***\n  ***\n  ***"))
+}
