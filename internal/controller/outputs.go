@@ -7,9 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
@@ -162,8 +160,7 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 	}
 	secret, err := r.putSecret(ctx, stack, before, data)
 	if isRefused(err) {
-		message := withoutValues(err.Error(), data)
-		return outputsRefused(stack, message, before, now), nil
+		return outputsRefused(stack, err.Error(), before, now), nil
 	}
 	if err != nil {
 		return nil, err
@@ -191,7 +188,7 @@ func (r *StackReconciler) putSecret(ctx context.Context, stack *v1.Stack, before
 		if err := controllerutil.SetControllerReference(stack, secret, r.Client.Scheme()); err != nil {
 			return nil, fmt.Errorf("failed to own Secret %s/%s: %w", stack.Namespace, to.Name, err)
 		}
-		if err := r.Create(ctx, secret, fieldOwner); err != nil {
+		if err := hideValues(r.Create(ctx, secret, fieldOwner), data); err != nil {
 			return nil, fmt.Errorf("failed to create Secret %s/%s: %w", stack.Namespace, to.Name, err)
 		}
 		return secret, nil
@@ -201,7 +198,7 @@ func (r *StackReconciler) putSecret(ctx context.Context, stack *v1.Stack, before
 	if equality.Semantic.DeepEqual(before, secret) {
 		return secret, nil
 	}
-	if err := r.Update(ctx, secret, fieldOwner); err != nil {
+	if err := hideValues(r.Update(ctx, secret, fieldOwner), data); err != nil {
 		return nil, fmt.Errorf("failed to write Secret %s/%s: %w", stack.Namespace, to.Name, err)
 	}
 	return secret, nil
@@ -210,24 +207,6 @@ func (r *StackReconciler) putSecret(ctx context.Context, stack *v1.Stack, before
 // isRefused tells of an error that the same write would have again.
 func isRefused(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
-}
-
-// maxRefusal bounds what is told of the words of an API server, or of a webhook.
-const maxRefusal = 1024
-
-// withoutValues takes the values out of what an API server, or a webhook of
-// somebody, has said of them.
-func withoutValues(message string, data map[string][]byte) string {
-	const shortest = 4 // what is shorter is found in any text
-	for _, key := range slices.Sorted(maps.Keys(data)) {
-		if len(data[key]) >= shortest {
-			message = strings.ReplaceAll(message, string(data[key]), "***")
-		}
-	}
-	if len(message) > maxRefusal {
-		message = strings.ToValidUTF8(message[:maxRefusal], "") + "..."
-	}
-	return message
 }
 
 // announceOutputs tells what became of the outputs. That they were written by the

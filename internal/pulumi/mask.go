@@ -31,6 +31,10 @@ type masker struct {
 	late *lateMasker
 }
 
+// Mask takes the values out of a text that Pulumi has nothing to do with, as they are
+// taken out of what it prints.
+func Mask(text string, values []string) string { return newMasker(values).apply(text) }
+
 // newMasker makes a masker of the values for texts that Pulumi has not filtered.
 func newMasker(values []string) *masker { return filteredMasker(nil, values) }
 

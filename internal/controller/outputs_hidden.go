@@ -1,0 +1,41 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+)
+
+// maxRefusal bounds what is told of the words of an API server, or of a webhook.
+const maxRefusal = 1024
+
+// hiddenError is an error of an API server about a Secret. It is told from others as
+// what it was, and says nothing of the values.
+type hiddenError struct {
+	error
+	text string
+}
+
+func (e *hiddenError) Error() string { return e.text }
+
+func (e *hiddenError) Unwrap() error { return e.error }
+
+// hideValues takes the values out of what an API server, or an admission policy or a
+// webhook of somebody, has said of them. These see them in base64.
+func hideValues(err error, data map[string][]byte) error {
+	if err == nil {
+		return nil
+	}
+	values := make([]string, 0, len(data))
+	for _, value := range data {
+		values = append(values, string(value))
+	}
+	text := pulumi.Mask(err.Error(), values)
+	if len(text) > maxRefusal {
+		text = strings.ToValidUTF8(text[:maxRefusal], "") + "..."
+	}
+	return &hiddenError{error: err, text: text}
+}

@@ -1,0 +1,80 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+func TestTheValuesOfOutputsAreHidden(t *testing.T) {
+	secrets := schema.GroupResource{Resource: "secrets"}
+	data := map[string][]byte{"token": []byte("canary-token"), "all": []byte(`{"p":"canary-token-and-tail"}`), "id": []byte("ab")}
+	for name, test := range map[string]struct{ said, want string }{
+		"as they are":       {"token canary-token, ab", "token ***, ***"},
+		"the longest first": {`is {"p":"canary-token-and-tail"}`, "is ***"},
+		"a part":            {"is canary-token-and-tail", "is ***"},
+		"in base64":         {"data.token: value " + base64.StdEncoding.EncodeToString(data["token"]) + " is not allowed", "data.token: value *** is not allowed"},
+		"in JSON":           {fmt.Sprintf("%q", data["all"]), `"***"`},
+		"none":              {"no room", "no room"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			err := fmt.Errorf("failed to create Secret a/b: %w", hideValues(apierrors.NewForbidden(secrets, "out", errors.New(test.said)), data))
+			g.Expect(err.Error()).To(HaveSuffix(test.want))
+			g.Expect(isRefused(err)).To(BeTrue())
+		})
+	}
+	g := NewWithT(t)
+	g.Expect(hideValues(nil, data)).To(Succeed())
+	long := hideValues(errors.New(strings.Repeat("x", 2*maxRefusal)), data)
+	g.Expect(len(long.Error())).To(BeNumerically("<=", maxRefusal+len("...")))
+}
+
+// saying is an API server that refuses all Secrets, and says so with their values.
+type saying struct {
+	client.Client
+	refuse func(error) error
+}
+
+func (s saying) Create(_ context.Context, o client.Object, _ ...client.CreateOption) error {
+	return s.refuse(fmt.Errorf("value %q", base64.StdEncoding.EncodeToString(o.(*corev1.Secret).Data["token"])))
+}
+
+func (s saying) Update(ctx context.Context, o client.Object, _ ...client.UpdateOption) error {
+	return s.Create(ctx, o)
+}
+
+func TestNoErrorOfWritingOutputsHasAValueInIt(t *testing.T) {
+	data := map[string][]byte{"token": []byte("canary-token")}
+	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: "default", UID: "1"},
+		Spec: v1.StackSpec{WriteOutputsToSecret: &v1.OutputsSecret{Name: "out"}}}
+	for name, refuse := range map[string]func(error) error{
+		"a policy":               func(err error) error { return apierrors.NewForbidden(schema.GroupResource{}, "out", err) },
+		"a webhook that is away": func(err error) error { return apierrors.NewInternalError(err) },
+		"a conflict":             func(err error) error { return apierrors.NewConflict(schema.GroupResource{}, "out", err) },
+	} {
+		for _, before := range []*corev1.Secret{nil, {ObjectMeta: metav1.ObjectMeta{Name: "out", Namespace: "default"}}} {
+			g := NewWithT(t)
+			w := newWorld(t)
+			r := &StackReconciler{Client: saying{w.Client, refuse}}
+			_, err := r.putSecret(t.Context(), stack, before, data)
+			g.Expect(err).To(MatchError(ContainSubstring(`value "***"`)), name)
+			g.Expect(apierrors.ReasonForError(err)).To(Equal(apierrors.ReasonForError(refuse(errors.New("x")))), name)
+		}
+	}
+}
