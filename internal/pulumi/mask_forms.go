@@ -4,7 +4,7 @@
 package pulumi
 
 import (
-	"encoding/base64"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,12 +46,10 @@ func formsOf(value secretValue, add func(form string, asWord bool)) {
 		add(trimmed, true)
 		return
 	}
-	for _, text := range []string{value.text, trimmed} {
+	for _, text := range slices.Compact([]string{value.text, trimmed}) {
 		add(text, false)
-		for _, encoding := range []*base64.Encoding{
-			base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding,
-		} {
-			add(encoding.EncodeToString([]byte(text)), false)
+		for _, encoded := range base64Forms(text) {
+			add(encoded, false)
 		}
 	}
 	for _, number := range numberForms(trimmed) {
