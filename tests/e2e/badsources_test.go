@@ -192,8 +192,6 @@ func TestADirThatCannotBeUsedIsReported(t *testing.T) {
 	}{
 		"missing":             {"nowhere", []string{`dir "nowhere" is not in the artifact`, `has "app/"`}},
 		"a file":              {"app/Pulumi.yaml", []string{`dir "app/Pulumi.yaml" is a file`}},
-		"above the artifact":  {"../..", []string{`dir "../.." leads out of the artifact`}},
-		"hidden way out":      {"app/../../../..", []string{"leads out of the artifact"}},
 		"absolute":            {"/etc", []string{`dir "/etc" is not in the artifact`}},
 		"without Pulumi.yaml": {"", []string{"no Pulumi.yaml", "dir must name the directory that holds it"}},
 	} {
@@ -217,4 +215,15 @@ func TestADirThatCannotBeUsedIsReported(t *testing.T) {
 			u.awaitReady(stack)
 		})
 	}
+}
+
+func TestADirThatLeadsOutStalls(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	u.publishFiles("v1", in("app", project("lab", oneThing("one"))))
+	stack := u.stack(from("ExternalArtifact", "app/../../../.."))
+	u.apply(stack)
+	u.awaitStalled(stack, v1.InvalidSpecReason, "spec.fluxSource.dir: leads out of the source")
+	edit(u, stack, func(s *v1.Stack) { s.Spec.FluxSource.Dir = "app" })
+	u.awaitReady(stack)
 }

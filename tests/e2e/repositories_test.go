@@ -145,7 +145,7 @@ func TestAWrongPasswordIsToldAndNotShown(t *testing.T) {
 	user := literal("somebody")
 	stack := u.stack(onBranch(guarded.URLOf(repo), &v1.GitAuth{BasicAuth: &v1.GitBasicAuth{UserName: user, Password: secretKey("git", "password")}}))
 	u.apply(stack)
-	u.awaitFailure(stack, meta.ArtifactFailedReason, "source 'GitRepository/"+u.namespace+"/app' has no artifact", "authentication required")
+	u.awaitFailure(stack, meta.ArtifactFailedReason, "source 'GitRepository/"+u.namespace+"/app' cannot fetch", "authentication required")
 	for _, event := range u.events(u, stack.Name) {
 		u.Expect(event.Message).NotTo(ContainSubstring(gitPassword))
 	}

@@ -116,7 +116,7 @@ func TestARequestDuringARunIsAnsweredByTheNext(t *testing.T) {
 func TestAStackThatIsLockedByAnotherIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
-	u.apply(u.program(oneThing("one", "delays: {create: 6s}")))
+	u.apply(u.program(oneThing("one", "delays: {create: 15s}")))
 	first := u.stack(fromProgram)
 	u.apply(first)
 	u.awaitJournal("create", "begin", "a")
