@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 
+	fluxmeta "github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -70,14 +72,14 @@ func (w *sourceWatches) ensure(kind string) error {
 }
 
 // sourceChangedPredicate passes what may change what is run: another artifact,
-// or a source that is gone. A source changes its status far more often than
-// that.
+// or a source that is gone; and why one has no artifact, which its Stacks tell. A
+// source changes its status far more often than that.
 func sourceChangedPredicate() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, okBefore := e.ObjectOld.(sourcev1.Source)
 			after, okAfter := e.ObjectNew.(sourcev1.Source)
-			return okBefore && okAfter && (artifactChanged(before, after) || keptChanged(e.ObjectOld, e.ObjectNew))
+			return okBefore && okAfter && (artifactChanged(before, after) || faultChanged(before, after) || keptChanged(e.ObjectOld, e.ObjectNew))
 		},
 	}
 }
@@ -88,4 +90,13 @@ func artifactChanged(before, after sourcev1.Source) bool {
 		return a != b
 	}
 	return a.Revision != b.Revision || a.Digest != b.Digest
+}
+
+// faultChanged tells whether a source without an artifact says another thing of why it
+// has none.
+func faultChanged(before, after sourcev1.Source) bool {
+	a, okBefore := before.(conditions.Getter)
+	b, okAfter := after.(conditions.Getter)
+	return okBefore && okAfter && after.GetArtifact() == nil && conditions.IsFalse(b, fluxmeta.ReadyCondition) &&
+		conditions.GetMessage(a, fluxmeta.ReadyCondition) != conditions.GetMessage(b, fluxmeta.ReadyCondition)
 }
