@@ -104,6 +104,9 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 		if apierrors.IsNotFound(err) {
 			return r.unwatched(ctx, req)
 		}
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: conflictRetry}, nil // the object has changed
+		}
 		return ctrl.Result{}, err
 	}
 	defer func() { r.RecordDuration(ctx, stack, started) }()
@@ -155,7 +158,8 @@ const conflictRetry = 100 * time.Millisecond
 // the API server: in a stale copy a run that has been absorbed and forgotten
 // would look like one that was lost. So is one that has none while the runner has a
 // result for it. When it has none there either, the result was absorbed by a write
-// whose answer was lost, and nobody else makes the runner forget it.
+// whose answer was lost, or it is of an object before this one, and nobody else makes
+// the runner forget it.
 func (r *StackReconciler) get(ctx context.Context, req ctrl.Request, stack *v1.Stack) error {
 	if err := r.Get(ctx, req.NamespacedName, stack); err != nil {
 		return err
@@ -168,7 +172,7 @@ func (r *StackReconciler) get(ctx context.Context, req ctrl.Request, stack *v1.S
 		return err
 	}
 	if stack.Status.Run == nil && kept {
-		r.Runner.Abandon(req.Namespace, req.Name)
+		return r.abandonTo(ctx, stack)
 	}
 	return nil
 }

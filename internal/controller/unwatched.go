@@ -22,7 +22,8 @@ func (r *StackReconciler) unwatched(ctx context.Context, req ctrl.Request) (ctrl
 	stack := &v1.Stack{}
 	err := r.APIReader.Get(ctx, req.NamespacedName, stack)
 	if apierrors.IsNotFound(err) {
-		r.Runner.Abandon(req.Namespace, req.Name)
+		stack.Namespace, stack.Name = req.Namespace, req.Name
+		r.abandon(ctx, stack)
 		return ctrl.Result{}, nil
 	}
 	if err != nil {
@@ -48,7 +49,7 @@ func (r *StackReconciler) handOver(ctx context.Context, stack *v1.Stack) error {
 	if recorded == nil {
 		// The result was absorbed by a write whose answer was lost, or the object was
 		// made anew.
-		r.Runner.Abandon(stack.Namespace, stack.Name)
+		r.abandon(ctx, stack)
 		return nil
 	}
 	if recorded.Holder != r.Holder {
