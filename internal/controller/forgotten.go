@@ -58,6 +58,9 @@ func leftEvents(stack *v1.Stack, seen *observed) []notice {
 		why := ""
 		if seen.Problem != nil {
 			why = ", as a recovery was not possible: " + seen.Problem.Message
+		} else if last := stack.Status.LastUpdate; last != nil && last.Type == v1.UpdateTypeRefresh && last.State == v1.UpdateFailed {
+			// It names what is open, where the status does not.
+			why = "; the last recovery failed: " + strings.TrimSuffix(last.Message, wayOut(stack))
 		}
 		left = append(left, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: fmt.Sprintf(
 			"The Stack was let go without having recovered from run %s, which was interrupted: stack %s may be left locked, "+

@@ -49,6 +49,12 @@ func TestARecoveryTellsOfWhatTheStateHasForgotten(t *testing.T) {
 	recovery.Operation, recovery.ClearPendingCreates = run.Recover, true
 	result := l.do(t.Context(), recovery)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(result.Forgotten).To(BeEmpty(), "nobody has told of it before")
+	l.Expect(result.UnknownCreates).To(ConsistOf(HaveSuffix("lab:index:Thing::a")))
+	recovery.UnknownCreates = result.UnknownCreates
+	recovery.ID += "-again"
+	result = l.do(t.Context(), recovery)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(result.Forgotten).To(ConsistOf(HaveSuffix("lab:index:Thing::a")))
 	l.Expect(result.UnknownCreates).To(BeEmpty())
 	l.Expect(l.state()).NotTo(ContainSubstring("pending_operations"))

@@ -78,6 +78,9 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 		end.unread, end.disk = s.unreadLocks(), dir.probe()
 	}
 	outcome, message := judge(end)
+	if outcome != run.Succeeded {
+		message += s.openText()
+	}
 	result.Outcome, result.Message = outcome, cut(s.mask.apply(message), maxMessage)
 	if s.checking {
 		// What the events tell of was not done.
@@ -132,6 +135,9 @@ type session struct {
 	// pending are the creations in flight that the state or an earlier run tells
 	// of, for a recovery.
 	pending []string
+	// inFlight are the creations that the state tells of, where it is not known that
+	// they are nobody's: who has the lock may be at work on them.
+	inFlight []string
 	// held are the diagnostics that are yet to be logged.
 	held heldLines
 	// plain are the outputs that were wanted in plain.

@@ -6,7 +6,6 @@ package pulumi
 import (
 	"context"
 	"os"
-	"slices"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -22,6 +21,9 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 			return exit{}, err
 		}
 		s.readInterrupted(s.dir.of(lost.ID))
+	}
+	if unknown := s.unknown(); len(unknown) > 0 {
+		s.tellUnknown(unknown) // those that nothing but the files of the run tell of
 	}
 	free, err := s.removeLocks()
 	if err != nil {
@@ -48,14 +50,13 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 // settle settles what was in flight. Without anything of that kind, and with free
 // saying that no lock can be left, the state is as it should be.
 func (s *session) settle(ctx context.Context, free bool) (exit, error) {
+	s.inFlight = nil
 	before, last, err := s.export(ctx)
 	if err != nil || last.code != 0 {
 		return last, err
 	}
-	if s.run.ClearPendingCreates {
-		// The refresh clears them in the state. Named before: nobody could any more, if
-		// this is killed after it.
-		s.pending = append(s.pending, before.creates...)
+	clears := s.clears(before.creates)
+	if clears {
 		for _, urn := range s.unknown() {
 			s.say("forgetting a creation of unknown outcome: " + urn)
 		}
@@ -70,8 +71,9 @@ func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 	if !again {
 		targets = before.targets()
 	}
-	if last, err = s.refresh(ctx, targets); err != nil || last.code != 0 {
+	if last, err = s.refresh(ctx, targets, clears); err != nil || last.code != 0 {
 		s.unsettled = s.events.began
+		s.noteInFlight(before.creates)
 		return last, err
 	}
 	// Once more, as another process may have been at work before the refresh.
@@ -82,9 +84,9 @@ func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 
 // refresh looks at the targets, or at all there is. It does so only where it has
 // to: what was changed behind Pulumi's back is not for a recovery to take in.
-func (s *session) refresh(ctx context.Context, targets []string) (exit, error) {
+func (s *session) refresh(ctx context.Context, targets []string, clears bool) (exit, error) {
 	operation := append([]string{"refresh"}, targetFlags(run.Options{Targets: targets})...)
-	if s.run.ClearPendingCreates {
+	if clears {
 		operation = append(operation, "--clear-pending-creates")
 	}
 	if s.run.Options.RunProgram {
@@ -100,22 +102,6 @@ func (s *session) export(ctx context.Context) (state, exit, error) {
 	}
 	read, err := readState(s.dir.state())
 	return read, last, err
-}
-
-// unknownCreates are the creations of which nobody knows the outcome, sorted, and
-// those that are forgotten. What a recovery was to forget that has failed stays to
-// be told of by the next one: the state may not have it any more.
-func (s *session) unknownCreates(outcome run.Outcome) (unknown, forgotten []string) {
-	if s.run.ClearPendingCreates && outcome == run.Succeeded {
-		return nil, s.unknown()
-	}
-	return s.unknown(), nil
-}
-
-func (s *session) unknown() []string {
-	unknown := slices.Concat(s.events.unknownCreates(s.stopped), s.pending, s.run.UnknownCreates)
-	slices.Sort(unknown)
-	return slices.Compact(unknown)
 }
 
 // readInterrupted reads what the run told before it was interrupted. The files are

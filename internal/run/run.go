@@ -93,7 +93,9 @@ type Run struct {
 	// UnknownCreates are the creations of unknown outcome that are known already,
 	// as URNs.
 	UnknownCreates []string
-	// ClearPendingCreates has a Recover forget creations of unknown outcome.
+	// ClearPendingCreates has a Recover forget creations of unknown outcome, where all
+	// that it finds are in UnknownCreates. Otherwise it forgets none and tells of all: what
+	// it has cleared in the state nobody could name any more, if it did not live to tell.
 	ClearPendingCreates bool
 	// Known is the project of the last update that succeeded. Where there was one
 	// the stack must be in the backend, and the project must be the same: anything

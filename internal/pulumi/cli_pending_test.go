@@ -1,0 +1,96 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"encoding/json"
+	"maps"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// inFlight writes into the state that operations were in flight, by the names of the things, when somebody died. What
+// is not in the state is made of a.
+func (b beside) inFlight(operations map[string]string) {
+	b.Helper()
+	var file map[string]any
+	b.Expect(json.Unmarshal([]byte(b.state()), &file)).To(Succeed())
+	latest := file["checkpoint"].(map[string]any)["latest"].(map[string]any)
+	known := map[string]map[string]any{}
+	for _, resource := range latest["resources"].([]any) {
+		known[resource.(map[string]any)["urn"].(string)] = resource.(map[string]any)
+	}
+	var pending []any
+	for name, operation := range operations {
+		resource, ok := known[urnOf(name)]
+		if !ok {
+			resource = maps.Clone(known[urnOf("a")])
+			resource["urn"] = urnOf(name)
+			delete(resource, "id")
+			delete(resource, "outputs")
+		}
+		pending = append(pending, map[string]any{"resource": resource, "type": operation})
+	}
+	latest["pending_operations"] = pending
+	text, err := json.Marshal(file)
+	b.Expect(err).NotTo(HaveOccurred())
+	writeTree(b.T, b.backend, map[string]string{".pulumi/stacks/demo/dev.json": string(text)})
+}
+
+// left is a run that has died with an update of a, whose read takes its time, and a creation in flight.
+func (b beside) left(read string) run.Run {
+	b.Helper()
+	b.Expect(b.do(b.Context(), b.update(b.thing("value: x\n      delays: {read: "+read+"}"))).Outcome).To(Equal(run.Succeeded))
+	lost, _ := b.lost()
+	b.inFlight(map[string]string{"a": "updating", "lost": "creating"})
+	return lost
+}
+
+// What a refresh has cleared in the state nobody could name any more, if it did not live to tell.
+func TestARecoveryForgetsNothingThatIsNotNamed(t *testing.T) {
+	b := newBeside(t)
+	clearing := b.recovery(b.left("4s"))
+	clearing.ClearPendingCreates = true
+	b.Expect(b.killed(clearing, "pulumi").Outcome).To(Equal(run.Failed))
+
+	again := b.recovery(clearing)
+	again.ClearPendingCreates = true
+	again.Interrupted = append(clearing.Interrupted, again.Interrupted...)
+	result := b.do(t.Context(), again)
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(result.UnknownCreates).To(Equal([]string{urnOf("lost")}))
+	b.Expect(result.Forgotten).To(BeEmpty())
+	b.Expect(b.state()).To(ContainSubstring("pending_operations"))
+
+	forget := b.update("")
+	forget.Operation, forget.ClearPendingCreates, forget.UnknownCreates = run.Recover, true, result.UnknownCreates
+	result = b.do(t.Context(), forget)
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(result.UnknownCreates).To(BeEmpty())
+	b.Expect(result.Forgotten).To(Equal([]string{urnOf("lost")}))
+	b.Expect(b.state()).NotTo(ContainSubstring("pending_operations"))
+}
+
+// Who deletes the Stack, or suspends it, has to know what is open.
+func TestARecoveryThatFailsNamesTheCreationsInFlight(t *testing.T) {
+	t.Run("in its refresh", func(t *testing.T) {
+		b := newBeside(t)
+		result := b.killed(b.recovery(b.left("60s")), "pulumi-resource")
+		b.Expect(result.Outcome).To(Equal(run.Failed), result.Message)
+		b.Expect(result.UnknownCreates).To(Equal([]string{urnOf("lost")}))
+		b.Expect(result.Message).To(ContainSubstring("it is not known whether these resources were created: " + urnOf("lost")))
+	})
+	t.Run("at a lock whose holder may be at work on them", func(t *testing.T) {
+		b := newBeside(t)
+		lost := b.left("0s")
+		b.lock("other.json", "elsewhere", 7)
+		result := b.do(t.Context(), b.recovery(lost))
+		b.Expect(result.Outcome).To(Equal(run.Locked), result.Message)
+		b.Expect(result.UnknownCreates).To(BeEmpty())
+		b.Expect(result.Message).To(And(ContainSubstring("bob@elsewhere"), HaveSuffix(" in flight in the state, of the interrupted run or of somebody else: "+urnOf("lost"))))
+	})
+}
