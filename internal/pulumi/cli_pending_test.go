@@ -6,11 +6,15 @@ package pulumi
 import (
 	"encoding/json"
 	"maps"
+	"os"
+	"slices"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
 // inFlight writes into the state that operations were in flight, by the names of the things, when somebody died. What
@@ -50,6 +54,14 @@ func (b beside) left(read string) run.Run {
 	return lost
 }
 
+// reads waits until the provider has begun to read the thing.
+func (b beside) reads(name string) {
+	b.Eventually(func() (bool, error) {
+		journal, err := cloud.Open(b.cloud).Journal()
+		return slices.ContainsFunc(journal, func(e cloud.Entry) bool { return e.Op == cloud.Read && e.Name == name }), err
+	}).WithTimeout(30 * time.Second).Should(BeTrue())
+}
+
 // What a refresh has cleared in the state nobody could name any more, if it did not live to tell.
 func TestARecoveryForgetsNothingThatIsNotNamed(t *testing.T) {
 	b := newBeside(t)
@@ -73,6 +85,36 @@ func TestARecoveryForgetsNothingThatIsNotNamed(t *testing.T) {
 	b.Expect(result.UnknownCreates).To(BeEmpty())
 	b.Expect(result.Forgotten).To(Equal([]string{urnOf("lost")}))
 	b.Expect(b.state()).NotTo(ContainSubstring("pending_operations"))
+}
+
+// The CLI that runs the program in a refresh drops what was in flight from the state before it has looked at it.
+func TestALookThatWasInterruptedIsTakenAgain(t *testing.T) {
+	for name, lose := range map[string]bool{"with its files": false, "and whose files are lost": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBeside(t)
+			program := b.thing("value: x", "value: x\n      delays: {read: 4s}")
+			b.Expect(b.do(t.Context(), b.update(program)).Outcome).To(Equal(run.Succeeded))
+			b.inFlight(map[string]string{"a": "updating", "b": "updating"})
+			b.drift("b", "half done")
+			look := b.update(program)
+			look.Look, look.Options.RunProgram = true, true
+			b.Expect(b.killedAfter(look, "pulumi", func() { b.reads("b") }).Interrupted).To(BeTrue())
+			b.Expect(b.state()).NotTo(Or(ContainSubstring("pending_operations"), ContainSubstring("half done")))
+			recovery := b.recovery(look)
+			recovery.Look, recovery.Options.RunProgram, recovery.Program = true, true, look.Program
+			if lose {
+				b.Expect(os.RemoveAll(string(b.of(look.ID)))).To(Succeed())
+				for _, lock := range b.locks() {
+					b.Expect(os.Remove(lock)).To(Succeed())
+				}
+			}
+			b.newCalls()
+			result := b.do(t.Context(), recovery)
+			b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+			b.Expect(b.newCalls()).To(Equal([]string{"stack export", "refresh", "stack export"}))
+			b.Expect(b.state()).To(ContainSubstring("half done"))
+		})
+	}
 }
 
 // Who deletes the Stack, or suspends it, has to know what is open.

@@ -59,10 +59,15 @@ func (b beside) recovery(lost run.Run) run.Run {
 // killed does a run whose processes of the name are killed when the provider has begun what the run is to do.
 func (b beside) killed(r run.Run, name string) run.Result {
 	b.Helper()
+	return b.killedAfter(r, name, b.begun)
+}
+
+func (b beside) killedAfter(r run.Run, name string, begun func()) run.Result {
+	b.Helper()
 	b.Expect(os.RemoveAll(filepath.Join(b.cloud, "journal.jsonl"))).To(Succeed())
 	results := make(chan run.Result, 1)
 	go func() { results <- b.do(b.Context(), r) }()
-	b.begun()
+	begun()
 	found, err := marked(r.ID)
 	b.Expect(err).NotTo(HaveOccurred())
 	for _, process := range found {

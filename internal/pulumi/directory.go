@@ -20,6 +20,7 @@ import (
 //	stdout, stderr what the CLI prints
 //	pids           the numbers of the CLI processes, as they stand in a lock
 //	backend        what may be told of the backend
+//	settling       is there while what was in flight in the stack is being settled
 //	state.json     the state, when it is looked into
 type Directory string
 
@@ -37,6 +38,7 @@ func (d Directory) stdout() string     { return filepath.Join(string(d), "stdout
 func (d Directory) stderr() string     { return filepath.Join(string(d), "stderr") }
 func (d Directory) pids() string       { return filepath.Join(string(d), "pids") }
 func (d Directory) backend() string    { return filepath.Join(string(d), "backend") }
+func (d Directory) settling() string   { return filepath.Join(string(d), "settling") }
 func (d Directory) state() string      { return filepath.Join(string(d), "state.json") }
 
 // of returns the directory of another run, which lies beside this one.
@@ -67,11 +69,11 @@ func (d Directory) probe() error {
 // Clear removes all that a run put into the directory, but not what its caller
 // keeps there.
 func (d Directory) Clear() error {
-	return errors.Join(d.ClearBulk(), remove(d.events(), d.pids(), d.backend()))
+	return errors.Join(d.ClearBulk(), remove(d.events(), d.pids(), d.backend(), d.settling()))
 }
 
 // ClearBulk leaves what a recovery from the run would read: its events, the numbers
-// of its processes, and its backend.
+// of its processes, its backend, and whether it was settling the stack.
 func (d Directory) ClearBulk() error {
 	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state())
 }

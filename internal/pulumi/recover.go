@@ -5,7 +5,11 @@ package pulumi
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -61,9 +65,7 @@ func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 			s.say("forgetting a creation of unknown outcome: " + urn)
 		}
 	}
-	// The first snapshot of a refresh drops the operations that were in flight. One
-	// that did not get to its end leaves nothing to tell what it was about.
-	again := len(s.run.Interrupted) > 1
+	again := s.again()
 	if free && before.settled() && !again {
 		return last, nil
 	}
@@ -76,6 +78,9 @@ func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 		s.noteInFlight(before.creates)
 		return last, err
 	}
+	if err := remove(s.dir.settling()); err != nil {
+		return last, workspaceError{err}
+	}
 	// Once more, as another process may have been at work before the refresh.
 	after, last, err := s.export(ctx)
 	s.pending = append(s.pending, after.creates...)
@@ -85,6 +90,9 @@ func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 // refresh looks at the targets, or at all there is. It does so only where it has
 // to: what was changed behind Pulumi's back is not for a recovery to take in.
 func (s *session) refresh(ctx context.Context, targets []string, clears bool) (exit, error) {
+	if err := os.WriteFile(s.dir.settling(), nil, 0o600); err != nil {
+		return exit{}, workspaceError{fmt.Errorf("noting that the stack is being settled: %w", err)}
+	}
 	operation := append([]string{"refresh"}, targetFlags(run.Options{Targets: targets})...)
 	if clears {
 		operation = append(operation, "--clear-pending-creates")
@@ -102,6 +110,22 @@ func (s *session) export(ctx context.Context) (state, exit, error) {
 	}
 	read, err := readState(s.dir.state())
 	return read, last, err
+}
+
+// again tells that a refresh which was to settle what was in flight may not have got
+// to its end. Its first snapshot drops the operations that were in flight, and nothing
+// tells any more what they were about. A run that was to look may have made the stack
+// itself, which is known only by its files.
+func (s *session) again() bool {
+	return slices.ContainsFunc(s.run.Interrupted, func(lost run.Interrupted) bool {
+		dir := s.dir.of(lost.ID)
+		return lost.Operation == run.Recover || exists(dir.settling()) || (s.run.Look && !exists(dir.backend()))
+	})
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // readInterrupted reads what the run told before it was interrupted. The files are

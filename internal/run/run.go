@@ -172,6 +172,8 @@ type PlainOutputs struct {
 type Interrupted struct {
 	// ID of the run.
 	ID string
+	// Operation that it was to do.
+	Operation Operation
 	// Host that it was on. Its holder is proven to be gone, or has itself seen that
 	// Pulumi was ended by force, and lives on.
 	Host string
