@@ -272,6 +272,11 @@ type ProjectInfo struct {
 	// not made anew, and not taken for destroyed.
 	// +optional
 	UpdatedElsewhere bool `json:"updatedElsewhere,omitempty"`
+	// LockedElsewhere: a run has met the lock of somebody else. Whoever had it may have
+	// died since, and left operations in flight: the next run settles them before it
+	// does anything, and names creations of unknown outcome, as the first run does.
+	// +optional
+	LockedElsewhere bool `json:"lockedElsewhere,omitempty"`
 }
 
 // StackStatus is what the controller has seen and done.

@@ -98,8 +98,9 @@ func absorbProject(stack *v1.Stack, result *run.Result) {
 	info := &v1.ProjectInfo{Name: result.Project.Name, Runtime: result.Project.Runtime, Backend: result.Backend}
 	if before := stack.Status.ProjectInfo; before != nil {
 		info.Backend = cmp.Or(info.Backend, before.Backend)
-		info.UpdatedElsewhere = before.UpdatedElsewhere
+		info.UpdatedElsewhere, info.LockedElsewhere = before.UpdatedElsewhere, before.LockedElsewhere
 	}
+	noteLock(info, result)
 	stack.Status.ProjectInfo = info
 }
 

@@ -41,12 +41,23 @@ func updatedElsewhere(stack *v1.Stack) bool {
 	return last.Type != v1.UpdateTypeDestroy || last.State != v1.UpdateSucceeded
 }
 
-// mustLook tells that no run of ours has found the stack yet, so that whoever may have
-// run it before may have left something in flight. To a preview that is nothing: it
-// makes nothing a second time.
+// mustLook tells that no run of ours has found the stack yet, or that somebody else has
+// been at work on it since, so that whoever has run it may have left something in
+// flight. To a preview that is nothing: it makes nothing a second time.
 func mustLook(stack *v1.Stack, operation run.Operation) bool {
 	info := stack.Status.ProjectInfo
-	return operation != run.Preview && (info == nil || info.Backend == "" || mustExist(stack))
+	return operation != run.Preview && (info == nil || info.Backend == "" || info.LockedElsewhere || mustExist(stack))
+}
+
+// noteLock notes a lock of somebody else, until a run has looked at the stack after it.
+// What was found before a run met the lock proves nothing: its holder was at work then.
+func noteLock(info *v1.ProjectInfo, result *run.Result) {
+	switch {
+	case result.Outcome == run.Locked:
+		info.LockedElsewhere = true
+	case result.Backend != "":
+		info.LockedElsewhere = false // no run that is to look tells of a backend without
+	}
 }
 
 // ranHere tells that a run of ours has been recorded, or that what another

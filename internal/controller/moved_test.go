@@ -235,3 +235,32 @@ func TestOnlyADestroyOfOursMayHaveRemovedTheStack(t *testing.T) {
 		})
 	}
 }
+
+// Whoever had the lock was at work when a run of ours looked, and may have died since.
+func TestALockHasTheNextRunLook(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	found := func(r *run.Result) { r.Backend = "file:///state" }
+	g.Expect(w.nextRun().Look).To(BeTrue(), "it is the first")
+	w.endNow(run.Locked, found)
+	w.passTime(time.Hour)
+	g.Expect(w.nextRun().Look).To(BeTrue(), "it was locked")
+	w.endNow(run.BackendUnavailable, nil)
+	w.passTime(time.Hour)
+	g.Expect(w.nextRun().Look).To(BeTrue(), "nobody has looked since")
+	w.endNow(run.Failed, byForce)
+	w.passTime(time.Hour)
+	recovery := w.nextRun()
+	g.Expect(recovery.Operation).To(Equal(run.Recover))
+	g.Expect(recovery.Look).To(BeTrue(), "what was interrupted was to look")
+	g.Expect(recovery.Interrupted).To(ConsistOf(HaveField("Operation", run.Update)))
+	w.endNow(run.Succeeded, found)
+	w.passTime(time.Hour)
+	g.Expect(w.nextRun().Look).To(BeFalse())
+	w.endNow(run.Locked, found)
+	w.edit(func(s *v1.Stack) { s.Spec.Preview = true; s.Generation++ })
+	g.Expect(w.nextRun().Look).To(BeFalse(), "a preview makes nothing")
+	w.endNow(run.Succeeded, nil)
+	w.edit(func(s *v1.Stack) { s.Spec.Preview = false; s.Generation++ })
+	g.Expect(w.nextRun().Look).To(BeTrue())
+}

@@ -26,8 +26,13 @@ type state struct {
 	}
 }
 
+// checkpoint is the file that the backend has of the stack.
+func (u *subject) checkpoint() string {
+	return filepath.Join(u.backend(), ".pulumi", "stacks", u.name, "dev.json")
+}
+
 func (u *subject) state() state {
-	text, err := os.ReadFile(filepath.Join(u.backend(), ".pulumi", "stacks", u.name, "dev.json"))
+	text, err := os.ReadFile(u.checkpoint())
 	u.Expect(err).NotTo(HaveOccurred(), "the checkpoint can be read")
 	var s state
 	u.Expect(json.Unmarshal(text, &s)).To(Succeed(), "the checkpoint is whole")

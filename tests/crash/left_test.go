@@ -10,6 +10,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,6 +38,19 @@ func (u *subject) awaitLostIsNamed(ctx context.Context) {
 	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::lost")))
 	u.Expect(u.count(cloud.Create, cloud.Begin, "lost")).To(Equal(1), "it is not made a second time")
 	u.Expect(u.locks()).To(BeEmpty())
+}
+
+// awaitEvent waits for an event with such a message.
+func (u *subject) awaitEvent(ctx context.Context, matcher types.GomegaMatcher) {
+	events := &corev1.EventList{}
+	u.Eventually(func() []string {
+		u.Expect(u.s.List(ctx, events, client.InNamespace(u.s.RuntimeNamespace()))).To(Succeed())
+		var messages []string
+		for _, event := range events.Items {
+			messages = append(messages, event.Message)
+		}
+		return messages
+	}).Should(ContainElement(matcher), u.report(ctx))
 }
 
 // The Pulumi operator died in mid-update, and a person has removed its lock: nothing
@@ -95,15 +109,7 @@ func TestCrashedStackIsRecoveredBeforeItIsLetGo(t *testing.T) {
 	u.Expect(u.s.StartController()).To(Succeed())
 	u.awaitGone(ctx)
 	u.Expect(u.locks()).To(BeEmpty())
-	events := &corev1.EventList{}
-	u.Eventually(func() []string {
-		u.Expect(u.s.List(ctx, events, client.InNamespace(u.s.RuntimeNamespace()))).To(Succeed())
-		var messages []string
-		for _, event := range events.Items {
-			messages = append(messages, event.Message)
-		}
-		return messages
-	}).Should(ContainElement(And(HavePrefix("The Stack was let go"), ContainSubstring("::lost"))))
+	u.awaitEvent(ctx, And(HavePrefix("The Stack was let go"), ContainSubstring("::lost")))
 
 	u.Expect(u.s.Delete(ctx, &v1.Program{ObjectMeta: u.meta()})).To(Succeed())
 	u.create(ctx, []thing{{name: "fine", value: "one"}, {name: "lost", value: "one"}}, keep)

@@ -1,0 +1,128 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+)
+
+// killRun kills the controller and all of its run.
+func (u *subject) killRun() {
+	u.Expect(u.s.Controller.Kill()).To(Succeed())
+	u.killAll("pulumi")
+	u.killAll("")
+}
+
+// beNew has the Stack be one that no run has been of, of a stack whose lock a person has removed.
+func (u *subject) beNew(ctx context.Context) {
+	for _, lock := range u.locks() {
+		u.Expect(os.Remove(lock)).To(Succeed())
+	}
+	stack := u.stack(ctx)
+	stack.Status = v1.StackStatus{}
+	u.Expect(u.s.Status().Update(ctx, stack)).To(Succeed())
+}
+
+// A refresh that clears creations does so before it begins: killed in it, nothing but the status could name them.
+func TestRecoveryThatClearsIsKilledInItsRefresh(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	u := newSubject(t, start(t), "clears")
+	slow := map[string]string{"update": "30s", "read": "4s"}
+	u.create(ctx, []thing{{name: "upd", value: "one", delays: slow}}, func(s *v1.Stack) { s.Spec.PendingCreates = v1.PendingCreatesClear })
+	u.awaitCurrent(ctx)
+	u.edit(ctx, []thing{{name: "upd", value: "two", delays: slow}, {name: "lost", value: "one", delays: map[string]string{"afterCreate": "1h"}}})
+	u.awaitBegun(ctx, cloud.Update, "upd")
+	u.Eventually(func() int { return u.count(cloud.Create, cloud.Done, "lost") }).Should(Equal(1), u.report(ctx))
+	u.killRun()
+
+	u.edit(ctx, []thing{{name: "upd", value: "two"}, {name: "lost", value: "one"}})
+	u.Expect(u.s.StartController()).To(Succeed())
+	u.awaitBegun(ctx, cloud.Read, "upd")
+	u.killRun()
+	u.Expect(os.RemoveAll(u.s.DataDir())).To(Succeed())
+	u.configure(ctx, func(spec *v1.StackSpec) { spec.PendingCreates = v1.PendingCreatesStop })
+	_, err := u.s.StartAnother()
+	u.Expect(err).NotTo(HaveOccurred())
+	u.awaitLostIsNamed(ctx)
+
+	u.configure(ctx, func(spec *v1.StackSpec) { spec.PendingCreates = v1.PendingCreatesClear })
+	u.awaitCurrent(ctx)
+	u.checkQuiet()
+	u.awaitEvent(ctx, And(HavePrefix("Forgot"), ContainSubstring("::lost")))
+}
+
+// Somebody died in mid-delete. The refresh of our first run drops that from the state, and is killed before it has
+// looked at all that was in flight.
+func TestFirstRunThatIsKilledWhileItLooks(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	u := newSubject(t, start(t), "looks")
+	gone := map[string]string{"delete": "1h"}
+	both := []thing{{name: "fine", value: "one"}, {name: "gone-a", value: "one", delays: gone},
+		{name: "gone-b", value: "one", delays: map[string]string{"delete": "1h", "read": "4s"}}}
+	u.create(ctx, both, func(s *v1.Stack) { s.Spec.RunProgram = true })
+	u.awaitCurrent(ctx)
+	u.edit(ctx, both[:1])
+	u.awaitBegun(ctx, cloud.Delete, "gone-a")
+	u.awaitBegun(ctx, cloud.Delete, "gone-b")
+	u.killRun()
+	things, err := u.cloud().Things()
+	u.Expect(err).NotTo(HaveOccurred())
+	for _, thing := range things {
+		if thing.Name != "fine" {
+			u.Expect(u.cloud().Remove(thing.ID)).To(Succeed(), "the cloud has done it")
+		}
+	}
+	u.beNew(ctx)
+	u.edit(ctx, both)
+
+	u.Expect(u.s.StartController()).To(Succeed())
+	u.awaitBegun(ctx, cloud.Read, "gone-b")
+	u.Eventually(func() (string, error) {
+		text, err := os.ReadFile(u.checkpoint())
+		return string(text), err
+	}).Should(And(ContainSubstring("resources"), Not(ContainSubstring("pending_operations"))))
+	u.killRun()
+	u.Expect(u.s.StartController()).To(Succeed())
+	u.awaitCurrent(ctx)
+	things, err = u.cloud().Things()
+	u.Expect(err).NotTo(HaveOccurred())
+	u.Expect(things).To(ConsistOf(HaveField("Name", "fine"), HaveField("Name", "gone-a"), HaveField("Name", "gone-b")))
+	u.checkQuiet()
+}
+
+// Whoever had the lock was at work when our run looked, and has died since. A person removes the lock, as told.
+func TestLockWhoseHolderDiesHasTheStackLookedAt(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	u := newSubject(t, start(t), "holder")
+	u.leaveCreation(ctx, nil)
+	path := u.checkpoint()
+	dead, err := os.ReadFile(path)
+	u.Expect(err).NotTo(HaveOccurred())
+	var alive map[string]any
+	u.Expect(json.Unmarshal(dead, &alive)).To(Succeed())
+	delete(alive["checkpoint"].(map[string]any)["latest"].(map[string]any), "pending_operations")
+	text, err := json.Marshal(alive)
+	u.Expect(err).NotTo(HaveOccurred())
+	u.Expect(os.WriteFile(path, text, 0o600)).To(Succeed())
+	u.beNew(ctx)
+	lock := u.lock("laptop", 1)
+	u.edit(ctx, []thing{{name: "fine", value: "one"}, {name: "lost", value: "one"}})
+	u.Expect(u.s.StartController()).To(Succeed())
+	u.awaitLocked(ctx, "laptop", lock)
+
+	u.Expect(os.WriteFile(path, dead, 0o600)).To(Succeed())
+	u.Expect(os.Remove(lock)).To(Succeed())
+	u.awaitLostIsNamed(ctx)
+}
