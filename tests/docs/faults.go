@@ -15,22 +15,35 @@ import (
 
 // Faults looks at the pages of these places, which are files or directories of the repository, and tells each link that leads nowhere.
 func Faults(repository fs.FS, places ...string) (faults []string, pages int, err error) {
+	names, err := pagesOf(repository, places)
+	if err != nil {
+		return nil, 0, err
+	}
 	read := reader{repository: repository, pages: map[string]Page{}}
+	for _, name := range names {
+		found, err := read.faultsOf(name)
+		if err != nil {
+			return nil, 0, fmt.Errorf("looking at the links of %s: %w", name, err)
+		}
+		faults = append(faults, found...)
+	}
+	return faults, len(names), nil
+}
+
+func pagesOf(repository fs.FS, places []string) ([]string, error) {
+	var pages []string
 	for _, place := range places {
 		err := fs.WalkDir(repository, place, func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !isPage(name) {
-				return err
+			if err == nil && !entry.IsDir() && isPage(name) {
+				pages = append(pages, name)
 			}
-			pages++
-			found, err := read.faultsOf(name)
-			faults = append(faults, found...)
 			return err
 		})
 		if err != nil {
-			return nil, 0, fmt.Errorf("looking at the links of %s: %w", place, err)
+			return nil, fmt.Errorf("finding the pages of %s: %w", place, err)
 		}
 	}
-	return faults, pages, nil
+	return pages, nil
 }
 
 func isPage(name string) bool { return path.Ext(name) == ".md" }

@@ -68,5 +68,5 @@ func TestALinkThatLeadsNowhereIsTold(t *testing.T) {
 
 func TestAPlaceThatIsNotThereIsAnError(t *testing.T) {
 	_, _, err := Faults(fstest.MapFS{}, "docs")
-	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("looking at the links of docs: ")))
+	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("finding the pages of docs: ")))
 }

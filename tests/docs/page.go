@@ -1,8 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package docs finds the links of the documentation that lead nowhere: to a file that is not there, or to a heading that its page
-// does not have. It looks at this repository alone: what is elsewhere changes without it, and no test should fail for that.
+// Package docs finds the links of the documentation that lead nowhere, to a file that is not there or to a heading that its page
+// does not have, and the pages that no link leads to. It looks at this repository alone: what is elsewhere changes without it, and no
+// test should fail for that.
 package docs
 
 import (

@@ -94,18 +94,34 @@ func testFluxPaths(t *testing.T, all installations) {
 	NewWithT(t).Expect(places).To(BeNumerically(">=", 4))
 }
 
-// testInstallationPage holds what users copy from the page to what they get from the directory.
-func testInstallationPage(t *testing.T, all installations) {
+// testInstallationShown holds what users copy to what they get from the directory, and the README to the guide, which it is the beginning of.
+func testInstallationShown(t *testing.T, all installations) {
+	g := NewWithT(t)
+	guide := filepath.Join("docs", "guides", "flux-bootstrap.md")
+	g.Expect(controllersShown(t, guide, "OCIRepository")).To(ConsistOf(all["config/flux"]), "a release")
+	branch := controllersShown(t, guide, "GitRepository")
+	g.Expect(branch).To(HaveLen(len(all["config/flux"])))
+	g.Expect(controllersShown(t, "README.md", "GitRepository")).To(Equal(branch))
+}
+
+// controllersShown returns the first block of the page that has a source of this kind for the controller.
+func controllersShown(t *testing.T, page, kind string) []*unstructured.Unstructured {
+	t.Helper()
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
 	g.Expect(err).NotTo(HaveOccurred())
 	units, err := Find(root)
 	g.Expect(err).NotTo(HaveOccurred())
-	first := slices.IndexFunc(units, func(u Unit) bool { return strings.HasPrefix(u.Name, filepath.Join("docs", "installation.md")) })
-	g.Expect(first).To(BeNumerically(">=", 0))
-	shown, err := units[first].Objects()
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(shown).To(ConsistOf(all["config/flux"]))
+	for _, unit := range units {
+		objects, err := unit.Objects()
+		g.Expect(err).NotTo(HaveOccurred())
+		if strings.HasPrefix(unit.Name, page+":") && slices.ContainsFunc(objects, func(object *unstructured.Unstructured) bool {
+			return object.GetKind() == kind && object.GetName() == "pulumi-controller"
+		}) {
+			return objects
+		}
+	}
+	return nil
 }
 
 // testHealthChecks holds each health check expression for Stacks that is shown to what the

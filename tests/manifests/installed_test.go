@@ -32,7 +32,7 @@ func TestInstallations(t *testing.T) {
 	t.Run("a controller that is locked down gives nobody its rights", func(t *testing.T) { testLockdown(t, all) })
 	t.Run("the PodMonitor finds the pods", func(t *testing.T) { testPodMonitor(t, all) })
 	t.Run("Flux finds what it is to apply", func(t *testing.T) { testFluxPaths(t, all) })
-	t.Run("the page on it shows what there is", func(t *testing.T) { testInstallationPage(t, all) })
+	t.Run("the pages on it show what there is", func(t *testing.T) { testInstallationShown(t, all) })
 	t.Run("the health of a Stack is what its conditions say", func(t *testing.T) { testHealthChecks(t, all) })
 }
 
