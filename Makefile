@@ -22,8 +22,8 @@ RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 # The demo must not have to wait for what only the tests use.
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
-TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/kubectl bin/notification-controller bin/versitygw bin/crds/notification-controller \
-	bin/crds/kustomize-controller bin/pack-image
+TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/kubectl bin/notification-controller bin/kustomize-controller bin/versitygw \
+	bin/crds/notification-controller bin/crds/kustomize-controller bin/pack-image
 # A second job, where make was not told of any.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2)
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package controlplane runs a real Kubernetes API and the real source-controller as processes on the loopback address.
+// Package controlplane runs a real Kubernetes API and the real controllers of Flux as processes on the loopback address.
 // Tests, the demo and the benchmark use it, so it must not import testing, and it knows nothing of Stacks.
 //
 // It starts etcd and kube-apiserver itself instead of through controller-runtime's envtest, for three reasons: envtest's
