@@ -20,7 +20,13 @@ func random() Package {
 		Name: "random", Version: "4.16.0",
 		Resources: map[string]Resource{
 			"random:index/randomPassword:RandomPassword": {Inputs: texts, Outputs: map[string]Output{"result": secret(randomText)}},
-			"random:index/randomString:RandomString":     {Inputs: texts, Outputs: map[string]Output{"result": once(made(randomText))}},
+			// The id of a pet is its name.
+			"random:index/randomPet:RandomPet": {
+				Inputs: map[string]Property{"length": {Type: integer, Replaces: true}, "prefix": replacing(text),
+					"separator": replacing(text), "keepers": replacing(mapOf(text))},
+				Prefix: "steady-heron",
+			},
+			"random:index/randomString:RandomString": {Inputs: texts, Outputs: map[string]Output{"result": once(made(randomText))}},
 			"random:index/randomInteger:RandomInteger": {
 				Inputs: map[string]Property{"min": {Type: integer, Required: true, Replaces: true},
 					"max": {Type: integer, Required: true, Replaces: true}, "keepers": replacing(mapOf(text))},

@@ -172,6 +172,13 @@ func TestAPasswordIsMadeOnce(t *testing.T) {
 	r.Expect(read.Properties).To(Equal(created.Properties))
 }
 
+func TestTheIDOfAPetIsItsName(t *testing.T) {
+	r := start(t, "random:index/randomPet:RandomPet", "pet", property.Map{})
+	created, err := r.Create(p.CreateRequest{Urn: r.urn, Properties: property.NewMap(map[string]property.Value{"length": property.New(2.0)})})
+	r.Expect(err).NotTo(HaveOccurred())
+	r.Expect(created.ID).To(MatchRegexp("^[a-z]+-[a-z]+-"))
+}
+
 func TestWhatGCPMustBeTold(t *testing.T) {
 	for name, test := range map[string]struct {
 		config           property.Map
