@@ -56,6 +56,8 @@ type Options struct {
 	// Namespace is made, and is the only one that the controllers watch, so that
 	// systems can share a control plane. Empty means that they watch all.
 	Namespace string
+	// Kubeconfig is that of the controller, for whom it acts as. Empty means somebody who may do everything.
+	Kubeconfig string
 	// WithNotifications adds notification-controller, with CRDs that know Stacks,
 	// and sends it the controller's events.
 	WithNotifications bool
@@ -164,7 +166,9 @@ func (s *System) startControlPlane(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	s.kubeconfig = s.ControlPlane.KubeconfigPath()
+	if s.kubeconfig = s.options.Kubeconfig; s.kubeconfig == "" {
+		s.kubeconfig = s.ControlPlane.KubeconfigPath()
+	}
 	scheme, err := Scheme()
 	if err != nil {
 		return err
