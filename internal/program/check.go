@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,6 +58,11 @@ func Check(raw []byte) Checked {
 	}
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return unreadable(err)
+	}
+	if object == nil {
+		// It would delete all that a Stack has made, and is more likely a mistake than
+		// {}, which says so.
+		return unreadable(errors.New("it is missing: a program without any resources is written as {}"))
 	}
 	text, err := v1.ProgramText(raw)
 	if err != nil {

@@ -241,7 +241,7 @@ func TestTheDigestIsOfTheValuesForProvidersToo(t *testing.T) {
 }
 
 func TestWhatIsNoProgramIsAFault(t *testing.T) {
-	for _, raw := range []string{``, `[]`, `"x"`, `{"outputs":{"a":1e999}}`, `{`} {
+	for _, raw := range []string{``, `null`, `[]`, `"x"`, `{"outputs":{"a":1e999}}`, `{`} {
 		NewWithT(t).Expect(Check([]byte(raw)).Invalid.None()).To(BeFalse(), raw)
 	}
 	NewWithT(t).Expect(Check([]byte(`{}`)).Invalid.None()).To(BeTrue())
