@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +26,7 @@ import (
 func (r *StackReconciler) abandon(ctx context.Context, stack *v1.Stack) {
 	for _, left := range r.abandoned(stack) {
 		r.announce(ctx, stack, abandonedEvent(left))
-		for _, urn := range left.result.UnknownCreates {
+		for _, urn := range left.creates() {
 			ctrl.LoggerFrom(ctx).Info("a creation of unknown outcome is left by a run that was abandoned", "run", left.id, "urn", urn)
 		}
 	}
@@ -37,8 +38,8 @@ func (r *StackReconciler) abandon(ctx context.Context, stack *v1.Stack) {
 func (r *StackReconciler) abandonTo(ctx context.Context, stack *v1.Stack) error {
 	if err := r.patchStatus(ctx, stack, func() {
 		for _, left := range r.abandoned(stack) {
-			if isSameStack(stack, left.result) {
-				addUnknownCreates(stack, left.result.UnknownCreates)
+			if isSameStack(stack, left) {
+				addUnknownCreates(stack, left.creates())
 			}
 		}
 	}); err != nil {
@@ -54,6 +55,12 @@ type abandonedRun struct {
 	result *run.Result
 }
 
+// creates are the creations of unknown outcome. What a recovery has forgotten counts:
+// no status and no event tells of that either.
+func (a abandonedRun) creates() []string {
+	return slices.Concat(a.result.UnknownCreates, a.result.Forgotten)
+}
+
 // abandoned are those runs of an object before this one. A result whose write was
 // done and not answered is in the status.
 func (r *StackReconciler) abandoned(stack *v1.Stack) []abandonedRun {
@@ -65,8 +72,12 @@ func (r *StackReconciler) abandoned(stack *v1.Stack) []abandonedRun {
 		if last := stack.Status.LastUpdate; last != nil && last.Name == ended.ID {
 			continue
 		}
-		if _, result := r.Runner.Look(ended.ID); result != nil && (result.Interrupted || len(result.UnknownCreates) > 0) {
-			left = append(left, abandonedRun{ended.ID, result})
+		_, result := r.Runner.Look(ended.ID)
+		if result == nil {
+			continue
+		}
+		if run := (abandonedRun{ended.ID, result}); result.Interrupted || len(run.creates()) > 0 {
+			left = append(left, run)
 		}
 	}
 	return left
@@ -78,7 +89,7 @@ func abandonedEvent(left abandonedRun) notice {
 	if left.result.Interrupted {
 		e.message += ": Pulumi was killed, and the stack may be left locked, with operations in flight in its state"
 	}
-	if urns := left.result.UnknownCreates; len(urns) > 0 {
+	if urns := left.creates(); len(urns) > 0 {
 		e.reason = v1.PendingOperationsReason
 		e.message += ". It is not known whether these resources were created; look for them at their provider: " + someURNs(urns)
 	}
@@ -88,9 +99,10 @@ func abandonedEvent(left abandonedRun) notice {
 // isSameStack tells whether the run was of the stack that this object is for, by all
 // that both of them tell: a project that the program names, or a backend that a variable
 // does, is not known before the first run of it.
-func isSameStack(stack *v1.Stack, result *run.Result) bool {
+func isSameStack(stack *v1.Stack, left abandonedRun) bool {
 	name, err := pulumi.ParseStackName(stack.Spec.Stack)
-	if err != nil || len(result.UnknownCreates) == 0 {
+	result, creates := left.result, left.creates()
+	if err != nil || len(creates) == 0 {
 		return false
 	}
 	if known := stack.Spec.Backend; known != "" && result.Backend != "" && pulumi.PublicBackend(known) != result.Backend {
@@ -100,5 +112,5 @@ func isSameStack(stack *v1.Stack, result *run.Result) bool {
 	if project == "" {
 		project = result.Project.Name
 	}
-	return strings.HasPrefix(result.UnknownCreates[0], "urn:pulumi:"+name.Stack+"::"+project+"::")
+	return strings.HasPrefix(creates[0], "urn:pulumi:"+name.Stack+"::"+project+"::")
 }

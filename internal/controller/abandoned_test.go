@@ -87,6 +87,21 @@ func TestAStackThatIsMadeAnewKnowsWhatTheOneBeforeHasLeft(t *testing.T) {
 	}
 }
 
+// The state has them no more, and neither a status nor an event has named them.
+func TestWhatAnAbandonedRecoveryHasForgottenIsNamed(t *testing.T) {
+	g := NewWithT(t)
+	w := forcedAway(t)
+	for _, result := range w.runner.results {
+		result.Outcome, result.UnknownCreates, result.Forgotten = run.Succeeded, nil, []string{lostURN}
+	}
+	w.makeAnew(func(*v1.Stack) {})
+	w.mustReconcile()
+	g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning PendingOperations"), HaveSuffix(lostURN))))
+	g.Expect(w.stack().Status.UnknownCreates).To(ConsistOf(lostURN))
+	w.mustReconcile()
+	g.Expect(w.stack().Finalizers).To(ContainElement(v1.StackFinalizer), "it may have made something")
+}
+
 func TestAStackThatIsMadeAnewMayClearWhatTheOneBeforeHasLeft(t *testing.T) {
 	g := NewWithT(t)
 	w := forcedAway(t)

@@ -169,7 +169,8 @@ func (r *StackReconciler) hold(ctx context.Context, stack *v1.Stack) error {
 // has removed since, with a kubectl replace or a restore, is put back: the object
 // would go without a destroy, and without a word.
 func mayHaveMade(stack *v1.Stack) bool {
-	return stack.Status.ProjectInfo != nil || stack.Status.Run != nil || len(stack.Status.Interrupted) > 0
+	status := &stack.Status
+	return status.ProjectInfo != nil || status.Run != nil || len(status.Interrupted) > 0 || len(status.UnknownCreates) > 0
 }
 
 func (r *StackReconciler) record(stack *v1.Stack, seen *observed, todo run.Run) v1.RunStatus {

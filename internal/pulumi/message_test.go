@@ -133,6 +133,9 @@ func TestJudge(t *testing.T) {
 			"the stack is locked by 2 lock(s) that cannot be read, beside which Pulumi does nothing: " +
 				"if nobody is at work on the stack, delete /state/a.json and /state/b.json from the backend",
 		},
+		"a preview beside a lock that cannot be read": {
+			ending{operation: run.Preview, last: exit{code: 1, stderr: "error: bad"}, unread: []string{"/state/a.json"}}, run.Failed, "bad",
+		},
 		"a fault of the program is a failure": {ending{err: errors.New("bad name")}, run.Failed, "bad name"},
 		"a missing language host gets a hint": {
 			ending{last: exit{code: 1, stderr: "error: no language plugin 'pulumi-language-x' found"}}, run.Failed,

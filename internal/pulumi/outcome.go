@@ -83,7 +83,7 @@ func judge(e ending) (run.Outcome, string) {
 	switch {
 	case strings.HasSuffix(sign, noReason) && e.disk != nil:
 		return run.WorkspaceFailed, fmt.Sprintf("%s: %v", message, e.disk)
-	case len(e.unread) > 0 && !e.events.began && !isLocked(sign):
+	case len(e.unread) > 0 && e.operation != run.Preview && !e.events.began && !isLocked(sign):
 		return run.Locked, unreadMessage(e.unread)
 	case isLocked(sign):
 		return run.Locked, lockMessage(message) + lockAdvice(message, e.missing)
