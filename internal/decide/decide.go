@@ -12,7 +12,6 @@ package decide
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -234,10 +233,11 @@ func recoverable(o Observation) (Decision, bool) {
 	return recovery(o)
 }
 
-// UnknownCreatesMessage tells which resources they are and what to do.
+// UnknownCreatesMessage tells which resources they are, status.unknownCreates all of
+// them, and what to do.
 func UnknownCreatesMessage(urns []string) string {
 	return fmt.Sprintf("It is not known whether these resources were created: %s. Look for them at their provider, "+
-		"import them into the stack or delete them, and set spec.pendingCreates: Clear", strings.Join(urns, ", "))
+		"import them into the stack or delete them, and set spec.pendingCreates: Clear", some(urns))
 }
 
 // operation is what is run to have reality as the program says.

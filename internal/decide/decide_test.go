@@ -5,6 +5,7 @@ package decide_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -587,4 +588,12 @@ func TestNext(t *testing.T) {
 			g.Expect(decide.Next(o)).To(Equal(tt.want))
 		})
 	}
+}
+
+func TestTheCreationsThatAMessageNamesAreBounded(t *testing.T) {
+	g := NewWithT(t)
+	urns := slices.Repeat([]string{"urn:a"}, 10)
+	g.Expect(decide.UnknownCreatesMessage(urns)).NotTo(ContainSubstring("more"))
+	message := decide.UnknownCreatesMessage(append(urns, "urn:b", "urn:c"))
+	g.Expect(message).To(And(ContainSubstring("urn:a and 2 more. Look"), ContainSubstring("pendingCreates: Clear"), Not(ContainSubstring("urn:b"))))
 }
