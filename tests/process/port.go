@@ -6,19 +6,28 @@ package process
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
+	"strconv"
+)
+
+// Ports that are chosen here lie below those that Linux gives to outgoing connections (32768 and up): such a one could take
+// the port of a program while that is started again.
+const (
+	firstPort = 10000
+	endPort   = 32000
+	maxTries  = 100
 )
 
 // FreePorts returns n different TCP ports that are free on the loopback address. Another program can take one before it
-// is used, so call it immediately before the start of the program that gets them; the kernel hands out such ports at
-// random, which makes that rare.
+// is used, which is unlikely: it would have to choose the same one of thousands.
 func FreePorts(n int) ([]int, error) {
 	ports := make([]int, 0, n)
 	listeners := make([]net.Listener, 0, n)
 	var errs []error
 	for range n {
 		// All are held until the last one is found, so that they differ.
-		listener, err := net.Listen("tcp4", "127.0.0.1:0")
+		listener, err := listen()
 		if err != nil {
 			errs = append(errs, fmt.Errorf("finding a free port: %w", err))
 			break
@@ -32,6 +41,17 @@ func FreePorts(n int) ([]int, error) {
 		}
 	}
 	return ports, errors.Join(errs...)
+}
+
+// listen listens on a port that is free.
+func listen() (listener net.Listener, err error) {
+	for range maxTries {
+		port := firstPort + rand.IntN(endPort-firstPort)
+		if listener, err = net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			return listener, nil
+		}
+	}
+	return nil, err
 }
 
 // FreePort returns one port, as FreePorts does.
