@@ -4,8 +4,6 @@
 package pulumi
 
 import (
-	"os"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,24 +14,6 @@ import (
 
 // secretFunction is how a program in Pulumi YAML says that a value is a secret.
 const secretFunction = "fn::secret"
-
-// secretsOfSource lists the secrets in the text of a program in Pulumi YAML that a
-// source has brought. A file that is not there, or cannot be read, has none.
-func secretsOfSource(root *os.Root, place placedProject) []string {
-	if place.project.Runtime.Name() != "yaml" {
-		return nil
-	}
-	dir := path.Join(path.Dir(place.file), place.project.Main)
-	// Those that Pulumi YAML looks for.
-	files := []string{place.file, path.Join(dir, "Main.json"), path.Join(dir, "Main.yaml"), path.Join(dir, "Pulumi.yaml")}
-	var found []string
-	for _, file := range files {
-		if text, err := readBounded(root, file); err == nil {
-			found = append(found, secretsOfProgram(text)...)
-		}
-	}
-	return found
-}
 
 // secretsOfProgram lists what a program in Pulumi YAML calls a secret and has in its
 // own text: what is under fn::secret, and the values of config that is secret. A

@@ -6,8 +6,6 @@ package pulumi
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path"
 	"slices"
 
 	"gopkg.in/yaml.v3"
@@ -17,27 +15,6 @@ import (
 // the text of a program or in the spec. What is written there is not made of a secret,
 // also where it has the same letters: a database whose user is "host" has a host.
 type writtenNames map[string]bool
-
-// namesOfOutputs lists those of a program in Pulumi YAML. Those of other programs are
-// not known before they are run.
-func namesOfOutputs(root *os.Root, place placedProject) writtenNames {
-	names := writtenNames{}
-	for _, file := range yamlFiles(place) {
-		if text, err := readBounded(root, file); err == nil {
-			names.addProgram(text)
-		}
-	}
-	return names
-}
-
-// yamlFiles are those in which Pulumi YAML looks for a program.
-func yamlFiles(place placedProject) []string {
-	if place.project.Runtime.Name() != "yaml" {
-		return nil
-	}
-	dir := path.Join(path.Dir(place.file), place.project.Main)
-	return []string{place.file, path.Join(dir, "Main.json"), path.Join(dir, "Main.yaml"), path.Join(dir, "Pulumi.yaml")}
-}
 
 // addProgram adds what the program has under outputs. A text that is no YAML has
 // nothing: the run says what is wrong with it.

@@ -84,8 +84,11 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 		// The state alone says what there is, and how to deal with it.
 		return p, writeEnvironments(root, place, name.Stack, r)
 	}
-	p.secrets = secretsOfSource(root, place)
-	p.names = namesOfOutputs(root, place)
+	p.names = writtenNames{}
+	for _, text := range programTexts(root, place) {
+		p.secrets = append(p.secrets, secretsOfProgram(text)...)
+		p.names.addProgram(text)
+	}
 	p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, r)
 	return p, err
 }
