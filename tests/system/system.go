@@ -257,8 +257,14 @@ func (s *System) startController(dataDir, log string, by []string) (controller *
 	if err != nil {
 		return nil, "", err
 	}
-	probe := process.HTTPProbe(&http.Client{Timeout: 5 * time.Second}, "http://"+health+"/readyz")
-	return controller, metrics, controller.Await(s.ctx, startTimeout, probe)
+	// It may say that it is ready before it serves its metrics.
+	client := &http.Client{Timeout: 5 * time.Second}
+	for _, url := range []string{"http://" + health + "/readyz", "http://" + metrics + "/metrics"} {
+		if err := controller.Await(s.ctx, startTimeout, process.HTTPProbe(client, url)); err != nil {
+			return controller, metrics, err
+		}
+	}
+	return controller, metrics, nil
 }
 
 // eventArgs has the controller send its events to notification-controller, if it
