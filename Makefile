@@ -79,7 +79,7 @@ lint: bin/staticcheck bin/actionlint ## Check formatting, vet, staticcheck, the 
 generate: bin/controller-gen bin/crd-ref-docs ## Write deepcopy code, CRDs, RBAC and the API reference from the Go types
 	cd api && ../bin/controller-gen object:headerFile=../hack/boilerplate.go.txt \
 		crd output:crd:artifacts:config=../config/crd/bases paths=./...
-	hack/nullable.sh config/crd/bases/pulumi.com_programs.yaml
+	go run ./hack/nullable config/crd/bases
 	bin/controller-gen rbac:roleName=pulumi-controller output:rbac:artifacts:config=config/rbac paths=./internal/...
 	cd api && ../bin/crd-ref-docs --source-path=./v1 --config=../hack/api-docs/config.yaml --templates-dir=../hack/api-docs/templates \
 		--renderer=markdown --log-level=ERROR --output-path=../docs/api/v1/pulumi.md

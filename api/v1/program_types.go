@@ -272,9 +272,9 @@ type Program struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Program is the program, in Pulumi YAML.
-	// +optional
-	Program ProgramSpec `json:"program,omitempty"`
+	// Program is the program, in Pulumi YAML. One without anything in it is {}.
+	// +required
+	Program ProgramSpec `json:"program"`
 
 	// Status is what the controller has found.
 	// +kubebuilder:default:={"observedGeneration":-1}

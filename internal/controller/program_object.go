@@ -32,11 +32,8 @@ func newProgramObject() *unstructured.Unstructured {
 
 // checkProgram checks what a Program says.
 func checkProgram(object *unstructured.Unstructured) (checker.Checked, error) {
-	said, ok := object.Object["program"]
-	if !ok {
-		said = map[string]any{}
-	}
-	raw, err := json.Marshal(said)
+	// One that was stored before it had to have a program has null here.
+	raw, err := json.Marshal(object.Object["program"])
 	if err != nil {
 		return checker.Checked{}, fmt.Errorf("failed to read what Program %s/%s says: %w", object.GetNamespace(), object.GetName(), err)
 	}

@@ -62,7 +62,7 @@ func Check(raw []byte) Checked {
 	if object == nil {
 		// It would delete all that a Stack has made, and is more likely a mistake than
 		// {}, which says so.
-		return unreadable(errors.New("it is missing: a program without any resources is written as {}"))
+		return unreadable(errors.New("it is missing, or null: a program without any resources is written as {}"))
 	}
 	text, err := v1.ProgramText(raw)
 	if err != nil {
@@ -177,7 +177,11 @@ func checkConfigs(object map[string]any, invalid *found) {
 			fields, _ := declarations[name].(map[string]any)
 			for _, key := range slices.Sorted(maps.Keys(fields)) {
 				switch key {
-				case "value", "description":
+				case "description":
+				case "value":
+					if fields[key] == nil {
+						invalid.add(placeOf(section, name, key), "is null, which no config value can be")
+					}
 				case "secret":
 					invalid.add(placeOf(section, name, key), "is not a key of a value for a provider, which stands in the clear: "+
 						"give a secret one in secretsRef of the Stack")

@@ -121,14 +121,14 @@ func literalKind(at *place) string {
 }
 
 // checkProperties checks the properties of a resource, and that one which is read
-// has none. Null is an expression: it is no properties, and not none.
+// has none. Null is not no properties: Pulumi deletes such a resource, and then fails.
 func checkProperties(at *place, invalid *found) {
 	properties, get := at.get("properties"), at.get("get")
 	mustBe("a string", get.get("id"), invalid)
-	if literalKind(properties) != "null" && !mustBe("an object", properties, invalid) {
+	if properties == nil || !mustBe("an object", properties, invalid) {
 		return
 	}
-	isEmpty := properties == nil || properties.isObject() && len(properties.node.Content) == 0
+	isEmpty := properties.isObject() && len(properties.node.Content) == 0
 	if !isEmpty && isRead(get) {
 		invalid.add(properties, "cannot be given together with get, which reads a resource that is not managed: remove one of the two")
 	}

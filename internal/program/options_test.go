@@ -78,7 +78,7 @@ func TestLiteralsThatFailInTheRunAreFaults(t *testing.T) {
 		{withResource(`get: {id: x}, properties: {name: a}`), "program.resources.r.properties (line 8): cannot be given together with get"},
 		{withResource(`get: {state: {name: a}}, properties: {name: a}`), "cannot be given together with get"},
 		{withResource(`get: {id: x}, properties: "${o}"`), "cannot be given together with get"},
-		{withResource(`get: {id: x}, properties: null`), "cannot be given together with get"},
+		{withResource(`properties: null`), "must be an object, or an expression that is one, and is null"},
 		{withResource(`get: {id: 3}`), "program.resources.r.get.id (line 7): must be a string"},
 		{"config: {v: {type: Integer, default: 1.5}}", "program.config.v.default (line 3): must be an integer, as the type says"},
 		{"config: {v: {type: Integer, value: 1.5}}", "program.config.v.value (line 3): must be an integer"},
@@ -106,7 +106,7 @@ func TestLiteralsThatFailInTheRunAreFaults(t *testing.T) {
 
 func TestWhatPulumiAcceptsIsNoFault(t *testing.T) {
 	texts := []string{
-		withResource(`properties: null`), withResource(`properties: "${o}"`), withResource(`properties: {}`), withResource(`get: {id: x}, properties: {}`),
+		withResource(`properties: "${o}"`), withResource(`properties: {}`), withResource(`get: {id: x}, properties: {}`),
 		withResource(`get: {}, properties: {name: a}`), withResource(`get: {state: {}}, properties: {name: a}`), withResource(`get: {id: "${o.id}"}`),
 	}
 	for _, options := range []string{

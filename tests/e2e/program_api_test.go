@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -172,6 +173,38 @@ func TestAFaultOfAProgramIsNamedAndItsStackWaits(t *testing.T) {
 			u.checkProgram(program)
 		})
 	}
+}
+
+// TestASectionOfAProgramThatIsNullDeletesNothing: what was left empty by mistake is not what a program without it is.
+func TestASectionOfAProgramThatIsNullDeletesNothing(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	u.applyProgram(oneThing("one"))
+	stack := u.stack(fromProgram)
+	u.apply(stack)
+	u.awaitReady(stack)
+	calls := len(u.pulumiCalls())
+	program := &v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: "app"}}
+	for _, test := range []struct{ body, fault string }{
+		{"resources:", "program.resources (line 1): resources must be an object, and is null"},
+		{"resources: {a: {type: 'lab:index:Thing', properties: }}",
+			"program.resources.a.properties (line 3): must be an object, or an expression that is one, and is null"},
+		{"resources: {a: {type: 'lab:index:Thing', get: , properties: {name: a, value: one}}}",
+			"program.resources.a.get (line 3): get must be an object, and is null"},
+	} {
+		u.replaceProgram(test.body)
+		u.awaitFailure(stack, v1.ProgramInvalidReason, "Program "+u.namespace+"/app is not valid", test.fault)
+		u.Eventually(func(g Gomega) {
+			g.Expect(u.Get(u.ctx, keyOf(program), program)).To(Succeed())
+			g.Expect(conditions.IsFalse(program, meta.ReadyCondition)).To(BeTrue())
+			g.Expect(conditions.GetMessage(program, meta.ReadyCondition)).To(ContainSubstring(test.fault))
+		}).Should(Succeed())
+	}
+	u.Expect(u.pulumiCalls()).To(HaveLen(calls))
+	u.Expect(u.things()).To(Equal(map[string]string{"a": "one"}))
+	u.Expect(u.Client().Get(u.ctx, keyOf(program), program)).To(Succeed())
+	none := client.RawPatch(types.MergePatchType, []byte(`{"program":null}`))
+	u.Expect(u.Client().Patch(u.ctx, program, none)).To(MatchError(ContainSubstring("program: Required value")))
 }
 
 // programSaying is the Program named app with this text, as it stands.

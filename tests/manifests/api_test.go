@@ -39,6 +39,7 @@ func TestManifestsOnAnAPIServer(t *testing.T) {
 	t.Run("every manifest that is shown is created", func(t *testing.T) { testShownManifests(t, server) })
 	t.Run("a manifest with a fault is refused and the fault is named", func(t *testing.T) { testRefused(t, server) })
 	t.Run("a manifest of a user is accepted", func(t *testing.T) { testAccepted(t, server) })
+	t.Run("what is null is there to be seen", func(t *testing.T) { testNulls(t, server) })
 	t.Run("a Stack of the first version of the API is one of today's", func(t *testing.T) { testFirstVersion(t, server) })
 	t.Run("an update keeps to the rules", func(t *testing.T) { testUpdates(t, server) })
 	t.Run("kubectl shows what Flux users look for", func(t *testing.T) { testTables(t, server) })

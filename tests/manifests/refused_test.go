@@ -151,6 +151,11 @@ func refusedStacks() []refusal {
 
 func refusedPrograms() []refusal {
 	return []refusal{
+		{"no program", "null", "program: Required value"},
+		{"a resource whose type is null", "{resources: {bucket: {type: }}}", "program.resources.bucket.type: Required value"},
+		{"a get whose id is null", "{resources: {bucket: {type: aws:s3:Bucket, get: {id: }}}}", "program.resources.bucket.get.id: Required value"},
+		{"an item that is null", "{resources: {b: {type: aws:s3:Bucket, options: {ignoreChanges: [null]}}}}",
+			`program.resources.b.options.ignoreChanges[0]: Invalid value: "null"`},
 		{"a resource without a type", "{resources: {bucket: {properties: {a: b}}}}", "program.resources.bucket.type: Required value"},
 		{"a get without an id", "{resources: {bucket: {type: aws:s3:Bucket, get: {state: {}}}}}", "program.resources.bucket.get.id: Required value"},
 		{"a type that is a number", "{resources: {bucket: {type: 5}}}", `program.resources.bucket.type: Invalid value: "integer"`},
