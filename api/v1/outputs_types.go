@@ -32,12 +32,14 @@ type OutputsSecret struct {
 
 	// Labels of the Secret. Others that it has are removed when it is written next.
 	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 
 	// Annotations of the Secret. Others that it has are removed when it is written
 	// next.
 	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 }

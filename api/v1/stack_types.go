@@ -112,12 +112,13 @@ type StackSpec struct {
 	// a variable of envs, envSecrets and accessTokenSecret.
 	// +kubebuilder:validation:MaxProperties=256
 	// +kubebuilder:validation:XValidation:rule="self.all(name, name.matches('^[A-Za-z_][A-Za-z0-9_]*$'))",message="the name of an environment variable has letters, digits and underscores, and does not begin with a digit"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	EnvRefs map[string]ResourceRef `json:"envRefs,omitempty"`
 
 	// Config are the config values of the stack, by key: <key> of the project,
 	// or <namespace>:<key>. Numbers, booleans, lists and objects keep their type.
-	// A null is dropped by the API server.
+	// None can be null.
 	// +kubebuilder:validation:MaxProperties=1024
 	// +optional
 	Config map[string]apiextensionsv1.JSON `json:"config,omitempty"`
@@ -128,6 +129,7 @@ type StackSpec struct {
 	// +kubebuilder:validation:MaxProperties=1024
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is no config key: write <key> for one of the project, or <namespace>:<key>"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	ConfigRef map[string]ConfigMapRef `json:"configRef,omitempty"`
 
@@ -136,6 +138,7 @@ type StackSpec struct {
 	// +kubebuilder:validation:MaxProperties=1024
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is no config key: write <key> for one of the project, or <namespace>:<key>"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	SecretsRef map[string]ResourceRef `json:"secretsRef,omitempty"`
 
@@ -146,6 +149,7 @@ type StackSpec struct {
 	// +kubebuilder:validation:MaxProperties=1024
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is no config key: write <key> for one of the project, or <namespace>:<key>"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	Secrets map[string]string `json:"secrets,omitempty"`
 

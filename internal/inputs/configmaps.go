@@ -40,6 +40,9 @@ func ConfigMapRefs(stack *v1.Stack) []types.NamespacedName {
 func validateConfigRefs(stack *v1.Stack) error {
 	for _, key := range slices.Sorted(maps.Keys(stack.Spec.ConfigRef)) {
 		ref, field := stack.Spec.ConfigRef[key], configField+"."+key
+		if ref == (v1.ConfigMapRef{}) {
+			return &InvalidError{field, emptyProblem}
+		}
 		if ref.Name == "" || ref.Key == "" {
 			return &InvalidError{field, "name and key of a ConfigMap are required"}
 		}

@@ -112,6 +112,9 @@ func validateSecrets(stack *v1.Stack) error {
 
 // validateRef checks that a reference has what its type asks for.
 func validateRef(field string, ref v1.ResourceRef) error {
+	if ref == (v1.ResourceRef{}) {
+		return &InvalidError{field, emptyProblem}
+	}
 	switch ref.Type {
 	case v1.ResourceRefSecret:
 		if ref.Secret == nil {

@@ -55,6 +55,10 @@ func names[V any](values map[string]V) []string { return slices.Sorted(maps.Keys
 
 const nullProblem = "is null, which is no config value: give another one, or remove the entry"
 
+// emptyProblem is of what is read from a null: the CRD has it in no object that is
+// new.
+const emptyProblem = "is null or empty: give it a value, or remove the entry"
+
 const encryptedProblem = `has an object whose only member is "secure", which Pulumi takes for an encrypted value: rename the member, or give the value in spec.secretsRef`
 
 // looksEncrypted tells whether a JSON value has, at any depth, the form in which

@@ -24,6 +24,7 @@ func testAccepted(t *testing.T, server *api) {
 		{"config of text", "{stack: dev, programRef: {name: p}, config: {'aws:region': us-east-1, size: '3'}}"},
 		{"config of nested JSON", "{stack: dev, programRef: {name: p}, config: {net: {cidrs: [10.0.0.0/8, {v6: true}], mtu: 1500}, list: [1, 2.5], on: true}}"},
 		{"config with a null in it", "{stack: dev, programRef: {name: p}, config: {net: {gateway: null}}}"},
+		{"config that is null, which is for the controller to refuse", "{stack: dev, programRef: {name: p}, config: {words: }}"},
 		{"values from Secrets and literals", "{stack: dev, programRef: {name: p}, envRefs: {A: {type: Secret, secret: {name: s, key: k}}, B: {type: Literal, literal: {value: ''}}}}"},
 		{"a Secret with its namespace, as the Pulumi operator has it", "{stack: dev, programRef: {name: p}, secretsRef: {'app:token': {type: Secret, secret: {namespace: default, name: s, key: k}}}}"},
 		{"the names of branches that git has", "{stack: dev, projectRepo: https://example.com/repo, branch: 'refs/heads/feature/a-b_c.d@e{1}'}"},
@@ -47,6 +48,14 @@ func testAccepted(t *testing.T, server *api) {
 		object.SetName(strings.Repeat("long-", 12) + "name")
 		object.SetGenerateName("")
 		server.accepts(t, namespace, "spec", object)
+	})
+	t.Run("fields of a Stack that are null are not there", func(t *testing.T) {
+		g := NewWithT(t)
+		object := stack(t, "{stack: dev, programRef: {name: p}, fluxSource: , projectRepo: , branch: , config: , configRef: , secrets: , secretsRef: , envRefs: , "+
+			"envs: , targets: , dependsOn: , interval: , timeout: , writeOutputsToSecret: , workspaceTemplate: , destroyOnFinalize: }")
+		object.SetNamespace(namespace)
+		g.Expect(server.strict.Create(t.Context(), object)).To(Succeed())
+		g.Expect(object.Object["spec"]).To(Equal(stack(t, "{stack: dev, programRef: {name: p}}").Object["spec"]))
 	})
 	for _, test := range []struct{ name, text string }{
 		{"a program with every section", "{configuration: {size: {type: Number, default: 3}, key: {type: String, secret: true}}, " +
