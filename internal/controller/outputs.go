@@ -12,6 +12,7 @@ import (
 
 	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -128,7 +129,11 @@ func (r *StackReconciler) handOutputs(ctx context.Context, stack *v1.Stack, reco
 	to := stack.Spec.WriteOutputsToSecret
 	switch {
 	case result.Plain != nil && slices.Equal(result.Plain.Wanted.Keys, to.Keys):
-		return r.writeOutputs(ctx, stack, *result.Plain, result.EndedAt)
+		shown := stack.Status.Outputs
+		if !isReading(record) && result.Outputs != nil {
+			shown = shownOutputs(result) // the status has them when this is done
+		}
+		return r.writeOutputs(ctx, stack, *result.Plain, shown, result.EndedAt)
 	case isReading(record) && result.Outcome != run.Succeeded && result.Outcome != run.Cancelled:
 		return outputsFailed(stack, cmp.Or(result.Message, string(result.Outcome)), record.Generation, result.EndedAt.Add(stack.GetRetryInterval())), nil
 	}
@@ -136,8 +141,11 @@ func (r *StackReconciler) handOutputs(ctx context.Context, stack *v1.Stack, reco
 }
 
 // writeOutputs writes the Secret, if it is the Stack's and differs. An error is one
-// that another try, with the outputs at hand, may mend.
-func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, plain run.PlainOutputs, now time.Time) (*v1.OutputsSecretStatus, error) {
+// that another try, with the outputs at hand, may mend. What is shown of them in full
+// need not be hidden in it.
+func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, plain run.PlainOutputs, shown map[string]apiextensionsv1.JSON,
+	now time.Time,
+) (*v1.OutputsSecretStatus, error) {
 	to := stack.Spec.WriteOutputsToSecret
 	if told := stack.Status.OutputsSecret; told != nil && told.Name != to.Name {
 		// Renamed in mid-run: nothing would know of the old one any more.
@@ -158,7 +166,7 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 	if before != nil && !metav1.IsControlledBy(before, stack) {
 		return outputsUnread(stack), nil // the next look at the Stack tells
 	}
-	secret, err := r.putSecret(ctx, stack, before, data)
+	secret, err := r.putSecret(ctx, stack, before, data, outputs.Hidden(data, shown))
 	if isRefused(err) {
 		return outputsRefused(stack, err.Error(), before, now), nil
 	}
@@ -176,8 +184,9 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 
 // putSecret makes the Secret, or makes it what it should be. Neither can hit a Secret
 // that somebody else has made meanwhile. No other labels and annotations are left:
-// nothing tells those that the spec had before from those that others added.
-func (r *StackReconciler) putSecret(ctx context.Context, stack *v1.Stack, before *corev1.Secret, data map[string][]byte) (*corev1.Secret, error) {
+// nothing tells those that the spec had before from those that others added. An error
+// has none of the hidden values in it.
+func (r *StackReconciler) putSecret(ctx context.Context, stack *v1.Stack, before *corev1.Secret, data map[string][]byte, hidden []string) (*corev1.Secret, error) {
 	to := stack.Spec.WriteOutputsToSecret
 	if before == nil {
 		secret := &corev1.Secret{
@@ -188,7 +197,7 @@ func (r *StackReconciler) putSecret(ctx context.Context, stack *v1.Stack, before
 		if err := controllerutil.SetControllerReference(stack, secret, r.Client.Scheme()); err != nil {
 			return nil, fmt.Errorf("failed to own Secret %s/%s: %w", stack.Namespace, to.Name, err)
 		}
-		if err := hideValues(r.Create(ctx, secret, fieldOwner), data); err != nil {
+		if err := hideValues(r.Create(ctx, secret, fieldOwner), hidden); err != nil {
 			return nil, fmt.Errorf("failed to create Secret %s/%s: %w", stack.Namespace, to.Name, err)
 		}
 		return secret, nil
@@ -198,7 +207,7 @@ func (r *StackReconciler) putSecret(ctx context.Context, stack *v1.Stack, before
 	if equality.Semantic.DeepEqual(before, secret) {
 		return secret, nil
 	}
-	if err := hideValues(r.Update(ctx, secret, fieldOwner), data); err != nil {
+	if err := hideValues(r.Update(ctx, secret, fieldOwner), hidden); err != nil {
 		return nil, fmt.Errorf("failed to write Secret %s/%s: %w", stack.Namespace, to.Name, err)
 	}
 	return secret, nil

@@ -24,14 +24,11 @@ func (e *hiddenError) Error() string { return e.text }
 func (e *hiddenError) Unwrap() error { return e.error }
 
 // hideValues takes the values out of what an API server, or an admission policy or a
-// webhook of somebody, has said of them. These see them in base64.
-func hideValues(err error, data map[string][]byte) error {
+// webhook of somebody, has said of them. These see them in base64. Values that are
+// no secret are to be left out: one such as "data" would be taken for the word.
+func hideValues(err error, values []string) error {
 	if err == nil {
 		return nil
-	}
-	values := make([]string, 0, len(data))
-	for _, value := range data {
-		values = append(values, string(value))
 	}
 	text := pulumi.Mask(err.Error(), values)
 	if len(text) > maxRefusal {

@@ -13,35 +13,38 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
 func TestTheValuesOfOutputsAreHidden(t *testing.T) {
 	secrets := schema.GroupResource{Resource: "secrets"}
-	data := map[string][]byte{"token": []byte("canary-token"), "all": []byte(`{"p":"canary-token-and-tail"}`), "id": []byte("ab")}
+	token, all := "canary-token", `{"p":"canary-token-and-tail"}`
+	values := []string{token, all, "ab"}
 	for name, test := range map[string]struct{ said, want string }{
 		"as they are":       {"token canary-token, ab", "token ***, ***"},
 		"the longest first": {`is {"p":"canary-token-and-tail"}`, "is ***"},
 		"a part":            {"is canary-token-and-tail", "is ***"},
-		"in base64":         {"data.token: value " + base64.StdEncoding.EncodeToString(data["token"]) + " is not allowed", "data.token: value *** is not allowed"},
-		"in JSON":           {fmt.Sprintf("%q", data["all"]), `"***"`},
+		"in base64":         {"data.token: value " + base64.StdEncoding.EncodeToString([]byte(token)) + " is not allowed", "data.token: value *** is not allowed"},
+		"in JSON":           {fmt.Sprintf("%q", all), `"***"`},
 		"none":              {"no room", "no room"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			err := fmt.Errorf("failed to create Secret a/b: %w", hideValues(apierrors.NewForbidden(secrets, "out", errors.New(test.said)), data))
+			err := fmt.Errorf("failed to create Secret a/b: %w", hideValues(apierrors.NewForbidden(secrets, "out", errors.New(test.said)), values))
 			g.Expect(err.Error()).To(HaveSuffix(test.want))
 			g.Expect(isRefused(err)).To(BeTrue())
 		})
 	}
 	g := NewWithT(t)
-	g.Expect(hideValues(nil, data)).To(Succeed())
-	long := hideValues(errors.New(strings.Repeat("x", 2*maxRefusal)), data)
+	g.Expect(hideValues(nil, values)).To(Succeed())
+	long := hideValues(errors.New(strings.Repeat("x", 2*maxRefusal)), values)
 	g.Expect(len(long.Error())).To(BeNumerically("<=", maxRefusal+len("...")))
 }
 
@@ -72,9 +75,30 @@ func TestNoErrorOfWritingOutputsHasAValueInIt(t *testing.T) {
 			g := NewWithT(t)
 			w := newWorld(t)
 			r := &StackReconciler{Client: saying{w.Client, refuse}}
-			_, err := r.putSecret(t.Context(), stack, before, data)
+			_, err := r.putSecret(t.Context(), stack, before, data, []string{"canary-token"})
 			g.Expect(err).To(MatchError(ContainSubstring(`value "***"`)), name)
 			g.Expect(apierrors.ReasonForError(err)).To(Equal(apierrors.ReasonForError(refuse(errors.New("x")))), name)
 		}
 	}
+}
+
+// TestAnErrorOfWritingOutputsKeepsItsWords: what everybody can read in the status is not taken out of it.
+func TestAnErrorOfWritingOutputsKeepsItsWords(t *testing.T) {
+	g := NewWithT(t)
+	w := outputsWorld(t)
+	w.mustReconcile()
+	stack := w.stack()
+	stack.Status.Outputs = map[string]apiextensionsv1.JSON{"word": {Raw: []byte(`"field"`)}, "token": {Raw: []byte(`"[secret]"`)}}
+	g.Expect(w.Status().Update(t.Context(), stack)).To(Succeed())
+	inner := w.Client
+	w.Client = interceptor.NewClient(inner.(client.WithWatch), interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if _, ok := o.(*corev1.Secret); ok {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "out", errors.New("the field hunter2 is not allowed"))
+			}
+			return c.Create(ctx, o, opts...)
+		},
+	})
+	w.endReading(map[string]string{"word": `"field"`, "token": `"hunter2"`})
+	g.Expect(w.stack().Status.OutputsSecret.Failure.Message).To(ContainSubstring("the field *** is not allowed"))
 }

@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -117,4 +118,18 @@ func TestDigestOfASecret(t *testing.T) {
 	} {
 		g.Expect(digest(change)).NotTo(Equal(first), name)
 	}
+}
+
+func TestWhatTheStatusShowsIsNotHidden(t *testing.T) {
+	g := NewWithT(t)
+	data := map[string][]byte{
+		"kind": []byte("Secret"), "ports": []byte("[80,443]"), "token": []byte("canary"), "of": []byte(`{"p":"canary"}`),
+		"masked": []byte("a canary"), "big": []byte("xx"), "odd": []byte("yy"),
+	}
+	shown := map[string]apiextensionsv1.JSON{
+		"kind": {Raw: []byte(`"Secret"`)}, "ports": {Raw: []byte("[80, 443]")}, "token": {Raw: []byte(`"[secret]"`)}, "of": {Raw: []byte(`{"p":"[secret]"}`)},
+		"masked": {Raw: []byte(`"a ***"`)}, "big": {Raw: []byte(`"[too big to show: 2 bytes]"`)},
+	}
+	g.Expect(outputs.Hidden(data, shown)).To(Equal([]string{"xx", "a canary", "yy", `{"p":"canary"}`, "canary"}))
+	g.Expect(outputs.Hidden(data, nil)).To(HaveLen(len(data)), "nothing is known of them")
 }
