@@ -25,6 +25,11 @@ type masker struct {
 	// long are the needles of at least maskedLine bytes, middle the others of at least
 	// shortMask, and words and short are those that are masked as a whole word only.
 	long, middle, words, short needles
+	// starts says which bytes any of them begins with.
+	starts *[256]bool
+	// evenBlanks says that some of them have blanks in them, which are found however
+	// many there are of each.
+	evenBlanks bool
 	// filter is what Pulumi does to a text before it is seen here.
 	filter engineFilter
 	// late takes out what comes up outside the run. Nil is nothing.
@@ -41,9 +46,11 @@ func newMasker(values []string) *masker { return filteredMasker(nil, values) }
 // filteredMasker makes a masker of the values for texts in which Pulumi may have put
 // something in the place of its secret config.
 func filteredMasker(config, values []string) *masker {
+	starts := new([256]bool)
 	m := &masker{
-		long: newNeedles(maskedLine), middle: newNeedles(shortMask), words: newNeedles(shortMask), short: newNeedles(1),
-		filter: newEngineFilter(config),
+		long: newNeedles(maskedLine, starts), middle: newNeedles(shortMask, starts),
+		words: newNeedles(shortMask, starts), short: newNeedles(1, starts),
+		starts: starts, filter: newEngineFilter(config),
 	}
 	m.learn(values)
 	return m
@@ -65,8 +72,11 @@ func (m *masker) learn(values []string) {
 }
 
 func (m *masker) add(needle string, asWord bool) {
+	if needle == "" {
+		return
+	}
+	m.evenBlanks = m.evenBlanks || strings.ContainsAny(needle, blankBytes)
 	switch {
-	case needle == "":
 	case len(needle) < shortMask:
 		m.short.add(needle)
 	case asWord:
@@ -87,7 +97,7 @@ func (m *masker) applyCut(text string) string { return m.mask(text, true) }
 func (m *masker) mask(text string, isCut bool) string {
 	text = maskAccountTokens(text)
 	var found []span
-	for _, v := range viewsOf(text) {
+	for _, v := range viewsOf(text, m.evenBlanks) {
 		found = m.find(found, v, isCut)
 	}
 	return m.late.apply(without(text, found))
@@ -100,7 +110,10 @@ type span struct{ from, to int }
 // two that do nothing is left.
 func (m *masker) find(found []span, v view, isCut bool) []span {
 	for at := range len(v.text) {
-		length := m.match(v.text, at)
+		if !m.starts[v.text[at]] {
+			continue
+		}
+		length := m.match(v, at)
 		if isCut && length < len(v.text)-at && m.isBeginning(v.text[at:]) {
 			length = len(v.text) - at
 		}
@@ -111,14 +124,19 @@ func (m *masker) find(found []span, v view, isCut bool) []span {
 	return found
 }
 
-// match is the length of the longest needle at a place of a text.
-func (m *masker) match(text string, at int) int {
-	rest := text[at:]
+// match is the length of the longest needle at a place of a view. A short one is in
+// anything that is no text.
+func (m *masker) match(v view, at int) int {
+	rest := v.text[at:]
 	if length := m.long.match(rest, anywhere); length > 0 {
 		return length
 	}
-	word := func(length int) bool { return isWord(text, at, at+length) }
-	return max(m.middle.match(rest, anywhere), m.words.match(rest, word), m.short.match(rest, word))
+	word := func(length int) bool { return isWord(v.text, at, at+length) }
+	length := max(m.middle.match(rest, anywhere), m.words.match(rest, word))
+	if v.isGuess {
+		return length
+	}
+	return max(length, m.short.match(rest, word))
 }
 
 // isBeginning tells whether a text may be the beginning of a needle. One that is as

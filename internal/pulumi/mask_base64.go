@@ -3,31 +3,94 @@
 
 package pulumi
 
-import "encoding/base64"
+import "strings"
 
-// maxWithin bounds a value that is looked for within the base64 of a longer text.
-const maxWithin = 4 << 10
+const (
+	// base64Group is how many characters begin at a whole byte again. A text may
+	// begin at any of them: what is before it can be of the same characters.
+	base64Group = 4
+	// shortestBase64 is how many characters a value of shortMask bytes has.
+	shortestBase64 = 6
 
-// base64Forms are a value in base64, and what there is of it in the base64 of a longer
-// text, such as the header of HTTP that has a user before the password: that depends
-// on how many bytes are before it, modulo three. The characters that are of a
-// neighbour too are left out.
-func base64Forms(value string) []string {
-	var forms []string
-	for _, alphabet := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-		raw := alphabet.WithPadding(base64.NoPadding)
-		forms = append(forms, alphabet.EncodeToString([]byte(value)), raw.EncodeToString([]byte(value)))
-		if len(value) > maxWithin {
+	bitsOfCharacter, bitsOfByte = 6, 8
+)
+
+// fromBase64 reads all in the view that may be base64, with either alphabet, and
+// broken into lines or not, each from its character at an offset on. A zero byte is
+// between two.
+func (v view) fromBase64(offset int) view {
+	decoded := builder{of: v}
+	for at := 0; at < len(v.text); {
+		if base64Bits(v.text[at]) < 0 {
+			at++
 			continue
 		}
-		for before := range 3 {
-			const bits = 6 // of a character
-			from, to := (8*before+bits-1)/bits, 8*(before+len(value))/bits
-			if to-from >= maskedLine {
-				padded := append(make([]byte, before), value...)
-				forms = append(forms, raw.EncodeToString(padded)[from:to])
-			}
+		var run []int
+		run, at = base64Run(v.text, at)
+		if len(run) < offset+shortestBase64 {
+			continue
 		}
+		v.addRun(&decoded, run[offset:], at)
 	}
-	return forms
+	read := decoded.view()
+	read.isGuess = true
+	return read
+}
+
+// base64Run lists where the characters are that begin at a place, and where they end.
+func base64Run(text string, at int) ([]int, int) {
+	var run []int
+	for at < len(text) {
+		if base64Bits(text[at]) >= 0 {
+			run = append(run, at)
+			at++
+			continue
+		}
+		if text[at] != '\n' && text[at] != '\r' {
+			break
+		}
+		next := len(text) - len(strings.TrimLeft(text[at:], blankBytes))
+		if next == len(text) || base64Bits(text[next]) < 0 {
+			break
+		}
+		at = next
+	}
+	return run, at
+}
+
+// addRun adds the bytes that the characters stand for. A character that is a part of
+// two bytes belongs to both, and what fills the last group to the last byte.
+func (v view) addRun(decoded *builder, run []int, end int) {
+	for end < len(v.text) && v.text[end] == '=' {
+		end++
+	}
+	total := len(run) * bitsOfCharacter / bitsOfByte
+	for n := range total {
+		first, last := n*bitsOfByte/bitsOfCharacter, (n*bitsOfByte+bitsOfByte-1)/bitsOfCharacter
+		both := base64Bits(v.text[run[first]])<<bitsOfCharacter | base64Bits(v.text[run[last]])
+		after := 2*bitsOfCharacter - n*bitsOfByte%bitsOfCharacter - bitsOfByte
+		to := run[last] + 1
+		if n == total-1 {
+			to = end
+		}
+		decoded.add(string([]byte{byte(both >> after)}), run[first], to)
+	}
+	decoded.add("\x00", run[len(run)-1], end)
+}
+
+// base64Bits is what a character of either alphabet stands for, and -1 for any other.
+func base64Bits(c byte) int {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return int(c - 'A')
+	case 'a' <= c && c <= 'z':
+		return int(c-'a') + 26
+	case '0' <= c && c <= '9':
+		return int(c-'0') + 52
+	case c == '+', c == '-':
+		return 62
+	case c == '/', c == '_':
+		return 63
+	}
+	return -1
 }

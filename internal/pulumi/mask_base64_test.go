@@ -26,6 +26,27 @@ func TestAValueIsMaskedInTheBase64OfALongerText(t *testing.T) {
 		}
 	}
 	g := NewWithT(t)
-	g.Expect(newMasker([]string{"abcd"}).apply("Basic "+base64.StdEncoding.EncodeToString([]byte("xabcdx")))).
-		To(Equal("Basic "+base64.StdEncoding.EncodeToString([]byte("xabcdx"))), "so few characters are in any text")
+	within := func(secret string) string { return base64.StdEncoding.EncodeToString([]byte("x:" + secret + ":x")) }
+	g.Expect(newMasker([]string{"abcd"}).apply("Basic " + within("abcd"))).To(MatchRegexp(`^Basic ..\*\*\*[^*]{3,4}$`))
+	g.Expect(newMasker([]string{"abc"}).apply("Basic "+within("abc"))).To(Equal("Basic "+within("abc")), "so few bytes are in anything")
+}
+
+// Keys and certificates are printed as they are kept: broken into lines.
+func TestAValueIsMaskedInBase64OfManyLines(t *testing.T) {
+	secret := strings.Repeat("hunter2/pässwörd?>", 12)
+	encoded := base64.StdEncoding.EncodeToString([]byte(secret))
+	for _, width := range []int{64, 76, 10} {
+		for _, end := range []string{"\n", "\r\n", "\n    ", `\n`} {
+			text := "data: " + strings.Join(chunks(encoded, width), end) + "\nend"
+			NewWithT(t).Expect(newMasker([]string{secret}).apply(text)).To(Equal("data: ***\nend"), "%d %q", width, end)
+		}
+	}
+}
+
+func chunks(text string, width int) []string {
+	var all []string
+	for ; len(text) > width; text = text[width:] {
+		all = append(all, text[:width])
+	}
+	return append(all, text)
 }

@@ -22,7 +22,7 @@ const (
 type engineFilter struct{ config needles }
 
 func newEngineFilter(config []string) engineFilter {
-	f := engineFilter{config: newNeedles(filteredFrom)}
+	f := engineFilter{config: newNeedles(filteredFrom, new([256]bool))}
 	for _, secret := range config {
 		if len(secret) < filteredFrom || strings.EqualFold(secret, "true") || strings.EqualFold(secret, "false") {
 			continue

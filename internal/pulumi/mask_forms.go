@@ -46,11 +46,9 @@ func formsOf(value secretValue, add func(form string, asWord bool)) {
 		add(trimmed, true)
 		return
 	}
-	for _, text := range slices.Compact([]string{value.text, trimmed}) {
+	even := strings.Join(strings.FieldsFunc(trimmed, isBlank), " ")
+	for _, text := range slices.Compact([]string{value.text, trimmed, even}) {
 		add(text, false)
-		for _, encoded := range base64Forms(text) {
-			add(encoded, false)
-		}
 	}
 	for _, number := range numberForms(trimmed) {
 		add(number, false)

@@ -18,17 +18,18 @@ type needles struct {
 	width int
 	// byStart has the longest first.
 	byStart map[string][]string
-	// first says which bytes they begin with, as most places of a text begin with none.
-	first *[256]bool
+	// starts says which bytes they begin with, and others that are looked for at once:
+	// most places of a text begin with none.
+	starts *[256]bool
 }
 
-func newNeedles(width int) needles {
-	return needles{width: width, byStart: map[string][]string{}, first: new([256]bool)}
+func newNeedles(width int, starts *[256]bool) needles {
+	return needles{width: width, byStart: map[string][]string{}, starts: starts}
 }
 
 // add takes one of at least width bytes. After the last one is sort.
 func (n needles) add(needle string) {
-	n.first[needle[0]] = true
+	n.starts[needle[0]] = true
 	n.byStart[needle[:n.width]] = append(n.byStart[needle[:n.width]], needle)
 }
 
@@ -87,7 +88,7 @@ func (n needles) matches(text string) []int {
 }
 
 func (n needles) candidates(text string) []string {
-	if len(text) < n.width || !n.first[text[0]] {
+	if len(text) < n.width || !n.starts[text[0]] {
 		return nil
 	}
 	return n.byStart[text[:n.width]]

@@ -24,9 +24,11 @@ func TestThePartsOfASecretAreMasked(t *testing.T) {
 		"what is no structure":        {"one: two: three:\n\t- x", "three: x", "three: x"},
 		"the password in a URL":       {"postgres://bob:hunter22@db/x", "password hunter22 of bob", "password *** of bob"},
 		"that in a structure":         {`{"url": "postgres://bob:hunter22@db/x"}`, "password hunter22 of bob", "password *** of bob"},
-		"short lines that are alone":  {"zl1-b3\nzl2-b3\n", "is\n  zl1-b3\n  zl2-b3", "is\n  ***\n  ***"},
+		"short lines that are alone":  {"zl1-b3\nzl2-b3\n", "is\n  zl2-b3\n  zl1-b3", "is\n  ***\n  ***"},
 		"short lines as words only":   {"done\nab\n", "done, undone, ab", "***, undone, ab"},
-		"lines of Windows, and blank": {"zl1-b3\r\n\r\n zl2-b3\r\n", "zl1-b3 zl2-b3", "*** ***"},
+		"lines of Windows, and blank": {"zl1-b3\r\n\r\n zl2-b3\r\n", "zl2-b3 zl1-b3", "*** ***"},
+		"indented":                    {"one\n two\n  three\n", "is\n    one\n     two\n      three\n.", "is\n    ***\n."},
+		"folded":                      {"one two three", "is one\n  two\n  three.", "is ***."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(newMasker([]string{test.secret}).apply(test.text)).To(Equal(test.want))

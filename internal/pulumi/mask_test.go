@@ -18,13 +18,14 @@ func TestMask(t *testing.T) {
 		values     []string
 		text, want string
 	}{
-		"no value changes nothing":                {nil, "a text", "a text"},
-		"an empty value changes nothing":          {[]string{"", " \n"}, "a text", "a text"},
-		"a value is masked within a word":         {[]string{"s3cret"}, "xs3crety", "x***y"},
-		"the longer of two values wins":           {[]string{"abcd", "abcdefgh"}, "abcdefgh abcd", "*** ***"},
-		"a short value is masked as a whole word": {[]string{"ab"}, "ab cab ab_ (ab) abab", "*** cab ab_ (***) abab"},
-		"a value with quotes is masked in JSON":   {[]string{`pa"ss"`}, `{"x":"pa\"ss\""}`, `{"x":"***"}`},
-		"a value with & is masked in JSON":        {[]string{`pa&ss`}, `{"x":"pa\u0026ss"}`, `{"x":"***"}`},
+		"no value changes nothing":                 {nil, "a text", "a text"},
+		"an empty value changes nothing":           {[]string{"", " \n"}, "a text", "a text"},
+		"a value is masked within a word":          {[]string{"s3cret"}, "xs3crety", "x***y"},
+		"the longer of two values wins":            {[]string{"abcd", "abcdefgh"}, "abcdefgh abcd", "*** ***"},
+		"a short value is masked as a whole word":  {[]string{"ab"}, "ab cab ab_ (ab) abab", "*** cab ab_ (***) abab"},
+		"a value with quotes is masked in JSON":    {[]string{`pa"ss"1`}, `{"x":"pa\"ss\"1"}`, `{"x":"***"}`},
+		"the quote after it may be one of its own": {[]string{`pa"ss"`}, `{"x":"pa\"ss\""}`, `{"x":"***}`},
+		"a value with & is masked in JSON":         {[]string{`pa&ss`}, `{"x":"pa\u0026ss"}`, `{"x":"***"}`},
 		"a value is masked in base64": {
 			[]string{"s3cret!?"}, "x " + base64.StdEncoding.EncodeToString([]byte("s3cret!?")), "x ***",
 		},

@@ -3,178 +3,137 @@
 
 package pulumi
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
-)
+import "strings"
 
-// view is a text with its escapes taken back, to find in it what each program writes
-// in its own way: JSON with or without the escapes of HTML, of all that is not ASCII
-// and of slashes, Go's %q, Python's repr, URLs.
+// maxWritings is how many writings within each other are taken back: JSON in JSON, a
+// password in a URL in JSON, a header of HTTP in JSON.
+const maxWritings = 2
+
+// view is a text with a way of writing taken back, to find in it what each program
+// writes in its own way.
 type view struct {
 	text string
-	// at is, for each byte, where it is in the source, and where that ends. Nil is
-	// where it is here.
-	at []int
+	// from and to are, for each byte, where what it was written as is in the source.
+	// Nil is where it is here.
+	from, to []int
+	// isGuess says that it may be no text at all: any word can be read as base64.
+	isGuess bool
 }
 
 // source is the part of the source that a part of the view is of.
 func (v view) source(from, to int) span {
-	if v.at == nil {
+	if v.from == nil {
 		return span{from, to}
 	}
-	end := to
-	for end < len(v.text) && v.at[end] == v.at[to-1] {
-		end++ // of several bytes that are one escape
-	}
-	return span{v.at[from], v.at[end]}
+	return span{v.from[from], v.to[to-1]}
 }
 
-// escape reads one escape at the beginning of a text: what it stands for, and its
-// length, 0 where there is none.
-type escape func(text string) (string, int)
-
-// escapes are those that there are, each with the character it begins with.
-func escapes() []struct {
-	sign string
-	read escape
-} {
-	return []struct {
-		sign string
-		read escape
-	}{
-		{`\`, func(text string) (string, int) { return backslash(text, false) }},
-		{`\x`, func(text string) (string, int) { return backslash(text, true) }},
-		{"%", func(text string) (string, int) { return percent(text, false) }},
-		{"+", func(text string) (string, int) { return percent(text, true) }},
-	}
-}
-
-// viewsOf are the text itself, and what it is after one escape or two are taken back:
-// JSON in JSON, and a password in a URL in JSON. Most texts have no escapes.
-func viewsOf(text string) []view {
+// viewsOf are the text itself, and what it is after one way of writing or two are
+// taken back. Most texts have few of the signs of any. Where a needle has blanks in
+// it, each is there with its blanks made even as well.
+func viewsOf(text string, evenBlanks bool) []view {
 	views := []view{{text: text}}
+	known := map[string]bool{text: true}
 	done := 0
-	for range 2 {
+	for range maxWritings {
 		level := views[done:]
-		done += len(level)
+		done = len(views)
 		for _, v := range level {
-			for _, kind := range escapes() {
-				if !strings.Contains(v.text, kind.sign) {
-					continue
-				}
-				decoded := v.decode(kind.read)
-				if !slices.ContainsFunc(views, func(known view) bool { return known.text == decoded.text }) {
-					views = append(views, decoded)
+			for _, w := range writings() {
+				if read := v.take(w); len(read.text) > 0 && !known[read.text] {
+					known[read.text] = true
+					views = append(views, read)
 				}
 			}
+		}
+	}
+	if !evenBlanks {
+		return views
+	}
+	for _, v := range views[:len(views):len(views)] {
+		if even := v.decode(blankBytes, blanks); even.text != v.text {
+			views = append(views, even)
 		}
 	}
 	return views
 }
 
-// decode takes back all escapes of a kind.
-func (v view) decode(read escape) view {
-	text := make([]byte, 0, len(v.text))
-	at := make([]int, 0, len(v.text)+1)
-	for from := 0; from < len(v.text); {
-		meant, length := read(v.text[from:])
+// take takes a way of writing back. A view without its sign is as it was.
+func (v view) take(w writing) view {
+	switch {
+	case !strings.Contains(v.text, w.sign):
+		return v
+	case w.escape != nil:
+		return v.decode(w.starts, w.escape)
+	}
+	return v.fromBase64(w.offset)
+}
+
+// decode takes back all escapes of a kind, which begin with one of some characters. A
+// view that has none is as it was.
+func (v view) decode(starts string, read escape) view {
+	decoded := builder{of: v}
+	done := 0
+	for at := 0; ; {
+		next := strings.IndexAny(v.text[at:], starts)
+		if next < 0 {
+			break
+		}
+		at += next
+		meant, length := read(v.text[at:])
 		if length == 0 {
-			meant, length = v.text[from:from+1], 1
+			at++
+			continue
 		}
-		for range len(meant) {
-			at = append(at, v.source(from, from+1).from)
-		}
-		text = append(text, meant...)
-		from += length
+		decoded.copy(done, at)
+		decoded.add(meant, at, at+length)
+		at += length
+		done = at
 	}
-	end := len(v.text)
-	if v.at != nil {
-		end = v.at[end]
+	if done == 0 {
+		return v
 	}
-	return view{text: string(text), at: append(at, end)}
+	decoded.copy(done, len(v.text))
+	return decoded.view()
 }
 
-// backslash reads the escapes of JSON, Go, Python and their like. Above ASCII \x is
-// a byte in Go, and a character in Python.
-func backslash(text string, isCharacter bool) (string, int) {
-	if len(text) < 2 || text[0] != '\\' {
-		return "", 0
-	}
-	switch text[1] {
-	case 'n':
-		return "\n", 2
-	case 't':
-		return "\t", 2
-	case 'r':
-		return "\r", 2
-	case 'b':
-		return "\b", 2
-	case 'f':
-		return "\f", 2
-	case 'v':
-		return "\v", 2
-	case 'a':
-		return "\a", 2
-	case '\\', '/', '"', '\'', '`':
-		return text[1:2], 2
-	case 'x':
-		code, ok := hex(text[2:], 2)
-		switch {
-		case !ok:
-			return "", 0
-		case isCharacter:
-			return string(code), 4
-		}
-		return string([]byte{byte(code)}), 4
-	case 'u':
-		return character(text)
-	case 'U':
-		if code, ok := hex(text[2:], 8); ok {
-			return string(code), 10
-		}
-	}
-	return "", 0
+// builder makes a view of another one.
+type builder struct {
+	of       view
+	text     []byte
+	from, to []int
 }
 
-// character reads a \u, or the two that are one character in JSON.
-func character(text string) (string, int) {
-	code, ok := hex(text[2:], 4)
-	if !ok {
-		return "", 0
+func (b *builder) grow() {
+	if b.text == nil {
+		size := len(b.of.text)
+		b.text, b.from, b.to = make([]byte, 0, size), make([]int, 0, size), make([]int, 0, size)
 	}
-	if rest, two := strings.CutPrefix(text[6:], `\u`); two {
-		if low, ok := hex(rest, 4); ok {
-			if both := utf16.DecodeRune(code, low); both != utf8.RuneError {
-				return string(both), 12
-			}
-		}
-	}
-	return string(code), 6
 }
 
-// percent reads the escapes of URLs, where a plus may be a space.
-func percent(text string, plusIsSpace bool) (string, int) {
-	switch text[0] {
-	case '+':
-		if plusIsSpace {
-			return " ", 1
-		}
-	case '%':
-		if code, ok := hex(text[1:], 2); ok {
-			return string([]byte{byte(code)}), 3
-		}
+// add adds what a part of the other view means.
+func (b *builder) add(meant string, from, to int) {
+	b.grow()
+	source := b.of.source(from, to)
+	b.text = append(b.text, meant...)
+	for range len(meant) {
+		b.from, b.to = append(b.from, source.from), append(b.to, source.to)
 	}
-	return "", 0
 }
 
-func hex(text string, digits int) (rune, bool) {
-	if len(text) < digits {
-		return 0, false
+// copy adds a part of the other view as it is.
+func (b *builder) copy(from, to int) {
+	b.grow()
+	b.text = append(b.text, b.of.text[from:to]...)
+	if b.of.from != nil {
+		b.from, b.to = append(b.from, b.of.from[from:to]...), append(b.to, b.of.to[from:to]...)
+		return
 	}
-	code, err := strconv.ParseUint(text[:digits], 16, 32)
-	return rune(code), err == nil
+	for at := from; at < to; at++ {
+		b.from, b.to = append(b.from, at), append(b.to, at+1)
+	}
+}
+
+func (b *builder) view() view {
+	return view{text: string(b.text), from: b.from, to: b.to, isGuess: b.of.isGuess}
 }

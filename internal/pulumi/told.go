@@ -31,7 +31,7 @@ func tell(text string) told {
 		end--
 	}
 	// Nor is it a part of an escape, of which the longest has ten characters.
-	if at := strings.LastIndexAny(text[end-10:end], `\%`); at >= 0 {
+	if at := strings.LastIndexAny(text[end-10:end], `\%&`); at >= 0 {
 		end += at - 10
 		end = len(strings.TrimRight(text[:end], `\`))
 	}
