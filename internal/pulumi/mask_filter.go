@@ -12,8 +12,9 @@ import (
 const (
 	// filteredFrom is the length from which Pulumi filters a secret of the config.
 	filteredFrom = 3
-	// maxVariants bounds what is looked for in place of one form.
-	maxVariants = 16
+	// maxMixes bounds the mixed variants of a text, and maxMixed how long it may be.
+	maxMixes = 16
+	maxMixed = 4 << 10
 )
 
 // engineFilter is what Pulumi does to all that it tells: it puts "[secret]" in the
@@ -34,28 +35,57 @@ func newEngineFilter(config []string) engineFilter {
 	return f
 }
 
-// variants are a text and what Pulumi may make of it. One that is no more than
-// "[secret]" says nothing.
+// variants are a text and what Pulumi may make of it. A text is written in one way as
+// a whole: so the first are those in which each way of writing leaves what it changes
+// as it is, and all else is replaced. After them come some in which that is mixed, for
+// a text that is not long. One that is no more than "[secret]" says nothing.
 func (f engineFilter) variants(text string) []string {
 	all := []string{text}
 	if len(f.config.byStart) == 0 {
 		return all
 	}
-	left := []*rewrite{{}}
-	for tries := 0; len(left) > 0 && tries < maxVariants; tries++ {
-		r := left[len(left)-1]
-		left = left[:len(left)-1]
-		for r.at < len(text) {
-			next := f.choices(r, text)
-			left = append(left, next[1:]...)
-			r = next[0]
-		}
+	add := func(r *rewrite) {
 		variant := r.of(text)
 		if strings.TrimSpace(strings.ReplaceAll(variant, secretText, "")) != "" && !slices.Contains(all, variant) {
 			all = append(all, variant)
 		}
 	}
+	for _, changes := range []func(string) bool{changesNone, isEscaped, changesQuotes, changesHTML, changesBlanks} {
+		add(f.rewritten(text, func(choices []*rewrite) *rewrite {
+			last := choices[len(choices)-1]
+			if last.stays && changes(text[choices[0].from:choices[0].at]) {
+				return last
+			}
+			return choices[0]
+		}))
+	}
+	if len(all) == 1 || len(text) > maxMixed {
+		return all
+	}
+	var left []*rewrite
+	take := func(choices []*rewrite) *rewrite {
+		left = append(left, choices[1:]...)
+		return choices[0]
+	}
+	add(f.rewritten(text, take))
+	for tries := 0; len(left) > 0 && tries < maxMixes; tries++ {
+		r := left[len(left)-1]
+		left = left[:len(left)-1]
+		add(f.rewrittenFrom(r, text, take))
+	}
 	return all
+}
+
+// rewritten is a text with one choice taken at each secret of the config.
+func (f engineFilter) rewritten(text string, take func([]*rewrite) *rewrite) *rewrite {
+	return f.rewrittenFrom(&rewrite{}, text, take)
+}
+
+func (f engineFilter) rewrittenFrom(r *rewrite, text string, take func([]*rewrite) *rewrite) *rewrite {
+	for r.at < len(text) {
+		r = take(f.choices(r, text))
+	}
+	return r
 }
 
 // rewrite is how far a text has been rewritten.
@@ -64,6 +94,8 @@ type rewrite struct {
 	// that is replaced, or at where none is.
 	before   *rewrite
 	from, at int
+	// stays says that the secret there stays as it is.
+	stays bool
 }
 
 // choices are the ways on from the next secret of the config. One that some programs
@@ -77,7 +109,7 @@ func (f engineFilter) choices(r *rewrite, text string) []*rewrite {
 			stays = stays || isEscaped(text[at:at+length])
 		}
 		if stays {
-			next = append(next, &rewrite{before: r, from: at + 1, at: at + 1})
+			next = append(next, &rewrite{before: r, from: at + 1, at: at + 1, stays: true})
 		}
 		if len(next) > 0 {
 			return next
@@ -110,6 +142,14 @@ func isEscaped(text string) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.~", r)
 	})
 }
+
+func changesNone(string) bool { return false }
+
+// changesQuotes is SQL, YAML and shells, changesHTML HTML and XML, and changesBlanks
+// what goes over many lines.
+func changesQuotes(text string) bool { return strings.Contains(text, "'") }
+func changesHTML(text string) bool   { return strings.ContainsAny(text, `&<>'"`) }
+func changesBlanks(text string) bool { return strings.ContainsAny(text, blankBytes) }
 
 // quotedInJSON is the text as Pulumi writes it between the quotation marks of JSON.
 func quotedInJSON(text string) string {

@@ -16,6 +16,8 @@ import (
 // Pulumi takes the secrets of the config out of what it tells, and must not hide a
 // longer secret by that.
 func TestASecretWithAnotherOneInItIsMasked(t *testing.T) {
+	many := []string{"plain1", "p@1", "p@2", "p@3", "p@4", "p@5", "p@6"}
+	quoted := []string{"p@1", "p'2", "p@3", "p'4", "p&4", "p@5", "p'6"}
 	for name, test := range map[string]struct {
 		config     []string
 		secret     string
@@ -35,6 +37,11 @@ func TestASecretWithAnotherOneInItIsMasked(t *testing.T) {
 		"in JSON":                         {[]string{`ad"min`}, `x{"p":"ad\"min-tail"}`, `x{"p":"[secret]-tail"}`, "***"},
 		"in a string in JSON":             {[]string{"admin"}, `ad"admin"-tail`, `"ad\"[secret]\"-tail"`, `"***"`},
 		"one that %q writes otherwise":    {[]string{"ad\x7fmin"}, "head-ad\x7fmin-tail", `"head-ad\x7fmin-tail"`, `"***"`},
+		"many that are escaped":           {many, "plain1:p@1;p@2;p@3;p@4;p@5;p@6;tail-b2", "dsn [secret]:p%401;p%402;p%403;p%404;p%405;p%406;tail-b2", "dsn ***"},
+		"one that is escaped many times":  {[]string{"a/b"}, "a/b a/b a/b a/b a/b a/b tail-b2", "is a%2Fb+a%2Fb+a%2Fb+a%2Fb+a%2Fb+a%2Fb+tail-b2", "is ***"},
+		"many that are not escaped":       {many, "plain1:p@1;p@2;p@3;p@4;p@5;p@6;tail-b2", "is [secret]:[secret];[secret];[secret];[secret];[secret];[secret];tail-b2", "is ***"},
+		"many, some of which SQL doubles": {quoted, "p@1;p'2;p@3;p'4;p@5;p'6;tail-b2", "is '[secret];p''2;[secret];p''4;[secret];p''6;tail-b2'", "is '***'"},
+		"many, some of which HTML names":  {quoted, "p@1;p'2;p@3;p&4;p@5;p'6;tail-b2", "is [secret];p&#39;2;[secret];p&amp;4;[secret];p&#39;6;tail-b2", "is ***"},
 		"one that Pulumi does not filter": {[]string{"ad", "true"}, "head-ad-true-tail", "head-[secret]-true-tail", "head-[secret]-true-tail"},
 		"the line of another":             {[]string{"admin"}, "one line of admin\nand another", "one line of [secret]", "***"},
 	} {
