@@ -65,6 +65,11 @@ func (m *masker) learn(values []string) {
 				m.add(filtered, asWord)
 			}
 		})
+		for _, encoded := range base64Forms(value.text) {
+			for _, filtered := range m.filter.variants(encoded)[1:] {
+				m.add(filtered, false)
+			}
+		}
 	}
 	for _, all := range []needles{m.long, m.middle, m.words, m.short} {
 		all.sort()

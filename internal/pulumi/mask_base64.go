@@ -3,7 +3,10 @@
 
 package pulumi
 
-import "strings"
+import (
+	"encoding/base64"
+	"strings"
+)
 
 const (
 	// base64Group is how many characters begin at a whole byte again. A text may
@@ -93,4 +96,12 @@ func base64Bits(c byte) int {
 		return 63
 	}
 	return -1
+}
+
+// base64Forms are a value in base64, for what Pulumi may replace in it, which cannot be
+// read back.
+func base64Forms(value string) []string {
+	return []string{
+		base64.RawStdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),
+	}
 }

@@ -42,6 +42,7 @@ func TestASecretWithAnotherOneInItIsMasked(t *testing.T) {
 		"many that are not escaped":       {many, "plain1:p@1;p@2;p@3;p@4;p@5;p@6;tail-b2", "is [secret]:[secret];[secret];[secret];[secret];[secret];[secret];tail-b2", "is ***"},
 		"many, some of which SQL doubles": {quoted, "p@1;p'2;p@3;p'4;p@5;p'6;tail-b2", "is '[secret];p''2;[secret];p''4;[secret];p''6;tail-b2'", "is '***'"},
 		"many, some of which HTML names":  {quoted, "p@1;p'2;p@3;p&4;p@5;p'6;tail-b2", "is [secret];p&#39;2;[secret];p&amp;4;[secret];p&#39;6;tail-b2", "is ***"},
+		"by chance, in base64":            {[]string{"YWx"}, "user:value-b2", "is dXNlcjp2[secret]1ZS1iMg==", "is ***=="},
 		"one that Pulumi does not filter": {[]string{"ad", "true"}, "head-ad-true-tail", "head-[secret]-true-tail", "head-[secret]-true-tail"},
 		"the line of another":             {[]string{"admin"}, "one line of admin\nand another", "one line of [secret]", "***"},
 	} {
