@@ -49,11 +49,3 @@ func secretsOfBackend(backend string) []string {
 	}
 	return slices.DeleteFunc(found, func(text string) bool { return strings.Contains(public, text) })
 }
-
-// isSecretName says whether a parameter is named as secrets are.
-func isSecretName(name string) bool {
-	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"pass", "secret", "token", "key", "credential", "sig"}, func(sign string) bool {
-		return strings.Contains(name, sign)
-	})
-}

@@ -109,7 +109,7 @@ func backslash(text string, isCharacter bool) (string, int) {
 	case '0' <= sign && sign <= '7':
 		return octal(text)
 	}
-	if sign == ' ' || sign > ' ' && sign < utf8.RuneSelf && !isLetterOrDigit(sign) {
+	if sign == '\t' || sign >= ' ' && sign < utf8.RuneSelf && !isLetterOrDigit(sign) {
 		return text[1:2], 2
 	}
 	return "", 0

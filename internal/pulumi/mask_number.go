@@ -7,14 +7,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 )
+
+// manyDigits are so many that no other number has them.
+const manyDigits = 6
 
 // numberForms lists the ways in which a value that is a number may be printed:
 // every number of Pulumi is a floating-point one, which Go prints with an exponent
-// where it is big.
+// where it is big. One that is shorter than the value is any number, unless it has
+// many digits: "0001" does not hide each 1.
 func numberForms(value string) []string {
-	if !regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$`).MatchString(value) {
+	if value == "" || !strings.ContainsRune("+-0123456789", rune(value[0])) || !regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$`).MatchString(value) {
 		return nil
 	}
 	number, err := strconv.ParseFloat(value, 64)
@@ -30,5 +36,12 @@ func numberForms(value string) []string {
 	if text, err := json.Marshal(number); err == nil {
 		forms = append(forms, string(text))
 	}
-	return forms
+	return slices.DeleteFunc(forms, func(form string) bool { return len(form) < len(value) && mantissa(form) < manyDigits })
+}
+
+// mantissa is how many digits a number has before its exponent, without the zeros that
+// it begins with.
+func mantissa(number string) int {
+	digits, _, _ := strings.Cut(strings.ToLower(number), "e")
+	return len(strings.TrimLeft(strings.NewReplacer(".", "", "-", "", "+", "").Replace(digits), "0"))
 }

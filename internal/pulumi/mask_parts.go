@@ -4,120 +4,143 @@
 package pulumi
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
+	"encoding/base64"
 	"strings"
-
-	"gopkg.in/yaml.v3"
+	"unicode"
+	"unicode/utf8"
 )
 
-const (
-	// maxNesting is how often a text in a structured value is looked into again, as
-	// the kubeconfig in a Secret in YAML.
-	maxNesting = 2
-	// maxYAML bounds a value that is read as YAML, which takes many times its memory.
-	maxYAML = 256 << 10
-)
+// maxNesting is how often a text in a structured value is looked into again, as the
+// kubeconfig in a Secret in YAML.
+const maxNesting = 3
 
-// partsOf lists the texts and numbers in a value that is a list or an object in JSON or
-// YAML, such as a kubeconfig or the key of an account: Pulumi hands such a value on as
-// what it describes, and a provider that complains of it prints its parts. Short ones,
-// such as the name of a region, are no secrets by themselves, and would be masked
-// everywhere: they are left out, unless their name says that they are secret. False is
-// a value that is no such thing.
-func partsOf(value string, depth int) ([]secretValue, bool) {
-	var found []secretValue
-	add := func(name, text string) {
-		length := len(strings.TrimSpace(text))
-		switch {
-		case length >= maskedLine && depth > 1:
-			parts, structured := partsOf(text, depth-1)
-			found = append(append(found, secretValue{text, structured}), parts...)
-		case length >= maskedLine, length >= shortMask && isSecretName(name) && text != "true" && text != "false":
-			found = append(found, secretValue{text: text})
-		}
-	}
-	if parsed, ok := structureInJSON(value); ok {
-		eachPart("", parsed, add)
-		return found, true
-	}
-	documents := structuresInYAML(value)
-	for _, document := range documents {
-		eachScalar("", document, add)
-	}
-	return found, len(documents) > 0
+// secretValue is a value to mask, or a part of one.
+type secretValue struct {
+	text string
+	// asWord says that it is masked where it is a word of its own only, and structured
+	// that its parts are known, so that its lines are none.
+	asWord, structured bool
 }
 
-func structureInJSON(value string) (any, bool) {
-	trimmed := strings.TrimSpace(value)
-	if !strings.HasPrefix(trimmed, "{") && !strings.HasPrefix(trimmed, "[") {
-		return nil, false
-	}
-	var parsed any
-	decoder := json.NewDecoder(strings.NewReader(trimmed))
-	decoder.UseNumber()
-	return parsed, json.Valid([]byte(trimmed)) && decoder.Decode(&parsed) == nil
+// parts are the parts of values that are masked where they are alone: Pulumi hands a
+// kubeconfig or the key of an account on as what it describes, and a provider that
+// complains of it prints its members. Most of these are names that stand in every
+// error, of a cluster, a region or a project: who reads the error needs them, and who
+// must not know the secret gains little by them. So a member is masked
+//   - under the name of a secret, from shortMask characters on, and a short one as a
+//     word only,
+//   - under a plain name, such as that of a host, never,
+//   - under any other name where it looks like a secret itself.
+//
+// The value as a whole is masked in any case.
+type parts struct {
+	looksSecret func(text string) bool
+	// all has each part once, and visited what was looked into.
+	all     map[secretValue]bool
+	visited map[string]bool
 }
 
-// eachPart visits the texts and numbers in a value from JSON, each with the name of
-// the field that it is of.
-func eachPart(name string, part any, visit func(name, text string)) {
-	switch part := part.(type) {
-	case json.Number:
-		visit(name, part.String())
-	case string:
-		visit(name, part)
-	case []any:
-		for _, item := range part {
-			eachPart(name, item, visit)
+// withParts adds the parts of values that are structured, the passwords in URLs, and
+// what becomes of values that are not text: JSON, gRPC and terminals put a character
+// in the place of each byte that is none, or of all in a row.
+func withParts(values []string) []secretValue {
+	p := &parts{looksSecret: looksSecret(), all: map[secretValue]bool{}, visited: map[string]bool{}}
+	for _, value := range values {
+		if saysYesOrNo(value) {
+			continue
 		}
-	case map[string]any:
-		for field, item := range part {
-			eachPart(field, item, visit)
+		p.all[secretValue{text: value, structured: p.lookInto(value, namesSecret, maxNesting)}] = true
+		if !utf8.ValidString(value) {
+			p.all[secretValue{text: string([]rune(value))}] = true
+			p.all[secretValue{text: strings.ToValidUTF8(value, string(utf8.RuneError))}] = true
 		}
+	}
+	found := make([]secretValue, 0, len(p.all))
+	for value := range p.all {
+		found = append(found, value)
+	}
+	return found
+}
+
+// saysYesOrNo is a value that anything may have: masking it tells more than it hides.
+func saysYesOrNo(text string) bool {
+	text = strings.ToLower(strings.TrimSpace(text))
+	return text == "true" || text == "false" || text == "null"
+}
+
+// lookInto adds the parts of a value, and tells whether it is structured.
+func (p *parts) lookInto(value string, says meaning, depth int) bool {
+	if depth == 0 || len(value) < shortMask {
+		return false
+	}
+	members, structured := membersOf(value)
+	if !structured {
+		members = append(members, assignmentsIn(value)...)
+		p.addURL(value)
+		p.addBase64(value, says, depth)
+	}
+	for _, found := range members {
+		p.addMember(found, depth)
+	}
+	return structured
+}
+
+func (p *parts) addMember(found member, depth int) {
+	key := string(rune('0'+int(found.says))) + found.text
+	if p.visited[key] {
+		return
+	}
+	p.visited[key] = true
+	structured := p.lookInto(found.text, found.says, depth-1)
+	length := len(strings.TrimSpace(found.text))
+	if length < shortMask || saysYesOrNo(found.text) || !p.isSecret(found) {
+		return
+	}
+	p.all[secretValue{text: found.text, asWord: length < maskedLine, structured: structured}] = true
+}
+
+func (p *parts) isSecret(found member) bool {
+	switch found.says {
+	case namesSecret:
+		return true
+	case namesKey:
+		return !isWordOnly(found.text)
+	case namesPlain:
+		return false
+	}
+	return p.looksSecret(found.text)
+}
+
+func (p *parts) addURL(value string) {
+	if strings.ContainsAny(value, blankBytes) {
+		return
+	}
+	for _, secret := range secretsOfBackend(value) {
+		p.all[secretValue{text: secret}] = true
 	}
 }
 
-// structuresInYAML are the documents of a value in YAML that are lists or objects:
-// every text is YAML. What is no more YAML after them is passed over.
-func structuresInYAML(value string) []*yaml.Node {
-	if len(value) > maxYAML || !looksLikeYAML(value) {
-		return nil
+// addBase64 adds what a value in base64 is, as the members of a Secret and the
+// credentials for a registry are. Where it has a user, the password is after it.
+func (p *parts) addBase64(value string, says meaning, depth int) {
+	decoded, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(value), ""))
+	if err != nil || len(decoded) < shortMask || !isReadable(string(decoded)) {
+		return
 	}
-	var found []*yaml.Node
-	decoder := yaml.NewDecoder(strings.NewReader(value))
-	for {
-		var document yaml.Node
-		if err := decoder.Decode(&document); err != nil {
-			if !errors.Is(err, io.EOF) && len(found) == 0 {
-				return nil
-			}
-			return found
-		}
-		if len(document.Content) == 1 && document.Content[0].Kind != yaml.ScalarNode {
-			found = append(found, document.Content[0])
-		}
+	p.addMember(member{says, string(decoded)}, depth)
+	if _, password, ok := strings.Cut(string(decoded), ":"); ok && says != namesPlain && !isStructured(string(decoded)) {
+		p.addMember(member{namesSecret, password}, depth)
 	}
 }
 
-// looksLikeYAML saves most values from being read: keys and passwords.
-func looksLikeYAML(value string) bool {
-	trimmed := strings.TrimSpace(value)
-	return strings.Contains(value, ": ") || strings.Contains(value, ":\n") || strings.HasPrefix(trimmed, "- ") ||
-		strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[")
+func isStructured(value string) bool {
+	_, structured := membersOf(value)
+	return structured
 }
 
-// eachScalar is eachPart for YAML. An alias stands for what is visited where it is.
-func eachScalar(name string, node *yaml.Node, visit func(name, text string)) {
-	switch node.Kind {
-	case yaml.ScalarNode:
-		visit(name, node.Value)
-	case yaml.SequenceNode:
-		for _, item := range node.Content {
-			eachScalar(name, item, visit)
-		}
-	case yaml.MappingNode:
-		eachField(node, func(field string, item *yaml.Node) { eachScalar(field, item, visit) })
-	}
+// isReadable tells a text from bytes.
+func isReadable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsPrint(r) && !strings.ContainsRune(blankBytes, r)
+	})
 }
