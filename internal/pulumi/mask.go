@@ -17,6 +17,9 @@ const (
 	// maskedLine is the length from which a part of a value, such as a line, is masked
 	// wherever it stands, as tools like to print keys and certificates line by line.
 	maskedLine = 8
+	// maxNeedle is the length from which a value is looked for in parts: at each place
+	// of a text no more than so much is compared.
+	maxNeedle = 4 << 10
 )
 
 // masker takes secret values out of texts: it looks for the needles of each value in
@@ -81,6 +84,11 @@ func (m *masker) add(needle string, asWord bool) {
 		return
 	}
 	m.evenBlanks = m.evenBlanks || strings.ContainsAny(needle, blankBytes)
+	for len(needle) > maxNeedle {
+		m.long.add(needle[:maxNeedle])
+		// Parts that overlap are one mask. The last one is as long as the others.
+		needle = needle[min(maxNeedle-1, len(needle)-maxNeedle):]
+	}
 	switch {
 	case len(needle) < shortMask:
 		m.short.add(needle)

@@ -95,4 +95,20 @@ func TestALongValueIsTakenApartInTime(t *testing.T) {
 	g.Expect(m.apply("password [secret] [secret] [secret] xxx.")).To(Equal("password ***."))
 }
 
+// A value that is found at each place of a text is compared with no more than a part.
+func TestALongValueIsMaskedAsAWhole(t *testing.T) {
+	for _, length := range []int{maxNeedle - 1, maxNeedle, maxNeedle + 1, maxNeedle + 5, 2 * maxNeedle, 5*maxNeedle + 3} {
+		secret := strings.Repeat("abcdefg\"", length/8) + strings.Repeat("z", length%8)
+		m := newMasker([]string{secret})
+		for name, write := range writers() {
+			NewWithT(t).Expect(m.apply("is <"+write(secret)+">")).To(MatchRegexp(`^is <\*\*\*=*>$`), "%s of %d", name, length)
+		}
+		NewWithT(t).Expect(m.applyCut("is <" + secret[:length-9])).To(Equal("is <***"))
+	}
+	m := newMasker([]string{strings.Repeat("a", 300_000)})
+	started := time.Now()
+	NewWithT(t).Expect(m.apply(strings.Repeat("a", 1<<20))).To(Equal("***"))
+	t.Logf("masked in %s", time.Since(started))
+}
+
 type needlesOf = map[string][]string
