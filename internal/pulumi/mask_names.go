@@ -92,28 +92,22 @@ func wordsOf(name string) []string {
 	return words
 }
 
-// looksSecret tells whether a value is one that nobody gives as a name: a key in PEM,
-// letters and digits at random, or a password with signs. What a URL says of where it
-// leads is none of that.
-func looksSecret() func(text string) bool {
-	host := regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#]*`)
-	mixed := regexp.MustCompile(`[a-zA-Z0-9]{8,}`)
-	return func(text string) bool {
-		text = host.ReplaceAllString(text, "")
-		if strings.Contains(text, "-----BEGIN ") {
-			return true
-		}
-		if len(text) >= maskedLine && !strings.ContainsAny(text, blankBytes) &&
-			strings.ContainsAny(text, "!#$%^?~<>|;") && strings.ContainsAny(text, "0123456789") {
-			return true
-		}
-		return slices.ContainsFunc(mixed.FindAllString(text, -1), isMixed)
-	}
+// whereURLLeads finds the scheme and the host of a URL, which are no secret.
+func whereURLLeads() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#]*`) }
+
+// hasMixed tells whether there is something at random in a text: the URL of a webhook
+// has its secret in its path.
+func hasMixed(text string) bool {
+	runs := strings.FieldsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.ContainsFunc(runs, isMixed)
 }
 
 // isMixed tells whether letters and digits take turns, or are many: a digit or two at
 // the end of a word are the number of something.
 func isMixed(run string) bool {
+	if len(run) < maskedLine {
+		return false
+	}
 	turns := 0
 	for n := 1; n < len(run); n++ {
 		if isDigit(run[n-1]) != isDigit(run[n]) {

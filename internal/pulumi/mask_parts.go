@@ -5,6 +5,7 @@ package pulumi
 
 import (
 	"encoding/base64"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,12 +30,13 @@ type secretValue struct {
 // must not know the secret gains little by them. So a member is masked
 //   - under the name of a secret, from shortMask characters on, and a short one as a
 //     word only,
+//   - where it is a URL, if there is something at random in its path,
 //   - under a plain name, such as that of a host, never,
-//   - under any other name where it looks like a secret itself.
+//   - under any other name from maskedLine characters on, unless it is a word.
 //
 // The value as a whole is masked in any case.
 type parts struct {
-	looksSecret func(text string) bool
+	whereURLLeads *regexp.Regexp
 	// all has each part once, and visited what was looked into.
 	all     map[secretValue]bool
 	visited map[string]bool
@@ -44,7 +46,7 @@ type parts struct {
 // what becomes of values that are not text: JSON, gRPC and terminals put a character
 // in the place of each byte that is none, or of all in a row.
 func withParts(values []string) []secretValue {
-	p := &parts{looksSecret: looksSecret(), all: map[secretValue]bool{}, visited: map[string]bool{}}
+	p := &parts{whereURLLeads: whereURLLeads(), all: map[secretValue]bool{}, visited: map[string]bool{}}
 	for _, value := range values {
 		if saysYesOrNo(value) {
 			continue
@@ -100,15 +102,17 @@ func (p *parts) addMember(found member, depth int) {
 }
 
 func (p *parts) isSecret(found member) bool {
-	switch found.says {
-	case namesSecret:
+	switch where := p.whereURLLeads.FindString(found.text); {
+	case found.says == namesSecret:
 		return true
-	case namesKey:
-		return !isWordOnly(found.text)
-	case namesPlain:
+	case where != "":
+		return hasMixed(found.text[len(where):])
+	case found.says == namesPlain:
 		return false
+	case found.says == namesKey:
+		return !isWordOnly(found.text)
 	}
-	return p.looksSecret(found.text)
+	return len(strings.TrimSpace(found.text)) >= maskedLine && !isWordOnly(found.text)
 }
 
 func (p *parts) addURL(value string) {
