@@ -69,6 +69,16 @@ func TestNothingOfABackendThatIsSecretIsShown(t *testing.T) {
 
 // The stack is in the first backend, and then asked for in another one.
 func TestAStackThatIsNotFoundHasNotAlwaysGone(t *testing.T) {
+	t.Parallel()
+	there := newLab(t)
+	first := there.do(t.Context(), there.update(plainProgram))
+	there.Expect(first.Outcome).To(Equal(run.Succeeded), first.Message)
+	there.Expect(first.Backend).To(Equal("file://" + there.backend))
+	before := there.backendFiles()
+	t.Cleanup(func() {
+		there.Expect(there.backendFiles()).To(Equal(before), "nothing is asked of the first backend any more")
+	})
+
 	known := run.Project{Name: "demo", Runtime: "yaml"}
 	for name, test := range map[string]struct {
 		operation run.Operation
@@ -118,13 +128,10 @@ func TestAStackThatIsNotFoundHasNotAlwaysGone(t *testing.T) {
 		"a recovery of what was never updated": {operation: run.Recover, want: run.Succeeded},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l := newLab(t)
-			first := l.do(t.Context(), l.update(plainProgram))
-			l.Expect(first.Outcome).To(Equal(run.Succeeded), first.Message)
-			l.Expect(first.Backend).To(Equal("file://" + l.backend))
-
 			r := l.update(plainProgram)
-			r.Operation, r.Backend = test.operation, "file://"+t.TempDir()+"?no_tmp_dir=true"
+			r.Operation, r.Backend, r.Exists = test.operation, "file://"+t.TempDir()+"?no_tmp_dir=true", true
 			if test.edit != nil {
 				test.edit(&r, first.Backend)
 			}

@@ -15,6 +15,7 @@ import (
 )
 
 func TestARecoveryTellsWhatItHasForgotten(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.Expect(l.do(t.Context(), l.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
 	urn := "urn:pulumi:dev::demo::lab:index:Thing::a"
@@ -36,13 +37,14 @@ func TestARecoveryTellsWhatItHasForgotten(t *testing.T) {
 }
 
 func TestARecoveryTellsOfWhatTheStateHasForgotten(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
-	l.driver.Grace = Grace{Settle: 5 * time.Second, Finish: 500 * time.Millisecond, Abort: 20 * time.Second}
+	l.driver.Grace = Grace{Settle: patience, Finish: 500 * time.Millisecond, Abort: patience}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	results := l.start(ctx, l.update(l.thing("delays: {create: 20s}")))
 	l.begun()
 	cancel(errors.New("the controller is shutting down"))
-	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive())
+	l.Eventually(results).Should(Receive())
 	l.Expect(l.state()).To(ContainSubstring("pending_operations"))
 
 	recovery := l.update("")

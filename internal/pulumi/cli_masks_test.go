@@ -25,6 +25,7 @@ func careless(value string) string {
 
 // A provider that fails may print what it was given, and not all that is secret of it was given as a secret to the run.
 func TestSecretsInTheErrorOfAProviderAreMasked(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		// canary is what must not be seen in any of the forms.
 		canary  string
@@ -99,6 +100,7 @@ func TestSecretsInTheErrorOfAProviderAreMasked(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l := newLab(t).withProvider()
 			r := l.update(test.program(l))
 			if test.edit != nil {
@@ -121,12 +123,14 @@ func TestSecretsInTheErrorOfAProviderAreMasked(t *testing.T) {
 
 // The text of a program is read wherever Pulumi YAML reads it.
 func TestALiteralThatAProgramOfASourceMakesASecretIsMasked(t *testing.T) {
+	t.Parallel()
 	for file, place := range map[string]string{
 		"Pulumi.yaml":     "",
 		"Main.yaml":       "",
 		"parts/Main.yaml": "main: parts\n",
 	} {
 		t.Run(file, func(t *testing.T) {
+			t.Parallel()
 			l := newLab(t).withProvider()
 			r := l.update("")
 			r.Program = run.Program{Artifact: &run.Artifact{}}
@@ -151,10 +155,11 @@ func (l *lab) exporting(script string) {
 	l.Expect(err).NotTo(HaveOccurred())
 	first, rest, _ := strings.Cut(string(text), "\n")
 	script = first + "\ncase \"$*\" in *\"stack export\"*) " + script + ";; esac\n" + rest
-	l.Expect(os.WriteFile(path, []byte(script), 0o700)).To(Succeed())
+	writeProgram(l.T, path, script)
 }
 
 func TestAStateThatCannotBeReadChangesNoOutcome(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	l.exporting("echo 'error: boom' >&2; exit 1")
 	result := l.do(t.Context(), l.update(l.thing("value: x")+careless("{fn::secret: CANARYprogsecret40}")))
@@ -164,6 +169,7 @@ func TestAStateThatCannotBeReadChangesNoOutcome(t *testing.T) {
 }
 
 func TestARunThatIsToStopDoesNotWaitForItsState(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	begun := filepath.Join(t.TempDir(), "begun")
 	l.exporting("touch " + begun + "; sleep 600")
@@ -188,6 +194,7 @@ func TestARunThatIsToStopDoesNotWaitForItsState(t *testing.T) {
 }
 
 func TestARunThatGoesWellDoesNotReadItsState(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	l.Expect(l.do(t.Context(), l.update(l.thing("secretValue: CANARY1234"))).Outcome).To(Equal(run.Succeeded))
 	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up"}))

@@ -59,6 +59,7 @@ func (l *lab) backendFiles() map[string]string {
 func urnOf(name string) string { return "urn:pulumi:dev::demo::lab:index:Thing::" + name }
 
 func TestARefreshUndoesDrift(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	program := l.thing("value: x", "value: x")
 	l.Expect(l.do(t.Context(), l.update(program)).Outcome).To(Equal(run.Succeeded))
@@ -76,6 +77,7 @@ func TestARefreshUndoesDrift(t *testing.T) {
 }
 
 func TestUnexpectedChangesAreNamedAndLeftAlone(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	program := l.thing("value: x", "value: x", "value: x")
 	expecting := func() run.Run {
@@ -124,6 +126,7 @@ func (l *lab) idOf(name string) string {
 }
 
 func TestOnlyTargetsAreUpdated(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	l.Expect(l.do(t.Context(), l.update(l.thing("value: x", "value: x", "value: x"))).Outcome).To(Equal(run.Succeeded))
 	program := l.thing("value: y", "value: y", "value: y")
@@ -147,6 +150,7 @@ func TestOnlyTargetsAreUpdated(t *testing.T) {
 }
 
 func TestAPreviewChangesNothing(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	preview := func(program string) run.Run {
 		r := l.update(program)
@@ -185,6 +189,7 @@ func TestAPreviewChangesNothing(t *testing.T) {
 }
 
 func TestAPreviewOfAProgramThatFails(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.Expect(l.do(t.Context(), l.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
 	r := l.update("outputs: {o: \"${nothing}\"}")
@@ -212,6 +217,7 @@ func (l *lab) expired() (run.Run, *cloud.Cloud) {
 }
 
 func TestADestroyCanRunTheProgram(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	r, things := l.expired()
 	r.Operation = run.Destroy
@@ -224,6 +230,7 @@ func TestADestroyCanRunTheProgram(t *testing.T) {
 }
 
 func TestARecoveryAndARefreshCanRunTheProgram(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	r, things := l.expired()
 	l.interrupt("a")
@@ -250,6 +257,7 @@ func TestARecoveryAndARefreshCanRunTheProgram(t *testing.T) {
 }
 
 func TestARecoveryOfWhatWasInFlightCanRunTheProgram(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	r, things := l.expired()
 	l.interrupt("a")
@@ -263,6 +271,7 @@ func TestARecoveryOfWhatWasInFlightCanRunTheProgram(t *testing.T) {
 }
 
 func TestADestroyCanRefresh(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	l.Expect(l.do(t.Context(), l.update(l.thing("value: x", "failures: {delete: \"not now\"}"))).Outcome).To(Equal(run.Succeeded))
 	l.Expect(cloud.Open(l.cloud).Remove(l.idOf("b"))).To(Succeed())
@@ -275,6 +284,7 @@ func TestADestroyCanRefresh(t *testing.T) {
 }
 
 func TestABackendOutOfReach(t *testing.T) {
+	t.Parallel()
 	for name, backend := range map[string]string{
 		"an object store": "s3://bucket?endpoint=http://127.0.0.1:1&region=us-east-1&s3ForcePathStyle=true",
 		"a Pulumi Cloud":  "https://127.0.0.1:1",
@@ -297,6 +307,7 @@ func TestABackendOutOfReach(t *testing.T) {
 }
 
 func TestARegistryOutOfReach(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.driver.NoPluginDownload = false
 	result := l.do(t.Context(), l.update(

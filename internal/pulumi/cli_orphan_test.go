@@ -38,6 +38,7 @@ func TestPlayController(t *testing.T) {
 }
 
 func TestAKilledControllerLetsTheCLIFinish(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	r := l.update(l.thing("delays: {create: 4s}", "value: x"))
 	text, err := json.Marshal(orphanInput{Driver: l.driver, Dir: Directory(t.TempDir()), Run: r})
@@ -50,7 +51,7 @@ func TestAKilledControllerLetsTheCLIFinish(t *testing.T) {
 	l.Expect(controller.Process.Kill()).To(Succeed())
 	l.Expect(controller.Wait()).To(MatchError(ContainSubstring("killed")))
 
-	l.Eventually(func() (int, error) { return Alive(r.ID) }).WithTimeout(30 * time.Second).Should(BeZero())
+	l.Eventually(func() (int, error) { return Alive(r.ID) }).Should(BeZero())
 	l.Expect(l.things()).To(Equal(1), "what was in flight is finished, and nothing else begun")
 	l.Expect(l.locks()).To(BeEmpty())
 	l.Expect(l.state()).To(ContainSubstring("lab:index:Thing::a"))

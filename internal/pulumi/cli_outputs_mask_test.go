@@ -15,6 +15,7 @@ import (
 // Pulumi takes a text that is also that of a secret for the secret, in its events. A
 // value that has such a text by chance is handed on as it is.
 func TestOutputsAreHandedOnAsTheyAreInTheState(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	r := l.update(l.thing("value: admin-db.example.com") + `
 config:
@@ -46,6 +47,7 @@ outputs:
 }
 
 func TestOutputsThatAreNamedAsASecretAreShown(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	r := l.update("config:\n  user: {type: string, secret: true}\n  other: {type: string, secret: true}\n" +
 		"outputs: {host: h, port: 5432, database_host: d, user: \"${user}\"}\n")
@@ -57,6 +59,7 @@ func TestOutputsThatAreNamedAsASecretAreShown(t *testing.T) {
 }
 
 func TestOutputsThatAreNotKnownAreNotHandedOn(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	r := l.update(l.thing("value: one", "value: two") + "outputs: {one: \"${a.value}\", two: \"${b.value}\"}\n")
 	r.Options.Targets = []string{urnOf("a")}

@@ -53,6 +53,7 @@ func (l *lab) texts(result run.Result) map[string]string {
 }
 
 func TestOutputsInPlain(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	dir, result := l.doIn(t.Context(), reading(l.update(manyOutputs)))
 	all := l.texts(result)
@@ -97,12 +98,14 @@ func TestOutputsInPlain(t *testing.T) {
 }
 
 func TestAProgramWithoutOutputsHasNone(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	result := l.do(t.Context(), reading(l.update("variables: {a: 1}\n")))
 	l.Expect(l.texts(result)).To(BeEmpty())
 }
 
 func TestOutputsThatNobodyWantsAreNotRead(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	r := reading(l.update(manyOutputs))
 	r.Outputs = nil
@@ -111,6 +114,7 @@ func TestOutputsThatNobodyWantsAreNotRead(t *testing.T) {
 }
 
 func TestOutputsThatCannotBeReadDoNotFailAnUpdate(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.Expect(l.do(t.Context(), reading(l.update(manyOutputs))).Outcome).To(Equal(run.Succeeded))
 	l.failOn("output")
@@ -138,7 +142,7 @@ func (l *lab) failOn(word string) {
 	real, err := filepath.EvalSymlinks(filepath.Join(l.driver.Bin, "pulumi"))
 	l.Expect(err).NotTo(HaveOccurred())
 	script := "#!/bin/sh\ncase \"$*\" in *' " + word + " '*) echo 'error: no such luck' >&2; exit 1;; esac\nexec '" + real + "' \"$@\"\n"
-	writeTree(l.T, filepath.Dir(l.calls), map[string]string{"failing/pulumi": script})
 	l.driver.Bin = filepath.Join(filepath.Dir(l.calls), "failing")
-	l.Expect(os.Chmod(filepath.Join(l.driver.Bin, "pulumi"), 0o700)).To(Succeed())
+	l.Expect(os.Mkdir(l.driver.Bin, 0o700)).To(Succeed())
+	writeProgram(l.T, filepath.Join(l.driver.Bin, "pulumi"), script)
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -59,11 +58,12 @@ func (b beside) reads(name string) {
 	b.Eventually(func() (bool, error) {
 		journal, err := cloud.Open(b.cloud).Journal()
 		return slices.ContainsFunc(journal, func(e cloud.Entry) bool { return e.Op == cloud.Read && e.Name == name }), err
-	}).WithTimeout(30 * time.Second).Should(BeTrue())
+	}).Should(BeTrue())
 }
 
 // What a refresh has cleared in the state nobody could name any more, if it did not live to tell.
 func TestARecoveryForgetsNothingThatIsNotNamed(t *testing.T) {
+	t.Parallel()
 	b := newBeside(t)
 	clearing := b.recovery(b.left("4s"))
 	clearing.ClearPendingCreates = true
@@ -89,8 +89,10 @@ func TestARecoveryForgetsNothingThatIsNotNamed(t *testing.T) {
 
 // The CLI that runs the program in a refresh drops what was in flight from the state before it has looked at it.
 func TestALookThatWasInterruptedIsTakenAgain(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]bool{"with its files": false, "and whose files are lost": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newBeside(t)
 			program := b.thing("value: x", "value: x\n      delays: {read: 4s}")
 			b.Expect(b.do(t.Context(), b.update(program)).Outcome).To(Equal(run.Succeeded))
@@ -119,7 +121,9 @@ func TestALookThatWasInterruptedIsTakenAgain(t *testing.T) {
 
 // Who deletes the Stack, or suspends it, has to know what is open.
 func TestARecoveryThatFailsNamesTheCreationsInFlight(t *testing.T) {
+	t.Parallel()
 	t.Run("in its refresh", func(t *testing.T) {
+		t.Parallel()
 		b := newBeside(t)
 		result := b.killed(b.recovery(b.left("60s")), "pulumi-resource")
 		b.Expect(result.Outcome).To(Equal(run.Failed), result.Message)
@@ -127,6 +131,7 @@ func TestARecoveryThatFailsNamesTheCreationsInFlight(t *testing.T) {
 		b.Expect(result.Message).To(ContainSubstring("it is not known whether these resources were created: " + urnOf("lost")))
 	})
 	t.Run("at a lock whose holder may be at work on them", func(t *testing.T) {
+		t.Parallel()
 		b := newBeside(t)
 		lost := b.left("0s")
 		b.lock("other.json", "elsewhere", 7)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestTheProgressOfARunIsToldWhileItGoesOn(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	var mu sync.Mutex
 	var told []run.Progress
@@ -21,7 +22,7 @@ func TestTheProgressOfARunIsToldWhileItGoesOn(t *testing.T) {
 resources:
   prov: {type: "pulumi:providers:lab", defaultProvider: true, properties: {directory: %q}}
   a: {type: "lab:index:Thing", properties: {name: a}}
-  b: {type: "lab:index:Thing", properties: {name: b, delays: {create: 1s}}, options: {dependsOn: ["${a}"]}}
+  b: {type: "lab:index:Thing", properties: {name: b, delays: {create: 2s}}, options: {dependsOn: ["${a}"]}}
 `, l.cloud))
 	l.driver.Progress = func(id string, progress run.Progress) {
 		mu.Lock()

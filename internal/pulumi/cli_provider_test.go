@@ -30,6 +30,7 @@ func (l *lab) providerOf() string {
 }
 
 func TestAChangedSecretsProviderIsApplied(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	vault := transit(t)
 	program := secretProgram + "  n: {\"fn::length\": \"${pw}\"}\n"
@@ -67,6 +68,7 @@ func TestAChangedSecretsProviderIsApplied(t *testing.T) {
 }
 
 func TestAChangedSecretsProviderIsAppliedWhereNothingElseChanges(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	vault := transit(t)
 	for _, provider := range []string{"", vaultKey, "passphrase"} {
@@ -86,6 +88,7 @@ func TestAChangedSecretsProviderIsAppliedWhereNothingElseChanges(t *testing.T) {
 }
 
 func TestAProviderThatCannotBeReadFailsAndLosesNothing(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	vault := transit(t)
 	update := func(provider string, env map[string]string) run.Result {
@@ -106,6 +109,7 @@ func TestAProviderThatCannotBeReadFailsAndLosesNothing(t *testing.T) {
 }
 
 func TestAStackIsNotMadeWhereItIsToBeThere(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	r := l.update(plainProgram)
 	r.NoCreate = true

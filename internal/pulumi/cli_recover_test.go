@@ -77,7 +77,7 @@ func (b beside) killedAfter(r run.Run, name string, begun func()) run.Result {
 	}
 	release(found)
 	var result run.Result
-	b.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
+	b.Eventually(results).Should(Receive(&result))
 	return result
 }
 
@@ -126,6 +126,7 @@ func (l *lab) interrupt(name string) {
 
 // pulumi stack init was killed after it had locked the stack, and before it made it.
 func TestARecoveryRemovesTheLockOfAStackThatWasNotMade(t *testing.T) {
+	t.Parallel()
 	b := newBeside(t)
 	lost, pid := b.lost()
 	recovery := b.recovery(lost)
@@ -139,6 +140,7 @@ func TestARecoveryRemovesTheLockOfAStackThatWasNotMade(t *testing.T) {
 
 // The run is not recovered from as long as something is left of the stack that it may have made.
 func TestARecoveryOfAStackThatIsNotThereWaitsForItsLocks(t *testing.T) {
+	t.Parallel()
 	b := newBeside(t)
 	lost, _ := b.lost()
 	recovery := b.recovery(lost)
@@ -159,6 +161,7 @@ func TestARecoveryOfAStackThatIsNotThereWaitsForItsLocks(t *testing.T) {
 
 // Nobody can remove it but a person, who has to be told which object it is.
 func TestALockOfAStackThatIsNotThereIsNamed(t *testing.T) {
+	t.Parallel()
 	b := newBeside(t)
 	lock := b.lock("other.json", "elsewhere", 7)
 	result := b.do(t.Context(), b.update(plainProgram))
@@ -172,6 +175,7 @@ func TestALockOfAStackThatIsNotThereIsNamed(t *testing.T) {
 
 // As when the power went while it was written. Pulumi says of it only that it is no JSON.
 func TestALockThatCannotBeReadIsNamed(t *testing.T) {
+	t.Parallel()
 	b := newBeside(t)
 	b.Expect(b.do(t.Context(), b.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
 	lost, _ := b.lost()
@@ -186,6 +190,7 @@ func TestALockThatCannotBeReadIsNamed(t *testing.T) {
 }
 
 func TestARecoveryRemovesItsOwnLocksAndNoOthers(t *testing.T) {
+	t.Parallel()
 	b := newBeside(t)
 	b.Expect(b.do(t.Context(), b.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
 	lost, pid := b.lost()
@@ -219,6 +224,7 @@ func TestARecoveryRemovesItsOwnLocksAndNoOthers(t *testing.T) {
 
 // As it is on a backend whose locks the controller cannot reach.
 func TestARecoveryCancelsWhereAllLocksAreItsOwn(t *testing.T) {
+	t.Parallel()
 	b := newBeside(t)
 	prefixed := func(r run.Run) run.Run {
 		r.Backend += "?prefix=.x/"
@@ -242,6 +248,7 @@ func TestARecoveryCancelsWhereAllLocksAreItsOwn(t *testing.T) {
 }
 
 func TestARecoveryTakesInNoDriftOfWhatWasNotInFlight(t *testing.T) {
+	t.Parallel()
 	b := newBeside(t)
 	b.Expect(b.do(t.Context(), b.update(b.thing("value: x", "value: x"))).Outcome).To(Equal(run.Succeeded))
 	b.drift("a", "drifted")
@@ -267,6 +274,7 @@ func TestARecoveryTakesInNoDriftOfWhatWasNotInFlight(t *testing.T) {
 }
 
 func TestARecoveryNamesCreationsOfUnknownOutcome(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		kill      string
 		wantCalls []string
@@ -275,6 +283,7 @@ func TestARecoveryNamesCreationsOfUnknownOutcome(t *testing.T) {
 		"of a provider that was killed, known from events": {"pulumi-resource", []string{"stack export"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newBeside(t)
 			lost := b.update(b.thing("value: x\n      delays: {create: 60s}"))
 			b.killed(lost, test.kill)
@@ -297,6 +306,7 @@ func TestARecoveryNamesCreationsOfUnknownOutcome(t *testing.T) {
 
 // The first update of a stack was interrupted, so that no result tells of its backend.
 func TestARecoveryKnowsTheBackendOfTheRunThatWasInterrupted(t *testing.T) {
+	t.Parallel()
 	b := newBeside(t)
 	lost := b.update(b.thing("delays: {create: 60s}"))
 	b.killed(lost, "pulumi")
@@ -309,13 +319,14 @@ func TestARecoveryKnowsTheBackendOfTheRunThatWasInterrupted(t *testing.T) {
 
 // A provider that gives up a creation because it is told to has not undone it.
 func TestACreationThatWasCancelledIsOfUnknownOutcome(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	results := l.start(ctx, l.update(l.thing("hang: create")))
 	l.begun()
 	cancel(errors.New("the controller is shutting down"))
 	var result run.Result
-	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
+	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.Outcome).To(Equal(run.Cancelled), result.Message)
 	l.Expect(result.UnknownCreates).To(Equal([]string{urnOf("a")}))
 	l.Expect(result.Interrupted).To(BeFalse())
@@ -327,19 +338,21 @@ func TestACreationThatWasCancelledIsOfUnknownOutcome(t *testing.T) {
 
 // The script that stands for the CLI fails where its number is not noted when it starts.
 func TestTheNumberOfAProcessIsNotedBeforeItStarts(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	dir := Directory(t.TempDir())
 	script := filepath.Join(l.driver.Bin, "pulumi")
 	text, err := os.ReadFile(script)
 	l.Expect(err).NotTo(HaveOccurred())
 	check := fmt.Sprintf("\n[ \"$(tail -n 1 %s)\" = $$ ] || exit 99\n[ ! -e /proc/$$/fd/3 ] || exit 98\n", dir.pids())
-	l.Expect(os.WriteFile(script, []byte(strings.Replace(string(text), "\n", check, 1)), 0o700)).To(Succeed())
+	writeProgram(t, script, strings.Replace(string(text), "\n", check, 1))
 	result := l.driver.Do(t.Context(), dir, l.update(plainProgram), func(string) {})
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(readPIDs(dir.pids())).To(HaveLen(2), "pulumi stack init and pulumi up")
 }
 
 func TestACLIWhoseNumberCannotBeNotedIsNotStarted(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	dir := Directory(t.TempDir())
 	l.Expect(os.Symlink("/dev/full", dir.pids())).To(Succeed())
@@ -351,10 +364,11 @@ func TestACLIWhoseNumberCannotBeNotedIsNotStarted(t *testing.T) {
 
 // The recovery has less time than a CLI is given to end by itself.
 func TestALeftoverThatHangsIsEndedWithinTheRun(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	id, bin := t.Name()+strconv.Itoa(os.Getpid()), t.TempDir()
 	program := filepath.Join(bin, "pulumi")
-	g.Expect(os.WriteFile(program, []byte("#!/bin/sh\ntrap '' INT\nwhile :; do sleep 1; done\n"), 0o700)).To(Succeed())
+	writeProgram(t, program, "#!/bin/sh\ntrap '' INT\nwhile :; do sleep 1; done\n")
 	hung := exec.Command(program)
 	hung.Env = []string{runVariable + "=" + id, "PATH=/usr/bin:/bin"}
 	hung.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -367,7 +381,7 @@ func TestALeftoverThatHangsIsEndedWithinTheRun(t *testing.T) {
 		return len(found), err
 	}).Should(Equal(1))
 
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	g.Expect((&Driver{}).awaitEnd(ctx, id, func(string) {})).To(Succeed())
 	g.Expect(ctx.Err()).NotTo(HaveOccurred(), "there is time left for what the run is about")

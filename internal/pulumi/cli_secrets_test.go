@@ -15,6 +15,7 @@ import (
 const secretProgram = "config:\n  pw: {type: string, secret: true}\noutputs:\n  o: {\"fn::toBase64\": \"${pw}\"}\n"
 
 func TestSecretConfigIsNeverInTheClear(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	for _, secret := range []string{"hunter2hunter2", "hunter2hunter2", "changed4changed4"} {
 		r := l.update(secretProgram)
@@ -33,6 +34,7 @@ func TestSecretConfigIsNeverInTheClear(t *testing.T) {
 }
 
 func TestAWrongPassphraseIsNamed(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	r := l.update(secretProgram)
 	r.Secrets = map[string]string{"pw": "hunter2hunter2"}

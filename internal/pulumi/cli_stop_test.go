@@ -23,7 +23,7 @@ func (l *lab) begun() {
 	l.Eventually(func() string {
 		text, _ := os.ReadFile(filepath.Join(l.cloud, "journal.jsonl"))
 		return string(text)
-	}).WithTimeout(30 * time.Second).Should(ContainSubstring("begin"))
+	}).Should(ContainSubstring("begin"))
 }
 
 // start does a run beside the test.
@@ -34,13 +34,14 @@ func (l *lab) start(ctx context.Context, r run.Run) <-chan run.Result {
 }
 
 func TestATimeoutFinishesWhatIsInFlight(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	results := l.start(ctx, l.update(l.thing("delays: {create: 4s}", "value: x")))
 	l.begun()
 	cancel(context.DeadlineExceeded)
 	var result run.Result
-	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
+	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.Outcome).To(Equal(run.TimedOut), result.Message)
 	l.Expect(result.Changes.Created).To(Equal(2), "the thing in flight and the provider")
 	l.Expect(l.things()).To(Equal(1), "nothing else was begun")
@@ -50,14 +51,15 @@ func TestATimeoutFinishesWhatIsInFlight(t *testing.T) {
 }
 
 func TestASecondSignalLeavesPendingOperationsButNoLock(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
-	l.driver.Grace = Grace{Settle: 5 * time.Second, Finish: 500 * time.Millisecond, Abort: 20 * time.Second}
+	l.driver.Grace = Grace{Settle: patience, Finish: 500 * time.Millisecond, Abort: patience}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	results := l.start(ctx, l.update(l.thing("delays: {create: 20s}")))
 	l.begun()
 	cancel(errors.New("the controller is shutting down"))
 	var result run.Result
-	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
+	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.Outcome).To(Equal(run.Cancelled))
 	l.Expect(result.Message).To(And(ContainSubstring("the controller is shutting down"), ContainSubstring("pending operations")))
 	l.Expect(l.locks()).To(BeEmpty())
@@ -65,6 +67,7 @@ func TestASecondSignalLeavesPendingOperationsButNoLock(t *testing.T) {
 }
 
 func TestAKilledCLILeavesNoProcess(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	r := l.update(l.thing("delays: {create: 60s}"))
 	results := l.start(t.Context(), r)
@@ -80,7 +83,7 @@ func TestAKilledCLILeavesNoProcess(t *testing.T) {
 	}
 	release(found)
 	var result run.Result
-	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
+	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.Outcome).To(Equal(run.Failed))
 	l.Expect(result.Message).To(ContainSubstring("ended by a signal (killed)"))
 	alive, err := Alive(r.ID)
@@ -89,6 +92,7 @@ func TestAKilledCLILeavesNoProcess(t *testing.T) {
 }
 
 func TestARunThatIsCancelledBeforeItStartsCallsNothing(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("the controller is shutting down"))
@@ -100,18 +104,22 @@ func TestARunThatIsCancelledBeforeItStartsCallsNothing(t *testing.T) {
 // A signal before the engine is at work would end the CLI at once, and after it
 // has taken the lock leave that behind.
 func TestACancellationIsHeldBackWhileTheCLIStarts(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.Expect(l.do(t.Context(), l.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
 	script := filepath.Join(l.driver.Bin, "pulumi")
 	text, err := os.ReadFile(script)
 	l.Expect(err).NotTo(HaveOccurred())
-	slow := strings.Replace(string(text), "\n", "\nsleep 1\n", 1)
-	l.Expect(os.WriteFile(script, []byte(slow), 0o700)).To(Succeed())
+	starts := filepath.Join(t.TempDir(), "starts")
+	writeProgram(t, script, strings.Replace(string(text), "\n", "\ntouch "+starts+"; sleep 1\n", 1))
 	l.newCalls()
 
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	result := l.do(ctx, l.update(plainProgram))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	results := l.start(ctx, l.update(plainProgram))
+	l.Eventually(starts).Should(BeAnExistingFile())
+	cancel(context.DeadlineExceeded)
+	var result run.Result
+	l.Eventually(results).Should(Receive(&result))
 	l.Expect(l.newCalls()).To(Equal([]string{"up"}), result.Message)
 	l.Expect(result.Outcome).To(Or(Equal(run.TimedOut), Equal(run.Succeeded)))
 	l.Expect(l.locks()).To(BeEmpty())
@@ -137,6 +145,6 @@ func TestNothingOfTheControllersEnvironmentReachesARun(t *testing.T) {
 	}
 	release(found)
 	var result run.Result
-	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
+	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 }

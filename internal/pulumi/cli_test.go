@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -52,13 +53,22 @@ func newLab(t *testing.T) *lab {
 		backend: filepath.Join(dir, "backend"), cloud: filepath.Join(dir, "cloud"), calls: filepath.Join(dir, "calls"),
 		driver: &Driver{
 			Bin: filepath.Join(dir, "bin"), Path: []string{"/usr/bin", "/bin"}, Cache: filepath.Join(dir, "cache"),
-			NoPluginDownload: true, Grace: Grace{Settle: 5 * time.Second},
+			NoPluginDownload: true, Grace: Grace{Settle: patience},
 		},
 	}
 	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" >> %s\nexec %s \"$@\"\n", l.calls, cli)
-	writeTree(t, dir, map[string]string{"bin/pulumi": script, "backend/.keep": "", "calls": ""})
-	l.Expect(os.Chmod(filepath.Join(l.driver.Bin, "pulumi"), 0o700)).To(Succeed())
+	writeTree(t, dir, map[string]string{"bin/.keep": "", "backend/.keep": "", "calls": ""})
+	writeProgram(t, filepath.Join(l.driver.Bin, "pulumi"), script)
 	return l
+}
+
+// writeProgram writes a script. No process is started meanwhile: it would have the file open for writing until it becomes
+// another program, and who starts the script in that moment would be told that it is busy.
+func writeProgram(t *testing.T, path, script string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	NewWithT(t).Expect(os.WriteFile(path, []byte(script), 0o700)).To(Succeed())
 }
 
 // withProvider installs the lab provider into the plugin cache.
@@ -202,6 +212,7 @@ func (l *lab) thing(properties ...string) string {
 const plainProgram = "outputs:\n  o: hello\n  s: {\"fn::secret\": abc}\n  n: {a: 1, b: [true]}\n"
 
 func TestUpdatesAndDestroy(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	first := time.Now()
 	result := l.do(t.Context(), l.update(plainProgram))
@@ -242,6 +253,7 @@ func TestUpdatesAndDestroy(t *testing.T) {
 }
 
 func TestAnotherStackIsNotTakenForTheOneThatWasUpdated(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	program := l.thing("value: x")
 	l.Expect(l.do(t.Context(), l.update(program)).Outcome).To(Equal(run.Succeeded))
@@ -264,6 +276,7 @@ func TestAnotherStackIsNotTakenForTheOneThatWasUpdated(t *testing.T) {
 }
 
 func TestResourcesAreCountedAndLogged(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	result := l.do(t.Context(), l.update(l.thing("value: x", "value: x", "value: x")))
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
@@ -284,6 +297,7 @@ func TestResourcesAreCountedAndLogged(t *testing.T) {
 }
 
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		program     func(*lab) string
 		edit        func(*lab, *run.Run)
@@ -349,6 +363,7 @@ func TestFailures(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l := newLab(t).withProvider()
 			r := l.update(test.program(l))
 			if test.edit != nil {
@@ -370,6 +385,7 @@ func TestFailures(t *testing.T) {
 }
 
 func TestALockIsReportedWithItsHolder(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.Expect(l.do(t.Context(), l.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
 	writeTree(t, l.backend, map[string]string{
@@ -384,6 +400,7 @@ func TestALockIsReportedWithItsHolder(t *testing.T) {
 }
 
 func TestADestroyNeedsTheStateAlone(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	r := l.update(l.thing("secretValue: hunter2"))
 	l.Expect(l.do(t.Context(), r).Outcome).To(Equal(run.Succeeded))
@@ -398,6 +415,7 @@ func TestADestroyNeedsTheStateAlone(t *testing.T) {
 }
 
 func TestAProgramOfAnArtifact(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	r := l.update("")
 	r.Program = run.Program{Artifact: &run.Artifact{Dir: "deploy"}}

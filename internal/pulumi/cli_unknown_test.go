@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -35,7 +34,7 @@ func (l *lab) begin(name string) (pid int) {
 			}
 		}
 		return pid
-	}).WithTimeout(30 * time.Second).ShouldNot(BeZero())
+	}).ShouldNot(BeZero())
 	return pid
 }
 
@@ -59,15 +58,16 @@ func (l *lab) hearing() <-chan []string {
 }
 
 func TestAnUnknownCreationIsToldOfWhileTheRunGoesOn(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	told := l.hearing()
-	results := l.start(t.Context(), l.update(l.twoProviders("delays: {afterCreate: 1h}", "delays: {create: 6s}")))
+	results := l.start(t.Context(), l.update(l.twoProviders("delays: {afterCreate: 1h}", "delays: {create: 10s}")))
 	l.begin("b")
 	l.Expect(syscall.Kill(l.begin("a"), syscall.SIGKILL)).To(Succeed())
 	var result run.Result
-	l.Eventually(told).WithTimeout(10 * time.Second).Should(Receive(ConsistOf(HaveSuffix("::a"))))
+	l.Eventually(told).Should(Receive(ConsistOf(HaveSuffix("::a"))))
 	l.Expect(results).NotTo(Receive(), "b is still being created")
-	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
+	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.UnknownCreates).To(ConsistOf(HaveSuffix("::a")), "the result says the same")
 	l.Expect(told).NotTo(Receive(), "once is enough")
 	l.Expect(l.state()).To(And(ContainSubstring("Thing::b"), Not(ContainSubstring("pending_operations"))))
@@ -76,6 +76,7 @@ func TestAnUnknownCreationIsToldOfWhileTheRunGoesOn(t *testing.T) {
 // A creation that is given up since its run is to stop is one of which nobody knows
 // the outcome, also while another is waited for.
 func TestACreationThatIsGivenUpIsToldOfWhileTheRunStops(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	told := l.hearing()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -85,12 +86,13 @@ func TestACreationThatIsGivenUpIsToldOfWhileTheRunStops(t *testing.T) {
 	l.begin("b")
 	cancel(errors.New("the controller is shutting down"))
 	var result run.Result
-	l.Eventually(told).WithTimeout(10 * time.Second).Should(Receive(ConsistOf(HaveSuffix("::a"))))
-	l.Eventually(results).WithTimeout(30 * time.Second).Should(Receive(&result))
+	l.Eventually(told).Should(Receive(ConsistOf(HaveSuffix("::a"))))
+	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.UnknownCreates).To(ConsistOf(HaveSuffix("::a")))
 }
 
 func TestNothingUnknownIsToldOfARunThatIsFine(t *testing.T) {
+	t.Parallel()
 	l := newLab(t).withProvider()
 	told := l.hearing()
 	failing := l.update(l.twoProviders(`failures: {create: "rpc error: boom"}`, `failures: {partialCreate: "error reading from server: EOF"}`))

@@ -36,6 +36,7 @@ func transit(t *testing.T) *httptest.Server {
 }
 
 func TestAKeyManagementServiceEncryptsThroughTheCLI(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	vault := transit(t)
 	update := func(value string) (Directory, run.Result) {

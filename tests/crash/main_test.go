@@ -6,7 +6,6 @@ package crash
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -15,20 +14,20 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
 )
 
 // parallelTests is how many tests go on at a time, TestKillAtRandom for one. They
 // mostly wait, so it is more than there are processors.
-const parallelTests = "4"
+const parallelTests = 4
 
 // shared is the control plane of all tests that do not stop it. It is the one
 // variable of the package: TestMain has no other way to hand it on.
 var shared *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
-	flag.Parse()
 	ctrl.SetLogger(logr.Discard()) // of the client, which complains of having none
-	if err := defaultParallel(); err != nil {
+	if err := parallel.Tests(parallelTests); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -38,16 +37,6 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Exit(code)
-}
-
-// defaultParallel leaves a -parallel of the command line as it is.
-func defaultParallel() error {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if given {
-		return nil
-	}
-	return flag.Set("test.parallel", parallelTests)
 }
 
 // runTests starts the control plane, runs the tests and leaves nothing behind.

@@ -9,7 +9,6 @@ package e2e
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,22 +18,22 @@ import (
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
 // parallelTests is how many tests go on at a time. Most of the time of a test is waiting, so it is more than there are
 // processors.
-const parallelTests = "6"
+const parallelTests = 6
 
 // shared is the system that all tests share that do not stop its controller. It is the one variable of the package: TestMain
 // has no other way to hand it on.
 var shared *world
 
 func TestMain(m *testing.M) {
-	flag.Parse()
 	ctrl.SetLogger(logr.Discard()) // of the client, which complains of having none
-	if err := defaultParallel(); err != nil {
+	if err := parallel.Tests(parallelTests); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -44,16 +43,6 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Exit(code)
-}
-
-// defaultParallel leaves a -parallel of the command line as it is.
-func defaultParallel() error {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if given {
-		return nil
-	}
-	return flag.Set("test.parallel", parallelTests)
 }
 
 // runTests starts the shared system, runs the tests and leaves nothing behind.
