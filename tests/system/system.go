@@ -31,7 +31,7 @@ import (
 )
 
 const (
-	startTimeout = 60 * time.Second
+	startTimeout = 3 * time.Minute
 	// controllerGrace is how long a controller may take to end: longer than its
 	// runs take to stop.
 	controllerGrace = 60 * time.Second
