@@ -264,7 +264,7 @@ func TestAHangingReceiverSlowsNobodyDown(t *testing.T) {
 	const size = 5
 	q, w := newQueue(t, server.URL, size)
 	tell(q, aStack("app"), "0")
-	g.Eventually(server.count).Should(Equal(1))
+	g.Eventually(server.count, time.Minute).Should(Equal(1))
 
 	// If telling waited for the receiver, this would not come to its end.
 	for i := range 20 {
@@ -290,7 +290,7 @@ func TestWhatWasGivenUpIsNotSentLater(t *testing.T) {
 	for i := range 3 {
 		tell(q, aStack("app"), fmt.Sprint(i))
 	}
-	g.Eventually(server.count).Should(Equal(1))
+	g.Eventually(server.count, time.Minute).Should(Equal(1))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	g.Expect(q.Close(gone)).NotTo(Succeed())

@@ -33,7 +33,7 @@ import (
 
 const (
 	// patience is long because the machine may be busy.
-	patience = 90 * time.Second
+	patience = 4 * time.Minute
 	polling  = 50 * time.Millisecond
 
 	fluxSystem = "flux-system"

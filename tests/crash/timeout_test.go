@@ -16,9 +16,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// fifteenSeconds are enough for the creation to begin, also on a busy machine.
-func fifteenSeconds(stack *v1.Stack) {
-	stack.Spec.Timeout = &metav1.Duration{Duration: 15 * time.Second}
+// halfAMinute is enough for the creation to begin, also on a busy machine. Where it is not, the run is tried again.
+func halfAMinute(stack *v1.Stack) {
+	stack.Spec.Timeout = &metav1.Duration{Duration: 30 * time.Second}
 }
 
 // A provider that hangs and gives up when it is told to leaves nothing behind. That
@@ -27,10 +27,7 @@ func TestTimeoutOfAProviderThatCanBeStopped(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=2s"), "stopped")
-	u.create(ctx, []thing{{name: "hangs", value: "one", hang: cloud.Create}}, func(stack *v1.Stack) {
-		fifteenSeconds(stack)
-		stack.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour}
-	})
+	u.create(ctx, []thing{{name: "hangs", value: "one", hang: cloud.Create}}, halfAMinute)
 	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::hangs"), "the resource is named")
 	u.checkQuiet()
 	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::hangs")))
@@ -50,7 +47,7 @@ func TestTimeoutOfAProviderThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=2s"), "hung")
-	u.create(ctx, append(slow("1h"), quick(2, "one")...), fifteenSeconds)
+	u.create(ctx, append(slow("1h"), quick(2, "one")...), halfAMinute)
 	u.awaitReason(ctx, v1.PendingOperationsReason)
 	stack := u.stack(ctx)
 	u.Expect(conditions.IsStalled(stack)).To(BeTrue())

@@ -63,7 +63,7 @@ func (t *tenant) slowly(name, delay string) *v1.Stack {
 }
 
 func aRunHoldsNoReconcileWorker(u *tenant) {
-	slow := u.slowly("slow", "10s")
+	slow := u.slowly("slow", "20s")
 	u.awaitRun(slow, "")
 	quick := u.slowly("quick", "0s")
 	u.awaitReady(quick)

@@ -36,7 +36,7 @@ func TestACommitDuringAnUpdateDoesNotInterruptItAndIsNext(t *testing.T) {
 	u.apply(stack)
 	u.awaitReady(stack)
 
-	slow := source.commit(project("lab", oneThing("two", "delays: {update: 6s}")))
+	slow := source.commit(project("lab", oneThing("two", "delays: {update: 20s}")))
 	u.awaitJournal("update", "begin", "a")
 	u.awaitRun(stack, slow)
 	u.Expect(stack.Status.Run.Operation).To(Equal(v1.OperationUpdate))
@@ -62,7 +62,7 @@ func TestACommitDuringAnUpdateDoesNotInterruptItAndIsNext(t *testing.T) {
 func TestASpecEditedDuringARunIsAppliedNext(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
-	u.apply(u.program("configuration: {who: {type: String}}\n" + oneThing("${who}", "delays: {create: 4s}")))
+	u.apply(u.program("configuration: {who: {type: String}}\n" + oneThing("${who}", "delays: {create: 10s}")))
 	stack := u.stack(fromProgram, func(s *v1.Stack) { s.Spec.Config["who"] = jsonText("one") })
 	u.apply(stack)
 	u.awaitJournal("create", "begin", "a")
@@ -78,7 +78,7 @@ func TestASpecEditedDuringARunIsAppliedNext(t *testing.T) {
 func TestAStackSuspendedDuringARunTellsHowItEnded(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
-	u.apply(u.program(oneThing("one", "delays: {create: 4s}")))
+	u.apply(u.program(oneThing("one", "delays: {create: 10s}")))
 	stack := u.stack(fromProgram)
 	u.apply(stack)
 	u.awaitJournal("create", "begin", "a")
@@ -101,7 +101,7 @@ func TestAStackSuspendedDuringARunTellsHowItEnded(t *testing.T) {
 func TestARequestDuringARunIsAnsweredByTheNext(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
-	u.apply(u.program(oneThing("one", "delays: {create: 3s}")))
+	u.apply(u.program(oneThing("one", "delays: {create: 10s}")))
 	stack := u.stack(fromProgram)
 	u.apply(stack)
 	u.awaitJournal("create", "begin", "a")
@@ -132,14 +132,14 @@ func TestAStackThatIsLockedByAnotherIsWaitedFor(t *testing.T) {
 func TestARunThatTakesTooLongIsToldToStop(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
-	u.apply(u.program(twoThings("x", "y", "delays: {create: 12s}")))
-	stack := u.stack(fromProgram, func(s *v1.Stack) { s.Spec.Timeout = seconds(10) })
+	u.apply(u.program(twoThings("x", "y", "delays: {create: 30s}")))
+	stack := u.stack(fromProgram, func(s *v1.Stack) { s.Spec.Timeout = seconds(20) })
 	u.apply(stack)
 	u.awaitFailure(stack, v1.UpdateFailedReason, "the timeout has passed")
 	u.Expect(u.things()).To(Equal(map[string]string{"b": "x", "c": "y"}), "what was in flight is finished")
 	u.Expect(u.resourcesInState("app", "dev")).To(ConsistOf("b", "c"))
 
-	edit(u, stack, func(s *v1.Stack) { s.Spec.Timeout = seconds(60) })
+	edit(u, stack, func(s *v1.Stack) { s.Spec.Timeout = seconds(180) })
 	request(u, stack)
 	u.awaitReady(stack)
 	u.Expect(u.cloud.Created("c")).To(Equal(1))

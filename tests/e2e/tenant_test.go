@@ -32,7 +32,7 @@ import (
 
 const (
 	// patience is how long a user waits for anything that takes one run. It is long because the machine may be busy.
-	patience = 90 * time.Second
+	patience = 4 * time.Minute
 	polling  = 100 * time.Millisecond
 	// passphrase of the stacks of tests that are not about it.
 	passphrase = "passphrase-of-the-lab"

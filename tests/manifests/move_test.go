@@ -36,7 +36,7 @@ type mover struct {
 
 func TestManifestsMoveFromTheOperatorAndBack(t *testing.T) {
 	m := &mover{WithT: NewWithT(t), t: t, ours: readCRDs(t)["Stack"]}
-	m.SetDefaultEventuallyTimeout(time.Minute)
+	m.SetDefaultEventuallyTimeout(4 * time.Minute)
 	plane, err := controlplane.Start(context.WithoutCancel(t.Context()), controlplane.Options{Dir: t.TempDir()})
 	m.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { m.Expect(plane.Stop()).To(Succeed()) })

@@ -75,7 +75,7 @@ resources:
 `, t.TempDir())}
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(r)).To(Succeed())
-	f.Eventually(f.ended).WithTimeout(time.Minute).Should(Receive())
+	f.Eventually(f.ended).Should(Receive())
 
 	text, err := os.ReadFile(path)
 	f.Expect(err).NotTo(HaveOccurred())

@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -79,7 +78,7 @@ func TestAnArtifactIsRunByTheRealCLI(t *testing.T) {
 	r.Program = run.Program{Artifact: &artifact}
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(r)).To(Succeed())
-	f.Eventually(f.ended).WithTimeout(time.Minute).Should(Receive())
+	f.Eventually(f.ended).Should(Receive())
 	_, result := f.runner.Look(r.ID)
 	f.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	f.Expect(string(result.Outputs["o"])).To(Equal(`"hello"`))
@@ -108,7 +107,7 @@ resources:
 	f.Eventually(func() string {
 		text, _ := os.ReadFile(filepath.Join(cloud, "journal.jsonl"))
 		return string(text)
-	}).WithTimeout(time.Minute).Should(ContainSubstring("begin"))
+	}).Should(ContainSubstring("begin"))
 	f.Expect(f.runner.Shutdown(context.Background())).To(Succeed())
 	_, result := f.runner.Look(r.ID)
 	f.Expect(result.Outcome).To(Equal(run.Cancelled), result.Message)

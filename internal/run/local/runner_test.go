@@ -70,6 +70,7 @@ func newFixture(t *testing.T, edit ...func(*Options)) *fixture {
 		WithT: NewWithT(t), driver: &gate{open: make(chan struct{})},
 		dir: filepath.Join(t.TempDir(), "work"), ended: make(chan string, 100),
 	}
+	f.SetDefaultEventuallyTimeout(5 * time.Minute) // on a busy machine
 	options := Options{
 		Dir: f.dir, Concurrent: 1, Driver: f.driver, Log: logr.Discard(),
 		Fetcher: fetcherFunc(func(string) error { return nil }),
