@@ -120,7 +120,8 @@ func TestACancellationIsHeldBackWhileTheCLIStarts(t *testing.T) {
 	cancel(context.DeadlineExceeded)
 	var result run.Result
 	l.Eventually(results).Should(Receive(&result))
-	l.Expect(l.newCalls()).To(Equal([]string{"up"}), result.Message)
+	// A run that is cancelled before it is done reads its state, to mask what it says.
+	l.Expect(l.newCalls()).To(Or(Equal([]string{"up"}), Equal([]string{"up", "stack export"})), result.Message)
 	l.Expect(result.Outcome).To(Or(Equal(run.TimedOut), Equal(run.Succeeded)))
 	l.Expect(l.locks()).To(BeEmpty())
 }
