@@ -22,15 +22,15 @@ import (
 
 const leaseName = "pulumi-controller-leader-election"
 
-// leaderElection are the flags for a lease that is soon lost.
+// leaderElection are the flags for a lease that is soon lost, and not for want of a processor.
 func leaderElection() []string {
-	return []string{"--enable-leader-election", "--leader-election-lease-duration=4s",
-		"--leader-election-renew-deadline=3s", "--leader-election-retry-period=1s"}
+	return []string{"--enable-leader-election", "--leader-election-lease-duration=8s",
+		"--leader-election-renew-deadline=6s", "--leader-election-retry-period=1s"}
 }
 
 // leaders starts two controllers, the first of which leads.
 func leaders(t *testing.T, name string) (u *subject, another *process.Process) {
-	s := start(t, leaderElection()...)
+	s := start(t, append(leaderElection(), "--cancel-grace=25s")...)
 	u = newSubject(t, s, name)
 	u.Eventually(func() string { return u.leader(t.Context()) }).ShouldNot(BeEmpty())
 	another, err := s.StartAnother()
@@ -74,7 +74,7 @@ func TestLostLeaseStopsTheRunGently(t *testing.T) {
 	u, another := leaders(t, "lease")
 	history := make(chan *v1.Stack, 1000)
 	u.watchRuns(ctx, func(stack *v1.Stack) { history <- stack })
-	u.create(ctx, append(slow("6s"), thing{name: "after", value: "one", after: "slow"}), nil)
+	u.create(ctx, append(slow("15s"), thing{name: "after", value: "one", after: "slow"}), nil)
 	first := u.awaitRun(ctx, v1.OperationUpdate)
 	u.awaitBegun(ctx, cloud.Create, "slow")
 
