@@ -2,7 +2,8 @@
 # Copyright 2026 The pulumi-controller authors.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: hack/fuzz.sh TIME MODULE...   fuzzes each target of the modules for TIME; run it as `make fuzz`
+# usage: hack/fuzz.sh TIME MODULE...   fuzzes each target of the modules for TIME, or with as many inputs as 500x says;
+# run it as `make fuzz`
 #
 # Targets are found by their names, so that none is forgotten. What fails is written
 # below testdata/fuzz in its package: to commit it keeps the fault from coming back.
