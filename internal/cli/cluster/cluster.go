@@ -1,0 +1,80 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cluster is how the command line reaches a cluster: the client, the kinds
+// that it knows, and their names for completion. It must not print anything.
+package cluster
+
+import (
+	"errors"
+	"fmt"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// Requests to the API server in a second, and at once: those of the flux command. A
+// list of all kinds must not wait for its own client.
+const (
+	requestsPerSecond = 50
+	requestsAtOnce    = 300
+)
+
+// Scheme has the kinds that are read into Go types. All others are read as they are.
+func Scheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, sourcev1.AddToScheme, v1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("building the scheme: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+// Config is how the cluster of the flags is reached.
+func Config(flags genericclioptions.RESTClientGetter) (*rest.Config, error) {
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("loading the kubeconfig: %w", err)
+	}
+	config.QPS, config.Burst = requestsPerSecond, requestsAtOnce
+	return config, nil
+}
+
+// Connect returns a client of the cluster of the flags. It reads nothing yet: that
+// there is no cluster is told by the first request.
+func Connect(flags genericclioptions.RESTClientGetter) (client.WithWatch, error) {
+	config, err := Config(flags)
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := Scheme()
+	if err != nil {
+		return nil, err
+	}
+	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("making a client of the cluster: %w", err)
+	}
+	return api, nil
+}
+
+// Explain says what to do where the API server does not know the kinds of this
+// project. Any other error it returns as it is.
+func Explain(err error) error {
+	var unknown *meta.NoKindMatchError
+	if errors.As(err, &unknown) && unknown.GroupKind.Group == v1.GroupVersion.Group {
+		return fmt.Errorf("%w: pulumi-controller is not installed in this cluster, see `flux pulumi install`", err)
+	}
+	return err
+}

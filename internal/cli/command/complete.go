@@ -1,0 +1,82 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+)
+
+// completionTimeout is how long a shell waits for names: nobody waits longer for a
+// key that they have pressed.
+const completionTimeout = 5 * time.Second
+
+// completeNames completes the names of the objects of a kind, without those that are
+// on the command line already.
+func (s *session) completeNames(kind schema.GroupVersionKind) cobra.CompletionFunc {
+	return s.completeMoreNames(kind, -1)
+}
+
+// completeName completes one name.
+func (s *session) completeName(kind schema.GroupVersionKind) cobra.CompletionFunc {
+	return s.completeMoreNames(kind, 1)
+}
+
+func (s *session) completeMoreNames(kind schema.GroupVersionKind, most int) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if most >= 0 && len(args) >= most {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		// A completion runs none of the hooks that come before a command.
+		if err := s.settleNamespace(cmd); err != nil {
+			return failCompletion(err)
+		}
+		s.timeout = min(s.timeout, completionTimeout)
+		ctx, cancel := s.limited(cmd)
+		defer cancel()
+		api, err := s.connect()
+		if err != nil {
+			return failCompletion(err)
+		}
+		names, err := cluster.Names(ctx, api, kind, s.namespaceOf(kind), prefix)
+		if err != nil {
+			return failCompletion(err)
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) })
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func (s *session) namespaceOf(kind schema.GroupVersionKind) string {
+	if kind.Group == "" && kind.Kind == "Namespace" {
+		return ""
+	}
+	return s.namespace()
+}
+
+func (s *session) completeContexts(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	config, err := s.flags.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return failCompletion(err)
+	}
+	var names []string
+	for name := range config.Contexts {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func failCompletion(err error) ([]string, cobra.ShellCompDirective) {
+	cobra.CompError(err.Error())
+	return nil, cobra.ShellCompDirectiveError
+}

@@ -1,0 +1,163 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/console"
+)
+
+const (
+	// defaultNamespace and defaultTimeout are those of the flux command.
+	defaultNamespace = "flux-system"
+	defaultTimeout   = 5 * time.Minute
+	// exitFailed is how the process ends when a command has failed.
+	exitFailed = 1
+)
+
+// exitError is an end that another exit code than that of a failure tells of. With
+// Code 1 it is no failure, but something to know, such as a preview that finds changes.
+type exitError struct {
+	Code int
+	Err  error
+}
+
+func (e *exitError) Error() string { return e.Err.Error() }
+
+func (e *exitError) Unwrap() error { return e.Err }
+
+// Run runs the command that args name and returns the exit code.
+func Run(ctx context.Context, env Environment, args []string) int {
+	s := &session{Environment: env, Console: console.New(env.Err, env.ErrIsTerminal, env.Width)}
+	s.paint = console.Paint(env.OutIsTerminal && env.Getenv("NO_COLOR") == "")
+	root := newRoot(s)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	s.Done()
+	var exit *exitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		if exit.Code == exitFailed {
+			s.Warningf("%v", exit)
+		} else {
+			s.Failuref("%v", exit)
+		}
+		return exit.Code
+	default:
+		s.Failuref("%v", err)
+		return exitFailed
+	}
+}
+
+func newRoot(s *session) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "flux-pulumi",
+		Short:         "See and steer the Stacks of pulumi-controller",
+		Long:          "flux-pulumi shows and steers the Stacks and Programs of pulumi-controller. Flux runs it as `flux pulumi`.",
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "flux pulumi"},
+		Version:       s.Version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          groupOnly,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return s.settleNamespace(cmd)
+		},
+	}
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	s.addFlags(root)
+	root.AddCommand(newVersion(s))
+	return root
+}
+
+func (s *session) addFlags(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.DurationVar(&s.timeout, "timeout", defaultTimeout, "how long the command may take")
+	flags.BoolVar(&s.follow, "ns-follows-kube-context", false,
+		"take the namespace of the context of the kubeconfig in place of flux-system, as FLUX_NS_FOLLOWS_KUBE_CONTEXT does")
+
+	s.flags = genericclioptions.NewConfigFlags(false)
+	namespace := defaultNamespace
+	if other := s.Getenv("FLUX_SYSTEM_NAMESPACE"); len(validation.IsDNS1123Label(other)) == 0 {
+		namespace = other
+	}
+	s.flags.Namespace = &namespace
+	// --timeout is the one for the whole command.
+	s.flags.Timeout = nil
+	s.flags.CacheDir = nil // nothing is cached
+	// Without -s, as flux has it.
+	server := ""
+	s.flags.APIServer = nil
+	s.flags.AddFlags(flags)
+	s.flags.APIServer = &server
+	flags.StringVar(s.flags.APIServer, "server", "", "the address and port of the Kubernetes API server")
+
+	// It fails only where the flag does not exist.
+	_ = root.RegisterFlagCompletionFunc("namespace", s.completeNames(corev1.SchemeGroupVersion.WithKind("Namespace")))
+	_ = root.RegisterFlagCompletionFunc("context", s.completeContexts)
+}
+
+// settleNamespace takes the namespace of the kubeconfig where that was asked for.
+func (s *session) settleNamespace(cmd *cobra.Command) error {
+	if !cmd.Flags().Changed("namespace") && (s.follow || s.Getenv("FLUX_NS_FOLLOWS_KUBE_CONTEXT") != "") {
+		// An own reading: the flag counts as set for the one of the flags.
+		if namespace := s.contextNamespace(); namespace != "" {
+			*s.flags.Namespace = namespace
+		}
+	}
+	if faults := validation.IsDNS1123Label(s.namespace()); len(faults) > 0 {
+		return fmt.Errorf("namespace must be a valid DNS label: %q", s.namespace())
+	}
+	return nil
+}
+
+func (s *session) contextNamespace() string {
+	config, err := s.flags.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return "" // the first request tells what is wrong with it
+	}
+	current := config.CurrentContext
+	if *s.flags.Context != "" {
+		current = *s.flags.Context
+	}
+	if named, ok := config.Contexts[current]; ok {
+		return named.Namespace
+	}
+	return ""
+}
+
+// newGroup returns a command that only has others.
+func newGroup(use, short string, commands ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: groupOnly}
+	group.AddCommand(commands...)
+	return group
+}
+
+// groupOnly shows the help, and fails for a command that there is not: without it
+// cobra would show the help for that too, and succeed.
+func groupOnly(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	message := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		message += fmt.Sprintf(": did you mean %s?", strings.Join(near, " or "))
+	}
+	return errors.New(message)
+}

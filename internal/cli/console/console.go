@@ -1,0 +1,91 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package console tells a person what a command does: lines with Flux's symbols,
+// and on a terminal alone progress and colours. It writes to stderr, so that what
+// a command prints can be piped. It must know nothing of Kubernetes.
+package console
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// What redraws the last line of a terminal, and the steps of the spinner.
+const (
+	clearLine    = "\r\x1b[K"
+	spinnerSteps = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+)
+
+// Console writes lines for people.
+type Console struct {
+	out      io.Writer
+	terminal bool
+	width    func() int
+	drawn    bool
+	step     int
+}
+
+// New returns a Console that writes to out. Only on a terminal it draws progress, in
+// lines no longer than width; a nil width is that of 80 columns.
+func New(out io.Writer, terminal bool, width func() int) *Console {
+	if width == nil {
+		width = func() int { return 80 }
+	}
+	return &Console{out: out, terminal: terminal, width: width}
+}
+
+// Actionf says what is being done.
+func (c *Console) Actionf(format string, args ...any) { c.line("►", format, args...) }
+
+// Generatef says what is being made.
+func (c *Console) Generatef(format string, args ...any) { c.line("✚", format, args...) }
+
+// Waitingf says what is waited for.
+func (c *Console) Waitingf(format string, args ...any) { c.line("◎", format, args...) }
+
+// Successf says what has succeeded.
+func (c *Console) Successf(format string, args ...any) { c.line("✔", format, args...) }
+
+// Warningf says what a person should know.
+func (c *Console) Warningf(format string, args ...any) { c.line("⚠️", format, args...) }
+
+// Failuref says what has failed.
+func (c *Console) Failuref(format string, args ...any) { c.line("✗", format, args...) }
+
+func (c *Console) line(symbol, format string, args ...any) {
+	c.Done()
+	// Nobody is left to be told that stderr cannot be written.
+	_, _ = fmt.Fprintf(c.out, "%s %s\n", symbol, fmt.Sprintf(format, args...))
+}
+
+// Progress draws what is waited for, in place of what it drew before. It does
+// nothing where no terminal shows it.
+func (c *Console) Progress(text string) {
+	if !c.terminal {
+		return
+	}
+	steps := []rune(spinnerSteps)
+	line := string(steps[c.step%len(steps)]) + " " + strings.ReplaceAll(text, "\n", " ")
+	c.step++
+	_, _ = fmt.Fprint(c.out, clearLine+cut(line, c.width()-1))
+	c.drawn = true
+}
+
+// Done removes what Progress has drawn.
+func (c *Console) Done() {
+	if c.drawn {
+		_, _ = fmt.Fprint(c.out, clearLine)
+		c.drawn = false
+	}
+}
+
+// cut keeps a line from being wrapped: what was wrapped could not be drawn over.
+func cut(line string, width int) string {
+	if width < 1 || utf8.RuneCountInString(line) <= width {
+		return line
+	}
+	return string([]rune(line)[:width-1]) + "…"
+}
