@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -69,6 +70,17 @@ func (k Kind) List(ctx context.Context, api client.Reader, options ...client.Lis
 		object.GetObjectKind().SetGroupVersionKind(k.GroupVersionKind)
 	}
 	return objects, nil
+}
+
+// ListRaw returns the objects of the kind as the API server has them, with fields that
+// this program does not know.
+func (k Kind) ListRaw(ctx context.Context, api client.Reader, options ...client.ListOption) ([]unstructured.Unstructured, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(k.GroupVersion().WithKind(k.Kind + "List"))
+	if err := api.List(ctx, list, options...); err != nil {
+		return nil, Explain(err)
+	}
+	return list.Items, nil
 }
 
 // Names returns the names that begin with prefix, for completion.

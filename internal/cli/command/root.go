@@ -81,7 +81,10 @@ func newRoot(s *session) *cobra.Command {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	s.addFlags(root)
-	root.AddCommand(newVersion(s))
+	root.AddCommand(
+		newGet(s),
+		newVersion(s),
+	)
 	return root
 }
 

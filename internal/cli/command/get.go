@@ -1,0 +1,227 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/rows"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+)
+
+// getFlags are those of all get commands.
+type getFlags struct {
+	allNamespaces, noHeader, watch, showSource bool
+	statusSelector, labelSelector, output      string
+}
+
+func newGet(s *session) *cobra.Command {
+	flags := &getFlags{}
+	stacks, programs := newGetKind(s, flags, cluster.Stack()), newGetKind(s, flags, cluster.Program())
+	stacks.Example = `  # List the Stacks of a namespace
+  flux pulumi get stacks -n apps
+
+  # List the Stacks of the cluster that are not ready
+  flux pulumi get stacks -A --status-selector ready!=true`
+	stacks.Flags().BoolVar(&flags.showSource, "show-source", false, "show where the program of each Stack comes from")
+	all := &cobra.Command{
+		Use: "all", Short: "Get all Stacks and Programs", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.getAll(cmd, flags) },
+	}
+	get := newGroup("get", "Get Stacks and Programs and their status", stacks, programs, all)
+	set := get.PersistentFlags()
+	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "list the objects of all namespaces")
+	set.BoolVar(&flags.noHeader, "no-header", false, "leave the header of the table out")
+	set.BoolVarP(&flags.watch, "watch", "w", false, "go on with each change, until interrupted")
+	set.StringVar(&flags.statusSelector, "status-selector", "", "list those with a condition only, as in ready=false or ready!=true")
+	set.StringVarP(&flags.labelSelector, "label-selector", "l", "", "list those with labels only")
+	set.StringVarP(&flags.output, "output", "o", "", "print the objects as json or yaml in place of a table")
+	_ = get.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	return get
+}
+
+func newGetKind(s *session, flags *getFlags, kind cluster.Kind) *cobra.Command {
+	return &cobra.Command{
+		Use: kind.Plural + " [name]", Aliases: []string{kind.Singular},
+		Short:             fmt.Sprintf("Get %ss and their status", kind.Kind),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: s.completeName(kind.GroupVersionKind),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.get(cmd, flags, kind, args)
+		},
+	}
+}
+
+func (s *session) get(cmd *cobra.Command, flags *getFlags, kind cluster.Kind, args []string) error {
+	if flags.output != "" {
+		if err := checkOutput(flags.output, "json", "yaml"); err != nil {
+			return err
+		}
+	}
+	selector, err := parseStatusSelector(flags.statusSelector)
+	if err != nil {
+		return err
+	}
+	options, err := s.listOptions(flags, args)
+	if err != nil {
+		return err
+	}
+	api, err := s.connect()
+	if err != nil {
+		return err
+	}
+	if flags.watch {
+		return s.getWatching(cmd.Context(), api, flags, kind, selector, options)
+	}
+	ctx, cancel := s.limited(cmd)
+	defer cancel()
+	if flags.output != "" {
+		return s.getRaw(ctx, api, flags, kind, selector, args, options)
+	}
+	objects, err := kind.List(ctx, api, options...)
+	if err != nil {
+		return err
+	}
+	if len(objects) == 0 {
+		return s.noObjects(kind, args, flags.allNamespaces)
+	}
+	s.printTable(flags, selector, objects, rows.Options{Namespace: flags.allNamespaces, Source: flags.showSource})
+	return nil
+}
+
+func (s *session) getAll(cmd *cobra.Command, flags *getFlags) error {
+	if flags.watch || flags.output != "" {
+		return errors.New("expected a single resource type, but found all")
+	}
+	selector, err := parseStatusSelector(flags.statusSelector)
+	if err != nil {
+		return err
+	}
+	options, err := s.listOptions(flags, nil)
+	if err != nil {
+		return err
+	}
+	api, err := s.connect()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.limited(cmd)
+	defer cancel()
+	for _, kind := range []cluster.Kind{cluster.Stack(), cluster.Program()} {
+		objects, err := kind.List(ctx, api, options...)
+		if err != nil {
+			return err
+		}
+		if objects = selector.filter(objects); len(objects) == 0 {
+			continue
+		}
+		s.printTable(flags, selector, objects, rows.Options{Namespace: flags.allNamespaces, Kind: true})
+		_, _ = fmt.Fprintln(s.Out)
+	}
+	return nil
+}
+
+// getWatching prints a row for each object, and one for each change.
+func (s *session) getWatching(ctx context.Context, api client.WithWatch, flags *getFlags, kind cluster.Kind, selector statusSelector, options []client.ListOption) error {
+	if flags.output != "" {
+		return errors.New("--watch prints a table: leave --output out")
+	}
+	first := true
+	return cluster.Follow(ctx, api, kind.NewList(), func(event watch.EventType, object client.Object) error {
+		if event == watch.Deleted || len(selector.filter([]client.Object{object})) == 0 {
+			return nil
+		}
+		table.Print(s.Out, s.header(flags, first, object, rows.Options{Namespace: flags.allNamespaces, Source: flags.showSource}),
+			[][]string{rows.Of(object, rows.Options{Namespace: flags.allNamespaces, Source: flags.showSource}, s.Now())})
+		first = false
+		return nil
+	}, options...)
+}
+
+func (s *session) printTable(flags *getFlags, selector statusSelector, objects []client.Object, options rows.Options) {
+	var lines [][]string
+	for _, object := range selector.filter(objects) {
+		lines = append(lines, rows.Of(object, options, s.Now()))
+	}
+	table.Print(s.Out, s.header(flags, true, objects[0], options), lines)
+}
+
+func (s *session) header(flags *getFlags, first bool, object client.Object, options rows.Options) []string {
+	if flags.noHeader || !first {
+		return nil
+	}
+	return rows.Header(object, options)
+}
+
+// listOptions are what the flags and the name on the command line select.
+func (s *session) listOptions(flags *getFlags, args []string) ([]client.ListOption, error) {
+	var options []client.ListOption
+	if !flags.allNamespaces {
+		options = append(options, client.InNamespace(s.namespace()))
+	}
+	if len(args) > 0 {
+		options = append(options, client.MatchingFields{"metadata.name": args[0]})
+	}
+	if flags.labelSelector != "" {
+		selector, err := labels.Parse(flags.labelSelector)
+		if err != nil {
+			return nil, fmt.Errorf("unable to parse label selector: %w", err)
+		}
+		options = append(options, client.MatchingLabelsSelector{Selector: selector})
+	}
+	return options, nil
+}
+
+// noObjects is the error for a list that is empty, in Flux's words.
+func (s *session) noObjects(kind cluster.Kind, args []string, allNamespaces bool) error {
+	where := fmt.Sprintf("%q", s.namespace())
+	if allNamespaces {
+		where = "any"
+	}
+	if len(args) > 0 {
+		return fmt.Errorf("%s object '%s' not found in %s namespace", kind.Kind, args[0], where)
+	}
+	return fmt.Errorf("no %s objects found in %s namespace", kind.Kind, where)
+}
+
+// statusSelector selects by a condition. The zero value selects all.
+type statusSelector struct {
+	conditionType, status string
+	not                   bool
+}
+
+func parseStatusSelector(text string) (statusSelector, error) {
+	if text == "" {
+		return statusSelector{}, nil
+	}
+	conditionType, status, found := strings.Cut(text, "=")
+	if !found || conditionType == "" || conditionType == "!" || status == "" {
+		return statusSelector{}, fmt.Errorf("expected status selector in type=status or type!=status format, but found: %s", text)
+	}
+	positive := strings.TrimSuffix(conditionType, "!")
+	return statusSelector{conditionType: positive, status: status, not: positive != conditionType}, nil
+}
+
+func (s statusSelector) selects(conditions []metav1.Condition) bool {
+	return s == (statusSelector{}) || rows.Matches(conditions, s.conditionType, s.status) != s.not
+}
+
+func (s statusSelector) filter(objects []client.Object) []client.Object {
+	return slices.DeleteFunc(slices.Clone(objects), func(object client.Object) bool {
+		with, ok := object.(meta.ObjectWithConditions)
+		return !ok || !s.selects(with.GetConditions())
+	})
+}

@@ -1,0 +1,71 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/rows"
+)
+
+// getRaw prints the objects as the API server has them: one that was named by itself,
+// and others as a list.
+func (s *session) getRaw(ctx context.Context, api client.Client, flags *getFlags, kind cluster.Kind, selector statusSelector, args []string, options []client.ListOption) error {
+	objects, err := kind.ListRaw(ctx, api, options...)
+	if err != nil {
+		return err
+	}
+	if len(objects) == 0 {
+		return s.noObjects(kind, args, flags.allNamespaces)
+	}
+	items := []any{}
+	for i := range objects {
+		if selector.selects(rows.Conditions(&objects[i])) {
+			objects[i].SetManagedFields(nil)
+			items = append(items, objects[i].Object)
+		}
+	}
+	if len(args) > 0 && len(items) == 1 {
+		return printValue(s.Out, flags.output, items[0])
+	}
+	return printValue(s.Out, flags.output, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+}
+
+// printValue prints a value as json or yaml.
+func printValue(out io.Writer, format string, value any) error {
+	var text []byte
+	var err error
+	switch format {
+	case "json":
+		if text, err = json.MarshalIndent(value, "", "  "); err == nil {
+			text = append(text, '\n')
+		}
+	case "yaml":
+		text, err = yaml.Marshal(value)
+	default:
+		return checkOutput(format, "json", "yaml")
+	}
+	if err != nil {
+		return fmt.Errorf("printing as %s: %w", format, err)
+	}
+	_, err = out.Write(text)
+	return err
+}
+
+// checkOutput refuses an --output that a command does not have.
+func checkOutput(format string, allowed ...string) error {
+	for _, known := range allowed {
+		if format == known {
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown output format %q, known are %v", format, allowed)
+}

@@ -1,0 +1,216 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+)
+
+// These tests run each command as a person does, against a real API server whose
+// objects have statuses of the tests, and compare all it prints with a file. Run them
+// with -update to write the files anew.
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// now is the clock of all commands.
+var now = time.Date(2026, 3, 2, 10, 17, 55, 0, time.UTC)
+
+// server is started by the first test that needs it, and serves all of them.
+var server struct {
+	once  sync.Once
+	plane *controlplane.ControlPlane
+	dir   string
+	err   error
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if server.plane != nil {
+		_ = server.plane.Stop()
+	}
+	if server.dir != "" {
+		_ = os.RemoveAll(server.dir)
+	}
+	os.Exit(code)
+}
+
+func startServer() {
+	if server.dir, server.err = os.MkdirTemp("", "cli"); server.err != nil {
+		return
+	}
+	crds, err := controlplane.ProjectCRDs()
+	if err != nil {
+		server.err = err
+		return
+	}
+	flux, err := filepath.Abs("../../../bin/crds/kustomize-controller")
+	if err != nil {
+		server.err = err
+		return
+	}
+	server.plane, server.err = controlplane.Start(context.Background(), controlplane.Options{Dir: server.dir, CRDPaths: append(crds, flux)})
+}
+
+// world is a namespace of the API server, and the commands in it.
+type world struct {
+	t         *testing.T
+	api       client.WithWatch
+	namespace string
+	// kubeconfig is what the commands get; that of somebody who may do everything.
+	kubeconfig string
+	// env may be changed before a command is run.
+	env Environment
+}
+
+// newWorld returns one with a namespace of its own.
+func newWorld(t *testing.T, namespace string) *world {
+	t.Helper()
+	g := NewWithT(t)
+	server.once.Do(startServer)
+	g.Expect(server.err).NotTo(HaveOccurred())
+	scheme, err := cluster.Scheme()
+	g.Expect(err).NotTo(HaveOccurred())
+	w := &world{t: t, namespace: namespace, kubeconfig: server.plane.KubeconfigPath(), env: testEnvironment()}
+	w.api, err = client.NewWithWatch(server.plane.RESTConfig(), client.Options{Scheme: scheme})
+	g.Expect(err).NotTo(HaveOccurred())
+	err = w.api.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	if !apierrors.IsAlreadyExists(err) { // with -count
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	return w
+}
+
+func testEnvironment() Environment {
+	return Environment{
+		In:           strings.NewReader(""),
+		Now:          func() time.Time { return now },
+		Getenv:       func(string) string { return "" },
+		Version:      "1.2.3",
+		PollInterval: 10 * time.Millisecond,
+	}
+}
+
+// apply makes the objects of testdata/FILE.yaml in the namespace, with their statuses.
+func (w *world) apply(file string) {
+	w.t.Helper()
+	g := NewWithT(w.t)
+	text, err := os.Open(filepath.Join("testdata", file+".yaml"))
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = text.Close() }()
+	decoder := utilyaml.NewYAMLOrJSONDecoder(text, 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		g.Expect(err).NotTo(HaveOccurred())
+		w.create(object)
+	}
+}
+
+func (w *world) create(object *unstructured.Unstructured) {
+	w.t.Helper()
+	g := NewWithT(w.t)
+	if object.GetNamespace() == "" {
+		object.SetNamespace(w.namespace)
+	}
+	status := object.Object["status"]
+	g.Expect(w.api.Create(w.t.Context(), object)).To(Succeed())
+	w.t.Cleanup(func() { _ = w.api.Delete(context.Background(), object) })
+	if status == nil {
+		return
+	}
+	object.Object["status"] = status
+	g.Expect(w.api.Status().Update(w.t.Context(), object)).To(Succeed())
+}
+
+// result is what a command has done.
+type result struct {
+	line        string
+	out, err    string
+	exit        int
+	environment Environment
+}
+
+// run runs the command of a line, in the namespace.
+func (w *world) run(line string) result {
+	w.t.Helper()
+	return w.start(w.t.Context(), line)
+}
+
+func (w *world) start(ctx context.Context, line string) result {
+	var out, errs bytes.Buffer
+	env := w.env
+	env.Out, env.Err = &out, &errs
+	args := append(strings.Fields(line), "--kubeconfig", w.kubeconfig)
+	if !strings.Contains(line, "-n ") {
+		args = append(args, "--namespace", w.namespace)
+	}
+	exit := Run(ctx, env, args)
+	return result{line: line, out: out.String(), err: errs.String(), exit: exit, environment: env}
+}
+
+// transcript shows a command as a terminal would, but for what went to stderr, which
+// comes after the rest.
+func (r result) transcript() string {
+	text := "$ flux pulumi " + r.line + "\n" + r.out
+	if r.err != "" {
+		text += "--- stderr\n" + r.err
+	}
+	if r.exit != 0 {
+		text += fmt.Sprintf("--- exit %d\n", r.exit)
+	}
+	return text
+}
+
+// volatile is what the API server gives an object at each run of a test.
+var volatile = regexp.MustCompile(`((?:uid|resourceVersion|creationTimestamp)"?: )(.*)`)
+
+// golden runs the lines and compares what they print with testdata/golden/NAME.txt.
+func (w *world) golden(name string, lines ...string) {
+	w.t.Helper()
+	var texts []string
+	for _, line := range lines {
+		texts = append(texts, w.run(line).transcript())
+	}
+	compare(w.t, name, strings.Join(texts, "\n"))
+}
+
+func compare(t *testing.T, name, got string) {
+	t.Helper()
+	g := NewWithT(t)
+	got = volatile.ReplaceAllString(got, "${1}...")
+	path := filepath.Join("testdata", "golden", name+".txt")
+	if *update {
+		g.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
+		g.Expect(os.WriteFile(path, []byte(got), 0o644)).To(Succeed())
+	}
+	want, err := os.ReadFile(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(got).To(Equal(string(want)))
+}

@@ -1,0 +1,157 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rows says what a table shows of an object: values in, text out. It must
+// need no client and no clock.
+package rows
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+)
+
+// Options says which columns there are.
+type Options struct {
+	// Namespace begins each row with the namespace.
+	Namespace bool
+	// Kind writes names as kind/name.
+	Kind bool
+	// Source adds where the program of a Stack comes from.
+	Source bool
+}
+
+// Header of the table of an object's kind.
+func Header(object client.Object, options Options) []string {
+	var header []string
+	if options.Namespace {
+		header = append(header, "Namespace")
+	}
+	header = append(header, "Name")
+	if _, ok := object.(*v1.Program); ok {
+		return append(header, "Revision", "Ready", "Message")
+	}
+	if options.Source {
+		header = append(header, "Source")
+	}
+	return append(header, "Revision", "Suspended", "Ready", "Message")
+}
+
+// Of returns the row of an object.
+func Of(object client.Object, options Options, now time.Time) []string {
+	var row []string
+	if options.Namespace {
+		row = append(row, object.GetNamespace())
+	}
+	switch object := object.(type) {
+	case *v1.Stack:
+		row = append(row, name(object, "stack", options))
+		if options.Source {
+			row = append(row, Source(object))
+		}
+		ready, message := readiness(object.Status.Conditions)
+		if running := Running(object, now); running != "" {
+			message = running
+		}
+		return append(row, table.Shorten(object.Status.LastAppliedRevision), yes(object.Spec.Suspend), ready, table.Shorten(oneLine(message)))
+	case *v1.Program:
+		ready, message := readiness(object.Status.Conditions)
+		return append(row, name(object, "program", options), table.Shorten(programRevision(object)), ready, table.Shorten(oneLine(message)))
+	}
+	return row
+}
+
+func name(object client.Object, kind string, options Options) string {
+	if options.Kind {
+		return kind + "/" + object.GetName()
+	}
+	return object.GetName()
+}
+
+func yes(value bool) string {
+	if value {
+		return "True"
+	}
+	return "False"
+}
+
+// readiness is the Ready condition, in Flux's words where there is none yet.
+func readiness(conditions []metav1.Condition) (status, message string) {
+	if ready := apimeta.FindStatusCondition(conditions, meta.ReadyCondition); ready != nil {
+		return string(ready.Status), ready.Message
+	}
+	return string(metav1.ConditionFalse), "waiting to be reconciled"
+}
+
+// oneLine keeps a message of several lines from breaking the table.
+func oneLine(message string) string { return strings.Join(strings.Fields(message), " ") }
+
+// programRevision is what the Stacks that run a Program have as its revision.
+func programRevision(program *v1.Program) string {
+	if program.Status.Digest == "" {
+		return ""
+	}
+	return fmt.Sprintf("%d@%s", program.Status.ObservedGeneration, program.Status.Digest)
+}
+
+// Source names where the program of a Stack comes from, as Kind/namespace/name, or by
+// its URL where the Stack itself has that.
+func Source(stack *v1.Stack) string {
+	switch {
+	case stack.Spec.FluxSource != nil:
+		ref := stack.Spec.FluxSource.SourceRef
+		namespace := ref.Namespace
+		if namespace == "" {
+			namespace = stack.Namespace
+		}
+		return ref.Kind + "/" + namespace + "/" + ref.Name
+	case stack.Spec.ProgramRef != nil:
+		return "Program/" + stack.Namespace + "/" + stack.Spec.ProgramRef.Name
+	case stack.Status.GitRepository != "":
+		return "GitRepository/" + stack.Namespace + "/" + stack.Status.GitRepository
+	default:
+		// Not the URL of spec.projectRepo: it may have a password in it.
+		return "GitRepository/" + stack.Namespace + "/" + stack.Name
+	}
+}
+
+// Running says what the run in flight does, for how long, and how far the controller
+// has told that it is. It is empty without a run.
+func Running(stack *v1.Stack, now time.Time) string {
+	record := stack.Status.Run
+	if record == nil {
+		return ""
+	}
+	text := "Running " + string(record.Operation)
+	if record.Revision != "" {
+		text += " at revision " + record.Revision
+	}
+	_, message := readiness(stack.Status.Conditions)
+	rest, told := strings.CutPrefix(message, text)
+	text += " for " + now.Sub(record.StartedAt.Time).Round(time.Second).String()
+	switch {
+	case told:
+		return text + rest
+	case message != "":
+		return text + ": " + message
+	}
+	return text
+}
+
+// Matches tells whether a condition of the type has the status, both in any case.
+func Matches(conditions []metav1.Condition, conditionType, status string) bool {
+	for i := range conditions {
+		if strings.EqualFold(conditions[i].Type, conditionType) {
+			return strings.EqualFold(string(conditions[i].Status), status)
+		}
+	}
+	return false
+}
