@@ -54,6 +54,10 @@ const (
 	// be read, or not be written to the Secret of spec.writeOutputsToSecret.
 	OutputsFailedReason = "OutputsFailed"
 
+	// InventoryFailedReason is one of an event only: the list of the resources could
+	// not be written. It is tried again, and no run fails for it.
+	InventoryFailedReason = "InventoryFailed"
+
 	// ServiceAccountFailedReason: no token could be had for the service account
 	// that the program is to use. Nothing was run, and it is tried again soon.
 	ServiceAccountFailedReason = "ServiceAccountFailed"

@@ -368,6 +368,11 @@ type StackStatus struct {
 	// +optional
 	Resources *ResourcesStatus `json:"resources,omitempty"`
 
+	// Inventory tells where the list of the resources is that the stack manages, since
+	// the first run that has told of any.
+	// +optional
+	Inventory *InventoryStatus `json:"inventory,omitempty"`
+
 	// Failures is how many runs have failed, or were interrupted, one after the
 	// other. A new revision or a new spec starts it anew. The end of a controller,
 	// when it had its runs stop, is no failure.

@@ -40,6 +40,9 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		if err := r.dropOutputs(ctx, stack); err != nil {
 			return err
 		}
+		if err := r.retryInventory(ctx, stack); err != nil {
+			return err
+		}
 	}
 	switch decision.Action {
 	case decide.Nothing:
@@ -198,8 +201,9 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	if err != nil {
 		return err
 	}
+	inventory := r.handInventory(ctx, stack, result)
 	take := func() {
-		stack.Status.OutputsSecret = outputs
+		stack.Status.OutputsSecret, stack.Status.Inventory = outputs, inventory
 		absorb(stack, result)
 	}
 	err = r.patchStatus(ctx, stack, take)
@@ -217,6 +221,7 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 		r.announce(ctx, stack, runEvent(record, result))
 	}
 	r.announceOutputs(ctx, stack, &record, before.OutputsSecret)
+	r.announceInventory(ctx, stack, before.Inventory)
 	if len(result.Forgotten) > 0 {
 		r.announce(ctx, stack, forgottenEvent(result.Forgotten))
 	}

@@ -91,6 +91,7 @@ type StackReconciler struct {
 	// Now is the clock.
 	Now func() time.Time
 
+	inventories inventories
 	watches     *sourceWatches
 	expressions *dependency.Expressions
 	checks      *checks
@@ -139,7 +140,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	case err != nil:
 		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
 	}
-	return ctrl.Result{RequeueAfter: r.after(stack, decision)}, nil
+	return ctrl.Result{RequeueAfter: r.inventories.after(req.NamespacedName, r.Now(), r.after(stack, decision))}, nil
 }
 
 // forgetDuration drops the metrics of a Stack that is gone. Those of one that had

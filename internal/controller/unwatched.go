@@ -19,6 +19,7 @@ import (
 // waits for the end of our run, which nobody but this process can tell of.
 func (r *StackReconciler) unwatched(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	r.forgetDuration(req)
+	r.inventories.drop(req.NamespacedName)
 	stack := &v1.Stack{}
 	err := r.APIReader.Get(ctx, req.NamespacedName, stack)
 	if apierrors.IsNotFound(err) {

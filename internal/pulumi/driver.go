@@ -101,6 +101,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	result.LeftOut = len(s.events.outputs) - len(result.Outputs)
 	result.Interrupted = last.byForce() || s.unsettled
 	result.UnknownCreates, result.Forgotten = s.unknownCreates(outcome)
+	result.Inventory = s.inventory(outcome)
 	return result
 }
 
@@ -138,6 +139,8 @@ type session struct {
 	// inFlight are the creations that the state tells of, where it is not known that
 	// they are nobody's: who has the lock may be at work on them.
 	inFlight []string
+	// state is the one that was exported last, where nothing was changed since.
+	state *state
 	// held are the diagnostics that are yet to be logged.
 	held heldLines
 	// plain are the outputs that were wanted in plain.
@@ -295,7 +298,7 @@ func targetFlags(options run.Options) []string {
 
 // engine calls the CLI for an operation that changes something.
 func (s *session) engine(ctx context.Context, operation ...string) (exit, error) {
-	s.changing = true
+	s.changing, s.state = true, nil
 	defer func() { s.changing = false }()
 	return s.look(ctx, append(operation, "--yes", "--skip-preview")...)
 }

@@ -50,12 +50,23 @@ type stepEvent struct {
 		Type string         `json:"type"`
 		// Provider is empty for what has none: a component, and a provider.
 		Provider string `json:"provider"`
-		New      *struct {
-			Outputs map[string]json.RawMessage `json:"outputs"`
-		} `json:"new"`
+		Old      *stepState `json:"old"`
+		New      *stepState `json:"new"`
 	} `json:"metadata"`
 	// Status of an operation that failed tells whether it did a part of what it was to do.
 	Status resource.Status `json:"status"`
+}
+
+// stepState is a resource before or after a step. What is not asked for is not
+// decoded.
+type stepState struct {
+	Custom   bool                       `json:"custom"`
+	Delete   bool                       `json:"delete"`
+	ID       string                     `json:"id"`
+	Parent   string                     `json:"parent"`
+	Protect  bool                       `json:"protect"`
+	External bool                       `json:"external"`
+	Outputs  map[string]json.RawMessage `json:"outputs"`
 }
 
 // events is what the engine has told of one operation. It is fed line by line.
@@ -82,6 +93,8 @@ type events struct {
 	changedCount, changedProviders int
 	// failedCreates, providerGone and cancelled are sets of URNs: see unknownCreates.
 	failedCreates, providerGone, cancelled map[string]bool
+	// resources that were told of.
+	resources resources
 }
 
 // diagnostic is an error that the engine or the program reported.
@@ -203,6 +216,7 @@ func (e *events) readStart(event *stepEvent) string {
 	if isWork(event) {
 		e.inFlight++
 	}
+	e.resources.began(event)
 	return step(event, "started")
 }
 
@@ -222,6 +236,7 @@ func (e *events) readDone(event *stepEvent) string {
 	}
 	e.noteEnd(event)
 	e.noteChanged(event)
+	e.resources.done(event)
 	return step(event, "done")
 }
 
@@ -278,6 +293,7 @@ func (e *events) readFailed(event *stepEvent) string {
 		note(&e.failedCreates, event.Metadata.URN)
 	}
 	e.noteEnd(event)
+	e.resources.failed(event)
 	return step(event, "failed")
 }
 

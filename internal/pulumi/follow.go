@@ -54,7 +54,7 @@ func (f *follower) poll() {
 	}
 	if err := f.readNew(); err != nil {
 		// The outcome does not need the events, so the run goes on.
-		f.failed = true
+		f.failed, f.events.resources.missed = true, true
 		f.say(fmt.Sprintf("the events of Pulumi cannot be read: %v", err))
 	}
 	if now := f.events.progress(); f.tell != nil && now != f.told {
@@ -88,7 +88,10 @@ func (f *follower) readNew() error {
 	piece := make([]byte, 64<<10)
 	for {
 		n, err := f.file.Read(piece)
-		f.lines.feed(piece[:n], f.line, func() { f.say("an event of Pulumi is too big to be read") })
+		f.lines.feed(piece[:n], f.line, func() {
+			f.events.resources.missed = true
+			f.say("an event of Pulumi is too big to be read")
+		})
 		f.read += int64(n)
 		f.working.Store(f.events.began && !f.events.ended)
 		if errors.Is(err, io.EOF) {

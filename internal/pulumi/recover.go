@@ -109,6 +109,9 @@ func (s *session) export(ctx context.Context) (state, exit, error) {
 		return state{}, last, err
 	}
 	read, err := readState(s.dir.state())
+	if err == nil {
+		s.state = &read
+	}
 	return read, last, err
 }
 

@@ -12,6 +12,8 @@ import (
 	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // maxState bounds the state that a recovery looks into, in bytes.
@@ -31,6 +33,8 @@ type state struct {
 	resources map[string]bool
 	// root is the stack's own entry, "" where it has none.
 	root string
+	// managed are the resources to tell of.
+	managed []run.Resource
 }
 
 // settled tells that nothing was in flight.
@@ -78,9 +82,14 @@ func parseState(text []byte) (state, error) {
 		URN  string `json:"urn"`
 		Type string `json:"type"`
 	}
+	type entry struct {
+		resource
+		stepState
+		Outputs struct{} `json:"outputs"` // left as they are
+	}
 	var exported struct {
 		Deployment struct {
-			Resources []resource `json:"resources"`
+			Resources []entry `json:"resources"`
 			Pending   []struct {
 				Type     apitype.OperationType `json:"type"`
 				Resource resource              `json:"resource"`
@@ -95,6 +104,9 @@ func parseState(text []byte) (state, error) {
 		read.resources[known.URN] = true
 		if known.Type == stackType {
 			read.root = known.URN
+		}
+		if isManaged(known.Type, known.URN) && !known.Delete {
+			read.managed = append(read.managed, managedOf(known.URN, known.Type, &known.stepState))
 		}
 	}
 	for _, operation := range exported.Deployment.Pending {

@@ -311,6 +311,9 @@ type Result struct {
 	// Forgotten are those that a Recover with ClearPendingCreates has forgotten,
 	// sorted: what exists of them is outside of the stack.
 	Forgotten []string `json:",omitempty"`
+	// Inventory of the resources, after a run that may have changed some. Nil is that
+	// the run has nothing to tell of them.
+	Inventory *Inventory `json:",omitempty"`
 	// Permalink to the update in Pulumi Cloud.
 	Permalink string `json:",omitempty"`
 	// StartedAt and EndedAt bound the run.

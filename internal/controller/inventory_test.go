@@ -1,0 +1,135 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+func inventoryWorld(t *testing.T, objects ...client.Object) *world {
+	t.Helper()
+	w := newWorld(t, append(programAndStack(), objects...)...)
+	w.edit(func(s *v1.Stack) { s.UID = "uid-of-app" })
+	return w
+}
+
+func things(names ...string) []run.Resource {
+	var all []run.Resource
+	for _, name := range names {
+		all = append(all, run.Resource{URN: "urn:pulumi:dev::app::lab:index:Thing::" + name, Type: "lab:index:Thing", ID: name})
+	}
+	return all
+}
+
+// endTelling ends the run in flight, which tells of resources, and absorbs it.
+func (w *world) endTelling(outcome run.Outcome, told *run.Inventory) {
+	w.t.Helper()
+	id := w.stack().Status.Run.ID
+	w.runner.end(id, outcome, "")
+	w.runner.results[id].Inventory = told
+	w.mustReconcile()
+}
+
+func (w *world) inventory() (*corev1.ConfigMap, []string) {
+	w.t.Helper()
+	kept := &corev1.ConfigMap{}
+	if err := w.Get(context.Background(), types.NamespacedName{Namespace: "default", Name: "app-inventory"}, kept); err != nil {
+		w.t.Fatal(err)
+	}
+	list, err := inventory.Decode(kept.BinaryData[inventory.Key])
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var names []string
+	for _, one := range list.Resources {
+		names = append(names, inventory.Name(one.URN))
+	}
+	return kept, names
+}
+
+func TestTheResourcesOfAStackAreKept(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	w.mustReconcile()
+	w.endTelling(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a", "b")})
+	kept, names := w.inventory()
+	g.Expect(names).To(Equal([]string{"a", "b"}))
+	g.Expect(metav1.IsControlledBy(kept, w.stack())).To(BeTrue())
+	g.Expect(w.stack().Status.Inventory).To(Equal(&v1.InventoryStatus{
+		ConfigMap: "app-inventory", Digest: inventory.Digest(kept.BinaryData[inventory.Key]), Count: 2}))
+
+	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"x"} })
+	w.mustReconcile()
+	w.endTelling(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a", "b")})
+	again, _ := w.inventory()
+	g.Expect(again.ResourceVersion).To(Equal(kept.ResourceVersion), "the same is not written again")
+
+	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"y"} })
+	w.mustReconcile()
+	w.endTelling(run.Failed, &run.Inventory{Resources: things("c"), Gone: []string{things("a")[0].URN}})
+	_, names = w.inventory()
+	g.Expect(names).To(Equal([]string{"b", "c"}), "of a run that failed half-way, what it did")
+
+	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"z"} })
+	w.mustReconcile()
+	before := w.stack().Status.Inventory
+	w.endTelling(run.Locked, nil)
+	g.Expect(w.stack().Status.Inventory).To(Equal(before))
+}
+
+func TestAListThatIsNotOursIsLeftAloneAndFailsNoRun(t *testing.T) {
+	g := NewWithT(t)
+	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app-inventory"}, Data: map[string]string{"a": "b"}}
+	w := inventoryWorld(t, theirs)
+	w.mustReconcile()
+	w.endTelling(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a")})
+	stack := w.stack()
+	g.Expect(stack.Status.LastAppliedDigest).NotTo(BeEmpty())
+	told := "The list of resources cannot be written: ConfigMap default/app-inventory does not belong to this Stack: delete or rename it"
+	g.Expect(stack.Status.Inventory).To(Equal(&v1.InventoryStatus{Message: told}))
+	g.Expect(w.events.lines).To(ContainElement("Warning InventoryFailed " + told))
+	count := len(w.events.lines)
+
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(stack.GetRetryInterval()))
+	w.passTime(stack.GetRetryInterval())
+	w.mustReconcile()
+	g.Expect(w.events.lines).To(HaveLen(count), "it is told once")
+
+	// A part of a next run comes on top of what is yet to be written.
+	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"x"} })
+	w.mustReconcile()
+	w.endTelling(run.Failed, &run.Inventory{Resources: things("b")})
+	g.Expect(w.Delete(context.Background(), theirs)).To(Succeed())
+	w.passTime(2 * stack.GetRetryInterval())
+	w.mustReconcile()
+	_, names := w.inventory()
+	g.Expect(names).To(Equal([]string{"a", "b"}))
+	g.Expect(w.stack().Status.Inventory.Message).To(BeEmpty())
+	g.Expect(w.runner.started).To(BeNumerically("<=", 3))
+}
+
+func TestUnwrittenListsAreBounded(t *testing.T) {
+	g := NewWithT(t)
+	var kept inventories
+	key := types.NamespacedName{Namespace: "default", Name: "app"}
+	big := run.Inventory{Complete: true, Resources: make([]run.Resource, maxUnwritten)}
+	kept.keep(key, []run.Inventory{big}, started)
+	kept.keep(types.NamespacedName{Name: "other"}, []run.Inventory{{Resources: things("a")}}, started)
+	g.Expect(kept.due(types.NamespacedName{Name: "other"}, started)).To(Equal([]run.Inventory{{Missed: true}}))
+	g.Expect(kept.due(key, started.Add(-time.Second))).To(BeNil())
+	g.Expect(kept.add(key, run.Inventory{Complete: true})).To(HaveLen(1))
+	g.Expect(kept.add(key, run.Inventory{})).To(HaveLen(2))
+}

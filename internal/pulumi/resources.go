@@ -1,0 +1,154 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// maxResources bounds the resources that a result tells of.
+const maxResources = 20_000
+
+// resources are those that the events of one operation tell of. An update that
+// succeeds tells of each that there is, also of what it leaves as it is, so that it
+// takes no look at the state to know them all.
+type resources struct {
+	known   map[string]run.Resource
+	gone    map[string]bool
+	leftOut int
+	// missed says that an event could not be read.
+	missed bool
+}
+
+// began notes components: one that registers no outputs has no other event.
+func (r *resources) began(event *stepEvent) {
+	if after := event.Metadata.New; after != nil && !after.Custom {
+		r.note(event)
+	}
+}
+
+func (r *resources) done(event *stepEvent) {
+	switch meta := event.Metadata; meta.Op {
+	case apitype.OpDelete, apitype.OpReadDiscard, apitype.OpRemovePendingReplace:
+		// What is left of a replacement has the URN of what took its place.
+		if meta.Old == nil || !meta.Old.Delete {
+			r.drop(meta.URN)
+		}
+	case apitype.OpDeleteReplaced, apitype.OpDiscardReplaced:
+	default:
+		r.note(event)
+	}
+}
+
+// failed notes what was made all the same, and did not become ready.
+func (r *resources) failed(event *stepEvent) {
+	if after := event.Metadata.New; event.Status == resource.StatusPartialFailure && after != nil && after.ID != "" {
+		r.note(event)
+	}
+}
+
+func (r *resources) note(event *stepEvent) {
+	meta := event.Metadata
+	if meta.New == nil || !isManaged(meta.Type, meta.URN) {
+		return
+	}
+	noted := managedOf(meta.URN, meta.Type, meta.New)
+	switch meta.Op {
+	case apitype.OpRead, apitype.OpReadReplacement:
+		noted.External = true
+	case apitype.OpSame:
+		noted.External = noted.External || (meta.Old != nil && meta.Old.External)
+	}
+	if _, again := r.known[meta.URN]; !again && len(r.known) >= maxResources {
+		r.leftOut++
+		return
+	}
+	if r.known == nil {
+		r.known = make(map[string]run.Resource)
+	}
+	r.known[meta.URN] = noted
+	delete(r.gone, meta.URN)
+}
+
+func (r *resources) drop(urn string) {
+	delete(r.known, urn)
+	if len(r.gone) < maxResources {
+		note(&r.gone, urn)
+	}
+}
+
+// isManaged is false for the stack's own entry, and for the providers that the engine
+// makes by itself.
+func isManaged(typ, urn string) bool {
+	return typ != stackType && urn != "" && !isDefaultProvider(typ, urn)
+}
+
+func managedOf(urn, typ string, at *stepState) run.Resource {
+	r := run.Resource{URN: urn, Type: typ, ID: at.ID, Parent: at.Parent, Protected: at.Protect, External: at.External}
+	if isRoot(r.Parent) {
+		r.Parent = ""
+	}
+	return r
+}
+
+// isRoot tells whether the URN is that of a stack's own entry.
+func isRoot(urn string) bool { return strings.Contains(urn, "::"+stackType+"::") }
+
+// inventory is what the run tells of the resources: nil where nothing can have
+// changed that is not known.
+func (s *session) inventory(outcome run.Outcome) *run.Inventory {
+	var told *run.Inventory
+	switch events := s.events.resources; {
+	case s.run.Operation == run.Recover && s.state != nil:
+		known := s.state.managed
+		told = &run.Inventory{Complete: true, Resources: slices.Clone(known[:min(len(known), maxResources)]), LeftOut: max(0, len(known)-maxResources)}
+	case s.run.Operation == run.Destroy && outcome == run.Succeeded:
+		return nil // the Stack goes
+	default:
+		told = &run.Inventory{
+			Complete: s.run.Operation == run.Update && outcome == run.Succeeded && len(s.run.Options.Targets) == 0 && !events.missed,
+			Gone:     slices.Sorted(maps.Keys(events.gone)), LeftOut: events.leftOut, Missed: events.missed,
+		}
+		told.Resources = slices.Collect(maps.Values(events.known))
+		if !told.Complete && !told.Missed && len(told.Resources)+len(told.Gone) == 0 {
+			return nil
+		}
+	}
+	s.maskInventory(told)
+	slices.SortFunc(told.Resources, func(a, b run.Resource) int { return strings.Compare(a.URN, b.URN) })
+	return told
+}
+
+// maskInventory masks what is told of resources. The URN of a parent is one of the
+// others.
+func (s *session) maskInventory(told *run.Inventory) {
+	masked := make(map[string]string, len(told.Resources))
+	mask := func(text *string) {
+		if *text == "" {
+			return
+		}
+		hidden, ok := masked[*text]
+		if !ok {
+			hidden = cut(s.mask.apply(*text), maxMessage)
+			masked[*text] = hidden
+		}
+		*text = hidden
+	}
+	for n := range told.Resources {
+		one := &told.Resources[n]
+		mask(&one.URN)
+		mask(&one.ID)
+		mask(&one.Parent)
+	}
+	for n := range told.Gone {
+		mask(&told.Gone[n])
+	}
+}
