@@ -70,6 +70,11 @@ const (
 	// had it stop. The next controller runs the inputs again at once.
 	RunCancelledReason = "RunCancelled"
 
+	// CancelRequestedReason: a person has cancelled the run. It is not begun again
+	// before a new revision, another change of its inputs or of the spec, or a reconcile
+	// request.
+	CancelRequestedReason = "CancelRequested"
+
 	// RunInterruptedReason: the controller that had a run is gone, or runs of these
 	// inputs are interrupted time after time. What it left behind is found out and
 	// healed before anything else is run. A run whose controller has seen Pulumi
@@ -98,3 +103,13 @@ const ReconcileRequestAnnotation = "pulumi.com/reconciliation-request"
 // the ID of that run, status.run.id, so that it releases no other. The Stack is then
 // recovered as after any run whose controller is gone.
 const ReleaseRunAnnotation = "pulumi.com/release-run"
+
+// CancelRunAnnotation is how a person has the run in flight end, without harm: what is
+// in flight is finished and recorded. Its value is the ID of that run, status.run.id,
+// so that it cancels no other. The run is not begun again before a new revision,
+// another change of its inputs or of the spec, or a reconcile request.
+const CancelRunAnnotation = "pulumi.com/cancel-run"
+
+// CancelRunNowAnnotation does the same without waiting for what is in flight, which
+// the Stack is then recovered from. It may follow on the other.
+const CancelRunNowAnnotation = "pulumi.com/cancel-run-now"

@@ -72,6 +72,11 @@ type RunStatus struct {
 	// +required
 	Holder RunHolder `json:"holder"`
 
+	// Cancel says that a person has asked for the end of the run, and how: Gently, so
+	// that what is in flight is finished, or Now.
+	// +optional
+	Cancel CancelMode `json:"cancel,omitempty"`
+
 	// ProjectInfo is what is known of the project before the run starts, and the
 	// backend that it is to use. That a source brings its project is found out in
 	// the run.
@@ -344,6 +349,12 @@ type StackStatus struct {
 	// They are recovered from before anything else is run.
 	// +optional
 	Interrupted []InterruptedRun `json:"interrupted,omitempty"`
+
+	// CancelledRun is the last run, where a person has cancelled it. It is not begun
+	// again before a new revision, another change of its inputs or of the spec, or a
+	// reconcile request.
+	// +optional
+	CancelledRun *CancelledRun `json:"cancelledRun,omitempty"`
 
 	// UnknownCreates are the URNs of resources of which nobody knows whether they
 	// were created. See spec.pendingCreates.

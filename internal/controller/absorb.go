@@ -38,10 +38,17 @@ func absorb(stack *v1.Stack, result *run.Result) {
 		return
 	}
 	reason := outcomeReason(record.Operation, result.Outcome)
+	if result.Outcome != run.Succeeded && wasCancelled(stack, record) {
+		reason = v1.CancelRequestedReason
+	}
 	countAnew(stack, record)
 	stack.Status.History.Upsert(record.Digest, result.EndedAt, result.EndedAt.Sub(result.StartedAt).Round(time.Millisecond), reason, historyMetadata(record))
 	if result.Outcome == run.Succeeded {
 		absorbSuccess(stack, record, result)
+		return
+	}
+	if wasCancelled(stack, record) {
+		absorbCancelled(stack, record, result)
 		return
 	}
 	if result.Outcome != run.Cancelled {
@@ -127,6 +134,10 @@ func didSomething(outcome run.Outcome) bool {
 // nothing, so the inputs are run next.
 func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	countAnew(stack, record)
+	if result.Outcome != run.Succeeded && wasCancelled(stack, record) {
+		absorbCancelled(stack, record, result)
+		return
+	}
 	if result.Outcome != run.Succeeded {
 		if result.Outcome != run.Cancelled {
 			// How long to wait for a backend that is away depends on it.

@@ -36,6 +36,9 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 			return err
 		}
 	}
+	if err := r.passCancelOn(stack, seen); err != nil {
+		return err
+	}
 	if seen.Run == nil {
 		if err := r.dropOutputs(ctx, stack); err != nil {
 			return err
@@ -59,6 +62,8 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		return r.lose(ctx, stack, releasedText(stack.Status.Run))
 	case decide.Tell:
 		return r.tell(ctx, stack, seen.Now)
+	case decide.Cancel:
+		return r.cancel(ctx, stack)
 	case decide.NameCreates:
 		return r.nameCreates(ctx, stack)
 	case decide.LetGo:
@@ -218,7 +223,7 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	}
 	r.Runs.Ended(run.Operation(record.Operation), result)
 	if !isReading(&record) {
-		r.announce(ctx, stack, runEvent(record, result))
+		r.announce(ctx, stack, endEvent(stack, record, result))
 	}
 	r.announceOutputs(ctx, stack, &record, before.OutputsSecret)
 	r.announceInventory(ctx, stack, before.Inventory)

@@ -83,6 +83,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		UnknownCreates:      stack.Status.UnknownCreates,
 		ClearPendingCreates: stack.Spec.PendingCreates == v1.PendingCreatesClear,
 		Last:                lastRun(stack),
+		Cancelled:           cancelledRun(stack),
 		Failures:            stack.Status.Failures,
 		Now:                 r.Now(),
 	}, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: forced(stack) || stack.Status.RefreshPending}
@@ -90,6 +91,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		// Nothing else matters before its end, so nothing else is read.
 		err := r.observeRun(ctx, recorded, seen)
 		seen.Run.Told, seen.Run.Released = isProgressTold(stack), isReleased(stack)
+		seen.Run.CancelAsked = mustCancel(stack)
 		return seen, err
 	}
 	if seen.Suspended && !seen.Deleting {

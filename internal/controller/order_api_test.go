@@ -65,6 +65,8 @@ func (r *promptRunner) Abandon(string, string) {}
 
 func (r *promptRunner) Ended() []run.Ref { return nil }
 
+func (r *promptRunner) Cancel(string, bool) error { return nil }
+
 func (r *promptRunner) Look(id string) (run.Phase, *run.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

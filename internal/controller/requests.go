@@ -43,6 +43,7 @@ func markHandled(stack *v1.Stack) {
 func takeOn(stack *v1.Stack) {
 	if requested(stack) {
 		stack.Status.RunPending = true
+		stack.Status.CancelledRun = nil // whoever asks wants it run
 	}
 	if forced(stack) {
 		stack.Status.RefreshPending = true

@@ -54,6 +54,15 @@ func runReleasedPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool { return isReleased(after) && !isReleased(before) })
 }
 
+// runCancelledPredicate passes the wish of a person that the run which is recorded
+// ends.
+func runCancelledPredicate() predicate.Predicate {
+	return stackUpdated(func(before, after *v1.Stack) bool {
+		asked := cancelAsked(after, after.Status.Run)
+		return asked != "" && asked != cancelAsked(before, after.Status.Run)
+	})
+}
+
 // operatorRequestedPredicate passes a new request in the words of the Pulumi
 // operator.
 func operatorRequestedPredicate() predicate.Predicate {

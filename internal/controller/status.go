@@ -88,6 +88,7 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 	}
 	stack.Status.Run = &record
 	stack.Status.CurrentUpdate = nil // the operator's, which will not see the end of it any more
+	beginAgain(stack, record.Operation)
 	if record.Operation != v1.OperationRecover && !isReading(&record) {
 		// A recovery is not what anybody asks for: that comes after it.
 		stack.Status.RunPending = false
@@ -134,6 +135,9 @@ func loseRun(stack *v1.Stack, message string, now time.Time) {
 	if lost.Operation != v1.OperationPreview {
 		// A preview has changed nothing, so that there is nothing to recover from.
 		interrupt(stack, lost, now)
+	}
+	if wasCancelled(stack, lost) {
+		noteCancelled(stack, lost, message)
 	}
 	setLastUpdate(stack, lost, v1.UpdateFailed, v1.RunInterruptedReason, message, now)
 	markEnded(stack, lost, message, func() { markFailed(stack, v1.RunInterruptedReason, message) })

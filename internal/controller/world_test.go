@@ -33,6 +33,8 @@ type testRunner struct {
 	results map[string]*run.Result
 	started int
 	places  int
+	// cancels has the runs that were cancelled, and whether at once.
+	cancels map[string]bool
 }
 
 func newTestRunner() *testRunner {
@@ -72,6 +74,16 @@ func (r *testRunner) Look(id string) (run.Phase, *run.Result) {
 		return run.Running, nil
 	}
 	return run.Unknown, nil
+}
+
+func (r *testRunner) Cancel(id string, now bool) error {
+	if r.cancels == nil {
+		r.cancels = map[string]bool{}
+	}
+	if _, running := r.runs[id]; running {
+		r.cancels[id] = r.cancels[id] || now
+	}
+	return nil
 }
 
 func (r *testRunner) Ended() []run.Ref {

@@ -37,6 +37,8 @@ const (
 	// Tell how far the run in flight has come, and name its creations of unknown
 	// outcome, if there are any.
 	Tell Action = "Tell"
+	// Cancel the run in flight, as a person asks.
+	Cancel Action = "Cancel"
 	// NameCreates names the creations of unknown outcome of the run in flight.
 	NameCreates Action = "NameCreates"
 	// LetGo of an object that is being deleted.
@@ -86,13 +88,15 @@ func Next(o Observation) Decision {
 // forUpdate lists the rules for a Stack that is to be.
 func forUpdate() []rule {
 	rules := append([]rule{
-		runRecorded,  // one run at a time, and its result is absorbed before anything else
-		suspended,    // no new run
-		recoverable,  // what an interrupted run left behind, though there is nothing to run
-		fault,        // not allowed to, or not possible, before somebody edits something
-		dependencies, // other Stacks come first
-		problem,      // nothing to run
-		recovery,     // first of all, what an interrupted run left behind
+		runRecorded,                        // one run at a time, and its result is absorbed before anything else
+		suspended,                          // no new run
+		cancelled(run.Recover),             // a person wants none of it
+		recoverable,                        // what an interrupted run left behind, though there is nothing to run
+		fault,                              // not allowed to, or not possible, before somebody edits something
+		dependencies,                       // other Stacks come first
+		problem,                            // nothing to run
+		recovery,                           // first of all, what an interrupted run left behind
+		cancelled(run.Update, run.Preview), // a person wants no more of the same
 	}, forRun()...)
 	return append(rules, outputs) // those of the last update, with nothing more to be run
 }
@@ -112,16 +116,18 @@ func forRun() []rule {
 // forDeletion lists the rules for a Stack that is to go.
 func forDeletion() []rule {
 	return []rule{
-		runRecorded,   // a run in flight is not cut
-		nothingToUndo, // never ran, or nothing is to be run any more
-		leave,         // everything where it is, once it is known what an interrupted run left behind
-		destroyed,     // which needs nothing more, even if what it needed is gone by now
-		problem,       // what the destroy needs is missing
-		recovery,      // or the destroy would miss what nobody knows of
-		dependents,    // which may use what is to be destroyed
-		unfound,       // or a destroy that nobody saw the end of could not be told from one that found nothing
-		failedDestroy, // the same again, but not at once
-		destroyAgain,  // after a recovery, but not at once time after time
+		runRecorded,            // a run in flight is not cut
+		nothingToUndo,          // never ran, or nothing is to be run any more
+		cancelled(run.Recover), // a person wants none of it
+		leave,                  // everything where it is, once it is known what an interrupted run left behind
+		destroyed,              // which needs nothing more, even if what it needed is gone by now
+		problem,                // what the destroy needs is missing
+		recovery,               // or the destroy would miss what nobody knows of
+		cancelled(run.Destroy), // a person wants no more of it
+		dependents,             // which may use what is to be destroyed
+		unfound,                // or a destroy that nobody saw the end of could not be told from one that found nothing
+		failedDestroy,          // the same again, but not at once
+		destroyAgain,           // after a recovery, but not at once time after time
 		destroy,
 	}
 }
@@ -158,6 +164,9 @@ const ProgressAfter = 10 * time.Second
 // inFlight tells of a long run once: each line more would be a write for each
 // Stack and look, and the log has all of it.
 func inFlight(o Observation) Decision {
+	if o.Run.CancelAsked {
+		return Decision{Action: Cancel}
+	}
 	wait := ProgressAfter - o.Now.Sub(o.Run.StartedAt)
 	if !o.Run.Told && wait <= 0 {
 		return Decision{Action: Tell}

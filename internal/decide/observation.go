@@ -30,6 +30,8 @@ type Run struct {
 	Released bool
 	// StartedAt is when it was recorded.
 	StartedAt time.Time
+	// CancelAsked: a person asks for its end in a way that has not been passed on yet.
+	CancelAsked bool
 	// Told: the status tells how far it had come.
 	Told bool
 	// UnknownCreates are the URNs of the creations that it has begun and of which
@@ -71,6 +73,15 @@ type LastRun struct {
 	Locked bool
 	// EndedAt is when it ended.
 	EndedAt time.Time
+}
+
+// Cancelled is the last run, where a person has cancelled it.
+type Cancelled struct {
+	Operation run.Operation
+	// Digest of its inputs.
+	Digest string
+	// Message that says so.
+	Message string
 }
 
 // Outputs is what is observed of the Secret that the outputs are written to. The zero
@@ -144,6 +155,9 @@ type Observation struct {
 	// Last run, and how many have failed one after the other up to it.
 	Last     LastRun
 	Failures int64
+	// Cancelled is the last run, where a person has cancelled it and has not edited the
+	// spec since.
+	Cancelled *Cancelled
 	// Outputs that are to be in a Secret.
 	Outputs Outputs
 	// Now is the time of the observation.

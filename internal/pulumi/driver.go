@@ -317,7 +317,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	}
 	s.events = &events{mask: s.mask, hold: s.held.add}
 	c.args = append([]string{"--non-interactive", "--color=never"}, c.args...)
-	c.dir, c.env, c.pids = s.program, s.env, s.dir.pids()
+	c.dir, c.env, c.pids, c.abort = s.program, s.env, s.dir.pids(), s.run.Abort
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
 	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say, tell: s.tell}
 	if s.changing {

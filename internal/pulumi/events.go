@@ -49,7 +49,7 @@ type stepEvent struct {
 		URN  string         `json:"urn"`
 		Type string         `json:"type"`
 		// Provider is empty for what has none: a component, and a provider.
-		Provider string `json:"provider"`
+		Provider string     `json:"provider"`
 		Old      *stepState `json:"old"`
 		New      *stepState `json:"new"`
 	} `json:"metadata"`

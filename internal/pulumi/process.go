@@ -30,6 +30,9 @@ type command struct {
 	// capture, where it is set, gets what is printed on stdout in place of the file.
 	// It is for a CLI that only reads, which may end with this process.
 	capture *capture
+	// abort is closed when a process that is told to stop is not to wait for what is in
+	// flight.
+	abort <-chan struct{}
 	// events follows the event log. A call that writes none has one all the same.
 	events *follower
 }
@@ -76,7 +79,7 @@ func (d *Driver) execute(ctx context.Context, c command) (exit, error) {
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		stopped = d.stop(p, c.events)
+		stopped = d.stop(p, c)
 	}
 	<-read
 	ended := p.exit(stopped)

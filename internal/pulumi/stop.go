@@ -45,8 +45,8 @@ func (g Grace) withDefaults() Grace {
 
 // stop ends a CLI with as little harm as it allows, and returns when it is gone.
 // It is false where the CLI ended by itself before it was told to.
-func (d *Driver) stop(p *child, events *follower) bool {
-	grace := d.Grace.withDefaults()
+func (d *Driver) stop(p *child, c command) bool {
+	grace, events := d.Grace.withDefaults(), c.events
 	if p.settle(grace.Settle, events.working.Load) {
 		return false
 	}
@@ -54,10 +54,13 @@ func (d *Driver) stop(p *child, events *follower) bool {
 	// The guard's signal would be the second one, and a controller that ends before
 	// the CLI does would have it give up what it is about to finish.
 	p.unguard()
-	for _, patience := range []time.Duration{grace.Finish, grace.Abort} {
+	for _, step := range []struct {
+		patience time.Duration
+		abort    <-chan struct{}
+	}{{grace.Finish, c.abort}, {grace.Abort, nil}} {
 		// To the CLI alone: it tells the language host and the providers.
 		_ = p.cmd.Process.Signal(syscall.SIGINT) // no error but that it has ended
-		if p.endsWithin(patience) {
+		if p.endsWithin(step.patience, step.abort) {
 			return true
 		}
 	}
@@ -96,13 +99,27 @@ func (p *child) ended() bool {
 	}
 }
 
-func (p *child) endsWithin(patience time.Duration) bool {
-	timer := time.NewTimer(patience)
+// endsWithin waits for the end, for as long as given and until abort is closed. A
+// second signal that comes right after the first may be taken for the same one.
+func (p *child) endsWithin(patience time.Duration, abort <-chan struct{}) bool {
+	timer, apart := time.NewTimer(patience), time.NewTimer(apartSignals)
 	defer timer.Stop()
+	defer apart.Stop()
 	select {
 	case <-p.done:
 		return true
 	case <-timer.C:
 		return false
+	case <-apart.C:
 	}
+	select {
+	case <-p.done:
+		return true
+	case <-timer.C:
+	case <-abort:
+	}
+	return p.ended()
 }
+
+// apartSignals is how far apart the signals are at least.
+const apartSignals = 500 * time.Millisecond

@@ -68,6 +68,9 @@ type Run struct {
 	// LateMasks returns more of them, which came up after the run was started. It
 	// may be called at any time, and nil is none.
 	LateMasks func() []string `json:"-"`
+	// Abort is closed when a run that is cancelled is not to wait for the operations in
+	// flight any more. Nil never is.
+	Abort <-chan struct{} `json:"-"`
 	// SecretsProvider is how the secrets of the stack are to be encrypted:
 	// passphrase, default, or the URL of a key. Empty leaves that to the program and
 	// the state.
@@ -358,6 +361,9 @@ type Runner interface {
 	// Start starts a run in the place reserved for its Stack and returns at
 	// once.
 	Start(r Run) error
+	// Cancel has a run in flight end: gently, so that the operations in flight are
+	// finished, or now. It does nothing for any other run, and nothing the second time.
+	Cancel(id string, now bool) error
 	// Look tells where a run stands, and its Result once it has ended.
 	Look(id string) (Phase, *Result)
 	// Ended lists the runs that have ended here and have not been forgotten.

@@ -21,7 +21,7 @@ import (
 const defaultTimeout = time.Hour
 
 // do does a run from its beginning to the call of Ended.
-func (r *Runner) do(started run.Run) {
+func (r *Runner) do(ctx context.Context, started run.Run) {
 	defer r.work.Done()
 	log := r.logOf(started)
 	timeout := started.Timeout
@@ -29,7 +29,7 @@ func (r *Runner) do(started run.Run) {
 		timeout = defaultTimeout
 	}
 	log.Info(string(started.Operation)+" starts", "timeout", timeout.String())
-	ctx, cancel := context.WithTimeout(r.life, timeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
 	if err := r.usable(); err != nil {
@@ -149,6 +149,7 @@ func (r *Runner) settle(id string, result run.Result) {
 	defer r.mu.Unlock()
 	known := r.runs[id]
 	known.result = &result
+	known.cancel(nil) // it has ended, and lets go of what is kept for it
 	r.slots.release(known.stack)
 	r.options.Ended(known.stack.namespace, known.stack.name)
 	r.offer()

@@ -84,6 +84,11 @@ type Runner struct {
 // record is what is known of a run that was started here.
 type record struct {
 	stack stackKey
+	// cancel ends the run gently, and abort is closed to have it not wait for what is
+	// in flight.
+	cancel  context.CancelCauseFunc
+	abort   chan struct{}
+	aborted bool
 	// progress is the last that the driver has told.
 	progress run.Progress
 	// unknownCreates are those that the driver has told of.
@@ -169,9 +174,12 @@ func (r *Runner) Start(started run.Run) error {
 	case !r.slots.taken[stack]:
 		return fmt.Errorf("%w: no place is reserved for the Stack", run.ErrRefused)
 	}
-	r.runs[started.ID] = &record{stack: stack}
+	ctx, cancel := context.WithCancelCause(r.life)
+	known := &record{stack: stack, cancel: cancel, abort: make(chan struct{})}
+	r.runs[started.ID] = known
+	started.Abort = known.abort
 	r.work.Add(1)
-	go r.do(started)
+	go r.do(ctx, started)
 	return nil
 }
 

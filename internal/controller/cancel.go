@@ -1,0 +1,142 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// A person cancels a run by an annotation that names it. No other run has its ID, so
+// that the word counts once, and what is left of it does nothing. It is noted in the
+// record of the run before it is passed on, and the end of the run in the status: no
+// controller after this one begins it again.
+
+// cancelAsked tells how a person asks for the end of the run: empty is not at all. What
+// only reads is over soon, and is nothing that could be begun again by hand.
+func cancelAsked(stack *v1.Stack, record *v1.RunStatus) v1.CancelMode {
+	switch {
+	case record == nil || record.ID == "" || isReading(record):
+		return ""
+	case stack.Annotations[v1.CancelRunNowAnnotation] == record.ID:
+		return v1.CancelNow
+	case stack.Annotations[v1.CancelRunAnnotation] == record.ID:
+		return v1.CancelGently
+	}
+	return ""
+}
+
+// mustCancel tells that the run is to end in a way that the record does not say yet.
+// What is to end at once is not left to end gently again.
+func mustCancel(stack *v1.Stack) bool {
+	record := stack.Status.Run
+	asked := cancelAsked(stack, record)
+	return asked != "" && asked != record.Cancel && record.Cancel != v1.CancelNow
+}
+
+// cancel notes that the run in flight is to end, and has it end.
+func (r *StackReconciler) cancel(ctx context.Context, stack *v1.Stack) error {
+	if err := r.patchStatus(ctx, stack, func() {
+		record := stack.Status.Run
+		record.Cancel = cancelAsked(stack, record)
+		markWaiting(stack, cancellingText(record))
+	}); err != nil {
+		return err
+	}
+	return r.Runner.Cancel(stack.Status.Run.ID, stack.Status.Run.Cancel == v1.CancelNow)
+}
+
+// passCancelOn has the runner know of what the record says, also where it could not be
+// told when that was written.
+func (r *StackReconciler) passCancelOn(stack *v1.Stack, seen *observed) error {
+	record := stack.Status.Run
+	if seen.Run == nil || seen.Run.Phase != run.Running || record.Cancel == "" {
+		return nil
+	}
+	return r.Runner.Cancel(record.ID, record.Cancel == v1.CancelNow)
+}
+
+func cancellingText(record *v1.RunStatus) string {
+	if record.Cancel == v1.CancelNow {
+		return fmt.Sprintf("Cancelling run %s (%s) at once", record.ID, record.Operation)
+	}
+	return fmt.Sprintf("Cancelling run %s (%s): what is in flight is finished", record.ID, record.Operation)
+}
+
+// wasCancelled tells whether a person asked for the end of the run, of which the
+// annotation alone may tell where its controller was gone by then.
+func wasCancelled(stack *v1.Stack, record *v1.RunStatus) bool {
+	return !isReading(record) && (record.Cancel != "" || cancelAsked(stack, record) != "")
+}
+
+// absorbCancelled takes in the end of a run that was cancelled. That is no failure.
+func absorbCancelled(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	noteCancelled(stack, record, result.Message)
+	stack.Status.CancelledRun.EndedAt = &metav1.Time{Time: result.EndedAt}
+	message := stack.Status.CancelledRun.Message
+	setLastUpdate(stack, record, v1.UpdateFailed, v1.CancelRequestedReason, message, result.EndedAt)
+	stack.Status.LastUpdate.Permalink = result.Permalink
+	if result.Interrupted {
+		interrupt(stack, record, result.EndedAt)
+		if record.Operation != v1.OperationRecover {
+			markEnded(stack, record, message, func() { markWaiting(stack, message) }) // it is recovered from first
+			return
+		}
+	}
+	markEnded(stack, record, message, func() { markStalled(stack, v1.CancelRequestedReason, message) })
+}
+
+// noteCancelled keeps the run from being begun again.
+func noteCancelled(stack *v1.Stack, record *v1.RunStatus, end string) {
+	what := operationName(record.Operation)
+	if record.Revision != "" {
+		what += " of revision " + record.Revision
+	}
+	stack.Status.CancelledRun = &v1.CancelledRun{
+		ID: record.ID, Operation: record.Operation, Generation: record.Generation, Digest: record.Digest,
+		Message: fmt.Sprintf("%s was cancelled on request, and is not begun again before a new revision, an edit, or a reconcile request: %s",
+			what, cmp.Or(end, "it has ended")),
+	}
+}
+
+// beginAgain forgets that the operation, or what comes after it, was cancelled.
+func beginAgain(stack *v1.Stack, operation v1.Operation) {
+	last := stack.Status.CancelledRun
+	if last != nil && operation != v1.OperationOutputs && (operation != v1.OperationRecover || last.Operation == v1.OperationRecover) {
+		stack.Status.CancelledRun = nil
+	}
+}
+
+// cancelledRun is what the status says of the run that was cancelled, if the spec is
+// the same.
+func cancelledRun(stack *v1.Stack) *decide.Cancelled {
+	last := stack.Status.CancelledRun
+	if last == nil || last.Generation != stack.Generation {
+		return nil
+	}
+	return &decide.Cancelled{Operation: run.Operation(last.Operation), Digest: last.Digest, Message: last.Message}
+}
+
+// endEvent tells how a run ended.
+func endEvent(stack *v1.Stack, record v1.RunStatus, result *run.Result) notice {
+	last := stack.Status.CancelledRun
+	if last == nil || last.ID != record.ID {
+		return runEvent(record, result)
+	}
+	// A warning, also to git forges: the revision is not what there is.
+	took := result.EndedAt.Sub(result.StartedAt).Round(100 * time.Millisecond)
+	return notice{
+		kind: corev1.EventTypeWarning, reason: v1.CancelRequestedReason, message: fmt.Sprintf("%s (after %s)", last.Message, took),
+		revision: record.Revision, originRevision: record.OriginRevision, permalink: result.Permalink, changes: result.Changes,
+	}
+}

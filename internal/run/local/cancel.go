@@ -1,0 +1,25 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import "errors"
+
+// errCancelled is the cause of the end of runs that somebody has cancelled.
+var errCancelled = errors.New("somebody asked for it")
+
+// Cancel implements run.Runner.
+func (r *Runner) Cancel(id string, now bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.runs[id]
+	if !ok || known.result != nil {
+		return nil
+	}
+	if now && !known.aborted {
+		known.aborted = true
+		close(known.abort)
+	}
+	known.cancel(errCancelled)
+	return nil
+}
