@@ -113,3 +113,7 @@ const CancelRunAnnotation = "pulumi.com/cancel-run"
 // CancelRunNowAnnotation does the same without waiting for what is in flight, which
 // the Stack is then recovered from. It may follow on the other.
 const CancelRunNowAnnotation = "pulumi.com/cancel-run-now"
+
+// PreviewRequestAnnotation is how somebody asks what an update would do: each new value
+// is answered once, in status.preview, and changes nothing.
+const PreviewRequestAnnotation = "pulumi.com/preview-requested-at"

@@ -72,6 +72,11 @@ type RunStatus struct {
 	// +required
 	Holder RunHolder `json:"holder"`
 
+	// PreviewRequest is the value of the annotation pulumi.com/preview-requested-at
+	// that the run answers. Such a run counts as no reconcile of the Stack.
+	// +optional
+	PreviewRequest string `json:"previewRequest,omitempty"`
+
 	// Cancel says that a person has asked for the end of the run, and how: Gently, so
 	// that what is in flight is finished, or Now.
 	// +optional
@@ -383,6 +388,11 @@ type StackStatus struct {
 	// the first run that has told of any.
 	// +optional
 	Inventory *InventoryStatus `json:"inventory,omitempty"`
+
+	// Preview tells of the last preview that somebody has asked for by the annotation
+	// pulumi.com/preview-requested-at.
+	// +optional
+	Preview *PreviewStatus `json:"preview,omitempty"`
 
 	// Failures is how many runs have failed, or were interrupted, one after the
 	// other. A new revision or a new spec starts it anew. The end of a controller,

@@ -29,6 +29,9 @@ func absorb(stack *v1.Stack, result *run.Result) {
 		absorbOutputs(stack, record)
 		return
 	}
+	if isLook(record) {
+		return // it is no reconcile of the Stack
+	}
 	stack.Status.UnknownCreates = unknownCreates(stack, record, result)
 	if record.Operation != v1.OperationPreview {
 		absorbFacts(stack, record, result)

@@ -62,6 +62,8 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		return r.lose(ctx, stack, releasedText(stack.Status.Run))
 	case decide.Tell:
 		return r.tell(ctx, stack, seen.Now)
+	case decide.Look:
+		return r.look(ctx, stack, seen)
 	case decide.Cancel:
 		return r.cancel(ctx, stack)
 	case decide.NameCreates:
@@ -178,7 +180,7 @@ func (r *StackReconciler) hold(ctx context.Context, stack *v1.Stack) error {
 // would go without a destroy, and without a word.
 func mayHaveMade(stack *v1.Stack) bool {
 	status := &stack.Status
-	return status.ProjectInfo != nil || status.Run != nil || len(status.Interrupted) > 0 || len(status.UnknownCreates) > 0
+	return status.ProjectInfo != nil || (status.Run != nil && !isLook(status.Run)) || len(status.Interrupted) > 0 || len(status.UnknownCreates) > 0
 }
 
 func (r *StackReconciler) record(stack *v1.Stack, seen *observed, todo run.Run) v1.RunStatus {
@@ -207,9 +209,11 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 		return err
 	}
 	inventory := r.handInventory(ctx, stack, result)
+	preview := r.handSteps(ctx, stack, &record, result)
 	take := func() {
 		stack.Status.OutputsSecret, stack.Status.Inventory = outputs, inventory
 		absorb(stack, result)
+		stack.Status.Preview = preview
 	}
 	err = r.patchStatus(ctx, stack, take)
 	if isTooLarge(err) {
@@ -222,7 +226,7 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 		return err
 	}
 	r.Runs.Ended(run.Operation(record.Operation), result)
-	if !isReading(&record) {
+	if !isAside(&record) {
 		r.announce(ctx, stack, endEvent(stack, record, result))
 	}
 	r.announceOutputs(ctx, stack, &record, before.OutputsSecret)
@@ -245,7 +249,7 @@ func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack, message str
 	if err := r.patchStatus(ctx, stack, func() { loseRun(stack, message, r.Now()) }); err != nil {
 		return err
 	}
-	if isReading(&lost) {
+	if isAside(&lost) {
 		return nil // it is done again, and nothing was changed by it
 	}
 	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: stack.Status.LastUpdate.Message,
@@ -327,6 +331,9 @@ func isTold(ready *metav1.Condition, decision decide.Decision) bool {
 
 // isOfLastRun tells whether what was decided says again how the last run failed.
 func isOfLastRun(stack *v1.Stack, decision decide.Decision) bool {
+	if cancelled := stack.Status.CancelledRun; cancelled != nil && cancelled.EndedAt != nil && decision.Reason == v1.CancelRequestedReason {
+		return true // a recovery may have come after it
+	}
 	last := stack.Status.LastUpdate
 	return last != nil && last.State == v1.UpdateFailed && last.Reason == decision.Reason && last.Message == decision.Message
 }

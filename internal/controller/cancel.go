@@ -49,7 +49,9 @@ func (r *StackReconciler) cancel(ctx context.Context, stack *v1.Stack) error {
 	if err := r.patchStatus(ctx, stack, func() {
 		record := stack.Status.Run
 		record.Cancel = cancelAsked(stack, record)
-		markWaiting(stack, cancellingText(record))
+		if !isLook(record) {
+			markWaiting(stack, cancellingText(record))
+		}
 	}); err != nil {
 		return err
 	}

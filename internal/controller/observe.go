@@ -77,6 +77,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		ContinueResync:      stack.Spec.ContinueResyncOnCommitMatch,
 		RetryConflict:       stack.Spec.RetryOnUpdateConflict,
 		Requested:           requested(stack),
+		PreviewRequested:    previewRequested(stack),
 		Owed:                stack.Status.RunPending,
 		Edited:              edited(stack),
 		Interrupted:         len(stack.Status.Interrupted) > 0,
@@ -162,6 +163,11 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
 		return r.withoutProgram(ctx, stack, seen, name, err)
 	}
+	return r.resolveFor(ctx, stack, seen)
+}
+
+// resolveFor resolves the values for a run of the program that was found.
+func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	if err := r.resolve(ctx, stack, seen); err != nil {
 		return err
 	}

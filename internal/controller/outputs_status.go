@@ -153,6 +153,9 @@ func absorbOutputs(stack *v1.Stack, record *v1.RunStatus) {
 	markEnded(stack, record, "Read the outputs of revision "+revision, func() { markApplied(stack, revision, origin) })
 }
 
+// isAside tells of a run that is no reconcile of the Stack.
+func isAside(record *v1.RunStatus) bool { return isReading(record) || isLook(record) }
+
 // isReading tells of a run that it changes nothing, so that there is nothing to
 // recover from, and that it is not the run that anybody asked for.
 func isReading(record *v1.RunStatus) bool { return record.Operation == v1.OperationOutputs }

@@ -32,6 +32,9 @@ func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Ti
 // isProgressTold tells whether the status says more of the run than that it has
 // started. The status is the memory of that: the next process has it too.
 func isProgressTold(stack *v1.Stack) bool {
+	if isLook(stack.Status.Run) {
+		return true // the conditions are not about it
+	}
 	return !strings.HasPrefix(conditions.GetMessage(stack, meta.ReadyCondition), startText(stack.Status.Run))
 }
 

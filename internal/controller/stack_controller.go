@@ -121,7 +121,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	}
 	decision := r.decide(ctx, stack, seen)
 	ctrl.LoggerFrom(ctx).V(1).Info("decided", "action", decision.String(), "reason", decision.Reason, "after", decision.After)
-	if decision.Action != decide.Start {
+	if decision.Action != decide.Start && decision.Action != decide.Look {
 		r.Runner.Release(req.Namespace, req.Name)
 	}
 	err = r.act(ctx, stack, seen, decision)

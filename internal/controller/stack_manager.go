@@ -50,7 +50,7 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 		For(&v1.Stack{}, builder.WithPredicates(predicate.Or(
 			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, operatorRequestedPredicate(), runEndedPredicate(),
 			selfChangedPredicate(), finalizerLostPredicate(), runReleasedPredicate(),
-			runCancelledPredicate(),
+			runCancelledPredicate(), previewRequestedPredicate(),
 		))).
 		Watches(&v1.Stack{}, r.orderHandler()).
 		Watches(newProgramObject(),

@@ -63,6 +63,14 @@ func runCancelledPredicate() predicate.Predicate {
 	})
 }
 
+// previewRequestedPredicate passes a new request for a preview.
+func previewRequestedPredicate() predicate.Predicate {
+	return stackUpdated(func(before, after *v1.Stack) bool {
+		value, ok := after.Annotations[v1.PreviewRequestAnnotation]
+		return ok && value != before.Annotations[v1.PreviewRequestAnnotation]
+	})
+}
+
 // operatorRequestedPredicate passes a new request in the words of the Pulumi
 // operator.
 func operatorRequestedPredicate() predicate.Predicate {

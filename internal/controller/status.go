@@ -101,19 +101,27 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 
 // markHeldElsewhere: another controller has the run, for all that is known.
 func markHeldElsewhere(stack *v1.Stack) {
+	if isLook(stack.Status.Run) {
+		return
+	}
 	markWaiting(stack, heldText(stack))
 }
 
 // markLeft: the controller ends, and cannot wait for the end of the run.
 func markLeft(stack *v1.Stack) {
 	left := stack.Status.Run
+	if isLook(left) {
+		return
+	}
 	markWaiting(stack, fmt.Sprintf("The controller ended while run %s (%s) was in flight; the next one recovers from it", left.ID, left.Operation))
 }
 
 // withdrawRun drops the record of a run that was not started. The request for it
 // is noted as handled, so that the run has to come without one.
 func withdrawRun(stack *v1.Stack) {
-	if stack.Status.Run.Operation != v1.OperationRecover && !isReading(stack.Status.Run) {
+	if isLook(stack.Status.Run) {
+		stack.Status.Preview = nil // asked for again
+	} else if stack.Status.Run.Operation != v1.OperationRecover && !isReading(stack.Status.Run) {
 		stack.Status.RunPending = true
 	}
 	stack.Status.Run = nil
@@ -125,6 +133,10 @@ func withdrawRun(stack *v1.Stack) {
 func loseRun(stack *v1.Stack, message string, now time.Time) {
 	lost := stack.Status.Run
 	stack.Status.Run = nil
+	if isLook(lost) {
+		failPreview(stack, message, now)
+		return
+	}
 	if isReading(lost) {
 		// Nothing was changed by it: what is missing is found out anew.
 		markWaiting(stack, message)

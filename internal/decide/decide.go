@@ -37,6 +37,9 @@ const (
 	// Tell how far the run in flight has come, and name its creations of unknown
 	// outcome, if there are any.
 	Tell Action = "Tell"
+	// Look at what an update would do, as somebody asks, or say why that is not
+	// possible.
+	Look Action = "Look"
 	// Cancel the run in flight, as a person asks.
 	Cancel Action = "Cancel"
 	// NameCreates names the creations of unknown outcome of the run in flight.
@@ -72,7 +75,9 @@ type Decision struct {
 type rule func(Observation) (Decision, bool)
 
 // Next decides.
-func Next(o Observation) Decision {
+func Next(o Observation) Decision { return lookBetween(o, next(o)) }
+
+func next(o Observation) Decision {
 	rules := forUpdate()
 	if o.Deleting {
 		rules = forDeletion()

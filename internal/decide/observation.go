@@ -145,6 +145,8 @@ type Observation struct {
 	// AppliedElsewhere: another controller has applied the inputs as they are now,
 	// and none of this one has run any since.
 	AppliedElsewhere bool
+	// PreviewRequested: somebody asks what a run would do.
+	PreviewRequested bool
 	// Requested: somebody asks for a run that has not been answered.
 	Requested bool
 	// Owed: a run that somebody asked for was answered, or recorded, and could not

@@ -123,21 +123,29 @@ func pack(list List) ([]byte, error) {
 // Decode reads the data of a ConfigMap.
 func Decode(data []byte) (List, error) {
 	var list List
-	reader, err := gzip.NewReader(bytes.NewReader(data))
+	text, err := unpack(data)
 	if err != nil {
-		return list, fmt.Errorf("unpacking the list of resources: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(reader, maxText+1))
-	if err != nil {
-		return list, fmt.Errorf("unpacking the list of resources: %w", err)
-	}
-	if len(text) > maxText {
-		return list, fmt.Errorf("unpacking the list of resources: it is bigger than %d bytes", maxText)
+		return list, err
 	}
 	if err := json.Unmarshal(text, &list); err != nil {
 		return list, fmt.Errorf("reading the list of resources: %w", err)
 	}
 	return list, nil
+}
+
+func unpack(data []byte) ([]byte, error) {
+	reader, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking what is in the ConfigMap: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(reader, maxText+1))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking what is in the ConfigMap: %w", err)
+	}
+	if len(text) > maxText {
+		return nil, fmt.Errorf("unpacking what is in the ConfigMap: it is bigger than %d bytes", maxText)
+	}
+	return text, nil
 }
 
 // Digest of data.

@@ -89,6 +89,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	if result.Outcome == run.Succeeded {
 		result.Plain = s.plain
 	}
+	result.Steps, result.StepsLeftOut = s.steps()
 	if r.Operation == run.Preview || r.Operation == run.ReadOutputs || s.checking {
 		// Nothing was changed, so that nothing can have been left half done, and the
 		// outputs of the events are not those of the state.
@@ -316,6 +317,9 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 		return exit{}, workspaceError{fmt.Errorf("removing old events: %w", err)}
 	}
 	s.events = &events{mask: s.mask, hold: s.held.add}
+	if s.run.Steps {
+		s.events.planned = &plannedSteps{}
+	}
 	c.args = append([]string{"--non-interactive", "--color=never"}, c.args...)
 	c.dir, c.env, c.pids, c.abort = s.program, s.env, s.dir.pids(), s.run.Abort
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()

@@ -51,7 +51,10 @@ type stepEvent struct {
 		// Provider is empty for what has none: a component, and a provider.
 		Provider string     `json:"provider"`
 		Old      *stepState `json:"old"`
-		New      *stepState `json:"new"`
+		// Diffs and DetailedDiff have the paths of the properties that change.
+		Diffs        []string            `json:"diffs"`
+		DetailedDiff map[string]struct{} `json:"detailedDiff"`
+		New          *stepState          `json:"new"`
 	} `json:"metadata"`
 	// Status of an operation that failed tells whether it did a part of what it was to do.
 	Status resource.Status `json:"status"`
@@ -95,6 +98,8 @@ type events struct {
 	failedCreates, providerGone, cancelled map[string]bool
 	// resources that were told of.
 	resources resources
+	// planned, where it is set, gets the steps of a preview.
+	planned *plannedSteps
 }
 
 // diagnostic is an error that the engine or the program reported.
@@ -217,6 +222,7 @@ func (e *events) readStart(event *stepEvent) string {
 		e.inFlight++
 	}
 	e.resources.began(event)
+	e.planned.began(event)
 	return step(event, "started")
 }
 
@@ -237,6 +243,7 @@ func (e *events) readDone(event *stepEvent) string {
 	e.noteEnd(event)
 	e.noteChanged(event)
 	e.resources.done(event)
+	e.planned.done(event)
 	return step(event, "done")
 }
 

@@ -83,6 +83,8 @@ type Run struct {
 	Account ServiceAccount
 	// Options say how the operation is done.
 	Options Options
+	// Steps has a Preview tell what it would do to each resource.
+	Steps bool
 	// Outputs are wanted in plain, from ReadOutputs or from an Update that succeeds.
 	// Nil is none.
 	Outputs *WantedOutputs
@@ -317,6 +319,10 @@ type Result struct {
 	// Inventory of the resources, after a run that may have changed some. Nil is that
 	// the run has nothing to tell of them.
 	Inventory *Inventory `json:",omitempty"`
+	// Steps are what an Update would do, of a Preview that was to tell, and
+	// StepsLeftOut is how many there were too many of.
+	Steps        []Step `json:",omitempty"`
+	StepsLeftOut int    `json:",omitempty"`
 	// Permalink to the update in Pulumi Cloud.
 	Permalink string `json:",omitempty"`
 	// StartedAt and EndedAt bound the run.

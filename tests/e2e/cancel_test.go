@@ -41,7 +41,7 @@ func TestARunThatIsCancelledEndsWithoutHarmAndIsNotTriedAgain(t *testing.T) {
     properties: {name: b, value: x, delays: {create: 5s}}
   c:
     type: lab:index:Thing
-    properties: {name: c, value: y}
+    properties: {name: c, value: z}
     options: {dependsOn: ["${b}"]}
 `)
 	u.apply(program)
@@ -62,7 +62,7 @@ func TestARunThatIsCancelledEndsWithoutHarmAndIsNotTriedAgain(t *testing.T) {
 	token := request(u, stack)
 	u.awaitReady(stack, func(g Gomega, s *v1.Stack) { g.Expect(s.Status.LastHandledReconcileAt).To(Equal(token)) })
 	u.Expect(u.cloud.Created("b")).To(Equal(1))
-	u.Expect(u.things()).To(Equal(map[string]string{"b": "x", "c": "y"}))
+	u.Expect(u.things()).To(Equal(map[string]string{"b": "x", "c": "z"}))
 	u.Expect(stack.Annotations).To(HaveKey(v1.CancelRunAnnotation), "what is left of the word does nothing")
 	u.Expect(stack.Status.CancelledRun).To(BeNil())
 }

@@ -1,0 +1,133 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// Somebody may ask what an update would do. That is a run as any other, one at a time
+// and on its Stack's turn, but no reconcile: it is told of in status.preview alone.
+
+// previewRequested tells whether somebody asks for a preview that was not answered.
+func previewRequested(stack *v1.Stack) bool {
+	handled := ""
+	if last := stack.Status.Preview; last != nil {
+		handled = last.Request
+	}
+	return open(stack, v1.PreviewRequestAnnotation, handled)
+}
+
+// isLook tells of a run that it is such a preview.
+func isLook(record *v1.RunStatus) bool { return record != nil && record.PreviewRequest != "" }
+
+// look starts the preview, or says why it cannot be done.
+func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	request := token(stack.Annotations[v1.PreviewRequestAnnotation])
+	if refused := lookRefused(seen); refused != "" {
+		return r.patchStatus(ctx, stack, func() {
+			now := metav1.Time{Time: r.Now()}
+			stack.Status.Preview = &v1.PreviewStatus{Request: request, State: v1.UpdateFailed, Message: refused, EndedAt: &now}
+		})
+	}
+	if !r.Runner.Reserve(stack.Namespace, stack.Name) {
+		return nil // the runner wakes the Stack
+	}
+	started := false
+	defer func() {
+		if !started {
+			r.Runner.Release(stack.Namespace, stack.Name)
+		}
+	}()
+	todo := newRun(stack, seen, run.Preview, string(uuid.NewUUID()))
+	todo.Steps = true
+	record := r.record(stack, seen, todo)
+	record.PreviewRequest = request
+	if err := r.patchStatus(ctx, stack, func() {
+		stack.Status.Run = &record
+		stack.Status.Preview = &v1.PreviewStatus{Request: request, Run: record.ID, Revision: record.Revision, StartedAt: &record.StartedAt}
+	}); err != nil {
+		return err
+	}
+	err := r.Runner.Start(todo)
+	if errors.Is(err, run.ErrRefused) {
+		return errors.Join(err, r.patchStatus(ctx, stack, func() { withdrawRun(stack) }))
+	}
+	started = err == nil
+	return err
+}
+
+// lookRefused tells why there can be no preview now.
+func lookRefused(seen *observed) string {
+	switch {
+	case seen.Deleting:
+		return "The Stack is being deleted"
+	case seen.Suspended:
+		return "The Stack is suspended: resume it first"
+	case seen.Problem != nil:
+		return fmt.Sprintf("%s: %s", seen.Problem.Reason, seen.Problem.Message)
+	case len(seen.Unready) > 0:
+		return "It depends on what is not ready: " + seen.Unready[0]
+	}
+	return ""
+}
+
+// handSteps returns what the status is to say of a preview that has ended, whose steps
+// are written to a ConfigMap before.
+func (r *StackReconciler) handSteps(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.PreviewStatus {
+	if !isLook(record) {
+		return stack.Status.Preview
+	}
+	told := &v1.PreviewStatus{
+		Request: record.PreviewRequest, Run: record.ID, Revision: record.Revision, State: v1.UpdateFailed,
+		StartedAt: &metav1.Time{Time: result.StartedAt}, EndedAt: &metav1.Time{Time: result.EndedAt},
+		ResourceChanges: changes(result.Changes), Message: result.Message,
+	}
+	if result.Outcome != run.Succeeded {
+		told.ResourceChanges, told.Message = v1.ResourceChanges{}, cmp.Or(told.Message, string(result.Outcome))
+		return told
+	}
+	told.State = v1.UpdateSucceeded
+	if err := r.writeSteps(ctx, stack, result, told); err != nil {
+		told.Message = fmt.Sprintf("What would be done to each resource cannot be written: %v", err)
+	}
+	return told
+}
+
+func (r *StackReconciler) writeSteps(ctx context.Context, stack *v1.Stack, result *run.Result, told *v1.PreviewStatus) error {
+	ctx, cancel := context.WithTimeout(ctx, inventoryPatience)
+	defer cancel()
+	data, err := inventory.EncodeSteps(inventory.Steps{Steps: result.Steps, LeftOut: result.StepsLeftOut})
+	if err != nil {
+		return err
+	}
+	name := ownedName(stack, "-preview")
+	before, err := r.ownedMeta(ctx, stack, name)
+	if err != nil {
+		return err
+	}
+	if err := r.putOwned(ctx, stack, before, name, inventory.StepsKey, data); err != nil {
+		return err
+	}
+	told.ConfigMap, told.Digest = name, inventory.Digest(data)
+	return nil
+}
+
+// failPreview notes a preview of which nobody has seen the end. It has changed nothing.
+func failPreview(stack *v1.Stack, message string, now time.Time) {
+	if told := stack.Status.Preview; told != nil {
+		told.State, told.Message, told.EndedAt = v1.UpdateFailed, message, &metav1.Time{Time: now}
+	}
+}

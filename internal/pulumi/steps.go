@@ -1,0 +1,91 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+const (
+	// maxSteps bounds the steps that a preview tells of, and maxPaths the properties
+	// that are named of each.
+	maxSteps = 10_000
+	maxPaths = 20
+)
+
+// plannedSteps are those that a preview tells of, each resource once. Nil takes none.
+type plannedSteps struct {
+	steps     map[string]run.Step
+	refreshed map[string]bool
+	leftOut   int
+}
+
+func (p *plannedSteps) began(event *stepEvent) {
+	if p == nil {
+		return
+	}
+	switch meta := event.Metadata; meta.Op {
+	case apitype.OpRefresh:
+		note(&p.refreshed, meta.URN)
+	case apitype.OpCreate, apitype.OpUpdate, apitype.OpDelete, apitype.OpReplace, apitype.OpImport, apitype.OpRead:
+		p.add(event, string(meta.Op))
+	}
+}
+
+// done notes what a refresh finds: only its end tells.
+func (p *plannedSteps) done(event *stepEvent) {
+	if p == nil || !p.refreshed[event.Metadata.URN] {
+		return
+	}
+	delete(p.refreshed, event.Metadata.URN)
+	switch event.Metadata.Op {
+	case apitype.OpUpdate, apitype.OpDelete:
+		p.add(event, "drift")
+	}
+}
+
+func (p *plannedSteps) add(event *stepEvent, op string) {
+	meta := event.Metadata
+	if !isManaged(meta.Type, meta.URN) {
+		return
+	}
+	if _, again := p.steps[meta.URN]; !again && len(p.steps) >= maxSteps {
+		p.leftOut++
+		return
+	}
+	if p.steps == nil {
+		p.steps = make(map[string]run.Step)
+	}
+	paths := slices.Sorted(maps.Keys(meta.DetailedDiff))
+	if len(paths) == 0 {
+		paths = slices.Sorted(slices.Values(meta.Diffs))
+	}
+	p.steps[meta.URN] = run.Step{Op: op, URN: meta.URN, Type: meta.Type, Paths: paths[:min(len(paths), maxPaths)]}
+}
+
+// steps are what the preview tells of, by URN, and how many are left out.
+func (s *session) steps() ([]run.Step, int) {
+	planned := s.events.planned
+	if planned == nil {
+		return nil, 0
+	}
+	var all []run.Step
+	for _, urn := range slices.Sorted(maps.Keys(planned.steps)) {
+		step := planned.steps[urn]
+		step.URN = cut(s.mask.apply(step.URN), maxMessage)
+		for n := range step.Paths {
+			step.Paths[n] = cut(s.mask.apply(step.Paths[n]), maxPath)
+		}
+		all = append(all, step)
+	}
+	return all, planned.leftOut
+}
+
+// maxPath bounds the path of a property.
+const maxPath = 256
