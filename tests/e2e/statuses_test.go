@@ -176,10 +176,11 @@ func computed(stack *v1.Stack) (status.Status, error) {
 // progressDelay is how old a run is before a line on its progress may be written.
 const progressDelay = 10 * time.Second
 
-// writeFaults: a run is written when it starts and when it has ended, and between them only on its progress.
+// writeFaults: a run is written when it starts and when it has ended, and between them only on its progress, and that somebody
+// has cancelled it.
 func writeFaults(before, stack *v1.Stack) []string {
 	was, is := before.Status.Run, stack.Status.Run
-	if was == nil || is == nil || was.ID != is.ID || was.Holder != is.Holder {
+	if was == nil || is == nil || was.ID != is.ID || was.Holder != is.Holder || was.Cancel != is.Cancel {
 		return nil
 	}
 	if age := time.Since(is.StartedAt.Time); age < progressDelay {

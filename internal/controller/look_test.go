@@ -1,0 +1,127 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+func asksForPreview(request string) func(*v1.Stack) {
+	return func(s *v1.Stack) { s.Annotations = map[string]string{v1.PreviewRequestAnnotation: request} }
+}
+
+func TestAPreviewOnRequestIsNoReconcile(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{Created: 1})
+	w.mustReconcile()
+	before, events := w.stack(), len(w.events.lines)
+
+	w.edit(asksForPreview("one"))
+	w.mustReconcile()
+	stack := w.stack()
+	g.Expect(stack.Status.Run).To(HaveField("PreviewRequest", "one"))
+	todo := w.runner.runs[stack.Status.Run.ID]
+	g.Expect(todo.Operation).To(Equal(run.Preview))
+	g.Expect(todo.Steps).To(BeTrue())
+	g.Expect(todo.Outputs).To(BeNil())
+	g.Expect(stack.Status.Conditions).To(Equal(before.Status.Conditions))
+	w.passTime(time.Minute)
+	w.mustReconcile()
+	g.Expect(w.stack().Status).To(Equal(stack.Status), "its progress is not told in the conditions")
+
+	step := run.Step{Op: "update", URN: things("a")[0].URN, Type: "lab:index:Thing", Paths: []string{"value"}}
+	w.runner.end(todo.ID, run.Succeeded, "")
+	w.runner.results[todo.ID].Changes = run.Changes{Updated: 1}
+	w.runner.results[todo.ID].Steps = []run.Step{step}
+	w.mustReconcile()
+	stack = w.stack()
+	told := stack.Status.Preview
+	g.Expect(told.State).To(Equal(v1.UpdateSucceeded))
+	g.Expect(told.Request).To(Equal("one"))
+	g.Expect(told.Updated).To(BeEquivalentTo(1))
+	kept := &corev1.ConfigMap{}
+	g.Expect(w.Get(context.Background(), types.NamespacedName{Namespace: "default", Name: told.ConfigMap}, kept)).To(Succeed())
+	steps, err := inventory.DecodeSteps(kept.BinaryData[inventory.StepsKey])
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(steps.Steps).To(Equal([]run.Step{step}))
+
+	after := stack.DeepCopy()
+	after.Status.Preview = before.Status.Preview
+	g.Expect(after.Status).To(Equal(before.Status), "nothing else of the status has changed")
+	g.Expect(w.events.lines).To(HaveLen(events))
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(2), "it is answered once")
+}
+
+func TestAPreviewThatIsNotPossibleIsRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(w *world)
+		want   string
+	}{
+		"suspended": {func(w *world) { w.edit(func(s *v1.Stack) { s.Spec.Suspend = true }) }, "The Stack is suspended: resume it first"},
+		"without its program": {func(w *world) {
+			g := NewWithT(w.t)
+			program := &v1.Program{}
+			g.Expect(w.Get(context.Background(), key, program)).To(Succeed())
+			g.Expect(w.Delete(context.Background(), program)).To(Succeed())
+		}, "ArtifactFailed: Program default/app not found: create it, or correct spec.programRef"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := inventoryWorld(t)
+			w.mustReconcile()
+			w.endRun(run.Succeeded, "", run.Changes{})
+			test.change(w)
+			w.edit(asksForPreview("one"))
+			w.mustReconcile()
+			told := w.stack().Status.Preview
+			g.Expect(told.Message).To(Equal(test.want))
+			g.Expect(told.State).To(Equal(v1.UpdateFailed))
+			g.Expect(told.Request).To(Equal("one"))
+			g.Expect(w.runner.started).To(Equal(1))
+		})
+	}
+}
+
+func TestAPreviewThatIsLostIsNothingToRecoverFrom(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+	w.edit(asksForPreview("one"))
+	w.mustReconcile()
+	w.runner = newTestRunner()
+	w.Runner, w.Holder.Instance, w.others.gone = w.runner, "b", true
+	w.mustReconcile()
+	w.mustReconcile()
+	stack := w.stack()
+	g.Expect(stack.Status.Run).To(BeNil())
+	g.Expect(stack.Status.Interrupted).To(BeEmpty())
+	g.Expect(stack.Status.Preview.State).To(Equal(v1.UpdateFailed))
+	g.Expect(stack.Status.Preview.Message).To(HavePrefix("The controller on pod-1 is gone that had run "))
+	g.Expect(w.runner.started).To(BeZero())
+}
+
+func TestWhatIsDueComesBeforeAPreview(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	w.edit(asksForPreview("one"))
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("Operation", v1.OperationUpdate))
+	w.endRun(run.Succeeded, "", run.Changes{})
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("PreviewRequest", "one"))
+}
