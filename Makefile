@@ -164,6 +164,7 @@ $(eval $(call tool,versitygw,versitygw,github.com/versity/versitygw/cmd/versityg
 $(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,sigs.k8s.io/controller-tools,15 seconds))
 $(eval $(call tool,crd-ref-docs,crd-ref-docs,github.com/elastic/crd-ref-docs,github.com/elastic/crd-ref-docs,30 seconds))
 $(eval $(call tool,actionlint,actionlint,github.com/rhysd/actionlint/cmd/actionlint,github.com/rhysd/actionlint,10 seconds))
+$(eval $(call tool,flux,flux,github.com/fluxcd/flux2/v2/cmd/flux,github.com/fluxcd/flux2/v2,3 minutes))
 $(eval $(call tool,kustomize,kustomize,sigs.k8s.io/kustomize/kustomize/v5,sigs.k8s.io/kustomize/kustomize/v5,30 seconds))
 $(eval $(call tool,govulncheck,govulncheck,golang.org/x/vuln/cmd/govulncheck,golang.org/x/vuln,15 seconds))
 $(eval $(call tool,staticcheck,staticcheck,honnef.co/go/tools/cmd/staticcheck,honnef.co/go/tools,15 seconds))
