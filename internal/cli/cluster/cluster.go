@@ -21,13 +21,6 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// Requests to the API server in a second, and at once: those of the flux command. A
-// list of all kinds must not wait for its own client.
-const (
-	requestsPerSecond = 50
-	requestsAtOnce    = 300
-)
-
 // Scheme has the kinds that are read into Go types. All others are read as they are.
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
@@ -47,7 +40,7 @@ func Config(flags genericclioptions.RESTClientGetter) (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("loading the kubeconfig: %w", err)
 	}
-	config.QPS, config.Burst = requestsPerSecond, requestsAtOnce
+	config.QPS = -1 // a person waits for the API server, and not for their own client
 	return config, nil
 }
 

@@ -32,7 +32,7 @@ func TestGetRefuses(t *testing.T) {
 		"get stack absent",
 		"get stack absent -o yaml",
 		"get stacks -l tier=none",
-		"get stacks -l tier==",
+		"get stacks -l tier=(",
 		"get stacks --status-selector ready",
 		"get stacks -o table",
 		"get all",

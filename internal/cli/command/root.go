@@ -83,6 +83,9 @@ func newRoot(s *session) *cobra.Command {
 	s.addFlags(root)
 	root.AddCommand(
 		newGet(s),
+		newReconcile(s),
+		newResume(s),
+		newSuspend(s),
 		newVersion(s),
 	)
 	return root

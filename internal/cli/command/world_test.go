@@ -171,6 +171,9 @@ func (w *world) start(ctx context.Context, line string) result {
 	if !strings.Contains(line, "-n ") {
 		args = append(args, "--namespace", w.namespace)
 	}
+	if !strings.Contains(line, "--timeout ") {
+		args = append(args, "--timeout", "60s") // so that a test fails before all of them do
+	}
 	exit := Run(ctx, env, args)
 	return result{line: line, out: out.String(), err: errs.String(), exit: exit, environment: env}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -154,4 +156,17 @@ func Matches(conditions []metav1.Condition, conditionType, status string) bool {
 		}
 	}
 	return false
+}
+
+// Progress says what an object is doing: of a Stack with a run in flight, how long and
+// how far, and of any other what its Ready condition says.
+func Progress(object *unstructured.Unstructured, now time.Time) string {
+	if object.GroupVersionKind() == v1.GroupVersion.WithKind("Stack") {
+		stack := &v1.Stack{}
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, stack) == nil && stack.Status.Run != nil {
+			return Running(stack, now)
+		}
+	}
+	_, message := readiness(Conditions(object))
+	return oneLine(message)
 }

@@ -1,0 +1,196 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/ready"
+)
+
+// fieldOwner is who the API server notes for what the commands change: the flux
+// command. kustomize-controller leaves alone what that has set.
+const fieldOwner = client.FieldOwner("flux")
+
+func newReconcile(s *session) *cobra.Command {
+	return newGroup("reconcile", "Reconcile a Stack or a Program now", newReconcileStack(s), newReconcileProgram(s))
+}
+
+func newReconcileStack(s *session) *cobra.Command {
+	var withSource, force bool
+	cmd := &cobra.Command{
+		Use: "stack [name]", Aliases: []string{"stacks"},
+		Short: "Run a Stack now, and wait for the end",
+		Long: `Runs a Stack now, with inputs that have not changed or before the retry interval has passed, and waits for the end.
+A run in flight is waited for first. With --force the run also reads what really exists first, so that changes made
+by hand are undone.`,
+		Example: `  # Run a Stack
+  flux pulumi reconcile stack network
+
+  # Fetch its source first
+  flux pulumi reconcile stack network --with-source
+
+  # Undo what was changed by hand
+  flux pulumi reconcile stack network --force --timeout 20m`,
+		ValidArgsFunction: s.completeName(cluster.Stack().GroupVersionKind),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, err := s.named(cluster.Stack(), args)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := s.limited(cmd)
+			defer cancel()
+			return s.reconcileStack(ctx, of, withSource, force)
+		},
+	}
+	cmd.Flags().BoolVar(&withSource, "with-source", false, "reconcile the source of the Stack first")
+	cmd.Flags().BoolVar(&force, "force", false, "read what really exists before the update, as with spec.refresh, so that drift is undone")
+	return cmd
+}
+
+func newReconcileProgram(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "program [name]", Aliases: []string{"programs"},
+		Short:             "Check a Program now, and wait for the end",
+		ValidArgsFunction: s.completeName(cluster.Program().GroupVersionKind),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, err := s.named(cluster.Program(), args)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := s.limited(cmd)
+			defer cancel()
+			api, err := s.connect()
+			if err != nil {
+				return err
+			}
+			return s.request(ctx, api, of, false)
+		},
+	}
+}
+
+// named is the one object that the arguments name.
+func (s *session) named(kind cluster.Kind, args []string) (target, error) {
+	switch len(args) {
+	case 0:
+		return target{}, fmt.Errorf("%s name is required", kind.Kind)
+	case 1:
+		return target{kind.GroupVersionKind, client.ObjectKey{Namespace: s.namespace(), Name: args[0]}}, nil
+	default:
+		return target{}, fmt.Errorf("one %s name is expected, and not %d", kind.Kind, len(args))
+	}
+}
+
+func (s *session) reconcileStack(ctx context.Context, of target, withSource, force bool) error {
+	api, err := s.connect()
+	if err != nil {
+		return err
+	}
+	if withSource {
+		stack := &v1.Stack{}
+		if err := api.Get(ctx, of.ObjectKey, stack); err != nil {
+			return cluster.Explain(err)
+		}
+		if stack.Spec.Suspend {
+			return errSuspended
+		}
+		if err := s.reconcileSource(ctx, api, stack); err != nil {
+			return err
+		}
+	}
+	return s.request(ctx, api, of, force)
+}
+
+// errSuspended is Flux's word for an object that is not reconciled.
+var errSuspended = fmt.Errorf("resource is suspended")
+
+// reconcileSource has the source of a Stack fetched.
+func (s *session) reconcileSource(ctx context.Context, api client.Client, stack *v1.Stack) error {
+	switch {
+	case stack.Spec.FluxSource != nil:
+		ref := stack.Spec.FluxSource.SourceRef
+		if ref.Kind == sourcev1.ExternalArtifactKind {
+			return fmt.Errorf("cannot reconcile source of kind %s", ref.Kind)
+		}
+		key := client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}
+		if key.Namespace == "" {
+			key.Namespace = stack.Namespace
+		}
+		return s.request(ctx, api, target{sourcev1.GroupVersion.WithKind(ref.Kind), key}, false)
+	case stack.Spec.ProgramRef != nil:
+		key := client.ObjectKey{Namespace: stack.Namespace, Name: stack.Spec.ProgramRef.Name}
+		return s.request(ctx, api, target{cluster.Program().GroupVersionKind, key}, false)
+	default:
+		// The controller has the repository of spec.projectRepo fetched for each request.
+		return nil
+	}
+}
+
+// request asks for a reconcile, and waits until it is over.
+func (s *session) request(ctx context.Context, api client.Client, of target, force bool) error {
+	before, err := of.get(ctx, api)
+	if err != nil {
+		return err
+	}
+	if ready.Suspended(before) {
+		return errSuspended
+	}
+	s.Actionf("annotating %s %s in %s namespace", of.Kind, of.Name, of.Namespace)
+	if err := s.annotate(ctx, api, before, force); err != nil {
+		return err
+	}
+	s.Successf("%s annotated", of.Kind)
+
+	s.Waitingf("waiting for %s reconciliation", of.Kind)
+	handled := ready.Handled(before)
+	object, err := s.await(ctx, api, of, func(object *unstructured.Unstructured) (bool, error) {
+		over, err := ready.After(object, handled)
+		if err != nil {
+			err = fmt.Errorf("%s reconciliation failed: %w", of.Kind, err)
+		}
+		return over, err
+	})
+	if err != nil {
+		return err
+	}
+	s.Successf("%s", successMessage(object))
+	return nil
+}
+
+// annotate asks for a reconcile. A second annotation of the same value forces it.
+func (s *session) annotate(ctx context.Context, api client.Client, object *unstructured.Unstructured, force bool) error {
+	token := s.Now().Format(time.RFC3339Nano)
+	annotations := map[string]any{meta.ReconcileRequestAnnotation: token}
+	if force {
+		annotations[meta.ForceRequestAnnotation] = token
+	}
+	return mergePatch(ctx, api, object, map[string]any{"metadata": map[string]any{"annotations": annotations}})
+}
+
+// successMessage is what is told of an object that was reconciled, in Flux's words.
+func successMessage(object *unstructured.Unstructured) string {
+	for _, revision := range []struct {
+		words string
+		path  []string
+	}{
+		{"applied revision", []string{"status", "lastAppliedRevision"}},
+		{"fetched revision", []string{"status", "artifact", "revision"}},
+	} {
+		preview, _, _ := unstructured.NestedBool(object.Object, "spec", "preview")
+		if value, found, _ := unstructured.NestedString(object.Object, revision.path...); found && value != "" && !preview {
+			return revision.words + " " + value
+		}
+	}
+	return ready.Message(object)
+}

@@ -1,0 +1,176 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+)
+
+const requestedAt = "reconcile.fluxcd.io/requestedAt"
+
+// answer stands in for the controller of a kind: each reconcile request of the named
+// object it answers with the next of the statuses.
+func (w *world) answer(kind schema.GroupVersionKind, name string, statuses ...string) {
+	w.t.Helper()
+	w.play(kind, name, func(object *unstructured.Unstructured) bool {
+		handled, _, _ := unstructured.NestedString(object.Object, "status", "lastHandledReconcileAt")
+		requested := object.GetAnnotations()[requestedAt]
+		return requested != "" && requested != handled
+	}, statuses...)
+}
+
+// play writes the statuses, one after the other, once the object is as begin wants it.
+func (w *world) play(kind schema.GroupVersionKind, name string, begin func(*unstructured.Unstructured) bool, statuses ...string) {
+	w.t.Helper()
+	ctx, stop := context.WithCancel(w.t.Context())
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	watcher, err := w.api.Watch(ctx, list, client.InNamespace(w.namespace), client.MatchingFields{"metadata.name": name})
+	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer watcher.Stop()
+		for event := range watcher.ResultChan() {
+			object, ok := event.Object.(*unstructured.Unstructured)
+			if !ok || event.Type == watch.Deleted || !begin(object) {
+				continue
+			}
+			for _, status := range statuses {
+				w.setStatus(ctx, object, status)
+			}
+			return
+		}
+	}()
+	w.t.Cleanup(func() {
+		stop()
+		<-done
+	})
+}
+
+// setStatus writes fields of a status, and what request is answered by it.
+func (w *world) setStatus(ctx context.Context, object *unstructured.Unstructured, status string) {
+	var fields map[string]any
+	if err := yaml.Unmarshal([]byte(status), &fields); err != nil {
+		w.t.Error(err)
+		return
+	}
+	if requested := object.GetAnnotations()[requestedAt]; requested != "" {
+		fields["lastHandledReconcileAt"] = requested
+	}
+	fields["observedGeneration"] = object.GetGeneration()
+	if err := mergeStatus(ctx, w.api, object, fields); err != nil && ctx.Err() == nil {
+		w.t.Error(err)
+	}
+}
+
+func mergeStatus(ctx context.Context, api client.Client, object *unstructured.Unstructured, fields map[string]any) error {
+	text, err := yaml.Marshal(map[string]any{"status": fields})
+	if err != nil {
+		return err
+	}
+	patch, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return err
+	}
+	return api.Status().Patch(ctx, object.DeepCopy(), client.RawPatch("application/merge-patch+json", patch))
+}
+
+const (
+	inFlight = `{run: {id: a, operation: update, generation: 1, startedAt: "2026-03-02T10:17:50Z", holder: {host: a, instance: b}},
+		conditions: [{type: Ready, status: Unknown, reason: Progressing, message: Running update, lastTransitionTime: "2026-03-02T10:17:50Z"},
+		{type: Reconciling, status: "True", reason: Progressing, message: Running update, lastTransitionTime: "2026-03-02T10:17:50Z"}]}`
+	succeeded = `{run: null, lastAppliedRevision: "main@sha1:9a8f4c4a7c8b1f6f0f5d0f3e7b2f1f0a3c5d7e91",
+		conditions: [{type: Ready, status: "True", reason: ReconciliationSucceeded, message: "Applied revision: main@sha1:9a8f4c4a7c8b1f6f0f5d0f3e7b2f1f0a3c5d7e91", lastTransitionTime: "2026-03-02T10:17:55Z"}]}`
+	failed = `{run: null,
+		conditions: [{type: Ready, status: "False", reason: UpdateFailed, message: "no such bucket", lastTransitionTime: "2026-03-02T10:17:55Z"},
+		{type: Reconciling, status: "True", reason: ProgressingWithRetry, message: "no such bucket", lastTransitionTime: "2026-03-02T10:17:55Z"}]}`
+	fetched = `{artifact: {revision: "main@sha1:9a8f4c4a7c8b1f6f0f5d0f3e7b2f1f0a3c5d7e91", digest: "sha256:6c1f9a0c2f1e7d5b4a39887766554433221100ffeeddccbbaa99887766554433",
+		lastUpdateTime: "2026-03-02T10:17:55Z", path: a, url: "http://a"},
+		conditions: [{type: Ready, status: "True", reason: Succeeded, message: "stored artifact", lastTransitionTime: "2026-03-02T10:17:55Z"}]}`
+)
+
+func gitRepository() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: "source.toolkit.fluxcd.io", Version: "v1", Kind: "GitRepository"}
+}
+
+func TestReconcile(t *testing.T) {
+	w := newWorld(t, "reconcile")
+	w.apply("reconcile")
+	w.answer(gitRepository(), "infra", fetched)
+	w.answer(cluster.Stack().GroupVersionKind, "network", inFlight, succeeded)
+	w.answer(cluster.Stack().GroupVersionKind, "cluster", inFlight, failed)
+	w.answer(cluster.Program().GroupVersionKind, "cluster",
+		`{conditions: [{type: Ready, status: "True", reason: Succeeded, message: Program can be run, lastTransitionTime: "2026-03-02T10:17:55Z"}]}`)
+	w.golden("reconcile",
+		"reconcile stack network --with-source",
+		"reconcile stack cluster --with-source",
+	)
+}
+
+func TestReconcileForcesWithTheSameToken(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "reconcile-force")
+	w.apply("reconcile")
+	w.answer(cluster.Stack().GroupVersionKind, "network", succeeded)
+	g.Expect(w.run("reconcile stack network --force").exit).To(Equal(0))
+	stack := &unstructured.Unstructured{}
+	stack.SetGroupVersionKind(cluster.Stack().GroupVersionKind)
+	g.Expect(w.api.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "network"}, stack)).To(Succeed())
+	g.Expect(stack.GetAnnotations()).To(And(
+		HaveKeyWithValue(requestedAt, now.Format(time.RFC3339Nano)),
+		HaveKeyWithValue("reconcile.fluxcd.io/forceAt", now.Format(time.RFC3339Nano))))
+	g.Expect(stack.GetManagedFields()).To(ContainElement(HaveField("Manager", "flux")))
+}
+
+func TestReconcileRefuses(t *testing.T) {
+	w := newWorld(t, "reconcile-refuses")
+	w.apply("reconcile")
+	w.golden("reconcile_refuses",
+		"reconcile stack",
+		"reconcile stack a b",
+		"reconcile stack absent",
+		"reconcile stack suspended",
+		"reconcile stack suspended --with-source",
+		"reconcile stack external --with-source",
+		"reconcile stack network --timeout 300ms",
+		"reconcile program absent",
+		"reconcile source",
+	)
+}
+
+func TestSuspendAndResume(t *testing.T) {
+	w := newWorld(t, "suspend")
+	w.apply("reconcile")
+	w.play(cluster.Stack().GroupVersionKind, "network", func(object *unstructured.Unstructured) bool {
+		return object.GetGeneration() == 3
+	}, inFlight, succeeded)
+	w.golden("suspend",
+		"suspend stack network network",
+		"get stacks network",
+		"resume stack network",
+		"suspend stack -l tier=base",
+		"suspend stack absent",
+		"suspend stack absent gone external",
+		"suspend stack",
+		"suspend stack --all",
+		"suspend stack network --all",
+		"suspend stack -l tier=none",
+		"resume stack --all",
+		"resume stack absent",
+		"resume stack cluster --timeout 300ms",
+		"get stacks",
+	)
+}

@@ -1,0 +1,67 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/ready"
+)
+
+func newResume(s *session) *cobra.Command {
+	var which selection
+	var wait bool
+	cmd := &cobra.Command{
+		Use: "stack [name...]", Aliases: []string{"stacks"},
+		Short: "Resume suspended Stacks",
+		Long:  "Resumes suspended Stacks. A single one that is named is waited for, and others with --wait.",
+		Example: `  # Resume a Stack, and wait until it is ready
+  flux pulumi resume stack network
+
+  # Resume all of a namespace, and wait for none
+  flux pulumi resume stack --all -n apps`,
+		ValidArgsFunction: s.completeNames(cluster.Stack().GroupVersionKind),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := s.limited(cmd)
+			defer cancel()
+			api, err := s.connect()
+			if err != nil {
+				return err
+			}
+			set, err := s.setSuspend(ctx, api, cluster.Stack(), args, which, resuming)
+			if wait || !cmd.Flags().Changed("wait") && len(args) == 1 {
+				err = errors.Join(err, s.awaitResumed(ctx, api, set))
+			}
+			return err
+		},
+	}
+	which.addFlags(cmd)
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until what was resumed is ready")
+	return newGroup("resume", "Resume suspended Stacks", cmd)
+}
+
+// awaitResumed waits for each of the targets to be reconciled as its spec is now.
+func (s *session) awaitResumed(ctx context.Context, api client.Reader, targets []target) error {
+	var failures []error
+	for _, of := range targets {
+		s.Waitingf("waiting for %s reconciliation", of.Kind)
+		object, err := s.await(ctx, api, of, func(object *unstructured.Unstructured) (bool, error) {
+			return ready.AtGeneration(object)
+		})
+		if err != nil {
+			failures = append(failures, fmt.Errorf("%s %s reconciliation failed: %w", of.Kind, of.Name, err))
+			continue
+		}
+		s.Successf("%s %s reconciliation completed", of.Kind, of.Name)
+		s.Successf("%s", successMessage(object))
+	}
+	return s.tellAll(failures, fmt.Sprintf("reconciliation failed for %d Stack(s)", len(failures)))
+}

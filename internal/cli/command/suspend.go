@@ -1,0 +1,143 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+)
+
+func newSuspend(s *session) *cobra.Command {
+	var which selection
+	cmd := &cobra.Command{
+		Use: "stack [name...]", Aliases: []string{"stacks"},
+		Short: "Suspend Stacks",
+		Long:  "Suspends Stacks: nothing is run until they are resumed. A run in flight goes on to its end.",
+		Example: `  # Suspend two Stacks
+  flux pulumi suspend stack network cluster
+
+  # Suspend those with a label
+  flux pulumi suspend stack -l tier=base`,
+		ValidArgsFunction: s.completeNames(cluster.Stack().GroupVersionKind),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := s.limited(cmd)
+			defer cancel()
+			api, err := s.connect()
+			if err != nil {
+				return err
+			}
+			_, err = s.setSuspend(ctx, api, cluster.Stack(), args, which, suspending)
+			return err
+		},
+	}
+	which.addFlags(cmd)
+	return newGroup("suspend", "Suspend Stacks", cmd)
+}
+
+// selection is which objects are meant where none is named.
+type selection struct {
+	all      bool
+	selector string
+}
+
+func (w *selection) addFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&w.all, "all", false, "select all of the namespace")
+	cmd.Flags().StringVarP(&w.selector, "label-selector", "l", "", "select those with labels")
+	cmd.MarkFlagsMutuallyExclusive("all", "label-selector")
+}
+
+// suspension is one of the two ways to set spec.suspend, with the words for it.
+type suspension struct {
+	value          bool
+	now, done, inf string
+}
+
+var (
+	suspending = suspension{true, "suspending", "suspended", "suspend"}
+	resuming   = suspension{false, "resuming", "resumed", "resume"}
+)
+
+// setSuspend sets spec.suspend of those that are named or selected, and returns those
+// that it was set of. One that cannot be found keeps no other from being set.
+func (s *session) setSuspend(ctx context.Context, api client.Client, kind cluster.Kind, names []string, which selection, how suspension) ([]target, error) {
+	targets, err := s.selectTargets(ctx, api, kind, names, which)
+	if err != nil {
+		return nil, err
+	}
+	var set []target
+	var failures []error
+	for _, of := range targets {
+		object, err := of.get(ctx, api)
+		if err == nil {
+			s.Actionf("%s %s %s in %s namespace", how.now, kind.Singular, of.Name, of.Namespace)
+			err = mergePatch(ctx, api, object, map[string]any{"spec": map[string]any{"suspend": how.value}})
+		}
+		switch {
+		case apierrors.IsNotFound(err):
+			failures = append(failures, fmt.Errorf("%s %s not found in %s namespace", kind.Kind, of.Name, of.Namespace))
+		case err != nil:
+			failures = append(failures, fmt.Errorf("failed %s %s %s in %s namespace: %w", how.now, kind.Kind, of.Name, of.Namespace, err))
+		default:
+			set = append(set, of)
+			s.Successf("%s %s", kind.Singular, how.done)
+		}
+	}
+	return set, s.tellAll(failures, fmt.Sprintf("failed to %s %d of %d %s", how.inf, len(failures), len(targets), kind.Plural))
+}
+
+// tellAll returns a single failure as it is. Of several it tells each, and returns the
+// summary.
+func (s *session) tellAll(failures []error, summary string) error {
+	if len(failures) <= 1 {
+		return errors.Join(failures...)
+	}
+	for _, failure := range failures {
+		s.Failuref("%v", failure)
+	}
+	return errors.New(summary)
+}
+
+// selectTargets are the named ones, each once, or all that are selected.
+func (s *session) selectTargets(ctx context.Context, api client.Client, kind cluster.Kind, names []string, which selection) ([]target, error) {
+	if len(names) > 0 {
+		if which != (selection{}) {
+			return nil, fmt.Errorf("give either names or a selection")
+		}
+		var targets []target
+		for i, name := range names {
+			if !slices.Contains(names[:i], name) {
+				targets = append(targets, target{kind.GroupVersionKind, client.ObjectKey{Namespace: s.namespace(), Name: name}})
+			}
+		}
+		return targets, nil
+	}
+	if which == (selection{}) {
+		return nil, fmt.Errorf("%s name is required", kind.Singular)
+	}
+	selector, err := labels.Parse(which.selector)
+	if err != nil {
+		return nil, fmt.Errorf("unable to parse label selector: %w", err)
+	}
+	objects, err := kind.List(ctx, api, client.InNamespace(s.namespace()), client.MatchingLabelsSelector{Selector: selector})
+	if err != nil {
+		return nil, err
+	}
+	if len(objects) == 0 {
+		return nil, fmt.Errorf("no %s objects found in %s namespace", kind.Kind, s.namespace())
+	}
+	var targets []target
+	for _, object := range objects {
+		targets = append(targets, target{kind.GroupVersionKind, client.ObjectKeyFromObject(object)})
+	}
+	return targets, nil
+}

@@ -1,0 +1,96 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package ready says from an object alone whether what was asked of it is done: values
+// in, a verdict out. It must need no client and no clock.
+package ready
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"github.com/fluxcd/pkg/apis/meta"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/rows"
+)
+
+// Handled is the reconcile request that the object has last acted on.
+func Handled(object *unstructured.Unstructured) string {
+	handled, _, _ := unstructured.NestedString(object.Object, "status", "lastHandledReconcileAt")
+	return handled
+}
+
+// Suspended tells whether spec.suspend is set.
+func Suspended(object *unstructured.Unstructured) bool {
+	suspended, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
+	return suspended
+}
+
+// Message is that of the Ready condition.
+func Message(object *unstructured.Unstructured) string {
+	if ready := readyCondition(object); ready != nil {
+		return ready.Message
+	}
+	return "waiting to be reconciled"
+}
+
+// After tells whether a reconcile that was asked for is over, when before is the
+// request that had been handled until then. A failure is an error.
+func After(object *unstructured.Unstructured, before string) (bool, error) {
+	if Handled(object) == before {
+		return false, nil
+	}
+	return settled(object)
+}
+
+// AtGeneration tells whether the object has been reconciled as its spec is now. A
+// failure is an error.
+func AtGeneration(object *unstructured.Unstructured) (bool, error) {
+	ready := readyCondition(object)
+	if ready == nil || ready.ObservedGeneration != 0 && ready.ObservedGeneration != object.GetGeneration() {
+		return false, nil
+	}
+	return settled(object)
+}
+
+// settled is the verdict of kstatus, but that a failure which is tried again later is
+// one too: nobody who waits for the answer wants to wait for the next try.
+func settled(object *unstructured.Unstructured) (bool, error) {
+	result, err := status.Compute(object)
+	if err != nil {
+		return false, fmt.Errorf("reading the status of %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	ready := readyCondition(object)
+	switch {
+	case result.Status == status.FailedStatus || result.Status == status.TerminatingStatus || result.Status == status.NotFoundStatus:
+		return false, errors.New(result.Message)
+	case running(object) || ready == nil || ready.Status == metav1.ConditionUnknown:
+		return false, nil
+	case ready.Status == metav1.ConditionFalse && triedAgain(object):
+		return false, errors.New(ready.Message)
+	default:
+		return result.Status == status.CurrentStatus, nil
+	}
+}
+
+// running tells of a Stack that a run is in flight, or begins as soon as what stands in
+// its way is gone.
+func running(object *unstructured.Unstructured) bool {
+	_, inFlight, _ := unstructured.NestedMap(object.Object, "status", "run")
+	pending, _, _ := unstructured.NestedBool(object.Object, "status", "runPending")
+	return inFlight || pending
+}
+
+// triedAgain tells that the controller has done what it could do for now.
+func triedAgain(object *unstructured.Unstructured) bool {
+	reconciling := apimeta.FindStatusCondition(rows.Conditions(object), meta.ReconcilingCondition)
+	return reconciling == nil || reconciling.Reason == meta.ProgressingWithRetryReason
+}
+
+func readyCondition(object *unstructured.Unstructured) *metav1.Condition {
+	return apimeta.FindStatusCondition(rows.Conditions(object), meta.ReadyCondition)
+}

@@ -1,0 +1,103 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ready
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	isReady     = "{type: Ready, status: 'True', observedGeneration: 2, message: Applied revision}"
+	isFailed    = "{type: Ready, status: 'False', observedGeneration: 2, reason: UpdateFailed, message: no such bucket}"
+	isUnknown   = "{type: Ready, status: Unknown, observedGeneration: 2, message: Running update}"
+	isOld       = "{type: Ready, status: 'True', observedGeneration: 1, message: Applied revision}"
+	progressing = "{type: Reconciling, status: 'True', reason: Progressing, message: Running update}"
+	withRetry   = "{type: Reconciling, status: 'True', reason: ProgressingWithRetry, message: no such bucket}"
+	stalled     = "{type: Stalled, status: 'True', reason: InvalidSpec, message: spec.dir leads out}"
+)
+
+func object(t *testing.T, status string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	text := "{apiVersion: pulumi.com/v1, kind: Stack, metadata: {name: a, namespace: b, generation: 2}, spec: {}, status: " + status + "}"
+	json, err := yaml.YAMLToJSON([]byte(text))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	NewWithT(t).Expect(u.UnmarshalJSON(json)).To(Succeed()) // numbers as a client has them
+	u.SetGeneration(2)
+	return u
+}
+
+func TestAfter(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status string
+		over   bool
+		fault  string
+	}{
+		"not taken up yet": {status: "{lastHandledReconcileAt: old, observedGeneration: 2, conditions: [" + isReady + "]}"},
+		"done":             {status: "{lastHandledReconcileAt: new, observedGeneration: 2, conditions: [" + isReady + "]}", over: true},
+		"in flight": {
+			status: "{lastHandledReconcileAt: new, observedGeneration: 2, run: {id: a}, conditions: [" + isUnknown + "," + progressing + "]}",
+		},
+		"taken up, and Ready is still that of before": {
+			status: "{lastHandledReconcileAt: new, observedGeneration: 2, run: {id: a}, conditions: [" + isReady + "]}",
+		},
+		"what stands in the way may go": {
+			status: "{lastHandledReconcileAt: new, runPending: true, observedGeneration: 2, conditions: [" + isFailed + "," + withRetry + "]}",
+		},
+		"a failure that is tried again is the answer": {
+			status: "{lastHandledReconcileAt: new, observedGeneration: 2, conditions: [" + isFailed + "," + withRetry + "]}",
+			fault:  "no such bucket",
+		},
+		"a run after a failure": {
+			status: "{lastHandledReconcileAt: new, observedGeneration: 2, run: {id: a}, conditions: [" + isFailed + "," + progressing + "]}",
+		},
+		"stalled": {
+			status: "{lastHandledReconcileAt: new, runPending: true, observedGeneration: 2, conditions: [" + isFailed + "," + stalled + "]}",
+			fault:  "spec.dir leads out",
+		},
+		"no condition yet": {status: "{lastHandledReconcileAt: new, observedGeneration: 2}"},
+		"a spec that nobody has looked at": {
+			status: "{lastHandledReconcileAt: new, observedGeneration: 1, conditions: [" + isReady + "]}",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			over, err := After(object(t, tc.status), "old")
+			g.Expect(over).To(Equal(tc.over))
+			if tc.fault == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				g.Expect(err).To(MatchError(tc.fault))
+			}
+		})
+	}
+}
+
+func TestAtGeneration(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status string
+		over   bool
+		fault  string
+	}{
+		"ready for the spec of before": {status: "{observedGeneration: 2, conditions: [" + isOld + "]}"},
+		"ready":                        {status: "{observedGeneration: 2, conditions: [" + isReady + "]}", over: true},
+		"failed":                       {status: "{observedGeneration: 2, conditions: [" + isFailed + "," + withRetry + "]}", fault: "no such bucket"},
+		"never looked at":              {status: "{observedGeneration: -1}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			over, err := AtGeneration(object(t, tc.status))
+			g.Expect(over).To(Equal(tc.over))
+			if tc.fault == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				g.Expect(err).To(MatchError(tc.fault))
+			}
+		})
+	}
+}
