@@ -82,10 +82,14 @@ func newRoot(s *session) *cobra.Command {
 	root.SetErr(s.Err)
 	s.addFlags(root)
 	root.AddCommand(
+		newEvents(s),
+		newExport(s),
 		newGet(s),
+		newLogs(s),
 		newReconcile(s),
 		newResume(s),
 		newSuspend(s),
+		newTrace(s),
 		newVersion(s),
 	)
 	return root

@@ -1,0 +1,221 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/rows"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+)
+
+// eventsFlags are those of flux events.
+type eventsFlags struct {
+	allNamespaces, watch bool
+	about                string
+	types                []string
+}
+
+func newEvents(s *session) *cobra.Command {
+	flags := &eventsFlags{}
+	cmd := &cobra.Command{
+		Use:   "events",
+		Short: "Show the events of Stacks and Programs",
+		Example: `  # Show the events of a Stack and of its source
+  flux pulumi events --for Stack/network -n apps
+
+  # Show all warnings
+  flux pulumi events -A --types Warning`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.events(cmd, flags) },
+	}
+	set := cmd.Flags()
+	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "show the events of all namespaces")
+	set.BoolVarP(&flags.watch, "watch", "w", false, "go on with each new event, until interrupted")
+	set.StringVar(&flags.about, "for", "", "show the events of a kind, as Stack, or of one object and its source, as Stack/name")
+	set.StringSliceVar(&flags.types, "types", nil, "show events of these types only: Normal, Warning")
+	return cmd
+}
+
+// subject is whose events are shown. Without a name it is all of a kind.
+type subject struct{ kind, namespace, name string }
+
+func (s subject) matches(event *corev1.Event) bool {
+	object := event.InvolvedObject
+	return strings.EqualFold(s.kind, object.Kind) && (s.name == "" || s.name == object.Name) && (s.namespace == "" || s.namespace == object.Namespace)
+}
+
+func (s *session) events(cmd *cobra.Command, flags *eventsFlags) error {
+	for _, wanted := range flags.types {
+		if !strings.EqualFold(wanted, corev1.EventTypeNormal) && !strings.EqualFold(wanted, corev1.EventTypeWarning) {
+			return fmt.Errorf("type '%s' not supported. Supported types are Normal, Warning", wanted)
+		}
+	}
+	api, err := s.connect()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.limited(cmd)
+	defer cancel()
+	subjects, err := s.subjects(ctx, api, flags)
+	if err != nil {
+		return err
+	}
+	namespace := s.namespace()
+	for _, of := range subjects {
+		if of.namespace != namespace {
+			namespace = ""
+		}
+	}
+	shown := func(event *corev1.Event) bool {
+		ofType := len(flags.types) == 0 || slices.ContainsFunc(flags.types, func(wanted string) bool { return strings.EqualFold(wanted, event.Type) })
+		return ofType && slices.ContainsFunc(subjects, func(of subject) bool { return of.matches(event) })
+	}
+	if flags.watch {
+		return s.watchEvents(cmd.Context(), api, namespace, shown)
+	}
+	return s.listEvents(ctx, api, namespace, shown)
+}
+
+// subjects are those of --for, or both kinds. With a Stack that is named its source is
+// one too: why a Stack does not go on is often told there.
+func (s *session) subjects(ctx context.Context, api client.Reader, flags *eventsFlags) ([]subject, error) {
+	namespace := s.namespace()
+	if flags.allNamespaces {
+		namespace = ""
+	}
+	if flags.about == "" {
+		return []subject{{kind: cluster.Stack().Kind, namespace: namespace}, {kind: cluster.Program().Kind, namespace: namespace}}, nil
+	}
+	kind, name, _ := strings.Cut(flags.about, "/")
+	if kind == "" {
+		return nil, errors.New("--for selector must be of format <kind>[/<name>]")
+	}
+	of := subject{kind: kind, namespace: namespace, name: name}
+	isStack := strings.EqualFold(kind, cluster.Stack().Kind)
+	if !isStack && !strings.EqualFold(kind, cluster.Program().Kind) {
+		return nil, fmt.Errorf("'%s' is not a recognized kind: Stack or Program is expected", kind)
+	}
+	if !isStack || name == "" || flags.allNamespaces {
+		return []subject{of}, nil
+	}
+	stack := &v1.Stack{}
+	if err := api.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, stack); err != nil {
+		return nil, cluster.Explain(err)
+	}
+	source := strings.SplitN(rows.Source(stack), "/", 3)
+	return []subject{of, {kind: source[0], namespace: source[1], name: source[2]}}, nil
+}
+
+func (s *session) listEvents(ctx context.Context, api client.Reader, namespace string, shown func(*corev1.Event) bool) error {
+	var events []corev1.Event
+	list := &corev1.EventList{}
+	for {
+		if err := api.List(ctx, list, client.InNamespace(namespace), client.Limit(500), client.Continue(list.Continue)); err != nil {
+			return fmt.Errorf("error getting events: %w", err)
+		}
+		for i := range list.Items {
+			if shown(&list.Items[i]) {
+				events = append(events, list.Items[i])
+			}
+		}
+		if list.Continue == "" {
+			break
+		}
+	}
+	if len(events) == 0 {
+		if namespace == "" {
+			s.Failuref("No events found.")
+		} else {
+			s.Failuref("No events found in %s namespace.", namespace)
+		}
+		return nil
+	}
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return lastSeen(&a).Compare(lastSeen(&b)) })
+	var lines [][]string
+	for i := range events {
+		lines = append(lines, s.eventRow(&events[i], namespace == ""))
+	}
+	table.Print(s.Out, eventHeader(namespace == ""), lines)
+	return nil
+}
+
+func (s *session) watchEvents(ctx context.Context, api client.WithWatch, namespace string, shown func(*corev1.Event) bool) error {
+	header := eventHeader(namespace == "")
+	return cluster.Follow(ctx, api, &corev1.EventList{}, func(change watch.EventType, object client.Object) error {
+		event, ok := object.(*corev1.Event)
+		if !ok || change == watch.Deleted || !shown(event) {
+			return nil
+		}
+		table.Print(s.Out, header, [][]string{s.eventRow(event, namespace == "")})
+		header = nil
+		return nil
+	}, client.InNamespace(namespace))
+}
+
+func eventHeader(withNamespace bool) []string {
+	header := []string{"Last seen", "Type", "Reason", "Object", "Message"}
+	if withNamespace {
+		header = append([]string{"Namespace"}, header...)
+	}
+	return header
+}
+
+func (s *session) eventRow(event *corev1.Event, withNamespace bool) []string {
+	row := []string{s.seen(event), event.Type, event.Reason, event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name, strings.Join(strings.Fields(event.Message), " ")}
+	if withNamespace {
+		row = append([]string{event.Namespace}, row...)
+	}
+	return row
+}
+
+// seen is how long ago an event was last seen, and how often since when.
+func (s *session) seen(event *corev1.Event) string {
+	last, count := s.ago(lastSeen(event)), event.Count
+	if event.Series != nil {
+		count = event.Series.Count
+	}
+	if count <= 1 {
+		return last
+	}
+	first := event.EventTime.Time
+	if first.IsZero() {
+		first = event.FirstTimestamp.Time
+	}
+	return fmt.Sprintf("%s (x%d over %s)", last, count, s.ago(first))
+}
+
+func (s *session) ago(then time.Time) string {
+	if then.IsZero() {
+		return "<unknown>"
+	}
+	return duration.HumanDuration(s.Now().Sub(then))
+}
+
+// lastSeen is the time of an event, which the API has in several places.
+func lastSeen(event *corev1.Event) time.Time {
+	switch {
+	case event.Series != nil:
+		return event.Series.LastObservedTime.Time
+	case !event.LastTimestamp.IsZero():
+		return event.LastTimestamp.Time
+	case !event.EventTime.IsZero():
+		return event.EventTime.Time
+	default:
+		return event.FirstTimestamp.Time
+	}
+}

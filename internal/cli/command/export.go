@@ -1,0 +1,109 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+)
+
+func newExport(s *session) *cobra.Command {
+	var every bool
+	all := &cobra.Command{
+		Use: "all", Short: "Export all Stacks and Programs of the namespace as YAML", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.export(cmd, nil, cluster.Program(), cluster.Stack())
+		},
+	}
+	export := newGroup("export", "Export Stacks and Programs as YAML that can be applied", all)
+	for _, kind := range []cluster.Kind{cluster.Stack(), cluster.Program()} {
+		export.AddCommand(&cobra.Command{
+			Use: kind.Singular + " [name]", Aliases: []string{kind.Plural},
+			Short:             fmt.Sprintf("Export a %s, or all with --all, as YAML", kind.Kind),
+			Args:              cobra.MaximumNArgs(1),
+			ValidArgsFunction: s.completeName(kind.GroupVersionKind),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				if len(args) == 0 && !every {
+					return errors.New("name is required")
+				}
+				return s.export(cmd, args, kind)
+			},
+		})
+	}
+	export.PersistentFlags().BoolVar(&every, "all", false, "select all of the namespace")
+	return export
+}
+
+func (s *session) export(cmd *cobra.Command, names []string, kinds ...cluster.Kind) error {
+	ctx, cancel := s.limited(cmd)
+	defer cancel()
+	api, err := s.connect()
+	if err != nil {
+		return err
+	}
+	options := []client.ListOption{client.InNamespace(s.namespace())}
+	if len(names) > 0 {
+		options = append(options, client.MatchingFields{"metadata.name": names[0]})
+	}
+	found := 0
+	for _, kind := range kinds {
+		objects, err := kind.ListRaw(ctx, api, options...)
+		if err != nil {
+			return err
+		}
+		for i := range objects {
+			if err := printManifest(s.Out, exported(&objects[i])); err != nil {
+				return err
+			}
+			found++
+		}
+	}
+	switch {
+	case found == 0 && len(names) > 0:
+		return s.noObjects(kinds[0], names, false)
+	case found == 0:
+		return fmt.Errorf("no objects found in %s namespace", s.namespace())
+	}
+	return nil
+}
+
+// exported is what of an object can be applied again: what a person has written, and
+// not what the API server and controllers have made of it.
+func exported(object *unstructured.Unstructured) map[string]any {
+	annotations := object.GetAnnotations()
+	delete(annotations, corev1.LastAppliedConfigAnnotation)
+	metadata := map[string]any{"name": object.GetName(), "namespace": object.GetNamespace()}
+	if len(annotations) > 0 {
+		metadata["annotations"] = annotations
+	}
+	if labels := object.GetLabels(); len(labels) > 0 {
+		metadata["labels"] = labels
+	}
+	manifest := map[string]any{"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(), "metadata": metadata}
+	for _, part := range []string{"spec", "program"} {
+		if value, found := object.Object[part]; found {
+			manifest[part] = value
+		}
+	}
+	return manifest
+}
+
+// printManifest prints one document of YAML.
+func printManifest(out io.Writer, manifest map[string]any) error {
+	text, err := yaml.Marshal(manifest)
+	if err != nil {
+		return fmt.Errorf("writing a manifest: %w", err)
+	}
+	_, err = fmt.Fprintf(out, "---\n%s", text)
+	return err
+}

@@ -1,0 +1,98 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package logs turns the log of the controller into the lines that the flux command
+// prints: text in, text out. It must not know where the log comes from.
+package logs
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// maxLine bounds a line of the log. A longer one is told of and left out.
+const maxLine = 1 << 20
+
+// Filter says which lines are printed. An empty field lets all pass.
+type Filter struct {
+	// Kinds of the object that a line is about.
+	Kinds []string
+	// Name and Namespace of the object.
+	Name, Namespace string
+	// Level of the line.
+	Level string
+}
+
+// entry is a line of a controller of Flux.
+type entry struct {
+	Timestamp      string `json:"ts"`
+	Level          string `json:"level"`
+	Message        string `json:"msg"`
+	Error          string `json:"error"`
+	ReconcilerKind string `json:"reconciler kind"`
+	ControllerKind string `json:"controllerKind"`
+	Name           string `json:"name"`
+	Namespace      string `json:"namespace"`
+}
+
+// Copy prints what passes the filter, line by line, until the log ends. What is no
+// JSON is left out, as it is no line of the controller.
+func Copy(out io.Writer, log io.Reader, filter Filter) error {
+	reader := bufio.NewReaderSize(log, maxLine)
+	for {
+		line, err := reader.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			if err = skipLine(reader); err == nil {
+				continue
+			}
+		}
+		if text := filter.format(line); text != "" {
+			if _, err := io.WriteString(out, text); err != nil {
+				return fmt.Errorf("printing the log: %w", err)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading the log: %w", err)
+		}
+	}
+}
+
+// skipLine reads on to the end of a line that is too long.
+func skipLine(reader *bufio.Reader) error {
+	for {
+		_, err := reader.ReadSlice('\n')
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+// format returns the line as it is printed, or nothing.
+func (f Filter) format(line []byte) string {
+	var e entry
+	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &e) != nil {
+		return ""
+	}
+	kind := e.ReconcilerKind
+	if kind == "" {
+		kind = e.ControllerKind
+	}
+	isKind := func(wanted string) bool { return strings.EqualFold(wanted, kind) }
+	if len(f.Kinds) > 0 && !slices.ContainsFunc(f.Kinds, isKind) ||
+		f.Name != "" && f.Name != e.Name || f.Namespace != "" && f.Namespace != e.Namespace || f.Level != "" && f.Level != e.Level {
+		return ""
+	}
+	object := kind
+	if e.Name != "" {
+		object += "/" + e.Name + "." + e.Namespace
+	}
+	return fmt.Sprintf("%s %s %s - %s %s\n", e.Timestamp, e.Level, object, e.Message, e.Error)
+}
