@@ -4,6 +4,7 @@
 package command
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ const completionTimeout = 5 * time.Second
 // completeNames completes the names of the objects of a kind, without those that are
 // on the command line already.
 func (s *session) completeNames(kind schema.GroupVersionKind) cobra.CompletionFunc {
-	return s.completeMoreNames(kind, -1)
+	return s.completeMoreNames(kind, math.MaxInt)
 }
 
 // completeName completes one name.
@@ -29,9 +30,17 @@ func (s *session) completeName(kind schema.GroupVersionKind) cobra.CompletionFun
 	return s.completeMoreNames(kind, 1)
 }
 
+// completeFlagNames completes the value of a flag.
+func (s *session) completeFlagNames(kind schema.GroupVersionKind) cobra.CompletionFunc {
+	complete := s.completeNames(kind)
+	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return complete(cmd, nil, prefix)
+	}
+}
+
 func (s *session) completeMoreNames(kind schema.GroupVersionKind, most int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if most >= 0 && len(args) >= most {
+		if len(args) >= most {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		// A completion runs none of the hooks that come before a command.

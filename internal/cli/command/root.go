@@ -82,9 +82,12 @@ func newRoot(s *session) *cobra.Command {
 	root.SetErr(s.Err)
 	s.addFlags(root)
 	root.AddCommand(
+		newCheck(s),
+		newCreate(s),
 		newEvents(s),
 		newExport(s),
 		newGet(s),
+		newInstall(s),
 		newLogs(s),
 		newReconcile(s),
 		newResume(s),

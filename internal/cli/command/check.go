@@ -1,0 +1,167 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+)
+
+// minKubernetes is the oldest minor version that the Flux of now supports, and with it
+// this controller.
+const minKubernetes = "1.33.0"
+
+func newCheck(s *session) *cobra.Command {
+	var pre bool
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Check what pulumi-controller needs, and the installation",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := s.limited(cmd)
+			defer cancel()
+			return s.check(ctx, pre)
+		},
+	}
+	cmd.Flags().BoolVar(&pre, "pre", false, "check only what must be there before an installation")
+	return cmd
+}
+
+func (s *session) check(ctx context.Context, pre bool) error {
+	api, err := s.connect()
+	if err != nil {
+		return err
+	}
+	s.Actionf("checking prerequisites")
+	ok := s.checkKubernetes()
+	ok = s.checkCRD(ctx, api, sourcev1.GroupVersion.Group, "gitrepositories", sourcev1.GroupVersion.Version, "install Flux first: flux install") && ok
+	if pre {
+		return s.checked(ok, "prerequisites checks passed")
+	}
+	s.Actionf("checking controllers")
+	ok = s.checkDeployments(ctx, api) && ok
+	s.Actionf("checking crds")
+	for _, kind := range []cluster.Kind{cluster.Stack(), cluster.Program()} {
+		ok = s.checkCRD(ctx, api, v1.GroupVersion.Group, kind.Plural, v1.GroupVersion.Version, "install the controller: flux pulumi install") && ok
+	}
+	return s.checked(ok, "all checks passed")
+}
+
+func (s *session) checked(ok bool, words string) error {
+	if !ok {
+		return errors.New("check failed")
+	}
+	s.Successf("%s", words)
+	return nil
+}
+
+func (s *session) checkKubernetes() bool {
+	config, err := cluster.Config(s.flags)
+	if err != nil {
+		s.Failuref("Kubernetes client initialization failed: %v", err)
+		return false
+	}
+	api, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		s.Failuref("Kubernetes client initialization failed: %v", err)
+		return false
+	}
+	info, err := api.ServerVersion()
+	if err != nil {
+		s.Failuref("Kubernetes API call failed: %v", err)
+		return false
+	}
+	found, err := version.ParseSemantic(info.GitVersion)
+	if err != nil {
+		s.Failuref("Kubernetes version can't be determined")
+		return false
+	}
+	if !found.AtLeast(version.MustParseSemantic(minKubernetes)) {
+		s.Failuref("Kubernetes version %s does not match >=%s", info.GitVersion, minKubernetes)
+		return false
+	}
+	s.Successf("Kubernetes %s >=%s", found, minKubernetes)
+	return true
+}
+
+// checkCRD checks that a version of a kind is served.
+func (s *session) checkCRD(ctx context.Context, api client.Reader, group, plural, served, advice string) bool {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	name := plural + "." + group
+	err := api.Get(ctx, client.ObjectKey{Name: name}, crd)
+	if apierrors.IsNotFound(err) {
+		s.Failuref("%s/%s is not served: %s", name, served, advice)
+		return false
+	}
+	if err != nil {
+		s.Failuref("%s: %v", name, err)
+		return false
+	}
+	for i := range crd.Spec.Versions {
+		if crd.Spec.Versions[i].Name == served && crd.Spec.Versions[i].Served {
+			s.Successf("%s/%s", name, served)
+			return true
+		}
+	}
+	s.Failuref("%s/%s is not served: %s", name, served, advice)
+	return false
+}
+
+func (s *session) checkDeployments(ctx context.Context, api client.Reader) bool {
+	list := &appsv1.DeploymentList{}
+	if err := api.List(ctx, list, client.InNamespace(s.namespace()), client.MatchingLabels{componentLabel: controllerName}); err != nil {
+		s.Failuref("listing the Deployments of the controller: %v", err)
+		return false
+	}
+	if len(list.Items) == 0 {
+		s.Failuref("no controllers found in the '%s' namespace with the label selector '%s=%s'", s.namespace(), componentLabel, controllerName)
+		return false
+	}
+	ok := true
+	for i := range list.Items {
+		deployment := &list.Items[i]
+		deployment.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+		if err := isReady(deployment); err != nil {
+			ok = false
+			s.Failuref("%s: deployment not ready: %v", deployment.Name, err)
+		} else {
+			s.Successf("%s: deployment ready", deployment.Name)
+		}
+		for _, container := range deployment.Spec.Template.Spec.Containers {
+			s.Actionf("%s", container.Image)
+		}
+	}
+	return ok
+}
+
+func isReady(deployment *appsv1.Deployment) error {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(deployment)
+	if err != nil {
+		return fmt.Errorf("reading Deployment %s: %w", deployment.Name, err)
+	}
+	result, err := status.Compute(&unstructured.Unstructured{Object: fields})
+	if err != nil {
+		return fmt.Errorf("reading the status of Deployment %s: %w", deployment.Name, err)
+	}
+	if result.Status != status.CurrentStatus {
+		return errors.New(result.Message)
+	}
+	return nil
+}

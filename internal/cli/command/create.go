@@ -1,0 +1,132 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/ready"
+)
+
+// createFlags are those of all create commands.
+type createFlags struct {
+	export bool
+	labels []string
+}
+
+func newCreate(s *session) *cobra.Command {
+	flags := &createFlags{}
+	create := newGroup("create", "Create or update a Stack or a Program", newCreateStack(s, flags), newCreateProgram(s, flags))
+	create.PersistentFlags().BoolVar(&flags.export, "export", false, "print the manifest and create nothing")
+	create.PersistentFlags().StringSliceVar(&flags.labels, "label", nil, "give the object labels, as in tier=base,team=a")
+	return create
+}
+
+// newObject returns an object of the kind with the name and the labels that were given.
+func (s *session) newObject(kind cluster.Kind, args []string, flags *createFlags) (*unstructured.Unstructured, error) {
+	if len(args) == 0 {
+		return nil, fmt.Errorf("name is required")
+	}
+	if len(args) > 1 {
+		return nil, fmt.Errorf("one name is expected, and not %d", len(args))
+	}
+	if len(validation.IsDNS1123Subdomain(args[0])) > 0 {
+		return nil, fmt.Errorf("name '%s' is invalid, it should adhere to standard defined in RFC 1123, the name can only contain alphanumeric characters or '-'", args[0])
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetGroupVersionKind(kind.GroupVersionKind)
+	object.SetName(args[0])
+	object.SetNamespace(s.namespace())
+	labels, err := pairs("label", flags.labels)
+	if err != nil {
+		return nil, err
+	}
+	if len(labels) > 0 {
+		object.SetLabels(labels)
+	}
+	return object, nil
+}
+
+// pairs reads key=value.
+func pairs(flag string, values []string) (map[string]string, error) {
+	read := map[string]string{}
+	for _, value := range values {
+		name, text, found := strings.Cut(value, "=")
+		if !found || name == "" {
+			return nil, fmt.Errorf("invalid --%s '%s', must be key=value", flag, value)
+		}
+		read[name] = text
+	}
+	return read, nil
+}
+
+// create prints the object, or makes the one in the cluster like it and waits for it to
+// be ready. part is the field that has what a person has written.
+func (s *session) create(ctx context.Context, object *unstructured.Unstructured, part string, export bool) error {
+	if export {
+		return printManifest(s.Out, exported(object))
+	}
+	api, err := s.connect()
+	if err != nil {
+		return err
+	}
+	kind := object.GetKind()
+	s.Generatef("generating %s", kind)
+	s.Actionf("applying %s", kind)
+	of := target{object.GroupVersionKind(), client.ObjectKeyFromObject(object)}
+	done, err := upsert(ctx, api, of, object, part)
+	if err != nil {
+		return err
+	}
+	if done != "" {
+		s.Successf("%s %s", kind, done)
+	}
+	s.Waitingf("waiting for %s reconciliation", kind)
+	current, err := s.await(ctx, api, of, ready.AtGeneration)
+	if err != nil {
+		return fmt.Errorf("%s reconciliation failed: %w", kind, err)
+	}
+	s.Successf("%s reconciliation completed", kind)
+	s.Successf("%s", successMessage(current))
+	return nil
+}
+
+// upsert says whether it has created or updated the object, or nothing.
+func upsert(ctx context.Context, api client.Client, of target, object *unstructured.Unstructured, part string) (string, error) {
+	current, err := of.get(ctx, api)
+	if apierrors.IsNotFound(err) {
+		if err := api.Create(ctx, object, fieldOwner); err != nil {
+			return "", cluster.Explain(fmt.Errorf("creating %s %s: %w", of.Kind, of.Name, err))
+		}
+		return "created", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	version := current.GetResourceVersion()
+	current.Object[part] = object.Object[part]
+	labels := current.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, object.GetLabels())
+	current.SetLabels(labels)
+	if err := api.Update(ctx, current, fieldOwner); err != nil {
+		return "", fmt.Errorf("updating %s %s: %w", of.Kind, of.Name, err)
+	}
+	if current.GetResourceVersion() == version {
+		return "", nil
+	}
+	return "updated", nil
+}

@@ -1,0 +1,89 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+)
+
+// maxProgram is more than an object of Kubernetes may have.
+const maxProgram = 4 << 20
+
+func newCreateProgram(s *session, create *createFlags) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "program [name]",
+		Short: "Create or update a Program from a file of Pulumi YAML",
+		Example: `  # Write the manifest of a Program
+  flux pulumi create program words --from-file Pulumi.yaml --export > words.yaml`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			object, err := s.newObject(cluster.Program(), args, create)
+			if err != nil {
+				return err
+			}
+			if object.Object["program"], err = s.readProgram(file); err != nil {
+				return err
+			}
+			ctx, cancel := s.limited(cmd)
+			defer cancel()
+			return s.create(ctx, object, "program", create.export)
+		},
+	}
+	cmd.Flags().StringVar(&file, "from-file", "", "the file, a Pulumi.yaml or a Main.yaml; - is stdin")
+	return cmd
+}
+
+// readProgram leaves out what names the project: a Program has its own name.
+func (s *session) readProgram(file string) (map[string]any, error) {
+	if file == "" {
+		return nil, errors.New("a file is required (--from-file)")
+	}
+	in := s.In
+	if file != "-" {
+		opened, err := os.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("reading the program: %w", err)
+		}
+		defer func() { _ = opened.Close() }()
+		in = opened
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxProgram+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the program: %w", err)
+	}
+	if len(text) > maxProgram {
+		return nil, fmt.Errorf("%s has more than %d bytes, which no object can have", file, maxProgram)
+	}
+	program := map[string]any{}
+	if err := yaml.UnmarshalStrict(text, &program); err != nil {
+		return nil, fmt.Errorf("%s is no YAML: %w", file, err)
+	}
+	if runtime := runtimeOf(program); runtime != "" && runtime != "yaml" {
+		return nil, fmt.Errorf("%s is a project of the runtime %s, and a Program can only be Pulumi YAML: use a source", file, runtime)
+	}
+	delete(program, "name")
+	delete(program, "runtime")
+	return program, nil
+}
+
+// runtimeOf a Pulumi.yaml is a name, or an object with one.
+func runtimeOf(program map[string]any) string {
+	switch runtime := program["runtime"].(type) {
+	case string:
+		return runtime
+	case map[string]any:
+		name, _ := runtime["name"].(string)
+		return name
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,201 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/spf13/cobra"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+)
+
+// stackFlags become the spec of a Stack.
+type stackFlags struct {
+	stack, source, path, program, backend            string
+	serviceAccount, outputsSecret, secretsProvider   string
+	interval, retryInterval, runTimeout              time.Duration
+	destroy, refresh, preview                        bool
+	config, secretConfig, env, secretEnv, envSecrets []string
+	dependsOn                                        []string
+}
+
+func newCreateStack(s *session, create *createFlags) *cobra.Command {
+	f := &stackFlags{}
+	cmd := &cobra.Command{
+		Use:   "stack [name]",
+		Short: "Create or update a Stack",
+		Example: `  # Write the manifest of a Stack whose program is in a git repository
+  flux pulumi create stack network --stack organization/network/dev --source GitRepository/infra --path ./network \
+    --backend s3://acme-pulumi-state --secret-env PULUMI_CONFIG_PASSPHRASE=network/passphrase --export > network.yaml
+
+  # Run a Program
+  flux pulumi create stack words --stack dev --program words --config length=3`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			object, err := s.newObject(cluster.Stack(), args, create)
+			if err != nil {
+				return err
+			}
+			if object.Object["spec"], err = f.spec(); err != nil {
+				return err
+			}
+			ctx, cancel := s.limited(cmd)
+			defer cancel()
+			return s.create(ctx, object, "spec", create.export)
+		},
+	}
+	set := cmd.Flags()
+	set.StringVar(&f.stack, "stack", "", "the name in the backend: <stack>, <org>/<stack> or <org>/<project>/<stack>")
+	set.StringVar(&f.source, "source", "", "the Flux source of the program: <kind>/<name>[.<namespace>]")
+	set.StringVar(&f.path, "path", "", "the directory of the program in the source")
+	set.StringVar(&f.program, "program", "", "the Program to run, in place of a source")
+	set.StringVar(&f.backend, "backend", "", "the URL of the backend; Pulumi Cloud where it is not given")
+	set.DurationVar(&f.interval, "interval", 10*time.Minute, "how often the Stack is looked at")
+	set.DurationVar(&f.retryInterval, "retry-interval", 0, "when a run that failed is tried again; the interval where it is not given")
+	set.DurationVar(&f.runTimeout, "run-timeout", 0, "how long a run may take; 1h where it is not given")
+	set.StringVar(&f.serviceAccount, "service-account", "", "the service account of the program")
+	set.StringVar(&f.secretsProvider, "secrets-provider", "", "how the secrets of the stack are encrypted")
+	set.StringVar(&f.outputsSecret, "outputs-secret", "", "the Secret that the outputs are written to")
+	set.StringArrayVar(&f.config, "config", nil, "a config value, as key=value")
+	set.StringArrayVar(&f.secretConfig, "secret-config", nil, "a secret config value, as key=<name of a Secret>/<key in it>")
+	set.StringArrayVar(&f.env, "env", nil, "an environment variable that is no secret, as NAME=value")
+	set.StringArrayVar(&f.secretEnv, "secret-env", nil, "an environment variable, as NAME=<name of a Secret>/<key in it>")
+	set.StringSliceVar(&f.dependsOn, "depends-on", nil, "Stacks that have to be ready first: <name> or <namespace>/<name>")
+	set.BoolVar(&f.destroy, "destroy-on-delete", false, "destroy what the stack manages when the Stack is deleted")
+	set.BoolVar(&f.refresh, "refresh", false, "read what really exists before each update")
+	set.BoolVar(&f.preview, "preview", false, "only preview, and change nothing")
+	_ = cmd.RegisterFlagCompletionFunc("program", s.completeFlagNames(cluster.Program().GroupVersionKind))
+	_ = cmd.RegisterFlagCompletionFunc("depends-on", s.completeFlagNames(cluster.Stack().GroupVersionKind))
+	return cmd
+}
+
+// spec has only what was asked for, so that it reads as one that a person has written.
+func (f *stackFlags) spec() (map[string]any, error) {
+	if f.stack == "" {
+		return nil, errors.New("stack is required (--stack)")
+	}
+	if (f.source == "") == (f.program == "") {
+		return nil, errors.New("either a source (--source) or a Program (--program) is required")
+	}
+	spec := map[string]any{"stack": f.stack, "interval": f.interval.String()}
+	for name, text := range map[string]string{
+		"backend": f.backend, "serviceAccountName": f.serviceAccount, "secretsProvider": f.secretsProvider,
+		"retryInterval": durationText(f.retryInterval), "timeout": durationText(f.runTimeout),
+	} {
+		if text != "" {
+			spec[name] = text
+		}
+	}
+	for name, on := range map[string]bool{"destroyOnFinalize": f.destroy, "refresh": f.refresh, "preview": f.preview} {
+		if on {
+			spec[name] = true
+		}
+	}
+	if f.outputsSecret != "" {
+		spec["writeOutputsToSecret"] = map[string]any{"name": f.outputsSecret}
+	}
+	if err := f.addProgram(spec); err != nil {
+		return nil, err
+	}
+	return spec, f.addInputs(spec)
+}
+
+func durationText(duration time.Duration) string {
+	if duration == 0 {
+		return ""
+	}
+	return duration.String()
+}
+
+func (f *stackFlags) addProgram(spec map[string]any) error {
+	if f.program != "" {
+		if f.path != "" {
+			return errors.New("a Program has no directories: leave --path out")
+		}
+		spec["programRef"] = map[string]any{"name": f.program}
+		return nil
+	}
+	kind, rest, _ := strings.Cut(f.source, "/")
+	name, namespace, _ := strings.Cut(rest, ".")
+	kinds := []string{sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind, sourcev1.ExternalArtifactKind}
+	known := slices.IndexFunc(kinds, func(one string) bool { return strings.EqualFold(one, kind) })
+	if known < 0 || name == "" {
+		return fmt.Errorf("invalid source '%s', must be <kind>/<name>[.<namespace>] with kind %s", f.source, strings.Join(kinds, ", "))
+	}
+	ref := map[string]any{"kind": kinds[known], "name": name}
+	if namespace != "" {
+		ref["namespace"] = namespace
+	}
+	source := map[string]any{"sourceRef": ref}
+	if f.path != "" {
+		source["dir"] = f.path
+	}
+	spec["fluxSource"] = source
+	return nil
+}
+
+func (f *stackFlags) addInputs(spec map[string]any) error {
+	config, err := pairs("config", f.config)
+	if err != nil {
+		return err
+	}
+	env, err := pairs("env", f.env)
+	if err != nil {
+		return err
+	}
+	secretEnv, err := secretRefs("secret-env", f.secretEnv)
+	if err != nil {
+		return err
+	}
+	secretConfig, err := secretRefs("secret-config", f.secretConfig)
+	if err != nil {
+		return err
+	}
+	values := map[string]any{}
+	for name, value := range config {
+		values[name] = value
+	}
+	for name, value := range env {
+		secretEnv[name] = map[string]any{"type": "Literal", "literal": map[string]any{"value": value}}
+	}
+	for name, part := range map[string]map[string]any{"config": values, "envRefs": secretEnv, "secretsRef": secretConfig} {
+		if len(part) > 0 {
+			spec[name] = part
+		}
+	}
+	var dependencies []any
+	for _, of := range f.dependsOn {
+		dependency := map[string]any{"name": of}
+		if namespace, name, found := strings.Cut(of, "/"); found {
+			dependency = map[string]any{"name": name, "namespace": namespace}
+		}
+		dependencies = append(dependencies, dependency)
+	}
+	if len(dependencies) > 0 {
+		spec["dependsOn"] = dependencies
+	}
+	return nil
+}
+
+// secretRefs reads NAME=secret/key.
+func secretRefs(flag string, values []string) (map[string]any, error) {
+	read, err := pairs(flag, values)
+	if err != nil {
+		return nil, fmt.Errorf("invalid --%s, must be NAME=<name of a Secret>/<key in it>", flag) // what was given may be the secret itself
+	}
+	refs := map[string]any{}
+	for name, ref := range read {
+		secret, key, found := strings.Cut(ref, "/")
+		if !found || secret == "" || key == "" {
+			return nil, fmt.Errorf("invalid --%s %s, must be NAME=<name of a Secret>/<key in it>", flag, name)
+		}
+		refs[name] = map[string]any{"type": "Secret", "secret": map[string]any{"name": secret, "key": key}}
+	}
+	return refs, nil
+}

@@ -1,0 +1,142 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/config"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/manifests"
+)
+
+func newInstall(s *session) *cobra.Command {
+	var export bool
+	var image, tag string
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Install pulumi-controller, or upgrade it",
+		Long: `Installs pulumi-controller of the version of this program into the namespace of Flux, or upgrades it, and waits until
+it is ready. A cluster that Flux keeps as a git repository says had better get what --export prints by a commit.`,
+		Example: `  # Install into flux-system
+  flux pulumi install
+
+  # Print the manifests
+  flux pulumi install --export > pulumi-controller.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			text, err := manifests.Build(config.Files, manifests.Options{Namespace: s.namespace(), Image: image, Tag: tag})
+			if err != nil {
+				return err
+			}
+			if export {
+				_, err := s.Out.Write(text)
+				return err
+			}
+			ctx, cancel := s.limited(cmd)
+			defer cancel()
+			return s.install(ctx, text)
+		},
+	}
+	cmd.Flags().BoolVar(&export, "export", false, "print the manifests and install nothing")
+	cmd.Flags().StringVar(&image, "image", "", "the image of the controller, without its tag, where it is not the one of the project")
+	cmd.Flags().StringVar(&tag, "tag", releasedTag(s.Version), "the tag of the image")
+	return cmd
+}
+
+// releasedTag is that of the image which was released with this program. A program that
+// was built from a checkout has none of its own.
+func releasedTag(version string) string {
+	if version == "" || strings.Contains(version, "-dev") {
+		return "latest"
+	}
+	return "v" + version
+}
+
+func (s *session) install(ctx context.Context, text []byte) error {
+	s.Generatef("generating manifests")
+	objects, err := manifests.Objects(text)
+	if err != nil {
+		return err
+	}
+	s.Successf("manifests build completed")
+	api, err := s.connect()
+	if err != nil {
+		return err
+	}
+	s.Actionf("installing components in %s namespace", s.namespace())
+	if err := s.applyAll(ctx, api, objects); err != nil {
+		return fmt.Errorf("install failed: %w", err)
+	}
+	s.Waitingf("verifying installation")
+	for _, object := range objects {
+		if object.GetKind() != "Deployment" {
+			continue
+		}
+		of := target{object.GroupVersionKind(), client.ObjectKeyFromObject(object)}
+		if _, err := s.await(ctx, api, of, isCurrent); err != nil {
+			return fmt.Errorf("install failed: %w", err)
+		}
+		s.Successf("%s: deployment ready", object.GetName())
+	}
+	s.Successf("install finished")
+	return nil
+}
+
+// applyAll applies the objects in their order, in which CRDs come first, and waits for
+// each CRD to be served.
+func (s *session) applyAll(ctx context.Context, api client.Client, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		before, err := target{object.GroupVersionKind(), client.ObjectKeyFromObject(object)}.get(ctx, api)
+		if client.IgnoreNotFound(err) != nil {
+			return err
+		}
+		err = api.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), fieldOwner, client.ForceOwnership)
+		if err != nil {
+			return fmt.Errorf("applying %s: %w", nameOf(object), err)
+		}
+		switch {
+		case before == nil:
+			s.Actionf("%s created", nameOf(object))
+		case before.GetResourceVersion() != object.GetResourceVersion():
+			s.Actionf("%s configured", nameOf(object))
+		default:
+			s.Actionf("%s unchanged", nameOf(object))
+		}
+		if object.GetKind() != "CustomResourceDefinition" {
+			continue
+		}
+		of := target{object.GroupVersionKind(), client.ObjectKeyFromObject(object)}
+		if _, err := s.await(ctx, api, of, isCurrent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func nameOf(object *unstructured.Unstructured) string {
+	if object.GetNamespace() == "" {
+		return object.GetKind() + "/" + object.GetName()
+	}
+	return object.GetKind() + "/" + object.GetNamespace() + "/" + object.GetName()
+}
+
+// isCurrent is the verdict of kstatus for what Kubernetes itself has.
+func isCurrent(object *unstructured.Unstructured) (bool, error) {
+	result, err := status.Compute(object)
+	if err != nil {
+		return false, fmt.Errorf("reading the status of %s: %w", nameOf(object), err)
+	}
+	if result.Status == status.FailedStatus {
+		return false, errors.New(result.Message)
+	}
+	return result.Status == status.CurrentStatus, nil
+}

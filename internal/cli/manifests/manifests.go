@@ -1,0 +1,98 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package manifests builds what `flux pulumi install` applies from the manifests of
+// config/: files in, objects out. It must not know of a cluster.
+package manifests
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+// image is what the manifests call the controller's.
+const image = "ghcr.io/flux-pulumi/pulumi-controller"
+
+// Options says how the manifests are to be.
+type Options struct {
+	// Namespace of the controller.
+	Namespace string
+	// Image takes the place of the controller's, without tag. Empty is the one of
+	// the manifests.
+	Image string
+	// Tag of the image. Empty is the one of the manifests.
+	Tag string
+}
+
+// Build returns the YAML of all that is installed.
+func Build(files fs.FS, options Options) ([]byte, error) {
+	memory := filesys.MakeFsInMemory()
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		return memory.WriteFile(path.Join("/config", name), text)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the manifests: %w", err)
+	}
+	overlay, err := yaml.Marshal(overlay(options))
+	if err != nil {
+		return nil, fmt.Errorf("writing the kustomization: %w", err)
+	}
+	if err := memory.WriteFile("/overlay/kustomization.yaml", overlay); err != nil {
+		return nil, fmt.Errorf("writing the kustomization: %w", err)
+	}
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(memory, "/overlay")
+	if err != nil {
+		return nil, fmt.Errorf("building the manifests: %w", err)
+	}
+	text, err := built.AsYaml()
+	if err != nil {
+		return nil, fmt.Errorf("writing the manifests: %w", err)
+	}
+	return text, nil
+}
+
+func overlay(options Options) map[string]any {
+	kustomization := map[string]any{"resources": []string{"../config/default"}, "namespace": options.Namespace}
+	replaced := map[string]string{"name": image}
+	if options.Image != "" {
+		replaced["newName"] = options.Image
+	}
+	if options.Tag != "" {
+		replaced["newTag"] = options.Tag
+	}
+	if len(replaced) > 1 {
+		kustomization["images"] = []any{replaced}
+	}
+	return kustomization
+}
+
+// Objects are those of the YAML, in its order.
+func Objects(text []byte) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	for _, document := range bytes.Split(text, []byte("\n---\n")) {
+		json, err := yaml.YAMLToJSON(document)
+		if err != nil {
+			return nil, fmt.Errorf("reading the manifests: %w", err)
+		}
+		object := &unstructured.Unstructured{}
+		if err := object.UnmarshalJSON(json); err != nil {
+			return nil, fmt.Errorf("reading the manifests: %w", err)
+		}
+		objects = append(objects, object)
+	}
+	return objects, nil
+}
