@@ -31,7 +31,7 @@ func Follow(ctx context.Context, api client.WithWatch, list client.ObjectList, t
 			return Explain(fmt.Errorf("watching: %w", err))
 		}
 		version, err = drain(watcher, version, tell)
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
 	}

@@ -70,6 +70,9 @@ func (s *session) readProgram(file string) (map[string]any, error) {
 	if runtime := runtimeOf(program); runtime != "" && runtime != "yaml" {
 		return nil, fmt.Errorf("%s is a project of the runtime %s, and a Program can only be Pulumi YAML: use a source", file, runtime)
 	}
+	if program["apiVersion"] != nil {
+		return nil, fmt.Errorf("%s is an object of Kubernetes and no program: apply it as it is", file)
+	}
 	delete(program, "name")
 	delete(program, "runtime")
 	return program, nil

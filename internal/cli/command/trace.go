@@ -101,7 +101,7 @@ func applierOf(object *unstructured.Unstructured) *target {
 
 func (s *session) traceSource(ctx context.Context, api client.Reader, page *tracePage, of target) error {
 	object, err := of.get(ctx, api)
-	if apierrors.IsNotFound(err) {
+	if apierrors.IsNotFound(err) || apimeta.IsNoMatchError(err) {
 		page.missing(of)
 		return nil
 	}
@@ -115,7 +115,7 @@ func (s *session) traceSource(ctx context.Context, api client.Reader, page *trac
 // traceApplier goes on from what has applied the Stack to the source of that.
 func (s *session) traceApplier(ctx context.Context, api client.Reader, page *tracePage, of target) error {
 	object, err := of.get(ctx, api)
-	if apierrors.IsNotFound(err) {
+	if apierrors.IsNotFound(err) || apimeta.IsNoMatchError(err) {
 		page.missing(of)
 		return nil
 	}

@@ -118,10 +118,9 @@ func testEnvironment() Environment {
 func (w *world) apply(file string) {
 	w.t.Helper()
 	g := NewWithT(w.t)
-	text, err := os.Open(filepath.Join("testdata", file+".yaml"))
+	text, err := os.ReadFile(filepath.Join("testdata", file+".yaml"))
 	g.Expect(err).NotTo(HaveOccurred())
-	defer func() { _ = text.Close() }()
-	decoder := utilyaml.NewYAMLOrJSONDecoder(text, 4096)
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(bytes.ReplaceAll(text, []byte("NAMESPACE"), []byte(w.namespace))), 4096)
 	for {
 		object := &unstructured.Unstructured{}
 		err := decoder.Decode(&object.Object)

@@ -1,0 +1,65 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+)
+
+func TestCreateExports(t *testing.T) {
+	w := newWorld(t, "create-export")
+	w.env.In = strings.NewReader("name: words\nruntime: yaml\noutputs:\n  word: hello\n")
+	w.golden("create_export",
+		"create stack words --stack dev --program words --export",
+		"create stack network --stack organization/network/dev --source gitrepository/infra.flux-system --path ./network"+
+			" --backend s3://acme-pulumi-state --interval 5m --retry-interval 1m --run-timeout 15m --service-account network --outputs-secret network"+
+			" --secrets-provider passphrase --destroy-on-delete --refresh --preview --config zones=3 --config aws:region=eu-west-1"+
+			" --secret-config token=network/token --env LOG=debug --secret-env PULUMI_CONFIG_PASSPHRASE=network/passphrase"+
+			" --depends-on base,other/dns --label tier=base --export",
+		"create program words --from-file - --export",
+	)
+}
+
+func TestCreateRefuses(t *testing.T) {
+	w := newWorld(t, "create-refuses")
+	w.golden("create_refuses",
+		"create stack",
+		"create stack Not_A_Name",
+		"create stack a",
+		"create stack a --stack dev",
+		"create stack a --stack dev --program a --source GitRepository/a",
+		"create stack a --stack dev --source HelmChart/a",
+		"create stack a --stack dev --source GitRepository",
+		"create stack a --stack dev --program a --path b",
+		"create stack a --stack dev --program a --config b",
+		"create stack a --stack dev --program a --secret-env TOKEN=hunter2",
+		"create stack a --stack dev --program a --secret-env hunter2",
+		"create stack a --stack dev --program a --label b",
+		"create stack a --stack a/b/c/d/e --program a",
+		"create program a",
+		"create program a --from-file testdata/absent.yaml",
+		"create program a --from-file testdata/nodejs.yaml",
+		"create program a --from-file testdata/events.yaml",
+	)
+}
+
+func TestCreateAndUpdate(t *testing.T) {
+	w := newWorld(t, "create")
+	created := func(object *unstructured.Unstructured) bool { return object.GetGeneration() == 1 }
+	updated := func(object *unstructured.Unstructured) bool { return object.GetGeneration() == 2 }
+	stack := cluster.Stack().GroupVersionKind
+	w.play(stack, "words", created, inFlight, succeeded)
+	w.golden("create", "create stack words --stack dev --program words")
+	w.play(stack, "words", updated, inFlight, failed)
+	w.golden("create_update", "create stack words --stack dev --program words --config length=3", "export stack words")
+	NewWithT(t).Expect(w.api.Delete(t.Context(), &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "pulumi.com/v1", "kind": "Stack", "metadata": map[string]any{"namespace": w.namespace, "name": "words"},
+	}})).To(Succeed())
+}

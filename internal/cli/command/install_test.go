@@ -1,0 +1,147 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+)
+
+// TestInstall begins with a cluster that has nothing.
+func TestInstall(t *testing.T) {
+	g := NewWithT(t)
+	dir, err := os.MkdirTemp("", "cli-install")
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	plane, err := controlplane.Start(context.Background(), controlplane.Options{Dir: dir})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = plane.Stop() })
+	scheme, err := cluster.Scheme()
+	g.Expect(err).NotTo(HaveOccurred())
+	w := &world{t: t, namespace: "flux-system", kubeconfig: plane.KubeconfigPath(), env: testEnvironment()}
+	w.api, err = client.NewWithWatch(plane.RESTConfig(), client.Options{Scheme: scheme})
+	g.Expect(err).NotTo(HaveOccurred())
+
+	w.golden("without_crds",
+		"get stacks",
+		"get all",
+		"get stack a -o yaml",
+		"reconcile stack a",
+		"suspend stack --all",
+		"create stack a --stack dev --program a",
+		"events --for Stack/a",
+		"logs",
+		"check --pre",
+		"check",
+	)
+
+	g.Expect(w.api.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}})).To(Succeed())
+	w.deployAsIfByKubernetes()
+	w.golden("install",
+		"install",
+		"install --tag v1.2.4 --image registry.example.com/pulumi-controller",
+		"check",
+		"get stacks",
+	)
+}
+
+// deployAsIfByKubernetes makes each Deployment ready.
+func (w *world) deployAsIfByKubernetes() {
+	w.t.Helper()
+	ctx, stop := context.WithCancel(w.t.Context())
+	watcher, err := w.api.Watch(ctx, &appsv1.DeploymentList{})
+	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for event := range watcher.ResultChan() {
+			deployment, ok := event.Object.(*appsv1.Deployment)
+			if !ok || event.Type == watch.Deleted || deployment.Status.ObservedGeneration == deployment.Generation {
+				continue
+			}
+			deployment.Status = appsv1.DeploymentStatus{
+				ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
+				Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}},
+			}
+			if err := w.api.Status().Update(ctx, deployment); err != nil && ctx.Err() == nil {
+				w.t.Error(err)
+			}
+		}
+	}()
+	w.t.Cleanup(func() {
+		stop()
+		watcher.Stop()
+		<-done
+	})
+}
+
+func TestInstallExports(t *testing.T) {
+	g := NewWithT(t)
+	w := &world{t: t, namespace: "flux-system", env: testEnvironment()}
+	released := w.run("install --export -n tools")
+	g.Expect(released.exit).To(Equal(0), released.err)
+	g.Expect(released.out).To(And(ContainSubstring("pulumi-controller:v1.2.3"), ContainSubstring("namespace: tools")))
+	w.env.Version = "0.0.0-dev.0"
+	g.Expect(w.run("install --export").out).To(ContainSubstring("pulumi-controller:latest"))
+}
+
+func TestWithoutACluster(t *testing.T) {
+	g := NewWithT(t)
+	file := t.TempDir() + "/kubeconfig"
+	g.Expect(os.WriteFile(file, []byte(`{apiVersion: v1, kind: Config, current-context: away, clusters: [{name: away, cluster: {server: "http://127.0.0.1:9"}}],
+		contexts: [{name: away, context: {cluster: away, namespace: apps}}]}`), 0o600)).To(Succeed())
+	w := &world{t: t, namespace: "apps", kubeconfig: file, env: testEnvironment()}
+	w.golden("without_cluster",
+		"get stacks",
+		"reconcile stack a",
+		"check",
+		"get stacks --context absent",
+		"version",
+		"nothing",
+		"reconcile stack a --no-such-flag",
+	)
+	w.kubeconfig = t.TempDir() + "/absent"
+	absent := w.run("get stacks")
+	g.Expect(absent.exit).To(Equal(1))
+	g.Expect(absent.err).To(ContainSubstring("no such file or directory"))
+}
+
+func TestTheNamespace(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		env  map[string]string
+		want string
+	}{
+		"is that of Flux":                    {want: "flux-system"},
+		"may be another one of Flux":         {env: map[string]string{"FLUX_SYSTEM_NAMESPACE": "flux"}, want: "flux"},
+		"may be that of the context":         {args: []string{"--ns-follows-kube-context"}, want: "apps"},
+		"may be that of the context always":  {env: map[string]string{"FLUX_NS_FOLLOWS_KUBE_CONTEXT": "1"}, want: "apps"},
+		"is the one that is given otherwise": {args: []string{"-n", "other", "--ns-follows-kube-context"}, want: "other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			file := t.TempDir() + "/kubeconfig"
+			g.Expect(os.WriteFile(file, []byte(`{apiVersion: v1, kind: Config, current-context: away, clusters: [{name: away, cluster: {server: "http://127.0.0.1:9"}}],
+				contexts: [{name: away, context: {cluster: away, namespace: apps}}]}`), 0o600)).To(Succeed())
+			env := testEnvironment()
+			env.Getenv = func(name string) string { return tc.env[name] }
+			var out stopWriter
+			out.text, out.stop = "never", func() {}
+			env.Out, env.Err = &out, &out
+			g.Expect(Run(t.Context(), env, append([]string{"install", "--export", "--kubeconfig", file}, tc.args...))).To(Equal(0))
+			g.Expect(out.String()).To(ContainSubstring("namespace: " + tc.want + "\n"))
+		})
+	}
+}

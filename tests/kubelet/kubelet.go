@@ -1,0 +1,127 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package kubelet stands in for a node: the API server gets the logs of its pods from
+// it. Nothing is run on it.
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Node is a node with one pod of the controller.
+type Node struct {
+	server *httptest.Server
+}
+
+// Options says what there is on the node.
+type Options struct {
+	// Node and Pod are names. Namespace is the pod's.
+	Node, Namespace, Pod string
+	// Log returns what the pod has logged. It is asked again until the reader of a
+	// log that is followed goes.
+	Log func() ([]byte, error)
+}
+
+// Start makes a Deployment of the controller with a pod, on a node whose logs it serves.
+// An installation of the manifests has the same labels.
+func Start(ctx context.Context, api client.Client, options Options) (*Node, error) {
+	node := &Node{server: httptest.NewTLSServer(serve(options))}
+	if err := node.create(ctx, api, options); err != nil {
+		node.Stop()
+		return nil, fmt.Errorf("making a node: %w", err)
+	}
+	return node, nil
+}
+
+// Stop ends the node. What was made in the API server stays.
+func (n *Node) Stop() {
+	n.server.CloseClientConnections()
+	n.server.Close()
+}
+
+func (n *Node) create(ctx context.Context, api client.Client, options Options) error {
+	host, port, err := net.SplitHostPort(n.server.Listener.Addr().String())
+	if err != nil {
+		return err
+	}
+	number, err := strconv.ParseInt(port, 10, 32)
+	if err != nil {
+		return err
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: options.Node}}
+	if err := api.Create(ctx, node); err != nil {
+		return err
+	}
+	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: host}}
+	node.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(number)
+	if err := api.Status().Update(ctx, node); err != nil {
+		return err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: options.Namespace}}
+	if err := api.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	spec := corev1.PodSpec{NodeName: options.Node, Containers: []corev1.Container{{Name: "manager", Image: "pulumi-controller"}}}
+	selected := map[string]string{"app": "pulumi-controller"}
+	labels := map[string]string{"app.kubernetes.io/component": "pulumi-controller", "app.kubernetes.io/part-of": "flux"}
+	deployment := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: options.Namespace, Name: "pulumi-controller", Labels: labels},
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: selected},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: selected}, Spec: spec},
+		},
+	}
+	if err := api.Create(ctx, deployment); err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	return api.Create(ctx, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: options.Namespace, Name: options.Pod, Labels: selected}, Spec: spec,
+	})
+}
+
+// serve answers as a kubelet does: GET /containerLogs/NAMESPACE/POD/CONTAINER.
+func serve(options Options) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/containerLogs/"+options.Namespace+"/"+options.Pod+"/manager") {
+			http.NotFound(w, r)
+			return
+		}
+		follow := r.URL.Query().Get("follow") == "true"
+		for sent := 0; ; {
+			log, err := options.Log()
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			if _, err := w.Write(log[min(sent, len(log)):]); err != nil {
+				return
+			}
+			sent = len(log)
+			if !follow {
+				return
+			}
+			if flusher, ok := w.(http.Flusher); ok {
+				flusher.Flush()
+			}
+			select {
+			case <-r.Context().Done():
+				return
+			case <-time.After(50 * time.Millisecond): // as a kubelet polls the file
+			}
+		}
+	})
+}
