@@ -17,6 +17,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
@@ -66,8 +67,14 @@ func Connect(flags genericclioptions.RESTClientGetter) (client.WithWatch, error)
 // project. Any other error it returns as it is.
 func Explain(err error) error {
 	var unknown *meta.NoKindMatchError
-	if errors.As(err, &unknown) && unknown.GroupKind.Group == v1.GroupVersion.Group {
-		return fmt.Errorf("%w: pulumi-controller is not installed in this cluster, see `flux pulumi install`", err)
+	var unserved *apiutil.ErrResourceDiscoveryFailed
+	isUnknown := errors.As(err, &unknown) && unknown.GroupKind.Group == v1.GroupVersion.Group
+	if errors.As(err, &unserved) {
+		ours := meta.IsNoMatchError((*unserved)[v1.GroupVersion])
+		isUnknown = isUnknown || ours
+	}
+	if isUnknown {
+		return fmt.Errorf("no matches for kinds of %s: pulumi-controller is not installed in this cluster, see `flux pulumi install`", v1.GroupVersion)
 	}
 	return err
 }

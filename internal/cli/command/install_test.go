@@ -73,7 +73,10 @@ func (w *world) deployAsIfByKubernetes() {
 			}
 			deployment.Status = appsv1.DeploymentStatus{
 				ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
-				Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}},
+				Conditions: []appsv1.DeploymentCondition{
+					{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue},
+					{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"},
+				},
 			}
 			if err := w.api.Status().Update(ctx, deployment); err != nil && ctx.Err() == nil {
 				w.t.Error(err)

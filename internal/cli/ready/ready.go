@@ -30,10 +30,14 @@ func Suspended(object *unstructured.Unstructured) bool {
 	return suspended
 }
 
-// Message is that of the Ready condition.
+// Message is that of the Ready condition. What has other conditions, as a Deployment,
+// is read as kstatus does.
 func Message(object *unstructured.Unstructured) string {
 	if ready := readyCondition(object); ready != nil {
 		return ready.Message
+	}
+	if result, err := status.Compute(object); err == nil && len(rows.Conditions(object)) > 0 && result.Message != "" {
+		return result.Message
 	}
 	return "waiting to be reconciled"
 }
