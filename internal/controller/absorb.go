@@ -45,7 +45,7 @@ func absorb(stack *v1.Stack, result *run.Result) {
 		reason = v1.CancelRequestedReason
 	}
 	countAnew(stack, record)
-	stack.Status.History.Upsert(record.Digest, result.EndedAt, result.EndedAt.Sub(result.StartedAt).Round(time.Millisecond), reason, historyMetadata(record))
+	stack.Status.History.Upsert(record.Digest, result.EndedAt, result.EndedAt.Sub(result.StartedAt).Round(time.Millisecond), reason, historyMetadata(record, result))
 	if result.Outcome == run.Succeeded {
 		absorbSuccess(stack, record, result)
 		return
@@ -325,8 +325,15 @@ func total(c run.Changes) int {
 	return c.Created + c.Updated + c.Replaced + c.Same
 }
 
-func historyMetadata(record *v1.RunStatus) map[string]string {
+func historyMetadata(record *v1.RunStatus, result *run.Result) map[string]string {
 	metadata := map[string]string{"operation": string(record.Operation)}
+	counted := changesCounted(result.Changes)
+	if record.Operation == v1.OperationPreview {
+		counted = previewCounted(result.Changes)
+	}
+	if result.Changes != (run.Changes{}) {
+		metadata["changes"] = list(counted)
+	}
 	if record.Revision != "" {
 		metadata["revision"] = record.Revision
 	}

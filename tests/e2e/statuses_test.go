@@ -146,7 +146,7 @@ func kstatusFaults(stack *v1.Stack) []string {
 	switch {
 	case !stack.DeletionTimestamp.IsZero():
 		expected = status.TerminatingStatus
-	case observed && conditions.IsTrue(stack, meta.ReadyCondition) && stack.Status.Run == nil:
+	case observed && conditions.IsTrue(stack, meta.ReadyCondition) && (stack.Status.Run == nil || stack.Status.Run.PreviewRequest != ""):
 		expected = status.CurrentStatus
 	case observed && conditions.IsStalled(stack) && conditions.IsFalse(stack, meta.ReadyCondition):
 		expected = status.FailedStatus

@@ -82,17 +82,22 @@ func newRoot(s *session) *cobra.Command {
 	root.SetErr(s.Err)
 	s.addFlags(root)
 	root.AddCommand(
+		newCancel(s),
 		newCheck(s),
 		newCreate(s),
 		newEvents(s),
 		newExport(s),
 		newGet(s),
+		newHistory(s),
 		newInstall(s),
 		newLogs(s),
+		newOutputs(s),
+		newPreview(s),
 		newReconcile(s),
 		newResume(s),
 		newSuspend(s),
 		newTrace(s),
+		newTree(s),
 		newVersion(s),
 	)
 	return root

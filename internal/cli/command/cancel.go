@@ -1,0 +1,74 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+func newCancel(s *session) *cobra.Command {
+	var now bool
+	cmd := newStackCommand(s, "Cancel the run in flight of a Stack, and wait for its end",
+		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
+			return s.cancel(ctx, api, stack, now)
+		})
+	cmd.Long = `Cancels the run in flight: what Pulumi has begun is finished and recorded, and nothing else is begun. With --now what
+is in flight is not waited for; the Stack is then recovered from it. The run is not begun again before a new revision, an
+edit, or a reconcile request.`
+	cmd.Example = `  # Cancel a run
+  flux pulumi cancel stack network
+
+  # Do not wait for what is in flight
+  flux pulumi cancel stack network --now
+
+  # Begin it again
+  flux pulumi reconcile stack network`
+	cmd.Flags().BoolVar(&now, "now", false, "do not wait for the operations in flight")
+	return newGroup("cancel", "Cancel a run in flight", cmd)
+}
+
+func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.Stack, now bool) error {
+	running := stack.Status.Run
+	if running == nil {
+		return fmt.Errorf("no run of Stack %s is in flight", stack.Name)
+	}
+	if running.Operation == v1.OperationOutputs {
+		return fmt.Errorf("run %s of Stack %s only reads its outputs, and is not cancelled", running.ID, stack.Name)
+	}
+	annotation := v1.CancelRunAnnotation
+	if now {
+		annotation = v1.CancelRunNowAnnotation
+	}
+	if err := s.annotateStack(ctx, api, stack, annotation, running.ID); err != nil {
+		return err
+	}
+	s.Waitingf("waiting for the end of run %s (%s)", running.ID, running.Operation)
+	object, err := s.await(ctx, api, stackTarget(stack), func(object *unstructured.Unstructured) (bool, error) {
+		id, _, err := unstructured.NestedString(object.Object, "status", "run", "id")
+		return id != running.ID, err
+	})
+	if err != nil {
+		return err
+	}
+	last, _, _ := unstructured.NestedString(object.Object, "status", "lastUpdate", "name")
+	state, _, _ := unstructured.NestedString(object.Object, "status", "lastUpdate", "state")
+	cancelled, _, _ := unstructured.NestedString(object.Object, "status", "cancelledRun", "id")
+	switch {
+	case cancelled == running.ID:
+		message, _, _ := unstructured.NestedString(object.Object, "status", "cancelledRun", "message")
+		s.Successf("%s", message)
+	case last == running.ID && state == string(v1.UpdateSucceeded):
+		s.Successf("run %s had succeeded before it could be cancelled", running.ID)
+	default:
+		s.Successf("run %s has ended", running.ID)
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+)
+
+func newHistory(s *session) *cobra.Command {
+	var output string
+	cmd := newStackCommand(s, "Show the last runs of a Stack",
+		func(_ context.Context, _ client.WithWatch, stack *v1.Stack) error { return s.history(stack, output) })
+	cmd.Long = `Shows the last runs of a Stack, newest first. Runs of the same inputs that ended in the same way are one line.`
+	cmd.Flags().StringVarP(&output, "output", "o", "", "print the history as json or yaml")
+	return newGroup("history", "Show what was run", cmd)
+}
+
+func (s *session) history(stack *v1.Stack, output string) error {
+	if output != "" {
+		return printValue(s.Out, output, stack.Status.History)
+	}
+	if len(stack.Status.History) == 0 {
+		return fmt.Errorf("no run of Stack %s has ended yet", stack.Name)
+	}
+	var lines [][]string
+	for _, one := range stack.Status.History {
+		lines = append(lines, []string{
+			table.Shorten(one.Metadata["revision"]), one.Metadata["operation"], one.LastReconciledStatus,
+			duration.HumanDuration(s.Now().Sub(one.LastReconciled.Time)) + " ago",
+			one.LastReconciledDuration.Round(100 * time.Millisecond).String(), strconv.FormatInt(one.TotalReconciliations, 10), one.Metadata["changes"],
+		})
+	}
+	table.Print(s.Out, []string{"REVISION", "OPERATION", "RESULT", "LAST", "DURATION", "RUNS", "CHANGES"}, lines)
+	return nil
+}

@@ -1,0 +1,112 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+)
+
+func newOutputs(s *session) *cobra.Command {
+	var output string
+	var secrets bool
+	cmd := newStackCommand(s, "Show the outputs of a Stack",
+		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
+			return s.outputs(ctx, api, stack, output, secrets)
+		})
+	cmd.Long = `Shows the outputs of the last update. Secret ones show as [secret]: with --show-secrets they are read from the Secret
+of spec.writeOutputsToSecret, for those who may read it.`
+	cmd.Flags().StringVarP(&output, "output", "o", "", "print the outputs as json or yaml")
+	cmd.Flags().BoolVar(&secrets, "show-secrets", false, "show secret outputs in plain")
+	return newGroup("outputs", "Show the outputs of a Stack", cmd)
+}
+
+func (s *session) outputs(ctx context.Context, api client.Reader, stack *v1.Stack, output string, secrets bool) error {
+	if output != "" {
+		if err := checkOutput(output, "json", "yaml"); err != nil {
+			return err
+		}
+	}
+	shown := map[string]json.RawMessage{}
+	for name, value := range stack.Status.Outputs {
+		shown[name] = value.Raw
+	}
+	if secrets {
+		plain, err := plainOutputs(ctx, api, stack)
+		if err != nil {
+			return err
+		}
+		for name, value := range plain {
+			shown[name] = asJSON(value)
+		}
+	}
+	if output != "" {
+		return printValue(s.Out, output, shown)
+	}
+	if len(shown) == 0 {
+		return fmt.Errorf("no outputs of Stack %s are known", stack.Name)
+	}
+	var lines [][]string
+	for _, name := range slices.Sorted(maps.Keys(shown)) {
+		lines = append(lines, []string{name, plainText(shown[name])})
+	}
+	table.Print(s.Out, []string{"NAME", "VALUE"}, lines)
+	return nil
+}
+
+// plainOutputs reads the Secret that the controller writes outputs to, with the rights
+// of the person.
+func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[string][]byte, error) {
+	told := stack.Status.OutputsSecret
+	if told == nil {
+		return nil, errors.New("secret outputs are only in the Secret of spec.writeOutputsToSecret, which the Stack does not have")
+	}
+	secret := &corev1.Secret{}
+	err := api.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: told.Name}, secret)
+	switch {
+	case apierrors.IsForbidden(err):
+		return nil, fmt.Errorf("you may not read Secret %s/%s, which has the secret outputs: %w", stack.Namespace, told.Name, err)
+	case apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("the Secret %s/%s that is to have the secret outputs does not exist", stack.Namespace, told.Name)
+	case err != nil:
+		return nil, fmt.Errorf("reading Secret %s/%s: %w", stack.Namespace, told.Name, err)
+	case !metav1.IsControlledBy(secret, stack):
+		return nil, fmt.Errorf("the Secret %s/%s does not belong to Stack %s", stack.Namespace, told.Name, stack.Name)
+	}
+	return secret.Data, nil
+}
+
+// asJSON is a value of the Secret as JSON: a text is written without its quotes there.
+func asJSON(value []byte) json.RawMessage {
+	if trimmed := string(value); json.Valid(value) && len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
+		return value
+	}
+	text, err := json.Marshal(string(value))
+	if err != nil {
+		return json.RawMessage(`""`) // a string always can be
+	}
+	return text
+}
+
+// plainText shows a text without quotes, and all else as JSON.
+func plainText(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
+}

@@ -1,0 +1,131 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// exitPreviewFailed is the exit code of a preview that could not be had, as of flux diff:
+// 1 says that there are changes.
+const exitPreviewFailed = 2
+
+func newPreview(s *session) *cobra.Command {
+	cmd := newStackCommand(s, "Show what an update of a Stack would change", s.previewOf)
+	cmd.Long = `Has the controller preview an update with the current source and inputs, and shows what it would do to each resource.
+Nothing is changed. The exit code is 0 where there is nothing to change, 1 where there is, and above 1 for an error.`
+	cmd.Example = `  # Preview an update
+  flux pulumi preview stack network`
+	preview := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		err := preview(cmd, args)
+		var exit *exitError
+		if err == nil || errors.As(err, &exit) {
+			return err
+		}
+		return &exitError{Code: exitPreviewFailed, Err: err}
+	}
+	return newGroup("preview", "Show what would be changed", cmd)
+}
+
+func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
+	if stack.Spec.Suspend {
+		return errSuspended
+	}
+	request := s.Now().Format(time.RFC3339Nano)
+	if err := s.annotateStack(ctx, api, stack, v1.PreviewRequestAnnotation, request); err != nil {
+		return err
+	}
+	s.Waitingf("waiting for the preview")
+	object, err := s.await(ctx, api, stackTarget(stack), func(object *unstructured.Unstructured) (bool, error) {
+		answered, _, err := unstructured.NestedString(object.Object, "status", "preview", "request")
+		if err != nil || answered != request {
+			return false, err
+		}
+		ended, _, err := unstructured.NestedString(object.Object, "status", "preview", "endedAt")
+		return ended != "", err
+	})
+	if err != nil {
+		return err
+	}
+	done := &v1.Stack{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, done); err != nil {
+		return fmt.Errorf("reading Stack %s: %w", stack.Name, err)
+	}
+	return s.showPreview(ctx, api, done)
+}
+
+func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.Stack) error {
+	told := stack.Status.Preview
+	if told.State != v1.UpdateSucceeded {
+		return fmt.Errorf("preview failed: %s", told.Message)
+	}
+	if told.Message != "" {
+		return errors.New(told.Message)
+	}
+	data, err := ownedData(ctx, api, stack, told.ConfigMap, inventory.StepsKey, told.Digest)
+	if err != nil {
+		return err
+	}
+	steps, err := inventory.DecodeSteps(data)
+	if err != nil {
+		return err
+	}
+	for _, step := range steps.Steps {
+		if _, err := fmt.Fprintln(s.Out, "► "+stepLine(step)); err != nil {
+			return err
+		}
+		for _, path := range step.Paths {
+			if _, err := fmt.Fprintln(s.Out, "    "+path); err != nil {
+				return err
+			}
+		}
+	}
+	if steps.LeftOut > 0 {
+		s.Warningf("%d more are left out", steps.LeftOut)
+	}
+	if len(steps.Steps)+steps.LeftOut == 0 {
+		s.Successf("no changes at revision %s", told.Revision)
+		return nil
+	}
+	return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", told.Revision, countsOf(told.ResourceChanges))}
+}
+
+// stepLine tells of a step in the words of flux diff.
+func stepLine(step run.Step) string {
+	word, ok := map[string]string{
+		"create": "created", "import": "imported", "update": "drifted", "replace": "replaced", "delete": "deleted", "read": "read",
+		"drift": "drifted (behind Pulumi's back)",
+	}[step.Op]
+	if !ok {
+		word = step.Op
+	}
+	return fmt.Sprintf("%s %s %s", step.Type, inventory.Name(step.URN), word)
+}
+
+func countsOf(changes v1.ResourceChanges) string {
+	var parts []string
+	for _, part := range []struct {
+		count int32
+		what  string
+	}{{changes.Created, "to create"}, {changes.Updated, "to update"}, {changes.Replaced, "to replace"}, {changes.Deleted, "to delete"}, {changes.Same, "unchanged"}} {
+		if part.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.count, part.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

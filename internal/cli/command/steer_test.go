@@ -1,0 +1,149 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+func (w *world) network() *v1.Stack {
+	w.t.Helper()
+	stack := &v1.Stack{}
+	NewWithT(w.t).Expect(w.api.Get(w.t.Context(), types.NamespacedName{Namespace: w.namespace, Name: "network"}, stack)).To(Succeed())
+	return stack
+}
+
+// keep makes a ConfigMap of the Stack, as the controller does.
+func (w *world) keep(name, key string, data []byte) {
+	w.t.Helper()
+	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}, BinaryData: map[string][]byte{key: data}}
+	NewWithT(w.t).Expect(w.api.Create(w.t.Context(), kept)).To(Succeed())
+	w.t.Cleanup(func() { _ = w.api.Delete(context.Background(), kept) })
+}
+
+func (w *world) status(change func(*v1.StackStatus)) {
+	w.t.Helper()
+	stack := w.network()
+	before := stack.DeepCopy()
+	change(&stack.Status)
+	NewWithT(w.t).Expect(w.api.Status().Patch(w.t.Context(), stack, client.MergeFrom(before))).To(Succeed())
+}
+
+func TestTree(t *testing.T) {
+	w := newWorld(t, "tree")
+	w.apply("steered")
+	w.golden("tree_unknown", "tree stack network", "tree stack absent", "tree stack")
+	service := "urn:pulumi:dev::network::lab:index:Service::web"
+	data, list, err := inventory.Encode(inventory.List{Resources: []run.Resource{
+		{URN: service, Type: "lab:index:Service"},
+		{URN: "urn:pulumi:dev::network::lab:index:Service$lab:index:Thing::a", Type: "lab:index:Thing", ID: "thing-1", Parent: service, Protected: true},
+		{URN: "urn:pulumi:dev::network::lab:index:Service$lab:index:Thing::b", Type: "lab:index:Thing", ID: "thing-2", Parent: service},
+		{URN: "urn:pulumi:dev::network::lab:index:Thing::c", Type: "lab:index:Thing", ID: "thing-3", External: true},
+	}})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	w.status(func(s *v1.StackStatus) {
+		s.Inventory = &v1.InventoryStatus{ConfigMap: "network-inventory", Digest: inventory.Digest(data), Count: int32(list.Count())}
+	})
+	w.golden("tree_gone", "tree stack network")
+	w.keep("network-inventory", inventory.Key, data)
+	w.golden("tree", "tree stack network", "tree stack network -o json", "tree stack network -o yaml", "tree stack network -o dot")
+	w.status(func(s *v1.StackStatus) { s.Inventory.Digest = "sha256:another" })
+	w.golden("tree_changed", "tree stack network")
+}
+
+func TestOutputsAndHistory(t *testing.T) {
+	w := newWorld(t, "outputs")
+	w.apply("steered")
+	w.golden("outputs", "outputs stack network", "outputs stack network -o json", "outputs stack network --show-secrets", "outputs stack idle",
+		"history stack network", "history stack idle")
+	w.status(func(s *v1.StackStatus) { s.OutputsSecret = &v1.OutputsSecretStatus{Name: "out", Digest: "sha256:x"} })
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "out"}, Data: map[string][]byte{"password": []byte("hunter2"), "ports": []byte("[80,443]")}}
+	g := NewWithT(t)
+	g.Expect(controllerutil.SetControllerReference(w.network(), secret, w.api.Scheme())).To(Succeed())
+	g.Expect(w.api.Create(t.Context(), secret)).To(Succeed())
+	w.golden("outputs_secret", "outputs stack network --show-secrets -o json", "outputs stack network")
+}
+
+func TestCancelRefuses(t *testing.T) {
+	w := newWorld(t, "cancel-refuses")
+	w.apply("steered")
+	w.golden("cancel_refuses", "cancel stack network", "cancel stack network --now", "cancel stack absent", "cancel stack")
+}
+
+// answerTo plays the controller: it changes the status as soon as the Stack has the annotation.
+func (w *world) answerTo(annotation string, change func(value string, s *v1.StackStatus)) {
+	go func() {
+		for w.t.Context().Err() == nil {
+			stack := &v1.Stack{}
+			_ = w.api.Get(w.t.Context(), types.NamespacedName{Namespace: w.namespace, Name: "network"}, stack)
+			if value, ok := stack.Annotations[annotation]; ok {
+				before := stack.DeepCopy()
+				change(value, &stack.Status)
+				_ = w.api.Status().Patch(w.t.Context(), stack, client.MergeFrom(before))
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+}
+
+func TestCancel(t *testing.T) {
+	w := newWorld(t, "cancel")
+	w.apply("steered")
+	w.status(func(s *v1.StackStatus) {
+		s.Run = &v1.RunStatus{ID: "run-1", Operation: v1.OperationUpdate, Generation: 1, Holder: v1.RunHolder{Host: "a", Instance: "b"}, StartedAt: metav1.Time{Time: now}}
+	})
+	w.answerTo(v1.CancelRunNowAnnotation, func(id string, s *v1.StackStatus) {
+		s.Run = nil
+		s.CancelledRun = &v1.CancelledRun{ID: id, Operation: v1.OperationUpdate, Generation: 1, Message: "Update was cancelled on request"}
+	})
+	w.golden("cancel", "cancel stack network --now")
+}
+
+func TestPreview(t *testing.T) {
+	data, err := inventory.EncodeSteps(inventory.Steps{Steps: []run.Step{
+		{Op: "create", URN: "urn:pulumi:dev::network::lab:index:Thing::a", Type: "lab:index:Thing"},
+		{Op: "update", URN: "urn:pulumi:dev::network::lab:index:Thing::b", Type: "lab:index:Thing", Paths: []string{"value"}},
+	}})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	none, err := inventory.EncodeSteps(inventory.Steps{})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	for name, test := range map[string]struct {
+		data []byte
+		told v1.PreviewStatus
+	}{
+		"changes": {data, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Created: 1, Updated: 1, Same: 3}}},
+		"none":    {none, v1.PreviewStatus{State: v1.UpdateSucceeded}},
+		"failed":  {none, v1.PreviewStatus{State: v1.UpdateFailed, Message: "the program has a fault"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "preview-"+name)
+			w.apply("steered")
+			w.keep("network-preview", inventory.StepsKey, test.data)
+			w.answerTo(v1.PreviewRequestAnnotation, func(request string, s *v1.StackStatus) {
+				told := test.told
+				told.Request, told.Revision, told.EndedAt = request, "3@sha256:abc", &metav1.Time{Time: now}
+				told.ConfigMap, told.Digest = "network-preview", inventory.Digest(test.data)
+				s.Preview = &told
+			})
+			w.golden("preview_"+name, "preview stack network")
+		})
+	}
+	w := newWorld(t, "preview-refuses")
+	w.apply("steered")
+	w.golden("preview_refuses", "preview stack idle", "preview stack absent")
+}

@@ -1,0 +1,137 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+func newTree(s *session) *cobra.Command {
+	var output string
+	cmd := newStackCommand(s, "Show the resources that a Stack manages, by their parents",
+		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
+			return s.tree(ctx, api, stack, output)
+		})
+	cmd.Example = `  # Show the resources of a Stack
+  flux pulumi tree stack network
+
+  # Print them as JSON
+  flux pulumi tree stack network -o json`
+	cmd.Flags().StringVarP(&output, "output", "o", "", "print the tree as json or yaml")
+	return newGroup("tree", "Show what a Stack manages", cmd)
+}
+
+func (s *session) tree(ctx context.Context, api client.Reader, stack *v1.Stack, output string) error {
+	if output != "" {
+		if err := checkOutput(output, "json", "yaml"); err != nil {
+			return err
+		}
+	}
+	told := stack.Status.Inventory
+	if told == nil || told.ConfigMap == "" {
+		if told != nil && told.Message != "" {
+			return fmt.Errorf("%s", told.Message)
+		}
+		return fmt.Errorf("the resources of Stack %s are not known yet: the next run tells of them, see `flux pulumi reconcile stack %s`", stack.Name, stack.Name)
+	}
+	data, err := ownedData(ctx, api, stack, told.ConfigMap, inventory.Key, told.Digest)
+	if err != nil {
+		return err
+	}
+	list, err := inventory.Decode(data)
+	if err != nil {
+		return err
+	}
+	if told.Message != "" {
+		s.Warningf("%s", told.Message)
+	}
+	root := treeOf(stack, list.Resources)
+	if output != "" {
+		return printValue(s.Out, output, root)
+	}
+	var text strings.Builder
+	text.WriteString(root.line(s) + "\n")
+	root.print(s, &text, "")
+	_, err = fmt.Fprint(s.Out, text.String())
+	return err
+}
+
+// ownedData reads what the controller keeps in a ConfigMap of the Stack.
+func ownedData(ctx context.Context, api client.Reader, stack *v1.Stack, name, key, digest string) ([]byte, error) {
+	kept := &corev1.ConfigMap{}
+	err := api.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}, kept)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("the ConfigMap %s/%s is gone, and comes back with the next run: flux pulumi reconcile stack %s", stack.Namespace, name, stack.Name)
+	case err != nil:
+		return nil, fmt.Errorf("reading ConfigMap %s/%s: %w", stack.Namespace, name, err)
+	case inventory.Digest(kept.BinaryData[key]) != digest:
+		return nil, fmt.Errorf("the ConfigMap %s/%s is not what the controller has written, or is just being written: try again", stack.Namespace, name)
+	}
+	return kept.BinaryData[key], nil
+}
+
+// node is a resource and what belongs to it.
+type node struct {
+	Resource  string  `json:"resource"`
+	URN       string  `json:"urn,omitempty"`
+	ID        string  `json:"id,omitempty"`
+	Protected bool    `json:"protect,omitempty"`
+	External  bool    `json:"external,omitempty"`
+	Children  []*node `json:"resources,omitempty"`
+}
+
+// treeOf puts each resource below its parent, and below the Stack where that is not
+// there.
+func treeOf(stack *v1.Stack, resources []run.Resource) *node {
+	root := &node{Resource: fmt.Sprintf("Stack/%s/%s", stack.Namespace, stack.Name)}
+	byURN := make(map[string]*node, len(resources))
+	for _, one := range resources {
+		byURN[one.URN] = &node{Resource: one.Type + " " + inventory.Name(one.URN), URN: one.URN, ID: one.ID, Protected: one.Protected, External: one.External}
+	}
+	for _, one := range resources {
+		parent, ok := byURN[one.Parent]
+		if !ok || one.Parent == one.URN {
+			parent = root
+		}
+		parent.Children = append(parent.Children, byURN[one.URN])
+	}
+	return root
+}
+
+func (n *node) line(s *session) string {
+	line := n.Resource
+	if n.ID != "" {
+		line += " " + s.paint.Faint(n.ID)
+	}
+	if n.Protected {
+		line += " (protected)"
+	}
+	if n.External {
+		line += " (only read)"
+	}
+	return line
+}
+
+func (n *node) print(s *session, text *strings.Builder, indent string) {
+	for i, child := range n.Children {
+		branch, below := "├── ", "│   "
+		if i == len(n.Children)-1 {
+			branch, below = "└── ", "    "
+		}
+		text.WriteString(indent + branch + child.line(s) + "\n")
+		child.print(s, text, indent+below)
+	}
+}
