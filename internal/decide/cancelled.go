@@ -14,7 +14,7 @@ import (
 // retry interval, and not at a resync. Other inputs are another thing to do, and so is
 // an edit, with which nothing is observed to be cancelled. What is in flight in the
 // state after an update that was cancelled is settled before, as after any.
-func cancelled(operations ...run.Operation) rule {
+func cancelled(operations ...run.Operation) func(Observation) (Decision, bool) {
 	return func(o Observation) (Decision, bool) {
 		last := o.Cancelled
 		switch {

@@ -71,69 +71,77 @@ type Decision struct {
 	After time.Duration
 }
 
-// rule returns a decision, or false to leave it to the next rule.
-type rule func(Observation) (Decision, bool)
+// rule decides, or returns false to leave it to the next rule.
+type rule struct {
+	// about is what the rule looks at, and found what it sees, for a person.
+	about  string
+	found  func(Observation) string
+	decide func(Observation) (Decision, bool)
+}
 
 // Next decides.
 func Next(o Observation) Decision { return lookBetween(o, next(o)) }
 
 func next(o Observation) Decision {
-	rules := forUpdate()
-	if o.Deleting {
-		rules = forDeletion()
-	}
-	for _, r := range rules {
-		if d, ok := r(o); ok {
+	for _, r := range rules(o) {
+		if d, ok := r.decide(o); ok {
 			return d
 		}
 	}
 	return Decision{Action: InSync, After: untilResync(o)}
 }
 
+func rules(o Observation) []rule {
+	if o.Deleting {
+		return forDeletion()
+	}
+	return forUpdate()
+}
+
 // forUpdate lists the rules for a Stack that is to be.
 func forUpdate() []rule {
 	rules := append([]rule{
-		runRecorded,                        // one run at a time, and its result is absorbed before anything else
-		suspended,                          // no new run
-		cancelled(run.Recover),             // a person wants none of it
-		recoverable,                        // what an interrupted run left behind, though there is nothing to run
-		fault,                              // not allowed to, or not possible, before somebody edits something
-		dependencies,                       // other Stacks come first
-		problem,                            // nothing to run
-		recovery,                           // first of all, what an interrupted run left behind
-		cancelled(run.Update, run.Preview), // a person wants no more of the same
+		{"run in flight", foundRun, runRecorded},                              // one run at a time, and its result is absorbed before anything else
+		{"suspension", foundSuspended, suspended},                             // no new run
+		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},        // a person wants none of it
+		{"recovery without a program", foundInterrupted, recoverable},         // what an interrupted run left behind, though there is nothing to run
+		{"faults that only an edit mends", foundProblem, fault},               // not allowed to, or not possible, before somebody edits something
+		{"dependencies", foundDependencies, dependencies},                     // other Stacks come first
+		{"what a run needs", foundProblem, problem},                           // nothing to run
+		{"interrupted runs", foundInterrupted, recovery},                      // first of all, what an interrupted run left behind
+		{"cancelled run", foundCancelled, cancelled(run.Update, run.Preview)}, // a person wants no more of the same
 	}, forRun()...)
-	return append(rules, outputs) // those of the last update, with nothing more to be run
+	return append(rules, rule{"Secret with the outputs", foundOutputs, outputs}) // those of the last update, with nothing more to be run
 }
 
 // forRun lists the rules on whether the program is to be run.
 func forRun() []rule {
 	return []rule{
-		requested,     // somebody asks
-		takenOver,     // another controller has applied the inputs
-		changedInputs, // never run, or with other inputs
-		recovered,     // what was interrupted is run again, but not at once time after time
-		failedBefore,  // the same again, but not at once
-		resync,        // nothing new, but the interval has passed
+		{"requests", foundRequests, requested},                             // somebody asks
+		{"what another controller has applied", foundElsewhere, takenOver}, // another controller has applied the inputs
+		{"inputs", foundInputs, changedInputs},                             // never run, or with other inputs
+		{"recovery before", foundLast, recovered},                          // what was interrupted is run again, but not at once time after time
+		{"last run", foundLast, failedBefore},                              // the same again, but not at once
+		{"resync", foundResync, resync},                                    // nothing new, but the interval has passed
 	}
 }
 
 // forDeletion lists the rules for a Stack that is to go.
 func forDeletion() []rule {
 	return []rule{
-		runRecorded,            // a run in flight is not cut
-		nothingToUndo,          // never ran, or nothing is to be run any more
-		cancelled(run.Recover), // a person wants none of it
-		leave,                  // everything where it is, once it is known what an interrupted run left behind
-		destroyed,              // which needs nothing more, even if what it needed is gone by now
-		problem,                // what the destroy needs is missing
-		recovery,               // or the destroy would miss what nobody knows of
-		cancelled(run.Destroy), // a person wants no more of it
-		dependents,             // which may use what is to be destroyed
-		unfound,                // or a destroy that nobody saw the end of could not be told from one that found nothing
-		failedDestroy,          // the same again, but not at once
-		destroyAgain,           // after a recovery, but not at once time after time
-		destroy,
+		{"run in flight", foundRun, runRecorded},                        // a run in flight is not cut
+		{"whether there is anything to undo", foundHeld, nothingToUndo}, // never ran, or nothing is to be run any more
+		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},  // a person wants none of it
+		{"destroyOnFinalize", foundDestroy, leave},                      // everything where it is, once it is known what an interrupted run left behind
+		{"whether it is destroyed", foundLast, destroyed},               // which needs nothing more, even if what it needed is gone by now
+		{"what a run needs", foundProblem, problem},                     // what the destroy needs is missing
+		{"interrupted runs", foundInterrupted, recovery},                // or the destroy would miss what nobody knows of
+		{"cancelled destroy", foundCancelled, cancelled(run.Destroy)},   // a person wants no more of it
+		{"dependents", foundDependents, dependents},                     // which may use what is to be destroyed
+		{"whether the stack was found", foundUnfound, unfound},          // or a destroy that nobody saw the end of could not be told from one that found nothing
+		{"last destroy", foundLast, failedDestroy},                      // the same again, but not at once
+		{"recovery before", foundLast, destroyAgain},                    // after a recovery, but not at once time after time
+		{"destroy", foundDestroy, destroy},
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // The rules on what has to come first: of two Stacks the one that the other
@@ -50,8 +52,11 @@ func wantsRun(o Observation) bool {
 	if o.Problem != nil {
 		return true
 	}
+	if _, held := cancelled(run.Update, run.Preview)(o); held {
+		return false
+	}
 	for _, r := range forRun() {
-		if d, ok := r(o); ok {
+		if d, ok := r.decide(o); ok {
 			return d.Action == Start
 		}
 	}

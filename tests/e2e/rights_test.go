@@ -83,8 +83,8 @@ func TestWhoMakesWhatAStackOwnsNeedsARightOnItsFinalizers(t *testing.T) {
 	u.Eventually(make).Should(Succeed())
 }
 
-// liveOnARepository has a Stack come up from a private git repository, follow it, and go, with a service account and with
-// its outputs in a Secret.
+// liveOnARepository has a Stack come up from a private git repository, follow it, and go, with a service account, with its
+// outputs in a Secret and with its resources in a ConfigMap.
 func (t *tenant) liveOnARepository() {
 	t.test.Helper()
 	repo, first := t.repository(project("lab", oneThing("one")))
@@ -102,6 +102,8 @@ func (t *tenant) liveOnARepository() {
 	edit(t, secret, func(s *corev1.Secret) { s.Data["accessToken"] = []byte("another-password") })
 	t.awaitReady(stack, atRevision(revisionOf(second)))
 	t.outputs("outputs", map[string]string{"value": "two"})
+	other := t.commitTo(repo, project("lab", twoThings("x", "z"))) // another list of resources, which is written to its ConfigMap
+	t.awaitReady(stack, atRevision(revisionOf(other)))
 	t.delete(stack)
 	t.awaitGone(stack)
 	t.awaitGone(t.keptRepository())

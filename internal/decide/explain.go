@@ -1,0 +1,150 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// Check is one rule, and what it says of an Observation.
+type Check struct {
+	// About is what the rule looks at, and Found what it sees there.
+	About, Found string
+	// Decided: it is this rule that decides. Those before it have left it to the next,
+	// and those after it were not asked.
+	Decided bool
+}
+
+// Explain tells what Next decides and why: each rule that was asked, in order, with
+// what it found. It asks the rules of Next themselves.
+func Explain(o Observation) (Decision, []Check) {
+	var checks []Check
+	for _, r := range rules(o) {
+		d, decided := r.decide(o)
+		checks = append(checks, Check{About: r.about, Found: r.found(o), Decided: decided})
+		if decided {
+			return lookBetween(o, d), checks
+		}
+	}
+	return Next(o), checks
+}
+
+func foundRun(o Observation) string {
+	if o.Run == nil {
+		return "none"
+	}
+	return fmt.Sprintf("one since %s, which is %s and held %s", stamp(o.Run.StartedAt), o.Run.Phase, o.Run.Holder)
+}
+
+func foundSuspended(o Observation) string { return whether(o.Suspended, "suspended", "not suspended") }
+
+func foundCancelled(o Observation) string {
+	if o.Cancelled == nil {
+		return "none was cancelled with this spec"
+	}
+	return fmt.Sprintf("the last %s was cancelled, of %s inputs", o.Cancelled.Operation, whether(o.Cancelled.Digest == o.Digest, "the same", "other"))
+}
+
+func foundProblem(o Observation) string {
+	if o.Problem == nil {
+		return "all is there"
+	}
+	return fmt.Sprintf("%s: %s", o.Problem.Reason, o.Problem.Message)
+}
+
+func foundInterrupted(o Observation) string {
+	switch {
+	case o.Interrupted:
+		return "one that is to be recovered from"
+	case len(o.UnknownCreates) > 0:
+		return "it is not known whether these were created: " + some(o.UnknownCreates)
+	}
+	return "none"
+}
+
+func foundDependencies(o Observation) string {
+	if len(o.Unready) == 0 {
+		return "none that is not ready"
+	}
+	return "not ready: " + some(o.Unready)
+}
+
+func foundDependents(o Observation) string { return cmp.Or(some(o.Dependents), "none") }
+
+func foundRequests(o Observation) string {
+	switch {
+	case o.Requested:
+		return "one that was not answered"
+	case o.Owed:
+		return "one that was answered and could not begin"
+	}
+	return "none"
+}
+
+func foundElsewhere(o Observation) string {
+	return whether(o.AppliedElsewhere, "the inputs as they are now", "nothing that is to be taken over")
+}
+
+func foundInputs(o Observation) string {
+	if o.Last.Digest == "" {
+		return "never run"
+	}
+	return fmt.Sprintf("%s, and those of the last run were %s", o.Digest, whether(o.Digest == o.Last.Digest, "the same", o.Last.Digest))
+}
+
+func foundLast(o Observation) string {
+	if o.Last.Operation == "" {
+		return "none"
+	}
+	ended := whether(o.Last.Succeeded, "succeeded", "failed with "+o.Last.Reason)
+	text := fmt.Sprintf("%s %s at %s", o.Last.Operation, ended, stamp(o.Last.EndedAt))
+	if !o.Last.Succeeded && o.Edited {
+		text += ", and the spec was edited since"
+	}
+	return text
+}
+
+func foundResync(o Observation) string {
+	if !o.ContinueResync {
+		return "not asked for by the spec"
+	}
+	return fmt.Sprintf("due %s after the end of the last run, at %s", o.Interval, stamp(o.Last.EndedAt.Add(o.Interval)))
+}
+
+func foundOutputs(o Observation) string {
+	switch secret := o.Outputs; {
+	case secret.Blocked != "":
+		return secret.Blocked
+	case !secret.Stale:
+		return "none, or as it should be"
+	default:
+		return cmp.Or(secret.Fault, "missing, or not as it should be")
+	}
+}
+
+func foundHeld(o Observation) string {
+	return whether(!o.Held || o.NeverRan, "no run has got as far as Pulumi", "runs may have made something")
+}
+
+func foundDestroy(o Observation) string { return whether(o.DestroyOnFinalize, "set", "not set") }
+
+func foundUnfound(o Observation) string {
+	return whether(o.Unfound, "another controller has updated it, and no run has found it yet", "it was, or is this controller's own")
+}
+
+func whether(is bool, yes, no string) string {
+	if is {
+		return yes
+	}
+	return no
+}
+
+func stamp(at time.Time) string {
+	if at.IsZero() {
+		return "an unknown time"
+	}
+	return at.UTC().Format(time.RFC3339)
+}
