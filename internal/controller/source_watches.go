@@ -40,8 +40,12 @@ func newSourceWatches(c controller.Controller, mgr ctrl.Manager, r *StackReconci
 }
 
 // ensure watches the kind. One that is no source of programs, of which Flux has
-// some, or that is not served, is left for the resolver to report.
+// some, or that is not served, is left for the resolver to report. Nil, which only
+// looks, watches none.
 func (w *sourceWatches) ensure(kind string) error {
+	if w == nil {
+		return nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.watched[kind] || !flux.IsKind(kind) {

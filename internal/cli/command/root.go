@@ -85,6 +85,7 @@ func newRoot(s *session) *cobra.Command {
 		newCancel(s),
 		newCheck(s),
 		newCreate(s),
+		newDebug(s),
 		newEvents(s),
 		newExport(s),
 		newGet(s),

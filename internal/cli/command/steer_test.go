@@ -5,6 +5,8 @@ package command
 
 import (
 	"context"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -146,4 +148,18 @@ func TestPreview(t *testing.T) {
 	w := newWorld(t, "preview-refuses")
 	w.apply("steered")
 	w.golden("preview_refuses", "preview stack idle", "preview stack absent")
+}
+
+// aDigest is that of inputs, which has the passphrase of no test in it but is long.
+var aDigest = regexp.MustCompile("sha256:[0-9a-f]{64}")
+
+func TestDebug(t *testing.T) {
+	w := newWorld(t, "debug")
+	w.apply("steered")
+	var text strings.Builder
+	for _, line := range []string{"debug stack configured", "debug stack lacking", "debug stack idle", "debug stack absent"} {
+		text.WriteString(w.run(line).transcript() + "\n")
+	}
+	NewWithT(t).Expect(text.String()).NotTo(ContainSubstring("hunter2"))
+	compare(t, "debug", aDigest.ReplaceAllString(text.String(), "sha256:..."))
 }

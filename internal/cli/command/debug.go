@@ -1,0 +1,80 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+	"github.com/flux-pulumi/pulumi-controller/internal/controller"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+)
+
+func newDebug(s *session) *cobra.Command {
+	options := controller.ExplainOptions{Now: s.Now}
+	cmd := newStackCommand(s, "Show what a run of a Stack would get, and why one is due or not",
+		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
+			return s.debug(ctx, api, stack, options)
+		})
+	cmd.Long = `Shows the config and the environment that a run of a Stack would get, with secrets hidden, and where each value comes from;
+and what is decided next, by the controller's own rules, with what each rule found. It looks with your rights, and tells
+what you may not read. Where the controller was given the flags of the same name, give them here too: the inputs depend on them.`
+	cmd.Flags().StringVar(&options.DefaultServiceAccount, "default-service-account", "", "the flag of the controller")
+	cmd.Flags().BoolVar(&options.NoCrossNamespaceRefs, "no-cross-namespace-refs", true, "the flag of the controller")
+	return newGroup("debug", "Show how the controller sees a Stack", cmd)
+}
+
+func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack, options controller.ExplainOptions) error {
+	explained, err := controller.Explain(ctx, api, stack, options)
+	if err != nil {
+		return err
+	}
+	var lines [][]string
+	for _, value := range explained.Values {
+		lines = append(lines, []string{value.Kind, value.Name, value.Value, value.From})
+	}
+	if len(lines) > 0 {
+		table.Print(s.Out, []string{"KIND", "NAME", "VALUE", "FROM"}, lines)
+		if _, err := fmt.Fprintln(s.Out); err != nil {
+			return err
+		}
+	}
+	lines = nil
+	for _, check := range explained.Checks {
+		says := "goes on"
+		if check.Decided {
+			says = decisionText(explained.Decision)
+		}
+		lines = append(lines, []string{check.About, check.Found, says})
+	}
+	if !decided(explained.Checks) {
+		lines = append(lines, []string{"all of them", "nothing to do", decisionText(explained.Decision)})
+	}
+	table.Print(s.Out, []string{"CHECK", "FOUND", "DECISION"}, lines)
+	for _, unreadable := range explained.Unreadable {
+		s.Warningf("you may not read this, so that the controller may decide otherwise: %s", unreadable)
+	}
+	return nil
+}
+
+func decided(checks []decide.Check) bool {
+	return len(checks) > 0 && checks[len(checks)-1].Decided
+}
+
+// decisionText tells a decision to a person.
+func decisionText(d decide.Decision) string {
+	text := d.String()
+	if d.Reason != "" {
+		text += " " + d.Reason
+	}
+	if d.After > 0 {
+		text += fmt.Sprintf(", looks again in %s", d.After)
+	}
+	return text
+}

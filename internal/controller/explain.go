@@ -1,0 +1,219 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
+)
+
+// Explanation tells what a controller would do with a Stack, and why.
+type Explanation struct {
+	Decision decide.Decision
+	Checks   []decide.Check
+	// Values that a run would get, by kind and name.
+	Values []ExplainedValue
+	// Unreadable is what the reader may not read. Where there is any, what was decided
+	// for the want of it is not what the controller decides.
+	Unreadable []string
+}
+
+// ExplainedValue is a value that a run would get. A secret shows as "[secret]".
+type ExplainedValue struct {
+	// Kind is env or config.
+	Kind, Name, Value string
+	// From is the field of the spec that it comes from.
+	From string
+}
+
+// ExplainOptions are the flags of the controller that matter.
+type ExplainOptions struct {
+	DefaultServiceAccount string
+	NoCrossNamespaceRefs  bool
+	Now                   func() time.Time
+}
+
+// Explain observes a Stack as the controller does, with the rights of the given client,
+// and changes nothing.
+func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options ExplainOptions) (*Explanation, error) {
+	reader := &onlooker{Client: api}
+	r := &StackReconciler{
+		Client: reader, APIReader: reader, Runner: noRunner{}, Holders: nobody{},
+		Sources:              source.Resolver{Client: reader, NoCrossNamespaceRefs: options.NoCrossNamespaceRefs},
+		NoCrossNamespaceRefs: options.NoCrossNamespaceRefs, DefaultServiceAccount: options.DefaultServiceAccount,
+		Jitter: func(d time.Duration) time.Duration { return d }, Now: options.Now,
+		expressions: dependency.NewExpressions(1),
+	}
+	seen, err := r.observe(ctx, stack)
+	if err != nil {
+		return nil, fmt.Errorf("looking at Stack %s/%s: %w", stack.Namespace, stack.Name, err)
+	}
+	explained := &Explanation{Values: explainValues(stack, seen), Unreadable: reader.unreadable()}
+	explained.Decision, explained.Checks = decide.Explain(seen.Observation)
+	return explained, nil
+}
+
+// explainValues lists what a run would get, without anything of a secret.
+func explainValues(stack *v1.Stack, seen *observed) []ExplainedValue {
+	if seen.inputs == nil {
+		return nil
+	}
+	hide := func(text string) string {
+		for _, secret := range seen.inputs.Masks {
+			quoted := strings.Trim(strconv.Quote(secret), `"`)
+			if strings.Contains(text, secret) || strings.Contains(text, quoted) {
+				return secretText
+			}
+		}
+		return text
+	}
+	var values []ExplainedValue
+	for _, name := range slices.Sorted(maps.Keys(seen.inputs.Env)) {
+		from, value := seen.inputs.EnvFields[name], hide(seen.inputs.Env[name])
+		if isSecretEnv(stack, from, name) {
+			value = secretText
+		}
+		values = append(values, ExplainedValue{"env", name, value, from})
+	}
+	for _, key := range slices.Sorted(maps.Keys(seen.inputs.Config)) {
+		from := "spec.config." + key
+		if _, ok := stack.Spec.ConfigRef[key]; ok {
+			from = "spec.configRef." + key
+		}
+		values = append(values, ExplainedValue{"config", key, hide(string(seen.inputs.Config[key])), from})
+	}
+	for _, key := range slices.Sorted(maps.Keys(seen.inputs.Secrets)) {
+		from := "spec.secrets." + key
+		if _, ok := stack.Spec.SecretsRef[key]; ok {
+			from = "spec.secretsRef." + key
+		}
+		values = append(values, ExplainedValue{"config", key, secretText, from})
+	}
+	return values
+}
+
+// isSecretEnv tells whether a variable is hidden whatever it is: what comes from a
+// ConfigMap or stands in the spec may be seen by those who may see these.
+func isSecretEnv(stack *v1.Stack, from, name string) bool {
+	if ref, ok := stack.Spec.EnvRefs[name]; ok && isEnvRef(from) {
+		return ref.Type != v1.ResourceRefLiteral
+	}
+	return !strings.HasPrefix(from, "spec.envs[") && !isEnvRef(from)
+}
+
+// secretText stands for a secret.
+const secretText = "[secret]"
+
+// onlooker is a client that changes nothing, and notes what it may not read.
+type onlooker struct {
+	client.Client
+
+	mu     sync.Mutex
+	denied map[string]bool
+}
+
+// Get implements client.Reader.
+func (o *onlooker) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	err := o.Client.Get(ctx, key, object, options...)
+	if apierrors.IsForbidden(err) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.denied == nil {
+			o.denied = map[string]bool{}
+		}
+		o.denied[err.Error()] = true
+	}
+	return err
+}
+
+func (o *onlooker) unreadable() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Sorted(maps.Keys(o.denied))
+}
+
+// errLooking is the end of a look that would have to write something.
+var errLooking = errors.New("the controller has yet to write something, which is not done by looking")
+
+func refuseWrite(object client.Object) error {
+	return fmt.Errorf("%w: %T %s/%s", errLooking, object, object.GetNamespace(), object.GetName())
+}
+
+// Create implements client.Writer.
+func (o *onlooker) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
+	return refuseWrite(object)
+}
+
+// Update implements client.Writer.
+func (o *onlooker) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
+	return refuseWrite(object)
+}
+
+// Patch implements client.Writer.
+func (o *onlooker) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
+	return refuseWrite(object)
+}
+
+// Apply implements client.Writer.
+func (o *onlooker) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+	return errLooking
+}
+
+// Delete implements client.Writer.
+func (o *onlooker) Delete(_ context.Context, object client.Object, _ ...client.DeleteOption) error {
+	return refuseWrite(object)
+}
+
+// DeleteAllOf implements client.Writer.
+func (o *onlooker) DeleteAllOf(_ context.Context, object client.Object, _ ...client.DeleteAllOfOption) error {
+	return refuseWrite(object)
+}
+
+// Status implements client.StatusClient.
+func (o *onlooker) Status() client.SubResourceWriter { return onlookerStatus{} }
+
+type onlookerStatus struct{}
+
+func (onlookerStatus) Create(_ context.Context, object client.Object, _ client.Object, _ ...client.SubResourceCreateOption) error {
+	return refuseWrite(object)
+}
+
+func (onlookerStatus) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
+	return refuseWrite(object)
+}
+
+func (onlookerStatus) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
+	return refuseWrite(object)
+}
+
+func (onlookerStatus) Apply(context.Context, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
+	return errLooking
+}
+
+// noRunner knows of no run: those in flight are the controller's.
+type noRunner struct{ run.Runner }
+
+func (noRunner) Look(string) (run.Phase, *run.Result) { return run.Unknown, nil }
+
+// nobody proves no death.
+type nobody struct{}
+
+func (nobody) Gone(context.Context, v1.RunHolder, time.Time) (bool, error) { return false, nil }

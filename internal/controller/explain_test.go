@@ -1,0 +1,70 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+)
+
+func explainedWorld(t *testing.T) *world {
+	t.Helper()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "keys"}, Data: map[string][]byte{"KEY": []byte("k"), "OTHER": []byte(`a "quoted" one`)}}
+	plain := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "plain"}, Data: map[string]string{"ZONE": "a"}}
+	w := newWorld(t, append(programAndStack(), secret, plain)...)
+	w.edit(func(s *v1.Stack) { s.Spec.Envs, s.Spec.EnvSecrets = []string{"plain"}, []string{"keys"} })
+	return w
+}
+
+func TestExplainChangesNothingAndShowsNoSecret(t *testing.T) {
+	g := NewWithT(t)
+	w := explainedWorld(t)
+	explained, err := Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Decision.String()).To(Equal("Start update"))
+	g.Expect(explained.Unreadable).To(BeEmpty())
+	shown := map[string]string{}
+	for _, value := range explained.Values {
+		shown[value.Name] = value.Value
+	}
+	g.Expect(shown).To(Equal(map[string]string{"KEY": "[secret]", "OTHER": "[secret]", "ZONE": "a"}), "however short it is")
+	g.Expect(w.writes).To(BeZero())
+
+	// It decides as the controller does, of what the controller has run.
+	w.mustReconcile()
+	w.runner.end(w.stack().Status.Run.ID, "Succeeded", "")
+	w.mustReconcile()
+	explained, err = Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Decision.Action).To(Equal(decide.InSync))
+}
+
+func TestExplainTellsWhatMayNotBeRead(t *testing.T) {
+	g := NewWithT(t)
+	w := explainedWorld(t)
+	limited := interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
+			if _, secret := object.(*corev1.Secret); secret {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, key.Name, nil)
+			}
+			return c.Get(ctx, key, object, opts...)
+		},
+	})
+	explained, err := Explain(context.Background(), limited, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Unreadable).To(HaveLen(1))
+	g.Expect(explained.Unreadable[0]).To(ContainSubstring(`secrets "keys" is forbidden`))
+}

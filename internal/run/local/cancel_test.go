@@ -1,0 +1,53 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// obedient is a driver whose runs go on until they are cancelled, and then until they are not to wait any more.
+type obedient struct{ told chan string }
+
+func (d obedient) Do(ctx context.Context, _ pulumi.Directory, r run.Run, _ func(string)) run.Result {
+	<-ctx.Done()
+	d.told <- context.Cause(ctx).Error()
+	<-r.Abort
+	d.told <- "at once"
+	return run.Result{Outcome: run.Cancelled}
+}
+
+func TestCancelIsGentleThenNotAndForOneRunAlone(t *testing.T) {
+	g := NewWithT(t)
+	driver := obedient{make(chan string, 2)}
+	r := New(Options{Dir: t.TempDir(), Concurrent: 2, Driver: driver, Ended: func(string, string) {}, Log: logr.Discard()})
+	for _, id := range []string{"one", "two"} {
+		g.Expect(r.Reserve("default", id)).To(BeTrue())
+		g.Expect(r.Start(run.Run{ID: id, Namespace: "default", Name: id})).To(Succeed())
+	}
+	g.Expect(r.Cancel("absent", true)).To(Succeed())
+	g.Expect(r.Cancel("one", false)).To(Succeed())
+	g.Expect(r.Cancel("one", false)).To(Succeed())
+	g.Eventually(driver.told).Should(Receive(Equal("somebody asked for it")))
+	g.Expect(r.Cancel("one", true)).To(Succeed())
+	g.Expect(r.Cancel("one", true)).To(Succeed())
+	g.Eventually(driver.told).Should(Receive(Equal("at once")))
+	g.Eventually(func() run.Phase { phase, _ := r.Look("one"); return phase }).Should(Equal(run.Ended))
+	phase, _ := r.Look("two")
+	g.Expect(phase).To(Equal(run.Running))
+	g.Expect(r.Cancel("one", true)).To(Succeed(), "when it has ended")
+
+	g.Expect(r.Cancel("two", true)).To(Succeed())
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	g.Expect(r.Shutdown(ctx)).To(Succeed())
+}
