@@ -103,6 +103,7 @@ func (t *tenant) liveOnARepository() {
 	t.awaitReady(stack, atRevision(revisionOf(second)))
 	t.outputs("outputs", map[string]string{"value": "two"})
 	other := t.commitTo(repo, project("lab", twoThings("x", "z"))) // another list of resources, which is written to its ConfigMap
+	request(t, stack)
 	t.awaitReady(stack, atRevision(revisionOf(other)))
 	t.delete(stack)
 	t.awaitGone(stack)
