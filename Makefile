@@ -23,7 +23,7 @@ RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race $(foreach p,golang.org
 # The demo must not have to wait for what only the tests use.
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
-TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/kubectl bin/notification-controller bin/kustomize-controller bin/versitygw \
+TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/kubectl bin/notification-controller bin/kustomize-controller bin/versitygw bin/flux \
 	bin/crds/notification-controller bin/crds/kustomize-controller bin/pack-image
 # A second job, where make was not told of any.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2)
@@ -44,9 +44,9 @@ test: ## Run every test
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: test-unit
-test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/etcd bin/kube-apiserver bin/crds/source-controller ## Run the tests of the packages, against the real Pulumi
+test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/etcd bin/kube-apiserver bin/crds/source-controller bin/crds/kustomize-controller ## Run the tests of the packages, against the real Pulumi
 	$(if $(RACE),,@echo "no C compiler found: testing without the race detector")
-	go test $(RACE) -timeout 30m ./internal/... .
+	go test $(RACE) -timeout 30m ./internal/... ./cmd/... .
 	cd api && go test $(RACE) ./...
 	cd tests/lab && go test $(RACE) ./...
 	cd hack/image && go test $(RACE) ./...
@@ -63,7 +63,7 @@ fuzz: ## Fuzz all that reads what others write, each target for FUZZTIME
 LONGEST_TESTS := ./tests/e2e ./tests/crash ./tests/demo
 
 .PHONY: test-e2e
-test-e2e: tools build ## Run the tests against the real API server, source-controller and Pulumi
+test-e2e: tools build cli ## Run the tests against the real API server, source-controller and Pulumi
 	@rm -f bin/killed-at-random.txt
 	go test -count=1 -p 2 -timeout 30m $(LONGEST_TESTS) ./tests/...
 	@cat bin/killed-at-random.txt
@@ -105,6 +105,19 @@ build: ## Build the controller as bin/pulumi-controller
 	@mkdir -p bin
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/pulumi-controller .
 
+# The version that the command line tells, and whose image it installs.
+CLI_VERSION ?= 0.0.0-dev.0
+
+.PHONY: cli
+cli: ## Build the flux plugin as bin/flux-pulumi
+	@mkdir -p bin
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS) -X main.version=$(CLI_VERSION)' -o bin/flux-pulumi ./cmd/flux-pulumi
+
+# The plugin for all platforms, as Flux's catalogue of plugins wants it.
+.PHONY: release-cli
+release-cli:
+	@hack/release-cli.sh "$(CLI_VERSION)" bin/release/cli
+
 # What the manifests call the image.
 MANAGER_IMAGE  := ghcr.io/flux-pulumi/pulumi-controller
 # What the image in the archive is called, its architecture, and the commit that it tells of.
@@ -132,7 +145,7 @@ bin/pack-image: $(wildcard hack/image/*)
 # What a release is made of, with its image: config for the OCI artifact, and files to download.
 .PHONY: release-manifests
 release-manifests: bin/kustomize
-	@rm -rf bin/release && mkdir -p bin/release/assets && cp -R config bin/release/config
+	@rm -rf bin/release && mkdir -p bin/release/assets && cp -R config bin/release/config && rm bin/release/config/embed.go
 	@cd bin/release/config/manager && ../../../kustomize edit set image $(MANAGER_IMAGE)=$(IMAGE)
 	@bin/kustomize build bin/release/config/crd >bin/release/assets/pulumi-controller.crds.yaml
 	@bin/kustomize build bin/release/config/default >bin/release/assets/install.yaml

@@ -1,0 +1,167 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/kubelet"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+)
+
+// fluxCLI is the real flux command with the plugin in its folder.
+type fluxCLI struct {
+	*tenant
+	program, plugins string
+}
+
+func newFluxCLI(t *tenant) *fluxCLI {
+	t.test.Helper()
+	flux, err := process.FindBin("flux")
+	t.Expect(err).NotTo(HaveOccurred())
+	plugin, err := process.FindBin("flux-pulumi")
+	t.Expect(err).NotTo(HaveOccurred())
+	plugins := filepath.Join(t.dir, "plugins")
+	t.Expect(os.Mkdir(plugins, 0o755)).To(Succeed())
+	t.Expect(os.Symlink(plugin, filepath.Join(plugins, "flux-pulumi"))).To(Succeed())
+	return &fluxCLI{tenant: t, program: flux, plugins: plugins}
+}
+
+// run returns what `flux pulumi` prints on stdout and on stderr, and its exit code.
+func (f *fluxCLI) run(args ...string) (stdout, stderr string, exit int) {
+	f.test.Helper()
+	return f.flux(append([]string{"pulumi"}, args...)...)
+}
+
+func (f *fluxCLI) flux(args ...string) (stdout, stderr string, exit int) {
+	f.test.Helper()
+	var out, errs bytes.Buffer
+	command := exec.CommandContext(f.ctx, f.program, args...)
+	command.Env = []string{"HOME=" + f.dir, "KUBECONFIG=" + f.ControlPlane.KubeconfigPath(), "FLUXCD_PLUGINS=" + f.plugins, "FLUX_SYSTEM_NAMESPACE=" + f.namespace}
+	command.Stdout, command.Stderr = &out, &errs
+	err := command.Run()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		f.Expect(err).NotTo(HaveOccurred())
+	}
+	f.Expect(out.String()+errs.String()).NotTo(ContainSubstring("\x1b"), "neither colour nor progress on a pipe")
+	return out.String(), errs.String(), command.ProcessState.ExitCode()
+}
+
+// does expects a command to succeed and returns all that it prints.
+func (f *fluxCLI) does(args ...string) string {
+	f.test.Helper()
+	out, errs, exit := f.run(args...)
+	f.Expect(exit).To(Equal(0), "flux pulumi %s: %s%s", strings.Join(args, " "), out, errs)
+	return out + errs
+}
+
+// fails expects a command to fail and returns what it says.
+func (f *fluxCLI) fails(args ...string) string {
+	f.test.Helper()
+	out, errs, exit := f.run(args...)
+	f.Expect(exit).To(Equal(1), "flux pulumi %s: %s%s", strings.Join(args, " "), out, errs)
+	return errs
+}
+
+// fields are the columns of the row of an object in a table.
+func fields(table, name string) []string {
+	for line := range strings.Lines(table) {
+		var columns []string
+		for column := range strings.SplitSeq(line, "\t") {
+			columns = append(columns, strings.TrimSpace(column))
+		}
+		if columns[0] == name {
+			return columns[:len(columns)-1] // a row ends in a tab
+		}
+	}
+	return nil
+}
+
+// TestTheFluxCommandLineShowsAndSteersStacks goes through a day with a Stack.
+func TestTheFluxCommandLineShowsAndSteersStacks(t *testing.T) {
+	t.Parallel()
+	u := newFluxCLI(newTenant(t, shared))
+	u.Expect(u.fails("get", "stacks")).To(Equal("✗ no Stack objects found in \"" + u.namespace + "\" namespace\n"))
+
+	source := u.git(project("lab", twoThings("one", "two")))
+	stack := u.stack(fromGit)
+	u.apply(stack)
+	u.awaitReady(stack)
+	revision := stack.Status.LastAppliedRevision
+	short := revision[:strings.LastIndex(revision, ":")+9]
+	u.Expect(fields(u.does("get", "stacks"), "app")).To(Equal([]string{"app", short, "False", "True", "Applied revision: " + short}))
+	u.Expect(fields(u.does("get", "all"), "stack/app")).To(ContainElement("True"))
+
+	u.Expect(u.does("suspend", "stack", "app")).To(ContainSubstring("✔ stack suspended\n"))
+	u.Expect(u.fails("reconcile", "stack", "app")).To(Equal("✗ resource is suspended\n"))
+	u.Expect(u.does("resume", "stack", "app")).To(HaveSuffix("✔ Stack app reconciliation completed\n✔ applied revision " + revision + "\n"))
+
+	u.edited("b", "drifted")
+	u.Expect(u.does("reconcile", "stack", "app", "--force")).To(HaveSuffix("✔ applied revision " + revision + "\n"))
+	u.Expect(u.things()).To(HaveKeyWithValue("b", "two"), "what was changed by hand is undone")
+
+	u.reconcilesAfterACommit(source)
+	u.showsWhatHappened()
+	u.completes()
+	u.fromTheDefaultNamespace(stack)
+}
+
+// reconcilesAfterACommit has a commit fetched and run, and another one that fails.
+func (f *fluxCLI) reconcilesAfterACommit(source *gitSource) {
+	f.test.Helper()
+	second := source.commit(project("lab", twoThings("one", "three")))
+	said := f.does("reconcile", "stack", "app", "--with-source")
+	f.Expect(said).To(And(ContainSubstring("✔ fetched revision "+second+"\n"), HaveSuffix("✔ applied revision "+second+"\n")))
+	f.Expect(f.things()).To(HaveKeyWithValue("b", "three"))
+
+	source.commit(project("lab", oneThing("four", "failures: {update: the quota is exceeded}")))
+	f.Expect(f.fails("reconcile", "stack", "app", "--with-source")).To(And(
+		ContainSubstring("✗ Stack reconciliation failed: "), ContainSubstring("the quota is exceeded")))
+	f.Expect(f.fails("reconcile", "stack", "absent")).To(Equal("✗ stacks.pulumi.com \"absent\" not found\n"))
+}
+
+func (f *fluxCLI) showsWhatHappened() {
+	f.test.Helper()
+	events := f.does("events", "--for", "Stack/app")
+	f.Expect(events).To(And(HavePrefix("LAST SEEN"), ContainSubstring("Stack/app"), ContainSubstring("Update succeeded: 2 created"),
+		ContainSubstring("the quota is exceeded"), ContainSubstring("GitRepository/")))
+	f.Expect(f.does("trace", "stack", "app")).To(And(HavePrefix("Object:          Stack/app\n"), ContainSubstring("GitRepository:"), ContainSubstring("Branch:")))
+	f.Expect(f.does("export", "stack", "app")).To(And(HavePrefix("---\napiVersion: pulumi.com/v1\nkind: Stack\n"), Not(ContainSubstring("status:"))))
+
+	// The controller is no pod here: a node that serves its log stands in.
+	node, err := kubelet.Start(f.ctx, f.Client(), kubelet.Options{
+		Node: f.namespace, Namespace: f.namespace, Pod: "pulumi-controller-0",
+		Log: func() ([]byte, error) { return os.ReadFile(f.ControllerLog()) },
+	})
+	f.Expect(err).NotTo(HaveOccurred())
+	defer node.Stop()
+	f.Expect(f.does("logs", "app", "--flux-namespace", f.namespace)).To(MatchRegexp(
+		`(?m)^\d{4}-\d\d-\d\dT\S+Z error Stack/app\.` + f.namespace + ` - .*the quota is exceeded`))
+}
+
+func (f *fluxCLI) completes() {
+	f.test.Helper()
+	out, _, exit := f.flux("__complete", "pulumi", "get", "stacks", "")
+	f.Expect(exit).To(Equal(0))
+	f.Expect(out).To(Equal("app\n:4\n"))
+	out, _, _ = f.flux("__complete", "pulumi", "rec")
+	f.Expect(out).To(HavePrefix("reconcile"))
+}
+
+// fromTheDefaultNamespace names the namespace, as one does who works from that of Flux.
+func (f *fluxCLI) fromTheDefaultNamespace(stack *v1.Stack) {
+	f.test.Helper()
+	f.Expect(f.fails("get", "stacks", "-n", "default", "app")).To(Equal("✗ Stack object 'app' not found in \"default\" namespace\n"))
+	f.Expect(f.does("get", "stacks", "-A")).To(MatchRegexp(`(?m)^` + stack.Namespace + `\s+app\s`))
+}
