@@ -109,7 +109,7 @@ func TestTheFluxCommandLineShowsAndSteersStacks(t *testing.T) {
 
 	u.edited("b", "drifted")
 	u.Expect(u.does("reconcile", "stack", "app", "--force")).To(HaveSuffix("✔ applied revision " + revision + "\n"))
-	u.Expect(u.things()).To(HaveKeyWithValue("b", "two"), "what was changed by hand is undone")
+	u.Expect(u.things()).To(HaveKeyWithValue("b", "one"), "what was changed by hand is undone")
 
 	u.reconcilesAfterACommit(source)
 	u.showsWhatHappened()
@@ -123,9 +123,9 @@ func (f *fluxCLI) reconcilesAfterACommit(source *gitSource) {
 	second := source.commit(project("lab", twoThings("one", "three")))
 	said := f.does("reconcile", "stack", "app", "--with-source")
 	f.Expect(said).To(And(ContainSubstring("✔ fetched revision "+second+"\n"), HaveSuffix("✔ applied revision "+second+"\n")))
-	f.Expect(f.things()).To(HaveKeyWithValue("b", "three"))
+	f.Expect(f.things()).To(HaveKeyWithValue("c", "three"))
 
-	source.commit(project("lab", oneThing("four", "failures: {update: the quota is exceeded}")))
+	source.commit(project("lab", twoThings("one", "four", "failures: {update: the quota is exceeded}")))
 	f.Expect(f.fails("reconcile", "stack", "app", "--with-source")).To(And(
 		ContainSubstring("✗ Stack reconciliation failed: "), ContainSubstring("the quota is exceeded")))
 	f.Expect(f.fails("reconcile", "stack", "absent")).To(Equal("✗ stacks.pulumi.com \"absent\" not found\n"))
