@@ -18,12 +18,12 @@ import (
 
 // stackFlags become the spec of a Stack.
 type stackFlags struct {
-	stack, source, path, program, backend            string
-	serviceAccount, outputsSecret, secretsProvider   string
-	interval, retryInterval, runTimeout              time.Duration
-	destroy, refresh, preview                        bool
-	config, secretConfig, env, secretEnv, envSecrets []string
-	dependsOn                                        []string
+	stack, source, path, program, backend          string
+	serviceAccount, outputsSecret, secretsProvider string
+	interval, retryInterval, runTimeout            time.Duration
+	destroy, refresh, preview                      bool
+	config, secretConfig, env, secretEnv           []string
+	dependsOn                                      []string
 }
 
 func newCreateStack(s *session, create *createFlags) *cobra.Command {
