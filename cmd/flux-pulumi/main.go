@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"golang.org/x/term"
+	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/command"
@@ -30,6 +31,7 @@ const pollInterval = 2 * time.Second
 func main() {
 	// Libraries must not write between the lines of the commands.
 	ctrllog.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := command.Run(ctx, command.Environment{
 		In:            os.Stdin,
