@@ -42,5 +42,5 @@ func (c *ControlPlane) WriteAccountKubeconfig(ctx context.Context, path, namespa
 	if err != nil {
 		return err
 	}
-	return writeKubeconfig(path, config)
+	return WriteKubeconfig(path, config)
 }

@@ -86,7 +86,7 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 
 func (c *ControlPlane) start(ctx context.Context, options Options) error {
 	token := rand.Text()
-	files, err := writeServerFiles(options.Dir, token)
+	files, err := writeServerFiles(options.Dir, token, loopback)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (c *ControlPlane) start(ctx context.Context, options Options) error {
 		TLSClientConfig: rest.TLSClientConfig{CAData: files.certificate},
 		QPS:             -1, // a test must not wait for its own client
 	}
-	if err := writeKubeconfig(c.KubeconfigPath(), c.config); err != nil {
+	if err := WriteKubeconfig(c.KubeconfigPath(), c.config); err != nil {
 		return err
 	}
 	if err := c.startEtcd(ctx, options, etcdURL); err != nil {
@@ -237,7 +237,8 @@ func (c *ControlPlane) installCRDs(paths []string) error {
 	return nil
 }
 
-func writeKubeconfig(path string, config *rest.Config) error {
+// WriteKubeconfig writes the configuration of a client to a file.
+func WriteKubeconfig(path string, config *rest.Config) error {
 	const name = "test"
 	kubeconfig := clientcmdapi.NewConfig()
 	kubeconfig.Clusters[name] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}

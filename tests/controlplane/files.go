@@ -27,14 +27,24 @@ type serverFiles struct {
 	tokensPath string
 }
 
-// writeServerFiles makes a key and a certificate for the loopback address. The key is an ECDSA one, because making an
+// loopback is where the API servers of this package listen.
+const loopback = "127.0.0.1"
+
+// WriteServerFiles writes apiserver.crt, apiserver.key and tokens.csv to dir, for an API server of another package's that is known
+// by the names and addresses given, and returns the certificate for its clients to trust.
+func WriteServerFiles(dir, adminToken string, hosts ...string) ([]byte, error) {
+	files, err := writeServerFiles(dir, adminToken, hosts...)
+	return files.certificate, err
+}
+
+// writeServerFiles makes a key and a certificate for the names and addresses. The key is an ECDSA one, because making an
 // RSA key takes a good part of a second.
-func writeServerFiles(dir, adminToken string) (serverFiles, error) {
+func writeServerFiles(dir, adminToken string, hosts ...string) (serverFiles, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return serverFiles{}, fmt.Errorf("making the API server's key: %w", err)
 	}
-	certificate, err := selfSigned(key)
+	certificate, err := selfSigned(key, hosts)
 	if err != nil {
 		return serverFiles{}, fmt.Errorf("making the API server's certificate: %w", err)
 	}
@@ -60,8 +70,8 @@ func writeServerFiles(dir, adminToken string) (serverFiles, error) {
 	return files, nil
 }
 
-// selfSigned returns a certificate for 127.0.0.1, good for a day, in PEM.
-func selfSigned(key *ecdsa.PrivateKey) ([]byte, error) {
+// selfSigned returns a certificate for names and addresses, good for a day, in PEM.
+func selfSigned(key *ecdsa.PrivateKey, hosts []string) ([]byte, error) {
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber:          big.NewInt(1),
@@ -72,7 +82,13 @@ func selfSigned(key *ecdsa.PrivateKey) ([]byte, error) {
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,
 		IsCA:                  true, // so that clients can trust it as its own root
-		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	for _, host := range hosts {
+		if address := net.ParseIP(host); address != nil {
+			template.IPAddresses = append(template.IPAddresses, address)
+		} else {
+			template.DNSNames = append(template.DNSNames, host)
+		}
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {

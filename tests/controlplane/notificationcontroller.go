@@ -50,7 +50,7 @@ func StartNotificationController(ctx context.Context, c *ControlPlane, options N
 	kubeconfig := filepath.Join(options.Dir, "kubeconfig")
 	config := c.RESTConfig()
 	config.Impersonate = rest.ImpersonationConfig{UserName: options.User}
-	if err := writeKubeconfig(kubeconfig, config); err != nil {
+	if err := WriteKubeconfig(kubeconfig, config); err != nil {
 		return nil, err
 	}
 	ports, err := process.FreePorts(3)

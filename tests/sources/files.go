@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 )
 
+const loopback = "127.0.0.1"
+
 // Files maps slash-separated relative paths to contents.
 type Files map[string]string
 

@@ -32,6 +32,11 @@ type GitServer struct {
 
 // NewGitServer listens on a loopback port and keeps everything in dir, which must exist. Close ends it.
 func NewGitServer(dir string) (*GitServer, error) {
+	return NewGitServerAt(dir, loopback)
+}
+
+// NewGitServerAt listens on another address of this machine.
+func NewGitServerAt(dir, address string) (*GitServer, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("starting a git server: %w", err)
@@ -40,7 +45,7 @@ func NewGitServer(dir string) (*GitServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("asking git where its programs are: %w", err)
 	}
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	listener, err := net.Listen("tcp4", net.JoinHostPort(address, "0"))
 	if err != nil {
 		return nil, fmt.Errorf("starting a git server: %w", err)
 	}

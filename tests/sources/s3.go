@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,6 +37,11 @@ type S3Server struct {
 
 // NewS3Server starts versitygw with everything in dir, which must exist. The end of ctx or Close ends it.
 func NewS3Server(ctx context.Context, dir string) (*S3Server, error) {
+	return NewS3ServerAt(ctx, dir, loopback)
+}
+
+// NewS3ServerAt listens on another address of this machine.
+func NewS3ServerAt(ctx context.Context, dir, address string) (*S3Server, error) {
 	path, err := process.FindBin("versitygw")
 	if err != nil {
 		return nil, err
@@ -47,7 +54,7 @@ func NewS3Server(ctx context.Context, dir string) (*S3Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting an S3 server: %w", err)
 	}
-	endpoint := fmt.Sprintf("127.0.0.1:%d", port)
+	endpoint := net.JoinHostPort(address, strconv.Itoa(port))
 	server, err := process.Start(ctx, process.Spec{
 		Name: "versitygw",
 		Path: path,

@@ -1,0 +1,55 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bootstrap
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/manifests"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+)
+
+// inFleet is how the guide names a file of the repository.
+var inFleet = regexp.MustCompile("`((?:clusters|infrastructure)/[^`]+\\.yaml)`")
+
+// Guide is the text of the page.
+func Guide() (string, error) {
+	root, err := process.RepoRoot()
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(filepath.Join(root, "docs", "guides", "flux-bootstrap.md"))
+	return string(text), err
+}
+
+// Saved is what a reader has saved at the end of the guide. A block of YAML is the file that was named last before it, so
+// that one without a name of its own is another version of the file before.
+func Saved() (sources.Files, error) {
+	text, err := Guide()
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(text, "\n")
+	files, path, from := sources.Files{}, "", 0
+	for _, block := range manifests.FencedBlocks("guide", text) {
+		at, err := strconv.Atoi(strings.TrimPrefix(block.Name, "guide:"))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range inFleet.FindAllStringSubmatch(strings.Join(lines[from:at-1], "\n"), -1) {
+			path = name[1]
+		}
+		if path == "" {
+			return nil, fmt.Errorf("the block in line %d of the guide has no name", at)
+		}
+		files[path], from = block.Text, at
+	}
+	return files, nil
+}
