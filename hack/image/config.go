@@ -5,6 +5,8 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -55,6 +57,13 @@ func newImage(o options, layers []layer) (v1.Image, error) {
 	}
 	file.Created = v1.Time{Time: o.created}
 	file.Config = config()
+	if o.program != "" {
+		file.Config.Entrypoint = []string{"/" + plainPath(o.program)}
+		file.Config.Labels = map[string]string{"org.opencontainers.image.title": filepath.Base(o.program)}
+	}
+	if o.entrypoint != "" {
+		file.Config.Entrypoint = strings.Fields(o.entrypoint)
+	}
 	if o.revision != "" {
 		file.Config.Labels["org.opencontainers.image.revision"] = o.revision
 	}

@@ -34,7 +34,21 @@ type layer struct {
 }
 
 // contents lists all that is in the image.
-func contents(ctx context.Context, o options) ([]layer, error) {
+func contents(ctx context.Context, o options) (layers []layer, err error) {
+	if o.program != "" {
+		layers, err = plain(o)
+	} else {
+		layers, err = product(ctx, o)
+	}
+	if err != nil || o.add == "" {
+		return layers, err
+	}
+	more, err := added(o.add)
+	return append(layers, more), err
+}
+
+// product is the image of the controller.
+func product(ctx context.Context, o options) ([]layer, error) {
 	base, err := base(ctx, o)
 	if err != nil {
 		return nil, err
@@ -71,17 +85,13 @@ func contents(ctx context.Context, o options) ([]layer, error) {
 // behind; a user with a name, which Pulumi writes into its locks; and the
 // certificates of those who vouch for servers.
 func base(ctx context.Context, o options) ([]entry, error) {
-	entries := []entry{
-		{path: "tmp", mode: fs.ModeDir | fs.ModeSticky | 0o777},
-		{path: "etc/passwd", mode: 0o644, data: []byte("root:x:0:0:root:/:/sbin/nologin\nnobody:x:65534:65534:nobody:/:/sbin/nologin\n")},
-		{path: "etc/group", mode: 0o644, data: []byte("root:x:0:\nnobody:x:65534:\n")},
-		{path: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: certificates()},
+	entries := append(system(), []entry{
 		// The packages below are of it. Scanners look here for what they know the faults of.
 		{path: "etc/os-release", mode: 0o644, data: []byte("ID=debian\nVERSION_ID=\"13\"\nVERSION_CODENAME=trixie\nNAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"pulumi-controller\"\n")},
 		// These two paths are how programs and scripts name them.
 		{path: "bin/sh", mode: fs.ModeSymlink | 0o777, link: "../usr/bin/busybox"},
 		{path: "usr/bin/sh", mode: fs.ModeSymlink | 0o777, link: "busybox"},
-	}
+	}...)
 	for _, wanted := range []struct{ name, file, as string }{
 		{"busybox-static", "usr/bin/busybox", "usr/bin/busybox"},
 		{"tini", "usr/bin/tini-static", "usr/bin/tini"},
@@ -105,6 +115,16 @@ func base(ctx context.Context, o options) ([]entry, error) {
 		entries = append(entries, entry{path: path.Join("var/lib/dpkg/status.d", wanted.name), mode: 0o644, data: p.control})
 	}
 	return entries, nil
+}
+
+// system is what any program expects.
+func system() []entry {
+	return []entry{
+		{path: "tmp", mode: fs.ModeDir | fs.ModeSticky | 0o777},
+		{path: "etc/passwd", mode: 0o644, data: []byte("root:x:0:0:root:/:/sbin/nologin\nnobody:x:65534:65534:nobody:/:/sbin/nologin\n")},
+		{path: "etc/group", mode: 0o644, data: []byte("root:x:0:\nnobody:x:65534:\n")},
+		{path: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: certificates()},
+	}
 }
 
 // withParents sorts the entries, with the directories that they are in.

@@ -68,3 +68,40 @@ func TestTrees(t *testing.T) {
 	}))
 	g.Expect(writeTrees(root, testLayers(t, time.Now()))).NotTo(Succeed(), "what is there already might stay")
 }
+
+func TestAnImageOfOneProgram(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(dir, "script"), []byte("#!/bin/sh"), 0o755)).To(Succeed())
+	_, err := contents(t.Context(), options{program: filepath.Join(dir, "script")})
+	g.Expect(err).To(MatchError(ContainSubstring("cannot be packed")))
+
+	image, err := newImage(options{arch: "amd64", program: "bin/program"}, nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	file, err := image.ConfigFile()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(file.Config.Entrypoint).To(Equal([]string{"/usr/local/bin/program"}))
+	g.Expect(file.Config.User).To(Equal("65534:65534"))
+
+	image, err = newImage(options{arch: "amd64", entrypoint: "/usr/bin/tini -- /start"}, nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	file, err = image.ConfigFile()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(file.Config.Entrypoint).To(Equal([]string{"/usr/bin/tini", "--", "/start"}))
+}
+
+func TestALayerOfADirectory(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	g.Expect(os.MkdirAll(filepath.Join(dir, "a"), 0o755)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(dir, "a", "file"), nil, 0o755)).To(Succeed())
+	g.Expect(os.Symlink("file", filepath.Join(dir, "a", "link"))).To(Succeed())
+	l, err := added(dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	var paths []string
+	for _, e := range l.entries {
+		paths = append(paths, e.path)
+	}
+	g.Expect(paths).To(Equal([]string{"a", "a/file", "a/link"}))
+	g.Expect(l.entries[2].link).To(Equal("file"))
+}

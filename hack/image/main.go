@@ -41,6 +41,9 @@ type options struct {
 	name     string
 	root     string
 	revision string
+	// program is what the image has in place of the controller, add the directory of one more layer, entrypoint what is
+	// started in place of the controller.
+	program, add, entrypoint string
 	// created is the time of the image and of all that is in it.
 	created time.Time
 }
@@ -77,6 +80,9 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.name, "name", "ghcr.io/flux-pulumi/pulumi-controller:latest", "the name of the image in the archive")
 	fs.StringVar(&o.root, "root", "", "the directory to write the contents of each layer to, in place of an archive")
 	fs.StringVar(&o.revision, "revision", "", "the commit that the programs are built from")
+	fs.StringVar(&o.program, "program", "", "the static program to pack alone, in place of the controller and what that needs")
+	fs.StringVar(&o.add, "add", "", "a directory whose contents are one more layer")
+	fs.StringVar(&o.entrypoint, "entrypoint", "", "the command of the image, its words separated by spaces, in place of its own")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
