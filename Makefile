@@ -25,6 +25,11 @@ DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bi
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
 TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/kubectl bin/notification-controller bin/kustomize-controller bin/versitygw bin/flux \
 	bin/crds/notification-controller bin/crds/kustomize-controller bin/pack-image
+# What a Kubernetes node is made of, and the images that Flux and the controller are started from on it.
+FLUX_CONTROLLERS := source-controller kustomize-controller notification-controller
+CLUSTER_TOOLS := bin/etcd bin/kube-apiserver bin/kube-controller-manager bin/kube-scheduler bin/kubelet bin/kube-proxy bin/coredns \
+	bin/kubectl bin/cluster bin/node/root bin/images/pause.tar
+CLUSTER_IMAGES := bin/images/pulumi-controller.tar $(FLUX_CONTROLLERS:%=bin/images/%.tar)
 # A second job, where make was not told of any.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2)
 
@@ -65,8 +70,29 @@ LONGEST_TESTS := ./tests/e2e ./tests/crash ./tests/demo
 .PHONY: test-e2e
 test-e2e: tools build cli ## Run the tests against the real API server, source-controller and Pulumi
 	@rm -f bin/killed-at-random.txt
+	@echo "the tests of tests/cluster are skipped here: they need a Kubernetes node, see make e2e"
 	go test -count=1 -p 2 -timeout 30m $(LONGEST_TESTS) ./tests/...
 	@cat bin/killed-at-random.txt
+
+.PHONY: cluster-tools
+cluster-tools: ## Build what a real Kubernetes node is made of (first time: about 5 minutes more on 2 cores)
+	@$(SUBMAKE) $(CLUSTER_TOOLS)
+
+.PHONY: cluster-up
+cluster-up: cluster-tools ## Start a real Kubernetes node on this machine, as root on Debian, and print its KUBECONFIG
+	@bin/cluster up
+
+.PHONY: cluster-down
+cluster-down: ## End it, and remove all that was of it
+	@[ ! -x bin/cluster ] || bin/cluster down
+
+.PHONY: cluster-images
+cluster-images: build ## Pack the images of Flux and of the controller, with providers for tests, as bin/images/*.tar
+	@$(SUBMAKE) $(CLUSTER_IMAGES) $(FLUX_CONTROLLERS:%=bin/flux/%)
+
+.PHONY: e2e
+e2e: ## Run the tests on a real Kubernetes node, or on the cluster of KUBECONFIG
+	@hack/e2e.sh
 
 .PHONY: test-nightly
 test-nightly: tools build ## Kill in 200 rounds in place of 30, and run 50 Stacks for 5 minutes (under 1 hour)
@@ -78,7 +104,7 @@ bench: tools build ## Compare Stacks with bare Pulumi, and show what many Stacks
 
 .PHONY: lint
 lint: bin/staticcheck bin/actionlint ## Check formatting, vet, staticcheck, the workflows and what packages may import
-	@hack/lint.sh $(MODULES)
+	@hack/lint.sh $(MODULES) hack/tools/coredns
 
 .PHONY: generate
 generate: bin/controller-gen bin/crd-ref-docs ## Write deepcopy code, CRDs, RBAC and the API reference from the Go types
@@ -136,6 +162,46 @@ image-root: bin/pack-image
 	@rm -rf bin/image
 	@$(PACK_IMAGE) -root bin/image
 
+# What the Deployments of Flux name, each with nothing but its program.
+bin/images/%-controller.tar: bin/%-controller bin/pack-image
+	@mkdir -p $(@D)
+	@bin/pack-image -program $< -o $@ -name fluxcd/$*-controller:$$(cd hack/tools/$*-controller && go list -m -f '{{.Version}}' github.com/fluxcd/$*-controller)
+
+bin/images/pause.tar: bin/pause bin/pack-image
+	@mkdir -p $(@D)
+	@bin/pack-image -program $< -o $@ -name pulumi-controller.test/pause:1
+
+# The image of the controller, which finds the providers of tests/lab among its plugins: the start is another one, the rest as it is.
+bin/images/pulumi-controller.tar: bin/pulumi-controller bin/pulumi bin/pulumi-language-yaml bin/pack-image \
+		bin/lab/pulumi-resource-lab bin/lab/pulumi-resource-standin tests/cluster/with-plugins.sh
+	@rm -rf bin/images/plugins && mkdir -p bin/images/plugins/lab
+	@cp -L bin/lab/pulumi-resource-lab bin/lab/pulumi-resource-standin bin/images/plugins/lab/
+	@cp tests/cluster/with-plugins.sh bin/images/plugins/lab/start
+	@bin/pack-image -name $(MANAGER_IMAGE):latest -add bin/images/plugins \
+		-entrypoint "/usr/bin/tini -- /bin/sh /lab/start" -o $@
+	@rm -rf bin/images/plugins
+
+# Flux's own manifests, each of a controller, which tests/cluster/flux puts together.
+bin/flux/%: hack/tools/%/go.mod hack/tools/%/go.sum
+	@cd $(<D) && (go mod download github.com/fluxcd/$* || go mod download github.com/fluxcd/$*)
+	@rm -rf $@ && mkdir -p $@
+	@cp -R "$$(cd $(<D) && go list -m -f '{{.Dir}}' github.com/fluxcd/$*)"/config/crd "$$(cd $(<D) && go list -m -f '{{.Dir}}' github.com/fluxcd/$*)"/config/manager $@/
+	@chmod -R u+w $@ && touch $@
+
+bin/cluster: $(shell find tests/cluster tests/process tests/controlplane -name '*.go' 2>/dev/null)
+	@mkdir -p bin
+	@CGO_ENABLED=0 go build -trimpath -o $@ ./tests/cluster/cmd/cluster
+	@touch $@
+
+bin/pause: tests/cluster/pause/main.go
+	@mkdir -p bin
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $@ ./tests/cluster/pause
+	@touch $@
+
+bin/node/root: hack/node-packages.sh
+	@hack/node-packages.sh bin/node
+	@touch $@
+
 # It runs on this machine, whatever is built for another one.
 bin/pack-image: $(wildcard hack/image/*)
 	@mkdir -p bin
@@ -167,6 +233,11 @@ endef
 
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,go.etcd.io/etcd/server/v3,30 seconds))
 $(eval $(call tool,kube-apiserver,kubernetes,k8s.io/kubernetes/cmd/kube-apiserver,k8s.io/kubernetes,3 minutes))
+$(eval $(call tool,kube-controller-manager,kubernetes,k8s.io/kubernetes/cmd/kube-controller-manager,k8s.io/kubernetes,1 minute))
+$(eval $(call tool,kube-scheduler,kubernetes,k8s.io/kubernetes/cmd/kube-scheduler,k8s.io/kubernetes,20 seconds))
+$(eval $(call tool,kubelet,kubernetes,k8s.io/kubernetes/cmd/kubelet,k8s.io/kubernetes,1 minute))
+$(eval $(call tool,kube-proxy,kubernetes,k8s.io/kubernetes/cmd/kube-proxy,k8s.io/kubernetes,10 seconds))
+$(eval $(call tool,coredns,coredns,.,github.com/coredns/coredns,30 seconds))
 $(eval $(call tool,kubectl,kubernetes,k8s.io/kubernetes/cmd/kubectl,k8s.io/kubernetes,1 minute))
 $(eval $(call tool,pulumi,pulumi,github.com/pulumi/pulumi/pkg/v3/cmd/pulumi,github.com/pulumi/pulumi/pkg/v3,3 minutes))
 $(eval $(call tool,pulumi-language-yaml,pulumi,github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml,github.com/pulumi/pulumi-yaml,20 seconds))
@@ -181,6 +252,9 @@ $(eval $(call tool,flux,flux,github.com/fluxcd/flux2/v2/cmd/flux,github.com/flux
 $(eval $(call tool,kustomize,kustomize,sigs.k8s.io/kustomize/kustomize/v5,sigs.k8s.io/kustomize/kustomize/v5,30 seconds))
 $(eval $(call tool,govulncheck,govulncheck,golang.org/x/vuln/cmd/govulncheck,golang.org/x/vuln,15 seconds))
 $(eval $(call tool,staticcheck,staticcheck,honnef.co/go/tools/cmd/staticcheck,honnef.co/go/tools,15 seconds))
+
+# It has code of its own.
+bin/coredns: hack/tools/coredns/main.go
 
 # The language host shares most packages with the CLI: after it, it takes seconds instead of minutes.
 bin/pulumi-language-yaml: | bin/pulumi

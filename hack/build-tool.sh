@@ -45,7 +45,7 @@ reusable() {
 ldflags() {
 	printf '%s' '-s -w'
 	case $name in
-	kube-apiserver | kubectl)
+	kube-apiserver | kube-controller-manager | kube-scheduler | kubelet | kube-proxy | kubectl)
 		v=k8s.io/component-base/version
 		mm=$(echo "$version" | minor)
 		printf '%s' " -X $v.gitVersion=$version -X $v.gitMajor=${mm%.*} -X $v.gitMinor=${mm#*.}"

@@ -1,0 +1,88 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/cluster/node"
+)
+
+// CannotError says why this machine cannot have a node, in one line.
+type CannotError struct{ Reason string }
+
+func (e *CannotError) Error() string { return "this machine cannot run a Kubernetes node: " + e.Reason }
+
+const checkTimeout = time.Minute
+
+// Check tells whether this machine can have a node, by making all that one is made of and starting a container in it. It is a
+// CannotError if it cannot.
+func Check(ctx context.Context) error {
+	spec, err := place(Options{})
+	if err != nil {
+		return err
+	}
+	_, err = check(ctx, spec)
+	return err
+}
+
+// check also tells whether containers can have layers.
+func check(ctx context.Context, spec node.Spec) (overlay bool, err error) {
+	if os.Geteuid() != 0 {
+		return false, &CannotError{"only root can make namespaces, mounts and cgroups"}
+	}
+	if _, err := os.Stat(spec.Packages); err != nil {
+		return false, fmt.Errorf("the packages of Debian are not there, which `make cluster-tools` unpacks: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	if spec.Dir, err = os.MkdirTemp(filepath.Dir(spec.Packages), "check-"); err != nil {
+		return false, err
+	}
+	answer, err := try(ctx, spec)
+	err = errors.Join(err, remove(spec.Dir))
+	return strings.Contains(answer, node.ProbeOverlay), err
+}
+
+// checkedCgroup is not that of the node that has the same number.
+func checkedCgroup(spec node.Spec) string { return spec.Cgroup() + "check" }
+
+// try returns what the probe printed, or why it could not be made.
+func try(ctx context.Context, spec node.Spec) (answer string, err error) {
+	cannot := func(err error) (string, error) {
+		return "", &CannotError{strings.Trim(strings.Join(strings.Fields(err.Error()), " "), ": ")}
+	}
+	if err := plugCable(ctx, &spec); err != nil {
+		return cannot(err)
+	}
+	// From here on the spec has a number, by which alone the interface and the cgroup are this one's.
+	defer func() { err = errors.Join(err, pullCable(context.WithoutCancel(ctx), spec)) }()
+	if err := os.Mkdir(spec.Path("tmp"), 0o755); err != nil {
+		return "", err
+	}
+	if err := spec.Write(); err != nil {
+		return "", err
+	}
+	defer func() {
+		err = errors.Join(err, poll(ctx, func() error { return removeCgroups(checkedCgroup(spec)) }))
+	}()
+	if err := makeCgroups(checkedCgroup(spec)); err != nil {
+		return cannot(err)
+	}
+	command := exec.CommandContext(ctx, filepath.Join(spec.Bin, "cluster"), "probe", spec.Dir, checkedCgroup(spec))
+	command.Dir, command.Env = spec.Dir, spec.Environment()
+	command.SysProcAttr = namespaces()
+	output, err := command.CombinedOutput()
+	if err != nil {
+		return cannot(fmt.Errorf("trying one in namespaces: %w: %s", err, output))
+	}
+	return string(output), nil
+}

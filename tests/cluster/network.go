@@ -1,0 +1,83 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/cluster/node"
+)
+
+// maxNodes are as many as there are numbers.
+const maxNodes = 256
+
+// plugCable makes the two ends of the cable to the node, of the first number that is free: an interface can be made once only.
+func plugCable(ctx context.Context, spec *node.Spec) error {
+	for number := range maxNodes {
+		spec.Number = number
+		if taken(*spec) {
+			continue
+		}
+		if err := spec.Command(ctx, "ip", "link", "add", spec.Interface(), "type", "veth", "peer", "name", farEnd(*spec)); err != nil {
+			// Another node was faster, and the next number is looked at.
+			if taken(*spec) && ctx.Err() == nil {
+				continue
+			}
+			return fmt.Errorf("making an interface: %w", err)
+		}
+		return nil
+	}
+	return fmt.Errorf("all %d numbers of nodes are taken", maxNodes)
+}
+
+func farEnd(spec node.Spec) string { return spec.Interface() + "n" }
+
+// taken tells whether the machine has an interface or an address of that number.
+func taken(spec node.Spec) bool {
+	if _, err := net.InterfaceByName(spec.Interface()); err == nil {
+		return true
+	}
+	_, pods, _ := net.ParseCIDR(spec.PodsCIDR())
+	_, link, _ := net.ParseCIDR(spec.HostAddress() + "/24")
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return false
+	}
+	for _, address := range addresses {
+		if network, ok := address.(*net.IPNet); ok && (pods.Contains(network.IP) || link.Contains(network.IP)) {
+			return true
+		}
+	}
+	return false
+}
+
+// giveCable moves the far end to the node, and has the machine reach the node and its pods by the other.
+func giveCable(ctx context.Context, spec node.Spec, pid int) error {
+	for _, args := range [][]string{
+		{"link", "set", farEnd(spec), "netns", strconv.Itoa(pid), "name", node.NodeInterface},
+		{"address", "add", spec.HostAddress() + "/30", "dev", spec.Interface()},
+		{"link", "set", spec.Interface(), "up"},
+		{"route", "add", spec.PodsCIDR(), "via", spec.NodeAddress()},
+	} {
+		if err := spec.Command(ctx, "ip", args...); err != nil {
+			return fmt.Errorf("joining the node to the machine: %w", err)
+		}
+	}
+	return nil
+}
+
+// pullCable removes the interface, and with it its other end, its address and its routes.
+func pullCable(ctx context.Context, spec node.Spec) error {
+	if _, err := net.InterfaceByName(spec.Interface()); err != nil {
+		return nil
+	}
+	err := spec.Command(ctx, "ip", "link", "delete", spec.Interface())
+	if _, gone := net.InterfaceByName(spec.Interface()); gone != nil {
+		return nil // the kernel was faster: it went with the network of the node
+	}
+	return err
+}
