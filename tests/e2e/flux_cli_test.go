@@ -15,7 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/tests/kubelet"
+	"github.com/flux-pulumi/pulumi-controller/tests/podlogs"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
@@ -140,7 +140,7 @@ func (f *fluxCLI) showsWhatHappened() {
 	f.Expect(f.does("export", "stack", "app")).To(And(HavePrefix("---\napiVersion: pulumi.com/v1\nkind: Stack\n"), Not(ContainSubstring("status:"))))
 
 	// The controller is no pod here: a node that serves its log stands in.
-	node, err := kubelet.Start(f.ctx, f.Client(), kubelet.Options{
+	node, err := podlogs.Start(f.ctx, f.Client(), podlogs.Options{
 		Node: f.namespace, Namespace: f.namespace, Pod: "pulumi-controller-0",
 		Log: func() ([]byte, error) { return os.ReadFile(f.ControllerLog()) },
 	})

@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/flux-pulumi/pulumi-controller/tests/kubelet"
+	"github.com/flux-pulumi/pulumi-controller/tests/podlogs"
 )
 
 const controllerLog = `{"level":"info","ts":"2026-03-02T10:15:30.000Z","msg":"starting"}
@@ -26,7 +26,7 @@ panic: no JSON
 
 func startNode(w *world, name string) {
 	w.t.Helper()
-	node, err := kubelet.Start(w.t.Context(), w.api, kubelet.Options{
+	node, err := podlogs.Start(w.t.Context(), w.api, podlogs.Options{
 		Node: name, Namespace: name + "-system", Pod: "pulumi-controller-0",
 		Log: func() ([]byte, error) { return []byte(controllerLog), nil },
 	})

@@ -1,9 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kubelet stands in for a node: the API server gets the logs of its pods from
+// Package podlogs stands in for a node: the API server gets the logs of its pods from
 // it. Nothing is run on it.
-package kubelet
+package podlogs
 
 import (
 	"context"
