@@ -5,9 +5,9 @@ package pulumi
 
 import (
 	"html"
-	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -34,7 +34,7 @@ func writings() []writing {
 		{`\`, `\`, func(text string) (string, int) { return backslash(text, true) }, 0},
 		{"%", "%", func(text string) (string, int) { return percent(text, false) }, 0},
 		{"+", "+%", func(text string) (string, int) { return percent(text, true) }, 0},
-		{"&", "&", entityEscape(), 0},
+		{"&", "&", entity, 0},
 		{"''", "'", func(text string) (string, int) { return oneOf(text, "''") }, 0},
 		{`""`, `"`, func(text string) (string, int) { return oneOf(text, `""`) }, 0},
 		{"'", "'", func(text string) (string, int) { return oneOf(text, `'\''`, `'"'"'`) }, 0},
@@ -56,17 +56,22 @@ func oneOf(text string, written ...string) (string, int) {
 	return "", 0
 }
 
-// entityEscape reads the entities of HTML and XML.
-func entityEscape() escape {
-	known := regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});`)
-	return func(text string) (string, int) {
-		entity := known.FindString(text)
-		meant := html.UnescapeString(entity)
-		if meant == entity {
-			return "", 0
-		}
-		return meant, len(entity)
+// entity reads the entities of HTML and XML, of which the longest have a name of 31
+// characters.
+func entity(text string) (string, int) {
+	end := strings.IndexByte(text[:min(len(text), len("&;")+31)], ';')
+	if end < 0 {
+		return "", 0
 	}
+	isNone := func(r rune) bool {
+		return r != '#' && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
+	}
+	written := text[:end+1]
+	meant := html.UnescapeString(written)
+	if strings.ContainsFunc(text[1:end], isNone) || meant == written {
+		return "", 0
+	}
+	return meant, len(written)
 }
 
 // backslash reads the escapes of JSON, Go, C, shells, databases and their like. Above

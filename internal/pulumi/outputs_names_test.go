@@ -48,5 +48,5 @@ func TestManyNamesThatAreMaskedTakeNoLongTime(t *testing.T) {
 	started := time.Now()
 	shown := writtenNames{}.shown(names, newMasker(secrets))
 	g.Expect(shown).To(HaveLen(len(names)))
-	g.Expect(time.Since(started)).To(BeNumerically("<", 10*time.Second))
+	g.Expect(time.Since(started)).To(BeNumerically("<", time.Minute))
 }
