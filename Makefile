@@ -71,7 +71,7 @@ LONGEST_TESTS := ./tests/e2e ./tests/crash ./tests/demo
 test-e2e: tools build cli ## Run the tests against the real API server, source-controller and Pulumi
 	@rm -f bin/killed-at-random.txt
 	@echo "the tests of tests/cluster are skipped here: they need a Kubernetes node, see make e2e"
-	go test -count=1 -p 2 -timeout 30m $(LONGEST_TESTS) ./tests/...
+	go test -count=1 -p 2 -timeout 45m $(LONGEST_TESTS) ./tests/...
 	@cat bin/killed-at-random.txt
 
 .PHONY: cluster-tools

@@ -150,7 +150,8 @@ func aLongRunIsToldOfOnce(u tellingPart) {
 	u.Expect(written).To(HaveExactElements(
 		BeEmpty(), // the finalizer
 		MatchRegexp(`^Running update at revision 1@sha256:[0-9a-f]+ with a timeout of 1h0m0s$`),
-		MatchRegexp(`^Running update at revision 1@sha256:[0-9a-f]+: 1 in progress after 1[0-9]s$`),
+		// On a busy machine Pulumi may not have begun by then.
+		MatchRegexp(`^Running update at revision 1@sha256:[0-9a-f]+: (1 in progress|nothing is done yet) after [0-9]+s$`),
 		MatchRegexp(`^Applied revision: 1@sha256:[0-9a-f]+$`),
 	))
 
