@@ -88,7 +88,7 @@ cluster-down: ## End it, and remove all that was of it
 
 .PHONY: cluster-images
 cluster-images: build ## Pack the images of Flux and of the controller, with providers for tests, as bin/images/*.tar
-	@$(SUBMAKE) $(CLUSTER_IMAGES) $(FLUX_CONTROLLERS:%=bin/flux/%)
+	@$(SUBMAKE) $(CLUSTER_IMAGES) $(FLUX_CONTROLLERS:%=bin/manifests/%)
 
 .PHONY: e2e
 e2e: ## Run the tests on a real Kubernetes node, or on the cluster of KUBECONFIG
@@ -182,7 +182,7 @@ bin/images/pulumi-controller.tar: bin/pulumi-controller bin/pulumi bin/pulumi-la
 	@rm -rf bin/images/plugins
 
 # Flux's own manifests, each of a controller, which tests/cluster/flux puts together.
-bin/flux/%: hack/tools/%/go.mod hack/tools/%/go.sum
+bin/manifests/%: hack/tools/%/go.mod hack/tools/%/go.sum
 	@cd $(<D) && (go mod download github.com/fluxcd/$* || go mod download github.com/fluxcd/$*)
 	@rm -rf $@ && mkdir -p $@
 	@cp -R "$$(cd $(<D) && go list -m -f '{{.Dir}}' github.com/fluxcd/$*)"/config/crd "$$(cd $(<D) && go list -m -f '{{.Dir}}' github.com/fluxcd/$*)"/config/manager $@/
