@@ -70,19 +70,18 @@ func (r *StackReconciler) dropOutputs(ctx context.Context, stack *v1.Stack) erro
 	if told == nil || stack.Spec.Suspend || stack.Spec.Preview || !stack.DeletionTimestamp.IsZero() || (to != nil && to.Name == told.Name) {
 		return nil
 	}
-	if err := r.deleteSecret(ctx, stack, told.Name); err != nil {
+	if err := r.deleteOrLeave(ctx, stack, told.Name); err != nil {
 		return err
 	}
 	return r.patchStatus(ctx, stack, func() {
 		stack.Status.OutputsSecret = nil
-		markEdited(stack, fmt.Sprintf("Deleted Secret %s, which is not in spec.writeOutputsToSecret any more", told.Name))
+		markEdited(stack, fmt.Sprintf("Let go of Secret %s, which is not in spec.writeOutputsToSecret any more", told.Name))
 	})
 }
 
 // releaseOutputs deletes the Secret of a Stack that goes. That is not left to the
 // garbage collector, which has it stay when the Stack is deleted without what it owns:
-// what is secret in it would be nobody's. A controller that may not do it does not
-// keep the Stack.
+// what is secret in it would be nobody's.
 func (r *StackReconciler) releaseOutputs(ctx context.Context, stack *v1.Stack) error {
 	names := map[string]bool{}
 	if told := stack.Status.OutputsSecret; told != nil {
@@ -92,26 +91,37 @@ func (r *StackReconciler) releaseOutputs(ctx context.Context, stack *v1.Stack) e
 		names[to.Name] = true // written, and the status was not
 	}
 	for name := range names {
-		err := r.deleteSecret(ctx, stack, name)
-		if apierrors.IsForbidden(err) {
-			ctrl.LoggerFrom(ctx).Error(err, "failed to delete the Secret with the outputs: it is left to the garbage collector")
-			continue
-		}
-		if err != nil {
+		if err := r.deleteOrLeave(ctx, stack, name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// deleteSecret deletes a Secret of the Stack, and no other.
+// deleteOrLeave deletes a Secret of the Stack. Where the API server or an admission
+// policy refuses that, the Secret is left to the garbage collector, which deletes it
+// after the Stack: neither the runs of the Stack nor its deletion wait for it.
+func (r *StackReconciler) deleteOrLeave(ctx context.Context, stack *v1.Stack, name string) error {
+	err := r.deleteSecret(ctx, stack, name)
+	if !isRefused(err) {
+		return err
+	}
+	ctrl.LoggerFrom(ctx).Error(err, "the Secret with the outputs is left to the garbage collector")
+	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.OutputsFailedReason,
+		message: fmt.Sprintf("%v: it is left until the Stack is gone, delete it by hand", err)})
+	return nil
+}
+
+// deleteSecret deletes a Secret of the Stack, and no other. An error has none of its
+// values in it.
 func (r *StackReconciler) deleteSecret(ctx context.Context, stack *v1.Stack, name string) error {
 	secret, err := r.readSecret(ctx, stack.Namespace, name)
 	if err != nil || secret == nil || !metav1.IsControlledBy(secret, stack) {
 		return err
 	}
 	exactly := client.Preconditions{UID: &secret.UID, ResourceVersion: &secret.ResourceVersion}
-	if err := r.Delete(ctx, secret, exactly); client.IgnoreNotFound(err) != nil {
+	err = hideValues(client.IgnoreNotFound(r.Delete(ctx, secret, exactly)), outputs.Hidden(secret.Data, stack.Status.Outputs))
+	if err != nil {
 		return fmt.Errorf("failed to delete Secret %s/%s, to which outputs are no longer written: %w", stack.Namespace, name, err)
 	}
 	return nil
@@ -149,7 +159,7 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 	to := stack.Spec.WriteOutputsToSecret
 	if told := stack.Status.OutputsSecret; told != nil && told.Name != to.Name {
 		// Renamed in mid-run: nothing would know of the old one any more.
-		if err := r.deleteSecret(ctx, stack, told.Name); err != nil {
+		if err := r.deleteOrLeave(ctx, stack, told.Name); err != nil {
 			return nil, err
 		}
 		stack = stack.DeepCopy()
@@ -166,7 +176,12 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 	if before != nil && !metav1.IsControlledBy(before, stack) {
 		return outputsUnread(stack), nil // the next look at the Stack tells
 	}
-	secret, err := r.putSecret(ctx, stack, before, data, outputs.Hidden(data, shown))
+	hidden := outputs.Hidden(data, shown)
+	if before != nil {
+		// A policy may tell of what was there as well.
+		hidden = append(hidden, outputs.Hidden(before.Data, shown)...)
+	}
+	secret, err := r.putSecret(ctx, stack, before, data, hidden)
 	if isRefused(err) {
 		return outputsRefused(stack, err.Error(), before, now), nil
 	}

@@ -75,6 +75,8 @@ func TestASecretThatCannotBeDeleted(t *testing.T) {
 	}{
 		"for now":           {errors.New("connection refused"), false},
 		"by the controller": {apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "out", errors.New("not yours")), true},
+		"for a policy":      {apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "out", errors.New("aHVudGVyMg== is kept")), true},
+		"as it is invalid":  {apierrors.NewBadRequest("hunter2 is kept"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -91,6 +93,26 @@ func TestASecretThatCannotBeDeleted(t *testing.T) {
 				g.Expect(err).To(MatchError(test.err))
 			}
 			g.Expect(w.deleted()).To(Equal(test.gone))
+			if test.gone {
+				g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning OutputsFailed"), ContainSubstring("delete it by hand"))))
+			}
+			g.Expect(w.events.lines).NotTo(ContainElement(Or(ContainSubstring("hunter2"), ContainSubstring("aHVudGVyMg"))))
 		})
 	}
+}
+
+// A policy that keeps the Secret does not keep the Stack from going on.
+func TestASecretThatMayNotBeDeletedIsLetGo(t *testing.T) {
+	g := NewWithT(t)
+	w := written(t)
+	w.change(func(s *v1.StackSpec) { s.WriteOutputsToSecret = nil })
+	w.Client = interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
+		Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "out", errors.New("hunter2 is kept"))
+		},
+	})
+	w.mustReconcile()
+	g.Expect(w.secret("out")).NotTo(BeNil())
+	g.Expect(w.stack().Status.OutputsSecret).To(BeNil())
+	g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning OutputsFailed"), ContainSubstring("*** is kept"))))
 }
