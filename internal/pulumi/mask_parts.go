@@ -78,7 +78,7 @@ func (p *parts) lookInto(value string, says meaning, depth int) bool {
 	members, structured := membersOf(value)
 	if !structured {
 		members = append(members, assignmentsIn(value)...)
-		p.addURL(value)
+		p.addURLs(value)
 		p.addBase64(value, says, depth)
 	}
 	for _, found := range members {
@@ -115,12 +115,13 @@ func (p *parts) isSecret(found member) bool {
 	return len(strings.TrimSpace(found.text)) >= maskedLine && !isWordOnly(found.text)
 }
 
-func (p *parts) addURL(value string) {
-	if strings.ContainsAny(value, blankBytes) {
-		return
-	}
-	for _, secret := range secretsOfBackend(value) {
-		p.all[secretValue{text: secret}] = true
+// addURLs adds the passwords of the URLs in a value. One that comes from a file ends in
+// a line break, and a file of credentials has one in each line.
+func (p *parts) addURLs(value string) {
+	for word := range strings.FieldsSeq(value) {
+		for _, secret := range secretsOfBackend(word) {
+			p.all[secretValue{text: secret}] = true
+		}
 	}
 }
 

@@ -40,6 +40,7 @@ func TestThePartsOfASecretAreMasked(t *testing.T) {
 		"a structure in base64":       {base64.StdEncoding.EncodeToString([]byte(`{"password": "zcanary-pw"}`)), "zcanary-pw", "***"},
 		"what is no structure":        {"one: two: three:\n\t- x", "three: x", "three: x"},
 		"the password in a URL":       {"postgres://bob:hunter22@db/x", "password hunter22 of bob", "password *** of bob"},
+		"those in lines":              {"https://bob:hunter22@one\nhttps://eve:hunter33@two\n", "bob hunter22, eve hunter33", "bob ***, eve ***"},
 		"that in a structure":         {`{"url": "postgres://bob:hunter22@db/x"}`, "password hunter22 of bob", "password *** of bob"},
 		"short lines that are alone":  {"zl1-b3\nzl2-b3\n", "is\n  zl2-b3\n  zl1-b3", "is\n  ***\n  ***"},
 		"short lines as words only":   {"done\nab\n", "done, undone, ab", "***, undone, ab"},
