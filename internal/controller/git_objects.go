@@ -108,7 +108,7 @@ func (r *StackReconciler) ask(stack *v1.Stack, repo *sourcev1.GitRepository, sec
 }
 
 // keepGitSecret has the Secret of the GitRepository as it is to be, which without
-// data is not there, and returns its version.
+// data is not there, and returns its version. An error has no credential in it.
 func (r *StackReconciler) keepGitSecret(ctx context.Context, stack *v1.Stack, data map[string][]byte) (version string, err error) {
 	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.SecretName(stack.Name)}
 	secret := &corev1.Secret{}
@@ -122,13 +122,13 @@ func (r *StackReconciler) keepGitSecret(ctx context.Context, stack *v1.Stack, da
 	case err != nil:
 		return "", fmt.Errorf("failed to read Secret %s: %w", key, err)
 	case data == nil && found:
-		return "", r.remove(ctx, secret)
+		return "", hideValues(r.remove(ctx, secret), credentialsIn(secret.Data))
 	case data == nil:
 		return "", nil
 	case !found:
 		secret = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Data: data}
 		label(secret)
-		err := r.make(ctx, stack, secret)
+		err := hideValues(r.make(ctx, stack, secret), credentialsIn(data))
 		return secret.ResourceVersion, err
 	}
 	before := secret.DeepCopy()
@@ -136,9 +136,23 @@ func (r *StackReconciler) keepGitSecret(ctx context.Context, stack *v1.Stack, da
 	label(secret)
 	if !equality.Semantic.DeepEqual(before, secret) {
 		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-		err = refused("change", secret, r.Patch(ctx, secret, patch, fieldOwner))
+		err = hideValues(refused("change", secret, r.Patch(ctx, secret, patch, fieldOwner)), credentialsIn(before.Data, data))
 	}
 	return secret.ResourceVersion, err
+}
+
+// credentialsIn are the values of Secrets for git that a policy which refuses them may
+// tell of. A user such as "git" is no secret, and a word of every error.
+func credentialsIn(all ...map[string][]byte) []string {
+	var values []string
+	for _, data := range all {
+		for name, value := range data {
+			if name != "username" {
+				values = append(values, string(value))
+			}
+		}
+	}
+	return values
 }
 
 // owned reads an object that the Stack may own, and fails if there is one that it
