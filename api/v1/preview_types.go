@@ -29,9 +29,11 @@ type PreviewStatus struct {
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// StartedAt and EndedAt bound the run.
+	// StartedAt is when the run was recorded.
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
+
+	// EndedAt is when the preview ended, or was refused.
 	// +optional
 	EndedAt *metav1.Time `json:"endedAt,omitempty"`
 
