@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 func TestTheValuesOfOutputsAreHidden(t *testing.T) {
@@ -101,4 +103,47 @@ func TestAnErrorOfWritingOutputsKeepsItsWords(t *testing.T) {
 	})
 	w.endReading(map[string]string{"word": `"field"`, "token": `"hunter2"`})
 	g.Expect(w.stack().Status.OutputsSecret.Failure.Message).To(ContainSubstring("the field *** is not allowed"))
+}
+
+// A policy that refuses an update tells of what was there as well.
+func TestAnErrorOfWritingOutputsHasNoOldValueInIt(t *testing.T) {
+	g := NewWithT(t)
+	w := written(t)
+	stack := w.stack()
+	inner := w.Client.(client.WithWatch)
+	w.Client = interceptor.NewClient(inner, interceptor.Funcs{
+		Update: func(context.Context, client.WithWatch, client.Object, ...client.UpdateOption) error {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "out", errors.New("old hunter2 new hunter3"))
+		},
+	})
+	plain := run.PlainOutputs{Values: map[string]json.RawMessage{"token": json.RawMessage(`"hunter3"`)}}
+	told, err := w.writeOutputs(t.Context(), stack, plain, nil, w.Now())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(told.Failure.Message).To(ContainSubstring("old *** new ***"))
+}
+
+func TestCredentialsForGitAreHidden(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(credentialsIn(map[string][]byte{"username": []byte("git"), "password": []byte("old")}, map[string][]byte{"password": []byte("new")})).
+		To(ConsistOf("old", "new"))
+	for name, data := range map[string]map[string][]byte{"made": nil, "changed": {"password": []byte("canary-old")}} {
+		w := newWorld(t)
+		stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: "default", UID: "1"}}
+		if data != nil {
+			_, err := w.keepGitSecret(t.Context(), stack, data)
+			g.Expect(err).NotTo(HaveOccurred(), name)
+		}
+		no := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "app", errors.New("canary-old canary-new"))
+		w.Client = interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
+			Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return no },
+			Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+				return no
+			},
+		})
+		_, err := w.keepGitSecret(t.Context(), stack, map[string][]byte{"username": []byte("git"), "password": []byte("canary-new")})
+		g.Expect(err).To(MatchError(Not(ContainSubstring("canary-new"))), name)
+		if data != nil {
+			g.Expect(err).To(MatchError(ContainSubstring("*** ***")), name)
+		}
+	}
 }
