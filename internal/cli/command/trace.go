@@ -63,13 +63,13 @@ func (s *session) traceStack(ctx context.Context, of target) error {
 	applier := applierOf(object)
 	page := &tracePage{out: s.Out}
 	page.stack(stack, object, applier)
-	if err := s.traceSource(ctx, api, page, sourceOf(stack)); err != nil {
+	if err := traceSource(ctx, api, page, sourceOf(stack)); err != nil {
 		return err
 	}
 	if applier == nil {
 		return page.err
 	}
-	if err := s.traceApplier(ctx, api, page, *applier); err != nil {
+	if err := traceApplier(ctx, api, page, *applier); err != nil {
 		return err
 	}
 	return page.err
@@ -99,28 +99,32 @@ func applierOf(object *unstructured.Unstructured) *target {
 	return nil
 }
 
-func (s *session) traceSource(ctx context.Context, api client.Reader, page *tracePage, of target) error {
+// found finds what the page goes on with: nil is that it is not there, which the page says.
+func (p *tracePage) found(ctx context.Context, api client.Reader, of target) (*unstructured.Unstructured, error) {
 	object, err := of.get(ctx, api)
 	if apierrors.IsNotFound(err) || apimeta.IsNoMatchError(err) {
-		page.missing(of)
-		return nil
+		p.missing(of)
+		return nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("failed to find %s: %w", of.Kind, err)
+		return nil, fmt.Errorf("failed to find %s: %w", of.Kind, err)
 	}
-	page.source(object)
-	return nil
+	return object, nil
+}
+
+func traceSource(ctx context.Context, api client.Reader, page *tracePage, of target) error {
+	object, err := page.found(ctx, api, of)
+	if object != nil {
+		page.source(object)
+	}
+	return err
 }
 
 // traceApplier goes on from what has applied the Stack to the source of that.
-func (s *session) traceApplier(ctx context.Context, api client.Reader, page *tracePage, of target) error {
-	object, err := of.get(ctx, api)
-	if apierrors.IsNotFound(err) || apimeta.IsNoMatchError(err) {
-		page.missing(of)
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("failed to find %s: %w", of.Kind, err)
+func traceApplier(ctx context.Context, api client.Reader, page *tracePage, of target) error {
+	object, err := page.found(ctx, api, of)
+	if object == nil {
+		return err
 	}
 	page.applier(object)
 	for _, path := range [][]string{{"spec", "sourceRef"}, {"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}} {
@@ -132,7 +136,7 @@ func (s *session) traceApplier(ctx context.Context, api client.Reader, page *tra
 		if key.Namespace == "" {
 			key.Namespace = of.Namespace
 		}
-		return s.traceSource(ctx, api, page, target{sourcev1.GroupVersion.WithKind(ref["kind"]), key})
+		return traceSource(ctx, api, page, target{sourcev1.GroupVersion.WithKind(ref["kind"]), key})
 	}
 	return nil
 }
