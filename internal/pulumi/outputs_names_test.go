@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 )
@@ -38,15 +37,12 @@ func TestNoOutputIsLostForItsName(t *testing.T) {
 	}))
 }
 
-func TestManyNamesThatAreMaskedTakeNoLongTime(t *testing.T) {
-	g := NewWithT(t)
-	var secrets, names []string
+func BenchmarkManyNamesThatAreMasked(b *testing.B) {
+	var names []string
 	for i := range 3000 {
-		name := fmt.Sprintf("secret-%05d", i)
-		secrets, names = append(secrets, name), append(names, name)
+		names = append(names, fmt.Sprintf("secret-%05d", i))
 	}
-	started := time.Now()
-	shown := writtenNames{}.shown(names, newMasker(secrets))
-	g.Expect(shown).To(HaveLen(len(names)))
-	g.Expect(time.Since(started)).To(BeNumerically("<", time.Minute))
+	for b.Loop() {
+		writtenNames{}.shown(names, newMasker(names))
+	}
 }

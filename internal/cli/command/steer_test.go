@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -89,17 +90,19 @@ func TestCancelRefuses(t *testing.T) {
 // answerTo plays the controller: it changes the status as soon as the Stack has the annotation.
 func (w *world) answerTo(annotation string, change func(value string, s *v1.StackStatus)) {
 	go func() {
-		for w.t.Context().Err() == nil {
+		_ = wait.PollUntilContextCancel(w.t.Context(), 5*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 			stack := &v1.Stack{}
-			_ = w.api.Get(w.t.Context(), types.NamespacedName{Namespace: w.namespace, Name: "network"}, stack)
-			if value, ok := stack.Annotations[annotation]; ok {
-				before := stack.DeepCopy()
-				change(value, &stack.Status)
-				_ = w.api.Status().Patch(w.t.Context(), stack, client.MergeFrom(before))
-				return
+			if err := w.api.Get(ctx, types.NamespacedName{Namespace: w.namespace, Name: "network"}, stack); err != nil {
+				return false, err
 			}
-			time.Sleep(5 * time.Millisecond)
-		}
+			value, ok := stack.Annotations[annotation]
+			if !ok {
+				return false, nil
+			}
+			before := stack.DeepCopy()
+			change(value, &stack.Status)
+			return true, w.api.Status().Patch(ctx, stack, client.MergeFrom(before))
+		}) // a command that is not answered fails the test
 	}()
 }
 
