@@ -53,6 +53,17 @@ func (c *Cloud) Created(name string) (int, error) {
 	return len(made), nil
 }
 
+// Release lets the operations go on that are held, and those to come.
+func (c *Cloud) Release() error {
+	if err := os.MkdirAll(c.dir, 0o750); err != nil {
+		return fmt.Errorf("releasing what is held in %s: %w", c.dir, err)
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "released"), nil, 0o600); err != nil {
+		return fmt.Errorf("releasing what is held: %w", err)
+	}
+	return nil
+}
+
 // files gives the names of the files of things/ that are things.
 func (c *Cloud) files() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(c.dir, "things"))

@@ -77,18 +77,16 @@ func TestARunThatIsCancelledAtOnceIsRecoveredFrom(t *testing.T) {
 
 	program := &v1.Program{}
 	u.Expect(u.Get(u.ctx, types.NamespacedName{Namespace: u.namespace, Name: "app"}, program)).To(Succeed())
-	slow := u.program(oneThing("two", "delays: {update: 60s}"))
+	slow := u.program(oneThing("two", "hold: update"))
 	slow.ResourceVersion = program.ResourceVersion
 	u.Expect(u.Update(u.ctx, slow)).To(Succeed())
 	u.awaitJournal("update", "begin", "a")
-	begun := time.Now()
 	u.Eventually(func(g Gomega) {
 		g.Expect(u.Get(u.ctx, keyOf(stack), stack)).To(Succeed())
 		g.Expect(stack.Status.Run).NotTo(BeNil())
 	}).Should(Succeed())
 	u.annotate(stack, v1.CancelRunNowAnnotation, stack.Status.Run.ID)
-	u.awaitNotReady(stack, v1.CancelRequestedReason, []string{"was cancelled on request"})
-	u.Expect(time.Since(begun)).To(BeNumerically("<", 50*time.Second), "what was in flight is not waited for")
+	u.awaitNotReady(stack, v1.CancelRequestedReason, []string{"was cancelled on request"}) // what is in flight is not waited for
 	u.Expect(stack.Status.Interrupted).To(BeEmpty())
 	u.Expect(u.resourcesInState("app", "dev")).To(ConsistOf("a"), "with no operation pending")
 	u.Expect(u.locks(u)).To(BeEmpty())

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
-	"github.com/fluxcd/pkg/runtime/conditions/check"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,7 +55,7 @@ func (t *tenant) awaitWaiting(stack *v1.Stack, texts ...string) {
 		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(hasAll(texts))
 	}).Should(Succeed())
 	t.Expect(conditions.GetReason(stack, meta.ReconcilingCondition)).To(Equal(meta.ProgressingWithRetryReason))
-	check.NewInProgressChecker(t.Client()).WithT(t.WithT).CheckErr(t.ctx, stack)
+	t.checkInProgress(stack)
 	t.awaitEvent(stack, "Normal", meta.DependencyNotReadyReason, texts...)
 }
 

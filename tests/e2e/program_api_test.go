@@ -242,9 +242,9 @@ func (t *tenant) replaceProgram(body string) {
 // checkProgram applies kstatus's rules.
 func (t *tenant) checkProgram(program *v1.Program) {
 	t.test.Helper()
-	check.NewChecker(t.Client(), &check.Conditions{
+	checkAsItIs(t, check.NewChecker(nil, &check.Conditions{
 		NegativePolarity: []string{meta.StalledCondition, meta.ReconcilingCondition},
-	}).WithT(t.WithT).CheckErr(t.ctx, program)
+	}), program)
 }
 
 func (t *tenant) programEvents(g Gomega) []string {

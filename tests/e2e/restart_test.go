@@ -16,6 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -48,40 +49,55 @@ func TestASmallController(t *testing.T) {
 	}
 }
 
-// slowly has the Stack run a Program whose thing takes its time to be made.
-func (t *tenant) slowly(name, delay string) *v1.Stack {
+// byItself has a Stack run a Program of its own, with a thing in a cloud of its own. more are further properties of the thing.
+func (t *tenant) byItself(name string, more ...string) *v1.Stack {
 	t.test.Helper()
-	program := t.program(oneThing("one", "delays: {create: "+delay+"}"))
+	program := t.program(oneThing("one", more...))
 	program.Name = name
 	t.apply(program)
 	stack := t.stack(named(name), func(s *v1.Stack) {
 		s.Spec.ProgramRef = &v1.ProgramReference{Name: name}
-		s.Spec.Config["lab:directory"] = jsonText(filepath.Join(t.place, name))
+		s.Spec.Config["lab:directory"] = jsonText(t.ownCloud(name))
 	})
 	t.apply(stack)
 	return stack
 }
 
+func (t *tenant) ownCloud(name string) string { return filepath.Join(t.place, name) }
+
+// held is as byItself, with a run that does not end before it is released.
+func (t *tenant) held(name string) *v1.Stack {
+	t.test.Helper()
+	stack := t.byItself(name, "hold: create")
+	t.awaitRun(stack, "")
+	return stack
+}
+
+func (t *tenant) releaseHeld(names ...string) {
+	t.test.Helper()
+	for _, name := range names {
+		t.Expect(cloud.Open(t.ownCloud(name)).Release()).To(Succeed())
+	}
+}
+
 func aRunHoldsNoReconcileWorker(u *tenant) {
-	slow := u.slowly("slow", "20s")
-	u.awaitRun(slow, "")
-	quick := u.slowly("quick", "0s")
-	u.awaitReady(quick)
+	slow := u.held("slow")
+	u.awaitReady(u.byItself("quick"))
 	u.Expect(u.Get(u.ctx, keyOf(slow), slow)).To(Succeed())
-	u.Expect(slow.Status.Run).NotTo(BeNil(), "the slow run should still go on: this machine is too slow for the test")
+	u.Expect(slow.Status.Run).NotTo(BeNil())
+	u.releaseHeld("slow")
 	u.awaitReady(slow)
 }
 
 func aThirdRunWaits(u *tenant) {
-	one, two := u.slowly("one", "6s"), u.slowly("two", "6s")
-	u.awaitRun(one, "")
-	u.awaitRun(two, "")
-	three := u.slowly("three", "0s")
+	one, two := u.held("one"), u.held("two")
+	three := u.byItself("three")
 	u.Eventually(func(g Gomega) {
 		g.Expect(u.Get(u.ctx, keyOf(three), three)).To(Succeed())
 		g.Expect(conditions.GetMessage(three, meta.ReadyCondition)).To(Equal("Waiting for other runs to end"))
 		g.Expect(conditions.IsReconciling(three)).To(BeTrue())
 	}).Should(Succeed())
+	u.releaseHeld("one", "two")
 	for _, stack := range []*v1.Stack{three, one, two} {
 		u.awaitReady(stack)
 	}
@@ -90,7 +106,7 @@ func aThirdRunWaits(u *tenant) {
 func aRestartLeavesNoTrace(u *tenant) {
 	var stacks []*v1.Stack
 	for _, name := range []string{"one", "two", "three"} {
-		stacks = append(stacks, u.slowly(name, "0s"))
+		stacks = append(stacks, u.byItself(name))
 	}
 	for _, stack := range stacks {
 		u.awaitReady(stack)
@@ -131,11 +147,12 @@ func anUpdateSurvivesTheDeathOfItsController(u *tenant) {
 // The controller is frozen while its run ends, so that it cannot take in the result before it is killed.
 func theEndOfARunThatNobodySawIsFoundOut(u *tenant) {
 	stack := u.stack(fromProgram, retriedEvery(2*time.Second))
-	program := u.program(oneThing("one", "delays: {create: 3s}"))
+	program := u.program(oneThing("one", "hold: create"))
 	u.apply(program)
 	u.apply(stack)
 	u.awaitJournal("create", "begin", "a")
 	u.Expect(syscall.Kill(u.Controller.PID(), syscall.SIGSTOP)).To(Succeed())
+	u.Expect(u.cloud.Release()).To(Succeed())
 	u.awaitJournal("create", "done", "a")
 	locks := filepath.Join(u.backend, ".pulumi", "locks", "organization", "app", "dev", "*.json")
 	u.Eventually(func() ([]string, error) { return filepath.Glob(locks) }).Should(BeEmpty(), "the lock of the run")

@@ -132,7 +132,12 @@ func aLongRunIsToldOfOnce(u tellingPart) {
 	watched, err := u.Watch(u.ctx, &v1.StackList{}, client.InNamespace(u.namespace))
 	u.Expect(err).NotTo(HaveOccurred())
 	defer watched.Stop()
-	stack := u.slowly("slow", "14s")
+	stack := u.held("slow")
+	u.Eventually(func(g Gomega) {
+		g.Expect(u.Get(u.ctx, keyOf(stack), stack)).To(Succeed())
+		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(MatchRegexp(` after [0-9]+s$`))
+	}).Should(Succeed())
+	u.releaseHeld("slow")
 	u.awaitReady(stack)
 
 	// Everything that was ever written to the Stack, in its order.
@@ -216,7 +221,7 @@ func aReceiverThatHangsHoldsNobodyUp(u tellingPart) {
 	u.receiver.setHanging(true)
 	defer u.receiver.setHanging(false)
 	for _, name := range []string{"one", "two", "three"} {
-		stack := u.slowly(name, "0s")
+		stack := u.byItself(name)
 		u.awaitReady(stack)
 		u.awaitEvent(stack, "Normal", meta.ReconciliationSucceededReason, "Update succeeded")
 	}
@@ -229,7 +234,7 @@ func aReceiverThatHangsHoldsNobodyUp(u tellingPart) {
 }
 
 func whatIsToldAtTheEndArrives(u tellingPart) {
-	stack := u.slowly("slow", "4s")
+	stack := u.byItself("slow", "delays: {create: 4s}")
 	u.awaitRun(stack, "")
 	u.Expect(u.Controller.Stop()).To(Succeed())
 	told := u.receiver.about(stack)

@@ -211,6 +211,8 @@ func (t *tenant) awaitReady(stack *v1.Stack, expected ...expectation) {
 		g.Expect(conditions.IsReady(stack)).To(BeTrue(), "Ready is %v", conditions.Get(stack, meta.ReadyCondition))
 		g.Expect(stack.Status.ObservedGeneration).To(Equal(stack.Generation))
 		g.Expect(stack.Status.Run).To(BeNil())
+		// A request that was not seen yet is a run to come.
+		g.Expect(stack.Status.LastHandledReconcileAt).To(Equal(stack.Annotations[meta.ReconcileRequestAnnotation]))
 		for _, expect := range expected {
 			expect(g, stack)
 		}
@@ -222,9 +224,22 @@ func (t *tenant) awaitReady(stack *v1.Stack, expected ...expectation) {
 // checkSettled applies kstatus's rules for an object that nothing is to happen to by itself.
 func (t *tenant) checkSettled(stack *v1.Stack) {
 	t.test.Helper()
-	check.NewChecker(t.Client(), &check.Conditions{
+	checkAsItIs(t, check.NewChecker(nil, &check.Conditions{
 		NegativePolarity: []string{meta.StalledCondition, meta.ReconcilingCondition},
-	}).WithT(t.WithT).CheckErr(t.ctx, stack)
+	}), stack)
+}
+
+// checkInProgress applies those for an object that something happens to, or will.
+func (t *tenant) checkInProgress(stack *v1.Stack) {
+	t.test.Helper()
+	checkAsItIs(t, check.NewInProgressChecker(nil), stack)
+}
+
+// checkAsItIs looks at the object that was waited for: by now there may be a newer one, in which a retry has begun.
+func checkAsItIs(t *tenant, checker *check.Checker, object conditions.Getter) {
+	t.test.Helper()
+	checker.DisableFetch = true
+	checker.WithT(t.WithT).CheckErr(t.ctx, object)
 }
 
 // awaitFailure waits until the Stack has failed and will be retried, with a message that has all the texts, tells of it in a
@@ -247,7 +262,7 @@ func (t *tenant) awaitRetry(stack *v1.Stack, reason string, texts []string) {
 	t.awaitNotReady(stack, reason, texts)
 	t.Expect(conditions.IsStalled(stack)).To(BeFalse())
 	t.Expect(conditions.GetReason(stack, meta.ReconcilingCondition)).To(Equal(meta.ProgressingWithRetryReason))
-	check.NewInProgressChecker(t.Client()).WithT(t.WithT).CheckErr(t.ctx, stack)
+	t.checkInProgress(stack)
 }
 
 // awaitStalled waits until the Stack has failed for good.

@@ -7,6 +7,7 @@
 //	<directory>/things/<id>.json   a thing that exists
 //	<directory>/journal.jsonl      one Entry a line
 //	<directory>/tmp/               files not yet in place, never to be counted
+//	<directory>/released           there once operations that are held may go on
 //
 // The files are the truth for what exists; the journal says what was attempted, when and by which process. A create records its
 // "begin", with the id, before the file is made, and "done" after it. So a provider that is killed between any two of these
@@ -15,7 +16,9 @@
 package cloud
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -39,6 +42,15 @@ func (c *Cloud) things() string { return filepath.Join(c.dir, "things") }
 func (c *Cloud) tmp() string { return filepath.Join(c.dir, "tmp") }
 
 func (c *Cloud) journal() string { return filepath.Join(c.dir, "journal.jsonl") }
+
+// Released says whether operations that are held may go on. Whoever watches the cloud says so, with a file.
+func (c *Cloud) Released() (bool, error) {
+	_, err := os.Stat(filepath.Join(c.dir, "released"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
 
 func (c *Cloud) prepare() error {
 	for _, dir := range []string{c.things(), c.tmp()} {

@@ -47,8 +47,10 @@ func check(args Args, nameKnown bool) []p.CheckFailure {
 			fail("failures", "%q is not an operation: create, read, update, delete or partialCreate", key)
 		}
 	}
-	if hang := valueOf(args.Hang); hang != "" && !isOp(hang) {
-		fail("hang", "%q is not an operation: create, read, update or delete", hang)
+	for property, op := range map[string]*string{"hang": args.Hang, "hold": args.Hold} {
+		if op := valueOf(op); op != "" && !isOp(op) {
+			fail(property, "%q is not an operation: create, read, update or delete", op)
+		}
 	}
 	return failures
 }

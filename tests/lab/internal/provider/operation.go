@@ -15,6 +15,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/cloud"
 )
 
+// holdPoll is how often an operation that is held looks whether it may go on.
+const holdPoll = 50 * time.Millisecond
+
 // operation is one call of the engine for one thing, with all that the program asked of it.
 type operation struct {
 	cloud *cloud.Cloud
@@ -61,6 +64,11 @@ func (o operation) wait(ctx context.Context) error {
 	if err := o.delay(string(o.op)); err != nil {
 		return err
 	}
+	if valueOf(o.args.Hold) == string(o.op) {
+		if err := o.hold(); err != nil {
+			return err
+		}
+	}
 	if valueOf(o.args.Hang) != string(o.op) {
 		return nil
 	}
@@ -79,6 +87,18 @@ func (o operation) delay(key string) error {
 	defer timer.Stop()
 	<-timer.C
 	return nil
+}
+
+// hold takes no context either.
+func (o operation) hold() error {
+	deadline := time.Now().Add(maxDelay)
+	for time.Now().Before(deadline) {
+		if released, err := o.cloud.Released(); released || err != nil {
+			return err
+		}
+		time.Sleep(holdPoll)
+	}
+	return fmt.Errorf("%s of thing %s was not released within %s", o.op, o.id, maxDelay)
 }
 
 // end records how an operation ended that changed nothing and gives the error for the engine. Only that one may echo the secret:

@@ -171,6 +171,25 @@ func TestReadTellsOfDrift(t *testing.T) {
 	g.Expect(server.Delete(p.DeleteRequest{ID: made.ID, Urn: urn, Properties: made.Properties})).To(Succeed())
 }
 
+func TestWhatIsHeldGoesOnWhenItIsReleased(t *testing.T) {
+	g := NewWithT(t)
+	server, dir := start(t)
+	ends := make(chan error, 1)
+	go func() {
+		_, err := server.Create(p.CreateRequest{Urn: urn, Properties: text("name", "a", "hold", "create")})
+		ends <- err
+	}()
+	g.Eventually(func() string { content, _ := os.ReadFile(filepath.Join(dir, "journal.jsonl")); return string(content) }).
+		Should(ContainSubstring(`"phase":"begin"`))
+	g.Expect(server.Cancel()).To(Succeed())
+	g.Consistently(ends, "300ms").ShouldNot(Receive(), "as a delay, it is not ended by the engine")
+	g.Expect(filepath.Glob(filepath.Join(dir, "things", "*"))).To(BeEmpty())
+
+	g.Expect(os.WriteFile(filepath.Join(dir, "released"), nil, 0o600)).To(Succeed())
+	g.Eventually(ends, "5s").Should(Receive(BeNil()))
+	g.Expect(filepath.Glob(filepath.Join(dir, "things", "*"))).To(HaveLen(1))
+}
+
 func TestCancelEndsAHangButNotADelay(t *testing.T) {
 	g := NewWithT(t)
 	server, dir := start(t)

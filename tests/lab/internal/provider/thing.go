@@ -30,6 +30,10 @@ type Args struct {
 	Failures map[string]string `pulumi:"failures,optional"`
 	// Hang names the operation that does not end, after its delay, before the engine cancels or the provider is killed.
 	Hang *string `pulumi:"hang,optional"`
+	// Hold names the operation that does not go on, after its delay, before the cloud has a file "released": what else is to
+	// happen in the middle of it happens then however slow the machine is. As a delay it is not cut short by the engine, and ends
+	// with an error after an hour.
+	Hold *string `pulumi:"hold,optional"`
 	// EchoInput puts SecretValue into the error that a failing operation returns, as careless providers do.
 	EchoInput *bool `pulumi:"echoInput,optional"`
 }
@@ -48,6 +52,7 @@ func (a *Args) Annotate(annotator infer.Annotator) {
 	annotator.Describe(&a.Delays, "How long create, read, update, delete and afterCreate (the answer to a create) take, as Go durations.")
 	annotator.Describe(&a.Failures, "The errors that create, read, update, delete and partialCreate end with.")
 	annotator.Describe(&a.Hang, "The operation (create, read, update or delete) that does not end until it is cancelled.")
+	annotator.Describe(&a.Hold, "The operation (create, read, update or delete) that goes on once the cloud has a file named released.")
 	annotator.Describe(&a.EchoInput, "Whether a failing operation puts secretValue into its error.")
 }
 
