@@ -38,4 +38,13 @@ for package in internal/decide internal/pulumi; do
 	clients=$(echo "$deps" | grep -E '^(k8s\.io/client-go|sigs\.k8s\.io/controller-runtime|github\.com/fluxcd/pkg/runtime)(/|$)' || true)
 	[ -z "$clients" ] || fail "$package depends on a Kubernetes client: $(echo "$clients" | head -3 | tr '\n' ' ')"
 done
+
+# What is masked must not depend on what runs are, or on how Pulumi is driven.
+echo "lint imports: internal/mask depends on no other package of the project, nor on one of Pulumi's"
+if deps=$(go list -deps ./internal/mask); then
+	others=$(echo "$deps" | grep -E '^github\.com/(flux-pulumi|pulumi)/' | grep -v '/internal/mask$' || true)
+	[ -z "$others" ] || fail "internal/mask depends on $(echo "$others" | head -3 | tr '\n' ' ')"
+else
+	fail "go list of internal/mask"
+fi
 exit $failed

@@ -6,7 +6,7 @@ package controller
 import (
 	"strings"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
 // maxRefusal bounds what is told of the words of an API server, or of a webhook.
@@ -30,7 +30,7 @@ func hideValues(err error, values []string) error {
 	if err == nil {
 		return nil
 	}
-	text := pulumi.Mask(err.Error(), values)
+	text := mask.Text(err.Error(), values)
 	if len(text) > maxRefusal {
 		text = strings.ToValidUTF8(text[:maxRefusal], "") + "..."
 	}

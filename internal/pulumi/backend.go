@@ -9,10 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -20,12 +20,10 @@ import (
 // user and password, query and fragment, and without slashes at its end. Of what
 // is no URL only the scheme is left.
 func PublicBackend(backend string) string {
-	u, err := url.Parse(backend)
-	if err != nil {
-		return shownScheme(backend) + "://"
+	if public, ok := mask.PublicURL(backend); ok {
+		return public
 	}
-	public := url.URL{Scheme: u.Scheme, Opaque: u.Opaque, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}
-	return public.String()
+	return shownScheme(backend) + "://"
 }
 
 // HasEnvironments tells whether the backend has environments of Pulumi ESC.
@@ -42,16 +40,16 @@ func CheckBackend(backend string) error {
 
 // maskerOf makes the masker of a run: of what it was given as a secret, and of what
 // its program and the URL of its backend have in them.
-func maskerOf(r run.Run) *masker {
-	return filteredMasker(slices.Collect(maps.Values(r.Secrets)),
-		slices.Concat(givenSecrets(r), secretsOfProgram(r.Program.YAML), secretsOfBackend(r.Backend)))
+func maskerOf(r run.Run) *mask.Masker {
+	return mask.Filtered(slices.Collect(maps.Values(r.Secrets)),
+		slices.Concat(givenSecrets(r), mask.InProgram(r.Program.YAML), mask.InURL(r.Backend)))
 }
 
 // givenSecrets are the secrets of the spec. Where one of them says which the backend
 // is, not even the part of it that is told of others is told.
 func givenSecrets(r run.Run) []string {
 	secret := append(slices.Collect(maps.Values(r.Secrets)), r.Masks...)
-	masked, known := newMasker(secret).apply(r.Backend), scheme(r.Backend)
+	masked, known := mask.New(secret).Apply(r.Backend), scheme(r.Backend)
 	if masked == r.Backend || (known != "" && strings.HasPrefix(masked, known+"://")) {
 		return secret // at most a part of it is secret, such as a password
 	}
@@ -86,7 +84,7 @@ func (s *session) backend() string { return BackendOf(s.run) }
 // of it: what is told must stay the same when the program changes.
 func BackendOf(r run.Run) string {
 	public := PublicBackend(r.Backend)
-	if newMasker(givenSecrets(r)).apply(public) == public {
+	if mask.New(givenSecrets(r)).Apply(public) == public {
 		return public
 	}
 	return hiddenBackend(public, r.BackendKey)

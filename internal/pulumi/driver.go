@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -54,7 +55,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	started := time.Now()
 	s := &session{driver: d, dir: dir, run: r, log: log}
 	s.mask = maskerOf(r)
-	s.mask.late = lateMasks(r.LateMasks)
+	s.mask.Follow(r.LateMasks)
 	s.events = &events{mask: s.mask}
 
 	last, err := s.work(ctx)
@@ -69,7 +70,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 		result.Permalink = permalink(last.stdout)
 	}
 	raw := last.stderr
-	last.stderr = s.mask.apply(raw)
+	last.stderr = s.mask.Apply(raw)
 	end := ending{
 		operation: r.Operation, err: err, last: last, raw: raw, events: *s.events, checked: s.checking,
 		missing: s.missed && !s.found, held: s.heldLocks, cause: context.Cause(ctx),
@@ -81,7 +82,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	if outcome != run.Succeeded {
 		message += s.openText()
 	}
-	result.Outcome, result.Message = outcome, cut(s.mask.apply(message), maxMessage)
+	result.Outcome, result.Message = outcome, cut(s.mask.Apply(message), maxMessage)
 	if s.checking {
 		// What the events tell of was not done.
 		result.Changes = run.Changes{}
@@ -112,7 +113,7 @@ type session struct {
 	dir    Directory
 	run    run.Run
 	log    func(string)
-	mask   *masker
+	mask   *mask.Masker
 
 	env     []string
 	project run.Project
@@ -156,7 +157,7 @@ func (s *session) work(ctx context.Context) (exit, error) {
 		return exit{}, err
 	}
 	s.prepared, s.project = prepared, prepared.project
-	s.mask.learn(prepared.secrets)
+	s.mask.Learn(prepared.secrets)
 	s.env = s.driver.environment(s.dir, s.run)
 	if err := os.WriteFile(s.dir.backend(), []byte(s.backend()), 0o600); err != nil {
 		return exit{}, workspaceError{fmt.Errorf("noting the backend of the run: %w", err)}
@@ -367,5 +368,5 @@ func (s *session) tellUnknown(urns []string) {
 
 // say logs a line.
 func (s *session) say(line string) {
-	s.log(cut(s.mask.apply(line), maxMessage))
+	s.log(cut(s.mask.Apply(line), maxMessage))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -74,7 +75,7 @@ type stepState struct {
 
 // events is what the engine has told of one operation. It is fed line by line.
 type events struct {
-	mask *masker
+	mask *mask.Masker
 	// hold, where it is set, gets the diagnostics, which are not to be logged as soon
 	// as they come, but for those that only inform, and whether it is an error or a
 	// warning.

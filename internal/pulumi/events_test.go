@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -56,7 +57,7 @@ func TestEventsTellWhatIsLogged(t *testing.T) {
 		"a policy":                           {`{"policyEvent":{"message":"no","policyName":"p","policyPackName":"k","enforcementLevel":"mandatory"}}`, "policy p of k: no"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(strings.Join(readAll(&events{mask: newMasker(nil)}, test.line), "|")).To(Equal(test.want))
+			NewWithT(t).Expect(strings.Join(readAll(&events{mask: mask.New(nil)}, test.line), "|")).To(Equal(test.want))
 		})
 	}
 }
@@ -83,7 +84,7 @@ func TestEventsCountChanges(t *testing.T) {
 		"none where nothing happened":                   {nil, run.Changes{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := &events{mask: newMasker(nil)}
+			e := &events{mask: mask.New(nil)}
 			readAll(e, test.lines...)
 			NewWithT(t).Expect(e.changes()).To(Equal(test.want))
 		})
@@ -92,11 +93,11 @@ func TestEventsCountChanges(t *testing.T) {
 
 func TestEventsKeepTheOutputs(t *testing.T) {
 	g := NewWithT(t)
-	e := &events{mask: newMasker(nil)}
+	e := &events{mask: mask.New(nil)}
 	secret := `{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}`
 	readAll(e, stepLine("resOutputsEvent", "same", stackURN,
 		`{"big":9007199254740993,"s":`+secret+`,"n":{"a":[`+secret+`],"b":"x<y"},"m":"my hunter2 text","k":{"hunter2":1}}`))
-	g.Expect(showOutputs(e.outputs, newMasker([]string{"hunter2"}), nil)).To(Equal(map[string]json.RawMessage{
+	g.Expect(showOutputs(e.outputs, mask.New([]string{"hunter2"}), nil)).To(Equal(map[string]json.RawMessage{
 		"big": json.RawMessage(`9007199254740993`),
 		"s":   json.RawMessage(`"[secret]"`),
 		"n":   json.RawMessage(`{"a":["[secret]"],"b":"x<y"}`),
@@ -112,19 +113,19 @@ func TestOutputsAreBounded(t *testing.T) {
 		outputs[fmt.Sprintf("o%03d", i)] = quote(strings.Repeat("x", 10<<10))
 	}
 	outputs["a"] = quote(strings.Repeat("x", maxOutput))
-	shown := showOutputs(outputs, newMasker(nil), nil)
+	shown := showOutputs(outputs, mask.New(nil), nil)
 	total := 0
 	for _, text := range shown {
 		total += len(text)
 	}
 	g.Expect(total).To(BeNumerically("<=", maxOutputs))
 	g.Expect(string(shown["a"])).To(ContainSubstring("too big to show"))
-	g.Expect(showOutputs(nil, newMasker(nil), nil)).To(BeNil())
+	g.Expect(showOutputs(nil, mask.New(nil), nil)).To(BeNil())
 }
 
 func TestASecretIsMaskedBeforeATextIsCut(t *testing.T) {
 	g := NewWithT(t)
-	e := &events{mask: newMasker([]string{"topsecretvalue"})}
+	e := &events{mask: mask.New([]string{"topsecretvalue"})}
 	readAll(e, diagLine("error", "", strings.Repeat("x", maxMessage-8)+"topsecretvalue"))
 	g.Expect(e.errors[0].text).NotTo(ContainSubstring("top"))
 }
@@ -152,7 +153,7 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte(diagLine("info#err", thingURN, "Error: x")+"\n"+diagLine("info#err", "", "  on")+"\n"), 100)
 	f.Add([]byte(`{"summaryEvent":{"resourceChanges":{"same":-1}}}`+"\n"), 1)
 	f.Fuzz(func(t *testing.T, text []byte, size int) {
-		e := &events{mask: newMasker([]string{"secret"})}
+		e := &events{mask: mask.New([]string{"secret"})}
 		var l lines
 		for len(text) > 0 {
 			n := min(max(size, 1), len(text))

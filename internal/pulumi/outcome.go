@@ -194,7 +194,7 @@ func permalink(stdout string) string {
 // bounded and masked as any other.
 func Failure(r run.Run, outcome run.Outcome, err error, started time.Time) run.Result {
 	return run.Result{
-		Outcome: outcome, Message: cut(maskerOf(r).apply(err.Error()), maxMessage),
+		Outcome: outcome, Message: cut(maskerOf(r).Apply(err.Error()), maxMessage),
 		StartedAt: started, EndedAt: time.Now(),
 	}
 }

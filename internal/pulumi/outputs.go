@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
 const (
-	secretText = "[secret]"
-
 	// maxOutputs bounds the outputs of a result: they become part of an object
 	// in etcd, whose limit is 1.5 MiB.
 	maxOutputs = 256 << 10
@@ -22,7 +22,7 @@ const (
 
 // showOutputs makes outputs that may be shown: secrets as "[secret]", texts
 // masked, and bounded in size.
-func showOutputs(outputs map[string]json.RawMessage, m *masker, written writtenNames) map[string]json.RawMessage {
+func showOutputs(outputs map[string]json.RawMessage, m *mask.Masker, written writtenNames) map[string]json.RawMessage {
 	if outputs == nil {
 		return nil
 	}
@@ -43,7 +43,7 @@ func showOutputs(outputs map[string]json.RawMessage, m *masker, written writtenN
 	return shown
 }
 
-func showOutput(raw json.RawMessage, m *masker, written writtenNames) json.RawMessage {
+func showOutput(raw json.RawMessage, m *mask.Masker, written writtenNames) json.RawMessage {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var value any
@@ -64,12 +64,12 @@ func quote(value any) json.RawMessage {
 	return bytes.TrimSpace(buffer.Bytes())
 }
 
-func showValue(value any, m *masker, written writtenNames) any {
+func showValue(value any, m *mask.Masker, written writtenNames) any {
 	switch value := value.(type) {
 	case string:
-		return m.apply(value)
+		return m.Apply(value)
 	case json.Number:
-		if masked := m.apply(value.String()); masked != value.String() {
+		if masked := m.Apply(value.String()); masked != value.String() {
 			return masked
 		}
 	case []any:
@@ -78,7 +78,7 @@ func showValue(value any, m *masker, written writtenNames) any {
 		}
 	case map[string]any:
 		if value[signatureKey] == secretSignature {
-			return secretText
+			return mask.SecretText
 		}
 		shown := make(map[string]any, len(value))
 		plain := unsigned(value)

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
 // writtenNames are the names of outputs, and of the members of outputs, that stand in
@@ -20,31 +22,38 @@ type writtenNames map[string]bool
 // nothing: the run says what is wrong with it.
 func (w writtenNames) addProgram(text []byte) {
 	var document yaml.Node
-	if yaml.Unmarshal(text, &document) == nil && len(document.Content) == 1 {
-		w.addKeys(fieldOf(document.Content[0], "outputs"))
+	if yaml.Unmarshal(text, &document) != nil || len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
+		return
+	}
+	for fields := document.Content[0].Content; len(fields) > 1; fields = fields[2:] {
+		if fields[0].Value == "outputs" {
+			w.addKeys(fields[1])
+		}
 	}
 }
 
 func (w writtenNames) addKeys(node *yaml.Node) {
-	if node != nil && node.Kind == yaml.SequenceNode {
+	switch node.Kind {
+	case yaml.SequenceNode:
 		for _, item := range node.Content {
 			w.addKeys(item)
 		}
+	case yaml.MappingNode:
+		for fields := node.Content; len(fields) > 1; fields = fields[2:] {
+			w[fields[0].Value] = true
+			w.addKeys(fields[1])
+		}
 	}
-	eachField(node, func(key string, value *yaml.Node) {
-		w[key] = true
-		w.addKeys(value)
-	})
 }
 
 // shown gives each name the one that is shown for it, no two the same: an output is
 // not lost for its name. A program may make a name of anything, so that one which is
 // not written anywhere is masked.
-func (w writtenNames) shown(names []string, m *masker) map[string]string {
+func (w writtenNames) shown(names []string, m *mask.Masker) map[string]string {
 	shown, taken := make(map[string]string, len(names)), make(map[string]bool, len(names))
 	masked := map[string]string{}
 	for _, name := range names {
-		if text := m.apply(name); text != name && !w[name] {
+		if text := m.Apply(name); text != name && !w[name] {
 			masked[name] = text
 			continue
 		}

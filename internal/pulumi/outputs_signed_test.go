@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
 func TestAResourceThatIsAnOutputIsReadable(t *testing.T) {
@@ -27,7 +29,7 @@ func TestAResourceThatIsAnOutputIsReadable(t *testing.T) {
 			plain, err := plainOutput(json.RawMessage(test.output))
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(plain).To(MatchJSON(test.want))
-			g.Expect(string(showOutput(json.RawMessage(test.output), newMasker(nil), nil))).To(Equal(test.want))
+			g.Expect(string(showOutput(json.RawMessage(test.output), mask.New(nil), nil))).To(Equal(test.want))
 		})
 	}
 	_, err := plainOutput(json.RawMessage(signed))

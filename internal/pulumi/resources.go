@@ -137,7 +137,7 @@ func (s *session) maskInventory(told *run.Inventory) {
 		}
 		hidden, ok := masked[*text]
 		if !ok {
-			hidden = cut(s.mask.apply(*text), maxMessage)
+			hidden = cut(s.mask.Apply(*text), maxMessage)
 			masked[*text] = hidden
 		}
 		*text = hidden

@@ -4,12 +4,12 @@
 package pulumi
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/tests/fuzz"
 )
@@ -24,12 +24,12 @@ func FuzzEventsHideSecrets(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value string, data []byte) {
 		secret := "Zq-" + strings.ReplaceAll(strings.TrimSpace(value), "*", "+") + "-7"
 		in := fuzz.From(data)
-		e := &events{mask: newMasker([]string{secret})}
+		e := &events{mask: mask.New([]string{secret})}
 		shown := showAll(e, fuzz.List(in, 12, func() string { return eventWith(in, secret) }))
 		stderr := "error: " + textWith(in, secret)
-		last := exit{code: fuzz.Pick(in, 1, 255, exitHasChanges, exitCancelled), stderr: e.mask.apply(stderr), stopped: in.Bool()}
+		last := exit{code: fuzz.Pick(in, 1, 255, exitHasChanges, exitCancelled), stderr: e.mask.Apply(stderr), stopped: in.Bool()}
 		_, message := judge(ending{last: last, raw: stderr, events: *e, checked: in.Bool()})
-		message = cut(e.mask.apply(message), maxMessage)
+		message = cut(e.mask.Apply(message), maxMessage)
 		shown = append(shown, message)
 		for name, output := range showOutputs(e.outputs, e.mask, nil) {
 			shown = append(shown, name)
@@ -124,29 +124,6 @@ func textsIn(t *testing.T, raw json.RawMessage) []string {
 	return texts
 }
 
-// FuzzAccountTokens: the token of a service account is found wherever it stands.
-func FuzzAccountTokens(f *testing.F) {
-	f.Add("", "", "")
-	f.Add("Bearer ", "\n", "default:app")
-	f.Add("eyJa.eyJb.", ".eyJ", "a:b")
-	f.Add(`{"token":"`, `"}`, "\u2028")
-	f.Fuzz(func(t *testing.T, before, after, account string) {
-		claims, err := json.Marshal(map[string]string{"iss": "https://kubernetes", "sub": "system:serviceaccount:" + account})
-		if err != nil {
-			t.Fatal(err)
-		}
-		payload := base64.RawURLEncoding.EncodeToString(claims)
-		token := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256"}`)) + "." + payload + ".c2ln"
-		masked := maskAccountTokens(before + token + after)
-		if strings.Contains(masked, token) {
-			t.Errorf("the token is in %q", masked)
-		}
-		if again := maskAccountTokens(masked); again != masked {
-			t.Errorf("%q has more to mask", masked)
-		}
-	})
-}
-
 // FuzzBackend: what is told of a backend has no user, password or query in it, and
 // nothing at all of one that is a secret as a whole.
 func FuzzBackend(f *testing.F) {
@@ -168,7 +145,7 @@ func FuzzBackend(f *testing.F) {
 		if whole {
 			r.Masks = []string{backend}
 		}
-		for _, told := range []string{BackendOf(r), (&session{run: r, mask: maskerOf(r)}).mask.apply("in " + backend)} {
+		for _, told := range []string{BackendOf(r), (&session{run: r, mask: maskerOf(r)}).mask.Apply("in " + backend)} {
 			if whole && strings.Contains(told, secret) {
 				t.Errorf("%q is in %q", secret, told)
 			}

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
 const (
@@ -56,7 +58,7 @@ func (s *session) disclose(ctx context.Context, last exit) {
 		if err != nil {
 			s.say(fmt.Sprintf("the secrets of the state are not masked in what follows, as they cannot be read: %v", err))
 		}
-		s.mask.learn(secrets)
+		s.mask.Learn(secrets)
 	}
 	s.events.remask()
 	for _, held := range s.held.lines {
@@ -88,11 +90,11 @@ func (s *session) stateSecrets(ctx context.Context) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case last.code != 0:
-		return nil, errors.New(failureMessage(nil, s.mask.apply(last.stderr), last.code))
+		return nil, errors.New(failureMessage(nil, s.mask.Apply(last.stderr), last.code))
 	case printed.over:
 		return nil, fmt.Errorf("the state is longer than %d bytes", maxPlainState)
 	}
-	return secretsOfState(printed.text.Bytes())
+	return mask.InState(printed.text.Bytes())
 }
 
 // readOnly calls the CLI for what changes and locks nothing, and can be killed.

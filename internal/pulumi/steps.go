@@ -78,9 +78,9 @@ func (s *session) steps() ([]run.Step, int) {
 	var all []run.Step
 	for _, urn := range slices.Sorted(maps.Keys(planned.steps)) {
 		step := planned.steps[urn]
-		step.URN = cut(s.mask.apply(step.URN), maxMessage)
+		step.URN = cut(s.mask.Apply(step.URN), maxMessage)
 		for n := range step.Paths {
-			step.Paths[n] = cut(s.mask.apply(step.Paths[n]), maxPath)
+			step.Paths[n] = cut(s.mask.Apply(step.Paths[n]), maxPath)
 		}
 		all = append(all, step)
 	}

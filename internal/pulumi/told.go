@@ -6,6 +6,8 @@ package pulumi
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
 // maxTold bounds what is kept of a text that Pulumi tells, in bytes. It is more than
@@ -50,11 +52,11 @@ func (t told) and(next told) told {
 
 // masked is the text as it may be shown, tidy. It is masked again after that: colours
 // in the midst of a secret hide it from a mask.
-func (t told) masked(m *masker) string {
+func (t told) masked(m *mask.Masker) string {
 	if t.isCut {
-		return m.applyCut(tidy(m.applyCut(t.raw))) + "..."
+		return m.ApplyCut(tidy(m.ApplyCut(t.raw))) + "..."
 	}
-	return m.apply(tidy(m.apply(t.raw)))
+	return m.Apply(tidy(m.Apply(t.raw)))
 }
 
 // toldLine is a text about a resource, after what it is, such as an error.
@@ -63,6 +65,6 @@ type toldLine struct {
 	text      told
 }
 
-func (l toldLine) masked(m *masker) string {
+func (l toldLine) masked(m *mask.Masker) string {
 	return about(l.urn, l.lead+strings.TrimPrefix(l.text.masked(m), l.lead))
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
 // Half a secret is not found as what it is.
@@ -22,10 +24,10 @@ func TestTheSecretThatATextIsCutInIsMasked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			m := newMasker(nil)
+			m := mask.New(nil)
 			kept := tell(test.text)
 			g.Expect(len(kept.raw)).To(BeNumerically("<=", maxTold))
-			m.learn([]string{one, two, one + "\n\"ü" + two})
+			m.Learn([]string{one, two, one + "\n\"ü" + two})
 			g.Expect(kept.masked(m)).To(Equal(test.want))
 		})
 	}
@@ -57,9 +59,9 @@ func TestTextsTogetherAreBounded(t *testing.T) {
 // The lines of a program that prints an error are told later, as one text.
 func TestASecretOverTheLinesOfAnErrorIsMasked(t *testing.T) {
 	g := NewWithT(t)
-	e := &events{mask: newMasker(nil)}
+	e := &events{mask: mask.New(nil)}
 	readAll(e, diagLine("info#err", "", "error: bad key\n  zl1-b3\n  zl2-b3"), diagLine("info#err", "", "  zl3-b3"))
-	e.mask.learn([]string{"zl1-b3\nzl2-b3\nzl3-b3\n"})
+	e.mask.Learn([]string{"zl1-b3\nzl2-b3\nzl3-b3\n"})
 	e.remask()
 	g.Expect(e.errors).To(HaveLen(1))
 	g.Expect(e.errors[0].text).To(Equal("error: bad key\n  ***"))

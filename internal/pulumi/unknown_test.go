@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
 const providerGoneText = "error: rpc error: code = Unavailable desc = error reading from server: EOF"
@@ -39,7 +41,7 @@ func TestCreationsOfUnknownOutcome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			e := &events{mask: newMasker(nil)}
+			e := &events{mask: mask.New(nil)}
 			readAll(e, test.lines...)
 			g.Expect(len(e.unknownCreates(false)) > 0).To(Equal(test.want))
 			g.Expect(len(e.unknownCreates(true)) > 0).To(Equal(test.stopped), "in a run that was told to stop")
@@ -51,7 +53,7 @@ func TestCreationsOfUnknownOutcome(t *testing.T) {
 func newFollower(t *testing.T) (f *follower, add func(lines ...string), told *[][]string) {
 	path := filepath.Join(t.TempDir(), "events")
 	told = &[][]string{}
-	f = &follower{path: path, events: &events{mask: newMasker(nil)}, say: func(string) {}}
+	f = &follower{path: path, events: &events{mask: mask.New(nil)}, say: func(string) {}}
 	f.tellUnknown = func(urns []string) { *told = append(*told, urns) }
 	t.Cleanup(f.close)
 	return f, func(lines ...string) {

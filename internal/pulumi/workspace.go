@@ -17,6 +17,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -86,7 +87,7 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 	}
 	p.names = writtenNames{}
 	for _, text := range programTexts(root, place) {
-		p.secrets = append(p.secrets, secretsOfProgram(text)...)
+		p.secrets = append(p.secrets, mask.InProgram(text)...)
 		p.names.addProgram(text)
 	}
 	p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, r)

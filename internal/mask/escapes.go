@@ -1,0 +1,202 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mask
+
+import (
+	"html"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// writing is a way of writing a text within another one, by how it is taken back.
+type writing struct {
+	// sign is in every text that is written so, and starts are the characters that an
+	// escape begins with.
+	sign, starts string
+	// escape is nil for base64, which is read from the character at offset on.
+	escape escape
+	offset int
+}
+
+// escape reads one escape at the beginning of a text: what it stands for, and its
+// length, 0 where there is none.
+type escape func(text string) (string, int)
+
+// writings are those that there are. Two programs may mean other things by one
+// escape: each is one of its own.
+func writings() []writing {
+	all := []writing{
+		{`\`, `\`, func(text string) (string, int) { return backslash(text, false) }, 0},
+		{`\`, `\`, func(text string) (string, int) { return backslash(text, true) }, 0},
+		{"%", "%", func(text string) (string, int) { return percent(text, false) }, 0},
+		{"+", "+%", func(text string) (string, int) { return percent(text, true) }, 0},
+		{"&", "&", entity, 0},
+		{"''", "'", func(text string) (string, int) { return oneOf(text, "''") }, 0},
+		{`""`, `"`, func(text string) (string, int) { return oneOf(text, `""`) }, 0},
+		{"'", "'", func(text string) (string, int) { return oneOf(text, `'\''`, `'"'"'`) }, 0},
+	}
+	for offset := range base64Group {
+		all = append(all, writing{offset: offset})
+	}
+	return all
+}
+
+// oneOf reads what stands for a quotation mark: SQL, YAML and CSV double it, and a
+// shell ends the text before it and begins another one after it.
+func oneOf(text string, written ...string) (string, int) {
+	for _, quotes := range written {
+		if strings.HasPrefix(text, quotes) {
+			return quotes[:1], len(quotes)
+		}
+	}
+	return "", 0
+}
+
+// entity reads the entities of HTML and XML, of which the longest have a name of 31
+// characters.
+func entity(text string) (string, int) {
+	end := strings.IndexByte(text[:min(len(text), len("&;")+31)], ';')
+	if end < 0 {
+		return "", 0
+	}
+	isNone := func(r rune) bool {
+		return r != '#' && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
+	}
+	written := text[:end+1]
+	meant := html.UnescapeString(written)
+	if strings.ContainsFunc(text[1:end], isNone) || meant == written {
+		return "", 0
+	}
+	return meant, len(written)
+}
+
+// backslash reads the escapes of JSON, Go, C, shells, databases and their like. Above
+// ASCII \x is a byte in these, and a character in Python, JavaScript and YAML, of
+// which the latter have more.
+func backslash(text string, isCharacter bool) (string, int) {
+	if len(text) < 2 || text[0] != '\\' {
+		return "", 0
+	}
+	const names, meant = "ntrbfvaeEZ", "\n\t\r\b\f\v\a\x1b\x1b\x1a"
+	sign := text[1]
+	if n := strings.IndexByte(names, sign); n >= 0 {
+		return meant[n : n+1], 2
+	}
+	switch {
+	case sign == 'x':
+		code, ok := hex(text[2:], 2)
+		switch {
+		case !ok:
+			return "", 0
+		case isCharacter:
+			return string(code), 4
+		}
+		return string([]byte{byte(code)}), 4
+	case sign == 'u':
+		return character(text)
+	case sign == 'U':
+		if code, ok := hex(text[2:], 8); ok {
+			return string(code), 10
+		}
+		return "", 0
+	case sign == '\n': // the line goes on
+		return "", len(text) - len(strings.TrimLeft(text[2:], " \t"))
+	case isCharacter:
+		for n, name := range "_NLP0" {
+			if rune(sign) == name {
+				return []string{"\u00a0", "\u0085", "\u2028", "\u2029", "\x00"}[n], 2
+			}
+		}
+	case '0' <= sign && sign <= '7':
+		return octal(text)
+	}
+	if sign == '\t' || sign >= ' ' && sign < utf8.RuneSelf && !isLetterOrDigit(sign) {
+		return text[1:2], 2
+	}
+	return "", 0
+}
+
+func isLetterOrDigit(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// octal reads a backslash and up to three digits.
+func octal(text string) (string, int) {
+	end := 1
+	for end < len(text) && end < 4 && '0' <= text[end] && text[end] <= '7' {
+		end++
+	}
+	code, err := strconv.ParseUint(text[1:end], 8, 8)
+	if err != nil {
+		return "", 0
+	}
+	return string([]byte{byte(code)}), end
+}
+
+// character reads a \u, the two that are one character in JSON, or one in braces.
+func character(text string) (string, int) {
+	if rest, ok := strings.CutPrefix(text[2:], "{"); ok {
+		digits, _, closed := strings.Cut(rest[:min(len(rest), 9)], "}")
+		code, ok := hex(digits, len(digits))
+		if !ok || !closed {
+			return "", 0
+		}
+		return string(code), len(`\u{}`) + len(digits)
+	}
+	code, ok := hex(text[2:], 4)
+	if !ok {
+		return "", 0
+	}
+	if rest, two := strings.CutPrefix(text[6:], `\u`); two {
+		if low, ok := hex(rest, 4); ok {
+			if both := utf16.DecodeRune(code, low); both != utf8.RuneError {
+				return string(both), 12
+			}
+		}
+	}
+	return string(code), 6
+}
+
+// percent reads the escapes of URLs, where a plus may be a space.
+func percent(text string, plusIsSpace bool) (string, int) {
+	switch text[0] {
+	case '+':
+		if plusIsSpace {
+			return " ", 1
+		}
+	case '%':
+		if code, ok := hex(text[1:], 2); ok {
+			return string([]byte{byte(code)}), 3
+		}
+	}
+	return "", 0
+}
+
+func hex(text string, digits int) (rune, bool) {
+	if len(text) < digits {
+		return 0, false
+	}
+	code, err := strconv.ParseUint(text[:digits], 16, 32)
+	return rune(code), err == nil
+}
+
+// blanks reads any number of blanks and line breaks as one blank: programs fold long
+// lines, and indent all lines or end them in their own way.
+func blanks(text string) (string, int) {
+	length := 0
+	for length < len(text) && isBlank(rune(text[length])) {
+		length++
+	}
+	if length == 1 && text[0] == ' ' {
+		return "", 0
+	}
+	return " ", length
+}
+
+const blankBytes = " \t\r\n"
+
+func isBlank(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\n' }

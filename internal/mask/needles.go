@@ -1,0 +1,95 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mask
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// needles are texts that are found by their first bytes. A value may be a bundle of
+// ten thousand lines: a strings.Replacer of as many takes a hundred times the memory.
+type needles struct {
+	// width is how many bytes they are found by.
+	width int
+	// byStart has the longest first.
+	byStart map[string][]string
+	// starts says which bytes they begin with, and others that are looked for at once:
+	// most places of a text begin with none.
+	starts *[256]bool
+}
+
+func newNeedles(width int, starts *[256]bool) needles {
+	return needles{width: width, byStart: map[string][]string{}, starts: starts}
+}
+
+// add takes one of at least width bytes. After the last one is sort.
+func (n needles) add(needle string) {
+	n.starts[needle[0]] = true
+	n.byStart[needle[:n.width]] = append(n.byStart[needle[:n.width]], needle)
+}
+
+func (n needles) sort() {
+	for start, all := range n.byStart {
+		slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+		n.byStart[start] = slices.Compact(all)
+	}
+}
+
+// match is the length of the longest one that the text begins with and that fits.
+func (n needles) match(text string, fits func(length int) bool) int {
+	for _, needle := range n.candidates(text) {
+		if strings.HasPrefix(text, needle) && fits(len(needle)) {
+			return len(needle)
+		}
+	}
+	return 0
+}
+
+// begins tells whether one of them begins with the text.
+func (n needles) begins(text string) bool {
+	if len(text) < n.width {
+		for start := range n.byStart {
+			if strings.HasPrefix(start, text) {
+				return true
+			}
+		}
+		return false
+	}
+	return slices.ContainsFunc(n.candidates(text), func(needle string) bool { return strings.HasPrefix(needle, text) })
+}
+
+func anywhere(int) bool { return true }
+
+// isWord tells whether no letter, digit or underscore touches a part of a text.
+func isWord(text string, from, to int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:from])
+	after, _ := utf8.DecodeRuneInString(text[to:])
+	return !inWord(before) && !inWord(after)
+}
+
+func inWord(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+}
+
+// matches are the lengths of all that the text begins with.
+func (n needles) matches(text string) []int {
+	var lengths []int
+	for _, needle := range n.candidates(text) {
+		if strings.HasPrefix(text, needle) {
+			lengths = append(lengths, len(needle))
+		}
+	}
+	return lengths
+}
+
+func (n needles) candidates(text string) []string {
+	if len(text) < n.width || !n.starts[text[0]] {
+		return nil
+	}
+	return n.byStart[text[:n.width]]
+}

@@ -1,0 +1,115 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mask
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+)
+
+// secretFunction is how a program in Pulumi YAML says that a value is a secret.
+const secretFunction = "fn::secret"
+
+// InProgram lists what a program in Pulumi YAML calls a secret and has in its
+// own text: what is under fn::secret, and the values of config that is secret. A
+// text that is no YAML has none: the run says what is wrong with it.
+func InProgram(text []byte) []string {
+	var document yaml.Node
+	if yaml.Unmarshal(text, &document) != nil || len(document.Content) != 1 {
+		return nil
+	}
+	top := document.Content[0]
+	var found []string
+	for _, section := range []string{"config", "configuration"} {
+		eachField(fieldOf(top, section), func(_ string, declared *yaml.Node) {
+			if secret := fieldOf(declared, "secret"); secret == nil || secret.Value != "true" {
+				return
+			}
+			for _, field := range []string{"default", "value"} {
+				found = append(found, literals(fieldOf(declared, field))...)
+			}
+		})
+	}
+	found = append(found, underSecret(top)...)
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// underSecret lists the literals under all fn::secret.
+func underSecret(node *yaml.Node) []string {
+	var found []string
+	if node.Kind == yaml.SequenceNode {
+		for _, item := range node.Content {
+			found = append(found, underSecret(item)...)
+		}
+	}
+	eachField(node, func(key string, value *yaml.Node) {
+		if strings.EqualFold(key, secretFunction) {
+			found = append(found, literals(value)...)
+			return
+		}
+		found = append(found, underSecret(value)...)
+	})
+	return found
+}
+
+// literals lists the texts and numbers in a value. Of a text with references in it
+// these are the parts between them: nothing else is known of it.
+func literals(node *yaml.Node) []string {
+	if node == nil {
+		return nil
+	}
+	var found []string
+	switch node.Kind {
+	case yaml.SequenceNode:
+		for _, item := range node.Content {
+			found = append(found, literals(item)...)
+		}
+	case yaml.MappingNode:
+		eachField(node, func(_ string, value *yaml.Node) { found = append(found, literals(value)...) })
+	case yaml.ScalarNode:
+		if tag := node.ShortTag(); tag != "!!null" && tag != "!!bool" {
+			found = literalParts(node.Value)
+		}
+	}
+	return found
+}
+
+// literalParts are the parts of a text that are no references. One without any
+// letter or digit is what stands between two, such as a comma.
+func literalParts(text string) []string {
+	const dollar = "\x00"
+	reference := regexp.MustCompile(`\$\{[^}]*\}`)
+	var parts []string
+	for _, part := range reference.Split(strings.ReplaceAll(text, "$${", dollar), -1) {
+		if strings.ContainsFunc(part, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			parts = append(parts, strings.ReplaceAll(part, dollar, "${"))
+		}
+	}
+	return parts
+}
+
+func eachField(node *yaml.Node, visit func(key string, value *yaml.Node)) {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return
+	}
+	for n := 0; n+1 < len(node.Content); n += 2 {
+		visit(node.Content[n].Value, node.Content[n+1])
+	}
+}
+
+// fieldOf is nil where there is none.
+func fieldOf(node *yaml.Node, name string) *yaml.Node {
+	var found *yaml.Node
+	eachField(node, func(key string, value *yaml.Node) {
+		if key == name {
+			found = value
+		}
+	})
+	return found
+}

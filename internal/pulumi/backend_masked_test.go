@@ -1,0 +1,42 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// What is learned later, and what a run is given, is masked in the same way.
+func TestASecretOfTheStateWithOneOfTheConfigInItIsMasked(t *testing.T) {
+	g := NewWithT(t)
+	m := maskerOf(run.Run{Secrets: map[string]string{"user": "zsadmin"}, Masks: []string{"zsadmin"}})
+	m.Learn([]string{"zsadmin-state-tail"})
+	g.Expect(m.Apply("is [secret]-state-tail")).To(Equal("is ***"))
+}
+
+// What is told of a backend is kept, and must not be another one with each program.
+func TestASecretOfTheProgramDoesNotHideTheBackend(t *testing.T) {
+	g := NewWithT(t)
+	r := run.Run{Backend: "s3://production-state", Program: run.Program{YAML: []byte("outputs: {o: {fn::secret: production}}")}}
+	g.Expect(BackendOf(r)).To(Equal("s3://production-state"))
+	g.Expect(maskerOf(r).Apply("in production")).To(Equal("in ***"))
+}
+
+// What is told of a backend has nothing in it that is masked.
+func TestWhatIsToldOfABackendStays(t *testing.T) {
+	for _, backend := range []string{
+		"postgres://u:hunter22@db:1/x", "s3://u:hunter22@bucket", "postgres://u:hunter%2F22@db/x", "postgres://u:hunter/22@db/x",
+		"postgres://u:hunt@er22@db/x", "postgres://u:hunt?er22@db/x", "postgres://db/x?user=bob&password=hunter22", "https://token-1234@host",
+		"postgres://u@db/x", "postgres://pulumi:pulumi@db/pulumi", "s3://bucket/dir?region=eu", "a:b@c",
+	} {
+		g := NewWithT(t)
+		told := BackendOf(run.Run{Backend: backend})
+		g.Expect(told).To(Equal(PublicBackend(backend)))
+		g.Expect(maskerOf(run.Run{Backend: backend}).Apply(told)).To(Equal(told))
+	}
+}
