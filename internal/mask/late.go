@@ -15,31 +15,31 @@ type lateMasker struct {
 
 	mu    sync.Mutex
 	known []string
-	mask  *Masker
+	last  *Masker
 }
 
 // Follow has the masker also take out what values returns at each time. Nil is nothing.
 func (m *Masker) Follow(values func() []string) {
 	m.late = nil
 	if values != nil {
-		m.late = &lateMasker{values: values, mask: New(nil)}
+		m.late = &lateMasker{values: values, last: New(nil)}
 	}
 }
 
-// apply masks a text. A masker is made anew only when there are other values:
+// mask masks a text. A masker is made anew only when there are other values:
 // each takes as long as many lines to mask.
-func (l *lateMasker) apply(text string) string {
+func (l *lateMasker) mask(text string, isCut bool) string {
 	if l == nil {
 		return text
 	}
-	return l.current().Apply(text)
+	return l.current().mask(text, isCut)
 }
 
 func (l *lateMasker) current() *Masker {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if values := l.values(); !slices.Equal(values, l.known) {
-		l.known, l.mask = values, New(values)
+		l.known, l.last = values, New(values)
 	}
-	return l.mask
+	return l.last
 }

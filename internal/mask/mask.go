@@ -20,6 +20,9 @@ const (
 	// maxNeedle is the length from which a value is looked for in parts: at each place
 	// of a text no more than so much is compared.
 	maxNeedle = 4 << 10
+	// maxTorn is how long an escape may be of which the end is missing: two halves of a
+	// character in JSON, in JSON.
+	maxTorn = 16
 )
 
 // Masker takes secret values out of texts: it looks for the needles of each value in
@@ -113,7 +116,7 @@ func (m *Masker) mask(text string, isCut bool) string {
 	for _, v := range viewsOf(text, m.evenBlanks) {
 		found = m.find(found, v, isCut)
 	}
-	return m.late.apply(without(text, found))
+	return m.late.mask(without(text, found), isCut)
 }
 
 // span is a part of a text, from its first byte to the one after its last.
@@ -152,10 +155,11 @@ func (m *Masker) match(v view, at int) int {
 	return max(length, m.short.match(rest, word))
 }
 
-// isBeginning tells whether a text may be the beginning of a needle. One that is as
-// short as what is left of others says nothing.
+// isBeginning tells whether the end of a text may be the beginning of a needle. The
+// last of it may be a part of an escape, or what a part of a group of base64 is read as.
+// One that is as short as what is left of others says nothing.
 func (m *Masker) isBeginning(text string) bool {
-	return len(text) >= shortMask && (m.long.begins(text) || m.middle.begins(text) || m.words.begins(text))
+	return len(text) >= shortMask && (m.long.beginIn(text, maxTorn) || m.middle.beginIn(text, maxTorn) || m.words.beginIn(text, maxTorn))
 }
 
 // without puts a mask in the place of each span.

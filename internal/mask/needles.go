@@ -50,17 +50,25 @@ func (n needles) match(text string, fits func(length int) bool) int {
 	return 0
 }
 
-// begins tells whether one of them begins with the text.
-func (n needles) begins(text string) bool {
-	if len(text) < n.width {
-		for start := range n.byStart {
-			if strings.HasPrefix(start, text) {
-				return true
-			}
+// beginIn tells whether one of them begins with the text, but for no more than torn
+// bytes at its end.
+func (n needles) beginIn(text string, torn int) bool {
+	begins := func(needle string) bool {
+		same := 0
+		for same < min(len(needle), len(text)) && needle[same] == text[same] {
+			same++
 		}
-		return false
+		return same < len(needle) && same >= shortMask && same >= len(text)-torn
 	}
-	return slices.ContainsFunc(n.candidates(text), func(needle string) bool { return strings.HasPrefix(needle, text) })
+	if len(text)-torn >= n.width {
+		return slices.ContainsFunc(n.candidates(text), begins)
+	}
+	for _, all := range n.byStart {
+		if slices.ContainsFunc(all, begins) {
+			return true
+		}
+	}
+	return false
 }
 
 func anywhere(int) bool { return true }
