@@ -57,7 +57,7 @@ func (r *StackReconciler) keepGit(ctx context.Context, stack *v1.Stack, spec sou
 	}); err != nil {
 		return nil, err
 	}
-	version, err := r.keepGitSecret(ctx, stack, data)
+	version, err := r.keepGitSecret(ctx, stack, data, repo.Spec.SecretRef != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +108,9 @@ func (r *StackReconciler) ask(stack *v1.Stack, repo *sourcev1.GitRepository, sec
 }
 
 // keepGitSecret has the Secret of the GitRepository as it is to be, which without
-// data is not there, and returns its version. An error has no credential in it.
-func (r *StackReconciler) keepGitSecret(ctx context.Context, stack *v1.Stack, data map[string][]byte) (version string, err error) {
+// data is not there, and returns its version. One that is used until now and may not be
+// deleted is told of. An error has no credential in it.
+func (r *StackReconciler) keepGitSecret(ctx context.Context, stack *v1.Stack, data map[string][]byte, isUsed bool) (version string, err error) {
 	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.SecretName(stack.Name)}
 	secret := &corev1.Secret{}
 	found, err := r.owned(ctx, r.APIReader, stack, key, secret)
@@ -122,7 +123,14 @@ func (r *StackReconciler) keepGitSecret(ctx context.Context, stack *v1.Stack, da
 	case err != nil:
 		return "", fmt.Errorf("failed to read Secret %s: %w", key, err)
 	case data == nil && found:
-		return "", hideValues(r.remove(ctx, secret), credentialsIn(secret.Data))
+		err := r.remove(ctx, secret)
+		if isRefused(err) {
+			if isUsed {
+				r.leaveBehind(ctx, stack, meta.ArtifactFailedReason, err)
+			}
+			return "", nil
+		}
+		return "", err
 	case data == nil:
 		return "", nil
 	case !found:
@@ -185,22 +193,31 @@ func (r *StackReconciler) make(ctx context.Context, stack *v1.Stack, object clie
 }
 
 // remove deletes an object that the Stack owns, and no other that has its name by now.
+// An error has no credential in it.
 func (r *StackReconciler) remove(ctx context.Context, object client.Object) error {
 	uid := object.GetUID()
-	err := r.Delete(ctx, object, client.Preconditions{UID: &uid})
-	if err != nil && !apierrors.IsNotFound(err) {
+	err := client.IgnoreNotFound(r.Delete(ctx, object, client.Preconditions{UID: &uid}))
+	if secret, ok := object.(*corev1.Secret); ok {
+		err = hideValues(err, credentialsIn(secret.Data))
+	}
+	if err != nil {
 		return fmt.Errorf("failed to delete %s %s: %w", r.kindOf(object), client.ObjectKeyFromObject(object), err)
 	}
 	return nil
 }
 
 // dropGit removes the GitRepository of the Stack and its Secret. What the Stack does
-// not own stays.
+// not own stays, and so does what the API server or an admission policy does not let
+// go: neither the runs of the Stack nor its deletion wait for it.
 func (r *StackReconciler) dropGit(ctx context.Context, stack *v1.Stack) error {
-	for name, object := range map[string]client.Object{
-		gitsource.Name(stack.Name): &sourcev1.GitRepository{}, gitsource.SecretName(stack.Name): &corev1.Secret{},
+	for _, kept := range []struct {
+		name   string
+		object client.Object
+	}{
+		// The other way round it would fail to fetch in between.
+		{gitsource.Name(stack.Name), &sourcev1.GitRepository{}}, {gitsource.SecretName(stack.Name), &corev1.Secret{}},
 	} {
-		key := client.ObjectKey{Namespace: stack.Namespace, Name: name}
+		key, object := client.ObjectKey{Namespace: stack.Namespace, Name: kept.name}, kept.object
 		found, err := r.owned(ctx, r.APIReader, stack, key, object)
 		var notOurs *notOursError
 		if errors.As(err, &notOurs) || errors.Is(source.ReadError("", key, err), source.ErrNotServed) {
@@ -209,10 +226,15 @@ func (r *StackReconciler) dropGit(ctx context.Context, stack *v1.Stack) error {
 		if err != nil {
 			return fmt.Errorf("failed to read %s %s: %w", r.kindOf(object), key, err)
 		}
-		if found && object.GetDeletionTimestamp().IsZero() {
-			if err := r.remove(ctx, object); err != nil {
-				return err
-			}
+		if !found || !object.GetDeletionTimestamp().IsZero() {
+			continue
+		}
+		err = r.remove(ctx, object)
+		switch {
+		case isRefused(err):
+			r.leaveBehind(ctx, stack, meta.ArtifactFailedReason, err)
+		case err != nil:
+			return err
 		}
 	}
 	return nil
@@ -228,7 +250,7 @@ func (r *StackReconciler) leaveGit(ctx context.Context, stack *v1.Stack) error {
 	}
 	return r.patchStatus(ctx, stack, func() {
 		stack.Status.GitRepository = ""
-		markEdited(stack, "Deleted the GitRepository, which spec.projectRepo does not ask for any more")
+		markEdited(stack, "Let go of the GitRepository, which spec.projectRepo does not ask for any more")
 	})
 }
 

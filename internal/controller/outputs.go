@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -106,9 +105,7 @@ func (r *StackReconciler) deleteOrLeave(ctx context.Context, stack *v1.Stack, na
 	if !isRefused(err) {
 		return err
 	}
-	ctrl.LoggerFrom(ctx).Error(err, "the Secret with the outputs is left to the garbage collector")
-	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.OutputsFailedReason,
-		message: fmt.Sprintf("%v: it is left until the Stack is gone, delete it by hand", err)})
+	r.leaveBehind(ctx, stack, v1.OutputsFailedReason, err)
 	return nil
 }
 
@@ -226,11 +223,6 @@ func (r *StackReconciler) putSecret(ctx context.Context, stack *v1.Stack, before
 		return nil, fmt.Errorf("failed to write Secret %s/%s: %w", stack.Namespace, to.Name, err)
 	}
 	return secret, nil
-}
-
-// isRefused tells of an error that the same write would have again.
-func isRefused(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
 // announceOutputs tells what became of the outputs. That they were written by the

@@ -130,7 +130,7 @@ func TestCredentialsForGitAreHidden(t *testing.T) {
 		w := newWorld(t)
 		stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: "default", UID: "1"}}
 		if data != nil {
-			_, err := w.keepGitSecret(t.Context(), stack, data)
+			_, err := w.keepGitSecret(t.Context(), stack, data, true)
 			g.Expect(err).NotTo(HaveOccurred(), name)
 		}
 		no := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "app", errors.New("canary-old canary-new"))
@@ -140,7 +140,7 @@ func TestCredentialsForGitAreHidden(t *testing.T) {
 				return no
 			},
 		})
-		_, err := w.keepGitSecret(t.Context(), stack, map[string][]byte{"username": []byte("git"), "password": []byte("canary-new")})
+		_, err := w.keepGitSecret(t.Context(), stack, map[string][]byte{"username": []byte("git"), "password": []byte("canary-new")}, true)
 		g.Expect(err).To(MatchError(Not(ContainSubstring("canary-new"))), name)
 		if data != nil {
 			g.Expect(err).To(MatchError(ContainSubstring("*** ***")), name)
