@@ -19,6 +19,7 @@ func checkOptions(options *place, invalid *found) {
 	resourceOptions().check(options, invalid)
 	record{"customTimeouts", timeouts()}.check(options.get("customTimeouts"), invalid)
 	checkVersion(options.get("version"), invalid)
+	notEmpty(options.get("import"), "and Pulumi would create the resource: give the ID of the one to import, or remove import", invalid)
 	mustBe("a boolean", options.get("protect"), invalid)
 	for _, key := range []string{"deletedWith", "parent", "provider"} {
 		mustBeResource(options.get(key), invalid)
@@ -84,6 +85,14 @@ func mustBe(wanted string, at *place, invalid *found) bool {
 	return at != nil
 }
 
+// notEmpty refuses the ID of a resource that is empty, as a variable may be that Flux
+// puts in.
+func notEmpty(at *place, remedy string, invalid *found) {
+	if id, known := literal(at); known && id == "" {
+		invalid.add(at, "is empty, %s", remedy)
+	}
+}
+
 // mustBeResource refuses what is no reference. One may lead to a resource or not.
 func mustBeResource(at *place, invalid *found) {
 	if kind := literalKind(at); kind != "" {
@@ -125,6 +134,7 @@ func literalKind(at *place) string {
 func checkProperties(at *place, invalid *found) {
 	properties, get := at.get("properties"), at.get("get")
 	mustBe("a string", get.get("id"), invalid)
+	notEmpty(get.get("id"), "and Pulumi would fail in the run: give the ID of the resource to read, or remove get", invalid)
 	if properties == nil || !mustBe("an object", properties, invalid) {
 		return
 	}

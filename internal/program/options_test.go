@@ -80,6 +80,8 @@ func TestLiteralsThatFailInTheRunAreFaults(t *testing.T) {
 		{withResource(`get: {id: x}, properties: "${o}"`), "cannot be given together with get"},
 		{withResource(`properties: null`), "must be an object, or an expression that is one, and is null"},
 		{withResource(`get: {id: 3}`), "program.resources.r.get.id (line 7): must be a string"},
+		{withResource(`get: {id: ""}`), "program.resources.r.get.id (line 7): is empty, and Pulumi would fail in the run: give the ID of the resource to read, or remove get"},
+		{withResource(`get: {id: "", state: {name: a}}`), "get.id (line 7): is empty"},
 		{"config: {v: {type: Integer, default: 1.5}}", "program.config.v.default (line 3): must be an integer, as the type says"},
 		{"config: {v: {type: Integer, value: 1.5}}", "program.config.v.value (line 3): must be an integer"},
 		{"config: {v: {type: List<Integer>, default: [x]}}", "program.config.v.default[0] (line 4): must be a number, as the type says, and is a string"},
@@ -104,10 +106,17 @@ func TestLiteralsThatFailInTheRunAreFaults(t *testing.T) {
 	}
 }
 
+// Pulumi takes it for none, and makes a second one of what was to be imported.
+func TestAnImportOfNothingIsAFault(t *testing.T) {
+	NewWithT(t).Expect(lines(checked(t, withOptions(`import: ""`)).Invalid)).To(ConsistOf(ContainSubstring("program.resources.r.options.import (line 19): " +
+		"is empty, and Pulumi would create the resource: give the ID of the one to import, or remove import")))
+}
+
 func TestWhatPulumiAcceptsIsNoFault(t *testing.T) {
 	texts := []string{
 		withResource(`properties: "${o}"`), withResource(`properties: {}`), withResource(`get: {id: x}, properties: {}`),
 		withResource(`get: {}, properties: {name: a}`), withResource(`get: {state: {}}, properties: {name: a}`), withResource(`get: {id: "${o.id}"}`),
+		withResource(`get: {id: {"fn::join": ["", [""]]}}`), withResource(`options: {import: x}`), withResource(`get: {id: " "}`),
 	}
 	for _, options := range []string{
 		`protect: false`, `protect: "${flag}"`, `protect: {"fn::select": [0, [true]]}`,
