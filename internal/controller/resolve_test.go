@@ -120,7 +120,9 @@ func TestInputsThatAreRefused(t *testing.T) {
 			change: func(s *v1.StackSpec) { s.Environment = []string{"prod"} },
 			reason: v1.InvalidSpecReason, want: "spec.environment: needs Pulumi Cloud, and the backend is another"},
 		"a pod": {
-			change: func(s *v1.StackSpec) { s.WorkspaceTemplate = &apiextensionsv1.JSON{Raw: []byte(`{"spec":{}}`)} },
+			change: func(s *v1.StackSpec) {
+				s.WorkspaceTemplate = &apiextensionsv1.JSON{Raw: []byte(`{"spec":{"image":"x"}}`)}
+			},
 			reason: v1.InvalidSpecReason, want: "spec.workspaceTemplate: is a pod of the Pulumi operator"},
 		"a repository": {
 			change: func(s *v1.StackSpec) { s.ProgramRef, s.ProjectRepo = nil, "https://git.example.com/a" },

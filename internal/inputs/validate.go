@@ -37,7 +37,7 @@ func Validate(stack *v1.Stack) error {
 		return &InvalidError{"spec.stack", "is required: the name of the stack in the backend"}
 	case len(spec.Stack) > maxStack:
 		return &InvalidError{"spec.stack", fmt.Sprintf("is longer than %d bytes: give the stack a shorter name", maxStack)}
-	case !isEmptyTemplate(spec.WorkspaceTemplate):
+	case HasWorkspace(spec):
 		// Before the source: one with a template may have none.
 		return &InvalidError{"spec.workspaceTemplate", "is a pod of the Pulumi operator, and the controller runs programs itself: remove it, and use " +
 			"spec.envRefs for environment variables, spec.serviceAccountName for rights in the cluster, and fluxSource, programRef or projectRepo for the program"}
