@@ -40,6 +40,10 @@ type fluxSender struct {
 	recoverable func(ctx context.Context, response *http.Response, err error) (bool, error)
 	patience    time.Duration
 	now         func() time.Time
+	log         logr.Logger
+
+	// failing is told once, and again when an event has arrived in between.
+	failing bool
 
 	// since is when the event was first sent, answered how many answers it had, and
 	// lost why it was given up.
@@ -54,7 +58,7 @@ func newSender(scheme *runtime.Scheme, log logr.Logger, address, name string) (*
 	if err != nil {
 		return nil, fmt.Errorf("failed to read --events-addr: %w", err)
 	}
-	s := &fluxSender{recorder: recorder, recoverable: recorder.Client.CheckRetry, patience: patience, now: time.Now}
+	s := &fluxSender{recorder: recorder, recoverable: recorder.Client.CheckRetry, patience: patience, now: time.Now, log: log}
 	recorder.Client.HTTPClient.Transport = closing{recorder.Client.HTTPClient.Transport}
 	recorder.Client.RetryMax = math.MaxInt // again decides
 	recorder.Client.RetryWaitMax = retryWait
@@ -67,12 +71,28 @@ func newSender(scheme *runtime.Scheme, log logr.Logger, address, name string) (*
 func (s *fluxSender) Send(object client.Object, annotations map[string]string, eventtype, reason, message string) error {
 	s.since, s.answered, s.lost = s.now(), 0, nil
 	s.recorder.AnnotatedEventf(object, annotations, eventtype, reason, "%s", message)
+	if s.failing && s.lost == nil {
+		s.failing = false
+		s.log.Info("notification-controller takes events again")
+	}
 	return s.lost
 }
 
-// again tells whether an event is to be sent again, and otherwise, with an error,
-// that it is lost.
+// again is asked after each attempt. That an event is not lost yet is no reason to say
+// nothing: with a wrong address all of them will be, each after the whole patience.
 func (s *fluxSender) again(ctx context.Context, response *http.Response, err error) (bool, error) {
+	again, cause := s.isSentAgain(ctx, response, err)
+	if again && !s.failing {
+		s.failing = true
+		s.log.Error(cause, "notification-controller does not take an event: it is sent again, and the events after it wait. "+
+			"If this lasts, look whether notification-controller runs at --events-addr")
+	}
+	return again, cause
+}
+
+// isSentAgain tells whether an event is to be sent again, and otherwise, with an error,
+// that it is lost.
+func (s *fluxSender) isSentAgain(ctx context.Context, response *http.Response, err error) (bool, error) {
 	recoverable, cause := s.recoverable(ctx, response, err)
 	if cause == nil {
 		cause = err

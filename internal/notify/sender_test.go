@@ -6,10 +6,13 @@ package notify
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
@@ -78,4 +81,51 @@ func TestAnEventThatFailsKeepsNoOtherWaiting(t *testing.T) {
 	closed(g, q)
 	g.Expect(server.messages()).To(Equal([]string{"two"}))
 	g.Expect(testutil.ToFloat64(q.dropped)).To(BeEquivalentTo(1))
+}
+
+// With a wrong address it would be told after the whole patience, and not before.
+func TestTheFirstFailureIsToldAtOnceAndOnce(t *testing.T) {
+	g := NewWithT(t)
+	var lines []string
+	away := true
+	var toldAt []int
+	server := newReceived(t, func(nth int) int {
+		toldAt = append(toldAt, len(lines))
+		if away && nth%10 != 0 {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusAccepted
+	})
+	log := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
+	sender, err := newSender(scheme(t), log, server.URL, "pulumi-controller")
+	g.Expect(err).NotTo(HaveOccurred())
+	sender.recorder.Client.RetryWaitMin, sender.recorder.Client.RetryWaitMax = time.Microsecond, time.Microsecond
+
+	g.Expect(sender.Send(aStack("app"), nil, "Normal", "R", "one")).To(Succeed())
+	g.Expect(toldAt).To(HaveExactElements(0, 1, 1, 1, 1, 1, 1, 1, 1, 1), "told after the first attempt")
+	g.Expect(lines).To(HaveExactElements(
+		And(ContainSubstring("does not take an event"), ContainSubstring("503"), ContainSubstring("--events-addr")),
+		ContainSubstring("takes events again")))
+
+	away = false
+	g.Expect(sender.Send(aStack("app"), nil, "Normal", "R", "two")).To(Succeed())
+	g.Expect(lines).To(HaveLen(2))
+	away = true
+	g.Expect(sender.Send(aStack("app"), nil, "Normal", "R", "three")).To(Succeed())
+	g.Expect(lines).To(HaveLen(4), "it was there in between")
+}
+
+func TestAnAddressOfNothingIsToldOnce(t *testing.T) {
+	g := NewWithT(t)
+	var lines []string
+	log := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
+	sender, err := newSender(scheme(t), log, "http://127.0.0.1:1/", "pulumi-controller")
+	g.Expect(err).NotTo(HaveOccurred())
+	sender.recorder.Client.RetryWaitMin, sender.recorder.Client.RetryWaitMax = time.Microsecond, time.Microsecond
+	sender.now = clock(time.Minute)
+	for range 3 {
+		g.Expect(sender.Send(aStack("app"), nil, "Normal", "R", "done")).NotTo(Succeed())
+	}
+	g.Expect(lines).To(ContainElement(ContainSubstring("connection refused")))
+	g.Expect(slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(line, "does not take an event") })).To(HaveLen(1))
 }
