@@ -47,6 +47,7 @@ type config struct {
 	gracefulShutdown     time.Duration
 	noCrossNamespaceRefs bool
 	allowControllerRefs  bool
+	allowPreviewPrograms bool
 
 	defaultServiceAccount      string
 	additiveCELDependencyCheck bool
@@ -128,6 +129,8 @@ func bindFlags(fs *flag.FlagSet, c *config, access *acl.Options, gates *features
 		"The service account whose rights in the cluster a program has whose Stack names none. It is in the namespace of the Stack.")
 	fs.BoolVar(&c.allowControllerRefs, "allow-controller-refs", false,
 		"Let Stacks take values from the environment and the files of the controller (types Env and FS). Whoever may write a Stack can then read all of them.")
+	fs.BoolVar(&c.allowPreviewPrograms, "allow-preview-programs", true,
+		"Let whoever may annotate a Stack preview a program of their own with its inputs, in place of that of its source.")
 	fs.DurationVar(&c.requeueDependency, "requeue-dependency", 30*time.Second,
 		"When to look again at Stacks that are waited for and that this controller does not watch, as those of another shard. All others are watched.")
 

@@ -73,7 +73,7 @@ func TestDefaultsAreFluxs(t *testing.T) {
 	for name := range fluxDefaults() {
 		g.Expect(all).To(HaveKey(name))
 	}
-	g.Expect(own).To(HaveLen(6), "acquire-plugins, allow-controller-refs, cancel-grace, concurrent-runs, data-dir and pulumi-dir are this controller's: %v", own)
+	g.Expect(own).To(HaveLen(7), "acquire-plugins, allow-controller-refs, allow-preview-programs, cancel-grace, concurrent-runs, data-dir and pulumi-dir are this controller's: %v", own)
 }
 
 func TestDefaultsAreParsed(t *testing.T) {

@@ -114,6 +114,7 @@ func newReconciler(c config, mgr ctrl.Manager, runner *local.Runner) *controller
 		Sources:              source.Resolver{Client: mgr.GetClient(), NoCrossNamespaceRefs: c.noCrossNamespaceRefs},
 		NoCrossNamespaceRefs: c.noCrossNamespaceRefs,
 		ControllerRefs:       controllerRefs(c),
+		RefuseLocalPrograms:  !c.allowPreviewPrograms,
 		Jitter:               jittered(c.interval.Percentage),
 		Now:                  time.Now,
 

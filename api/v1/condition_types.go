@@ -117,3 +117,11 @@ const CancelRunNowAnnotation = "pulumi.com/cancel-run-now"
 // PreviewRequestAnnotation is how somebody asks what an update would do: each new value
 // is answered once, in status.preview, and changes nothing.
 const PreviewRequestAnnotation = "pulumi.com/preview-requested-at"
+
+// PreviewProgramAnnotation has such a preview run a program that somebody has brought,
+// in place of that of the Stack. Its value is <ConfigMap>@sha256:<checksum>: a ConfigMap
+// in the namespace of the Stack, and the digest of what its binaryData have in the key
+// program.tar.gz, the directory of the program as an archive, or program.json where the
+// Stack has spec.programRef, the field program of a Program as JSON. Neither may have
+// more than 768 KiB.
+const PreviewProgramAnnotation = "pulumi.com/preview-program"

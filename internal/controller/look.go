@@ -36,6 +36,10 @@ func isLook(record *v1.RunStatus) bool { return record != nil && record.PreviewR
 // look starts the preview, or says why it cannot be done.
 func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	request := token(stack.Annotations[v1.PreviewRequestAnnotation])
+	seen, err := r.withLocalProgram(ctx, stack, seen)
+	if err != nil {
+		return err
+	}
 	if refused := lookRefused(seen); refused != "" {
 		return r.patchStatus(ctx, stack, func() {
 			now := metav1.Time{Time: r.Now()}
@@ -61,7 +65,7 @@ func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *obser
 	}); err != nil {
 		return err
 	}
-	err := r.Runner.Start(todo)
+	err = r.Runner.Start(todo)
 	if errors.Is(err, run.ErrRefused) {
 		return errors.Join(err, r.patchStatus(ctx, stack, func() { withdrawRun(stack) }))
 	}

@@ -48,6 +48,9 @@ type observed struct {
 	// forced: the run is to be forced, as somebody asks for that, or has asked and
 	// no forced run has succeeded since.
 	forced bool
+	// local is the program that somebody has brought for a preview, in place of that
+	// of the Stack.
+	local *program
 }
 
 // program is a program as it is now.
@@ -160,7 +163,7 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 	if err := r.leaveGit(ctx, stack); err != nil {
 		return err
 	}
-	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
+	if seen.program, err = r.programFor(ctx, stack, seen, name); err != nil {
 		return r.withoutProgram(ctx, stack, seen, name, err)
 	}
 	return r.resolveFor(ctx, stack, seen)

@@ -74,6 +74,8 @@ type StackReconciler struct {
 	// ControllerRefs is what references of the types Env and FS read: the controller
 	// itself. Nil denies them.
 	ControllerRefs *inputs.Controller
+	// RefuseLocalPrograms refuses previews of programs that somebody brings.
+	RefuseLocalPrograms bool
 	// DefaultServiceAccount is the account of programs whose Stack names none.
 	// Empty means that they have no access to the cluster.
 	DefaultServiceAccount string

@@ -229,6 +229,9 @@ type Artifact struct {
 	Digest string
 	// Dir is relative to the root of the archive.
 	Dir string
+	// Archive is the archive itself, where somebody has brought it. There is no URL
+	// then.
+	Archive []byte `json:",omitempty"`
 }
 
 // Outcome is how a run ended.

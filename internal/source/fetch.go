@@ -95,6 +95,9 @@ func New(o Options) *Fetcher {
 // The errors are ErrGone, ErrArchive and ErrWorkspace; any other means that the
 // server could not be talked to. A cancelled context is its own error.
 func (f *Fetcher) Fetch(ctx context.Context, artifact run.Artifact, dir string) error {
+	if artifact.Archive != nil {
+		return f.unpackBrought(ctx, artifact, dir)
+	}
 	u, err := f.locate(artifact.URL)
 	if err != nil {
 		return err

@@ -33,6 +33,12 @@ func (f *Fetcher) unpack(ctx context.Context, work, dir string) error {
 		return fail("it could not be read back: "+cause(err), ErrWorkspace, err)
 	}
 	defer archive.Close() //nolint:errcheck // It was only read from.
+	return f.place(ctx, archive, work, dir)
+}
+
+// place unpacks the archive in the directory work, and puts what was in it into its
+// place when all of it is there.
+func (f *Fetcher) place(ctx context.Context, archive io.Reader, work, dir string) error {
 	tree := filepath.Join(work, "tree")
 	// An archive without entries is an empty directory.
 	if err := os.Mkdir(tree, 0o700); err != nil {

@@ -1,0 +1,129 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/localprogram"
+	checker "github.com/flux-pulumi/pulumi-controller/internal/program"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// Somebody may bring the program that a preview on request runs. It has the inputs and
+// the rights of the Stack, as any program of it: who may annotate the Stack may edit it
+// as well, and have it run another source.
+
+// localProgramError says what is wrong with a program that somebody has brought.
+type localProgramError struct{ text string }
+
+func (e *localProgramError) Error() string { return e.text }
+
+func localProgramFault(format string, args ...any) error {
+	return &localProgramError{fmt.Sprintf(format, args...)}
+}
+
+// withLocalProgram observes the Stack once more as if the program that somebody has
+// brought were its own, so that one with a program that is missing or not valid can be
+// previewed. Where none is brought it returns what was seen.
+func (r *StackReconciler) withLocalProgram(ctx context.Context, stack *v1.Stack, seen *observed) (*observed, error) {
+	value, ok := stack.Annotations[v1.PreviewProgramAnnotation]
+	if !ok || lookHindered(seen) {
+		return seen, nil
+	}
+	again := &observed{Observation: seen.Observation, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: seen.forced}
+	again.Problem = nil
+	err := r.observeLocal(ctx, stack, again, value)
+	var fault *localProgramError
+	switch again.Problem = problemOf(err); {
+	case errors.As(err, &fault):
+		again.Problem = &decide.Problem{Reason: meta.ArtifactFailedReason, Message: fault.text}
+	case again.Problem == nil && err != nil:
+		return nil, err
+	}
+	return again, nil
+}
+
+// lookHindered tells that there is no preview, whatever the program.
+func lookHindered(seen *observed) bool { return seen.Deleting || seen.Suspended }
+
+func (r *StackReconciler) observeLocal(ctx context.Context, stack *v1.Stack, seen *observed, annotation string) error {
+	if r.RefuseLocalPrograms {
+		return localProgramFault("this controller previews no programs but those of the Stacks (--allow-preview-programs=false): "+
+			"remove the annotation %s", v1.PreviewProgramAnnotation)
+	}
+	ref, err := localprogram.ParseReference(annotation)
+	if err != nil {
+		return localProgramFault("annotation %s: %s", v1.PreviewProgramAnnotation, err)
+	}
+	key := localprogram.ArchiveKey
+	if stack.Spec.ProgramRef != nil {
+		key = localprogram.ProgramKey
+	}
+	data, err := r.readLocal(ctx, stack.Namespace, ref, key)
+	if err != nil {
+		return err
+	}
+	if seen.local, err = localProgram(stack, ref, data); err != nil {
+		return err
+	}
+	return r.observeInputs(ctx, stack, seen)
+}
+
+// readLocal reads what was brought from the API server itself: ConfigMaps are not in
+// the cache.
+func (r *StackReconciler) readLocal(ctx context.Context, namespace string, ref localprogram.Reference, key string) ([]byte, error) {
+	configMap := &corev1.ConfigMap{}
+	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.ConfigMap}, configMap)
+	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+		return nil, localProgramFault("ConfigMap %s/%s with the program to preview not found: it is gone with the command that made it; "+
+			"remove the annotation %s, or preview with --path again", namespace, ref.ConfigMap, v1.PreviewProgramAnnotation)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("failed to read ConfigMap %s/%s with the program to preview: %w", namespace, ref.ConfigMap, err)
+	}
+	data, err := ref.Read(configMap.BinaryData, key)
+	if err != nil {
+		return nil, localProgramFault("ConfigMap %s/%s with the program to preview: %s", namespace, ref.ConfigMap, err)
+	}
+	return data, nil
+}
+
+// localProgram is the program that was brought, in place of that of the Stack.
+func localProgram(stack *v1.Stack, ref localprogram.Reference, data []byte) (*program, error) {
+	found := &program{Revision: ref.Revision(), Digest: ref.Digest}
+	if stack.Spec.ProgramRef == nil {
+		found.Artifact = &run.Artifact{Digest: ref.Digest, Archive: data}
+		return found, nil
+	}
+	checked := checker.Check(data)
+	if faults := checked.Invalid.With(checked.Reaches); !faults.None() {
+		return nil, localProgramFault("the program to preview is not valid: %s", faults)
+	}
+	found.Program = run.Program{YAML: checked.Text, Config: checked.ProjectConfig, Packages: checked.Packages}
+	found.Project = run.Project{Name: stack.Spec.ProgramRef.Name, Runtime: "yaml"}
+	if name, err := pulumi.ParseStackName(stack.Spec.Stack); err == nil && name.Project != "" {
+		found.Project.Name = name.Project
+	}
+	return found, nil
+}
+
+// programFor is the program that a run of the Stack has.
+func (r *StackReconciler) programFor(ctx context.Context, stack *v1.Stack, seen *observed, name pulumi.StackName) (program, error) {
+	if seen.local != nil {
+		return *seen.local, nil
+	}
+	return r.findProgram(ctx, stack, name)
+}

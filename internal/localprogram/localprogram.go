@@ -1,0 +1,87 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package localprogram is what the flux plugin and the controller agree on about a
+// program that somebody brings for a preview: the ConfigMap that it is in, and the
+// annotation that names it. Nothing here reads or writes the cluster or a file.
+package localprogram
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+const (
+	// ArchiveKey of binaryData has the directory of a program as tar.gz, for a Stack
+	// whose program comes from a source.
+	ArchiveKey = "program.tar.gz"
+	// ProgramKey of binaryData has what a Program says in its field program, as JSON,
+	// for a Stack with spec.programRef.
+	ProgramKey = "program.json"
+	// MaxSize bounds either, in bytes. A ConfigMap holds a mebibyte, and so does the
+	// Secret of a run that is a Job, which has the config and the environment beside it.
+	MaxSize = 768 << 10
+)
+
+// Reference names a local program. The digest is in it so that what is run is what
+// the person who asked has named, whoever else may write the ConfigMap.
+type Reference struct {
+	// ConfigMap in the namespace of the Stack.
+	ConfigMap string
+	// Digest of what the key has, as sha256:<checksum>.
+	Digest string
+}
+
+// NewReference names the data in a ConfigMap.
+func NewReference(configMap string, data []byte) Reference {
+	return Reference{ConfigMap: configMap, Digest: digest(data)}
+}
+
+// String is the value of the annotation.
+func (r Reference) String() string { return r.ConfigMap + "@" + r.Digest }
+
+var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// ParseReference reads the value of the annotation.
+func ParseReference(value string) (Reference, error) {
+	name, digest, _ := strings.Cut(value, "@")
+	if name == "" || !digestPattern.MatchString(digest) {
+		return Reference{}, fmt.Errorf("%q is not <name of a ConfigMap>@sha256:<checksum>", shorten(value))
+	}
+	return Reference{ConfigMap: name, Digest: digest}, nil
+}
+
+// Read returns what the key has, where that is what the reference names.
+func (r Reference) Read(binaryData map[string][]byte, key string) ([]byte, error) {
+	data, ok := binaryData[key]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("binaryData has no key %s", key)
+	case len(data) > MaxSize:
+		return nil, fmt.Errorf("%s has %d bytes, and must not have more than %d", key, len(data), MaxSize)
+	case digest(data) != r.Digest:
+		return nil, fmt.Errorf("%s has the digest %s, and not %s, which was asked for: somebody has changed it", key, digest(data), r.Digest)
+	}
+	return data, nil
+}
+
+// Revision is what is told of the program in place of a source's revision.
+func (r Reference) Revision() string { return "local@" + r.Digest }
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// maxShown bounds a value that is shown.
+const maxShown = 100
+
+func shorten(value string) string {
+	if len(value) <= maxShown {
+		return value
+	}
+	return strings.ToValidUTF8(value[:maxShown], "") + "…"
+}
