@@ -25,11 +25,25 @@ import (
 const exitPreviewFailed = 2
 
 func newPreview(s *session) *cobra.Command {
-	cmd := newStackCommand(s, "Show what an update of a Stack would change", s.previewOf)
+	path := ""
+	cmd := newStackCommand(s, "Show what an update of a Stack would change", func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
+		return s.preview(ctx, api, stack, path)
+	})
 	cmd.Long = `Has the controller preview an update with the current source and inputs, and shows what it would do to each resource.
-Nothing is changed. The exit code is 0 where there is nothing to change, 1 where there is, and above 1 for an error.`
+Nothing is changed. The exit code is 0 where there is nothing to change, 1 where there is, and above 1 for an error.
+
+With --path it is the program of a local directory, in place of that of the source. The program is run in the cluster, with
+the inputs and the rights of the Stack. You need the rights to create and to delete ConfigMaps in its namespace.`
 	cmd.Example = `  # Preview an update
-  flux pulumi preview stack network`
+  flux pulumi preview stack network
+
+  # Preview what is not committed yet
+  flux pulumi preview stack network --path ./infra/network
+
+  # Preview a Program that is not applied yet
+  flux pulumi preview stack network --path ./apps/network-program.yaml`
+	cmd.Flags().StringVar(&path, "path", "",
+		"the local directory of the program, which is what the dir of the source is there; or, with spec.programRef, a file with the Program or a Pulumi.yaml")
 	preview := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		err := preview(cmd, args)
@@ -42,22 +56,28 @@ Nothing is changed. The exit code is 0 where there is nothing to change, 1 where
 	return newGroup("preview", "Show what would be changed", cmd)
 }
 
-func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
-	if stack.Spec.Suspend {
+// preview has a preview done, of a local program where there is a path.
+func (s *session) preview(ctx context.Context, api client.WithWatch, stack *v1.Stack, path string) error {
+	switch {
+	case stack.Spec.Suspend:
 		return errSuspended
+	case path != "":
+		return s.previewLocal(ctx, api, stack, path)
 	}
+	return s.previewOf(ctx, api, stack, nil)
+}
+
+// previewOf has a preview done of the program that the annotation names, nil for that of
+// the Stack: whatever somebody has left there is not what is asked for.
+func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1.Stack, program any) error {
 	request := s.Now().Format(time.RFC3339Nano)
-	if err := s.annotateStack(ctx, api, stack, v1.PreviewRequestAnnotation, request); err != nil {
+	annotations := map[string]any{v1.PreviewRequestAnnotation: request, v1.PreviewProgramAnnotation: program}
+	if err := s.annotateStackWith(ctx, api, stack, annotations); err != nil {
 		return err
 	}
 	s.Waitingf("waiting for the preview")
 	object, err := s.await(ctx, api, stackTarget(stack), func(object *unstructured.Unstructured) (bool, error) {
-		answered, _, err := unstructured.NestedString(object.Object, "status", "preview", "request")
-		if err != nil || answered != request {
-			return false, err
-		}
-		ended, _, err := unstructured.NestedString(object.Object, "status", "preview", "endedAt")
-		return ended != "", err
+		return isPreviewed(object, request)
 	})
 	if err != nil {
 		return err
@@ -67,6 +87,23 @@ func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1
 		return fmt.Errorf("reading Stack %s: %w", stack.Name, err)
 	}
 	return s.showPreview(ctx, api, done)
+}
+
+// isPreviewed tells whether the request was answered. Another one that has taken its
+// place before it was taken up is an error, as it never is.
+func isPreviewed(object *unstructured.Unstructured, request string) (bool, error) {
+	answered, _, err := unstructured.NestedString(object.Object, "status", "preview", "request")
+	if err != nil {
+		return false, err
+	}
+	if answered == request {
+		ended, _, err := unstructured.NestedString(object.Object, "status", "preview", "endedAt")
+		return ended != "", err
+	}
+	if object.GetAnnotations()[v1.PreviewRequestAnnotation] != request {
+		return false, errors.New("somebody else has asked for another preview meanwhile: try again")
+	}
+	return false, nil
 }
 
 func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.Stack) error {

@@ -42,15 +42,20 @@ func stackTarget(stack *v1.Stack) target {
 	return target{cluster.Stack().GroupVersionKind, client.ObjectKeyFromObject(stack)}
 }
 
-// annotateStack sets one annotation, which asks the controller for something.
+// annotateStack sets an annotation.
 func (s *session) annotateStack(ctx context.Context, api client.Client, stack *v1.Stack, annotation, value string) error {
+	return s.annotateStackWith(ctx, api, stack, map[string]any{annotation: value})
+}
+
+// annotateStackWith sets annotations, and removes those that are nil.
+func (s *session) annotateStackWith(ctx context.Context, api client.Client, stack *v1.Stack, annotations map[string]any) error {
 	of := stackTarget(stack)
 	object, err := of.get(ctx, api)
 	if err != nil {
 		return err
 	}
 	s.Actionf("annotating Stack %s in %s namespace", stack.Name, stack.Namespace)
-	if err := mergePatch(ctx, api, object, map[string]any{"metadata": map[string]any{"annotations": map[string]any{annotation: value}}}); err != nil {
+	if err := mergePatch(ctx, api, object, map[string]any{"metadata": map[string]any{"annotations": annotations}}); err != nil {
 		return err
 	}
 	s.Successf("Stack annotated")

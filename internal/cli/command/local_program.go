@@ -1,0 +1,144 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// findProgram finds what a Program is to say in a file, or in one of a directory: a
+// Pulumi.yaml, or the manifest of the Program of that name. It returns the file too.
+func (s *session) findProgram(path, name string) (program map[string]any, file string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, "", fmt.Errorf("reading the program: %w", err)
+	}
+	if !info.IsDir() {
+		program, err = s.programIn(path, name)
+		if err == nil && program == nil {
+			err = fmt.Errorf("%s has no Program %s", path, name)
+		}
+		return program, path, err
+	}
+	files, err := yamlFiles(path)
+	if err != nil {
+		return nil, "", err
+	}
+	var found []string
+	for _, candidate := range files {
+		base := filepath.Base(candidate)
+		isProject := base == "Pulumi.yaml" || base == "Pulumi.yml"
+		if !isProject && !mayHaveProgram(candidate) {
+			continue
+		}
+		read, err := s.programIn(candidate, name)
+		if err != nil {
+			return nil, "", err
+		}
+		if read != nil {
+			program, file = read, candidate
+			found = append(found, base)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, "", fmt.Errorf("%s has neither a Pulumi.yaml nor a file with the Program %s", path, name)
+	case 1:
+		return program, file, nil
+	}
+	return nil, "", fmt.Errorf("%s has more than one file with the program, name the one that is meant: %s", path, shortList(found))
+}
+
+func yamlFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading the program: %w", err)
+	}
+	var files []string
+	for _, entry := range entries {
+		if ext := filepath.Ext(entry.Name()); entry.Type().IsRegular() && (ext == ".yaml" || ext == ".yml") {
+			files = append(files, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return slices.Sorted(slices.Values(files)), nil
+}
+
+// mayHaveProgram tells whether a file of a directory has objects of this project. What
+// else is wrong with those beside it is not for this command.
+func mayHaveProgram(file string) bool {
+	text, err := readFile(file)
+	return err == nil && strings.Contains(text, v1.GroupVersion.Group+"/") && strings.Contains(text, v1.ProgramKind)
+}
+
+func readFile(file string) (string, error) {
+	opened, err := os.Open(file)
+	if err != nil {
+		return "", fmt.Errorf("reading the program: %w", err)
+	}
+	defer func() { _ = opened.Close() }()
+	text, err := io.ReadAll(io.LimitReader(opened, maxProgram+1))
+	if err != nil {
+		return "", fmt.Errorf("reading the program: %w", err)
+	}
+	if len(text) > maxProgram {
+		return "", fmt.Errorf("%s has more than %d bytes, which no object can have", file, maxProgram)
+	}
+	return string(text), nil
+}
+
+// programIn reads the Program of that name from a file of manifests, or a project. It is
+// nil where there are other manifests alone.
+func (s *session) programIn(file, name string) (map[string]any, error) {
+	text, err := readFile(file)
+	if err != nil {
+		return nil, err
+	}
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text)))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", file, err)
+		}
+		object := map[string]any{}
+		if err := yaml.UnmarshalStrict(document, &object); err != nil {
+			return nil, fmt.Errorf("%s is no YAML: %w", file, err)
+		}
+		if len(object) > 0 && object["apiVersion"] == nil {
+			return s.readProgram(file)
+		}
+		if program, err := programOf(object, file, name); program != nil || err != nil {
+			return program, err
+		}
+	}
+}
+
+// programOf is what the manifest says where it is that of the Program, in any version of
+// its group.
+func programOf(object map[string]any, file, name string) (map[string]any, error) {
+	version, _ := object["apiVersion"].(string)
+	metadata, _ := object["metadata"].(map[string]any)
+	if !strings.HasPrefix(version, v1.GroupVersion.Group+"/") || object["kind"] != v1.ProgramKind || metadata["name"] != name {
+		return nil, nil
+	}
+	program, ok := object["program"].(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%s: Program %s has no program", file, name)
+	}
+	return program, nil
+}

@@ -1,0 +1,154 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/pack"
+	"github.com/flux-pulumi/pulumi-controller/internal/localprogram"
+)
+
+const (
+	// removalPatience bounds how long the end of a command takes that was interrupted.
+	removalPatience = 10 * time.Second
+	// staleAfter is when the program of a command that was killed is removed by another:
+	// it is longer than a run takes to begin.
+	staleAfter = time.Hour
+	// localProgramLabel is on the ConfigMaps of local programs.
+	localProgramLabel = "pulumi.com/preview-program"
+)
+
+// previewLocal has a preview done of a local program, which is in the cluster for as
+// long as the command takes.
+func (s *session) previewLocal(ctx context.Context, api client.WithWatch, stack *v1.Stack, path string) error {
+	key, data, err := s.localProgram(stack, path)
+	if err != nil {
+		return err
+	}
+	s.removeStale(ctx, api, stack)
+	configMap := localConfigMap(stack, key, data)
+	if err := api.Create(ctx, configMap, fieldOwner); err != nil {
+		return fmt.Errorf("creating a ConfigMap with the program in namespace %s: %w", stack.Namespace, err)
+	}
+	program := localprogram.NewReference(configMap.Name, data).String()
+	defer s.removeLocal(ctx, api, stack, configMap, program)
+	return s.previewOf(ctx, api, stack, program)
+}
+
+// localProgram reads the program as the controller wants it, and the key that it has.
+func (s *session) localProgram(stack *v1.Stack, path string) (key string, data []byte, err error) {
+	if ref := stack.Spec.ProgramRef; ref != nil {
+		program, file, err := s.findProgram(path, ref.Name)
+		if err != nil {
+			return "", nil, err
+		}
+		if data, err = json.Marshal(program); err != nil {
+			return "", nil, fmt.Errorf("writing the program: %w", err)
+		}
+		if len(data) > localprogram.MaxSize {
+			return "", nil, fmt.Errorf("%s is too large: it has %d bytes as JSON, and must not have more than %d", file, len(data), localprogram.MaxSize)
+		}
+		s.Actionf("taking the program from %s", file)
+		return localprogram.ProgramKey, data, nil
+	}
+	packed, err := pack.Dir(path, localprogram.MaxSize)
+	if err != nil {
+		return "", nil, err
+	}
+	s.Actionf("packed %d files of %s into %d bytes", packed.Files, path, len(packed.Data))
+	if len(packed.Links) > 0 {
+		s.Warningf("links are left out, as in a Flux source: %s", shortList(packed.Links))
+	}
+	return localprogram.ArchiveKey, packed.Data, nil
+}
+
+// maxListed bounds the names of a list.
+const maxListed = 5
+
+func shortList(names []string) string {
+	if len(names) <= maxListed {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
+}
+
+// maxPrefix leaves room in a name for what the API server adds to it.
+const maxPrefix = 200
+
+func localConfigMap(stack *v1.Stack, key string, data []byte) *corev1.ConfigMap {
+	name := stack.Name
+	if len(name) > maxPrefix {
+		name = strings.TrimRight(name[:maxPrefix], ".-")
+	}
+	immutable := true
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: stack.Namespace, GenerateName: name + "-program-",
+			Labels: map[string]string{localProgramLabel: "true"},
+			// So that it goes with the Stack at the latest.
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: v1.GroupVersion.String(), Kind: v1.StackKind, Name: stack.Name, UID: stack.UID,
+			}},
+		},
+		Immutable:  &immutable,
+		BinaryData: map[string][]byte{key: data},
+	}
+}
+
+// removeLocal removes the program from the cluster, also where the command was
+// interrupted.
+func (s *session) removeLocal(ctx context.Context, api client.Client, stack *v1.Stack, configMap *corev1.ConfigMap, program string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalPatience)
+	defer cancel()
+	if err := api.Delete(ctx, configMap); client.IgnoreNotFound(err) != nil {
+		s.Warningf("ConfigMap %s is left, remove it: %v", configMap.Name, err)
+	}
+	if err := removeAnnotation(ctx, api, stack, program); client.IgnoreNotFound(err) != nil {
+		s.Warningf("annotation %s of Stack %s is left, remove it: %v", v1.PreviewProgramAnnotation, stack.Name, err)
+	}
+}
+
+// removeAnnotation removes that of the program, and not one that somebody else has set
+// since.
+func removeAnnotation(ctx context.Context, api client.Client, stack *v1.Stack, program string) error {
+	path := "/metadata/annotations/" + strings.ReplaceAll(v1.PreviewProgramAnnotation, "/", "~1")
+	patch, err := json.Marshal([]map[string]any{{"op": "test", "path": path, "value": program}, {"op": "remove", "path": path}})
+	if err != nil {
+		return err
+	}
+	err = api.Patch(ctx, stack.DeepCopy(), client.RawPatch(types.JSONPatchType, patch), fieldOwner)
+	if apierrors.IsInvalid(err) {
+		return nil // the test says that it is another's, or was never set
+	}
+	return err
+}
+
+// removeStale removes what commands have left that were killed. Whoever may not list or
+// delete them leaves that to the end of the Stack.
+func (s *session) removeStale(ctx context.Context, api client.Client, stack *v1.Stack) {
+	left := &metav1.PartialObjectMetadataList{}
+	left.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	if err := api.List(ctx, left, client.InNamespace(stack.Namespace), client.MatchingLabels{localProgramLabel: "true"}); err != nil {
+		return
+	}
+	for i := range left.Items {
+		one := &left.Items[i]
+		owner := one.OwnerReferences
+		if len(owner) == 1 && owner[0].UID == stack.UID && s.Now().Sub(one.CreationTimestamp.Time) > staleAfter {
+			_ = api.Delete(ctx, one, client.Preconditions{UID: &one.UID}) // the next one tries again
+		}
+	}
+}

@@ -1,0 +1,209 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/localprogram"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// files makes them in a directory, which becomes the working directory.
+func files(t *testing.T, named map[string]string) {
+	t.Helper()
+	g := NewWithT(t)
+	t.Chdir(t.TempDir())
+	for name, text := range named {
+		g.Expect(os.MkdirAll(filepath.Dir(name), 0o755)).To(Succeed())
+		g.Expect(os.WriteFile(name, []byte(text), 0o644)).To(Succeed())
+	}
+}
+
+const (
+	aProgram   = "apiVersion: pulumi.com/v1\nkind: Program\nmetadata: {name: network}\nprogram:\n  outputs: {from: the manifest}\n"
+	aNamespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: network}\n"
+	aProject   = "name: network\nruntime: yaml\noutputs: {from: the project}\n"
+)
+
+// programs are the ConfigMaps of local programs in the namespace.
+func (w *world) programs() []corev1.ConfigMap {
+	w.t.Helper()
+	list := &corev1.ConfigMapList{}
+	NewWithT(w.t).Expect(w.api.List(context.Background(), list, client.InNamespace(w.namespace), client.MatchingLabels{localProgramLabel: "true"})).To(Succeed())
+	return list.Items
+}
+
+// answerPreviews answers as the controller does, and returns the data that it found.
+func (w *world) answerPreviews(key string) *[]byte {
+	g := NewWithT(w.t)
+	steps, err := inventory.EncodeSteps(inventory.Steps{Steps: []run.Step{
+		{Op: "replace", URN: "urn:pulumi:dev::network::lab:index:Thing::a", Type: "lab:index:Thing", Paths: []string{"value"}}}})
+	g.Expect(err).NotTo(HaveOccurred())
+	w.keep("network-preview", inventory.StepsKey, steps)
+	found := &[]byte{}
+	w.answerTo(v1.PreviewRequestAnnotation, func(request string, s *v1.StackStatus) {
+		told := &v1.PreviewStatus{Request: request, EndedAt: &metav1.Time{Time: now}, State: v1.UpdateFailed}
+		s.Preview = told
+		ref, err := localprogram.ParseReference(w.network().Annotations[v1.PreviewProgramAnnotation])
+		if err != nil {
+			told.Message = err.Error()
+			return
+		}
+		brought := &corev1.ConfigMap{}
+		if err := w.api.Get(context.Background(), types.NamespacedName{Namespace: w.namespace, Name: ref.ConfigMap}, brought); err != nil {
+			told.Message = err.Error()
+			return
+		}
+		if *found, err = ref.Read(brought.BinaryData, key); err != nil {
+			told.Message = err.Error()
+			return
+		}
+		told.State, told.Revision, told.Replaced = v1.UpdateSucceeded, ref.Revision(), 1
+		told.ConfigMap, told.Digest = "network-preview", inventory.Digest(steps)
+	})
+	return found
+}
+
+func TestPreviewOfALocalProgram(t *testing.T) {
+	for name, test := range map[string]struct {
+		files map[string]string
+		line  string
+		want  string
+	}{
+		"manifest": {map[string]string{"apps/all.yaml": aNamespace + "---\n" + aProgram}, "--path apps/all.yaml", `{"outputs":{"from":"the manifest"}}`},
+		"folder": {map[string]string{"apps/namespace.yaml": aNamespace, "apps/program.yml": aProgram, "apps/values.yaml": "{{ no: yaml"},
+			"--path apps", `{"outputs":{"from":"the manifest"}}`},
+		"project": {map[string]string{"infra/Pulumi.yaml": aProject}, "--path ./infra", `{"outputs":{"from":"the project"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := newWorld(t, "preview-local-"+name)
+			w.apply("steered")
+			found := w.answerPreviews(localprogram.ProgramKey)
+			files(t, test.files)
+			done := w.run("preview stack network " + test.line)
+			g.Expect(done.exit).To(Equal(exitFailed), done.err)
+			g.Expect(string(*found)).To(Equal(test.want))
+			g.Expect(w.programs()).To(BeEmpty())
+			g.Expect(w.network().Annotations).NotTo(HaveKey(v1.PreviewProgramAnnotation))
+			g.Expect(done.out).To(Equal("► lab:index:Thing a replaced\n    value\n"))
+		})
+	}
+}
+
+func TestPreviewOfALocalDirectory(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "preview-local-source")
+	w.apply("steered")
+	stack := w.network()
+	before := stack.DeepCopy()
+	stack.Spec.ProgramRef, stack.Spec.FluxSource = nil, &v1.FluxSource{SourceRef: v1.SourceReference{Kind: "GitRepository", Name: "infra"}}
+	g.Expect(w.api.Patch(t.Context(), stack, client.MergeFrom(before))).To(Succeed())
+	found := w.answerPreviews(localprogram.ArchiveKey)
+	dir := t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(aProject), 0o644)).To(Succeed())
+	g.Expect(os.Symlink("/etc/passwd", filepath.Join(dir, "out"))).To(Succeed())
+	here, err := os.Getwd()
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Chdir(dir)
+	done := w.run("preview stack network --path .")
+	t.Chdir(here)
+	g.Expect(string(*found)).To(HavePrefix("\x1f\x8b"))
+	g.Expect(w.programs()).To(BeEmpty())
+	volatileSize := regexp.MustCompile(`into \d+ bytes|local@sha256:[0-9a-f]+`)
+	compare(t, "preview_local", volatileSize.ReplaceAllString(done.transcript(), "..."))
+}
+
+func TestPreviewOfALocalProgramThatIsNone(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "preview-local-refuses")
+	w.apply("steered")
+	here, err := os.Getwd()
+	g.Expect(err).NotTo(HaveOccurred())
+	files(t, map[string]string{
+		"empty/README.md": "", "two/Pulumi.yaml": aProject, "two/program.yaml": aProgram, "other/program.yaml": "apiVersion: pulumi.com/v1\nkind: Program\nmetadata: {name: other}\nprogram: {}\n",
+		"node/Pulumi.yaml": "name: a\nruntime: nodejs\n", "broken/Pulumi.yaml": "{{ no: yaml", "none/program.yaml": "apiVersion: pulumi.com/v1\nkind: Program\nmetadata: {name: network}\n",
+	})
+	var text strings.Builder
+	for _, path := range []string{"absent", "empty", "two", "other/program.yaml", "node", "broken", "none"} {
+		text.WriteString(w.run("preview stack network --path "+path).transcript() + "\n")
+	}
+	text.WriteString(w.run("preview stack idle --path two/Pulumi.yaml").transcript())
+	t.Chdir(here)
+	compare(t, "preview_local_refuses", text.String())
+	g.Expect(w.programs()).To(BeEmpty())
+	g.Expect(w.network().Annotations).To(BeEmpty())
+}
+
+func TestPreviewOfALocalProgramLeavesNothingWhenItIsInterrupted(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "preview-local-interrupted")
+	w.apply("steered")
+	files(t, map[string]string{"Pulumi.yaml": aProject})
+	ctx, interrupt := context.WithCancel(t.Context())
+	ended := make(chan result, 1)
+	go func() { ended <- w.start(ctx, "preview stack network --path Pulumi.yaml") }()
+	g.Eventually(func() map[string]string { return w.network().Annotations }, time.Minute).Should(HaveKey(v1.PreviewProgramAnnotation))
+	g.Expect(w.programs()).To(HaveLen(1))
+	g.Expect(w.programs()[0].OwnerReferences).To(ConsistOf(HaveField("UID", w.network().UID)))
+	interrupt()
+	var done result
+	g.Eventually(ended, time.Minute).Should(Receive(&done))
+	g.Expect(done.exit).To(Equal(exitPreviewFailed))
+	g.Expect(w.programs()).To(BeEmpty())
+	g.Expect(w.network().Annotations).NotTo(HaveKey(v1.PreviewProgramAnnotation))
+}
+
+func TestPreviewRemovesWhatOthersHaveLeft(t *testing.T) {
+	for name, test := range map[string]struct {
+		age  time.Duration
+		left int
+	}{"fresh": {staleAfter - time.Minute, 1}, "stale": {staleAfter + time.Minute, 0}} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := newWorld(t, "preview-local-"+name)
+			w.apply("steered")
+			files(t, map[string]string{"Pulumi.yaml": aProject})
+			left := localConfigMap(w.network(), localprogram.ProgramKey, []byte("{}"))
+			g.Expect(w.api.Create(t.Context(), left)).To(Succeed())
+			w.env.Now = func() time.Time { return left.CreationTimestamp.Add(test.age) }
+			w.answerPreviews(localprogram.ProgramKey)
+			done := w.run("preview stack network --path Pulumi.yaml")
+			g.Expect(done.exit).To(Equal(exitFailed), done.err)
+			g.Expect(w.programs()).To(HaveLen(test.left))
+		})
+	}
+}
+
+func TestPreviewTellsThatAnotherIsAskedFor(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "preview-other")
+	w.apply("steered")
+	ended := make(chan result, 1)
+	go func() { ended <- w.run("preview stack network") }()
+	g.Eventually(func() map[string]string { return w.network().Annotations }, time.Minute).Should(HaveKey(v1.PreviewRequestAnnotation))
+	stack := w.network()
+	before := stack.DeepCopy()
+	stack.Annotations[v1.PreviewRequestAnnotation] = "another"
+	g.Expect(w.api.Patch(t.Context(), stack, client.MergeFrom(before))).To(Succeed())
+	var done result
+	g.Eventually(ended, time.Minute).Should(Receive(&done))
+	g.Expect(done.exit).To(Equal(exitPreviewFailed))
+	g.Expect(done.err).To(ContainSubstring("somebody else has asked for another preview meanwhile: try again"))
+}

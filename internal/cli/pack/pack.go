@@ -1,0 +1,192 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pack makes an archive of the directory of a program, as a Flux source of it
+// would be: without what git and Flux leave out, and without links. It knows nothing of
+// a cluster.
+package pack
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fluxcd/pkg/sourceignore"
+	"github.com/fluxcd/pkg/sourceignore/gitignore"
+	fluxtar "github.com/fluxcd/pkg/tar"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Packed is an archive.
+type Packed struct {
+	// Data is a tar.gz.
+	Data []byte
+	// Files in it.
+	Files int
+	// Links that are not in it, relative to the directory.
+	Links []string
+}
+
+// Dir packs the directory of a program, into at most so many bytes.
+func Dir(dir string, limit int) (*Packed, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading the program: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file: name the directory of the program", dir)
+	}
+	found, err := list(dir)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(found.files) == 0:
+		return nil, fmt.Errorf("%s has no files, but for those that are left out by .gitignore, .sourceignore and Flux", dir)
+	case !found.hasProject():
+		return nil, fmt.Errorf("%s has no Pulumi.yaml, or it is left out by .gitignore or .sourceignore: name the directory of the program", dir)
+	}
+	packed := &bounded{limit: limit}
+	leaveOut := func(path string, _ os.FileInfo) bool { return !found.kept[path] }
+	if _, err := fluxtar.Tar(found.root, packed, fluxtar.WithFilter(leaveOut)); err != nil {
+		if errors.Is(err, errFull) {
+			return nil, found.tooLarge(dir, limit)
+		}
+		return nil, fmt.Errorf("packing %s: %w", dir, err)
+	}
+	return &Packed{Data: packed.data, Files: len(found.files), Links: found.links}, nil
+}
+
+// listed is what is in a directory and not left out.
+type listed struct {
+	tree
+	root  string
+	files []file
+	links []string
+	// kept has the absolute paths of all that is packed.
+	kept map[string]bool
+}
+
+type file struct {
+	name string
+	size int64
+}
+
+func list(dir string) (*listed, error) {
+	root, err := filepath.Abs(dir)
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the program: %w", err)
+	}
+	found := &listed{tree: findTree(root), root: root, kept: map[string]bool{}}
+	rules, err := found.rules()
+	if err != nil {
+		return nil, err
+	}
+	if err := found.walk(root, rules); err != nil {
+		return nil, fmt.Errorf("reading the program: %w", err)
+	}
+	return found, nil
+}
+
+// walk notes what is in the directory. What is left out is not looked into: there may be
+// a lot of it.
+func (l *listed) walk(dir string, rules []gitignore.Pattern) error {
+	own, err := l.rulesIn(dir)
+	if err != nil {
+		return err
+	}
+	rules = slices.Concat(rules, own)
+	matcher := sourceignore.NewMatcher(rules)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	l.kept[dir] = true
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		if matcher.Match(l.parts(path), entry.IsDir()) {
+			continue
+		}
+		if err := l.note(path, entry, rules); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *listed) note(path string, entry fs.DirEntry, rules []gitignore.Pattern) error {
+	if entry.IsDir() {
+		return l.walk(path, rules)
+	}
+	name, err := filepath.Rel(l.root, path)
+	if err != nil {
+		return err
+	}
+	if !entry.Type().IsRegular() {
+		l.links = append(l.links, filepath.ToSlash(name))
+		return nil
+	}
+	info, err := entry.Info()
+	if err != nil {
+		return err
+	}
+	l.kept[path] = true
+	l.files = append(l.files, file{filepath.ToSlash(name), info.Size()})
+	return nil
+}
+
+func (l *listed) hasProject() bool {
+	return slices.ContainsFunc(l.files, func(f file) bool {
+		return f.name == "Pulumi.yaml" || f.name == "Pulumi.yml" || f.name == "Pulumi.json"
+	})
+}
+
+// maxNamed bounds the files that an error names.
+const maxNamed = 3
+
+func (l *listed) tooLarge(dir string, limit int) error {
+	total := int64(0)
+	for _, f := range l.files {
+		total += f.size
+	}
+	bySize := slices.SortedStableFunc(slices.Values(l.files), func(a, b file) int { return cmp.Compare(b.size, a.size) })
+	var names []string
+	for _, f := range bySize[:min(maxNamed, len(bySize))] {
+		names = append(names, fmt.Sprintf("%s (%s)", f.name, size(f.size)))
+	}
+	return fmt.Errorf("%s is too large: its %d files have %s, which is more than %s when packed: leave some out with a .sourceignore; the largest are %s",
+		dir, len(l.files), size(total), size(int64(limit)), strings.Join(names, ", "))
+}
+
+func size(bytes int64) string {
+	const kibi = 1 << 10
+	if bytes >= kibi {
+		bytes = bytes / kibi * kibi // whole ones, as more would be noise
+	}
+	return resource.NewQuantity(bytes, resource.BinarySI).String() + "B"
+}
+
+var errFull = errors.New("no more is taken")
+
+// bounded takes so many bytes and no more.
+type bounded struct {
+	data  []byte
+	limit int
+}
+
+// Write implements io.Writer.
+func (b *bounded) Write(data []byte) (int, error) {
+	if len(b.data)+len(data) > b.limit {
+		return 0, errFull
+	}
+	b.data = append(b.data, data...)
+	return len(data), nil
+}

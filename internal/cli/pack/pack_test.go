@@ -1,0 +1,115 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pack
+
+import (
+	"bytes"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	fluxtar "github.com/fluxcd/pkg/tar"
+	. "github.com/onsi/gomega"
+)
+
+// write makes the files, by their names: the text of a link is "-> target".
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	g := NewWithT(t)
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		g.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
+		if target, link := strings.CutPrefix(text, "-> "); link {
+			g.Expect(os.Symlink(target, path)).To(Succeed())
+			continue
+		}
+		g.Expect(os.WriteFile(path, []byte(text), 0o644)).To(Succeed())
+	}
+}
+
+// unpacked are the files in the archive.
+func unpacked(t *testing.T, data []byte) []string {
+	t.Helper()
+	g := NewWithT(t)
+	dir := t.TempDir()
+	g.Expect(fluxtar.Untar(bytes.NewReader(data), dir)).To(Succeed())
+	var names []string
+	g.Expect(filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			name, _ := filepath.Rel(dir, path)
+			names = append(names, name)
+		}
+		return err
+	})).To(Succeed())
+	return names
+}
+
+func TestADirectoryIsPackedAsASourceWouldBe(t *testing.T) {
+	g := NewWithT(t)
+	top := t.TempDir()
+	write(t, top, map[string]string{
+		".git/HEAD":                         "ref: refs/heads/main\n",
+		".gitignore":                        "node_modules/\n*.log\n",
+		"infra/.sourceignore":               "# comment\n/docs/\n",
+		"infra/net/.gitignore":              "!kept.log\n/bin\n",
+		"infra/net/Pulumi.yaml":             "name: net\n",
+		"infra/net/index.ts":                "",
+		"infra/net/lib/a.ts":                "",
+		"infra/net/lib/bin/a.ts":            "",
+		"infra/net/bin/a.js":                "",
+		"infra/net/debug.log":               "",
+		"infra/net/kept.log":                "",
+		"infra/net/node_modules/x/index.js": "",
+		"infra/net/logo.png":                "",
+		"infra/net/.github/workflow.yaml":   "",
+		"infra/net/docs/a.md":               "",
+		"infra/docs/b.md":                   "",
+		"infra/net/out":                     "-> /etc/passwd",
+		"infra/net/up":                      "-> ../..",
+	})
+	packed, err := Dir(filepath.Join(top, "infra/net"), 1<<20)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(unpacked(t, packed.Data)).To(ConsistOf("Pulumi.yaml", "index.ts", "lib/a.ts", "lib/bin/a.ts", "kept.log", "docs/a.md"))
+	g.Expect(packed.Files).To(Equal(6))
+	g.Expect(packed.Links).To(ConsistOf("out", "up"))
+
+	again, err := Dir(filepath.Join(top, "infra/net"), 1<<20)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again.Data).To(Equal(packed.Data), "the same files are the same archive")
+	write(t, top, map[string]string{"link": "-> infra/net"})
+	again, err = Dir(filepath.Join(top, "link"), 1<<20)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again.Data).To(Equal(packed.Data), "a link to the directory is as good")
+}
+
+func TestADirectoryThatIsNoProgramIsRefused(t *testing.T) {
+	noise := make([]byte, 70<<10)
+	_, err := rand.Read(noise)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	for name, test := range map[string]struct {
+		files map[string]string
+		path  string
+		want  string
+	}{
+		"missing":           {nil, "absent", "no such file or directory"},
+		"a file":            {map[string]string{"a/Pulumi.yaml": "name: a\n"}, "a/Pulumi.yaml", "Pulumi.yaml is a file: name the directory of the program"},
+		"empty":             {map[string]string{"a/b/.gitignore": "*\n"}, "a", "a has no files, but for those that are left out by .gitignore, .sourceignore and Flux"},
+		"links alone":       {map[string]string{"a/b": "-> /etc"}, "a", "a has no files"},
+		"without a project": {map[string]string{"a/index.ts": "x"}, "a", "a has no Pulumi.yaml, or it is left out"},
+		"with its project left out": {map[string]string{"a/index.ts": "x", "a/Pulumi.yaml": "name: a\n", "a/.sourceignore": "Pulumi.yaml\n"}, "a",
+			"a has no Pulumi.yaml, or it is left out"},
+		"too large": {map[string]string{"a/Pulumi.yaml": "name: a\n", "a/noise": string(noise), "a/small": "x"}, "a",
+			"a is too large: its 3 files have 70KiB, which is more than 64KiB when packed: leave some out with a .sourceignore; the largest are noise (70KiB), Pulumi.yaml (8B), small (1B)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			dir := t.TempDir()
+			write(t, dir, test.files)
+			_, err := Dir(filepath.Join(dir, test.path), 64<<10)
+			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+		})
+	}
+}
