@@ -31,8 +31,7 @@ func newFluxCLI(t *tenant) *fluxCLI {
 	t.Expect(err).NotTo(HaveOccurred())
 	plugin, err := process.FindBin("flux-pulumi")
 	t.Expect(err).NotTo(HaveOccurred())
-	plugins := filepath.Join(t.dir, "plugins")
-	t.Expect(os.Mkdir(plugins, 0o755)).To(Succeed())
+	plugins := t.test.TempDir()
 	t.Expect(os.Symlink(plugin, filepath.Join(plugins, "flux-pulumi"))).To(Succeed())
 	return &fluxCLI{tenant: t, program: flux, plugins: plugins}
 }
