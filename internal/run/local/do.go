@@ -150,7 +150,7 @@ func (r *Runner) settle(id string, result run.Result) {
 	known := r.runs[id]
 	known.result = &result
 	known.cancel(nil) // it has ended, and lets go of what is kept for it
-	r.slots.release(known.stack)
-	r.options.Ended(known.stack.namespace, known.stack.name)
+	r.slots.Release(known.stack)
+	r.options.Ended(known.stack.Namespace, known.stack.Name)
 	r.offer()
 }

@@ -12,7 +12,7 @@ func (r *Runner) InFlight() []run.Ref {
 	var inFlight []run.Ref
 	for id, known := range r.runs {
 		if known.result == nil {
-			inFlight = append(inFlight, run.Ref{ID: id, Namespace: known.stack.namespace, Name: known.stack.name})
+			inFlight = append(inFlight, run.Ref{ID: id, Namespace: known.stack.Namespace, Name: known.stack.Name})
 		}
 	}
 	return inFlight

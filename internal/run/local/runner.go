@@ -21,6 +21,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
 )
 
 // Driver does one run: *pulumi.Driver.
@@ -42,7 +43,7 @@ type Accounts interface {
 	Open(ctx context.Context, dir string, account run.ServiceAccount, log func(line string)) (*run.ClusterAccess, error)
 }
 
-// Options of a Runner. All but Concurrent and Usable are required.
+// Options of a Runner. All but Concurrent, PerNamespace and Usable are required.
 type Options struct {
 	// Dir is the work directory. Only one controller may use it.
 	Dir string
@@ -51,6 +52,8 @@ type Options struct {
 	Usable func() error
 	// Concurrent is how many runs may be in flight at a time: at least 1.
 	Concurrent int
+	// PerNamespace is how many of these may be of one namespace. 0 is no such bound.
+	PerNamespace int
 	// Driver does the runs.
 	Driver Driver
 	// Fetcher brings artifacts.
@@ -77,13 +80,13 @@ type Runner struct {
 
 	mu     sync.Mutex
 	closed bool
-	slots  *slots
+	slots  *places.Places
 	runs   map[string]*record
 }
 
 // record is what is known of a run that was started here.
 type record struct {
-	stack stackKey
+	stack places.Stack
 	// cancel ends the run gently, and abort is closed to have it not wait for what is
 	// in flight.
 	cancel  context.CancelCauseFunc
@@ -109,7 +112,7 @@ func New(options Options) *Runner {
 	life, end := context.WithCancelCause(context.Background())
 	return &Runner{
 		options: options, life: life, end: end,
-		slots: newSlots(options.Concurrent), runs: make(map[string]*record),
+		slots: places.New(options.Concurrent, options.PerNamespace), runs: make(map[string]*record),
 	}
 }
 
@@ -119,21 +122,21 @@ func New(options Options) *Runner {
 func (r *Runner) Reserve(namespace, name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stack := stackKey{namespace, name}
+	stack := places.Stack{Namespace: namespace, Name: name}
 	if r.closed || r.inFlight(stack) {
 		return false
 	}
-	r.slots.lapse(time.Now())
-	return r.slots.reserve(stack)
+	r.slots.Lapse(time.Now())
+	return r.slots.Reserve(stack)
 }
 
 // Release implements run.Runner. It does not take the place of a run in flight.
 func (r *Runner) Release(namespace, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stack := stackKey{namespace, name}
+	stack := places.Stack{Namespace: namespace, Name: name}
 	if !r.inFlight(stack) {
-		r.slots.release(stack)
+		r.slots.Release(stack)
 		r.offer()
 	}
 }
@@ -141,9 +144,9 @@ func (r *Runner) Release(namespace, name string) {
 // Abandon implements run.Runner.
 func (r *Runner) Abandon(namespace, name string) {
 	r.Release(namespace, name)
-	stack := stackKey{namespace, name}
+	stack := places.Stack{Namespace: namespace, Name: name}
 	for _, ended := range r.Ended() {
-		if (stackKey{ended.Namespace, ended.Name}) != stack {
+		if (places.Stack{Namespace: ended.Namespace, Name: ended.Name}) != stack {
 			continue
 		}
 		if err := r.Forget(ended.ID); err != nil {
@@ -156,7 +159,7 @@ func (r *Runner) Abandon(namespace, name string) {
 // Start implements run.Runner. Every error wraps run.ErrRefused: a run is either
 // begun here, or not at all.
 func (r *Runner) Start(started run.Run) error {
-	stack := stackKey{started.Namespace, started.Name}
+	stack := places.Stack{Namespace: started.Namespace, Name: started.Name}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !validID(started.ID) {
@@ -171,7 +174,7 @@ func (r *Runner) Start(started run.Run) error {
 		return fmt.Errorf("%w: %w", run.ErrRefused, errShutdown)
 	case r.inFlight(stack):
 		return fmt.Errorf("%w: another run of the Stack is in flight", run.ErrRefused)
-	case !r.slots.taken[stack]:
+	case !r.slots.Taken(stack):
 		return fmt.Errorf("%w: no place is reserved for the Stack", run.ErrRefused)
 	}
 	ctx, cancel := context.WithCancelCause(r.life)
@@ -185,10 +188,10 @@ func (r *Runner) Start(started run.Run) error {
 
 // adopt is the start of a run that is known. One that has ended needs no place,
 // and its Stack is told of the end once more.
-func (r *Runner) adopt(stack stackKey, phase run.Phase) {
+func (r *Runner) adopt(stack places.Stack, phase run.Phase) {
 	if phase == run.Ended && !r.inFlight(stack) {
-		r.slots.release(stack)
-		r.options.Ended(stack.namespace, stack.name)
+		r.slots.Release(stack)
+		r.options.Ended(stack.Namespace, stack.Name)
 		r.offer()
 	}
 }
@@ -289,7 +292,7 @@ func (r *Runner) Count() (inFlight, waiting int) {
 			inFlight++
 		}
 	}
-	return inFlight, len(r.slots.queue)
+	return inFlight, r.slots.Waiting()
 }
 
 // Ended implements run.Runner.
@@ -299,7 +302,7 @@ func (r *Runner) Ended() []run.Ref {
 	var ended []run.Ref
 	for id, known := range r.runs {
 		if known.result != nil {
-			ended = append(ended, run.Ref{ID: id, Namespace: known.stack.namespace, Name: known.stack.name})
+			ended = append(ended, run.Ref{ID: id, Namespace: known.stack.Namespace, Name: known.stack.Name})
 		}
 	}
 	return ended
@@ -370,7 +373,7 @@ func (r *Runner) started(id string) bool {
 
 // inFlight says whether the Stack has a run in flight. There are no more records
 // than Stacks, as each is forgotten when its result is absorbed.
-func (r *Runner) inFlight(stack stackKey) bool {
+func (r *Runner) inFlight(stack places.Stack) bool {
 	for _, known := range r.runs {
 		if known.stack == stack && known.result == nil {
 			return true
@@ -382,19 +385,19 @@ func (r *Runner) inFlight(stack stackKey) bool {
 // offer tells the Stacks whose turn has come, and sees to it that a place is not
 // kept for ever. It is called with the lock held.
 func (r *Runner) offer() {
-	told := r.slots.offer(time.Now())
+	told := r.slots.Offer(time.Now())
 	for _, stack := range told {
-		r.options.Ended(stack.namespace, stack.name)
+		r.options.Ended(stack.Namespace, stack.Name)
 	}
 	if len(told) > 0 {
-		time.AfterFunc(patience, r.lapse)
+		time.AfterFunc(places.Patience, r.lapse)
 	}
 }
 
 func (r *Runner) lapse() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.slots.lapse(time.Now())
+	r.slots.Lapse(time.Now())
 	r.offer()
 }
 

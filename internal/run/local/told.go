@@ -37,7 +37,7 @@ func (r *Runner) NoteUnknownCreates(id string, urns []string) {
 	defer r.mu.Unlock()
 	if known, ok := r.runs[id]; ok {
 		known.unknownCreates = slices.Clone(urns)
-		r.options.Ended(known.stack.namespace, known.stack.name)
+		r.options.Ended(known.stack.Namespace, known.stack.Name)
 	}
 }
 

@@ -1,18 +1,25 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package places
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 )
 
-func stack(name string) stackKey { return stackKey{"ns", name} }
+// stack is the Stack ns/<name>, or <namespace>/<name> where the name says so.
+func stack(name string) Stack {
+	if namespace, name, ok := strings.Cut(name, "/"); ok {
+		return Stack{namespace, name}
+	}
+	return Stack{"ns", name}
+}
 
-func TestSlots(t *testing.T) {
+func TestPlaces(t *testing.T) {
 	type step struct {
 		do   string // reserve, release, offer or lapse
 		name string
@@ -64,19 +71,19 @@ func TestSlots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			start := time.Unix(1000, 0)
-			s := newSlots(2)
+			s := New(2, 0)
 			for i, step := range steps {
 				switch step.do {
 				case "reserve":
-					g.Expect(s.reserve(stack(step.name))).To(Equal(step.got), "step %d: %v", i, step)
+					g.Expect(s.Reserve(stack(step.name))).To(Equal(step.got), "step %d: %v", i, step)
 				case "release":
-					s.release(stack(step.name))
+					s.Release(stack(step.name))
 				case "lapse":
-					s.lapse(start.Add(step.at))
+					s.Lapse(start.Add(step.at))
 				case "offer":
 					var names []string
-					for _, told := range s.offer(start) {
-						names = append(names, told.name)
+					for _, told := range s.Offer(start) {
+						names = append(names, told.Name)
 					}
 					g.Expect(names).To(Equal(step.want), "step %d", i)
 				}
@@ -86,25 +93,58 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-func FuzzSlots(f *testing.F) {
+func TestANamespaceHasNotAllPlaces(t *testing.T) {
+	g := NewWithT(t)
+	p := New(3, 2)
+	for name, got := range map[string]bool{"a/1": true, "a/2": true} {
+		g.Expect(p.Reserve(stack(name))).To(Equal(got), name)
+	}
+	g.Expect(p.Reserve(stack("a/3"))).To(BeFalse(), "a has two")
+	g.Expect(p.Offer(time.Unix(1, 0))).To(BeEmpty(), "there is a place, but none for it")
+	g.Expect(p.Reserve(stack("b/1"))).To(BeTrue(), "who waits for its own namespace keeps nobody else waiting")
+	g.Expect(p.Reserve(stack("b/2"))).To(BeFalse(), "there are three")
+
+	p.Release(stack("b/1"))
+	g.Expect(p.Offer(time.Unix(1, 0))).To(Equal([]Stack{stack("b/2")}))
+	p.Release(stack("a/1"))
+	g.Expect(p.Offer(time.Unix(1, 0))).To(Equal([]Stack{stack("a/3")}))
+	g.Expect(p.Reserve(stack("c/1"))).To(BeFalse(), "both places are kept")
+	g.Expect(p.Reserve(stack("a/3"))).To(BeTrue())
+	g.Expect(p.Reserve(stack("b/2"))).To(BeTrue())
+}
+
+func TestARunThatIsInFlightTakesAPlace(t *testing.T) {
+	g := NewWithT(t)
+	p := New(1, 0)
+	p.Take(stack("a"))
+	p.Take(stack("b"))
+	g.Expect(p.Taken(stack("b"))).To(BeTrue(), "also where there were fewer places")
+	g.Expect(p.Reserve(stack("c"))).To(BeFalse())
+	p.Release(stack("a"))
+	g.Expect(p.Offer(time.Unix(1, 0))).To(BeEmpty())
+	p.Release(stack("b"))
+	g.Expect(p.Offer(time.Unix(1, 0))).To(Equal([]Stack{stack("c")}))
+}
+
+func FuzzPlaces(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 130, 200, 4, 64})
 	f.Fuzz(func(t *testing.T, ops []byte) {
-		s := newSlots(3)
+		s := New(3, 0)
 		for i, op := range ops {
-			who := stackKey{name: string(rune('a' + op%8))}
+			who := Stack{Name: string(rune('a' + op%8))}
 			switch op / 64 {
 			case 0, 1:
-				s.reserve(who)
+				s.Reserve(who)
 			case 2:
-				s.release(who)
+				s.Release(who)
 			default:
-				s.offer(time.Unix(int64(i), 0))
-				s.lapse(time.Unix(int64(i), 0))
+				s.Offer(time.Unix(int64(i), 0))
+				s.Lapse(time.Unix(int64(i), 0))
 			}
 			if len(s.taken) > 3 {
 				t.Fatal("more places than there are")
 			}
-			seen := map[stackKey]bool{}
+			seen := map[Stack]bool{}
 			for _, w := range s.queue {
 				if seen[w.stack] || s.taken[w.stack] {
 					t.Fatalf("%v waits twice, or has a place", w.stack)
