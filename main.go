@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fluxcd/pkg/runtime/acl"
@@ -23,6 +24,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/leaderelection"
 	"github.com/fluxcd/pkg/runtime/logger"
 	flag "github.com/spf13/pflag"
+	psaapi "k8s.io/pod-security-admission/api"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
@@ -39,6 +41,11 @@ type config struct {
 	concurrent     int
 	concurrentRuns int
 	httpRetry      int
+
+	concurrentRunsPerNamespace int
+	runner                     string
+	runnerImage                string
+	runnerPodSecurity          string
 
 	dataDir              string
 	pulumiDir            string
@@ -70,6 +77,14 @@ type config struct {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == runnerCommand {
+		code, err := runRunner(os.Args[2:])
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+		os.Exit(code)
+	}
 	c, err := parse(os.Args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		return // asked for, and printed
@@ -117,6 +132,13 @@ func bindFlags(fs *flag.FlagSet, c *config, access *acl.Options, gates *features
 	fs.StringVar(&c.healthAddr, "health-addr", ":9440", "The address the health endpoint binds to.")
 	fs.IntVar(&c.concurrent, "concurrent", 4, "The number of concurrent Stack reconciles. A reconcile does not wait for a run.")
 	fs.IntVar(&c.concurrentRuns, "concurrent-runs", 4, "The number of Pulumi runs at a time.")
+	fs.IntVar(&c.concurrentRunsPerNamespace, "concurrent-runs-per-namespace", 0,
+		"The number of Pulumi runs at a time of the Stacks of one namespace. 0 is no such bound.")
+	fs.StringVar(&c.runner, "runner", runnerLocal, "Where Pulumi runs: local, as processes of the controller, or job, as a Kubernetes Job for each run.")
+	fs.StringVar(&c.runnerImage, "runner-image", "",
+		"The image that has the controller, for --runner=job: it is copied out of it into the pod of each run, and is what a run uses whose Stack names no image. Defaults to that of the controller's own pod.")
+	fs.StringVar(&c.runnerPodSecurity, "runner-pod-security", string(psaapi.LevelRestricted),
+		"The level of the Pod Security Standards that the pods of runs keep to, whatever spec.workspaceTemplate asks for: restricted, baseline or privileged.")
 	fs.IntVar(&c.httpRetry, "http-retry", 9, "The maximum number of retries when failing to fetch artifacts over HTTP.")
 	fs.StringVar(&c.dataDir, "data-dir", filepath.Join(os.TempDir(), controllerName),
 		"The directory for the workspaces of runs and for Pulumi's plugins. It belongs to one controller process at a time.")
@@ -206,6 +228,12 @@ func (c config) validate() error {
 		return fmt.Errorf("--concurrent must be at least 1, not %d", c.concurrent)
 	case c.concurrentRuns < 1:
 		return fmt.Errorf("--concurrent-runs must be at least 1, not %d", c.concurrentRuns)
+	case c.concurrentRunsPerNamespace < 0:
+		return fmt.Errorf("--concurrent-runs-per-namespace must not be negative, not %d", c.concurrentRunsPerNamespace)
+	case c.runner != runnerLocal && c.runner != runnerJob:
+		return fmt.Errorf("--runner must be %s or %s, not %q", runnerLocal, runnerJob, c.runner)
+	case !slices.Contains([]psaapi.Level{psaapi.LevelRestricted, psaapi.LevelBaseline, psaapi.LevelPrivileged}, psaapi.Level(c.runnerPodSecurity)):
+		return fmt.Errorf("--runner-pod-security must be restricted, baseline or privileged, not %q", c.runnerPodSecurity)
 	case c.httpRetry < 0:
 		return fmt.Errorf("--http-retry must not be negative, not %d", c.httpRetry)
 	case c.requeueDependency <= 0:
@@ -226,7 +254,7 @@ func (c config) watchesPart() bool {
 
 // warning tells what works and is likely not meant, "" for nothing.
 func (c config) warning() string {
-	if c.cancelGrace < c.gracefulShutdown {
+	if c.cancelGrace < c.gracefulShutdown || c.runner == runnerJob {
 		return ""
 	}
 	return fmt.Sprintf("--cancel-grace (%s) should be less than --graceful-shutdown-timeout (%s): "+

@@ -73,7 +73,8 @@ func TestDefaultsAreFluxs(t *testing.T) {
 	for name := range fluxDefaults() {
 		g.Expect(all).To(HaveKey(name))
 	}
-	g.Expect(own).To(HaveLen(7), "acquire-plugins, allow-controller-refs, allow-preview-programs, cancel-grace, concurrent-runs, data-dir and pulumi-dir are this controller's: %v", own)
+	g.Expect(own).To(HaveLen(11), "acquire-plugins, allow-controller-refs, allow-preview-programs, cancel-grace, concurrent-runs, concurrent-runs-per-namespace, data-dir, pulumi-dir, "+
+		"runner, runner-image and runner-pod-security are this controller's: %v", own)
 }
 
 func TestDefaultsAreParsed(t *testing.T) {

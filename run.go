@@ -15,6 +15,7 @@ import (
 	runtimectrl "github.com/fluxcd/pkg/runtime/controller"
 	fluxmetrics "github.com/fluxcd/pkg/runtime/metrics"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -26,6 +27,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/notify"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/local"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
@@ -57,11 +60,11 @@ func run(ctx context.Context, c config) error {
 		return err
 	}
 	waker := &controller.Waker{}
-	runner, err := newRunner(c, data, waker, accounts)
+	mgr, err := newManager(c, restConfig)
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(c, restConfig)
+	runner, jobs, err := newPlace(ctx, c, mgr, restConfig, data, waker, accounts)
 	if err != nil {
 		return err
 	}
@@ -72,6 +75,9 @@ func run(ctx context.Context, c config) error {
 	defer sendLast(events)
 	reconciler := newReconciler(c, mgr, runner)
 	reconciler.Events, reconciler.Accounts = events, accounts
+	if jobs != nil {
+		tellOfJobs(c, reconciler, jobs)
+	}
 	if reconciler.Runs, err = metrics.NewRuns(ctrlmetrics.Registry, runner); err != nil {
 		return err
 	}
@@ -94,15 +100,17 @@ func run(ctx context.Context, c config) error {
 	if err := addProgramReconciler(c, mgr, reconciler); err != nil {
 		return err
 	}
-	if err := sweep(ctx, c, data, reconciler, runner); err != nil {
-		return err
+	if here, ok := runner.(*local.Runner); ok {
+		if err := sweep(ctx, c, data, reconciler, here); err != nil {
+			return err
+		}
 	}
 	return serve(ctx, c, mgr, reconciler, runner)
 }
 
 // newReconciler makes the reconciler of Stacks, but for what says who it is and whom
 // it tells.
-func newReconciler(c config, mgr ctrl.Manager, runner *local.Runner) *controller.StackReconciler {
+func newReconciler(c config, mgr ctrl.Manager, runner place) *controller.StackReconciler {
 	return &controller.StackReconciler{
 		Client:               mgr.GetClient(),
 		APIReader:            mgr.GetAPIReader(),
@@ -167,8 +175,21 @@ func sweep(ctx context.Context, c config, data *dataDir, reconciler *controller.
 	return nil
 }
 
+// newPlace makes the runner that --runner asks for. Of runs as Jobs it also returns
+// that runner itself.
+func newPlace(ctx context.Context, c config, mgr ctrl.Manager, restConfig *rest.Config, data *dataDir, waker *controller.Waker,
+	accounts inplace.Accounts,
+) (place, *job.Runner, error) {
+	if c.runner == runnerJob {
+		jobs, err := newJobRunner(ctx, c, mgr, restConfig, waker)
+		return jobs, jobs, err
+	}
+	here, err := newRunner(c, data, waker, accounts)
+	return here, nil, err
+}
+
 // newRunner makes the runner of runs on this machine.
-func newRunner(c config, data *dataDir, waker *controller.Waker, accounts local.Accounts) (*local.Runner, error) {
+func newRunner(c config, data *dataDir, waker *controller.Waker, accounts inplace.Accounts) (*local.Runner, error) {
 	bin := c.pulumiDir
 	if bin == "" {
 		path, err := exec.LookPath("pulumi")
@@ -188,14 +209,15 @@ func newRunner(c config, data *dataDir, waker *controller.Waker, accounts local.
 		Grace:            grace,
 	}
 	runner := local.New(local.Options{
-		Dir:        filepath.Join(c.dataDir, "runs"),
-		Usable:     data.Take,
-		Concurrent: c.concurrentRuns,
-		Driver:     driver,
-		Fetcher:    source.New(source.Options{Retries: c.httpRetry, Hostname: c.sourceLocalhost}),
-		Accounts:   accounts,
-		Ended:      waker.Wake,
-		Log:        ctrl.Log,
+		Dir:          filepath.Join(c.dataDir, "runs"),
+		Usable:       data.Take,
+		Concurrent:   c.concurrentRuns,
+		PerNamespace: c.concurrentRunsPerNamespace,
+		Driver:       driver,
+		Fetcher:      source.New(source.Options{Retries: c.httpRetry, Hostname: c.sourceLocalhost}),
+		Accounts:     accounts,
+		Ended:        waker.Wake,
+		Log:          ctrl.Log,
 	})
 	driver.Progress, driver.UnknownCreates = runner.NoteProgress, runner.NoteUnknownCreates
 	return runner, nil

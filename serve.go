@@ -13,7 +13,6 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/controller"
 	"github.com/flux-pulumi/pulumi-controller/internal/notify"
-	"github.com/flux-pulumi/pulumi-controller/internal/run/local"
 )
 
 // serve runs the manager. When ctx is done no new run starts, and the runs in
@@ -22,7 +21,7 @@ import (
 // written as at any other time. When the manager ends by itself, as it does with
 // the loss of its lease, that is done without it. The time for all of that is
 // gracefulShutdown, counted once: a pod is killed when it has passed.
-func serve(ctx context.Context, c config, mgr ctrl.Manager, reconciler *controller.StackReconciler, runner *local.Runner) error {
+func serve(ctx context.Context, c config, mgr ctrl.Manager, reconciler *controller.StackReconciler, runner place) error {
 	life, end := context.WithCancel(context.Background())
 	defer end()
 	patience := sync.OnceValues(func() (context.Context, context.CancelFunc) {

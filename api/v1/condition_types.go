@@ -66,6 +66,11 @@ const (
 	// machine, for want of disk space or the right to write.
 	WorkspaceFailedReason = "WorkspaceFailed"
 
+	// PodFailedReason: the pod of a run could not be started, or did not live to its
+	// end: evicted, out of memory, lost with its node, or deleted. The message says
+	// which. What it may have left behind is found out and healed first.
+	PodFailedReason = "PodFailed"
+
 	// RunCancelledReason: the controller ended while the run was in flight, and
 	// had it stop. The next controller runs the inputs again at once.
 	RunCancelledReason = "RunCancelled"

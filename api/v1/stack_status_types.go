@@ -68,7 +68,14 @@ type RunStatus struct {
 	// +required
 	StartedAt metav1.Time `json:"startedAt"`
 
-	// Holder is the controller process that has the run.
+	// Job is the name of the Job that does the run, and of the Secret that it tells its
+	// result in, where runs are Jobs. It goes on when the controller that has recorded
+	// it ends.
+	// +optional
+	Job string `json:"job,omitempty"`
+
+	// Holder is the controller process that has the run, or that has recorded it, where
+	// a Job has it.
 	// +required
 	Holder RunHolder `json:"holder"`
 

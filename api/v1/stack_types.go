@@ -343,9 +343,12 @@ type StackSpec struct {
 	// +optional
 	Prerequisites []PrerequisiteReference `json:"prerequisites,omitempty"`
 
-	// WorkspaceTemplate is the pod that the Pulumi operator runs the program in.
-	// The controller runs programs itself and has no such pod, so a Stack that sets
-	// it is not run, and says so.
+	// WorkspaceTemplate says what the pod is like that the program runs in, with the
+	// names of the Pulumi operator: spec.image, imagePullPolicy, env, envFrom,
+	// resources, serviceAccountName, and podTemplate as a strategic merge patch. It is
+	// for controllers that run programs as Jobs (--runner=job). Where the controller
+	// runs programs itself there is no such pod, so a Stack that sets it is not run,
+	// and says so. A change of it starts a run.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional

@@ -26,6 +26,12 @@ type AccountChecker interface {
 // takes a place from others, and is written into the status twice, to fail.
 func (r *StackReconciler) decide(ctx context.Context, stack *v1.Stack, seen *observed) decide.Decision {
 	decision := decide.Next(seen.Observation)
+	if decision.Action == decide.Start {
+		if problem := r.checkRun(stack, seen, decision.Operation); problem != nil {
+			seen.Problem, seen.Recoverable = problem, false
+			return decide.Next(seen.Observation)
+		}
+	}
 	if decision.Action != decide.Start || decision.Operation == run.ReadOutputs || seen.account == "" || r.Accounts == nil {
 		return decision
 	}

@@ -143,6 +143,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	}
 	todo := newRun(stack, seen, operation, string(uuid.NewUUID()))
 	todo.Interrupted = interruptedRuns(stack, operation, r.Holder)
+	todo.Workspace = r.workspaceOf(stack)
 	if err := r.patchStatus(ctx, stack, func() {
 		takeOn(stack)
 		recordRun(stack, r.record(stack, seen, todo))
@@ -194,6 +195,7 @@ func (r *StackReconciler) record(stack *v1.Stack, seen *observed, todo run.Run) 
 		ReconcileRequest: stack.Status.GetLastHandledReconcileRequest(),
 		StartedAt:        metav1.Time{Time: seen.Now},
 		Holder:           r.Holder,
+		Job:              r.jobOf(todo),
 		ProjectInfo: &v1.ProjectInfo{
 			Name: todo.Project.Name, Runtime: todo.Project.Runtime, Backend: pulumi.BackendOf(todo),
 		},

@@ -14,6 +14,7 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		ID:        id,
 		Namespace: stack.Namespace,
 		Name:      stack.Name,
+		UID:       string(stack.UID),
 		Operation: operation,
 		Revision:  seen.program.Revision,
 		Stack:     stack.Spec.Stack,
@@ -45,9 +46,6 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		Environments:    stack.Spec.Environment,
 		Timeout:         stack.GetTimeout(),
 		Outputs:         wantedOutputs(stack, seen, operation),
-	}
-	if operation == run.ReadOutputs {
-		todo.Account = run.ServiceAccount{} // no program is run
 	}
 	if operation == run.Recover {
 		todo.UnknownCreates = stack.Status.UnknownCreates

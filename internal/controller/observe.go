@@ -154,7 +154,7 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 	if err := checkSize(stack); err != nil {
 		return &invalidSpecError{err}
 	}
-	if err := inputs.Validate(stack); err != nil {
+	if err := r.validate(stack); err != nil {
 		return err
 	}
 	if err := r.checkOrder(ctx, stack, seen); err != nil {
@@ -178,6 +178,10 @@ func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen 
 	if err != nil {
 		return err
 	}
+	workspace, err := r.workspaceText(stack)
+	if err != nil {
+		return err
+	}
 	seen.Digest = inputs.RunDigest(inputs.RunInputs{
 		ProgramDigest: seen.program.Digest,
 		Project:       seen.program.Project.Name,
@@ -188,6 +192,7 @@ func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen 
 		Options:       options,
 
 		ServiceAccount: seen.account,
+		Workspace:      workspace,
 	})
 	seen.AppliedElsewhere = appliedByOperator(stack, seen.program)
 	return nil
@@ -203,7 +208,7 @@ func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, s
 	if known, err := r.observeState(ctx, stack, seen, name); known || err != nil {
 		return err
 	}
-	if err := inputs.Validate(stack); err != nil {
+	if err := r.validate(stack); err != nil {
 		return err
 	}
 	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
@@ -220,7 +225,7 @@ func (r *StackReconciler) observeProgramOfDestroy(ctx context.Context, stack *v1
 			err = fmt.Errorf("%w (the destroy needs it, as spec.runProgram is set)", err)
 		}
 	}()
-	if err := inputs.Validate(stack); err != nil {
+	if err := r.validate(stack); err != nil {
 		return err
 	}
 	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
@@ -345,7 +350,7 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 	last.Interrupted = update.Reason == v1.RunInterruptedReason
 	last.Locked = update.Reason == v1.StackLockedReason
 	switch update.Reason {
-	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, v1.ServiceAccountFailedReason, meta.ArtifactFailedReason:
+	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, v1.ServiceAccountFailedReason, v1.PodFailedReason, meta.ArtifactFailedReason:
 		// An artifact that is gone, damaged or not to be had is one of a source, or
 		// of its server, that is about to have another.
 		last.Unavailable = true

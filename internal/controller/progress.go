@@ -50,7 +50,9 @@ func progressText(record *v1.RunStatus, progress run.Progress, took time.Duratio
 		done = previewCounted(progress.Done)
 	}
 	text := "nothing is done yet"
-	if progress != (run.Progress{}) {
+	if progress.Waiting != "" {
+		text = progress.Waiting
+	} else if progress != (run.Progress{}) {
 		text = list(append(done, counted{progress.InFlight, "in progress"}))
 	}
 	return fmt.Sprintf("%s: %s after %s", runText(record), text, took.Round(time.Second))

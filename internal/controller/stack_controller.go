@@ -55,6 +55,11 @@ type StackReconciler struct {
 	Runner run.Runner
 	// Progress tells how far a run has come that is in flight. Nil tells nothing.
 	Progress func(id string) run.Progress
+	// CheckRun tells why a run can never be done by the Runner, as its pod cannot be as
+	// spec.workspaceTemplate says. Nil is for a Runner that has no pods.
+	CheckRun func(todo run.Run) error
+	// JobName names the Job of a run. Nil is for a Runner that has none.
+	JobName func(id string) string
 	// UnknownCreates tells which creations of a run that is in flight have an unknown
 	// outcome. It has the Stack reconciled when there is another. Nil tells none.
 	UnknownCreates func(id string) []string

@@ -177,6 +177,11 @@ func interrupt(stack *v1.Stack, record *v1.RunStatus, ended time.Time) {
 		ID: record.ID, Operation: record.Operation, Host: record.Holder.Host, Backend: backend, Failures: stack.Status.Failures,
 		Instance: record.Holder.Instance, StartedAt: record.StartedAt.DeepCopy(), EndedAt: &metav1.Time{Time: ended},
 	})
+	if record.Job != "" {
+		// Its locks have the host name of its pod, which is that of its Job.
+		last := &noted[len(noted)-1]
+		last.Host, last.Instance = record.Job, ""
+	}
 	if len(noted) > maxInterrupted {
 		// The first is what all the others recover from.
 		noted = slices.Delete(noted, 1, 2)

@@ -5,6 +5,7 @@ package inputs
 
 import (
 	"cmp"
+	"encoding/json"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
@@ -20,5 +21,18 @@ func ServiceAccount(stack *v1.Stack, defaultAccount string) string {
 	if _, own := stack.Spec.EnvRefs[kubeconfigVariable]; own {
 		return stack.Spec.ServiceAccountName
 	}
-	return cmp.Or(stack.Spec.ServiceAccountName, defaultAccount)
+	return cmp.Or(stack.Spec.ServiceAccountName, templateAccount(stack), defaultAccount)
+}
+
+// templateAccount is the account that a template of the Pulumi operator names.
+func templateAccount(stack *v1.Stack) string {
+	var template struct {
+		Spec struct {
+			ServiceAccountName string `json:"serviceAccountName"`
+		} `json:"spec"`
+	}
+	if raw := stack.Spec.WorkspaceTemplate; raw == nil || json.Unmarshal(raw.Raw, &template) != nil {
+		return "" // what is wrong with it is told where the pod is made
+	}
+	return template.Spec.ServiceAccountName
 }

@@ -132,12 +132,13 @@ func TestRunDigestChangesWithEveryField(t *testing.T) {
 
 // FuzzRunDigest: two runs have the same digest only if they are the same.
 func FuzzRunDigest(f *testing.F) {
-	f.Add("a", "", "b", "c", "d", "e", "", "", "ab", "", "", "c", "d", "e", "", "")
-	f.Add("1:a", "", ",", "", "", "", "f", "", "1", "", "a,", "", "", "", "", "")
-	f.Add("a", "p", "b", "c", "d", "e", "", "", "a", "", "b", "c", "d", "e", "project=p", "")
-	f.Add("a", "", "b", "c", "d", "e", "", "s", "a", "serviceAccount=s", "b", "c", "d", "e", "", "")
-	f.Fuzz(func(t *testing.T, a, b, c, d, e, g, h, i, u, v, w, x, y, z, q, r string) {
-		one, other := RunInputs{a, b, c, d, e, g, h, i}, RunInputs{u, v, w, x, y, z, q, r}
+	f.Add("a", "", "b", "c", "d", "e", "", "", "", "ab", "", "", "c", "d", "e", "", "", "")
+	f.Add("1:a", "", ",", "", "", "", "f", "", "", "1", "", "a,", "", "", "", "", "", "")
+	f.Add("a", "p", "b", "c", "d", "e", "", "", "", "a", "", "b", "c", "d", "e", "project=p", "", "")
+	f.Add("a", "", "b", "c", "d", "e", "", "s", "", "a", "serviceAccount=s", "b", "c", "d", "e", "", "", "")
+	f.Add("a", "", "b", "c", "d", "e", "", "s", "{}", "a", "", "b", "c", "d", "e", "", "s", "workspace={}")
+	f.Fuzz(func(t *testing.T, a, b, c, d, e, g, h, i, j, u, v, w, x, y, z, q, r, k string) {
+		one, other := RunInputs{a, b, c, d, e, g, h, i, j}, RunInputs{u, v, w, x, y, z, q, r, k}
 		if (one == other) != (RunDigest(one) == RunDigest(other)) {
 			t.Errorf("%#v and %#v", one, other)
 		}

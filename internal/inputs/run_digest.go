@@ -31,6 +31,8 @@ type RunInputs struct {
 	// ServiceAccount whose rights the program has, if any. What those rights are
 	// may change without a run.
 	ServiceAccount string
+	// Workspace is the template of the pod that the program runs in, if it has one.
+	Workspace string
 }
 
 // RunDigest returns the digest of all inputs of a run, as sha256:<hex>.
@@ -49,6 +51,9 @@ func RunDigest(in RunInputs) string {
 	}
 	if in.ServiceAccount != "" {
 		fields = append(fields, "serviceAccount="+in.ServiceAccount)
+	}
+	if in.Workspace != "" {
+		fields = append(fields, "workspace="+in.Workspace)
 	}
 	sum := sha256.New()
 	for _, field := range fields {

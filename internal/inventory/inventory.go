@@ -50,13 +50,13 @@ func (l List) Count() int { return len(l.Resources) + l.LeftOut }
 // Merge takes what a run tells into what was known, nil where nothing was.
 func Merge(before *List, told run.Inventory) List {
 	if told.Complete {
-		return List{Resources: sorted(told.Resources), LeftOut: told.LeftOut}
+		return List{Resources: sorted(told.Resources), LeftOut: told.LeftOut, WithoutIDs: told.WithoutIDs}
 	}
-	merged := List{Incomplete: true, LeftOut: told.LeftOut}
+	merged := List{Incomplete: true, LeftOut: told.LeftOut, WithoutIDs: told.WithoutIDs}
 	byURN := map[string]run.Resource{}
 	if before != nil {
 		merged.Incomplete = before.Incomplete || told.Missed
-		merged.LeftOut, merged.WithoutIDs = max(merged.LeftOut, before.LeftOut), before.WithoutIDs
+		merged.LeftOut, merged.WithoutIDs = max(merged.LeftOut, before.LeftOut), merged.WithoutIDs || before.WithoutIDs
 		for _, known := range before.Resources {
 			byURN[known.URN] = known
 		}

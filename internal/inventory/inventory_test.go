@@ -43,6 +43,15 @@ func TestMerge(t *testing.T) {
 			told:   run.Inventory{Resources: []run.Resource{changed}, Gone: []string{urn("a")}},
 			want:   List{Resources: []run.Resource{changed}},
 		},
+		"IDs that a run had no room for are missing": {
+			told: run.Inventory{Complete: true, Resources: []run.Resource{resource("a")}, LeftOut: 1, WithoutIDs: true},
+			want: List{Resources: []run.Resource{resource("a")}, LeftOut: 1, WithoutIDs: true},
+		},
+		"also where others are known": {
+			before: &List{Resources: []run.Resource{resource("a")}},
+			told:   run.Inventory{Resources: []run.Resource{resource("b")}, WithoutIDs: true},
+			want:   List{Resources: []run.Resource{resource("a"), resource("b")}, WithoutIDs: true},
+		},
 		"a part where nothing was known may not be all": {
 			told: run.Inventory{Resources: []run.Resource{resource("a")}},
 			want: List{Resources: []run.Resource{resource("a")}, Incomplete: true},

@@ -123,3 +123,9 @@ func (p *child) endsWithin(patience time.Duration, abort <-chan struct{}) bool {
 
 // apartSignals is how far apart the signals are at least.
 const apartSignals = 500 * time.Millisecond
+
+// Total is how long all of the steps take at most.
+func (g Grace) Total() time.Duration {
+	all := g.withDefaults()
+	return all.Settle + all.Finish + all.Abort + 2*all.Kill
+}

@@ -15,6 +15,8 @@ type Inventory struct {
 	Gone []string `json:",omitempty"`
 	// LeftOut is how many there were too many of.
 	LeftOut int `json:",omitempty"`
+	// WithoutIDs says that the IDs of the resources are left out, for want of space.
+	WithoutIDs bool `json:",omitempty"`
 	// Missed says that some of what Pulumi told could not be read.
 	Missed bool `json:",omitempty"`
 }

@@ -40,6 +40,9 @@ type Run struct {
 	ID string
 	// Namespace and Name of the Stack.
 	Namespace, Name string
+	// UID of the object of the Stack, which owns what is made in the cluster for the
+	// run.
+	UID string
 	// Operation to do.
 	Operation Operation
 	// Revision of the program, for the log.
@@ -126,6 +129,8 @@ type Run struct {
 	MayBeGone bool
 	// Timeout bounds the run. When it has passed, the run is cancelled gently.
 	Timeout time.Duration
+	// Workspace is spec.workspaceTemplate, for a Runner that has pods. Empty is none.
+	Workspace json.RawMessage `json:",omitempty"`
 }
 
 // Options say how an operation is done.
@@ -268,7 +273,18 @@ const (
 	// Cancelled is a run that was cancelled for any other cause, such as the
 	// end of the controller.
 	Cancelled Outcome = "Cancelled"
+	// PodFailed is a run whose pod could not be started, or did not live to its end.
+	// With Result.Interrupted, Pulumi may have been at work.
+	PodFailed Outcome = "PodFailed"
 )
+
+// Outcomes lists all there are.
+func Outcomes() []Outcome {
+	return []Outcome{
+		Succeeded, Failed, Locked, Drifted, BackendUnavailable, RegistryUnavailable, ArtifactFailed, WorkspaceFailed,
+		AccountFailed, TimedOut, Cancelled, PodFailed,
+	}
+}
 
 // Changes counts resources by what the run did to them. The stack's own entry
 // is not counted.
@@ -282,6 +298,9 @@ type Progress struct {
 	Done Changes
 	// InFlight counts the operations on resources that have begun and not ended.
 	InFlight int
+	// Waiting tells what the run waits for that has not begun, for a person. Empty
+	// where that is nothing.
+	Waiting string `json:",omitempty"`
 }
 
 // Result is what happened in a run. Its texts are bounded and masked: a Result
@@ -353,6 +372,9 @@ const (
 // ErrRefused is wrapped by the errors of Runner.Start that prove that nothing
 // was started.
 var ErrRefused = errors.New("the run was not started")
+
+// ErrCancelled is the cause of the end of runs that a person has cancelled.
+var ErrCancelled = errors.New("somebody asked for it")
 
 // Runner does runs somewhere. Its methods do not wait for a run.
 type Runner interface {

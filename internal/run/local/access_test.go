@@ -15,6 +15,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
 )
 
 // accounts notes what it is asked for.
@@ -93,7 +94,7 @@ func TestAProgramHasTheKubeconfigOfItsAccount(t *testing.T) {
 
 func TestAnAccountThatCannotBeUsedHasAnOutcome(t *testing.T) {
 	for name, test := range map[string]struct {
-		accounts Accounts
+		accounts inplace.Accounts
 		timeout  time.Duration
 		want     run.Outcome
 		message  string

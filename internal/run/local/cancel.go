@@ -3,10 +3,7 @@
 
 package local
 
-import "errors"
-
-// errCancelled is the cause of the end of runs that somebody has cancelled.
-var errCancelled = errors.New("somebody asked for it")
+import "github.com/flux-pulumi/pulumi-controller/internal/run"
 
 // Cancel implements run.Runner.
 func (r *Runner) Cancel(id string, now bool) error {
@@ -20,6 +17,6 @@ func (r *Runner) Cancel(id string, now bool) error {
 		known.aborted = true
 		close(known.abort)
 	}
-	known.cancel(errCancelled)
+	known.cancel(run.ErrCancelled)
 	return nil
 }

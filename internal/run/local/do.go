@@ -14,11 +14,8 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
-	"github.com/flux-pulumi/pulumi-controller/internal/source"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
 )
-
-// defaultTimeout bounds a run that names no timeout.
-const defaultTimeout = time.Hour
 
 // do does a run from its beginning to the call of Ended.
 func (r *Runner) do(ctx context.Context, started run.Run) {
@@ -26,7 +23,7 @@ func (r *Runner) do(ctx context.Context, started run.Run) {
 	log := r.logOf(started)
 	timeout := started.Timeout
 	if timeout <= 0 {
-		timeout = defaultTimeout
+		timeout = inplace.DefaultTimeout
 	}
 	log.Info(string(started.Operation)+" starts", "timeout", timeout.String())
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -37,7 +34,7 @@ func (r *Runner) do(ctx context.Context, started run.Run) {
 		r.settle(started.ID, result) // in memory alone: there is nowhere to keep it
 		return
 	}
-	result := r.doIn(ctx, pulumi.Directory(r.dir(started.ID)), started, func(line string) { log.Info(line) })
+	result := r.place.Do(ctx, pulumi.Directory(r.dir(started.ID)), started, func(line string) { log.Info(line) })
 	if err := r.keep(started.ID, result); err != nil {
 		// This controller has it in memory. The next one will find it lost.
 		log.Error(err, "the result of a run cannot be kept")
@@ -65,35 +62,6 @@ func (r *Runner) logOf(started run.Run) logr.Logger {
 		"run", started.ID, "operation", string(started.Operation), "revision", started.Revision)
 }
 
-// doIn prepares the directory, brings the program and has the driver do the run.
-func (r *Runner) doIn(
-	ctx context.Context, dir pulumi.Directory, started run.Run, log func(string),
-) run.Result {
-	begin := time.Now()
-	failed := func(outcome run.Outcome, err error) run.Result {
-		return pulumi.Failure(started, outcome, err, begin)
-	}
-	if err := dir.Make(); err != nil {
-		return failed(run.WorkspaceFailed, err)
-	}
-	if started.Account.Name != "" {
-		access, err := r.access(ctx, dir, started.Account, log)
-		if err != nil {
-			return failed(accessOutcome(ctx, err), err)
-		}
-		defer access.Close()
-		started = withAccess(started, access)
-	}
-	if started.NeedsArtifact() {
-		if err := r.fetch(ctx, *started.Program.Artifact, dir.Workspace()); err != nil {
-			return failed(fetchOutcome(ctx, err), err)
-		}
-	}
-	result := r.options.Driver.Do(ctx, dir, started, log)
-	result.StartedAt = begin
-	return result
-}
-
 // removeInterrupted removes what runs that are recovered from have left in their
 // directories, now that it has been read.
 func (r *Runner) removeInterrupted(interrupted []run.Interrupted, log func(string)) {
@@ -105,27 +73,6 @@ func (r *Runner) removeInterrupted(interrupted []run.Interrupted, log func(strin
 			log(fmt.Sprintf("removing the directory of a run that was interrupted: %v", err))
 		}
 	}
-}
-
-// fetch brings the artifact and finds the directory of the program in it.
-func (r *Runner) fetch(ctx context.Context, artifact run.Artifact, workspace string) error {
-	if err := r.options.Fetcher.Fetch(ctx, artifact, workspace); err != nil {
-		return err
-	}
-	_, err := source.ProgramDir(workspace, artifact.Dir)
-	return err
-}
-
-func fetchOutcome(ctx context.Context, err error) run.Outcome {
-	switch {
-	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		return run.TimedOut
-	case ctx.Err() != nil:
-		return run.Cancelled
-	case errors.Is(err, source.ErrWorkspace):
-		return run.WorkspaceFailed
-	}
-	return run.ArtifactFailed
 }
 
 // keep leaves nothing of the run on disk but its result.

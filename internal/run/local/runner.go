@@ -21,27 +21,9 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
 )
-
-// Driver does one run: *pulumi.Driver.
-type Driver interface {
-	Do(ctx context.Context, dir pulumi.Directory, r run.Run, log func(line string)) run.Result
-}
-
-// Fetcher brings the program of a run.
-type Fetcher interface {
-	// Fetch unpacks the artifact as dir, which is an empty directory.
-	Fetch(ctx context.Context, artifact run.Artifact, dir string) error
-}
-
-// Accounts gives programs the rights of service accounts.
-type Accounts interface {
-	// Open writes a kubeconfig for the account into the directory, and keeps it
-	// valid until the access is closed, also when ctx is done. log gets what goes
-	// wrong meanwhile. The error says what to do.
-	Open(ctx context.Context, dir string, account run.ServiceAccount, log func(line string)) (*run.ClusterAccess, error)
-}
 
 // Options of a Runner. All but Concurrent, PerNamespace and Usable are required.
 type Options struct {
@@ -55,11 +37,11 @@ type Options struct {
 	// PerNamespace is how many of these may be of one namespace. 0 is no such bound.
 	PerNamespace int
 	// Driver does the runs.
-	Driver Driver
+	Driver inplace.Driver
 	// Fetcher brings artifacts.
-	Fetcher Fetcher
+	Fetcher inplace.Fetcher
 	// Accounts are needed for runs with a service account only.
-	Accounts Accounts
+	Accounts inplace.Accounts
 	// Ended is called, from any goroutine, when a run of the Stack has ended, when
 	// something is known of one in flight that must not wait for its end, and when a
 	// place is free that the Stack asked for. It must neither block nor call the
@@ -72,6 +54,7 @@ type Options struct {
 // Runner does runs here. It implements run.Runner.
 type Runner struct {
 	options Options
+	place   inplace.Place
 	// life is the parent of all runs.
 	life context.Context
 	end  context.CancelCauseFunc
@@ -112,6 +95,7 @@ func New(options Options) *Runner {
 	life, end := context.WithCancelCause(context.Background())
 	return &Runner{
 		options: options, life: life, end: end,
+		place: inplace.Place{Driver: options.Driver, Fetcher: options.Fetcher, Accounts: options.Accounts},
 		slots: places.New(options.Concurrent, options.PerNamespace), runs: make(map[string]*record),
 	}
 }

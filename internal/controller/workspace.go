@@ -1,0 +1,75 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// Where runs have pods of their own, spec.workspaceTemplate says what these are like.
+// Elsewhere a Stack that has one is not run, and says so.
+
+// validate checks the spec, but for the template where that is honoured: whether a pod
+// can be made of it is found out with the run that it is for.
+func (r *StackReconciler) validate(stack *v1.Stack) error {
+	if r.CheckRun != nil && stack.Spec.WorkspaceTemplate != nil {
+		stack = stack.DeepCopy()
+		stack.Spec.WorkspaceTemplate = nil
+	}
+	return inputs.Validate(stack)
+}
+
+// workspaceOf is the template as the spec has it, where it is honoured.
+func (r *StackReconciler) workspaceOf(stack *v1.Stack) json.RawMessage {
+	if r.CheckRun == nil || stack.Spec.WorkspaceTemplate == nil {
+		return nil
+	}
+	return stack.Spec.WorkspaceTemplate.Raw
+}
+
+// workspaceText is the template in the same form whatever the order of its keys, for
+// the digest of a run: another image, or another environment, may do another thing.
+func (r *StackReconciler) workspaceText(stack *v1.Stack) (string, error) {
+	raw := r.workspaceOf(stack)
+	if len(raw) == 0 {
+		return "", nil
+	}
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return "", &invalidSpecError{fmt.Errorf("spec.workspaceTemplate cannot be read: %w", err)}
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return "", fmt.Errorf("digest of spec.workspaceTemplate: %w", err)
+	}
+	return string(text), nil
+}
+
+// checkRun tells why the run that was decided on cannot be done here, whatever is
+// tried: nothing of it is begun.
+func (r *StackReconciler) checkRun(stack *v1.Stack, seen *observed, operation run.Operation) *decide.Problem {
+	if r.CheckRun == nil {
+		return nil
+	}
+	todo := newRun(stack, seen, operation, "check")
+	todo.Workspace = r.workspaceOf(stack)
+	if err := r.CheckRun(todo); err != nil {
+		return &decide.Problem{Reason: v1.InvalidSpecReason, Message: err.Error(), Terminal: true}
+	}
+	return nil
+}
+
+// jobOf names the Job of a run, "" where the Runner has none.
+func (r *StackReconciler) jobOf(todo run.Run) string {
+	if r.JobName == nil {
+		return ""
+	}
+	return r.JobName(todo.ID)
+}

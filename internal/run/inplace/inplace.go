@@ -1,0 +1,137 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package inplace does one run in a directory of this machine: it prepares the
+// directory, gives the program the rights of its account, brings the artifact, and has
+// the driver do the rest. Where that directory is, and what becomes of the result, is
+// for who calls it: a controller that does runs itself, or the pod of a run.
+package inplace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
+)
+
+// DefaultTimeout bounds a run that names no timeout.
+const DefaultTimeout = time.Hour
+
+// Driver does one run: *pulumi.Driver.
+type Driver interface {
+	Do(ctx context.Context, dir pulumi.Directory, r run.Run, log func(line string)) run.Result
+}
+
+// Fetcher brings the program of a run.
+type Fetcher interface {
+	// Fetch unpacks the artifact as dir, which is an empty directory.
+	Fetch(ctx context.Context, artifact run.Artifact, dir string) error
+}
+
+// Accounts gives programs the rights of service accounts.
+type Accounts interface {
+	// Open writes a kubeconfig for the account into the directory, and keeps it
+	// valid until the access is closed, also when ctx is done. log gets what goes
+	// wrong meanwhile. The error says what to do.
+	Open(ctx context.Context, dir string, account run.ServiceAccount, log func(line string)) (*run.ClusterAccess, error)
+}
+
+// Place is where runs are done, and with what.
+type Place struct {
+	Driver  Driver
+	Fetcher Fetcher
+	// Accounts are needed for runs with a service account only.
+	Accounts Accounts
+}
+
+// Do prepares the directory, brings the program and has the driver do the run.
+func (p Place) Do(ctx context.Context, dir pulumi.Directory, started run.Run, log func(string)) run.Result {
+	begin := time.Now()
+	failed := func(outcome run.Outcome, err error) run.Result {
+		return pulumi.Failure(started, outcome, err, begin)
+	}
+	if err := dir.Make(); err != nil {
+		return failed(run.WorkspaceFailed, err)
+	}
+	if started.Account.Name != "" && started.Operation != run.ReadOutputs { // which runs no program
+		access, err := p.access(ctx, dir, started.Account, log)
+		if err != nil {
+			return failed(accessOutcome(ctx, err), err)
+		}
+		defer access.Close()
+		started = withAccess(started, access)
+	}
+	if started.NeedsArtifact() {
+		if err := p.fetch(ctx, *started.Program.Artifact, dir.Workspace()); err != nil {
+			return failed(fetchOutcome(ctx, err), err)
+		}
+	}
+	result := p.Driver.Do(ctx, dir, started, log)
+	result.StartedAt = begin
+	return result
+}
+
+// fetch brings the artifact and finds the directory of the program in it.
+func (p Place) fetch(ctx context.Context, artifact run.Artifact, workspace string) error {
+	if err := p.Fetcher.Fetch(ctx, artifact, workspace); err != nil {
+		return err
+	}
+	_, err := source.ProgramDir(workspace, artifact.Dir)
+	return err
+}
+
+func fetchOutcome(ctx context.Context, err error) run.Outcome {
+	switch {
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return run.TimedOut
+	case ctx.Err() != nil:
+		return run.Cancelled
+	case errors.Is(err, source.ErrWorkspace):
+		return run.WorkspaceFailed
+	}
+	return run.ArtifactFailed
+}
+
+// kubeconfigVariable is where programs are told of their kubeconfig.
+const kubeconfigVariable = "KUBECONFIG"
+
+// access gives the run the rights of its account. The kubeconfig is in the home
+// of the run, and is removed with it.
+func (p Place) access(ctx context.Context, dir pulumi.Directory, account run.ServiceAccount, log func(string)) (*run.ClusterAccess, error) {
+	if p.Accounts == nil {
+		return nil, fmt.Errorf("service account '%s' cannot be used here: this controller knows no cluster", account)
+	}
+	return p.Accounts.Open(ctx, dir.Kube(), account, log)
+}
+
+// withAccess is the run with the kubeconfig, whatever its environment had in that
+// place. No text of the run may show any of the tokens.
+func withAccess(started run.Run, access *run.ClusterAccess) run.Run {
+	env := make(map[string]string, len(started.Env)+1)
+	maps.Copy(env, started.Env)
+	env[kubeconfigVariable] = access.Kubeconfig
+	started.Env = env
+	started.LateMasks = access.Tokens
+	return started
+}
+
+func accessOutcome(ctx context.Context, err error) run.Outcome {
+	var path *fs.PathError
+	var rename *os.LinkError
+	switch {
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return run.TimedOut
+	case ctx.Err() != nil:
+		return run.Cancelled
+	case errors.As(err, &path), errors.As(err, &rename):
+		return run.WorkspaceFailed
+	}
+	return run.AccountFailed
+}

@@ -1,0 +1,40 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// checkBackend refuses a backend that is in the file system of the pod, and goes with
+// it: the next run would find no state, and make everything a second time. One on a
+// volume of the template's own stays.
+func checkBackend(backend string, pod corev1.PodTemplateSpec) error {
+	location, err := url.Parse(backend)
+	if err != nil || location.Scheme != "file" {
+		return nil // what is wrong with it is told by who knows backends
+	}
+	main := containerOf(pod.Spec.Containers, mainContainer)
+	for _, mount := range main.VolumeMounts {
+		if within(location.Path, mount.MountPath) && lasts(pod.Spec.Volumes, mount.Name) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the backend is a directory of the pod that the program runs in (%s), and is gone with it: use an object store or Pulumi Cloud, "+
+		"or mount a volume that stays at that path, with spec.workspaceTemplate.spec.podTemplate", location.Path)
+}
+
+// lasts tells whether a volume is there after the pod.
+func lasts(volumes []corev1.Volume, name string) bool {
+	i := slices.IndexFunc(volumes, func(v corev1.Volume) bool { return v.Name == name })
+	if i < 0 {
+		return false
+	}
+	v := volumes[i]
+	return v.EmptyDir == nil && v.Ephemeral == nil && v.ConfigMap == nil && v.Secret == nil && v.DownwardAPI == nil && v.Projected == nil && v.Image == nil
+}

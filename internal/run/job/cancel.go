@@ -1,0 +1,103 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+// Cancel implements run.Runner. A run that no pod has begun is given up, and one that
+// goes on is asked to end by its Secret, which its pod looks at. What cannot be written
+// is tried again.
+func (r *Runner) Cancel(id string, now bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.runs[id]
+	if !ok || known.result != nil {
+		return nil
+	}
+	how := exchange.CancelGently
+	if now {
+		how = exchange.CancelNow
+	}
+	if known.cancel == how || known.cancel == exchange.CancelNow {
+		return nil // the controller says so with each look at the Stack
+	}
+	known.cancel = how
+	r.queue.Add(known.key)
+	return nil
+}
+
+// cancelOf tells how the run is to end before its time.
+func (r *Runner) cancelOf(id string) exchange.Cancel {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[id]; ok {
+		return known.cancel
+	}
+	return exchange.NotCancelled
+}
+
+// cancelMaking is for a run that is cancelled while its objects are made. Without its
+// Secret it has no Job, and has ended. Otherwise it is as any other from now on: a try
+// whose answer was lost may have made all of it.
+func (r *Runner) cancelMaking(ctx context.Context, k key) error {
+	secret := &corev1.Secret{}
+	name := client.ObjectKey{Namespace: k.namespace, Name: Name(k.id)}
+	err := r.options.Reader.Get(ctx, name, secret)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && secret.Labels[RunLabel] != k.id:
+		r.settle(k.id, cancelledBefore(seen{now: time.Now()}))
+	case err != nil:
+		return fmt.Errorf("reading Secret %s: %w", name, err)
+	default:
+		r.made(k.id)
+	}
+	return nil
+}
+
+// passCancelOn writes into the Secret that the pod is to end the run. A run that has
+// lost its Secret cannot be asked, and is ended with its Job, whose pod is told by a
+// signal.
+func (r *Runner) passCancelOn(ctx context.Context, k key, how exchange.Cancel) error {
+	if how == exchange.NotCancelled || !r.mustPassOn(k.id, how) {
+		return nil
+	}
+	patch, err := json.Marshal(map[string]any{"data": map[string]any{exchange.CancelKey: []byte(how)}})
+	if err != nil {
+		return fmt.Errorf("asking for the end of the run: %w", err)
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: Name(k.id)}}
+	err = r.options.Client.Patch(ctx, secret, client.RawPatch(types.MergePatchType, patch), fieldOwner)
+	if apierrors.IsNotFound(err) {
+		err = r.removeJob(ctx, k)
+	}
+	if err != nil {
+		return fmt.Errorf("asking for the end of the run by Secret %s/%s: %w", secret.Namespace, secret.Name, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[k.id]; ok {
+		known.passedOn = how
+	}
+	return nil
+}
+
+func (r *Runner) mustPassOn(id string, how exchange.Cancel) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.runs[id]
+	return ok && known.passedOn != how
+}

@@ -1,0 +1,194 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package exchange is what the controller and the pod of a run tell each other: the
+// data of one Secret. Both sides read and write it here, so that they understand
+// each other. Who writes it when is not known here, and there is no client.
+//
+// The controller does not trust what the pod has written: the program of a tenant
+// can write it too. All that is read is bounded, and nothing of it is code.
+package exchange
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// The keys of the Secret's data.
+const (
+	// RunKey has the Input, from the controller, until the pod has read it.
+	RunKey = "run"
+	// ClaimKey has the Claim of the pod that does the run. Where it is, there is no
+	// other pod to do it.
+	ClaimKey = "claim"
+	// CancelKey has a Cancel, from the controller, for the pod that does the run.
+	CancelKey = "cancel"
+	// ToldKey has what the pod Told of a run in flight.
+	ToldKey = "told"
+	// ResultKey has the result, which nothing follows.
+	ResultKey = "result"
+)
+
+const (
+	// MaxData bounds all that is in a Secret at a time, in bytes: Kubernetes takes a
+	// mebibyte.
+	MaxData = 1<<20 - 16<<10
+	// maxRun leaves room for what the pod tells beside it.
+	maxRun = MaxData - maxTold - 4<<10
+	// maxTold bounds what is told of a run in flight.
+	maxTold = 128 << 10
+	// maxText bounds what is unpacked from a Secret: a mebibyte can hold a thousand.
+	maxText = 32 << 20
+)
+
+// ErrTooLarge is an Input or a result that no Secret can hold.
+var ErrTooLarge = errors.New("is larger than a Secret can be")
+
+// Input is what a pod is to do.
+type Input struct {
+	Run run.Run
+	// SecretEnv are the names of the variables of the container whose values no text
+	// may show.
+	SecretEnv []string `json:",omitempty"`
+}
+
+// Claim is which pod does the run.
+type Claim struct {
+	Pod string
+	UID string
+	At  time.Time
+}
+
+// Cancel is how a run is to end before its time.
+type Cancel string
+
+const (
+	// NotCancelled is a run that goes on.
+	NotCancelled Cancel = ""
+	// CancelGently finishes what is in flight, and begins nothing else.
+	CancelGently Cancel = "Gently"
+	// CancelNow does not wait for what is in flight.
+	CancelNow Cancel = "Now"
+)
+
+// DecodeCancel reads a Cancel. What is none is NotCancelled.
+func DecodeCancel(data []byte) Cancel {
+	switch read := Cancel(data); read {
+	case CancelGently, CancelNow:
+		return read
+	}
+	return NotCancelled
+}
+
+// Told is what is known of a run while it is in flight.
+type Told struct {
+	Progress run.Progress
+	// UnknownCreates are the creations of unknown outcome.
+	UnknownCreates []string `json:",omitempty"`
+}
+
+// EncodeInput returns the Input as it is in the Secret, and its digest. The error is
+// ErrTooLarge for one that has no room there.
+func EncodeInput(input Input) (data []byte, digest string, err error) {
+	all, err := pack(input)
+	if err != nil {
+		return nil, "", fmt.Errorf("writing the run: %w", err)
+	}
+	data = all.data
+	if len(data) > maxRun || all.text > maxText {
+		return nil, "", fmt.Errorf("the run, with the text of its program, its config and its environment, %w: it has %d bytes packed, of %d at most",
+			ErrTooLarge, len(data), maxRun)
+	}
+	sum := sha256.Sum256(data)
+	return data, "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// DecodeInput reads the Input, which must have the digest: somebody else may have
+// written the Secret meanwhile.
+func DecodeInput(data []byte, digest string) (Input, error) {
+	sum := sha256.Sum256(data)
+	if got := "sha256:" + hex.EncodeToString(sum[:]); got != digest {
+		return Input{}, fmt.Errorf("reading the run: it was changed by somebody: its digest is %s, and should be %s", got, digest)
+	}
+	var input Input
+	if err := unpack(data, &input); err != nil {
+		return Input{}, fmt.Errorf("reading the run: %w", err)
+	}
+	return input, nil
+}
+
+// EncodeClaim returns the Claim as it is in the Secret.
+func EncodeClaim(claim Claim) ([]byte, error) { return json.Marshal(claim) }
+
+// EncodeTold returns what is told, as it is in the Secret. Where there is no room for
+// all the creations, the first are told of now, and all with the result.
+func EncodeTold(told Told) ([]byte, error) {
+	for {
+		data, err := json.Marshal(told)
+		if err != nil || len(data) <= maxTold || len(told.UnknownCreates) == 0 {
+			return data, err
+		}
+		told.UnknownCreates = told.UnknownCreates[:len(told.UnknownCreates)/2]
+	}
+}
+
+// DecodeTold reads what was told. What cannot be read is as good as nothing.
+func DecodeTold(data []byte) Told {
+	var told Told
+	if len(data) > maxTold || json.Unmarshal(data, &told) != nil {
+		return Told{}
+	}
+	told.UnknownCreates = boundedURNs(told.UnknownCreates)
+	return told
+}
+
+// packed is a value as it is in a Secret, and the size of it unpacked.
+type packed struct {
+	data []byte
+	text int
+}
+
+// fits tells whether the other side takes it.
+func (p packed) fits() bool { return len(p.data) <= MaxData && p.text <= maxText }
+
+// pack packs the value as compressed JSON, which is the same for the same value.
+func pack(value any) (packed, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return packed{}, err
+	}
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	if _, err := zip.Write(text); err != nil {
+		return packed{}, err
+	}
+	if err := zip.Close(); err != nil {
+		return packed{}, err
+	}
+	return packed{out.Bytes(), len(text)}, nil
+}
+
+// unpack reads what was packed, up to a bound.
+func unpack(data []byte, into any) error {
+	zip, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(io.LimitReader(zip, maxText+1))
+	if err != nil {
+		return err
+	}
+	if len(text) > maxText {
+		return fmt.Errorf("it has more than %d bytes when it is unpacked", maxText)
+	}
+	return json.Unmarshal(text, into)
+}

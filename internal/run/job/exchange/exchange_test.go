@@ -1,0 +1,192 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exchange
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// noise is a text that cannot be made shorter.
+func noise(length int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"
+	source := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, length)
+	for i := range text {
+		text[i] = letters[source.IntN(len(letters))]
+	}
+	return string(text)
+}
+
+func quoted(text string) json.RawMessage {
+	raw, _ := json.Marshal(text)
+	return raw
+}
+
+func TestAnInputIsTheSameOnTheOtherSide(t *testing.T) {
+	g := NewWithT(t)
+	at := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	input := Input{SecretEnv: []string{"TOKEN"}, Run: run.Run{
+		ID: "1", Namespace: "default", Name: "app", Operation: run.Recover, Backend: "s3://state", BackendKey: "key",
+		Program: run.Program{YAML: []byte("resources: {}\n"), Packages: map[string]string{"aws": "5"}, Config: map[string]any{"aws:region": "eu"}},
+		Env:     map[string]string{"A": "b"}, Config: map[string]json.RawMessage{"app:n": json.RawMessage("12345678901234567890")},
+		Secrets: map[string]string{"app:s": "hush"}, Masks: []string{"hush"}, Outputs: &run.WantedOutputs{Keys: []string{"url"}},
+		Interrupted: []run.Interrupted{{ID: "0", Operation: run.Update, Host: "pulumi-run-0", From: at, To: at.Add(time.Minute)}},
+		Timeout:     time.Hour, Look: true,
+	}}
+	data, digest, err := EncodeInput(input)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(data)).NotTo(ContainSubstring("hush"))
+	g.Expect(DecodeInput(data, digest)).To(Equal(input))
+
+	again, same, err := EncodeInput(input)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again).To(Equal(data), "who creates it twice creates the same")
+	g.Expect(same).To(Equal(digest))
+
+	_, err = DecodeInput(append(data, 0), digest)
+	g.Expect(err).To(MatchError(ContainSubstring("changed by somebody")))
+}
+
+func TestAnInputThatNoSecretHoldsIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	_, _, err := EncodeInput(Input{Run: run.Run{Program: run.Program{YAML: []byte(noise(1 << 20))}}})
+	g.Expect(err).To(MatchError(ErrTooLarge))
+	data, _, err := EncodeInput(Input{Run: run.Run{Program: run.Program{YAML: []byte(strings.Repeat("a: b\n", 1<<20))}}})
+	g.Expect(err).NotTo(HaveOccurred(), "five MiB that can be packed")
+	g.Expect(len(data)).To(BeNumerically("<", maxRun))
+}
+
+func TestAResultIsTheSameOnTheOtherSide(t *testing.T) {
+	g := NewWithT(t)
+	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	ended := run.Result{
+		Outcome: run.Succeeded, Outputs: map[string]json.RawMessage{"url": quoted("[secret]")},
+		Plain:   &run.PlainOutputs{Wanted: run.WantedOutputs{Keys: []string{"url"}}, Values: map[string]json.RawMessage{"url": quoted("https://x")}},
+		Changes: run.Changes{Created: 2}, Project: run.Project{Name: "app", Runtime: "yaml"}, Backend: "s3://state",
+		UnknownCreates: []string{"urn:a"}, Forgotten: []string{}, Permalink: "https://app.pulumi.com/x",
+		StartedAt: now.Add(-time.Minute), EndedAt: now,
+	}
+	data, err := EncodeResult(run.Update, ended)
+	g.Expect(err).NotTo(HaveOccurred())
+	read, err := DecodeResult(data, now)
+	g.Expect(err).NotTo(HaveOccurred())
+	read.Forgotten = []string{}
+	g.Expect(*read).To(Equal(ended))
+}
+
+func TestAResultThatHasNoRoomSaysWhatIsLeftOut(t *testing.T) {
+	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	large := map[string]json.RawMessage{"large": quoted(noise(2 << 20)), "small": quoted("x")}
+	small := map[string]json.RawMessage{"small": quoted("x")}
+	for name, tt := range map[string]struct {
+		operation run.Operation
+		ended     run.Result
+		want      func(g *WithT, read *run.Result)
+	}{
+		"outputs in plain are left out before those that are shown": {
+			run.Update, run.Result{Outcome: run.Succeeded, Outputs: small, Plain: &run.PlainOutputs{Values: large}},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.Outcome).To(Equal(run.Succeeded), "the update has succeeded all the same")
+				g.Expect(read.Outputs).To(HaveLen(1))
+				g.Expect(read.Plain).To(BeNil())
+				g.Expect(read.LeftOut).To(BeZero())
+			},
+		},
+		"those that are shown are counted where they are left out": {
+			run.Update, run.Result{Outcome: run.Succeeded, Outputs: large, LeftOut: 1},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.Outcome).To(Equal(run.Succeeded))
+				g.Expect(read.Outputs).To(BeNil())
+				g.Expect(read.LeftOut).To(Equal(3))
+			},
+		},
+		"what was to read them has failed": {
+			run.ReadOutputs, run.Result{Outcome: run.Succeeded, Plain: &run.PlainOutputs{Values: large}},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.Outcome).To(Equal(run.Failed))
+				g.Expect(read.Message).To(ContainSubstring("spec.writeOutputsToSecret.keys"))
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			data, err := EncodeResult(tt.operation, tt.ended)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(len(data)).To(BeNumerically("<=", MaxData))
+			read, err := DecodeResult(data, now)
+			g.Expect(err).NotTo(HaveOccurred())
+			tt.want(g, read)
+		})
+	}
+}
+
+// The program of a tenant can write the Secret too.
+func TestAResultThatNoDriverMadeIsKeptInBounds(t *testing.T) {
+	g := NewWithT(t)
+	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	encoded := func(value any) []byte {
+		all, err := pack(value)
+		g.Expect(err).NotTo(HaveOccurred())
+		return all.data
+	}
+	_, err := DecodeResult(encoded(result{Result: run.Result{Outcome: "Excellent"}}), now)
+	g.Expect(err).To(MatchError(ContainSubstring(`"Excellent" is no outcome`)))
+	_, err = DecodeResult([]byte("no gzip"), now)
+	g.Expect(err).To(HaveOccurred())
+	_, err = DecodeResult(encoded(strings.Repeat("a", maxText)), now)
+	g.Expect(err).To(MatchError(ContainSubstring("more than")))
+
+	read, err := DecodeResult(encoded(result{Result: run.Result{
+		Outcome: run.Failed, Message: strings.Repeat("ä", maxMessage), Permalink: "javascript:alert(1)",
+		UnknownCreates: strings.Split(strings.Repeat("b,a,", 5000), ","),
+		StartedAt:      now.Add(time.Hour), EndedAt: now.Add(time.Hour),
+	}}), now)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(read.Message)).To(BeNumerically("<=", maxMessage))
+	g.Expect(read.Permalink).To(BeEmpty())
+	g.Expect(read.UnknownCreates).To(Equal([]string{"", "a", "b"}))
+	g.Expect(read.StartedAt).To(Equal(now))
+	g.Expect(read.EndedAt).To(Equal(now))
+}
+
+func TestWhatIsToldIsBounded(t *testing.T) {
+	g := NewWithT(t)
+	told := Told{Progress: run.Progress{Done: run.Changes{Created: 3}, InFlight: 2}, UnknownCreates: []string{"urn:a"}}
+	data, err := EncodeTold(told)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(DecodeTold(data)).To(Equal(told))
+
+	for i := range 1000 {
+		told.UnknownCreates = append(told.UnknownCreates, strings.Repeat("u", 1000)+string(rune('a'+i%26)))
+	}
+	data, err = EncodeTold(told)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(data)).To(BeNumerically("<=", maxTold))
+	g.Expect(DecodeTold(data).UnknownCreates).NotTo(BeEmpty())
+	g.Expect(DecodeTold([]byte("garbage"))).To(Equal(Told{}))
+}
+
+func FuzzDecodeResult(f *testing.F) {
+	data, err := EncodeResult(run.Update, run.Result{Outcome: run.Succeeded})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		now := time.Unix(1000, 0)
+		read, err := DecodeResult(data, now)
+		if err == nil && (read.EndedAt.After(now) || read.StartedAt.After(read.EndedAt) || len(read.Message) > maxMessage) {
+			t.Fatalf("out of bounds: %+v", read)
+		}
+		DecodeTold(data)
+	})
+}

@@ -1,0 +1,151 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exchange
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// manyResources have IDs of that length that cannot be made shorter.
+func manyResources(count, length int) []run.Resource {
+	ids := noise(count * length)
+	all := make([]run.Resource, count)
+	for i := range all {
+		all[i] = run.Resource{
+			URN: fmt.Sprintf("urn:pulumi:dev::app::aws:s3/bucket:Bucket::bucket-%06d", i), Type: "aws:s3/bucket:Bucket", ID: ids[i*length : (i+1)*length],
+		}
+	}
+	return all
+}
+
+func TestListsAreTheSameOnTheOtherSide(t *testing.T) {
+	g := NewWithT(t)
+	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	ended := run.Result{
+		Outcome: run.Succeeded, StartedAt: now, EndedAt: now,
+		Inventory: &run.Inventory{Complete: true, Resources: manyResources(20_000, 20), Gone: []string{"urn:gone"}, LeftOut: 3},
+		Steps:     []run.Step{{Op: "update", URN: "urn:a", Type: "t", Paths: []string{"tags"}}}, StepsLeftOut: 2,
+	}
+	data, err := EncodeResult(run.Update, ended)
+	g.Expect(err).NotTo(HaveOccurred())
+	read, err := DecodeResult(data, now)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(*read).To(Equal(ended), "twenty thousand resources, with their IDs")
+}
+
+func TestListsThatHaveNoRoomSayWhatIsLeftOut(t *testing.T) {
+	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	large := map[string]json.RawMessage{"large": quoted(noise(900 << 10))}
+	steps, paths := make([]run.Step, 10_000), noise(10_000*200)
+	for i := range steps {
+		steps[i] = run.Step{Op: "update", URN: fmt.Sprintf("urn:%d", i), Paths: []string{paths[i*200 : (i+1)*200]}}
+	}
+	for name, tt := range map[string]struct {
+		operation run.Operation
+		ended     run.Result
+		want      func(g *WithT, read *run.Result)
+	}{
+		"IDs go first": {
+			run.Update, run.Result{Inventory: &run.Inventory{Complete: true, Resources: manyResources(20_000, 90)}},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.Inventory.WithoutIDs).To(BeTrue())
+				g.Expect(read.Inventory.Resources).To(HaveLen(20_000))
+				g.Expect(read.Inventory.LeftOut).To(BeZero())
+			},
+		},
+		"outputs come before resources": {
+			run.Update, run.Result{Outputs: large, Inventory: &run.Inventory{Complete: true, Resources: manyResources(20_000, 60), LeftOut: 5}},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.Outputs).To(HaveLen(1))
+				g.Expect(read.Inventory.Complete).To(BeTrue())
+				g.Expect(read.Inventory.Resources).NotTo(BeEmpty())
+				g.Expect(len(read.Inventory.Resources) + read.Inventory.LeftOut).To(Equal(20_005))
+			},
+		},
+		"outputs that have no room themselves leave it to the resources": {
+			run.Update, run.Result{Outputs: map[string]json.RawMessage{"large": quoted(noise(2 << 20))}, Inventory: &run.Inventory{Complete: true, Resources: manyResources(10, 20)}},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.LeftOut).To(Equal(1))
+				g.Expect(read.Inventory).To(Equal(&run.Inventory{Complete: true, Resources: manyResources(10, 20)}))
+			},
+		},
+		"what is gone stays where it has no room, and that is said": {
+			run.Update, run.Result{Inventory: &run.Inventory{Gone: strings.SplitAfter(noise(2<<20), "a")}},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.Inventory.Missed).To(BeTrue())
+				g.Expect(read.Inventory.Gone).NotTo(BeEmpty())
+			},
+		},
+		"steps are counted": {
+			run.Preview, run.Result{Steps: steps, StepsLeftOut: 1},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.Steps).NotTo(BeEmpty())
+				g.Expect(len(read.Steps) + read.StepsLeftOut).To(Equal(10_001))
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			tt.ended.Outcome = run.Succeeded
+			data, err := EncodeResult(tt.operation, tt.ended)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(len(data)).To(BeNumerically("<=", MaxData))
+			read, err := DecodeResult(data, now)
+			g.Expect(err).NotTo(HaveOccurred())
+			tt.want(g, read)
+		})
+	}
+}
+
+// It can be packed, and is too much all the same for who unpacks it.
+func TestListsAreSmallEnoughToBeRead(t *testing.T) {
+	g := NewWithT(t)
+	resources := make([]run.Resource, 12_000)
+	for i := range resources {
+		resources[i].URN = strings.Repeat("a", 3000)
+	}
+	data, err := EncodeResult(run.Update, run.Result{Outcome: run.Succeeded, Inventory: &run.Inventory{Resources: resources}})
+	g.Expect(err).NotTo(HaveOccurred())
+	read, err := DecodeResult(data, time.Now())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.Inventory.LeftOut).To(BeNumerically(">", 0))
+	g.Expect(read.Inventory.Resources).NotTo(BeEmpty())
+}
+
+// The program of a tenant can write the Secret too.
+func TestListsThatNoDriverMadeAreKeptInBounds(t *testing.T) {
+	g := NewWithT(t)
+	resources := make([]run.Resource, 30_000)
+	resources[0] = run.Resource{URN: strings.Repeat("u", 10_000), ID: strings.Repeat("i", 10_000)}
+	steps := make([]run.Step, 30_000)
+	steps[0].Paths = strings.Split(strings.Repeat("a,", 100), ",")
+	all, err := pack(result{Result: run.Result{
+		Outcome: run.Succeeded, Inventory: &run.Inventory{Resources: resources, LeftOut: -5}, Steps: steps, StepsLeftOut: 1 << 40,
+	}})
+	g.Expect(err).NotTo(HaveOccurred())
+	read, err := DecodeResult(all.data, time.Now())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.Inventory.Resources).To(HaveLen(maxResources))
+	g.Expect(read.Inventory.Resources[0].URN).To(HaveLen(maxURN))
+	g.Expect(read.Inventory.LeftOut).To(BeZero())
+	g.Expect(read.Steps).To(HaveLen(maxSteps))
+	g.Expect(read.Steps[0].Paths).To(HaveLen(maxPaths))
+	g.Expect(read.StepsLeftOut).To(Equal(maxLeftOut))
+}
+
+func TestACancelThatIsNoneIsNone(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(DecodeCancel([]byte("Gently"))).To(Equal(CancelGently))
+	g.Expect(DecodeCancel([]byte("Now"))).To(Equal(CancelNow))
+	g.Expect(DecodeCancel([]byte("later"))).To(Equal(NotCancelled))
+	g.Expect(DecodeCancel(nil)).To(Equal(NotCancelled))
+}

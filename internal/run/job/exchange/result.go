@@ -1,0 +1,122 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exchange
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// The bounds of a result that is read, far beyond those that the driver keeps to.
+const (
+	maxMessage = 16 << 10
+	maxName    = 1 << 10
+	maxURN     = 4 << 10
+	maxURNs    = 1000
+)
+
+// result is a Result with its outputs in plain, which are for the controller alone.
+type result struct {
+	Result run.Result
+	Plain  *run.PlainOutputs `json:",omitempty"`
+}
+
+// EncodeResult returns the result as it is in the Secret. Where there is no room for
+// all of it, some is left out, and that is said: of the lists of resources and steps as
+// much as it takes, and where that is not enough the outputs, first those in plain and
+// then all. What reads nothing but outputs has then failed.
+func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
+	whole := result{Result: ended, Plain: ended.Plain}
+	all, err := pack(whole)
+	if err != nil || all.fits() {
+		return all.data, err
+	}
+	taken := listsOf(&whole.Result)
+	whole, bare, err := packOutputs(operation, whole)
+	if err != nil || taken.isEmpty() {
+		return bare.data, err
+	}
+	return packWith(whole, bare, taken)
+}
+
+// packOutputs packs a result without lists, and returns what is in it.
+func packOutputs(operation run.Operation, whole result) (result, packed, error) {
+	all, err := pack(whole)
+	if err != nil || all.fits() {
+		return whole, all, err
+	}
+	if operation == run.ReadOutputs {
+		whole.Result.Outcome = run.Failed
+		whole.Result.Message = fmt.Sprintf("the outputs have %d bytes packed, and %d are what can be handed over by a Secret: "+
+			"name fewer in spec.writeOutputsToSecret.keys", len(all.data), MaxData)
+	}
+	whole.Plain = nil
+	if all, err = pack(whole); err != nil || all.fits() {
+		return whole, all, err
+	}
+	whole.Result.LeftOut += len(whole.Result.Outputs)
+	whole.Result.Outputs = nil
+	if all, err = pack(whole); err == nil && !all.fits() {
+		return whole, packed{}, fmt.Errorf("the result %w, also without outputs: it has %d bytes packed", ErrTooLarge, len(all.data))
+	}
+	return whole, all, err
+}
+
+// DecodeResult reads a result, at that time. It is one that the driver may have made:
+// of an outcome that there is, in bounds, and not of the future.
+func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
+	var read result
+	if err := unpack(data, &read); err != nil {
+		return nil, fmt.Errorf("reading the result of the run: %w", err)
+	}
+	ended := read.Result
+	if !slices.Contains(run.Outcomes(), ended.Outcome) {
+		return nil, fmt.Errorf("reading the result of the run: %q is no outcome", cut(string(ended.Outcome), maxName))
+	}
+	ended.Plain = read.Plain
+	ended.Message = cut(ended.Message, maxMessage)
+	for _, text := range []*string{&ended.Project.Name, &ended.Project.Runtime, &ended.Backend, &ended.Permalink} {
+		*text = cut(*text, maxName)
+	}
+	if !strings.HasPrefix(ended.Permalink, "https://") && !strings.HasPrefix(ended.Permalink, "http://") {
+		ended.Permalink = ""
+	}
+	ended.UnknownCreates, ended.Forgotten = boundedURNs(ended.UnknownCreates), boundedURNs(ended.Forgotten)
+	ended.Inventory = boundedInventory(ended.Inventory)
+	ended.Steps, ended.StepsLeftOut = boundedSteps(ended.Steps), boundedCount(ended.StepsLeftOut)
+	if ended.EndedAt.IsZero() || ended.EndedAt.After(now) {
+		ended.EndedAt = now
+	}
+	if ended.StartedAt.IsZero() || ended.StartedAt.After(ended.EndedAt) {
+		ended.StartedAt = ended.EndedAt
+	}
+	return &ended, nil
+}
+
+// boundedURNs are sorted, and each is there once.
+func boundedURNs(urns []string) []string {
+	bounded := slices.Clone(urns)
+	for i, urn := range bounded {
+		bounded[i] = cut(urn, maxURN)
+	}
+	slices.Sort(bounded)
+	bounded = slices.Compact(bounded)
+	return bounded[:min(len(bounded), maxURNs)]
+}
+
+// cut ends a text at a bound, where that leaves whole characters.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}

@@ -1,0 +1,199 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+var at = time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+
+func aSecret(data ...string) *corev1.Secret {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "pulumi-run-1"}, Data: map[string][]byte{}}
+	for i := 0; i+1 < len(data); i += 2 {
+		secret.Data[data[i]] = []byte(data[i+1])
+	}
+	return secret
+}
+
+// claimed is a Secret of a run that a pod has begun and told something of.
+func claimed() *corev1.Secret {
+	told, _ := json.Marshal(exchange.Told{Progress: run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}, UnknownCreates: []string{"urn:a"}})
+	return aSecret(exchange.ClaimKey, "{}", exchange.ToldKey, string(told))
+}
+
+func resulted(ended run.Result) *corev1.Secret {
+	data, _ := exchange.EncodeResult(run.Update, ended)
+	return aSecret(exchange.ClaimKey, "{}", exchange.ResultKey, string(data))
+}
+
+func aJob(conditions ...batchv1.JobCondition) *batchv1.Job {
+	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "pulumi-run-1", CreationTimestamp: metav1.NewTime(at)}, Status: batchv1.JobStatus{Conditions: conditions}}
+}
+
+func failedJob(reason, message string) *batchv1.Job {
+	return aJob(batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: reason, Message: message})
+}
+
+func aPod(phase corev1.PodPhase, change ...func(*corev1.Pod)) []corev1.Pod {
+	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pulumi-run-1-x"}, Spec: corev1.PodSpec{NodeName: "node-1"}, Status: corev1.PodStatus{Phase: phase}}
+	for _, c := range change {
+		c(&pod)
+	}
+	return []corev1.Pod{pod}
+}
+
+func waiting(reason, message string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: mainContainer, Image: "nowhere/pulumi:1",
+			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}}
+	}
+}
+
+func terminated(code int32, reason, message string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: mainContainer,
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message}}}}
+	}
+}
+
+func withCondition(kind corev1.PodConditionType, status corev1.ConditionStatus, reason, message string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: kind, Status: status, Reason: reason, Message: message})
+	}
+}
+
+func evicted(p *corev1.Pod) {
+	p.Status.Reason, p.Status.Message = "Evicted", "The node was low on resource: memory."
+}
+
+func TestWhereARunStands(t *testing.T) {
+	for name, tt := range map[string]struct {
+		secret *corev1.Secret
+		job    *batchv1.Job
+		pods   []corev1.Pod
+		// outcome is empty for a run in flight.
+		outcome                run.Outcome
+		interrupted, unclaimed bool
+		message                string // or what it waits for
+	}{
+		"a Job without a pod yet":      {aSecret(), aJob(), nil, "", false, false, "waits for its pod"},
+		"a pod that is being started":  {aSecret(), aJob(), aPod(corev1.PodPending), "", false, false, "is being started"},
+		"a pod without a node":         {aSecret(), aJob(), aPod(corev1.PodPending, withCondition(corev1.PodScheduled, corev1.ConditionFalse, "Unschedulable", "0/3 nodes are available")), "", false, false, "waits for a node: 0/3 nodes are available (Unschedulable)"},
+		"a pod at work":                {claimed(), aJob(), aPod(corev1.PodRunning), "", false, false, ""},
+		"a first pull that failed":     {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ErrImagePull", "no such host")), "", false, false, "is being started"},
+		"an image that is not there":   {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ImagePullBackOff", "no such host")), run.PodFailed, false, true, "image nowhere/pulumi:1: no such host (ImagePullBackOff)"},
+		"a name that is none":          {aSecret(), aJob(), aPod(corev1.PodPending, waiting("InvalidImageName", "")), run.PodFailed, false, true, "InvalidImageName"},
+		"a Secret that is not there":   {aSecret(), aJob(), aPod(corev1.PodPending, waiting("CreateContainerConfigError", `secret "npm" not found`)), run.PodFailed, false, true, `secret "npm" not found`},
+		"a side car that cannot start": {claimed(), aJob(), aPod(corev1.PodRunning, waiting("ImagePullBackOff", "x")), "", false, false, ""},
+
+		"a result":                     {resulted(run.Result{Outcome: run.Succeeded}), aJob(), aPod(corev1.PodRunning), run.Succeeded, false, false, ""},
+		"a result without Job and pod": {resulted(run.Result{Outcome: run.Failed, Message: "no"}), nil, nil, run.Failed, false, false, "no"},
+		"a result of a pod that was evicted": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, evicted),
+			run.PodFailed, false, false, "evicted from node node-1: The node was low on resource: memory."},
+		"a result of a pod that was deleted": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("BackoffLimitExceeded", ""), nil, run.Cancelled, false, false, "x"},
+		"a result that cannot be read":       {aSecret(exchange.ClaimKey, "{}", exchange.ResultKey, "x"), aJob(), nil, run.PodFailed, true, false, "reading the result"},
+
+		"killed with its pod":          {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "Error", "")), run.PodFailed, true, false, "was killed: exit code 137"},
+		"out of memory":                {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", "")), run.PodFailed, true, false, "raise spec.workspaceTemplate.spec.resources.limits.memory"},
+		"evicted":                      {claimed(), aJob(), aPod(corev1.PodFailed, evicted), run.PodFailed, true, false, "was evicted from node node-1"},
+		"preempted":                    {claimed(), aJob(), aPod(corev1.PodFailed, withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler", "x")), run.PodFailed, true, false, "higher priority"},
+		"drained":                      {claimed(), aJob(), aPod(corev1.PodFailed, withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "EvictionByEvictionAPI", "x")), run.PodFailed, true, false, "drained"},
+		"lost with its node":           {claimed(), aJob(), aPod(corev1.PodFailed, withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByPodGC", "x")), run.PodFailed, true, false, "lost with its node"},
+		"the pod deleted":              {claimed(), failedJob("BackoffLimitExceeded", ""), nil, run.PodFailed, true, false, "the pod of Job pulumi-run-1 is gone"},
+		"the Job deleted":              {claimed(), nil, nil, run.PodFailed, true, false, "Job pulumi-run-1 of the run is gone"},
+		"the Job deleted in mid-run":   {claimed(), nil, aPod(corev1.PodRunning), "", false, false, ""},
+		"the deadline":                 {claimed(), failedJob("DeadlineExceeded", "was active longer"), nil, run.PodFailed, true, false, "deadline"},
+		"a pod that waits to be ended": {claimed(), aJob(), aPod(corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} }), "", false, false, ""},
+		"a node that does not answer": {claimed(), aJob(), aPod(corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} },
+			withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByTaintManager", "x")), "", false, false, "node node-1 does not tell"},
+		"the Secret deleted":             {nil, aJob(), aPod(corev1.PodRunning), "", false, false, "was deleted"},
+		"the Secret deleted, and over":   {nil, failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "exit code 12"},
+		"all deleted":                    {nil, nil, nil, run.PodFailed, true, false, "the Job and the Secret of the run are gone"},
+		"no Job was made":                {aSecret(), nil, nil, run.PodFailed, false, true, "Pulumi was not begun"},
+		"unclaimed, and evicted":         {aSecret(), aJob(), aPod(corev1.PodFailed, evicted), run.PodFailed, false, true, "Pulumi was not begun"},
+		"unclaimed, and at its deadline": {aSecret(), failedJob("DeadlineExceeded", "x"), nil, run.PodFailed, false, true, "Pulumi was not begun"},
+		"a copy that failed": {aSecret(), aJob(), aPod(corev1.PodFailed, func(p *corev1.Pod) {
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: copyContainer, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: "no space"}}}}
+		}), run.PodFailed, false, true, "container bootstrap of pod pulumi-run-1-x has ended with exit code 1: no space (Error)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := seen{secret: tt.secret, job: tt.job, pods: tt.pods, now: at.Add(time.Minute)}
+			cached := judge(s)
+			s.fresh = true
+			v := judge(s)
+			if tt.outcome == "" {
+				g.Expect(v.ended).To(BeNil())
+				g.Expect(v.freshen || cached.freshen).To(BeFalse())
+				if tt.message == "" {
+					g.Expect(v.told.Progress.Waiting).To(BeEmpty())
+				}
+				g.Expect(v.told.Progress.Waiting).To(ContainSubstring(tt.message))
+				return
+			}
+			g.Expect(v.ended).NotTo(BeNil())
+			g.Expect(v.ended.Outcome).To(Equal(tt.outcome), v.ended.Message)
+			g.Expect(v.ended.Message).To(ContainSubstring(tt.message))
+			g.Expect(v.ended.Interrupted).To(Equal(tt.interrupted))
+			g.Expect(v.unclaimed).To(Equal(tt.unclaimed))
+			if cached.ended == nil {
+				g.Expect(cached.freshen).To(BeTrue(), "a cache does not prove that there is no result")
+			}
+			if v.ended.Interrupted && tt.secret != nil && len(tt.secret.Data[exchange.ToldKey]) > 0 {
+				g.Expect(v.ended.UnknownCreates).To(Equal([]string{"urn:a"}), "what the pod has told is not lost with it")
+				g.Expect(v.ended.Changes.Created).To(Equal(2))
+			}
+		})
+	}
+}
+
+func TestWhatBecomesOfARunThatIsCancelled(t *testing.T) {
+	for name, tt := range map[string]struct {
+		secret  *corev1.Secret
+		job     *batchv1.Job
+		pods    []corev1.Pod
+		outcome run.Outcome // empty for a run that is still to be told
+	}{
+		"no pod yet":                    {aSecret(), aJob(), nil, run.Cancelled},
+		"no Job yet":                    {aSecret(), nil, nil, run.Cancelled},
+		"a pod that is being started":   {aSecret(), aJob(), aPod(corev1.PodPending), run.Cancelled},
+		"an image that is not there":    {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ImagePullBackOff", "x")), run.Cancelled},
+		"a pod at work":                 {claimed(), aJob(), aPod(corev1.PodRunning), ""},
+		"a pod at work, without Secret": {nil, aJob(), aPod(corev1.PodRunning), ""},
+		"ended meanwhile":               {resulted(run.Result{Outcome: run.Succeeded}), aJob(), nil, run.Succeeded},
+		"killed meanwhile":              {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "Error", "")), run.PodFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := seen{secret: tt.secret, job: tt.job, pods: tt.pods, now: at.Add(time.Minute), cancelled: true}
+			cached := judge(s)
+			s.fresh = true
+			v := judge(s)
+			if tt.outcome == "" {
+				g.Expect(cached.ended).To(BeNil())
+				g.Expect(v.ended).To(BeNil())
+				return
+			}
+			g.Expect(v.ended.Outcome).To(Equal(tt.outcome))
+			g.Expect(v.unclaimed).To(Equal(tt.outcome == run.Cancelled))
+			if tt.outcome == run.Cancelled {
+				g.Expect(cached.ended).To(BeNil())
+				g.Expect(cached.freshen).To(BeTrue(), "a pod may have begun it meanwhile")
+				g.Expect(v.ended.Message).To(ContainSubstring("Pulumi was not begun"))
+				g.Expect(v.ended.Interrupted).To(BeFalse())
+			}
+		})
+	}
+}

@@ -1,0 +1,205 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+// These rights are in the Role of config/runner-jobs, and not in that of all controllers. A right on roles takes nothing
+// that the controller may not do itself, so that it needs neither escalate nor bind.
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=create
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=create
+
+// fieldOwner is who writes, as the API server records it.
+const fieldOwner = client.FieldOwner("pulumi-controller")
+
+// make makes the objects of a run, the Job last. An error is to be tried again: what
+// exists already is adopted.
+func (r *Runner) make(ctx context.Context, todo run.Run) error {
+	built, err := build(r.options.Settings, todo)
+	if err != nil {
+		r.settle(todo.ID, notBegun(err.Error()))
+		return nil
+	}
+	if err := r.create(ctx, built.secret); err != nil {
+		return r.refused(todo, nil, err)
+	}
+	built.withSecret(built.secret)
+	all := []client.Object{built.role, built.binding}
+	if built.account != nil {
+		all = append([]client.Object{built.account}, all...)
+	}
+	for _, object := range all {
+		if err := r.create(ctx, object); err != nil {
+			return r.refused(todo, built.secret, err)
+		}
+	}
+	if err := r.tryPod(ctx, built.job); err != nil {
+		return r.refused(todo, built.secret, err)
+	}
+	if err := r.create(ctx, built.job); err != nil {
+		return r.refused(todo, built.secret, err)
+	}
+	r.made(todo.ID)
+	return nil
+}
+
+// made notes that all objects of the run are there.
+func (r *Runner) made(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[id]; ok {
+		known.todo = nil
+		known.progress.Waiting = ""
+		r.queue.Add(known.key)
+	}
+}
+
+// create creates an object, or reads the one that an earlier try has created.
+func (r *Runner) create(ctx context.Context, object client.Object) error {
+	err := r.options.Client.Create(ctx, object, fieldOwner)
+	if !apierrors.IsAlreadyExists(err) {
+		return explained(object, err)
+	}
+	if _, ok := object.(*corev1.Secret); !ok {
+		return nil
+	}
+	run := object.GetLabels()[RunLabel]
+	if err := r.options.Reader.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+		return explained(object, err)
+	}
+	if object.GetLabels()[RunLabel] != run {
+		return apierrors.NewForbidden(corev1.Resource("secrets"), object.GetName(), errors.New("somebody else has made one of that name: delete it"))
+	}
+	return nil
+}
+
+// explained says what was done to which object.
+func explained(object client.Object, err error) error {
+	if err == nil {
+		return nil
+	}
+	kind := "object"
+	switch object.(type) {
+	case *corev1.Secret:
+		kind = "Secret"
+	case *corev1.ServiceAccount:
+		kind = "ServiceAccount"
+	case *rbacv1.Role:
+		kind = "Role"
+	case *rbacv1.RoleBinding:
+		kind = "RoleBinding"
+	case *batchv1.Job:
+		kind = "Job"
+	case *corev1.Pod:
+		kind = "a pod of Job"
+	}
+	return fmt.Errorf("failed to create %s %s/%s: %w", kind, object.GetNamespace(), object.GetName(), err)
+}
+
+// tryPod asks the API server whether it would take the pod. The Job controller is told
+// that when it makes one, and tells it in events alone: a quota that is used up, a
+// service account that is missing, a pod security that forbids it.
+func (r *Runner) tryPod(ctx context.Context, job *batchv1.Job) error {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name, Labels: job.Spec.Template.Labels, Annotations: job.Spec.Template.Annotations},
+		Spec:       *job.Spec.Template.Spec.DeepCopy(),
+	}
+	err := r.options.Client.Create(ctx, pod, client.DryRunAll, fieldOwner)
+	if err == nil || apierrors.IsAlreadyExists(err) || apierrors.IsBadRequest(err) {
+		return nil // a webhook that cannot tell is asked when the pod is made
+	}
+	return explained(pod, err)
+}
+
+// refused ends a run whose objects the API server does not take. Any other error is
+// returned, for another try: nobody knows what was made.
+func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
+	if !isFinal(err) {
+		return err
+	}
+	ended := notBegun(err.Error())
+	if secret != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+		defer cancel()
+		// A Job that was made by a try whose answer was lost finds the result, and ends.
+		if err := errors.Join(r.giveUp(ctx, secret, ended), r.removeJob(ctx, key{todo.Namespace, todo.ID})); err != nil {
+			return err
+		}
+	}
+	r.settle(todo.ID, ended)
+	return nil
+}
+
+// isFinal tells of an answer that the same request would have again.
+func isFinal(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsNotFound(err) || apierrors.IsRequestEntityTooLargeError(err) ||
+		apierrors.IsBadRequest(err) || apierrors.IsUnauthorized(err) || apierrors.IsMethodNotSupported(err)
+}
+
+// notBegun is the result of a run that no pod was made for.
+func notBegun(message string) *run.Result {
+	now := time.Now()
+	return &run.Result{Outcome: run.PodFailed, Message: oneLine(message), StartedAt: now, EndedAt: now}
+}
+
+// giveUp writes the result of a run that no pod has claimed. An error is that one has,
+// or may have: the Secret is as it was when it was read, or nothing is written.
+func (r *Runner) giveUp(ctx context.Context, secret *corev1.Secret, ended *run.Result) error {
+	data, err := exchange.EncodeResult("", *ended)
+	if err != nil {
+		return err
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": secret.UID, "resourceVersion": secret.ResourceVersion},
+		"data":     map[string]any{exchange.ResultKey: data, exchange.RunKey: nil},
+	})
+	if err != nil {
+		return fmt.Errorf("writing the end of the run: %w", err)
+	}
+	target := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: secret.Namespace, Name: secret.Name}}
+	if err := r.options.Client.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch), fieldOwner); err != nil {
+		return fmt.Errorf("writing the end of the run to Secret %s/%s: %w", secret.Namespace, secret.Name, err)
+	}
+	return nil
+}
+
+// remove removes what is kept of a run. What the Secret owns goes with it. A Job that
+// has ended stays for as long as its TTL says.
+func (r *Runner) remove(ctx context.Context, k key) error {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: Name(k.id)}}
+	if err := client.IgnoreNotFound(r.options.Client.Delete(ctx, secret)); err != nil {
+		return fmt.Errorf("deleting Secret %s/%s: %w", secret.Namespace, secret.Name, err)
+	}
+	return nil
+}
+
+// removeJob removes a Job that is of no use any more, and its pods.
+func (r *Runner) removeJob(ctx context.Context, k key) error {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: Name(k.id)}}
+	err := r.options.Client.Delete(ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	return nil
+}

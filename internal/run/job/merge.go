@@ -1,0 +1,178 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	psaapi "k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+)
+
+// podField is where a Stack has the patch.
+const podField = templateField + ".spec.podTemplate"
+
+// mergePod merges the patch of a Stack into the template. An error is a
+// TemplateError: what the runner depends on, and what the administrator does not
+// allow, is refused by its name.
+func mergePod(base corev1.PodTemplateSpec, patch json.RawMessage, level psaapi.Level) (corev1.PodTemplateSpec, error) {
+	merged := base
+	if members, err := membersOf(podField, patch); err != nil {
+		return merged, err
+	} else if members != nil {
+		original, err := json.Marshal(base)
+		if err != nil {
+			return merged, fmt.Errorf("writing the template of the pod: %w", err)
+		}
+		text, err := strategicpatch.StrategicMergePatch(original, patch, corev1.PodTemplateSpec{})
+		if err != nil {
+			return merged, &TemplateError{podField, fmt.Sprintf("cannot be merged: %v", err)}
+		}
+		merged = corev1.PodTemplateSpec{}
+		if err := strictly(text, &merged); err != nil {
+			return merged, &TemplateError{podField, fmt.Sprintf("cannot be read: %v", err)}
+		}
+	}
+	if changed := changedParts(base, merged); len(changed) > 0 {
+		return merged, &TemplateError{podField, fmt.Sprintf("changes %s, which the controller depends on: remove that", strings.Join(changed, ", "))}
+	}
+	main := containerOf(merged.Spec.Containers, mainContainer)
+	if err := checkEnvFrom(podField+".spec.containers["+mainContainer+"].envFrom", main.EnvFrom); err != nil {
+		return merged, err
+	}
+	return merged, checkSecurity(merged, level)
+}
+
+// changedParts names what may not be changed and was.
+func changedParts(base, merged corev1.PodTemplateSpec) []string {
+	b, m := base.Spec, merged.Spec
+	var changed []string
+	note := func(part string, same bool) {
+		if !same {
+			changed = append(changed, part)
+		}
+	}
+	note("spec.restartPolicy", b.RestartPolicy == m.RestartPolicy)
+	note("spec.serviceAccountName (set spec.serviceAccountName of the Stack)", b.ServiceAccountName == m.ServiceAccountName && m.DeprecatedServiceAccount == "")
+	note("spec.automountServiceAccountToken", equality.Semantic.DeepEqual(b.AutomountServiceAccountToken, m.AutomountServiceAccountToken))
+	note("spec.hostname", b.Hostname == m.Hostname && m.Subdomain == "" && m.SetHostnameAsFQDN == nil && m.HostnameOverride == nil)
+	note("spec.hostNetwork", !m.HostNetwork)
+	note("spec.terminationGracePeriodSeconds", equality.Semantic.DeepEqual(b.TerminationGracePeriodSeconds, m.TerminationGracePeriodSeconds))
+	note("spec.activeDeadlineSeconds", m.ActiveDeadlineSeconds == nil)
+	note("spec.ephemeralContainers", len(m.EphemeralContainers) == 0)
+	for _, volume := range b.Volumes {
+		i := slices.IndexFunc(m.Volumes, func(v corev1.Volume) bool { return v.Name == volume.Name })
+		note("spec.volumes["+volume.Name+"]", i >= 0 && (volume.Name != programVolume || equality.Semantic.DeepEqual(volume, m.Volumes[i])))
+	}
+	note("spec.initContainers["+copyContainer+"]",
+		equality.Semantic.DeepEqual(containerOf(b.InitContainers, copyContainer), containerOf(m.InitContainers, copyContainer)))
+	was, is := containerOf(b.Containers, mainContainer), containerOf(m.Containers, mainContainer)
+	of := "spec.containers[" + mainContainer + "]."
+	note(of+"command", slices.Equal(was.Command, is.Command))
+	note(of+"args", slices.Equal(was.Args, is.Args))
+	note(of+"env", keepsEnv(was.Env, is.Env))
+	note(of+"volumeMounts", keepsMounts(was.VolumeMounts, is.VolumeMounts))
+	note(of+"lifecycle", is.Lifecycle == nil)
+	for _, all := range [][2]map[string]string{{base.Labels, merged.Labels}, {base.Annotations, merged.Annotations}} {
+		note("metadata", keepsReserved(all[0], all[1]))
+	}
+	slices.Sort(changed)
+	return slices.Compact(changed)
+}
+
+// containerOf returns an empty container where there is none.
+func containerOf(containers []corev1.Container, name string) corev1.Container {
+	for _, container := range containers {
+		if container.Name == name {
+			return container
+		}
+	}
+	return corev1.Container{}
+}
+
+// keepsEnv tells whether the variables of the pod itself are as they were.
+func keepsEnv(was, is []corev1.EnvVar) bool {
+	for _, variable := range was {
+		if variable.ValueFrom == nil || variable.ValueFrom.FieldRef == nil || !slices.Contains([]string{"POD_NAME", "POD_UID"}, variable.Name) {
+			continue
+		}
+		last := corev1.EnvVar{}
+		for _, other := range is {
+			if other.Name == variable.Name {
+				last = other // the last one counts
+			}
+		}
+		if !equality.Semantic.DeepEqual(last, variable) {
+			return false
+		}
+	}
+	return true
+}
+
+// keepsMounts tells whether the mounts of the runner are as they were, and none is
+// within them or within the token of the account.
+func keepsMounts(was, is []corev1.VolumeMount) bool {
+	for _, mount := range was {
+		if !slices.ContainsFunc(is, func(m corev1.VolumeMount) bool { return equality.Semantic.DeepEqual(m, mount) }) {
+			return false
+		}
+	}
+	for _, mount := range is {
+		own := slices.ContainsFunc(was, func(m corev1.VolumeMount) bool { return m.MountPath == mount.MountPath })
+		for _, dir := range []string{programDir, accountDir} {
+			if !own && (within(mount.MountPath, dir) || within(dir, mount.MountPath)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// within tells whether the one path is the other, or below it.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// keepsReserved tells whether the labels that the controller has are as they were, and
+// no others of that kind are there.
+func keepsReserved(was, is map[string]string) bool {
+	for key, value := range is {
+		if isReserved(key) && was[key] != value {
+			return false
+		}
+	}
+	for key, value := range was {
+		if is[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// checkSecurity holds the pod against a level of the Pod Security Standards. Who may
+// write a Stack need not be one who may make a pod: where the namespace enforces
+// nothing, this does.
+func checkSecurity(pod corev1.PodTemplateSpec, level psaapi.Level) error {
+	level = cmp.Or(level, psaapi.LevelRestricted)
+	if level == psaapi.LevelPrivileged {
+		return nil
+	}
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		return fmt.Errorf("reading the Pod Security Standards: %w", err)
+	}
+	results := evaluator.EvaluatePod(psaapi.LevelVersion{Level: level, Version: psaapi.LatestVersion()}, &pod.ObjectMeta, &pod.Spec)
+	if result := policy.AggregateCheckResults(results); !result.Allowed {
+		return &TemplateError{podField, fmt.Sprintf("is not allowed by the Pod Security Standard %q, which the administrator has set with --runner-pod-security: %s: %s",
+			level, result.ForbiddenReason(), result.ForbiddenDetail())}
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+// objects are all that is made for one run.
+type objects struct {
+	secret *corev1.Secret
+	// account is nil where the Stack has one.
+	account *corev1.ServiceAccount
+	role    *rbacv1.Role
+	binding *rbacv1.RoleBinding
+	job     *batchv1.Job
+}
+
+// check tells why no pod can do the run: what is wrong with spec.workspaceTemplate, as a
+// TemplateError, or with the backend.
+func check(s Settings, r run.Run) error {
+	_, _, err := podOf(s, r)
+	return err
+}
+
+// podOf is the template of the pod, without the digest of the run, and the name of
+// its account.
+func podOf(s Settings, r run.Run) (corev1.PodTemplateSpec, string, error) {
+	w, err := parseTemplate(r.Workspace)
+	if err != nil {
+		return corev1.PodTemplateSpec{}, "", err
+	}
+	account := r.Account.Name
+	if account == "" {
+		// One of its own, which may nothing but write the result: that of the namespace may
+		// have been given more.
+		account = Name(r.ID)
+	} else if w.ServiceAccountName != "" && w.ServiceAccountName != account {
+		return corev1.PodTemplateSpec{}, "", &TemplateError{templateField + ".spec.serviceAccountName",
+			"is another than spec.serviceAccountName: remove one of the two"}
+	}
+	pod, err := mergePod(basePod(s, r, w, account, ""), w.PodTemplate, s.PodSecurity)
+	if err == nil {
+		err = checkBackend(r.Backend, pod)
+	}
+	return pod, account, err
+}
+
+// build makes the objects of a run. An error is of the Stack: a TemplateError, or
+// exchange.ErrTooLarge.
+func build(s Settings, r run.Run) (*objects, error) {
+	pod, account, err := podOf(s, r)
+	if err != nil {
+		return nil, err
+	}
+	main := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == mainContainer })
+	handed := r
+	handed.Workspace = nil // the pod is what it says already
+	data, digest, err := exchange.EncodeInput(exchange.Input{Run: handed, SecretEnv: secretEnv(pod.Spec.Containers[main])})
+	if err != nil {
+		return nil, err
+	}
+	pod.Spec.Containers[main].Args = s.arguments(r, digest)
+
+	meta := metav1.ObjectMeta{Namespace: r.Namespace, Name: Name(r.ID), Labels: labelsOf(r, s.Part), Annotations: annotationsOf(r)}
+	owned := *meta.DeepCopy()
+	owned.OwnerReferences = ownerOf(r)
+	built := &objects{
+		secret: &corev1.Secret{ObjectMeta: owned, Type: corev1.SecretTypeOpaque, Data: map[string][]byte{exchange.RunKey: data}},
+		role: &rbacv1.Role{ObjectMeta: *meta.DeepCopy(), Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{Name(r.ID)}, Verbs: []string{"get", "patch"},
+		}}},
+		binding: &rbacv1.RoleBinding{
+			ObjectMeta: *meta.DeepCopy(),
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: Name(r.ID)},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: r.Namespace, Name: account}},
+		},
+		job: &batchv1.Job{ObjectMeta: *owned.DeepCopy(), Spec: jobSpec(s, r, pod)},
+	}
+	if r.Account.Name == "" {
+		built.account = &corev1.ServiceAccount{ObjectMeta: *meta.DeepCopy(), AutomountServiceAccountToken: ptr.To(false)}
+	}
+	return built, nil
+}
+
+// jobSpec has one pod begin the run, and none begin it again: that is decided when it
+// is known what the one has left.
+func jobSpec(s Settings, r run.Run, pod corev1.PodTemplateSpec) batchv1.JobSpec {
+	return batchv1.JobSpec{
+		Parallelism:             ptr.To(int32(1)),
+		Completions:             ptr.To(int32(1)),
+		BackoffLimit:            ptr.To(int32(0)),
+		ActiveDeadlineSeconds:   seconds(s.deadline(r)),
+		TTLSecondsAfterFinished: ptr.To(int32(kept.Seconds())),
+		// A pod that is being deleted may still be at work.
+		PodReplacementPolicy: ptr.To(batchv1.Failed),
+		PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
+			// Told apart in the status of the Job: evicted, preempted, drained or lost with its node.
+			{Action: batchv1.PodFailurePolicyActionFailJob, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
+				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
+			}},
+			// And from a run that has ended by itself, with a result.
+			{Action: batchv1.PodFailurePolicyActionFailJob, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+				ContainerName: ptr.To(mainContainer), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{ExitFailed, ExitNotBegun, ExitNotTold},
+			}},
+		}},
+		Template: pod,
+	}
+}
+
+// The exit codes of the runner.
+const (
+	// ExitFailed: the run has not succeeded, and the result is in the Secret.
+	ExitFailed = 10
+	// ExitNotBegun: the run was not begun, as it is not this pod's.
+	ExitNotBegun = 11
+	// ExitNotTold: the run has ended, and the result could not be written.
+	ExitNotTold = 12
+)
+
+// secretEnv names the variables of a container that are read from Secrets.
+func secretEnv(container corev1.Container) []string {
+	var names []string
+	for _, variable := range container.Env {
+		if variable.ValueFrom != nil && variable.ValueFrom.SecretKeyRef != nil {
+			names = append(names, variable.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// ownerOf has the objects go with the Stack.
+func ownerOf(r run.Run) []metav1.OwnerReference {
+	if r.UID == "" {
+		return nil
+	}
+	return []metav1.OwnerReference{{
+		APIVersion: v1.GroupVersion.String(), Kind: v1.StackKind, Name: r.Name, UID: types.UID(r.UID), Controller: ptr.To(true),
+	}}
+}
+
+// withSecret has the objects that are of use for the Secret alone go with it.
+func (o *objects) withSecret(secret *corev1.Secret) {
+	owner := []metav1.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: secret.Name, UID: secret.UID}}
+	o.role.OwnerReferences, o.binding.OwnerReferences = owner, owner
+	if o.account != nil {
+		o.account.OwnerReferences = owner
+	}
+}

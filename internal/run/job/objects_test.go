@@ -1,0 +1,255 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"errors"
+	"flag"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	psaapi "k8s.io/pod-security-admission/api"
+	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func settings() Settings {
+	return Settings{Image: "ghcr.io/flux-pulumi/pulumi-controller:v1", Grace: pulumi.DefaultGrace(), Retries: 9}
+}
+
+func aRun() run.Run {
+	return run.Run{
+		ID: "5b1f6c0e-0d0f-4a53-9c1b-3b1f6f0e7a11", Namespace: "team-a", Name: "app", UID: "uid-of-stack", Operation: run.Update,
+		Revision: "main@sha1:abc", Stack: "dev", Backend: "s3://state", Timeout: 30 * time.Minute,
+		Program: run.Program{YAML: []byte("resources: {}\n")}, Secrets: map[string]string{"app:password": "hush"},
+	}
+}
+
+func withTemplate(template string) run.Run {
+	r := aRun()
+	raw, err := yaml.YAMLToJSON([]byte(template))
+	if err != nil {
+		panic(err)
+	}
+	r.Workspace = raw
+	return r
+}
+
+// TestTheObjectsOfARun holds them against golden files; -update writes these.
+func TestTheObjectsOfARun(t *testing.T) {
+	named := withTemplate(`
+spec:
+  image: pulumi/pulumi-nodejs:3
+  imagePullPolicy: Always
+  env:
+    - {name: NODE_OPTIONS, value: --max-old-space-size=512}
+    - {name: NPM_TOKEN, valueFrom: {secretKeyRef: {name: npm, key: token}}}
+  resources: {limits: {memory: 1Gi}}
+  podTemplate:
+    metadata: {labels: {team: a}, annotations: {note: mine}}
+    spec:
+      imagePullSecrets: [{name: registry}]
+      nodeSelector: {disk: fast}
+      containers:
+        - name: pulumi
+          volumeMounts: [{name: plugins, mountPath: /pulumi-plugins, readOnly: true}]
+      volumes: [{name: plugins, persistentVolumeClaim: {claimName: plugins, readOnly: true}}]
+`)
+	named.Account = run.ServiceAccount{Namespace: "team-a", Name: "deployer"}
+	for name, r := range map[string]run.Run{"plain": aRun(), "template": named} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := settings()
+			s.Part = "shard"
+			built, err := build(s, r)
+			g.Expect(err).NotTo(HaveOccurred())
+			again, err := build(s, r)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(again).To(Equal(built), "what is made twice is the same")
+
+			built.secret.UID = "uid-of-secret"
+			built.withSecret(built.secret)
+			input, digest := built.secret.Data[exchange.RunKey], ""
+			for _, arg := range containerOf(built.job.Spec.Template.Spec.Containers, mainContainer).Args {
+				if value, ok := strings.CutPrefix(arg, "--run-digest="); ok {
+					digest = value
+				}
+			}
+			read, err := exchange.DecodeInput(input, digest)
+			g.Expect(err).NotTo(HaveOccurred(), "the pod is told the digest of its run")
+			g.Expect(read.Run.Secrets).To(Equal(r.Secrets))
+			built.secret.Data[exchange.RunKey] = []byte("(the run)")
+			var out []string
+			for _, object := range []any{built.secret, built.account, built.role, built.binding, built.job} {
+				text, err := yaml.Marshal(object)
+				g.Expect(err).NotTo(HaveOccurred())
+				if string(text) != "null\n" {
+					out = append(out, strings.ReplaceAll(string(text), digest, "(the digest)"))
+				}
+			}
+			text := strings.Join(out, "---\n")
+			g.Expect(text).NotTo(ContainSubstring("hush"))
+			path := filepath.Join("testdata", name+".yaml")
+			if *update {
+				g.Expect(os.WriteFile(path, []byte(text), 0o644)).To(Succeed())
+			}
+			golden, err := os.ReadFile(path)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(text).To(Equal(string(golden)))
+		})
+	}
+}
+
+func TestVariablesFromSecretsAreToBeMasked(t *testing.T) {
+	g := NewWithT(t)
+	built, err := build(settings(), withTemplate(`{spec: {env: [{name: A, value: b}, {name: TOKEN, valueFrom: {secretKeyRef: {name: s, key: k}}}],
+  podTemplate: {spec: {containers: [{name: pulumi, env: [{name: ANOTHER, valueFrom: {secretKeyRef: {name: s, key: k}}}]}]}}}}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	main := containerOf(built.job.Spec.Template.Spec.Containers, mainContainer)
+	g.Expect(secretEnv(main)).To(Equal([]string{"ANOTHER", "TOKEN"}))
+}
+
+func TestTheDeadlineLeavesTimeForAll(t *testing.T) {
+	g := NewWithT(t)
+	s, r := settings(), aRun()
+	built, err := build(s, r)
+	g.Expect(err).NotTo(HaveOccurred())
+	grace := time.Duration(*built.job.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second
+	deadline := time.Duration(*built.job.Spec.ActiveDeadlineSeconds) * time.Second
+	g.Expect(grace).To(BeNumerically(">=", s.Grace.Total()+writeAllowance), "the run is stopped gently, and its result written")
+	g.Expect(deadline).To(BeNumerically(">=", r.Timeout+grace+startAllowance))
+	r.Timeout = 0
+	built, err = build(s, r)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(time.Duration(*built.job.Spec.ActiveDeadlineSeconds) * time.Second).To(BeNumerically(">=", time.Hour))
+}
+
+func TestATemplateIsRefusedByName(t *testing.T) {
+	for name, tt := range map[string]struct{ template, want string }{
+		"no object":                    {`[]`, "spec.workspaceTemplate is not an object"},
+		"unknown key":                  {`{spce: {}}`, "spec.workspaceTemplate.spce is not known"},
+		"unknown field":                {`{spec: {imagee: x}}`, "spec.workspaceTemplate.spec.imagee is not known"},
+		"a source":                     {`{spec: {git: {}}}`, "spec.workspaceTemplate.spec.git is a source"},
+		"stacks":                       {`{spec: {stacks: []}}`, "spec.workspaceTemplate.spec.stacks is the stack itself"},
+		"a security profile":           {`{spec: {securityProfile: baseline}}`, "--runner-pod-security"},
+		"a pull policy":                {`{spec: {imagePullPolicy: Sometimes}}`, "imagePullPolicy"},
+		"a quantity":                   {`{spec: {resources: {limits: {memory: lots}}}}`, "spec.workspaceTemplate.spec cannot be read"},
+		"all of a Secret":              {`{spec: {envFrom: [{secretRef: {name: s}}]}}`, "use spec.envSecrets"},
+		"all of a Secret in the patch": {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, envFrom: [{secretRef: {name: s}}]}]}}}}`, "use spec.envSecrets"},
+		"an unknown field of the pod":  {`{spec: {podTemplate: {spec: {nodeSelectr: {}}}}}`, "nodeSelectr"},
+		"restarts":                     {`{spec: {podTemplate: {spec: {restartPolicy: OnFailure}}}}`, "spec.restartPolicy"},
+		"another account":              {`{spec: {podTemplate: {spec: {serviceAccountName: admin}}}}`, "spec.serviceAccountName"},
+		"the account by its old name":  {`{spec: {podTemplate: {spec: {serviceAccount: admin}}}}`, "spec.serviceAccountName"},
+		"no token":                     {`{spec: {podTemplate: {spec: {automountServiceAccountToken: false}}}}`, "spec.automountServiceAccountToken"},
+		"a host name":                  {`{spec: {podTemplate: {spec: {hostname: x}}}}`, "spec.hostname"},
+		"a shorter grace":              {`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 1}}}}`, "spec.terminationGracePeriodSeconds"},
+		"another command":              {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, command: [sh]}]}}}}`, "spec.containers[pulumi].command"},
+		"other arguments":              {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, args: [sh]}]}}}}`, "spec.containers[pulumi].args"},
+		"no container":                 {`{spec: {podTemplate: {spec: {containers: [{$patch: delete, name: pulumi}]}}}}`, "spec.containers[pulumi].command"},
+		"all containers replaced":      {`{spec: {podTemplate: {spec: {containers: [{$patch: replace}, {name: x}]}}}}`, "spec.containers[pulumi].command"},
+		"a hook":                       {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, lifecycle: {preStop: {exec: {command: [x]}}}}]}}}}`, "lifecycle"},
+		"the copy":                     {`{spec: {podTemplate: {spec: {initContainers: [{name: bootstrap, image: evil}]}}}}`, "spec.initContainers[bootstrap]"},
+		"no work directory":            {`{spec: {podTemplate: {spec: {volumes: [{$patch: delete, name: pulumi-work}]}}}}`, "spec.volumes[pulumi-work]"},
+		"another program":              {`{spec: {podTemplate: {spec: {volumes: [{name: pulumi-controller, persistentVolumeClaim: {claimName: x}}]}}}}`, "spec.volumes[pulumi-controller]"},
+		"a mount over the program":     {`{spec: {podTemplate: {spec: {volumes: [{name: x, emptyDir: {}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /pulumi-controller/x}]}]}}}}`, "volumeMounts"},
+		"a mount over the token":       {`{spec: {podTemplate: {spec: {volumes: [{name: x, emptyDir: {}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /var/run}]}]}}}}`, "volumeMounts"},
+		"the name of the pod":          {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [{name: POD_UID, value: x}]}]}}}}`, "spec.containers[pulumi].env"},
+		"a label of the controller":    {`{spec: {podTemplate: {metadata: {labels: {pulumi.com/run: x}}}}}`, "metadata"},
+		"the host's network":           {`{spec: {podTemplate: {spec: {hostNetwork: true}}}}`, "spec.hostNetwork"},
+		"the host's files":             {`{spec: {podTemplate: {spec: {volumes: [{name: root, hostPath: {path: /}}]}}}}`, `Pod Security Standard "restricted"`},
+		"privileges":                   {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, securityContext: {privileged: true}}]}}}}`, "privileged"},
+		"a container with privileges":  {`{spec: {podTemplate: {spec: {containers: [{name: side, image: x, securityContext: {runAsUser: 0}}]}}}}`, "--runner-pod-security"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			err := check(settings(), withTemplate(tt.template))
+			var fault *TemplateError
+			g.Expect(errors.As(err, &fault)).To(BeTrue(), "%v", err)
+			g.Expect(err).To(MatchError(ContainSubstring(tt.want)))
+			g.Expect(fault.Field).To(HavePrefix("spec.workspaceTemplate"))
+		})
+	}
+}
+
+func TestATemplateIsHonoured(t *testing.T) {
+	for name, template := range map[string]string{
+		"none":           `{}`,
+		"no spec":        `{spec: null}`,
+		"metadata":       `{metadata: {labels: {a: b}}}`,
+		"a side car":     `{spec: {podTemplate: {spec: {containers: [{name: side, image: x, securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}}}}`,
+		"another user":   `{spec: {podTemplate: {spec: {securityContext: {runAsUser: 1000, fsGroup: 1000}}}}}`,
+		"a writable /":   `{spec: {podTemplate: {spec: {containers: [{name: pulumi, securityContext: {readOnlyRootFilesystem: false}}]}}}}`,
+		"a larger disk":  `{spec: {podTemplate: {spec: {volumes: [{name: pulumi-work, emptyDir: {sizeLimit: 2Gi}}]}}}}`,
+		"a profile":      `{spec: {securityProfile: restricted}}`,
+		"scheduling":     `{spec: {podTemplate: {spec: {tolerations: [{operator: Exists}], priorityClassName: low, runtimeClassName: gvisor}}}}`,
+		"a ConfigMap":    `{spec: {envFrom: [{configMapRef: {name: x}}]}}`,
+		"its own mounts": `{spec: {podTemplate: {spec: {volumes: [{name: x, configMap: {name: x}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /etc/x}]}]}}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(check(settings(), withTemplate(template))).To(Succeed())
+		})
+	}
+}
+
+func TestTheAdministratorSaysWhatPodsMayDo(t *testing.T) {
+	g := NewWithT(t)
+	hostPath := withTemplate(`{spec: {podTemplate: {spec: {volumes: [{name: x, hostPath: {path: /x}}]}}}}`)
+	root := withTemplate(`{spec: {podTemplate: {spec: {securityContext: {runAsNonRoot: false, runAsUser: 0}}}}}`)
+	s := settings()
+	g.Expect(check(s, root)).NotTo(Succeed())
+	s.PodSecurity = psaapi.LevelBaseline
+	g.Expect(check(s, root)).To(Succeed())
+	g.Expect(check(s, hostPath)).NotTo(Succeed())
+	s.PodSecurity = psaapi.LevelPrivileged
+	g.Expect(check(s, hostPath)).To(Succeed())
+}
+
+func TestTheAccountIsTheStacks(t *testing.T) {
+	g := NewWithT(t)
+	r := withTemplate(`{spec: {serviceAccountName: deployer}}`)
+	r.Account = run.ServiceAccount{Namespace: r.Namespace, Name: "deployer"}
+	built, err := build(settings(), r)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(built.account).To(BeNil(), "it is there, or is not")
+	g.Expect(built.job.Spec.Template.Spec.ServiceAccountName).To(Equal("deployer"))
+	g.Expect(built.binding.Subjects[0].Name).To(Equal("deployer"))
+	r.Account.Name = "another"
+	g.Expect(check(settings(), r)).To(MatchError(ContainSubstring("serviceAccountName is another")))
+}
+
+func TestABackendThatGoesWithThePodIsRefused(t *testing.T) {
+	volumes := `{spec: {podTemplate: {spec: {
+  volumes: [{name: state, persistentVolumeClaim: {claimName: state}}, {name: scratch, emptyDir: {}}],
+  containers: [{name: pulumi, volumeMounts: [{name: state, mountPath: /state}, {name: scratch, mountPath: /scratch}]}]}}}}`
+	for backend, ok := range map[string]bool{
+		"s3://state": true, "https://api.pulumi.com": true, "file:///state": true, "file:///state/a/b?x=y": true,
+		"file:///scratch": false, "file:///stately": false, "file:///pulumi-work": false, "file:///tmp": false, "file://~": false,
+	} {
+		r := withTemplate(volumes)
+		r.Backend = backend
+		err := check(settings(), r)
+		NewWithT(t).Expect(err == nil).To(Equal(ok), "%s: %v", backend, err)
+	}
+}
+
+func TestARunThatNoSecretHoldsIsTold(t *testing.T) {
+	g := NewWithT(t)
+	r := aRun()
+	r.Program.YAML = make([]byte, 2<<20)
+	source := rand.NewChaCha8([32]byte{})
+	_, err := source.Read(r.Program.YAML)
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = build(settings(), r)
+	g.Expect(err).To(MatchError(exchange.ErrTooLarge))
+}

@@ -1,0 +1,124 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"cmp"
+	"math"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// The containers, with the names that the Pulumi operator gives them.
+const (
+	// mainContainer does the run.
+	mainContainer = "pulumi"
+	// copyContainer copies the controller, which the main container runs, into the pod.
+	copyContainer = "bootstrap"
+)
+
+// The volumes, and where they are.
+const (
+	programVolume, programDir = "pulumi-controller", "/pulumi-controller"
+	workVolume, workDir       = "pulumi-work", "/pulumi-work"
+	tmpVolume, tmpDir         = "tmp", "/tmp"
+	// pluginsDir is where a template may mount plugins.
+	pluginsDir = "/pulumi-plugins"
+	// accountDir is where Kubernetes puts the token of the pod's account.
+	accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
+)
+
+// nobody is the user of the controller's image, and there is none in any image that
+// may do more. The images of Pulumi are root's by default.
+const nobody int64 = 65534
+
+// basePod is the template of the pod before that of the Stack is merged into it.
+func basePod(s Settings, r run.Run, w workspace, account, digest string) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: labelsOf(r, s.Part), Annotations: annotationsOf(r)},
+		Spec: corev1.PodSpec{
+			// It has to begin with a run, or not at all: Pulumi would create twice.
+			RestartPolicy:                 corev1.RestartPolicyNever,
+			ServiceAccountName:            account,
+			AutomountServiceAccountToken:  ptr.To(true),
+			Hostname:                      Name(r.ID),
+			EnableServiceLinks:            ptr.To(false),
+			TerminationGracePeriodSeconds: seconds(s.stopping()),
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot:   ptr.To(true),
+				RunAsUser:      ptr.To(nobody),
+				RunAsGroup:     ptr.To(nobody),
+				FSGroup:        ptr.To(nobody),
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			InitContainers: []corev1.Container{copying(s)},
+			Containers:     []corev1.Container{running(s, r, w, digest)},
+			Volumes:        []corev1.Volume{emptyDir(programVolume), emptyDir(workVolume), emptyDir(tmpVolume)},
+		},
+	}
+}
+
+// copying is the container that copies the controller. The entrypoint of its image is
+// the controller itself.
+func copying(s Settings) corev1.Container {
+	return corev1.Container{
+		Name:  copyContainer,
+		Image: s.Image,
+		Args:  []string{"runner", "--copy-to=" + programDir},
+		Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi")},
+			Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("256Mi")},
+		},
+		SecurityContext: restricted(),
+		VolumeMounts:    []corev1.VolumeMount{{Name: programVolume, MountPath: programDir}},
+		// What the program says when it cannot go on is told of the Stack.
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}
+
+// running is the container that does the run.
+func running(s Settings, r run.Run, w workspace, digest string) corev1.Container {
+	return corev1.Container{
+		Name:            mainContainer,
+		Image:           cmp.Or(w.Image, s.Image),
+		ImagePullPolicy: w.ImagePullPolicy,
+		Command:         []string{programDir + "/pulumi-controller"},
+		Args:            s.arguments(r, digest),
+		Env:             append([]corev1.EnvVar{ofPod("POD_NAME", "metadata.name"), ofPod("POD_UID", "metadata.uid")}, w.Env...),
+		EnvFrom:         w.EnvFrom,
+		Resources:       w.Resources,
+		SecurityContext: restricted(),
+		VolumeMounts: []corev1.VolumeMount{
+			{Name: programVolume, MountPath: programDir, ReadOnly: true},
+			{Name: workVolume, MountPath: workDir},
+			{Name: tmpVolume, MountPath: tmpDir},
+		},
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}
+
+func restricted() *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		AllowPrivilegeEscalation: ptr.To(false),
+		ReadOnlyRootFilesystem:   ptr.To(true),
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
+}
+
+func ofPod(variable, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: variable, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
+}
+
+func emptyDir(name string) corev1.Volume {
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
+}
+
+// seconds are whole, and not less.
+func seconds(d time.Duration) *int64 { return ptr.To(int64(math.Ceil(d.Seconds()))) }

@@ -1,0 +1,52 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pod
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+// cancelInterval is how often the Secret is looked at for somebody's wish to have the
+// run end. It is small by then: what to do is taken out of it.
+const cancelInterval = 5 * time.Second
+
+// heedCancel ends the run when its Secret says so, and closes abort where what is in
+// flight is not to be waited for, which may be asked for later. It returns when that is
+// so, or ctx is done.
+func heedCancel(ctx context.Context, secret Secret, log logr.Logger, interval time.Duration, end context.CancelCauseFunc, abort chan<- struct{}) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		switch askedToEnd(ctx, secret, log) {
+		case exchange.CancelNow:
+			end(run.ErrCancelled)
+			close(abort)
+			return
+		case exchange.CancelGently:
+			end(run.ErrCancelled)
+		}
+	}
+}
+
+func askedToEnd(ctx context.Context, secret Secret, log logr.Logger) exchange.Cancel {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	found, err := secret.Get(ctx)
+	if err != nil {
+		log.V(1).Info("it cannot be seen whether the run is to end", "error", err.Error())
+		return exchange.NotCancelled
+	}
+	return exchange.DecodeCancel(found.Data[exchange.CancelKey])
+}

@@ -1,0 +1,195 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pod
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+// Options say where the run is, and what it is done with. All are required but
+// PluginsDir.
+type Options struct {
+	// Secret of the run.
+	Secret Secret
+	// Digest that the run has to have.
+	Digest string
+	// Self is this pod.
+	Self exchange.Claim
+	// WorkDir is where the run is done. It is this pod's own.
+	WorkDir string
+	// PluginsDir has plugins of Pulumi, where it is there.
+	PluginsDir string
+	// Environ are the variables of the container, which the program gets, and
+	// where Pulumi is looked for.
+	Environ []string
+	// Driver is completed with what is known here.
+	Driver pulumi.Driver
+	// Fetcher brings artifacts.
+	Fetcher inplace.Fetcher
+	// Accounts give the program the rights of the pod's account.
+	Accounts Accounts
+	// Log gets what Pulumi says.
+	Log logr.Logger
+}
+
+// Accounts are those of the pod.
+type Accounts interface {
+	inplace.Accounts
+	// Tokens are what no text of the run may show, whether the program was given
+	// them or not.
+	Tokens() []string
+}
+
+// errTold is the cause of the end of a run whose pod is told to end.
+var errTold = errors.New("the pod of the run was told to end")
+
+// Do does the run and returns the exit code of the pod. When ctx is done the run is
+// stopped gently.
+func Do(ctx context.Context, o Options) int {
+	input, err := o.claim(ctx)
+	var own *faultError
+	switch {
+	case errors.As(err, &own):
+		o.Log.Error(err, "the run cannot be done")
+		ended := run.Result{Outcome: run.PodFailed, Message: own.Error(), StartedAt: time.Now(), EndedAt: time.Now()}
+		return o.finish("", ended)
+	case err != nil:
+		o.Log.Error(err, "the run is not begun")
+		return job.ExitNotBegun
+	}
+	return o.finish(input.Run.Operation, o.do(ctx, input))
+}
+
+// do does the run that was claimed.
+func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
+	todo := input.Run
+	log := o.logOf(todo)
+	environ := mapOf(o.Environ)
+	for _, name := range input.SecretEnv {
+		if value := environ[name]; value != "" {
+			todo.Masks = append(slices.Clone(todo.Masks), value)
+		}
+	}
+	todo.LateMasks = o.Accounts.Tokens
+	log.Info(string(todo.Operation)+" starts", "pod", o.Self.Pod)
+
+	told := newTeller(o.Secret, log)
+	defer told.close()
+	driver := o.Driver
+	driver.Progress = func(_ string, progress run.Progress) { told.progress(progress) }
+	driver.UnknownCreates = func(_ string, urns []string) { told.unknownCreates(urns) }
+	driver.PassEnv = passed(environ)
+	driver.Cache = filepath.Join(o.WorkDir, "cache")
+	begin := time.Now()
+	if err := o.prepare(&driver, environ["PATH"]); err != nil {
+		return pulumi.Failure(todo, run.WorkspaceFailed, err, begin)
+	}
+
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
+	defer context.AfterFunc(ctx, func() { end(errTold) })()
+	abort := make(chan struct{})
+	todo.Abort = abort
+	heeding, unheed := context.WithCancel(context.WithoutCancel(ctx)) // also when the pod is told to end
+	defer unheed()
+	go heedCancel(heeding, o.Secret, log, cancelInterval, end, abort)
+	running, cancel := context.WithTimeout(life, cmp.Or(max(todo.Timeout, 0), inplace.DefaultTimeout))
+	defer cancel()
+	place := inplace.Place{Driver: &driver, Fetcher: o.Fetcher, Accounts: o.Accounts}
+	dir := pulumi.Directory(filepath.Join(o.WorkDir, "runs", todo.ID))
+	return place.Do(running, dir, todo, func(line string) { log.Info(line) })
+}
+
+// prepare finds Pulumi, which the image brings, and the plugins.
+func (o Options) prepare(driver *pulumi.Driver, path string) error {
+	found := ""
+	for _, dir := range filepath.SplitList(path) {
+		if program, err := exec.LookPath(filepath.Join(dir, "pulumi")); err == nil && found == "" {
+			found = program
+		}
+		driver.Path = append(driver.Path, dir)
+	}
+	if driver.Bin == "" {
+		if found == "" {
+			return fmt.Errorf("the image of spec.workspaceTemplate has no pulumi on its PATH (%s): use one of Pulumi's, as pulumi/pulumi-nodejs", path)
+		}
+		driver.Bin = filepath.Dir(found)
+	}
+	return o.linkPlugins(filepath.Join(driver.Cache, "plugins"))
+}
+
+// linkPlugins makes the plugins that are there already those of the run. Others are
+// downloaded beside them: what is mounted need not be writable.
+func (o Options) linkPlugins(to string) error {
+	entries, err := os.ReadDir(o.PluginsDir)
+	if o.PluginsDir == "" || errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the plugins of the pod: %w", err)
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return fmt.Errorf("linking the plugins of the pod: %w", err)
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), "resource-") && !strings.HasPrefix(entry.Name(), "language-") || filepath.Ext(entry.Name()) == ".lock" {
+			continue
+		}
+		link := filepath.Join(to, entry.Name())
+		if err := os.Symlink(filepath.Join(o.PluginsDir, entry.Name()), link); err != nil && !errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("linking the plugins of the pod: %w", err)
+		}
+	}
+	return nil
+}
+
+// logOf returns the log of a run, with the keys that the controller's lines have.
+func (o Options) logOf(todo run.Run) logr.Logger {
+	return o.Log.WithValues(
+		"controller", "stack", "controllerGroup", "pulumi.com", "controllerKind", "Stack",
+		"namespace", todo.Namespace, "name", todo.Name,
+		"run", todo.ID, "operation", string(todo.Operation), "revision", todo.Revision)
+}
+
+func mapOf(environ []string) map[string]string {
+	variables := make(map[string]string, len(environ))
+	for _, variable := range environ {
+		if name, value, ok := strings.Cut(variable, "="); ok {
+			variables[name] = value
+		}
+	}
+	return variables
+}
+
+// passed are the variables of the container that the program gets: those of its image
+// and of its template, which are nobody else's. It gets neither those that the driver
+// sets or refuses, nor the address of the API server, which would have it take the
+// account of the pod for its own where the Stack gives it none.
+func passed(environ map[string]string) map[string]string {
+	all := make(map[string]string, len(environ))
+	for name, value := range environ {
+		own := strings.HasPrefix(name, "KUBERNETES_") || name == "POD_NAME" || name == "POD_UID" || name == "HOSTNAME" || name == "PULUMI_BACKEND_URL"
+		if !own && pulumi.CheckVariable(name, value) == nil {
+			all[name] = value
+		}
+	}
+	return all
+}

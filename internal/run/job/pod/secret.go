@@ -1,0 +1,172 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pod
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+// Secret is that of the run, as the API server has it.
+type Secret interface {
+	Get(ctx context.Context) (*corev1.Secret, error)
+	// Patch merges, and fails where the resource version is in it and is another.
+	Patch(ctx context.Context, patch []byte) error
+}
+
+// InCluster is a Secret of the API server.
+type InCluster struct {
+	Client corev1client.SecretInterface
+	Name   string
+}
+
+// Get implements Secret.
+func (s InCluster) Get(ctx context.Context) (*corev1.Secret, error) {
+	return s.Client.Get(ctx, s.Name, metav1.GetOptions{})
+}
+
+// Patch implements Secret.
+func (s InCluster) Patch(ctx context.Context, patch []byte) error {
+	_, err := s.Client.Patch(ctx, s.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "pulumi-runner"})
+	return err
+}
+
+const (
+	// requestTimeout bounds one request.
+	requestTimeout = 30 * time.Second
+	// beginPatience is how long the API server may be away before the run begins. The
+	// right to read the Secret may be younger than the pod.
+	beginPatience = 2 * time.Minute
+	// refusedPatience is how long it may refuse what it should allow.
+	refusedPatience = 30 * time.Second
+	// endPatience is how long it may be away when the run has ended. The pod is given
+	// that time, and some more, before it is killed.
+	endPatience = 4*time.Minute + 30*time.Second
+)
+
+// faultError is one of the run itself.
+type faultError struct{ error }
+
+// claim reads what to do and makes sure that no other pod does it. An error that is no
+// faultError says that the run is not this pod's.
+func (o Options) claim(ctx context.Context) (exchange.Input, error) {
+	var input exchange.Input
+	var read *faultError
+	data, err := exchange.EncodeClaim(o.Self)
+	if err != nil {
+		return input, err
+	}
+	var have []byte
+	err = o.persist(ctx, beginPatience, func(ctx context.Context) error {
+		secret, err := o.Secret.Get(ctx)
+		if err != nil {
+			return err
+		}
+		if len(secret.Data[exchange.ResultKey]) > 0 {
+			return wait.ErrorInterrupted(fmt.Errorf("the controller has given up the run, or it has ended already"))
+		}
+		if other := secret.Data[exchange.ClaimKey]; len(other) > 0 {
+			if string(other) == string(data) && len(have) > 0 {
+				return nil // by a write whose answer was lost
+			}
+			return wait.ErrorInterrupted(fmt.Errorf("another pod has the run: %s", other))
+		}
+		have = secret.Data[exchange.RunKey]
+		return o.patch(ctx, map[string]any{exchange.ClaimKey: data, exchange.RunKey: nil}, secret)
+	})
+	if err != nil {
+		return input, fmt.Errorf("claiming the run: %w", err)
+	}
+	if input, err = exchange.DecodeInput(have, o.Digest); err != nil {
+		read = &faultError{err}
+		return input, read
+	}
+	return input, nil
+}
+
+// finish writes the result, also when the pod has been told to end, and for as long as
+// the API server is away.
+func (o Options) finish(operation run.Operation, ended run.Result) int {
+	data, err := exchange.EncodeResult(operation, ended)
+	if err != nil {
+		o.Log.Error(err, "the result of the run cannot be written")
+		return job.ExitNotTold
+	}
+	err = o.persist(context.Background(), endPatience, func(ctx context.Context) error {
+		return o.patch(ctx, map[string]any{exchange.ResultKey: data, exchange.RunKey: nil, exchange.ToldKey: nil}, nil)
+	})
+	if err != nil {
+		o.Log.Error(err, "the result of the run cannot be written", "outcome", string(ended.Outcome), "message", ended.Message)
+		return job.ExitNotTold
+	}
+	o.Log.Info("the run has ended", "outcome", string(ended.Outcome), "message", ended.Message)
+	if ended.Outcome != run.Succeeded {
+		return job.ExitFailed
+	}
+	return 0
+}
+
+// persist tries again what fails because the API server is away, or has not caught up
+// yet. What it refuses is tried for less long.
+func (o Options) persist(ctx context.Context, patience time.Duration, try func(ctx context.Context) error) error {
+	began := time.Now()
+	var last error
+	backoff := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 1000, Cap: 10 * time.Second}
+	for {
+		request, cancel := context.WithTimeout(ctx, requestTimeout)
+		last = try(request)
+		cancel()
+		switch took := time.Since(began); {
+		case last == nil:
+			return nil
+		case wait.Interrupted(last), took > patience:
+			return last
+		case isRefusal(last) && took > refusedPatience:
+			return last
+		}
+		o.Log.V(1).Info("the API server has not taken a request, and is asked again", "error", last.Error())
+		timer := time.NewTimer(backoff.Step())
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("%w: %w", errTold, last)
+		case <-timer.C:
+		}
+	}
+}
+
+// isRefusal tells of an answer of an API server that is there.
+func isRefusal(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err)
+}
+
+// patch changes the data of the Secret, only if it is still that one, where one is given.
+func (o Options) patch(ctx context.Context, data map[string]any, exactly *corev1.Secret) error {
+	return patchSecret(ctx, o.Secret, data, exactly)
+}
+
+func patchSecret(ctx context.Context, secret Secret, data map[string]any, exactly *corev1.Secret) error {
+	change := map[string]any{"data": data}
+	if exactly != nil {
+		change["metadata"] = map[string]any{"uid": exactly.UID, "resourceVersion": exactly.ResourceVersion}
+	}
+	text, err := json.Marshal(change)
+	if err != nil {
+		return fmt.Errorf("writing to the Secret of the run: %w", err)
+	}
+	return secret.Patch(ctx, text)
+}

@@ -1,0 +1,123 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pod
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+const (
+	// tellInterval is how often it is told at most how far the run has come.
+	tellInterval = 10 * time.Second
+	// tellUrgently is how soon after the last word a creation of unknown outcome is
+	// told of: the pod may not live to write the result.
+	tellUrgently = 500 * time.Millisecond
+)
+
+// teller tells the controller how far the run has come.
+type teller struct {
+	secret Secret
+	log    logr.Logger
+	// news is filled when there is something to tell, and urgent when it must not wait.
+	news, urgent chan struct{}
+	done         chan struct{}
+	end          context.CancelFunc
+
+	mu   sync.Mutex
+	told exchange.Told
+}
+
+func newTeller(secret Secret, log logr.Logger) *teller {
+	ctx, end := context.WithCancel(context.Background())
+	t := &teller{
+		secret: secret, log: log, end: end,
+		news: make(chan struct{}, 1), urgent: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	go t.run(ctx)
+	return t
+}
+
+// close tells nothing more: what is known is in the result.
+func (t *teller) close() {
+	t.end()
+	<-t.done
+}
+
+func (t *teller) progress(progress run.Progress) {
+	t.mu.Lock()
+	t.told.Progress = progress
+	t.mu.Unlock()
+	nudge(t.news)
+}
+
+func (t *teller) unknownCreates(urns []string) {
+	t.mu.Lock()
+	t.told.UnknownCreates = slices.Clone(urns)
+	t.mu.Unlock()
+	nudge(t.urgent)
+}
+
+// nudge fills a channel that may be full.
+func nudge(to chan struct{}) {
+	select {
+	case to <- struct{}{}:
+	default:
+	}
+}
+
+func (t *teller) run(ctx context.Context) {
+	defer close(t.done)
+	wait := time.NewTimer(tellInterval) // most runs have ended by then, and cost no write
+	defer wait.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.urgent:
+			wait.Reset(tellUrgently)
+			select {
+			case <-ctx.Done():
+				return
+			case <-wait.C:
+			}
+		case <-wait.C:
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.news:
+			case <-t.urgent:
+			}
+		}
+		if !t.tell(ctx) {
+			nudge(t.urgent)
+		}
+		wait.Reset(tellInterval)
+	}
+}
+
+// tell is true where the word has arrived, or nothing is lost by it.
+func (t *teller) tell(ctx context.Context) bool {
+	t.mu.Lock()
+	data, err := exchange.EncodeTold(t.told)
+	urgent := len(t.told.UnknownCreates) > 0
+	t.mu.Unlock()
+	if err == nil {
+		request, cancel := context.WithTimeout(ctx, requestTimeout)
+		defer cancel()
+		err = patchSecret(request, t.secret, map[string]any{exchange.ToldKey: data}, nil)
+	}
+	if err != nil && ctx.Err() == nil {
+		t.log.V(1).Info("it cannot be told how far the run has come", "error", err.Error())
+		return !urgent || isRefusal(err)
+	}
+	return true
+}

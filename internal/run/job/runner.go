@@ -1,0 +1,376 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
+)
+
+// Options of a Runner. All but PerNamespace, Namespace and
+// InUse are required.
+type Options struct {
+	Settings
+	// Client writes.
+	Client client.Client
+	// Reader reads from the API server itself.
+	Reader client.Reader
+	// Cache has the objects of runs: see NewCache.
+	Cache cache.Cache
+	// Namespace is the only one that is looked at. Empty is all.
+	Namespace string
+	// Concurrent is how many runs may be in flight at a time: at least 1.
+	Concurrent int
+	// PerNamespace is how many of these may be of one namespace. 0 is no such bound.
+	PerNamespace int
+	// InUse lists the runs that Stacks know of. Nil keeps what nobody knows of.
+	InUse func(ctx context.Context) (map[string]bool, error)
+	// Ended is called, from any goroutine, when a run of the Stack has ended, when
+	// something is known of one in flight that must not wait for its end, and when a
+	// place is free that the Stack asked for. It must neither block nor call the
+	// Runner.
+	Ended func(namespace, name string)
+	// Log gets what goes wrong.
+	Log logr.Logger
+}
+
+// Runner has runs done by Jobs. It implements run.Runner. What it knows is in the
+// cluster, so that the next controller knows it too.
+type Runner struct {
+	options Options
+	queue   workqueue.TypedRateLimitingInterface[key]
+	load    sync.Once
+
+	mu     sync.Mutex
+	closed bool
+	slots  *places.Places
+	runs   map[string]*record
+	// forgotten are the runs whose objects the cache may still have.
+	forgotten map[string]bool
+}
+
+// key names a run and where it is.
+type key struct{ namespace, id string }
+
+// record is what is known of a run.
+type record struct {
+	key   key
+	stack places.Stack
+	// todo is a run whose objects are yet to be made.
+	todo *run.Run
+	// counted says that the run has one of the places of this controller.
+	counted bool
+	// progress and unknownCreates are the last that the pod has told.
+	progress       run.Progress
+	unknownCreates []string
+	// cancel is how a person has the run end before its time, and passedOn what of that
+	// the pod was told.
+	cancel, passedOn exchange.Cancel
+	// result is nil while the run is in flight.
+	result *run.Result
+}
+
+var _ run.Runner = (*Runner)(nil)
+
+// errShutdown is why no run is begun at the end of the controller.
+var errShutdown = errors.New("the controller is shutting down")
+
+// New returns a Runner. It does nothing before Tend is called.
+func New(options Options) *Runner {
+	return &Runner{
+		options: options,
+		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),
+		slots:   places.New(options.Concurrent, options.PerNamespace),
+		runs:    make(map[string]*record), forgotten: make(map[string]bool),
+	}
+}
+
+// Reserve implements run.Runner. Places are given in the order of asking, and the
+// Jobs of a controller before this one have theirs.
+func (r *Runner) Reserve(namespace, name string) bool {
+	r.loadOnce()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stack := places.Stack{Namespace: namespace, Name: name}
+	if r.closed || r.inFlight(stack) {
+		return false
+	}
+	r.slots.Lapse(time.Now())
+	return r.slots.Reserve(stack)
+}
+
+// Release implements run.Runner. It does not take the place of a run in flight.
+func (r *Runner) Release(namespace, name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stack := places.Stack{Namespace: namespace, Name: name}
+	if !r.inFlight(stack) {
+		r.slots.Release(stack)
+		r.offer()
+	}
+}
+
+// Abandon implements run.Runner.
+func (r *Runner) Abandon(namespace, name string) {
+	r.Release(namespace, name)
+	for _, ended := range r.Ended() {
+		if ended.Namespace != namespace || ended.Name != name {
+			continue
+		}
+		if err := r.Forget(ended.ID); err != nil {
+			// What the Stack owns goes with it, and the next start sweeps the rest.
+			r.options.Log.Error(err, "the objects of a run are left", "run", ended.ID)
+		}
+	}
+}
+
+// Start implements run.Runner. Every error wraps run.ErrRefused: a run is either
+// taken on here, or not at all.
+func (r *Runner) Start(started run.Run) error {
+	r.loadOnce()
+	stack := places.Stack{Namespace: started.Namespace, Name: started.Name}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !validID(started.ID) {
+		return fmt.Errorf("%w: %q cannot be the ID of a run", run.ErrRefused, started.ID)
+	}
+	if known, ok := r.runs[started.ID]; ok {
+		if known.result != nil && !r.inFlight(stack) {
+			r.slots.Release(stack)
+			r.options.Ended(stack.Namespace, stack.Name)
+			r.offer()
+		}
+		return nil
+	}
+	switch {
+	case r.closed:
+		return fmt.Errorf("%w: %w", run.ErrRefused, errShutdown)
+	case r.inFlight(stack):
+		return fmt.Errorf("%w: another run of the Stack is in flight", run.ErrRefused)
+	case !r.slots.Taken(stack):
+		return fmt.Errorf("%w: no place is reserved for the Stack", run.ErrRefused)
+	}
+	r.runs[started.ID] = &record{
+		key: key{started.Namespace, started.ID}, stack: stack, todo: &started, counted: true,
+		progress: run.Progress{Waiting: "Job " + Name(started.ID) + " is being made"},
+	}
+	r.queue.Add(key{started.Namespace, started.ID})
+	return nil
+}
+
+// Look implements run.Runner. The runs of a controller before this one are known by
+// their objects.
+func (r *Runner) Look(id string) (run.Phase, *run.Result) {
+	r.loadOnce()
+	phase, result := r.look(id)
+	if phase != run.Unknown || !validID(id) {
+		return phase, result
+	}
+	// Whoever is told that nothing is known of a run may have it recovered from.
+	if err := r.seek(id); err != nil {
+		r.options.Log.Error(err, "failed to look for a run, which is taken to be in flight", "run", id)
+		return run.Running, nil
+	}
+	return r.look(id)
+}
+
+func (r *Runner) look(id string) (run.Phase, *run.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.runs[id]
+	switch {
+	case !ok:
+		return run.Unknown, nil
+	case known.result == nil:
+		return run.Running, nil
+	}
+	result := *known.result
+	return run.Ended, &result
+}
+
+// Forget implements run.Runner. The Job stays for its logs to be read, if it has
+// ended.
+func (r *Runner) Forget(id string) error {
+	r.mu.Lock()
+	known, ok := r.runs[id]
+	if !ok {
+		r.mu.Unlock()
+		return nil
+	}
+	if known.result == nil {
+		r.mu.Unlock()
+		return fmt.Errorf("forgetting run %s: it is in flight", id)
+	}
+	// Also where objects are left, which the next start sweeps: the result is absorbed.
+	delete(r.runs, id)
+	r.forgotten[id] = true
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	if err := r.remove(ctx, known.key); err != nil {
+		return fmt.Errorf("forgetting run %s: %w", id, err)
+	}
+	r.queue.Add(known.key)
+	return nil
+}
+
+// Shutdown begins no run any more. Those in flight go on, and the next controller
+// finds them. It waits for those whose objects are yet to be made: nobody would find
+// them.
+func (r *Runner) Shutdown(ctx context.Context) error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	ticker := time.NewTicker(madeInterval)
+	defer ticker.Stop()
+	for r.making() {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the Jobs of runs to be made: %w", context.Cause(ctx))
+		case <-ticker.C:
+		}
+	}
+	return nil
+}
+
+// madeInterval is how often Shutdown looks.
+const madeInterval = 20 * time.Millisecond
+
+func (r *Runner) making() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, known := range r.runs {
+		if known.todo != nil && known.result == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Closed tells whether no run is begun any more.
+func (r *Runner) Closed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closed
+}
+
+// Count tells how many runs are in flight and how many Stacks wait for a place.
+func (r *Runner) Count() (inFlight, waiting int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, known := range r.runs {
+		if known.result == nil && known.counted {
+			inFlight++
+		}
+	}
+	return inFlight, r.slots.Waiting()
+}
+
+// Ended implements run.Runner.
+func (r *Runner) Ended() []run.Ref {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var ended []run.Ref
+	for id, known := range r.runs {
+		if known.result != nil {
+			ended = append(ended, run.Ref{ID: id, Namespace: known.stack.Namespace, Name: known.stack.Name})
+		}
+	}
+	return ended
+}
+
+// InFlight lists the runs that end with this process: none.
+func (r *Runner) InFlight() []run.Ref { return nil }
+
+// AwaitForgotten returns at once: a result that is not absorbed here is by the next
+// controller.
+func (r *Runner) AwaitForgotten(context.Context) {}
+
+// Progress tells how far a run has come that is in flight.
+func (r *Runner) Progress(id string) run.Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[id]; ok {
+		return known.progress
+	}
+	return run.Progress{}
+}
+
+// UnknownCreates are the creations of unknown outcome of a run that is in flight, as
+// far as its pod has told of them.
+func (r *Runner) UnknownCreates(id string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[id]; ok {
+		return slices.Clone(known.unknownCreates)
+	}
+	return nil
+}
+
+// inFlight says whether the Stack has a run in flight. There are no more records than
+// Stacks, as each is forgotten when its result is absorbed.
+func (r *Runner) inFlight(stack places.Stack) bool {
+	for _, known := range r.runs {
+		if known.stack == stack && known.result == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// settle makes the result known, and gives the place of the run to the next.
+func (r *Runner) settle(id string, result *run.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.runs[id]
+	if !ok || known.result != nil {
+		return
+	}
+	known.result, known.todo = result, nil
+	r.slots.Release(known.stack)
+	r.options.Ended(known.stack.Namespace, known.stack.Name)
+	r.offer()
+}
+
+// offer tells the Stacks whose turn has come, and sees to it that a place is not
+// kept for ever. It is called with the lock held.
+func (r *Runner) offer() {
+	told := r.slots.Offer(time.Now())
+	for _, stack := range told {
+		r.options.Ended(stack.Namespace, stack.Name)
+	}
+	if len(told) > 0 {
+		time.AfterFunc(places.Patience, r.lapse)
+	}
+}
+
+func (r *Runner) lapse() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.slots.Lapse(time.Now())
+	r.offer()
+}
+
+// Check tells why no pod can do the run, whatever is tried. Nothing is asked of the
+// cluster.
+func (r *Runner) Check(todo run.Run) error { return check(r.options.Settings, todo) }
+
+// KeepInUse has what no Stack knows of removed when this controller begins. It is to
+// be called before Tend.
+func (r *Runner) KeepInUse(list func(ctx context.Context) (map[string]bool, error)) {
+	r.options.InUse = list
+}

@@ -1,0 +1,78 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"strconv"
+	"time"
+
+	psaapi "k8s.io/pod-security-admission/api"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// Settings are the same for the pods of all runs.
+type Settings struct {
+	// Image has the controller, which is copied out of it into each pod, and is what
+	// the pods run whose Stack names no image. Required.
+	Image string
+	// PodSecurity is the level of Kubernetes' Pod Security Standards that each pod has
+	// to keep to, whatever its namespace enforces. Empty is restricted.
+	PodSecurity psaapi.Level
+	// Part tells this controller from those of other shards. Empty is the only one.
+	Part string
+	// Grace is how long the steps of stopping a run may take.
+	Grace pulumi.Grace
+	// Retries is how often the download of an artifact is tried again.
+	Retries int
+	// NoPluginDownload has Pulumi fail where a plugin is not installed.
+	NoPluginDownload bool
+}
+
+const (
+	// startAllowance is how long a pod may take from its Job to its start: for a place
+	// on a node, and for its image.
+	startAllowance = 10 * time.Minute
+	// writeAllowance is how long the result may take to be written, when the API server
+	// is away.
+	writeAllowance = 5 * time.Minute
+	// kept is how long a Job that has ended stays, for its logs to be read.
+	kept = 15 * time.Minute
+	// defaultTimeout bounds a run that names no timeout.
+	defaultTimeout = time.Hour
+)
+
+// stopping is how long a pod takes at most from when it is told to end.
+func (s Settings) stopping() time.Duration {
+	return s.Grace.Total() + writeAllowance
+}
+
+// deadline is when Kubernetes ends the Job, whatever its pod does.
+func (s Settings) deadline(r run.Run) time.Duration {
+	timeout := r.Timeout
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	return startAllowance + timeout + s.stopping()
+}
+
+// arguments of the runner in the pod. There is no secret among them.
+func (s Settings) arguments(r run.Run, digest string) []string {
+	args := []string{
+		"runner",
+		"--namespace=" + r.Namespace,
+		"--secret=" + Name(r.ID),
+		"--run-digest=" + digest,
+		"--work-dir=" + workDir,
+		"--plugins-dir=" + pluginsDir,
+		"--account-dir=" + accountDir,
+		"--cancel-grace=" + s.Grace.Finish.String(),
+		"--http-retry=" + strconv.Itoa(s.Retries),
+	}
+	if s.NoPluginDownload {
+		args = append(args, "--acquire-plugins=false")
+	}
+	return args
+}

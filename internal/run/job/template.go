@@ -1,0 +1,135 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// templateField is where a Stack has it.
+const templateField = "spec.workspaceTemplate"
+
+// workspace is what spec.workspaceTemplate.spec may say, with the names of the Pulumi
+// operator.
+type workspace struct {
+	ServiceAccountName string                      `json:"serviceAccountName"`
+	Image              string                      `json:"image"`
+	ImagePullPolicy    corev1.PullPolicy           `json:"imagePullPolicy"`
+	SecurityProfile    string                      `json:"securityProfile"`
+	Env                []corev1.EnvVar             `json:"env"`
+	EnvFrom            []corev1.EnvFromSource      `json:"envFrom"`
+	Resources          corev1.ResourceRequirements `json:"resources"`
+	// PodTemplate is a strategic merge patch of the pod's template.
+	PodTemplate json.RawMessage `json:"podTemplate"`
+}
+
+// TemplateError is a fault of spec.workspaceTemplate.
+type TemplateError struct{ Field, Problem string }
+
+func (e *TemplateError) Error() string { return e.Field + " " + e.Problem }
+
+// parseTemplate reads spec.workspaceTemplate. An error is a TemplateError: what is not
+// honoured is refused by its name and not dropped.
+func parseTemplate(raw json.RawMessage) (workspace, error) {
+	var read workspace
+	outer, err := membersOf(templateField, raw)
+	if err != nil {
+		return read, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(outer)) {
+		// Labels and annotations of the operator's Workspace object, which does not exist.
+		if key != "spec" && key != "metadata" {
+			return read, &TemplateError{templateField + "." + key, "is not known: remove it"}
+		}
+	}
+	field := templateField + ".spec"
+	inner, err := membersOf(field, outer["spec"])
+	if err != nil {
+		return read, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(inner)) {
+		if problem := refusedMember(key); problem != "" {
+			return read, &TemplateError{field + "." + key, problem}
+		}
+	}
+	if err := strictly(outer["spec"], &read); err != nil {
+		return read, &TemplateError{field, fmt.Sprintf("cannot be read: %v", err)}
+	}
+	if _, err := membersOf(field+".podTemplate", read.PodTemplate); err != nil {
+		return read, err
+	}
+	return read, read.check(field)
+}
+
+// refusedMember tells what to do in place of a field of the operator's, "" for one
+// that is honoured.
+func refusedMember(key string) string {
+	switch key {
+	case "serviceAccountName", "image", "imagePullPolicy", "securityProfile", "env", "envFrom", "resources", "podTemplate":
+		return ""
+	case "git", "flux", "local":
+		return "is a source: remove it, and use projectRepo, fluxSource or programRef"
+	case "stacks":
+		return "is the stack itself: remove it, and use spec.stack, spec.config, spec.secretsRef, spec.environment and spec.secretsProvider"
+	case "pulumiLogLevel":
+		return "cannot be set: remove it"
+	case "serviceTemplate":
+		return "is of a Service, and nothing listens here: remove it"
+	}
+	return "is not known: remove it"
+}
+
+func (w workspace) check(field string) error {
+	switch w.SecurityProfile {
+	case "", "restricted":
+	default:
+		return &TemplateError{field + ".securityProfile", fmt.Sprintf("cannot be %q: what pods may do is set for all by --runner-pod-security: remove it", w.SecurityProfile)}
+	}
+	switch w.ImagePullPolicy {
+	case "", corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever:
+	default:
+		return &TemplateError{field + ".imagePullPolicy", fmt.Sprintf("cannot be %q: use Always, IfNotPresent or Never", w.ImagePullPolicy)}
+	}
+	return checkEnvFrom(field+".envFrom", w.EnvFrom)
+}
+
+// checkEnvFrom refuses variables whose values nobody knows to be secret.
+func checkEnvFrom(field string, from []corev1.EnvFromSource) error {
+	for _, source := range from {
+		if source.SecretRef != nil {
+			return &TemplateError{field, fmt.Sprintf("cannot have Secret %q, as its values would not be hidden in logs and messages: "+
+				"use spec.envSecrets", source.SecretRef.Name)}
+		}
+	}
+	return nil
+}
+
+// membersOf reads an object that may be missing.
+func membersOf(field string, raw json.RawMessage) (map[string]json.RawMessage, error) {
+	text := bytes.TrimSpace(raw)
+	if len(text) == 0 || string(text) == "null" {
+		return nil, nil
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, &TemplateError{field, "is not an object: remove it"}
+	}
+	return members, nil
+}
+
+// strictly reads what has no fields that are not known.
+func strictly(raw json.RawMessage, into any) error {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into)
+}

@@ -1,0 +1,366 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
+)
+
+const (
+	// workers tend to that many runs at a time. None waits for a run.
+	workers = 4
+	// requestTimeout bounds the requests of one look at a run.
+	requestTimeout = 30 * time.Second
+	// retryFirst and retryMost bound the wait after a request that failed.
+	retryFirst, retryMost = 500 * time.Millisecond, 30 * time.Second
+	// lookAgain is when to look at a run in flight that nothing was heard of.
+	lookAgain = time.Minute
+)
+
+// Tend makes the objects of runs and finds out what becomes of them, until ctx is
+// done. Only one controller may do it: the leader.
+func (r *Runner) Tend(ctx context.Context) error {
+	for _, object := range []client.Object{&batchv1.Job{}, &corev1.Pod{}, &corev1.Secret{}} {
+		informer, err := r.options.Cache.GetInformer(ctx, object)
+		if err != nil {
+			return fmt.Errorf("failed to watch the objects of runs: %w", err)
+		}
+		registration, err := informer.AddEventHandler(r.handler())
+		if err != nil {
+			return fmt.Errorf("failed to watch the objects of runs: %w", err)
+		}
+		defer func() { _ = informer.RemoveEventHandler(registration) }() // the process ends
+	}
+	r.loadOnce()
+	r.sweep(ctx)
+	var work sync.WaitGroup
+	for range workers {
+		work.Go(func() {
+			for r.tendNext(ctx) {
+				continue
+			}
+		})
+	}
+	<-ctx.Done()
+	r.queue.ShutDown()
+	work.Wait()
+	return nil
+}
+
+// handler has a run looked at when something of it has changed.
+func (r *Runner) handler() toolscache.ResourceEventHandler {
+	enqueue := func(changed any) {
+		if last, ok := changed.(toolscache.DeletedFinalStateUnknown); ok {
+			changed = last.Obj
+		}
+		if object, ok := changed.(client.Object); ok {
+			r.queue.Add(key{object.GetNamespace(), object.GetLabels()[RunLabel]})
+		}
+	}
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc: enqueue, DeleteFunc: enqueue, UpdateFunc: func(_, changed any) { enqueue(changed) },
+	}
+}
+
+func (r *Runner) tendNext(ctx context.Context) bool {
+	k, shutdown := r.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer r.queue.Done(k)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	again, err := r.tend(ctx, k)
+	switch {
+	case err != nil:
+		r.options.Log.Error(err, "failed to look after a run, and try again", "namespace", k.namespace, "run", k.id)
+		r.noteWaiting(k.id, err)
+		r.queue.AddRateLimited(k)
+	default:
+		r.queue.Forget(k)
+		if again {
+			r.queue.AddAfter(k, lookAgain)
+		}
+	}
+	return true
+}
+
+// tend takes one run a step further. It is true where the run is still in flight.
+func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
+	if todo := r.todoOf(k.id); todo != nil {
+		if r.cancelOf(k.id) != exchange.NotCancelled {
+			return true, r.cancelMaking(ctx, k)
+		}
+		return true, r.make(ctx, *todo)
+	}
+	s, err := gather(ctx, r.options.Cache, k)
+	if err != nil {
+		return true, err
+	}
+	if !r.takeNote(k, s) {
+		return false, r.endRest(ctx, k, s)
+	}
+	cancel := r.cancelOf(k.id)
+	s.cancelled = cancel != exchange.NotCancelled
+	v := judge(s)
+	if v.freshen {
+		if s, err = gather(ctx, r.options.Reader, k); err != nil {
+			return true, err
+		}
+		s.fresh, s.cancelled = true, cancel != exchange.NotCancelled
+		v = judge(s)
+	}
+	if v.ended == nil {
+		r.noteTold(k.id, v)
+		return true, r.passCancelOn(ctx, k, cancel)
+	}
+	if v.unclaimed {
+		// Before a pod claims it, or not at all.
+		if err := r.giveUp(ctx, s.secret, v.ended); err != nil {
+			return true, err
+		}
+		if err := r.removeJob(ctx, k); err != nil {
+			return true, err
+		}
+	}
+	r.settle(k.id, v.ended)
+	return false, nil
+}
+
+// gather reads the objects of a run: the Secret last.
+func gather(ctx context.Context, from client.Reader, k key) (seen, error) {
+	s := seen{now: time.Now()}
+	name := client.ObjectKey{Namespace: k.namespace, Name: Name(k.id)}
+	job := &batchv1.Job{}
+	if err := from.Get(ctx, name, job); client.IgnoreNotFound(err) != nil {
+		return s, fmt.Errorf("reading Job %s: %w", name, err)
+	} else if err == nil {
+		s.job = job
+	}
+	pods := &corev1.PodList{}
+	if err := from.List(ctx, pods, client.InNamespace(k.namespace), client.MatchingLabels{RunLabel: k.id}); err != nil {
+		return s, fmt.Errorf("listing the pods of Job %s: %w", name, err)
+	}
+	s.pods = pods.Items
+	secret := &corev1.Secret{}
+	if err := from.Get(ctx, name, secret); client.IgnoreNotFound(err) != nil {
+		return s, fmt.Errorf("reading Secret %s: %w", name, err)
+	} else if err == nil {
+		s.secret = secret
+	}
+	return s, nil
+}
+
+// takeNote makes a record of a run of another controller, or of one before this. It is
+// false where there is nothing more to be found out.
+func (r *Runner) takeNote(k key, s seen) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[k.id]; ok {
+		return known.result == nil
+	}
+	jobGoesOn := s.job != nil && condition(s.job) == nil
+	if r.forgotten[k.id] && (s.secret != nil || jobGoesOn) {
+		return false
+	}
+	if s.secret == nil && !jobGoesOn {
+		delete(r.forgotten, k.id)
+		return false
+	}
+	var labels, annotations map[string]string
+	if s.secret != nil {
+		labels, annotations = s.secret.Labels, s.secret.Annotations
+	} else {
+		labels, annotations = s.job.Labels, s.job.Annotations
+	}
+	found := &record{
+		key: k, stack: places.Stack{Namespace: k.namespace, Name: annotations[stackAnnotation]}, counted: labels[partLabel] == r.options.Part,
+	}
+	r.runs[k.id] = found
+	if found.counted {
+		r.slots.Take(found.stack)
+	}
+	return true
+}
+
+// endRest removes a Job that goes on when its run is forgotten: containers beside that
+// of the run need not end by themselves.
+func (r *Runner) endRest(ctx context.Context, k key, s seen) error {
+	if s.secret != nil || s.job == nil || condition(s.job) != nil || !slices.ContainsFunc(s.pods, isAlive) {
+		return nil
+	}
+	for _, pod := range s.pods {
+		for _, status := range pod.Status.ContainerStatuses {
+			if status.Name == mainContainer && status.State.Terminated == nil {
+				return nil
+			}
+		}
+	}
+	return r.removeJob(ctx, k)
+}
+
+// loadOnce takes note of the runs that are there when this controller begins, before
+// anybody asks for one.
+func (r *Runner) loadOnce() {
+	r.load.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+		defer cancel()
+		if err := r.loadAll(ctx); err != nil {
+			// Each is found when something of it changes, and asked for until then.
+			r.options.Log.Error(err, "failed to find the runs in flight")
+		}
+	})
+}
+
+func (r *Runner) loadAll(ctx context.Context) error {
+	secrets, jobs := &corev1.SecretList{}, &batchv1.JobList{}
+	if err := errors.Join(r.options.Cache.List(ctx, secrets), r.options.Cache.List(ctx, jobs)); err != nil {
+		return fmt.Errorf("listing the objects of runs: %w", err)
+	}
+	var found []key
+	for i := range secrets.Items {
+		found = append(found, key{secrets.Items[i].Namespace, secrets.Items[i].Labels[RunLabel]})
+	}
+	for i := range jobs.Items {
+		found = append(found, key{jobs.Items[i].Namespace, jobs.Items[i].Labels[RunLabel]})
+	}
+	slices.SortFunc(found, func(a, b key) int { return compare(a, b) })
+	for _, k := range slices.Compact(found) {
+		s, err := gather(ctx, r.options.Cache, k)
+		if err != nil {
+			return err
+		}
+		if r.takeNote(k, s) {
+			if v := judge(s); v.ended != nil && !v.unclaimed {
+				r.settle(k.id, v.ended)
+			} else {
+				r.noteTold(k.id, v)
+			}
+		}
+		r.queue.Add(k)
+	}
+	return nil
+}
+
+// seek asks the API server for a run that the cache does not have.
+func (r *Runner) seek(id string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	secrets, jobs := &corev1.SecretList{}, &batchv1.JobList{}
+	for _, list := range []client.ObjectList{secrets, jobs} {
+		if err := r.options.Reader.List(ctx, list, client.InNamespace(r.options.Namespace), client.MatchingLabels{RunLabel: id}); err != nil {
+			return fmt.Errorf("listing the objects of a run: %w", err)
+		}
+	}
+	var k key
+	switch {
+	case len(secrets.Items) > 0:
+		k = key{secrets.Items[0].Namespace, id}
+	case len(jobs.Items) > 0:
+		k = key{jobs.Items[0].Namespace, id}
+	default:
+		return nil
+	}
+	s, err := gather(ctx, r.options.Reader, k)
+	if err != nil {
+		return err
+	}
+	r.takeNote(k, s)
+	r.queue.Add(k)
+	return nil
+}
+
+func compare(a, b key) int {
+	switch {
+	case a == b:
+		return 0
+	case a.namespace < b.namespace, a.namespace == b.namespace && a.id < b.id:
+		return -1
+	}
+	return 1
+}
+
+// sweep forgets the runs that no Stack knows of. They were listed before the Stacks
+// are: a run is recorded in its Stack before anything is made for it.
+func (r *Runner) sweep(ctx context.Context) {
+	if r.options.InUse == nil {
+		return
+	}
+	r.mu.Lock()
+	found := make(map[string]*record, len(r.runs))
+	for id, known := range r.runs {
+		if known.todo == nil {
+			found[id] = known
+		}
+	}
+	r.mu.Unlock()
+	inUse, err := r.options.InUse(ctx)
+	if err != nil {
+		r.options.Log.Error(err, "what earlier controllers left is not removed")
+		return
+	}
+	for id, known := range found {
+		if inUse[id] {
+			continue
+		}
+		if err := r.remove(ctx, known.key); err != nil {
+			r.options.Log.Error(err, "the objects of a run that no Stack knows of are left", "run", id)
+			continue
+		}
+		r.mu.Lock()
+		delete(r.runs, id)
+		r.forgotten[id] = true
+		r.slots.Release(known.stack)
+		r.mu.Unlock()
+	}
+}
+
+// noteTold takes in what is told of a run in flight. Creations of unknown outcome have
+// the Stack told at once.
+func (r *Runner) noteTold(id string, v verdict) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.runs[id]
+	if !ok || known.result != nil {
+		return
+	}
+	known.progress = v.told.Progress
+	if !slices.Equal(known.unknownCreates, v.told.UnknownCreates) {
+		known.unknownCreates = v.told.UnknownCreates
+		r.options.Ended(known.stack.Namespace, known.stack.Name)
+	}
+}
+
+// noteWaiting has the Stack tell why a run does not get on.
+func (r *Runner) noteWaiting(id string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[id]; ok && known.result == nil {
+		known.progress.Waiting = oneLine(err.Error())
+	}
+}
+
+// todoOf returns a run whose objects are yet to be made.
+func (r *Runner) todoOf(id string) *run.Run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[id]; ok {
+		return known.todo
+	}
+	return nil
+}

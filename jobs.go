@@ -1,0 +1,131 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	psaapi "k8s.io/pod-security-admission/api"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/controller"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	runs "github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
+)
+
+// The values of --runner.
+const (
+	runnerLocal = "local"
+	runnerJob   = "job"
+)
+
+// place is where runs are done, and what is asked of it beside the runs.
+type place interface {
+	runs.Runner
+	// Progress and UnknownCreates are those of a run in flight.
+	Progress(id string) runs.Progress
+	UnknownCreates(id string) []string
+	// Count tells how many runs are in flight and how many Stacks wait for a place.
+	Count() (inFlight, waiting int)
+	// Shutdown begins no run any more, and waits for what would be lost with this
+	// process.
+	Shutdown(ctx context.Context) error
+	// Closed tells whether no run is begun any more.
+	Closed() bool
+	// InFlight lists the runs that are lost with this process.
+	InFlight() []runs.Ref
+	// AwaitForgotten waits for results that would be.
+	AwaitForgotten(ctx context.Context)
+}
+
+// newJobRunner makes the runner of runs as Jobs, and has the manager start it. The
+// reconciler is told what it needs to know of them.
+func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *rest.Config, waker *controller.Waker) (*job.Runner, error) {
+	image, err := runnerImage(ctx, c, mgr.GetAPIReader())
+	if err != nil {
+		return nil, err
+	}
+	namespace := ""
+	if !c.watch.AllNamespaces {
+		namespace = c.runtimeNamespace
+	}
+	cache, err := job.NewCache(restConfig, mgr.GetScheme(), namespace)
+	if err != nil {
+		return nil, err
+	}
+	grace := pulumi.DefaultGrace()
+	grace.Finish = c.cancelGrace
+	runner := job.New(job.Options{
+		Settings: job.Settings{
+			Image: image, PodSecurity: psaapi.Level(c.runnerPodSecurity), Part: partOf(c),
+			Grace: grace, Retries: c.httpRetry, NoPluginDownload: !c.acquirePlugins,
+		},
+		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Cache: cache, Namespace: namespace,
+		Concurrent: c.concurrentRuns, PerNamespace: c.concurrentRunsPerNamespace,
+		Ended: waker.Wake, Log: ctrl.Log,
+	})
+	if err := mgr.Add(cache); err != nil {
+		return nil, fmt.Errorf("failed to have the manager watch the Jobs of runs: %w", err)
+	}
+	// Only the leader tends to runs: that is so for all that does not say otherwise.
+	if err := mgr.Add(manager.RunnableFunc(runner.Tend)); err != nil {
+		return nil, fmt.Errorf("failed to have the manager tend to the Jobs of runs: %w", err)
+	}
+	return runner, nil
+}
+
+// tellOfJobs has the reconciler and the runner know each other.
+func tellOfJobs(c config, reconciler *controller.StackReconciler, runner *job.Runner) {
+	var where []client.ListOption
+	if !c.watch.AllNamespaces {
+		where = append(where, client.InNamespace(c.runtimeNamespace))
+	}
+	reconciler.CheckRun, reconciler.JobName = runner.Check, job.Name
+	runner.KeepInUse(func(ctx context.Context) (map[string]bool, error) { return reconciler.RunsInUse(ctx, where...) })
+}
+
+// partOf tells the controllers of shards apart, in the value of a label.
+func partOf(c config) string {
+	if c.watch.LabelSelector == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(c.watch.LabelSelector))
+	return hex.EncodeToString(sum[:8])
+}
+
+// managerContainer is that of the controller in config/manager.
+const managerContainer = "manager"
+
+// runnerImage is the image that the controller is copied from into the pods: its own,
+// unless a flag says another.
+func runnerImage(ctx context.Context, c config, reader client.Reader) (string, error) {
+	if c.runnerImage != "" {
+		return c.runnerImage, nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("failed to read the host name: %w", err)
+	}
+	pod := &corev1.Pod{}
+	if c.runtimeNamespace != "" {
+		if err := reader.Get(ctx, client.ObjectKey{Namespace: c.runtimeNamespace, Name: host}, pod); client.IgnoreNotFound(err) != nil {
+			return "", fmt.Errorf("failed to read the pod of this process, %s/%s: %w", c.runtimeNamespace, host, err)
+		}
+	}
+	for _, container := range pod.Spec.Containers {
+		if container.Name == managerContainer || len(pod.Spec.Containers) == 1 {
+			return container.Image, nil
+		}
+	}
+	return "", fmt.Errorf("--runner=%s needs --runner-image here: this process is in no pod with a container %q, whose image could be taken", runnerJob, managerContainer)
+}
