@@ -23,7 +23,7 @@ RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race $(foreach p,golang.org
 # The demo must not have to wait for what only the tests use.
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
-TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/kubectl bin/notification-controller bin/kustomize-controller bin/versitygw bin/flux \
+TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/versitygw bin/flux \
 	bin/crds/notification-controller bin/crds/kustomize-controller bin/pack-image
 # What a Kubernetes node is made of, and the images that Flux and the controller are started from on it.
 FLUX_CONTROLLERS := source-controller kustomize-controller notification-controller

@@ -6,6 +6,7 @@ package system
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,13 +45,13 @@ func (s *System) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	built, err := controlplane.Kustomize(ctx, filepath.Join(root, "config", "default"))
+	built, err := controlplane.Kustomize(ctx, filepath.Join(root, filepath.FromSlash(cmp.Or(s.options.Config, "config/default"))))
 	if err != nil {
 		return err
 	}
 	rights, err := rightsIn(built)
 	if err != nil {
-		return fmt.Errorf("reading config/default: %w", err)
+		return fmt.Errorf("reading what is installed: %w", err)
 	}
 	if err := s.createInFlux(ctx, rights); err != nil {
 		return err

@@ -65,6 +65,8 @@ type Options struct {
 	// others, in place of somebody who may do everything. The API server notes its requests. It needs a control plane
 	// of its own, and all namespaces.
 	Installed bool
+	// Config is the directory, in this repository, that has the rights of an installed controller. Empty is config/default.
+	Config string
 }
 
 // System is a running system.

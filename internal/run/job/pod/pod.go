@@ -137,7 +137,8 @@ func (o Options) prepare(driver *pulumi.Driver, path string) error {
 }
 
 // linkPlugins makes the plugins that are there already those of the run. Others are
-// downloaded beside them: what is mounted need not be writable.
+// downloaded beside them: what is mounted need not be writable. Pulumi does not take a
+// link for the directory of a plugin, so that what is in it is linked.
 func (o Options) linkPlugins(to string) error {
 	entries, err := os.ReadDir(o.PluginsDir)
 	if o.PluginsDir == "" || errors.Is(err, os.ErrNotExist) {
@@ -146,16 +147,22 @@ func (o Options) linkPlugins(to string) error {
 	if err != nil {
 		return fmt.Errorf("reading the plugins of the pod: %w", err)
 	}
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return fmt.Errorf("linking the plugins of the pod: %w", err)
-	}
 	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), "resource-") && !strings.HasPrefix(entry.Name(), "language-") || filepath.Ext(entry.Name()) == ".lock" {
+		if !entry.IsDir() {
 			continue
 		}
-		link := filepath.Join(to, entry.Name())
-		if err := os.Symlink(filepath.Join(o.PluginsDir, entry.Name()), link); err != nil && !errors.Is(err, os.ErrExist) {
+		from, dir := filepath.Join(o.PluginsDir, entry.Name()), filepath.Join(to, entry.Name())
+		files, err := os.ReadDir(from)
+		if err != nil {
+			return fmt.Errorf("reading the plugins of the pod: %w", err)
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("linking the plugins of the pod: %w", err)
+		}
+		for _, file := range files {
+			if err := os.Symlink(filepath.Join(from, file.Name()), filepath.Join(dir, file.Name())); err != nil && !errors.Is(err, os.ErrExist) {
+				return fmt.Errorf("linking the plugins of the pod: %w", err)
+			}
 		}
 	}
 	return nil

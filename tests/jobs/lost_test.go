@@ -1,0 +1,151 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+func TestAJobOutlivesItsController(t *testing.T) {
+	u := newTeam(t)
+	u.program("app", thing("one", "delays: {create: 4s}"))
+	stack := u.stack("app")
+	u.awaitJournal("create", "begin")
+	u.Expect(u.Controller.Kill()).To(Succeed())
+	u.awaitJournal("create", "done")
+	u.Eventually(func(g Gomega) { g.Expect(u.jobs()).To(HaveEach(HaveField("Status.Succeeded", BeEquivalentTo(1)))) }).Should(Succeed())
+	u.Expect(u.StartController()).To(Succeed())
+	u.awaitReady(stack, "one")
+	u.Expect(stack.Status.Failures).To(BeZero())
+	u.Expect(u.jobs()).To(HaveLen(1), "the result of a run that ended while no controller was there is absorbed")
+
+	program := &v1.Program{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: u.namespace}}
+	edit(u, program, func(p *v1.Program) { u.setProgram(p, thing("two", "delays: {update: 4s}")) })
+	u.awaitJournal("update", "begin")
+	u.Expect(u.Controller.Stop()).To(Succeed(), "it does not wait for Jobs")
+	u.Expect(u.count("update", "done")).To(BeZero())
+	u.Expect(u.StartController()).To(Succeed())
+	u.awaitReady(stack, "two")
+	u.Expect(u.count("create", "begin")).To(Equal(1))
+	u.Expect(u.count("update", "begin")).To(Equal(1))
+	u.Expect(u.jobs()).To(HaveLen(2))
+}
+
+func TestAPodThatIsKilledIsRecoveredFrom(t *testing.T) {
+	u := newTeam(t)
+	program := u.program("app", thing("one"))
+	stack := u.stack("app")
+	u.awaitReady(stack, "one")
+	edit(u, program, func(p *v1.Program) { u.setProgram(p, thing("two", "delays: {update: 5s}")) })
+	u.awaitJournal("update", "begin")
+	pod := u.runningPod(stack)
+	u.Expect(u.kubelet.Kill(string(pod.UID))).To(Succeed())
+	u.awaitReady(stack, "two")
+	u.noLocks()
+	u.Expect(u.count("create", "begin")).To(Equal(1))
+	var events corev1.EventList
+	u.Expect(u.List(u.ctx, &events, client.InNamespace(u.namespace))).To(Succeed())
+	u.Expect(events.Items).To(ContainElement(And(HaveField("Reason", v1.PodFailedReason), HaveField("Message", ContainSubstring("exit code 137")))))
+}
+
+func TestACreationThatIsKilledIsNamed(t *testing.T) {
+	u := newTeam(t)
+	u.program("app", thing("one", "delays: {create: 5s}"))
+	stack := u.stack("app")
+	u.awaitJournal("create", "begin")
+	u.Expect(u.kubelet.Kill(string(u.runningPod(stack).UID))).To(Succeed())
+	u.await(stack, func(g Gomega, s *v1.Stack) {
+		g.Expect(conditions.GetReason(s, meta.StalledCondition)).To(Equal(v1.PendingOperationsReason), conditions.GetMessage(s, meta.ReadyCondition))
+		g.Expect(s.Status.UnknownCreates).To(ConsistOf(HaveSuffix("::a")))
+	})
+	u.noLocks()
+	u.Expect(u.count("create", "begin")).To(Equal(1))
+	edit(u, stack, func(s *v1.Stack) { s.Spec.PendingCreates = v1.PendingCreatesClear })
+	u.awaitReady(stack, "one")
+}
+
+func TestAPodThatIsDeletedFinishesWhatItHadBegun(t *testing.T) {
+	u := newTeam(t)
+	u.program("app", thing("one", "delays: {create: 4s}"))
+	stack := u.stack("app")
+	u.awaitJournal("create", "begin")
+	u.Expect(u.Client().Delete(u.ctx, u.runningPod(stack))).To(Succeed())
+	u.awaitReady(stack, "one")
+	u.noLocks()
+	u.Expect(u.count("create", "begin")).To(Equal(1), "it was finished, and recorded")
+	u.Expect(len(u.jobs())).To(BeNumerically(">=", 2))
+}
+
+func TestAJobThatIsDeletedIsRunAgain(t *testing.T) {
+	u := newTeam(t)
+	u.program("app", thing("one", "delays: {create: 4s}"))
+	stack := u.stack("app")
+	u.awaitJournal("create", "begin")
+	jobs := u.jobs()
+	u.Expect(jobs).To(HaveLen(1))
+	u.Expect(u.Client().Delete(u.ctx, &jobs[0], client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
+	u.awaitReady(stack, "one")
+	u.Expect(u.count("create", "begin")).To(Equal(1))
+}
+
+func TestASecretThatIsDeletedIsRecoveredFrom(t *testing.T) {
+	u := newTeam(t)
+	u.program("app", thing("one", "delays: {create: 3s}"))
+	stack := u.stack("app")
+	u.awaitJournal("create", "begin")
+	u.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(stack), stack)).To(Succeed())
+	u.Expect(u.Client().Delete(u.ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: stack.Status.Run.Job}})).To(Succeed())
+	u.awaitReady(stack, "one")
+	u.noLocks()
+	u.Expect(u.count("create", "begin")).To(Equal(1))
+}
+
+func TestWhatKeepsAPodFromStartingIsToldAtOnce(t *testing.T) {
+	u := newTeam(t)
+	u.program("app", thing("one"))
+	stack := u.stack("app", func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(map[string]any{"image": "nowhere.example/pulumi:1"}) })
+	u.awaitMessage(stack, v1.PodFailedReason, "nowhere.example/pulumi:1", "ImagePullBackOff")
+	u.Expect(stack.Status.Interrupted).To(BeEmpty(), "nothing was begun")
+	edit(u, stack, func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(nil) })
+	u.awaitReady(stack, "one")
+
+	u.Expect(u.Client().Create(u.ctx, &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Name: "small", Namespace: u.namespace},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"limits.memory": resource.MustParse("300Mi")}},
+	})).To(Succeed())
+	u.Eventually(func(g Gomega) {
+		quota := &corev1.ResourceQuota{}
+		g.Expect(u.Get(u.ctx, client.ObjectKey{Namespace: u.namespace, Name: "small"}, quota)).To(Succeed())
+		g.Expect(quota.Status.Hard).NotTo(BeEmpty())
+	}).Should(Succeed())
+	edit(u, stack, func(s *v1.Stack) {
+		s.Spec.WorkspaceTemplate = u.pod(map[string]any{"resources": map[string]any{"limits": map[string]any{"memory": "1Gi"}}})
+	})
+	u.awaitMessage(stack, v1.PodFailedReason, "exceeded quota: small")
+	u.Expect(u.Client().Delete(u.ctx, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "small", Namespace: u.namespace}})).To(Succeed())
+
+	edit(u, stack, func(s *v1.Stack) { s.Spec.ServiceAccountName = "nobody" })
+	u.awaitMessage(stack, v1.ServiceAccountFailedReason, "nobody", "not found")
+	edit(u, stack, func(s *v1.Stack) { s.Spec.ServiceAccountName = "" })
+	u.awaitReady(stack, "one")
+
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: u.namespace}}
+	edit(u, namespace, func(n *corev1.Namespace) {
+		n.Labels = map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
+	})
+	edit(u, stack, func(s *v1.Stack) {
+		s.Spec.EnvRefs["A"] = literal("b")
+	})
+	u.awaitMessage(stack, v1.PodFailedReason, "violates PodSecurity", "hostPath")
+}

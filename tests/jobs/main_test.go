@@ -1,0 +1,155 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package jobs tests runs as Kubernetes Jobs: the real API server and kube-controller-manager, the controller with the rights
+// of config/default and config/runner-jobs and no others, and pods that tests/kubelet runs as processes, with the real runner,
+// Pulumi and lab provider in them.
+package jobs
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+	"github.com/flux-pulumi/pulumi-controller/tests/kubelet"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+	"github.com/flux-pulumi/pulumi-controller/tests/system"
+)
+
+// image is what the pods of runs are made of.
+const image = "ghcr.io/flux-pulumi/pulumi-controller:test"
+
+// cluster is the system, with a node to run pods on.
+type cluster struct {
+	*system.System
+	kubelet *kubelet.Kubelet
+	manager *controlplane.ControllerManager
+	git     *sources.GitServer
+	stop    context.CancelFunc
+}
+
+// shared is the cluster of all tests: TestMain has no other way to hand it on.
+var shared *cluster
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	ctrl.SetLogger(logr.Discard()) // of the client, which complains of having none
+	if err := kubelet.CanRun(); err != nil {
+		fmt.Fprintln(os.Stderr, "the tests of this package are left out:", err)
+		return
+	}
+	code, err := runTests(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+func runTests(m *testing.M) (code int, err error) {
+	dir, err := os.MkdirTemp("", "pulumi-controller-jobs-")
+	if err != nil {
+		return 1, err
+	}
+	if os.Getenv("KEEP") == "" {
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	} else {
+		fmt.Fprintln(os.Stderr, "all that is written stays in", dir)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if shared, err = start(ctx, dir); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, shared.end()) }()
+	code = m.Run()
+	return code, shared.allowed()
+}
+
+// start starts all of it in the directory.
+func start(ctx context.Context, dir string) (*cluster, error) {
+	for _, name := range []string{"system", "node", "manager", "git"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	c := &cluster{}
+	var err error
+	c.System, err = system.Start(ctx, system.Options{
+		Dir: filepath.Join(dir, "system"), Installed: true, Config: "tests/jobs/testdata/config",
+		ControllerArgs: []string{
+			"--runner=job", "--runner-image=" + image, "--enable-leader-election",
+			"--leader-election-lease-duration=5s", "--leader-election-renew-deadline=4s", "--leader-election-retry-period=1s",
+			// The backend is on a volume of the machine, as are the plugins.
+			"--runner-pod-security=privileged", "--concurrent-runs=3", "--concurrent-runs-per-namespace=2",
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.stop = cancel
+	c.manager, err = controlplane.StartControllerManager(running, c.ControlPlane, filepath.Join(dir, "manager"), filepath.Join(dir, "system"),
+		"job-controller", "garbage-collector-controller", "ttl-after-finished-controller", "resourcequota-controller")
+	if err != nil {
+		return nil, errors.Join(err, c.end())
+	}
+	program, err := process.FindBin("pulumi-controller")
+	if err != nil {
+		return nil, errors.Join(err, c.end())
+	}
+	c.kubelet, err = kubelet.Start(running, kubelet.Options{
+		Config: c.ControlPlane.RESTConfig(), Dir: filepath.Join(dir, "node"),
+		Images: map[string]kubelet.Image{image: {Entrypoint: []string{program}, Path: filepath.Dir(program) + ":/usr/bin:/bin"}},
+	})
+	if err != nil {
+		return nil, errors.Join(err, c.end())
+	}
+	if c.git, err = sources.NewGitServer(filepath.Join(dir, "git")); err != nil {
+		return nil, errors.Join(err, c.end())
+	}
+	return c, nil
+}
+
+// end stops what start has started.
+func (c *cluster) end() error {
+	var errs []error
+	c.stop()
+	if c.kubelet != nil {
+		c.kubelet.Wait()
+	}
+	if c.manager != nil {
+		errs = append(errs, c.manager.Stop())
+	}
+	if c.git != nil {
+		errs = append(errs, c.git.Close())
+	}
+	return errors.Join(append(errs, c.System.Stop())...)
+}
+
+// allowed tells of requests of the controller that its roles did not allow.
+func (c *cluster) allowed() error {
+	requests, err := c.ControlPlane.Requests()
+	if err != nil {
+		return err
+	}
+	var lacking []string
+	for _, request := range requests {
+		if request.Forbidden {
+			lacking = append(lacking, fmt.Sprintf("%+v", request))
+		}
+	}
+	if len(lacking) > 0 {
+		return fmt.Errorf("the controller asked for what config does not allow it: %v", lacking)
+	}
+	return nil
+}

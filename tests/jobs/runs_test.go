@@ -1,0 +1,107 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"testing"
+	"time"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	. "github.com/onsi/gomega"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+)
+
+func TestAProgramRunsAsAJob(t *testing.T) {
+	u := newTeam(t)
+	u.program("app", thing("one", "delays: {create: 3s}"))
+	stack := u.stack("app", func(s *v1.Stack) {
+		s.Spec.DestroyOnFinalize = true
+		s.Spec.WriteOutputsToSecret = &v1.OutputsSecret{Name: "outputs"}
+	})
+	u.awaitJournal("create", "begin")
+	u.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(stack), stack)).To(Succeed())
+	name := stack.Status.Run.Job
+	u.Expect(name).To(Equal("pulumi-run-" + stack.Status.Run.ID))
+	u.mayOnly(name)
+	var secret corev1.Secret
+	u.Expect(u.Get(u.ctx, client.ObjectKey{Namespace: u.namespace, Name: name}, &secret)).To(Succeed())
+	u.Expect(secret.Data).NotTo(HaveKey("run"), "what is to be done is secret, and is not kept")
+
+	u.awaitReady(stack, "one")
+	u.Expect(string(stack.Status.Outputs["hidden"].Raw)).To(Equal(`"[secret]"`))
+	u.Expect(u.Get(u.ctx, client.ObjectKey{Namespace: u.namespace, Name: "outputs"}, &secret)).To(Succeed())
+	u.Expect(secret.Data).To(HaveKeyWithValue("hidden", []byte("one")))
+	u.Expect(u.jobs()).To(HaveLen(1))
+	u.Eventually(func(g Gomega) {
+		for _, list := range []client.ObjectList{&corev1.SecretList{}, &corev1.ServiceAccountList{}, &rbacv1.RoleList{}, &rbacv1.RoleBindingList{}} {
+			g.Expect(u.List(u.ctx, list, client.InNamespace(u.namespace), client.HasLabels{"pulumi.com/run"})).To(Succeed())
+			g.Expect(list).To(HaveField("Items", BeEmpty()), "nothing of the run is left but its Job, for its log")
+		}
+	}).Should(Succeed())
+
+	u.Expect(u.Client().Delete(u.ctx, stack)).To(Succeed())
+	u.Eventually(func() error { return u.Get(u.ctx, client.ObjectKeyFromObject(stack), stack) }).Should(MatchError(ContainSubstring("not found")))
+	u.Expect(u.count("delete", "done")).To(Equal(1), "the destroy is a Job too")
+}
+
+// mayOnly asks the API server what the account of the run may do.
+func (t *team) mayOnly(name string) {
+	t.test.Helper()
+	user := "system:serviceaccount:" + t.namespace + ":" + name
+	for _, ask := range []struct {
+		verb, resource, name, namespace string
+		may                             bool
+	}{
+		{"get", "secrets", name, t.namespace, true}, {"patch", "secrets", name, t.namespace, true},
+		{"update", "secrets", name, t.namespace, false}, {"delete", "secrets", name, t.namespace, false},
+		{"list", "secrets", "", t.namespace, false}, {"get", "secrets", "another", t.namespace, false},
+		{"get", "secrets", name, "default", false}, {"get", "pods", name, t.namespace, false}, {"create", "pods", "", t.namespace, false},
+		{"create", "serviceaccounts/token", name, t.namespace, false},
+	} {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: user, Groups: []string{"system:serviceaccounts", "system:authenticated"},
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: ask.namespace, Verb: ask.verb, Resource: ask.resource, Name: ask.name},
+		}}
+		t.Expect(t.Client().Create(t.ctx, review)).To(Succeed())
+		t.Expect(review.Status.Allowed).To(Equal(ask.may), "%+v", ask)
+	}
+}
+
+func TestASourceRunsAsAJob(t *testing.T) {
+	u := newTeam(t)
+	repo, err := u.git.NewRepo(u.ctx, u.namespace)
+	u.Expect(err).NotTo(HaveOccurred())
+	_, err = repo.Commit(u.ctx, sources.Files{"infra/Pulumi.yaml": "name: app\nruntime: yaml\n" + thing("one")}, "first")
+	u.Expect(err).NotTo(HaveOccurred())
+	u.Expect(u.Client().Create(u.ctx, &sourcev1.GitRepository{
+		ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: u.namespace},
+		Spec: sourcev1.GitRepositorySpec{URL: repo.URL(), Interval: metav1.Duration{Duration: time.Hour},
+			Reference: &sourcev1.GitRepositoryRef{Branch: sources.Branch}},
+	})).To(Succeed())
+	stack := u.stack("app", func(s *v1.Stack) {
+		s.Spec.ProgramRef = nil
+		s.Spec.FluxSource = &v1.FluxSource{SourceRef: v1.SourceReference{APIVersion: sourcev1.GroupVersion.String(), Kind: "GitRepository", Name: "app"}, Dir: "infra"}
+	})
+	u.awaitReady(stack, "one")
+	u.Expect(u.count("create", "done")).To(Equal(1))
+}
+
+func TestATemplateThatCannotBeStalls(t *testing.T) {
+	u := newTeam(t)
+	u.program("app", thing("one"))
+	stack := u.stack("app", func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(map[string]any{"git": map[string]any{}}) })
+	u.awaitMessage(stack, v1.InvalidSpecReason, "spec.workspaceTemplate.spec.git is a source")
+	edit(u, stack, func(s *v1.Stack) { s.Spec.WorkspaceTemplate = nil })
+	u.awaitMessage(stack, v1.InvalidSpecReason, "is gone with it")
+	edit(u, stack, func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(nil) })
+	u.awaitReady(stack, "one")
+	u.Expect(u.jobs()).To(HaveLen(1), "none was made for what cannot be")
+}
