@@ -114,7 +114,9 @@ func TestASecretThatIsDeletedIsRecoveredFrom(t *testing.T) {
 func TestWhatKeepsAPodFromStartingIsToldAtOnce(t *testing.T) {
 	u := newTeam(t)
 	u.program("app", thing("one"))
-	stack := u.stack("app", func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(map[string]any{"image": "nowhere.example/pulumi:1"}) })
+	stack := u.stack("app", func(s *v1.Stack) {
+		s.Spec.WorkspaceTemplate = u.pod(map[string]any{"image": "nowhere.example/pulumi:1"})
+	})
 	u.awaitMessage(stack, v1.PodFailedReason, "nowhere.example/pulumi:1", "ImagePullBackOff")
 	u.Expect(stack.Status.Interrupted).To(BeEmpty(), "nothing was begun")
 	edit(u, stack, func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(nil) })

@@ -4,9 +4,12 @@
 package jobs
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	. "github.com/onsi/gomega"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -104,4 +107,35 @@ func TestATemplateThatCannotBeStalls(t *testing.T) {
 	edit(u, stack, func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(nil) })
 	u.awaitReady(stack, "one")
 	u.Expect(u.jobs()).To(HaveLen(1), "none was made for what cannot be")
+}
+
+func TestANamespaceHasNotMoreJobsThanItMay(t *testing.T) {
+	u := newTeam(t)
+	const stacks = 4
+	most := 0
+	var all []*v1.Stack
+	for i := range stacks {
+		name := fmt.Sprintf("app-%d", i)
+		u.program(name, thing("one", "delays: {create: 2s}"))
+		all = append(all, u.stack(name))
+	}
+	waited := false
+	u.Eventually(func(g Gomega) {
+		running, ready := 0, 0
+		for _, stack := range all {
+			g.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(stack), stack)).To(Succeed())
+			if stack.Status.Run != nil {
+				running++
+			}
+			if conditions.IsReady(stack) {
+				ready++
+			}
+			waited = waited || conditions.GetMessage(stack, meta.ReadyCondition) == "Waiting for other runs to end"
+		}
+		most = max(most, running)
+		g.Expect(ready).To(Equal(stacks))
+	}).Should(Succeed())
+	u.Expect(most).To(Equal(2), "--concurrent-runs-per-namespace")
+	u.Expect(waited).To(BeTrue(), "those that wait say so")
+	u.Expect(u.jobs()).To(HaveLen(stacks))
 }

@@ -69,6 +69,8 @@ type Kubelet struct {
 type pod struct {
 	*corev1.Pod
 	cancel context.CancelFunc
+	// killed says that Kill has killed it.
+	killed bool
 	// pid is that of the first process of the container that runs, as this machine sees it.
 	pid int
 }
@@ -156,6 +158,7 @@ func (k *Kubelet) Kill(uid string) error {
 	if !ok || known.pid == 0 {
 		return errors.New("no container of the pod runs")
 	}
+	known.killed = true
 	return syscall.Kill(known.pid, syscall.SIGKILL)
 }
 
@@ -326,6 +329,9 @@ func (k *Kubelet) runContainer(ctx context.Context, p *pod, container corev1.Con
 	k.setPID(p, childOf(cmd.Process.Pid))
 	_ = cmd.Wait() // the exit code tells
 	k.setPID(p, 0)
+	if p.killed {
+		return 128 + int32(syscall.SIGKILL) // unshare itself does not tell it
+	}
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int32(status.Signal())
 	}

@@ -51,8 +51,9 @@ const (
 	// beginPatience is how long the API server may be away before the run begins. The
 	// right to read the Secret may be younger than the pod.
 	beginPatience = 2 * time.Minute
-	// refusedPatience is how long it may refuse what it should allow.
-	refusedPatience = 30 * time.Second
+	// refusedPatience is how long it may refuse what it should allow, as one does that is
+	// being started.
+	refusedPatience = time.Minute
 	// endPatience is how long it may be away when the run has ended. The pod is given
 	// that time, and some more, before it is killed.
 	endPatience = 4*time.Minute + 30*time.Second
@@ -151,7 +152,7 @@ func (o Options) persist(ctx context.Context, patience time.Duration, try func(c
 
 // isRefusal tells of an answer of an API server that is there.
 func isRefusal(err error) bool {
-	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err)
+	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
 // patch changes the data of the Secret, only if it is still that one, where one is given.
