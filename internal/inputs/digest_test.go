@@ -115,7 +115,7 @@ func TestRunDigestChangesWithEveryField(t *testing.T) {
 	fields := reflect.TypeFor[RunInputs]()
 	for i := range fields.NumField() {
 		for _, text := range []string{"", "x", "infra2", "3:a,b", "sha256:00sha256:11"} {
-			if name := fields.Field(i).Name; (name == "Options" || name == "Project" || name == "ServiceAccount") && text == "" {
+			if name := fields.Field(i).Name; (name == "Options" || name == "Project" || name == "ServiceAccount" || name == "Workspace") && text == "" {
 				continue // the base has none
 			}
 			changed := base

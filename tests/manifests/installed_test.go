@@ -64,7 +64,7 @@ func everyInstallation(t *testing.T) installations {
 	g.Expect(dirs).To(ContainElements("config/crd", "config/rbac", "config/manager", "config/controller", "config/default", "config/flux",
 		"config/sharding", "config/monitoring", "config/notifications/alerts", "config/notifications/rbac"))
 	// Those for notifications are built on what Flux has, in another test.
-	g.Expect(components).To(ConsistOf("config/multi-tenancy", "config/notifications/flux-2.7", "config/notifications/flux-2.9"))
+	g.Expect(components).To(ConsistOf("config/multi-tenancy", "config/runner-jobs", "config/notifications/flux-2.7", "config/notifications/flux-2.9"))
 	all := installations{}
 	add := func(dir string, components ...string) {
 		unit, err := Build(t.Context(), root, t.TempDir(), dir, components...)
@@ -77,6 +77,8 @@ func everyInstallation(t *testing.T) installations {
 	}
 	for _, dir := range []string{"config/default", "config/controller", "config/sharding"} {
 		add(dir, "config/multi-tenancy")
+		add(dir, "config/runner-jobs")
+		add(dir, "config/multi-tenancy", "config/runner-jobs")
 	}
 	return all
 }

@@ -175,15 +175,15 @@ func waitingText(s seen, claimed bool) string {
 	case claimed:
 		return lostNodeText(s.pods)
 	}
-	for _, pod := range s.pods {
-		for _, c := range pod.Status.Conditions {
-			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-				return fmt.Sprintf("pod %s waits for a node: %s", pod.Name, reasonText(c.Reason, c.Message))
-			}
-		}
-		return fmt.Sprintf("pod %s is being started", pod.Name)
+	if len(s.pods) == 0 {
+		return fmt.Sprintf("Job %s waits for its pod", nameOf(s))
 	}
-	return fmt.Sprintf("Job %s waits for its pod", nameOf(s))
+	for _, c := range s.pods[0].Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return fmt.Sprintf("pod %s waits for a node: %s", s.pods[0].Name, reasonText(c.Reason, c.Message))
+		}
+	}
+	return fmt.Sprintf("pod %s is being started", s.pods[0].Name)
 }
 
 // lostNodeText tells of a pod whose node does not answer: it may be at work.
