@@ -1,0 +1,257 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pod
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+// fake is a Secret that is merged as the API server does it.
+type fake struct {
+	mu      sync.Mutex
+	secret  *corev1.Secret // nil is none
+	version int
+	patches int
+	// before is called before each request, and its error is the answer.
+	before func(request string) error
+	// lost has the answer of the next patch get lost.
+	lost bool
+}
+
+func newFake(data map[string][]byte) *fake {
+	return &fake{secret: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{UID: "uid"}, Data: data}}
+}
+
+func (f *fake) Get(context.Context) (*corev1.Secret, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.before != nil {
+		if err := f.before("get"); err != nil {
+			return nil, err
+		}
+	}
+	if f.secret == nil {
+		return nil, apierrors.NewNotFound(corev1.Resource("secrets"), "x")
+	}
+	f.secret.ResourceVersion = strconv.Itoa(f.version)
+	return f.secret.DeepCopy(), nil
+}
+
+func (f *fake) Patch(_ context.Context, patch []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.before != nil {
+		if err := f.before("patch"); err != nil {
+			return err
+		}
+	}
+	if f.secret == nil {
+		return apierrors.NewNotFound(corev1.Resource("secrets"), "x")
+	}
+	var change struct {
+		Metadata struct{ ResourceVersion string }
+		Data     map[string]*[]byte
+	}
+	if err := json.Unmarshal(patch, &change); err != nil {
+		return err
+	}
+	if v := change.Metadata.ResourceVersion; v != "" && v != strconv.Itoa(f.version) {
+		return apierrors.NewConflict(corev1.Resource("secrets"), "x", errors.New("changed"))
+	}
+	for key, value := range change.Data {
+		if value == nil {
+			delete(f.secret.Data, key)
+		} else {
+			f.secret.Data[key] = *value
+		}
+	}
+	f.version++
+	f.patches++
+	if f.lost {
+		f.lost = false
+		return errors.New("the answer was lost")
+	}
+	return nil
+}
+
+func (f *fake) data() map[string][]byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.secret.DeepCopy().Data
+}
+
+func anInput(t *testing.T) (data []byte, digest string) {
+	data, digest, err := exchange.EncodeInput(exchange.Input{Run: run.Run{ID: "1", Operation: run.Update}})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return data, digest
+}
+
+func optionsFor(secret Secret, digest, uid string) Options {
+	return Options{Secret: secret, Digest: digest, Self: exchange.Claim{Pod: "pod-" + uid, UID: uid, At: time.Unix(1000, 0).UTC()}, Log: logr.Discard()}
+}
+
+func TestARunIsClaimedOnce(t *testing.T) {
+	g := NewWithT(t)
+	data, digest := anInput(t)
+	secret := newFake(map[string][]byte{exchange.RunKey: data})
+	input, err := optionsFor(secret, digest, "a").claim(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(input.Run.ID).To(Equal("1"))
+	g.Expect(secret.data()).NotTo(HaveKey(exchange.RunKey), "it is secret, and of no use any more")
+	_, err = optionsFor(secret, digest, "b").claim(t.Context())
+	g.Expect(err).To(MatchError(ContainSubstring("another pod has the run")))
+	g.Expect(Do(t.Context(), optionsFor(secret, digest, "b"))).To(Equal(job.ExitNotBegun))
+	_, err = optionsFor(secret, digest, "a").claim(t.Context())
+	g.Expect(err).To(HaveOccurred(), "also by the same pod: what it had begun then is not known now")
+}
+
+func TestOfManyPodsOneHasTheRun(t *testing.T) {
+	g := NewWithT(t)
+	data, digest := anInput(t)
+	secret := newFake(map[string][]byte{exchange.RunKey: data})
+	var pods sync.WaitGroup
+	won := make(chan string, 20)
+	for i := range cap(won) {
+		pods.Go(func() {
+			if _, err := optionsFor(secret, digest, strconv.Itoa(i)).claim(t.Context()); err == nil {
+				won <- strconv.Itoa(i)
+			}
+		})
+	}
+	pods.Wait()
+	g.Expect(won).To(HaveLen(1))
+}
+
+func TestAClaimWhoseAnswerIsLostIsKnownAgain(t *testing.T) {
+	g := NewWithT(t)
+	data, digest := anInput(t)
+	secret := newFake(map[string][]byte{exchange.RunKey: data})
+	secret.lost = true
+	input, err := optionsFor(secret, digest, "a").claim(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(input.Run.ID).To(Equal("1"))
+}
+
+func TestARunThatWasGivenUpIsNotBegun(t *testing.T) {
+	g := NewWithT(t)
+	data, digest := anInput(t)
+	secret := newFake(map[string][]byte{exchange.RunKey: data, exchange.ResultKey: []byte("x")})
+	_, err := optionsFor(secret, digest, "a").claim(t.Context())
+	g.Expect(err).To(MatchError(ContainSubstring("given up")))
+	g.Expect(secret.patches).To(BeZero())
+}
+
+func TestARunThatSomebodyChangedIsNotDone(t *testing.T) {
+	g := NewWithT(t)
+	data, _ := anInput(t)
+	secret := newFake(map[string][]byte{exchange.RunKey: data})
+	g.Expect(Do(t.Context(), optionsFor(secret, "sha256:another", "a"))).To(Equal(job.ExitFailed))
+	ended, err := exchange.DecodeResult(secret.data()[exchange.ResultKey], time.Now())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(ended.Outcome).To(Equal(run.PodFailed))
+	g.Expect(ended.Interrupted).To(BeFalse())
+	g.Expect(ended.Message).To(ContainSubstring("changed by somebody"))
+}
+
+func TestTheResultIsWrittenWhenTheAPIServerIsBack(t *testing.T) {
+	g := NewWithT(t)
+	secret := newFake(map[string][]byte{exchange.ToldKey: []byte("{}")})
+	failures := 4
+	secret.before = func(string) error {
+		if failures--; failures >= 0 {
+			return errors.New("connection refused")
+		}
+		return nil
+	}
+	g.Expect(optionsFor(secret, "", "a").finish(run.Update, run.Result{Outcome: run.Failed, Message: "no"})).To(Equal(job.ExitFailed))
+	g.Expect(secret.data()).To(And(HaveKey(exchange.ResultKey), Not(HaveKey(exchange.ToldKey))))
+	g.Expect(optionsFor(secret, "", "a").finish(run.Update, run.Result{Outcome: run.Succeeded})).To(BeZero())
+}
+
+func TestACreationOfUnknownOutcomeIsToldSoon(t *testing.T) {
+	g := NewWithT(t)
+	secret := newFake(map[string][]byte{})
+	told := newTeller(secret, logr.Discard())
+	for i := range 100 {
+		told.progress(run.Progress{InFlight: i})
+	}
+	told.unknownCreates([]string{"urn:a"})
+	g.Eventually(func() []string { return exchange.DecodeTold(secret.data()[exchange.ToldKey]).UnknownCreates }, 5*time.Second).Should(Equal([]string{"urn:a"}))
+	told.close()
+	g.Expect(secret.patches).To(Equal(1), "progress alone is not worth a write before its time")
+}
+
+func TestARunEndsWhenItsSecretSaysSo(t *testing.T) {
+	g := NewWithT(t)
+	secret := newFake(map[string][]byte{})
+	life, end := context.WithCancelCause(t.Context())
+	abort, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		heedCancel(t.Context(), secret, logr.Discard(), time.Millisecond, end, abort)
+		close(done)
+	}()
+	write := func(text string) {
+		g.Expect(patchSecret(t.Context(), secret, map[string]any{exchange.CancelKey: []byte(text)}, nil)).To(Succeed())
+	}
+	write("rubbish")
+	g.Consistently(life.Done(), 50*time.Millisecond).ShouldNot(BeClosed())
+	failures := 3
+	secret.mu.Lock()
+	secret.before = func(request string) error {
+		if failures--; request == "get" && failures >= 0 {
+			return errors.New("connection refused")
+		}
+		return nil
+	}
+	secret.mu.Unlock()
+	write("Gently")
+	g.Eventually(life.Done()).Should(BeClosed())
+	g.Expect(context.Cause(life)).To(Equal(run.ErrCancelled))
+	g.Consistently(abort, 50*time.Millisecond).ShouldNot(BeClosed(), "what is in flight is finished")
+	write("Now")
+	g.Eventually(abort).Should(BeClosed())
+	g.Eventually(done).Should(BeClosed())
+}
+
+func TestWhatTheProgramGetsOfItsPod(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(passed(mapOf([]string{
+		"NODE_OPTIONS=--x=y", "PATH=/bin", "HOME=/root", "KUBERNETES_SERVICE_HOST=10.0.0.1", "POD_NAME=x", "HOSTNAME=x", "HTTPS_PROXY=http://proxy",
+		"PULUMI_BACKEND_URL=file:///x", "PULUMI_OPTION_TARGET=x", "PULUMI_HOME=/x",
+	}))).To(Equal(map[string]string{"NODE_OPTIONS": "--x=y", "HTTPS_PROXY": "http://proxy"}))
+}
+
+func TestPluginsOfThePodAreLinked(t *testing.T) {
+	g := NewWithT(t)
+	from, to := t.TempDir(), filepath.Join(t.TempDir(), "plugins")
+	g.Expect(os.MkdirAll(filepath.Join(from, "resource-aws-v7.0.0"), 0o755)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(from, "resource-aws-v7.0.0", "pulumi-resource-aws"), []byte("x"), 0o755)).To(Succeed())
+	o := Options{PluginsDir: from}
+	for range 2 {
+		g.Expect(o.linkPlugins(to)).To(Succeed())
+	}
+	info, err := os.Lstat(filepath.Join(to, "resource-aws-v7.0.0"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(info.IsDir()).To(BeTrue(), "Pulumi takes no link for a plugin")
+	g.Expect(os.ReadFile(filepath.Join(to, "resource-aws-v7.0.0", "pulumi-resource-aws"))).To(Equal([]byte("x")))
+	g.Expect(Options{PluginsDir: filepath.Join(from, "none")}.linkPlugins(to)).To(Succeed())
+}
