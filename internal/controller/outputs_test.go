@@ -154,7 +154,6 @@ func TestOutputsOfAnUpdateThatNobodyHasReadAreRead(t *testing.T) {
 	w.mustReconcile()
 	todo := w.runner.runs[w.stack().Status.Run.ID]
 	g.Expect(todo.Operation).To(Equal(run.ReadOutputs))
-	g.Expect(todo.Account).To(BeZero())
 	w.endReading(map[string]string{"token": `"hunter3"`})
 	g.Expect(w.secret("out").Data).To(Equal(map[string][]byte{"token": []byte("hunter3")}))
 	stack := w.stack()

@@ -92,6 +92,15 @@ func TestAProgramHasTheKubeconfigOfItsAccount(t *testing.T) {
 	}
 }
 
+func TestReadingOutputsNeedsNoAccount(t *testing.T) {
+	known := &accounts{}
+	f := newFixture(t, func(o *Options) { o.Accounts, o.Driver = known, &lookout{accounts: known} })
+	r := aRun("1", "a")
+	r.Account, r.Operation = run.ServiceAccount{Namespace: "ns", Name: "deployer"}, run.ReadOutputs
+	f.Expect(f.do(r).Outcome).To(Equal(run.Succeeded))
+	f.Expect(known.opened).To(BeEmpty(), "no program is run")
+}
+
 func TestAnAccountThatCannotBeUsedHasAnOutcome(t *testing.T) {
 	for name, test := range map[string]struct {
 		accounts inplace.Accounts
