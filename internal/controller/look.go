@@ -40,7 +40,13 @@ func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *obser
 	if err != nil {
 		return err
 	}
-	if refused := lookRefused(seen); refused != "" {
+	refused := lookRefused(seen)
+	if refused == "" {
+		if problem := r.checkRun(stack, seen, run.Preview); problem != nil {
+			refused = fmt.Sprintf("%s: %s", problem.Reason, problem.Message)
+		}
+	}
+	if refused != "" {
 		return r.patchStatus(ctx, stack, func() {
 			now := metav1.Time{Time: r.Now()}
 			stack.Status.Preview = &v1.PreviewStatus{Request: request, State: v1.UpdateFailed, Message: refused, EndedAt: &now}
@@ -56,7 +62,7 @@ func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *obser
 		}
 	}()
 	todo := newRun(stack, seen, run.Preview, string(uuid.NewUUID()))
-	todo.Steps = true
+	todo.Steps, todo.Workspace = true, r.workspaceOf(stack)
 	record := r.record(stack, seen, todo)
 	record.PreviewRequest = request
 	if err := r.patchStatus(ctx, stack, func() {

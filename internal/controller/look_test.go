@@ -5,11 +5,13 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -78,6 +80,9 @@ func TestAPreviewThatIsNotPossibleIsRefused(t *testing.T) {
 			g.Expect(w.Get(context.Background(), key, program)).To(Succeed())
 			g.Expect(w.Delete(context.Background(), program)).To(Succeed())
 		}, "ArtifactFailed: Program default/app not found: create it, or correct spec.programRef"},
+		"in a pod that cannot be": {func(w *world) {
+			w.CheckRun = func(run.Run) error { return errors.New("spec.workspaceTemplate is wrong") }
+		}, "InvalidSpec: spec.workspaceTemplate is wrong"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -94,6 +99,22 @@ func TestAPreviewThatIsNotPossibleIsRefused(t *testing.T) {
 			g.Expect(w.runner.started).To(Equal(1))
 		})
 	}
+}
+
+func TestAPreviewIsInAPodAsTheTemplateSays(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	w.CheckRun = func(run.Run) error { return nil }
+	w.edit(func(s *v1.Stack) {
+		s.Spec.WorkspaceTemplate = &apiextensionsv1.JSON{Raw: []byte(`{"spec":{"image":"pulumi/pulumi-nodejs"}}`)}
+	})
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+	w.edit(asksForPreview("one"))
+	w.mustReconcile()
+	todo := w.runner.runs[w.stack().Status.Run.ID]
+	g.Expect(todo.Steps).To(BeTrue())
+	g.Expect(string(todo.Workspace)).To(ContainSubstring("pulumi/pulumi-nodejs"))
 }
 
 func TestAPreviewThatIsLostIsNothingToRecoverFrom(t *testing.T) {
