@@ -48,7 +48,9 @@ type ExplainedValue struct {
 type ExplainOptions struct {
 	DefaultServiceAccount string
 	NoCrossNamespaceRefs  bool
-	Now                   func() time.Time
+	// Jobs says that runs are Jobs, so that spec.workspaceTemplate is honoured.
+	Jobs bool
+	Now  func() time.Time
 }
 
 // Explain observes a Stack as the controller does, with the rights of the given client,
@@ -61,6 +63,9 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 		NoCrossNamespaceRefs: options.NoCrossNamespaceRefs, DefaultServiceAccount: options.DefaultServiceAccount,
 		Jitter: func(d time.Duration) time.Duration { return d }, Now: options.Now,
 		expressions: dependency.NewExpressions(1),
+	}
+	if options.Jobs {
+		r.CheckRun = func(run.Run) error { return nil } // what a pod may be is for the controller to say
 	}
 	seen, err := r.observe(ctx, stack)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -50,6 +51,22 @@ func TestExplainChangesNothingAndShowsNoSecret(t *testing.T) {
 	explained, err = Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.Action).To(Equal(decide.InSync))
+}
+
+func TestExplainHonoursAPodWhereRunsAreJobs(t *testing.T) {
+	g := NewWithT(t)
+	w := explainedWorld(t)
+	w.edit(func(s *v1.Stack) {
+		s.Spec.WorkspaceTemplate = &apiextensionsv1.JSON{Raw: []byte(`{"spec":{"image":"pulumi/pulumi-nodejs"}}`)}
+	})
+	options := ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }}
+	explained, err := Explain(context.Background(), w.Client, w.stack(), options)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Decision.Reason).To(Equal(v1.InvalidSpecReason))
+	options.Jobs = true
+	explained, err = Explain(context.Background(), w.Client, w.stack(), options)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Decision.String()).To(Equal("Start update"))
 }
 
 func TestExplainTellsWhatMayNotBeRead(t *testing.T) {

@@ -17,9 +17,13 @@ import (
 )
 
 func newDebug(s *session) *cobra.Command {
-	options := controller.ExplainOptions{Now: s.Now}
+	options, runner := controller.ExplainOptions{Now: s.Now}, ""
 	cmd := newStackCommand(s, "Show what a run of a Stack would get, and why one is due or not",
 		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
+			if runner != "local" && runner != "job" {
+				return fmt.Errorf("runner '%s' is not one of local or job", runner)
+			}
+			options.Jobs = runner == "job"
 			return s.debug(ctx, api, stack, options)
 		})
 	cmd.Long = `Shows the config and the environment that a run of a Stack would get, with secrets hidden, and where each value comes from;
@@ -27,6 +31,7 @@ and what is decided next, by the controller's own rules, with what each rule fou
 what you may not read. Where the controller was given the flags of the same name, give them here too: the inputs depend on them.`
 	cmd.Flags().StringVar(&options.DefaultServiceAccount, "default-service-account", "", "the flag of the controller")
 	cmd.Flags().BoolVar(&options.NoCrossNamespaceRefs, "no-cross-namespace-refs", true, "the flag of the controller")
+	cmd.Flags().StringVar(&runner, "runner", "local", "the flag of the controller: local or job")
 	return newGroup("debug", "Show how the controller sees a Stack", cmd)
 }
 
