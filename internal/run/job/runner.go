@@ -99,45 +99,6 @@ func New(options Options) *Runner {
 	}
 }
 
-// Reserve implements run.Runner. Places are given in the order of asking, and the
-// Jobs of a controller before this one have theirs.
-func (r *Runner) Reserve(namespace, name string) bool {
-	r.loadOnce()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	stack := places.Stack{Namespace: namespace, Name: name}
-	if r.closed || r.inFlight(stack) {
-		return false
-	}
-	r.slots.Lapse(time.Now())
-	return r.slots.Reserve(stack)
-}
-
-// Release implements run.Runner. It does not take the place of a run in flight.
-func (r *Runner) Release(namespace, name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	stack := places.Stack{Namespace: namespace, Name: name}
-	if !r.inFlight(stack) {
-		r.slots.Release(stack)
-		r.offer()
-	}
-}
-
-// Abandon implements run.Runner.
-func (r *Runner) Abandon(namespace, name string) {
-	r.Release(namespace, name)
-	for _, ended := range r.Ended() {
-		if ended.Namespace != namespace || ended.Name != name {
-			continue
-		}
-		if err := r.Forget(ended.ID); err != nil {
-			// What the Stack owns goes with it, and the next start sweeps the rest.
-			r.options.Log.Error(err, "the objects of a run are left", "run", ended.ID)
-		}
-	}
-}
-
 // Start implements run.Runner. Every error wraps run.ErrRefused: a run is either
 // taken on here, or not at all.
 func (r *Runner) Start(started run.Run) error {
@@ -319,50 +280,6 @@ func (r *Runner) UnknownCreates(id string) []string {
 		return slices.Clone(known.unknownCreates)
 	}
 	return nil
-}
-
-// inFlight says whether the Stack has a run in flight. There are no more records than
-// Stacks, as each is forgotten when its result is absorbed.
-func (r *Runner) inFlight(stack places.Stack) bool {
-	for _, known := range r.runs {
-		if known.stack == stack && known.result == nil {
-			return true
-		}
-	}
-	return false
-}
-
-// settle makes the result known, and gives the place of the run to the next.
-func (r *Runner) settle(id string, result *run.Result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.runs[id]
-	if !ok || known.result != nil {
-		return
-	}
-	known.result, known.todo = result, nil
-	r.slots.Release(known.stack)
-	r.options.Ended(known.stack.Namespace, known.stack.Name)
-	r.offer()
-}
-
-// offer tells the Stacks whose turn has come, and sees to it that a place is not
-// kept for ever. It is called with the lock held.
-func (r *Runner) offer() {
-	told := r.slots.Offer(time.Now())
-	for _, stack := range told {
-		r.options.Ended(stack.Namespace, stack.Name)
-	}
-	if len(told) > 0 {
-		time.AfterFunc(places.Patience, r.lapse)
-	}
-}
-
-func (r *Runner) lapse() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.slots.Lapse(time.Now())
-	r.offer()
 }
 
 // Check tells why no pod can do the run, whatever is tried. Nothing is asked of the

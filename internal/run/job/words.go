@@ -1,0 +1,192 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// stuckText tells why a container cannot be started, of what does not pass by itself,
+// "" for nothing. A first try that failed is one that kubelet makes again.
+func stuckText(pods []corev1.Pod) string {
+	for _, pod := range pods {
+		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+			if waiting := status.State.Waiting; waiting != nil && isStuck(waiting.Reason) {
+				return fmt.Sprintf("container %s, image %s: %s", status.Name, status.Image, reasonText(waiting.Reason, waiting.Message))
+			}
+		}
+	}
+	return ""
+}
+
+func isStuck(reason string) bool {
+	switch reason {
+	case "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError",
+		"CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+		return true
+	}
+	return false
+}
+
+// waitingText tells what a run waits for that has not begun.
+func waitingText(s seen, claimed bool) string {
+	switch {
+	case s.secret == nil:
+		return fmt.Sprintf("Secret %s was deleted, so that the run cannot tell how it ends", nameOf(s))
+	case claimed:
+		return lostNodeText(s.pods)
+	}
+	if len(s.pods) == 0 {
+		return fmt.Sprintf("Job %s waits for its pod", nameOf(s))
+	}
+	for _, c := range s.pods[0].Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return fmt.Sprintf("pod %s waits for a node: %s", s.pods[0].Name, reasonText(c.Reason, c.Message))
+		}
+	}
+	return fmt.Sprintf("pod %s is being started", s.pods[0].Name)
+}
+
+// lostNodeText tells of a pod whose node does not answer: it may be at work.
+func lostNodeText(pods []corev1.Pod) string {
+	for _, pod := range pods {
+		if pod.Status.Reason == "NodeLost" || (pod.DeletionTimestamp != nil && notReady(pod)) {
+			return fmt.Sprintf("pod %s is to end, and node %s does not tell that it has: if the node is gone for good, delete its object", pod.Name, pod.Spec.NodeName)
+		}
+	}
+	return ""
+}
+
+// notReady tells whether the cluster has noted that the node of a pod does not answer.
+func notReady(pod corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "DeletionByTaintManager"
+	})
+}
+
+// deathText tells how the pod of a run has ended that has told no result.
+func deathText(s seen, claimed bool) string {
+	begun := "; Pulumi was not begun"
+	if claimed {
+		begun = ""
+	}
+	for _, why := range []string{disruptionText(s.pods), memoryText(s.pods), jobText(s.job), exitText(s.pods)} {
+		if why != "" {
+			return why + begun
+		}
+	}
+	switch {
+	case s.secret == nil && s.job == nil:
+		return "the Job and the Secret of the run are gone, which somebody must have deleted"
+	case s.job == nil:
+		if !claimed {
+			return fmt.Sprintf("Job %s of the run is not there: it was not made, or somebody has deleted it%s", nameOf(s), begun)
+		}
+		return fmt.Sprintf("Job %s of the run is gone, which somebody must have deleted", nameOf(s))
+	case len(s.pods) == 0:
+		return fmt.Sprintf("the pod of Job %s is gone, which somebody must have deleted%s", nameOf(s), begun)
+	}
+	return "the pod of the run has ended without a result" + begun
+}
+
+func nameOf(s seen) string {
+	switch {
+	case s.job != nil:
+		return s.job.Name
+	case s.secret != nil:
+		return s.secret.Name
+	}
+	return "of the run"
+}
+
+// disruptionText tells why the cluster has ended a pod.
+func disruptionText(pods []corev1.Pod) string {
+	for _, pod := range pods {
+		if pod.Status.Reason == "Evicted" {
+			return fmt.Sprintf("pod %s was evicted from node %s: %s", pod.Name, pod.Spec.NodeName, oneLine(pod.Status.Message))
+		}
+		for _, c := range pod.Status.Conditions {
+			if c.Type != corev1.DisruptionTarget || c.Status != corev1.ConditionTrue {
+				continue
+			}
+			what := "was ended by the cluster"
+			switch c.Reason {
+			case "PreemptionByScheduler":
+				what = "made room for one of a higher priority"
+			case "DeletionByTaintManager", "DeletionByPodGC":
+				what = "was lost with its node"
+			case "EvictionByEvictionAPI":
+				what = "was evicted, as when a node is drained"
+			case "TerminationByKubelet":
+				what = "was ended by its node"
+			}
+			return fmt.Sprintf("pod %s on node %s %s: %s", pod.Name, pod.Spec.NodeName, what, reasonText(c.Reason, c.Message))
+		}
+	}
+	return ""
+}
+
+// memoryText tells of a container that had no more memory.
+func memoryText(pods []corev1.Pod) string {
+	for _, pod := range pods {
+		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+			if ended := status.State.Terminated; ended != nil && ended.Reason == "OOMKilled" {
+				return fmt.Sprintf("container %s of pod %s needs more memory than it may have (OOMKilled): raise spec.workspaceTemplate.spec.resources.limits.memory",
+					status.Name, pod.Name)
+			}
+		}
+	}
+	return ""
+}
+
+// jobText tells of a Job that Kubernetes has ended.
+func jobText(job *batchv1.Job) string {
+	c := condition(job)
+	if c == nil || c.Type != batchv1.JobFailed || c.Reason != batchv1.JobReasonDeadlineExceeded {
+		return ""
+	}
+	return fmt.Sprintf("Job %s was ended at its deadline: %s", job.Name, reasonText(c.Reason, c.Message))
+}
+
+// exitText tells of a container that has ended in another way than it should.
+func exitText(pods []corev1.Pod) string {
+	for _, pod := range pods {
+		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+			ended := status.State.Terminated
+			if ended == nil || ended.ExitCode == 0 {
+				continue
+			}
+			if ended.Signal != 0 || ended.ExitCode > 128 {
+				return fmt.Sprintf("container %s of pod %s was killed: exit code %d, %s", status.Name, pod.Name, ended.ExitCode, reasonText(ended.Reason, ended.Message))
+			}
+			return fmt.Sprintf("container %s of pod %s has ended with exit code %d: %s", status.Name, pod.Name, ended.ExitCode, reasonText(ended.Reason, ended.Message))
+		}
+	}
+	return ""
+}
+
+// reasonText puts together what Kubernetes tells: a word, and words.
+func reasonText(reason, message string) string {
+	message = oneLine(message)
+	if message == "" {
+		return reason
+	}
+	return message + " (" + reason + ")"
+}
+
+// maxTellings bounds what is told of what Kubernetes, or a container, says.
+const maxTellings = 500
+
+func oneLine(text string) string {
+	line := strings.Join(strings.Fields(text), " ")
+	if runes := []rune(line); len(runes) > maxTellings {
+		return string(runes[:maxTellings]) + "..."
+	}
+	return line
+}
