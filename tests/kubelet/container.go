@@ -1,0 +1,170 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// accountDir is where a kubelet puts the token of a pod's account.
+const accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+// tokenLife is as short as the API server allows.
+const tokenLife = 10 * time.Minute
+
+func unshared(command ...string) []string {
+	return append([]string{"--uts", "--pid", "--mount-proc", "--fork", "--kill-child"}, command...)
+}
+
+// mount makes the volumes of the pod, and returns where each is that a container mounts.
+func (k *Kubelet) mount(ctx context.Context, p *pod) (map[string]string, error) {
+	volumes := map[string]string{}
+	for _, volume := range p.Spec.Volumes {
+		dir := filepath.Join(k.options.Dir, string(p.UID), volume.Name)
+		if volume.HostPath != nil {
+			dir = volume.HostPath.Path
+		} else if volume.EmptyDir == nil {
+			return nil, fmt.Errorf("volume %s is of a kind that is not known here", volume.Name)
+		}
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return nil, err
+		}
+		volumes[volume.Name] = dir
+	}
+	account := filepath.Join(k.options.Dir, string(p.UID), "account")
+	if err := os.MkdirAll(account, 0o755); err != nil {
+		return nil, err
+	}
+	token, err := k.client.CoreV1().ServiceAccounts(p.Namespace).CreateToken(ctx, p.Spec.ServiceAccountName, &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{
+			ExpirationSeconds: ptr.To(int64(tokenLife.Seconds())),
+			BoundObjectRef:    &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range map[string][]byte{"token": []byte(token.Status.Token), "ca.crt": k.options.Config.CAData, "namespace": []byte(p.Namespace)} {
+		if err := os.WriteFile(filepath.Join(account, name), text, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	volumes[accountDir] = account
+	return volumes, nil
+}
+
+// runContainer returns the exit code.
+func (k *Kubelet) runContainer(ctx context.Context, p *pod, container corev1.Container, image Image, volumes map[string]string) int32 {
+	places := map[string]string{accountDir: volumes[accountDir]}
+	for _, mount := range container.VolumeMounts {
+		places[mount.MountPath] = volumes[mount.Name]
+	}
+	command := container.Command
+	if len(command) == 0 {
+		command = image.Entrypoint
+	}
+	command = append(slices.Clone(command), container.Args...)
+	for i, word := range command {
+		command[i] = placed(word, places)
+	}
+	log, err := os.OpenFile(k.Log(string(p.UID)), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return 128
+	}
+	defer func() { _ = log.Close() }()
+	host := p.Spec.Hostname
+	if host == "" {
+		host = p.Name
+	}
+	inside := append([]string{"/bin/sh", "-c", `echo "$0" > /proc/sys/kernel/hostname && exec "$@"`, host}, command...)
+	cmd := exec.CommandContext(ctx, "unshare", unshared(inside...)...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Env = k.environ(ctx, p, container, image, places)
+	if err := cmd.Start(); err != nil {
+		return 128
+	}
+	k.setPID(p, childOf(cmd.Process.Pid))
+	_ = cmd.Wait() // the exit code tells
+	k.setPID(p, 0)
+	if p.killed {
+		return 128 + int32(syscall.SIGKILL) // unshare itself does not tell it
+	}
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int32(status.Signal())
+	}
+	return int32(cmd.ProcessState.ExitCode())
+}
+
+func (k *Kubelet) setPID(p *pod, pid int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p.pid = pid
+	if pid != 0 && p.DeletionTimestamp != nil {
+		p.stop()
+	}
+}
+
+// childOf is the one child of unshare: the first process of the container.
+func childOf(pid int) int {
+	for range 500 {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+		if err != nil {
+			return 0
+		}
+		var child int
+		if _, err := fmt.Sscan(string(text), &child); err == nil {
+			return child
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return 0
+}
+
+// environ is what a container gets.
+func (k *Kubelet) environ(ctx context.Context, p *pod, container corev1.Container, image Image, places map[string]string) []string {
+	server := strings.TrimPrefix(k.options.Config.Host, "https://")
+	host, port, _ := strings.Cut(server, ":")
+	environ := []string{"PATH=" + image.Path, "KUBERNETES_SERVICE_HOST=" + host, "KUBERNETES_SERVICE_PORT=" + port}
+	for _, variable := range container.Env {
+		value := variable.Value
+		if from := variable.ValueFrom; from != nil && from.FieldRef != nil {
+			value = map[string]string{"metadata.name": p.Name, "metadata.uid": string(p.UID)}[from.FieldRef.FieldPath]
+		} else if from != nil && from.SecretKeyRef != nil {
+			if secret, err := k.client.CoreV1().Secrets(p.Namespace).Get(ctx, from.SecretKeyRef.Name, metav1.GetOptions{}); err == nil {
+				value = string(secret.Data[from.SecretKeyRef.Key])
+			}
+		}
+		environ = append(environ, variable.Name+"="+placed(value, places))
+	}
+	return environ
+}
+
+// placed is a word with a path of the container in it, as it is on this machine.
+func placed(word string, places map[string]string) string {
+	option, path, isOption := strings.Cut(word, "=")
+	if !isOption {
+		option, path = "", word
+	} else {
+		option += "="
+	}
+	for inside, outside := range places {
+		if path == inside || strings.HasPrefix(path, inside+"/") {
+			return option + outside + strings.TrimPrefix(path, inside)
+		}
+	}
+	return word
+}
