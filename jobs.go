@@ -91,6 +91,7 @@ func tellOfJobs(c config, reconciler *controller.StackReconciler, runner *job.Ru
 		where = append(where, client.InNamespace(c.runtimeNamespace))
 	}
 	reconciler.CheckRun, reconciler.JobName = runner.Check, job.Name
+	runner.Believe(reconciler.HasRun)
 	runner.KeepInUse(func(ctx context.Context) (map[string]bool, error) { return reconciler.RunsInUse(ctx, where...) })
 }
 

@@ -40,6 +40,22 @@ func (r *StackReconciler) RunsInUse(ctx context.Context, opts ...client.ListOpti
 	return inUse, nil
 }
 
+// HasRun tells whether the Stack has recorded the run as in flight. The cache may be
+// behind, so that only its yes counts.
+func (r *StackReconciler) HasRun(ctx context.Context, ref run.Ref) (bool, error) {
+	for _, reader := range []client.Reader{r.Client, r.APIReader} {
+		stack := &v1.Stack{}
+		err := reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stack)
+		if client.IgnoreNotFound(err) != nil {
+			return false, fmt.Errorf("failed to read Stack %s/%s: %w", ref.Namespace, ref.Name, err)
+		}
+		if err == nil && stack.Status.Run != nil && stack.Status.Run.ID == ref.ID {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 const (
 	// lastWritesAtOnce bounds the Stacks that are written to at the same time when
 	// the process ends.

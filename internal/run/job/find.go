@@ -12,8 +12,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
 )
 
@@ -42,35 +44,64 @@ func gather(ctx context.Context, from client.Reader, k key) (seen, error) {
 }
 
 // takeNote makes a record of a run of another controller, or of one before this. It is
-// false where there is nothing more to be found out.
-func (r *Runner) takeNote(k key, s seen) bool {
+// false where there is nothing more to be found out, and for what is no run of a Stack.
+// The runs of another shard are noted only where they are asked for, as after a Stack
+// has come from there: nobody else would have them forgotten here.
+func (r *Runner) takeNote(ctx context.Context, k key, s seen, asked bool) (bool, error) {
+	if open, isKnown := r.isOpen(k, s); isKnown {
+		return open, nil
+	}
+	labels, annotations := s.marks()
+	stack := places.Stack{Namespace: k.namespace, Name: annotations[stackAnnotation]}
+	isOwn := labels[partLabel] == r.options.Part
+	if (!isOwn && !asked) || len(validation.IsDNS1123Subdomain(stack.Name)) > 0 {
+		return false, nil
+	}
+	if r.options.HasRun != nil {
+		has, err := r.options.HasRun(ctx, run.Ref{ID: k.id, Namespace: stack.Namespace, Name: stack.Name})
+		if err != nil || !has {
+			return false, err
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known, ok := r.runs[k.id]; ok {
-		return known.result == nil
+	if known, ok := r.runs[k.id]; ok { // meanwhile
+		return known.key == k && known.result == nil, nil
 	}
-	jobGoesOn := s.job != nil && condition(s.job) == nil
-	if r.forgotten[k.id] && (s.secret != nil || jobGoesOn) {
-		return false
-	}
-	if s.secret == nil && !jobGoesOn {
-		delete(r.forgotten, k.id)
-		return false
-	}
-	var labels, annotations map[string]string
-	if s.secret != nil {
-		labels, annotations = s.secret.Labels, s.secret.Annotations
-	} else {
-		labels, annotations = s.job.Labels, s.job.Annotations
-	}
-	found := &record{
-		key: k, stack: places.Stack{Namespace: k.namespace, Name: annotations[stackAnnotation]}, counted: labels[partLabel] == r.options.Part,
-	}
+	found := &record{key: k, stack: stack, counted: isOwn}
 	r.runs[k.id] = found
 	if found.counted {
 		r.slots.Take(found.stack)
 	}
-	return true
+	return true, nil
+}
+
+// isOpen tells whether a run is in flight, where that is known: one that there is a
+// record of, that was forgotten, or of which nothing is left. Objects of the same ID in
+// another namespace are not of that run.
+func (r *Runner) isOpen(k key, s seen) (open, isKnown bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[k.id]; ok {
+		return known.key == k && known.result == nil, true
+	}
+	jobGoesOn := s.job != nil && condition(s.job) == nil
+	if r.forgotten[k] && (s.secret != nil || jobGoesOn) {
+		return false, true
+	}
+	if s.secret == nil && !jobGoesOn {
+		delete(r.forgotten, k)
+		return false, true
+	}
+	return false, false
+}
+
+// marks are the labels and annotations of the objects of a run.
+func (s seen) marks() (labels, annotations map[string]string) {
+	if s.secret != nil {
+		return s.secret.Labels, s.secret.Annotations
+	}
+	return s.job.Labels, s.job.Annotations
 }
 
 // loadOnce takes note of the runs that are there when this controller begins, before
@@ -98,13 +129,17 @@ func (r *Runner) loadAll(ctx context.Context) error {
 	for i := range jobs.Items {
 		found = append(found, key{jobs.Items[i].Namespace, jobs.Items[i].Labels[RunLabel]})
 	}
-	slices.SortFunc(found, func(a, b key) int { return compare(a, b) })
+	slices.SortFunc(found, compare)
 	for _, k := range slices.Compact(found) {
 		s, err := gather(ctx, r.options.Cache, k)
 		if err != nil {
 			return err
 		}
-		if r.takeNote(k, s) {
+		known, err := r.takeNote(ctx, k, s, false)
+		if err != nil {
+			return err
+		}
+		if known {
 			if v := judge(s); v.ended != nil && !v.unclaimed {
 				r.settle(k.id, v.ended)
 			} else {
@@ -126,21 +161,24 @@ func (r *Runner) seek(id string) error {
 			return fmt.Errorf("listing the objects of a run: %w", err)
 		}
 	}
-	var k key
-	switch {
-	case len(secrets.Items) > 0:
-		k = key{secrets.Items[0].Namespace, id}
-	case len(jobs.Items) > 0:
-		k = key{jobs.Items[0].Namespace, id}
-	default:
-		return nil
+	var found []key
+	for i := range secrets.Items {
+		found = append(found, key{secrets.Items[i].Namespace, id})
 	}
-	s, err := gather(ctx, r.options.Reader, k)
-	if err != nil {
-		return err
+	for i := range jobs.Items {
+		found = append(found, key{jobs.Items[i].Namespace, id})
 	}
-	r.takeNote(k, s)
-	r.queue.Add(k)
+	slices.SortFunc(found, compare)
+	for _, k := range slices.Compact(found) {
+		s, err := gather(ctx, r.options.Reader, k)
+		if err != nil {
+			return err
+		}
+		if known, err := r.takeNote(ctx, k, s, true); err != nil || known {
+			r.queue.Add(k)
+			return err
+		}
+	}
 	return nil
 }
 
@@ -154,37 +192,43 @@ func compare(a, b key) int {
 	return 1
 }
 
-// sweep forgets the runs that no Stack knows of. They were listed before the Stacks
-// are: a run is recorded in its Stack before anything is made for it.
+// sweep removes what is left of runs that no Stack knows of, as after a controller that
+// ended between taking in a result and removing its Secret. The Secrets are listed
+// before the Stacks are: a run is recorded in its Stack before anything is made for it.
 func (r *Runner) sweep(ctx context.Context) {
 	if r.options.InUse == nil {
 		return
 	}
-	r.mu.Lock()
-	found := make(map[string]*record, len(r.runs))
-	for id, known := range r.runs {
-		if known.todo == nil {
-			found[id] = known
-		}
+	secrets := &corev1.SecretList{}
+	err := r.options.Cache.List(ctx, secrets)
+	var inUse map[string]bool
+	if err == nil {
+		inUse, err = r.options.InUse(ctx)
 	}
-	r.mu.Unlock()
-	inUse, err := r.options.InUse(ctx)
 	if err != nil {
 		r.options.Log.Error(err, "what earlier controllers left is not removed")
 		return
 	}
-	for id, known := range found {
-		if inUse[id] {
+	for i := range secrets.Items {
+		k := key{secrets.Items[i].Namespace, secrets.Items[i].Labels[RunLabel]}
+		if inUse[k.id] || secrets.Items[i].Name != Name(k.id) {
 			continue
 		}
-		if err := r.remove(ctx, known.key); err != nil {
-			r.options.Log.Error(err, "the objects of a run that no Stack knows of are left", "run", id)
+		if err := r.remove(ctx, k); err != nil {
+			r.options.Log.Error(err, "the objects of a run that no Stack knows of are left", "namespace", k.namespace, "run", k.id)
 			continue
 		}
-		r.mu.Lock()
-		delete(r.runs, id)
-		r.forgotten[id] = true
+		r.swept(k)
+	}
+}
+
+// swept drops the record of a run that nothing is left of.
+func (r *Runner) swept(k key) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forgotten[k] = true
+	if known, ok := r.runs[k.id]; ok && known.key == k {
+		delete(r.runs, k.id)
 		r.slots.Release(known.stack)
-		r.mu.Unlock()
 	}
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
 )
 
-// Options of a Runner. All but PerNamespace, Namespace and
-// InUse are required.
+// Options of a Runner. All but PerNamespace, Namespace, InUse and HasRun are
+// required.
 type Options struct {
 	Settings
 	// Client writes.
@@ -39,6 +39,10 @@ type Options struct {
 	PerNamespace int
 	// InUse lists the runs that Stacks know of. Nil keeps what nobody knows of.
 	InUse func(ctx context.Context) (map[string]bool, error)
+	// HasRun tells whether that Stack has recorded that run as in flight. Who may make
+	// Secrets and Jobs in a namespace may give them any label: what no Stack has recorded
+	// is nobody's run. Nil believes all that is found.
+	HasRun func(ctx context.Context, found run.Ref) (bool, error)
 	// Ended is called, from any goroutine, when a run of the Stack has ended, when
 	// something is known of one in flight that must not wait for its end, and when a
 	// place is free that the Stack asked for. It must neither block nor call the
@@ -60,7 +64,7 @@ type Runner struct {
 	slots  *places.Places
 	runs   map[string]*record
 	// forgotten are the runs whose objects the cache may still have.
-	forgotten map[string]bool
+	forgotten map[key]bool
 }
 
 // key names a run and where it is.
@@ -95,7 +99,7 @@ func New(options Options) *Runner {
 		options: options,
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),
 		slots:   places.New(options.Concurrent, options.PerNamespace),
-		runs:    make(map[string]*record), forgotten: make(map[string]bool),
+		runs:    make(map[string]*record), forgotten: make(map[key]bool),
 	}
 }
 
@@ -178,7 +182,7 @@ func (r *Runner) Forget(id string) error {
 	}
 	// Also where objects are left, which the next start sweeps: the result is absorbed.
 	delete(r.runs, id)
-	r.forgotten[id] = true
+	r.forgotten[known.key] = true
 	r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
@@ -290,4 +294,10 @@ func (r *Runner) Check(todo run.Run) error { return check(r.options.Settings, to
 // be called before Tend.
 func (r *Runner) KeepInUse(list func(ctx context.Context) (map[string]bool, error)) {
 	r.options.InUse = list
+}
+
+// Believe has what is found in the cluster taken for a run only where its Stack says
+// that it is one. It is to be called before Tend.
+func (r *Runner) Believe(hasRun func(ctx context.Context, found run.Ref) (bool, error)) {
+	r.options.HasRun = hasRun
 }

@@ -66,7 +66,7 @@ func (r *Runner) handler() toolscache.ResourceEventHandler {
 		if last, ok := changed.(toolscache.DeletedFinalStateUnknown); ok {
 			changed = last.Obj
 		}
-		if object, ok := changed.(client.Object); ok {
+		if object, ok := changed.(client.Object); ok && validID(object.GetLabels()[RunLabel]) {
 			r.queue.Add(key{object.GetNamespace(), object.GetLabels()[RunLabel]})
 		}
 	}
@@ -100,7 +100,7 @@ func (r *Runner) tendNext(ctx context.Context) bool {
 
 // tend takes one run a step further. It is true where the run is still in flight.
 func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
-	if todo := r.todoOf(k.id); todo != nil {
+	if todo := r.todoOf(k); todo != nil {
 		if r.cancelOf(k.id) != exchange.NotCancelled {
 			return true, r.cancelMaking(ctx, k)
 		}
@@ -110,7 +110,11 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	if !r.takeNote(k, s) {
+	known, err := r.takeNote(ctx, k, s, false)
+	if err != nil {
+		return true, err
+	}
+	if !known {
 		return false, r.endRest(ctx, k, s)
 	}
 	cancel := r.cancelOf(k.id)
@@ -182,10 +186,10 @@ func (r *Runner) noteWaiting(id string, err error) {
 }
 
 // todoOf returns a run whose objects are yet to be made.
-func (r *Runner) todoOf(id string) *run.Run {
+func (r *Runner) todoOf(k key) *run.Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known, ok := r.runs[id]; ok {
+	if known, ok := r.runs[k.id]; ok && known.key == k {
 		return known.todo
 	}
 	return nil

@@ -1,0 +1,209 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+// recorded is what Stacks have recorded.
+func recorded(all ...run.Ref) func(*Options) {
+	return func(o *Options) {
+		o.HasRun = func(_ context.Context, found run.Ref) (bool, error) {
+			for _, one := range all {
+				if one == found {
+					return true, nil
+				}
+			}
+			return false, nil
+		}
+	}
+}
+
+var runOfApp = run.Ref{ID: "1", Namespace: "default", Name: "app"}
+
+func TestTheNextControllerFindsARunInFlight(t *testing.T) {
+	first := start(t)
+	first.step()
+	first.claim()
+	s := first.next(recorded(runOfApp))
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "the run of the controller before has the one place that there is")
+	s.Expect(s.phase()).To(Equal(run.Running))
+	s.Expect(s.Start(oneRun("1", "app"))).To(Succeed(), "it is in flight already")
+	inFlight, waiting := s.Count()
+	s.Expect([]int{inFlight, waiting}).To(Equal([]int{1, 1}))
+	first.write(run.Result{Outcome: run.Succeeded, Changes: run.Changes{Created: 3}})
+	s.step()
+	s.Expect(s.ended()).To(HaveField("Changes.Created", 3))
+	s.Expect(s.Reserve("default", "other")).To(BeTrue())
+}
+
+func TestTheNextControllerFindsARunThatHasEnded(t *testing.T) {
+	first := start(t)
+	first.step()
+	first.claim()
+	first.write(run.Result{Outcome: run.Failed, Message: "no"})
+	s := first.next(recorded(runOfApp))
+	s.Expect(s.Ended()).To(BeEmpty(), "nobody has asked yet")
+	s.Expect(s.ended().Message).To(Equal("no"))
+	s.Expect(s.Ended()).To(ConsistOf(runOfApp))
+	s.Expect(s.Reserve("default", "other")).To(BeTrue())
+	s.Expect(s.Forget("1")).To(Succeed())
+	s.Expect(s.has(&corev1.Secret{})).To(BeFalse())
+	s.Expect(s.phase()).To(Equal(run.Unknown))
+}
+
+func TestARunThatIsNowhereIsUnknownAndNotWhenNobodyCanTell(t *testing.T) {
+	s := runnerOn(t, newCluster())
+	s.Expect(s.phase()).To(Equal(run.Unknown))
+	s.api.unreadable = errors.New("connection refused")
+	s.Expect(s.phase()).To(Equal(run.Running), "what is in flight somewhere must not be recovered from")
+	phase, _ := s.Look("no/name")
+	s.Expect(phase).To(Equal(run.Unknown))
+}
+
+func TestTheCacheMayNotHaveARunYet(t *testing.T) {
+	first := start(t)
+	first.step()
+	first.claim()
+	empty := newCluster()
+	s := first.next(func(o *Options) { o.Cache = cacheOf{Reader: empty, watched: &empty.watched} })
+	s.Expect(s.phase()).To(Equal(run.Running))
+}
+
+// forge makes what somebody who may make Secrets and Jobs in a namespace can make.
+func (s *started) forge(namespace, id, stack string, ended *run.Result) {
+	s.test.Helper()
+	meta := metav1.ObjectMeta{
+		Namespace: namespace, Name: Name(id), Labels: map[string]string{RunLabel: id}, Annotations: map[string]string{stackAnnotation: stack},
+	}
+	secret := &corev1.Secret{ObjectMeta: *meta.DeepCopy(), Data: map[string][]byte{exchange.ClaimKey: []byte("{}")}}
+	if ended != nil {
+		data, err := exchange.EncodeResult(run.Update, *ended)
+		s.Expect(err).NotTo(HaveOccurred())
+		secret.Data[exchange.ResultKey] = data
+	}
+	s.Expect(s.api.Create(s.test.Context(), secret)).To(Succeed())
+	s.Expect(s.api.Create(s.test.Context(), &batchv1.Job{ObjectMeta: meta})).To(Succeed())
+}
+
+func TestNobodyElsesObjectsEndARun(t *testing.T) {
+	forged := &run.Result{Outcome: run.Succeeded, Message: "forged"}
+	first := start(t, recorded(runOfApp))
+	first.step()
+	first.claim()
+	first.forge("another", "1", "app", forged)
+	_, err := first.tend(t.Context(), key{"another", "1"})
+	first.Expect(err).NotTo(HaveOccurred())
+	first.Expect(first.phase()).To(Equal(run.Running), "another namespace has objects of the same ID")
+
+	// It comes first in the order of namespaces, and the next controller knows nothing.
+	s := first.next(recorded(runOfApp))
+	s.Expect(s.phase()).To(Equal(run.Running))
+	s.Expect(s.runs["1"].key).To(Equal(key{"default", "1"}))
+	empty := newCluster()
+	s = first.next(recorded(runOfApp), func(o *Options) { o.Cache = cacheOf{Reader: empty, watched: &empty.watched} })
+	s.Expect(s.phase()).To(Equal(run.Running), "nor does its cache")
+	s.Expect(s.runs["1"].key).To(Equal(key{"default", "1"}))
+}
+
+func TestWhatNoStackHasRecordedTakesNoPlace(t *testing.T) {
+	s := runnerOn(t, newCluster(), recorded())
+	for _, stack := range []string{"app", "", "no/name"} {
+		s.forge("another", "of-"+string(rune('a'+len(stack))), stack, nil)
+	}
+	s.Expect(s.Reserve("default", "app")).To(BeTrue())
+	for _, id := range []string{"of-a", "of-d", "of-h"} {
+		again, err := s.tend(t.Context(), key{"another", id})
+		s.Expect(err).NotTo(HaveOccurred())
+		s.Expect(again).To(BeFalse())
+	}
+	inFlight, _ := s.Count()
+	s.Expect(inFlight).To(BeZero())
+	s.Expect(s.Ended()).To(BeEmpty())
+}
+
+func TestWhetherAStackHasARunIsAskedAgain(t *testing.T) {
+	first := start(t)
+	first.step()
+	first.claim()
+	s := first.next(func(o *Options) {
+		o.HasRun = func(context.Context, run.Ref) (bool, error) { return false, errors.New("connection refused") }
+	})
+	_, err := s.tend(t.Context(), s.key)
+	s.Expect(err).To(MatchError(ContainSubstring("connection refused")))
+	s.Expect(s.phase()).To(Equal(run.Running))
+}
+
+func TestTheRunsOfAnotherShardAreNotCounted(t *testing.T) {
+	first := start(t, func(o *Options) { o.Part = "one" })
+	first.step()
+	first.claim()
+	s := first.next(func(o *Options) { o.Part = "two" })
+	s.Expect(s.Reserve("default", "other")).To(BeTrue())
+	s.step()
+	s.Expect(s.runs).To(BeEmpty(), "nobody would have it forgotten here")
+	s.Expect(s.phase()).To(Equal(run.Running), "its Stack has come here, and asks for it")
+	inFlight, _ := s.Count()
+	s.Expect(inFlight).To(BeZero())
+	s.write(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
+}
+
+func TestWhatNoStackKnowsOfIsRemoved(t *testing.T) {
+	for name, tc := range map[string]struct {
+		inUse map[string]bool
+		err   error
+		kept  bool
+	}{
+		"known to a Stack": {inUse: map[string]bool{"1": true}, kept: true},
+		"known to none":    {inUse: map[string]bool{"2": true}},
+		"nobody can tell":  {err: errors.New("connection refused"), kept: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := start(t)
+			first.step()
+			first.claim()
+			s := first.next()
+			s.Expect(s.phase()).To(Equal(run.Running))
+			s.KeepInUse(func(context.Context) (map[string]bool, error) { return tc.inUse, tc.err })
+			s.sweep(t.Context())
+			s.Expect(s.has(&corev1.Secret{})).To(Equal(tc.kept))
+			s.Expect(s.Reserve("default", "other")).To(Equal(!tc.kept))
+		})
+	}
+}
+
+func TestARunThatIsForgottenIsNotFoundAgain(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.claim()
+	s.write(run.Result{Outcome: run.Succeeded})
+	s.step()
+	secret := s.secret()
+	s.Expect(s.Forget("1")).To(Succeed())
+	secret.ResourceVersion = ""
+	s.Expect(s.api.WithWatch.Create(t.Context(), secret)).To(Succeed()) // a cache that is behind has it still
+	s.step()
+	s.Expect(s.Ended()).To(BeEmpty())
+	s.Expect(s.api.Delete(t.Context(), secret)).To(Succeed())
+	job := &batchv1.Job{}
+	s.Expect(s.api.Get(t.Context(), client.ObjectKeyFromObject(secret), job)).To(Succeed())
+	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+	s.Expect(s.api.Status().Update(t.Context(), job)).To(Succeed())
+	s.step()
+	s.Expect(s.forgotten).To(BeEmpty(), "nothing is kept of what is gone")
+}

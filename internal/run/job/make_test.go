@@ -1,0 +1,155 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+// inOrder are the kinds of what is made for a run.
+var inOrder = []string{"*v1.Secret", "*v1.ServiceAccount", "*v1.Role", "*v1.RoleBinding", "*v1.Job"}
+
+func TestTheJobIsMadeLast(t *testing.T) {
+	s := start(t)
+	s.Expect(s.Progress("1").Waiting).To(Equal("Job pulumi-run-1 is being made"))
+	s.step()
+	s.Expect(s.api.created).To(Equal(inOrder))
+	s.Expect(s.phase()).To(Equal(run.Running))
+	role := &metav1.PartialObjectMetadata{}
+	role.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
+	s.Expect(s.has(role)).To(BeTrue())
+	s.Expect(role.OwnerReferences).To(ConsistOf(HaveField("Kind", "Secret")), "it goes with the Secret")
+}
+
+// once is an answer to the first object of the kind.
+func once(kind string, err error) func(client.Object) error {
+	return func(object client.Object) error {
+		if typeName(object) != kind || err == nil {
+			return nil
+		}
+		answer := err
+		err = nil
+		return answer
+	}
+}
+
+func TestWhatIsMadeHalfwayIsMadeToItsEnd(t *testing.T) {
+	for _, kind := range inOrder {
+		for name, fail := range map[string]func(c *cluster, by func(client.Object) error){
+			"not made":        func(c *cluster, by func(client.Object) error) { c.fails = by },
+			"the answer lost": func(c *cluster, by func(client.Object) error) { c.lost = by },
+		} {
+			t.Run(kind+" "+name, func(t *testing.T) {
+				s := start(t)
+				fail(s.api, once(kind, errors.New("connection reset")))
+				_, err := s.tend(t.Context(), s.key)
+				s.Expect(err).To(MatchError(ContainSubstring("connection reset")))
+				s.Expect(s.phase()).To(Equal(run.Running))
+				s.step()
+				s.Expect(s.api.created).To(Equal(inOrder), "each is made once")
+				s.Expect(s.todoOf(s.key)).To(BeNil())
+				s.Expect(s.phase()).To(Equal(run.Running))
+			})
+		}
+	}
+}
+
+func TestWhatTheAPIServerRefusesEndsTheRun(t *testing.T) {
+	forbidden := apierrors.NewForbidden(corev1.Resource("things"), "x", errors.New("exceeded quota: small"))
+	for name, tc := range map[string]struct {
+		kind   string
+		err    error
+		secret bool
+	}{
+		"the Secret":       {"*v1.Secret", forbidden, false},
+		"the Role":         {"*v1.Role", forbidden, true},
+		"the Job":          {"*v1.Job", forbidden, true},
+		"the pod":          {"", forbidden, true},
+		"a namespace gone": {"*v1.Secret", apierrors.NewNotFound(corev1.Resource("namespaces"), "default"), false},
+		"a webhook's no":   {"*v1.Job", apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Job").GroupKind(), "exceeded quota", nil), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			if tc.kind == "" {
+				s.api.tried = tc.err
+			}
+			s.api.fails = func(object client.Object) error {
+				if typeName(object) == tc.kind {
+					return tc.err
+				}
+				return nil
+			}
+			s.step()
+			ended := s.ended()
+			s.Expect(ended.Outcome).To(Equal(run.PodFailed))
+			s.Expect(ended.Interrupted).To(BeFalse())
+			s.Expect(ended.Message).To(HavePrefix("failed to create "))
+			s.Expect(s.hasJob()).To(BeFalse())
+			s.Expect(s.has(&corev1.Secret{})).To(Equal(tc.secret))
+			if tc.secret {
+				s.Expect(s.secret().Data).To(And(HaveKey(exchange.ResultKey), Not(HaveKey(exchange.RunKey))))
+			}
+			s.Expect(s.Reserve("default", "other")).To(BeTrue(), "its place is free")
+		})
+	}
+}
+
+func TestAWebhookThatCannotTellIsAskedWhenThePodIsMade(t *testing.T) {
+	s := start(t)
+	s.api.tried = apierrors.NewBadRequest("admission webhook does not support dry run")
+	s.step()
+	s.Expect(s.hasJob()).To(BeTrue())
+	s.Expect(s.phase()).To(Equal(run.Running))
+}
+
+func TestAPodThatBeginsInTheMeantimeHasTheRun(t *testing.T) {
+	s := start(t)
+	s.api.lost = func(object client.Object) error {
+		if typeName(object) != "*v1.Job" {
+			return nil
+		}
+		s.claim()
+		s.api.lost = nil
+		return apierrors.NewForbidden(corev1.Resource("jobs"), "x", errors.New("an answer of another server"))
+	}
+	_, err := s.tend(t.Context(), s.key)
+	s.Expect(err).To(HaveOccurred(), "it cannot be given up any more")
+	s.Expect(s.phase()).To(Equal(run.Running))
+	s.step()
+	s.Expect(s.phase()).To(Equal(run.Running))
+	s.Expect(s.hasJob()).To(BeTrue())
+}
+
+func TestASecretThatIsSomebodyElsesIsLeftAlone(t *testing.T) {
+	s := start(t)
+	other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pulumi-run-1"}, Data: map[string][]byte{"a": []byte("b")}}
+	s.Expect(s.api.WithWatch.Create(t.Context(), other)).To(Succeed())
+	s.step()
+	s.Expect(s.ended().Message).To(ContainSubstring("somebody else has made one of that name: delete it"))
+	s.Expect(s.secret().Data).To(Equal(other.Data))
+	s.Expect(slices.Contains(s.api.created, "*v1.Job")).To(BeFalse())
+}
+
+func TestARunWhosePodCannotBeIsNotBegun(t *testing.T) {
+	s := runnerOn(t, newCluster())
+	todo := oneRun("1", "app")
+	todo.Workspace = []byte(`{"spec":{"git":{}}}`)
+	s.Expect(s.Check(todo)).To(MatchError(ContainSubstring("spec.workspaceTemplate.spec.git")))
+	s.Expect(s.Reserve("default", "app")).To(BeTrue())
+	s.Expect(s.Start(todo)).To(Succeed())
+	s.step()
+	s.Expect(s.ended().Message).To(ContainSubstring("spec.workspaceTemplate.spec.git"))
+	s.Expect(s.api.created).To(BeEmpty())
+}

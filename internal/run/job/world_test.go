@@ -1,0 +1,258 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+// cluster is an API server without nodes, and a cache of it that misses nothing.
+type cluster struct {
+	client.WithWatch
+
+	mu sync.Mutex
+	// created are the kinds of what was created, in their order, and patches counts
+	// what was written to a Secret that is there.
+	created []string
+	patches int
+	// fails is the answer to what is created, where it returns one. lost is that to
+	// what was created all the same.
+	fails, lost func(object client.Object) error
+	// tried is the answer to a pod that is asked for with a dry run.
+	tried error
+	// unreadable is the answer to all that is read.
+	unreadable error
+
+	watched watched
+}
+
+func newCluster() *cluster {
+	c := &cluster{}
+	c.WithWatch = interceptor.NewClient(fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).Build(), interceptor.Funcs{
+		Create: c.create,
+		Patch: func(ctx context.Context, api client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			c.mu.Lock()
+			c.patches++
+			c.mu.Unlock()
+			err := api.Patch(ctx, object, patch, options...)
+			c.watched.changed(object, err)
+			return err
+		},
+		Update: func(ctx context.Context, api client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+			err := api.Update(ctx, object, options...)
+			c.watched.changed(object, err)
+			return err
+		},
+		Delete: func(ctx context.Context, api client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+			last := object.DeepCopyObject().(client.Object)
+			_ = api.Get(ctx, client.ObjectKeyFromObject(object), last) // its labels, if it is there
+			err := api.Delete(ctx, object, options...)
+			c.watched.changed(last, err)
+			return err
+		},
+		Get: func(ctx context.Context, api client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if err := c.readError(); err != nil {
+				return err
+			}
+			return api.Get(ctx, key, object, options...)
+		},
+		List: func(ctx context.Context, api client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if err := c.readError(); err != nil {
+				return err
+			}
+			return api.List(ctx, list, options...)
+		},
+	})
+	return c
+}
+
+func (c *cluster) create(ctx context.Context, api client.WithWatch, object client.Object, options ...client.CreateOption) error {
+	c.mu.Lock()
+	fails, lost, tried := c.fails, c.lost, c.tried
+	c.mu.Unlock()
+	if _, pod := object.(*corev1.Pod); pod && len((&client.CreateOptions{}).ApplyOptions(options).DryRun) > 0 {
+		return tried
+	}
+	if fails != nil {
+		if err := fails(object); err != nil {
+			return err
+		}
+	}
+	if err := api.Create(ctx, object, options...); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.created = append(c.created, typeName(object))
+	c.mu.Unlock()
+	c.watched.changed(object, nil)
+	if lost != nil {
+		return lost(object)
+	}
+	return nil
+}
+
+func (c *cluster) readError() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.unreadable
+}
+
+// cacheOf is a cache of the cluster.
+type cacheOf struct {
+	cache.Cache
+	client.Reader
+	watched *watched
+}
+
+func (c cacheOf) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	return c.Reader.Get(ctx, key, object, options...)
+}
+
+func (c cacheOf) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	return c.Reader.List(ctx, list, options...)
+}
+
+func (c cacheOf) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
+	return c.watched, nil
+}
+
+// watched tells of all that is changed.
+type watched struct {
+	cache.Informer
+	mu      sync.Mutex
+	handler toolscache.ResourceEventHandler
+}
+
+func (w *watched) AddEventHandler(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.handler = handler
+	return nil, nil
+}
+
+func (w *watched) RemoveEventHandler(toolscache.ResourceEventHandlerRegistration) error { return nil }
+
+func (w *watched) changed(object client.Object, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil && w.handler != nil {
+		w.handler.OnUpdate(object, object)
+	}
+}
+
+// started is a Runner with one run in a cluster, and the key of it.
+type started struct {
+	*Runner
+	*WithT
+	test *testing.T
+	api  *cluster
+	key  key
+}
+
+// runnerOn is a Runner for a cluster that may have runs already.
+func runnerOn(t *testing.T, api *cluster, change ...func(*Options)) *started {
+	t.Helper()
+	options := Options{
+		Settings: Settings{Image: "controller:1"}, Client: api, Reader: api, Cache: cacheOf{Reader: api, watched: &api.watched},
+		Concurrent: 1, Ended: func(string, string) {}, Log: logr.Discard(),
+	}
+	for _, c := range change {
+		c(&options)
+	}
+	return &started{Runner: New(options), WithT: NewWithT(t), test: t, api: api, key: key{"default", "1"}}
+}
+
+func start(t *testing.T, change ...func(*Options)) *started {
+	t.Helper()
+	s := runnerOn(t, newCluster(), change...)
+	s.Expect(s.Reserve("default", "app")).To(BeTrue())
+	s.Expect(s.Start(oneRun("1", "app"))).To(Succeed())
+	return s
+}
+
+func oneRun(id, stack string) run.Run {
+	return run.Run{ID: id, Namespace: "default", Name: stack, Operation: run.Update, Backend: "s3://state"}
+}
+
+// next is the Runner of the controller after this one.
+func (s *started) next(change ...func(*Options)) *started {
+	s.test.Helper()
+	return runnerOn(s.test, s.api, change...)
+}
+
+// step takes the run a step further.
+func (s *started) step() {
+	s.test.Helper()
+	_, err := s.tend(s.test.Context(), s.key)
+	s.Expect(err).NotTo(HaveOccurred())
+}
+
+func (s *started) secret() *corev1.Secret {
+	s.test.Helper()
+	secret := &corev1.Secret{}
+	s.Expect(s.api.Get(s.test.Context(), client.ObjectKey{Namespace: "default", Name: "pulumi-run-1"}, secret)).To(Succeed())
+	return secret
+}
+
+func (s *started) hasJob() bool { return s.has(&batchv1.Job{}) }
+
+func (s *started) has(object client.Object) bool {
+	s.test.Helper()
+	err := s.api.Get(s.test.Context(), client.ObjectKey{Namespace: "default", Name: "pulumi-run-1"}, object)
+	s.Expect(client.IgnoreNotFound(err)).To(Succeed())
+	return err == nil
+}
+
+// claim is what a pod does first.
+func (s *started) claim() {
+	s.test.Helper()
+	secret := s.secret()
+	delete(secret.Data, exchange.RunKey)
+	secret.Data[exchange.ClaimKey] = []byte("{}")
+	s.Expect(s.api.Update(s.test.Context(), secret)).To(Succeed())
+}
+
+// write is what a pod does last.
+func (s *started) write(ended run.Result) {
+	s.test.Helper()
+	data, err := exchange.EncodeResult(run.Update, ended)
+	s.Expect(err).NotTo(HaveOccurred())
+	secret := s.secret()
+	secret.Data[exchange.ResultKey] = data
+	s.Expect(s.api.Update(s.test.Context(), secret)).To(Succeed())
+}
+
+// phase is where the run stands.
+func (s *started) phase() run.Phase {
+	phase, _ := s.Look("1")
+	return phase
+}
+
+// ended is the result of the run.
+func (s *started) ended() *run.Result {
+	s.test.Helper()
+	phase, result := s.Look("1")
+	s.Expect(phase).To(Equal(run.Ended))
+	return result
+}
+
+// typeName names the kind of an object.
+func typeName(object client.Object) string { return fmt.Sprintf("%T", object) }
