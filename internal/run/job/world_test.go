@@ -38,6 +38,8 @@ type cluster struct {
 	fails, lost func(object client.Object) error
 	// tried is the answer to a pod that is asked for with a dry run.
 	tried error
+	// patching is called before each patch.
+	patching func()
 	// unreadable is the answer to all that is read.
 	unreadable error
 
@@ -52,6 +54,9 @@ func newCluster() *cluster {
 			c.mu.Lock()
 			c.patches++
 			c.mu.Unlock()
+			if c.patching != nil {
+				c.patching()
+			}
 			err := api.Patch(ctx, object, patch, options...)
 			c.watched.changed(object, err)
 			return err

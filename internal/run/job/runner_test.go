@@ -1,0 +1,189 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
+)
+
+// calls counts who was woken.
+type calls struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (c *calls) ended(namespace, name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(c.all, namespace+"/"+name)
+}
+
+func (c *calls) list() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := c.all
+	c.all = nil
+	return all
+}
+
+func TestWhatIsNotStarted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		before func(s *started)
+		todo   run.Run
+		told   string
+	}{
+		"an ID that cannot be a name": {before: func(s *started) { s.Reserve("default", "app") }, todo: oneRun("A_b", "app"), told: "cannot be the ID of a run"},
+		"no place":                    {todo: oneRun("1", "app"), told: "no place is reserved"},
+		"another run of the Stack": {before: func(s *started) {
+			s.Reserve("default", "app")
+			s.Expect(s.Start(oneRun("2", "app"))).To(Succeed())
+		}, todo: oneRun("1", "app"), told: "another run of the Stack is in flight"},
+		"the end of the controller": {before: func(s *started) {
+			s.Reserve("default", "app")
+			s.Expect(s.Shutdown(context.Background())).To(Succeed())
+		}, todo: oneRun("1", "app"), told: "the controller is shutting down"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runnerOn(t, newCluster())
+			if tc.before != nil {
+				tc.before(s)
+			}
+			err := s.Start(tc.todo)
+			s.Expect(err).To(MatchError(run.ErrRefused))
+			s.Expect(err).To(MatchError(ContainSubstring(tc.told)))
+			s.Expect(s.phase()).To(Equal(run.Unknown))
+		})
+	}
+}
+
+func TestARunThatIsStartedTwiceIsStartedOnce(t *testing.T) {
+	woken := &calls{}
+	s := start(t, func(o *Options) { o.Ended = woken.ended })
+	s.Expect(s.Start(oneRun("1", "app"))).To(Succeed())
+	s.step()
+	s.Expect(s.api.created).To(Equal(inOrder))
+	s.claim()
+	s.write(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.Expect(woken.list()).To(Equal([]string{"default/app"}))
+
+	// As by a reconcile whose write was not answered.
+	s.Expect(s.Reserve("default", "app")).To(BeTrue())
+	s.Expect(s.Start(oneRun("1", "app"))).To(Succeed())
+	s.Expect(woken.list()).To(Equal([]string{"default/app"}), "its result is there")
+	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "it keeps no place")
+}
+
+func TestWhoWaitsIsToldWhenAPlaceIsFree(t *testing.T) {
+	woken := &calls{}
+	s := start(t, func(o *Options) { o.Ended = woken.ended })
+	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "one run at a time for a Stack")
+	for _, stack := range []string{"b", "c"} {
+		s.Expect(s.Reserve("default", stack)).To(BeFalse())
+	}
+	inFlight, waiting := s.Count()
+	s.Expect([]int{inFlight, waiting}).To(Equal([]int{1, 2}))
+	s.Release("default", "app")
+	s.Expect(woken.list()).To(BeEmpty(), "a run in flight keeps its place")
+	s.step()
+	s.claim()
+	s.write(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.Expect(woken.list()).To(Equal([]string{"default/app", "default/b"}))
+	s.Release("default", "b")
+	s.Expect(woken.list()).To(Equal([]string{"default/c"}))
+	s.Expect(s.Reserve("default", "c")).To(BeTrue())
+}
+
+func TestANamespaceHasNotAllPlaces(t *testing.T) {
+	s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent, o.PerNamespace = 2, 1 })
+	s.Expect(s.Reserve("a", "1")).To(BeTrue())
+	s.Expect(s.Reserve("a", "2")).To(BeFalse())
+	s.Expect(s.Reserve("b", "1")).To(BeTrue(), "those of another namespace do not wait for it")
+}
+
+func TestARunIsForgottenWhenItHasEnded(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.Expect(s.Forget("1")).To(MatchError(ContainSubstring("in flight")))
+	s.claim()
+	s.write(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.Expect(s.Forget("1")).To(Succeed())
+	s.Expect(s.has(&corev1.Secret{})).To(BeFalse())
+	s.Expect(s.hasJob()).To(BeTrue(), "for its log")
+	s.Expect(s.Forget("1")).To(Succeed(), "also twice")
+}
+
+func TestWhatAStackLeavesBehindIsRemoved(t *testing.T) {
+	s := start(t)
+	s.Abandon("default", "app")
+	s.Expect(s.phase()).To(Equal(run.Running), "a run in flight goes on")
+	s.step()
+	s.claim()
+	s.write(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.Abandon("default", "other")
+	s.Expect(s.phase()).To(Equal(run.Ended))
+	s.Abandon("default", "app")
+	s.Expect(s.Ended()).To(BeEmpty())
+	s.Expect(s.has(&corev1.Secret{})).To(BeFalse())
+}
+
+func TestTheEndOfTheControllerWaitsForWhatIsBeingMadeAlone(t *testing.T) {
+	s := start(t)
+	ended, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	s.Expect(s.Shutdown(ended)).To(MatchError(ContainSubstring("waiting for the Jobs of runs to be made")))
+	s.Expect(s.Closed()).To(BeTrue())
+	s.Expect(s.Reserve("default", "other")).To(BeFalse())
+	s.step()
+	s.Expect(s.Shutdown(t.Context())).To(Succeed(), "its Job goes on")
+	s.Expect(s.InFlight()).To(BeEmpty(), "nothing ends with the controller")
+	s.AwaitForgotten(t.Context())
+}
+
+func TestWhatAPodHasToldIsKnown(t *testing.T) {
+	woken := &calls{}
+	s := start(t, func(o *Options) { o.Ended = woken.ended })
+	s.step()
+	s.claim()
+	tell := func(text string) {
+		secret := s.secret()
+		secret.Data["told"] = []byte(text)
+		s.Expect(s.api.Update(t.Context(), secret)).To(Succeed())
+		s.step()
+	}
+	tell(`{"Progress":{"InFlight":2}}`)
+	s.Expect(s.Progress("1").InFlight).To(Equal(2))
+	s.Expect(woken.list()).To(BeEmpty(), "how far it has come is asked for")
+	tell(`{"Progress":{"InFlight":2},"UnknownCreates":["urn:a"]}`)
+	s.Expect(s.UnknownCreates("1")).To(Equal([]string{"urn:a"}))
+	s.Expect(woken.list()).To(Equal([]string{"default/app"}), "a creation of unknown outcome is told at once")
+	tell(`rubbish`)
+	s.Expect(s.Progress("2")).To(BeZero())
+	s.Expect(s.UnknownCreates("2")).To(BeNil())
+}
+
+func TestAPlaceIsNotKeptForEver(t *testing.T) {
+	woken := &calls{}
+	s := runnerOn(t, newCluster(), func(o *Options) { o.Ended = woken.ended })
+	s.Expect(s.Reserve("default", "a")).To(BeTrue())
+	s.Expect(s.Reserve("default", "b")).To(BeFalse())
+	s.Expect(s.Reserve("default", "c")).To(BeFalse())
+	s.slots.Offer(time.Now().Add(-2 * places.Patience)) // nothing is free
+	s.slots.Release(places.Stack{Namespace: "default", Name: "a"})
+	s.slots.Offer(time.Now().Add(-2 * places.Patience)) // b was told, and does not come
+	s.lapse()
+	s.Expect(woken.list()).To(Equal([]string{"default/c"}))
+}

@@ -1,0 +1,193 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+// pod makes the one of the run, or changes its status.
+func (s *started) pod(change func(status *corev1.PodStatus)) {
+	s.test.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pulumi-run-1-x", Labels: map[string]string{RunLabel: "1"}}}
+	err := s.api.Get(s.test.Context(), client.ObjectKeyFromObject(pod), pod)
+	if apierrors.IsNotFound(err) {
+		err = s.api.Create(s.test.Context(), pod)
+	}
+	s.Expect(err).NotTo(HaveOccurred())
+	change(&pod.Status)
+	s.Expect(s.api.Status().Update(s.test.Context(), pod)).To(Succeed())
+}
+
+func failed(status *corev1.PodStatus) { status.Phase = corev1.PodFailed }
+
+func TestAPodThatDiesAfterItHasClaimedTheRun(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.pod(func(status *corev1.PodStatus) { status.Phase = corev1.PodRunning })
+	s.claim()
+	s.step()
+	s.Expect(s.phase()).To(Equal(run.Running))
+	s.pod(failed)
+	s.step()
+	s.Expect(s.ended()).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", true)))
+}
+
+func TestAPodThatDiesBeforeItHasClaimedTheRun(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.pod(failed)
+	s.step()
+	s.Expect(s.ended()).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", false)))
+	s.Expect(s.secret().Data).To(HaveKey(exchange.ResultKey), "no other pod begins it")
+	s.Expect(s.hasJob()).To(BeFalse())
+}
+
+func TestACacheThatIsBehindEndsNoRun(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.claim()
+	s.pod(failed)
+	// The cache has the end of the pod, and not yet what it wrote before.
+	behind := newCluster()
+	s.options.Cache = cacheOf{Reader: behind, watched: &behind.watched}
+	secret := s.secret()
+	secret.ResourceVersion = ""
+	s.Expect(behind.Create(t.Context(), secret)).To(Succeed())
+	s.write(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
+}
+
+func TestARunIsGivenUpOnlyIfNoPodHasBegunIt(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.pod(failed)
+	claimed := false
+	s.api.patching = func() {
+		if !claimed {
+			claimed = true
+			s.claim()
+		}
+	}
+	_, err := s.tend(t.Context(), s.key)
+	s.Expect(apierrors.IsConflict(errors.Unwrap(err))).To(BeTrue(), "%v", err)
+	s.Expect(s.phase()).To(Equal(run.Running))
+	s.step()
+	s.Expect(s.ended().Interrupted).To(BeTrue(), "it was begun, and its pod is dead")
+}
+
+func TestARequestThatFailsIsTriedAgainAndTold(t *testing.T) {
+	s := start(t)
+	s.api.fails = func(client.Object) error { return errors.New("connection refused") }
+	s.Expect(s.tendNext(t.Context())).To(BeTrue())
+	s.Expect(s.Progress("1").Waiting).To(ContainSubstring("failed to create Secret default/pulumi-run-1: connection refused"))
+	s.api.fails = nil
+	s.Expect(s.tendNext(t.Context())).To(BeTrue(), "after a moment")
+	s.Expect(s.hasJob()).To(BeTrue())
+	s.Expect(s.Progress("1").Waiting).To(BeEmpty())
+	s.queue.ShutDown()
+	for s.tendNext(t.Context()) {
+		continue
+	}
+}
+
+func TestASideCarDoesNotOutliveTheRun(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.claim()
+	of := func(ended *corev1.ContainerStateTerminated) func(*corev1.PodStatus) {
+		return func(status *corev1.PodStatus) {
+			status.Phase = corev1.PodRunning
+			status.ContainerStatuses = []corev1.ContainerStatus{
+				{Name: mainContainer, State: corev1.ContainerState{Terminated: ended}},
+				{Name: "proxy", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+			}
+		}
+	}
+	s.pod(of(nil))
+	s.write(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
+	s.Expect(s.Forget("1")).To(Succeed())
+	s.step()
+	s.Expect(s.hasJob()).To(BeTrue(), "its container has not ended yet")
+	s.pod(of(&corev1.ContainerStateTerminated{}))
+	s.step()
+	s.Expect(s.hasJob()).To(BeFalse())
+}
+
+// TestManyRunsAtATime is about requests that fail, answers that are lost, and goroutines
+// that ask at the same time.
+func TestManyRunsAtATime(t *testing.T) {
+	s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent = 3 })
+	s.SetDefaultEventuallyTimeout(time.Minute)
+	var creations atomic.Int64
+	every := func(nth int64) func(client.Object) error {
+		return func(client.Object) error {
+			if creations.Add(1)%nth == 0 {
+				return errors.New("connection reset")
+			}
+			return nil
+		}
+	}
+	s.api.fails, s.api.lost = every(7), every(11)
+	ctx, end := context.WithCancel(t.Context())
+	var tending, stacks sync.WaitGroup
+	tending.Go(func() { s.Expect(s.Tend(ctx)).To(Succeed()) })
+	var most, now atomic.Int64
+	for i := range 8 {
+		stacks.Go(func() {
+			stack, id := fmt.Sprintf("app-%d", i), fmt.Sprintf("run-%d", i)
+			s.Eventually(func() bool { return s.Reserve("default", stack) }).Should(BeTrue())
+			s.Expect(s.Start(oneRun(id, stack))).To(Succeed())
+			most.Store(max(most.Load(), now.Add(1)))
+			s.Eventually(func() error { return s.doInPod(id) }).Should(Succeed())
+			now.Add(-1)
+			s.Eventually(func() run.Phase { phase, _ := s.Look(id); return phase }).Should(Equal(run.Ended))
+			s.Expect(s.Forget(id)).To(Succeed())
+		})
+	}
+	stacks.Wait()
+	inFlight, waiting := s.Count()
+	s.Expect([]int{inFlight, waiting}).To(Equal([]int{0, 0}))
+	s.Expect(most.Load()).To(BeNumerically("<=", 3))
+	s.Expect(s.Ended()).To(BeEmpty())
+	end()
+	tending.Wait()
+	secrets := &corev1.SecretList{}
+	s.Expect(s.api.List(t.Context(), secrets)).To(Succeed())
+	s.Expect(secrets.Items).To(BeEmpty())
+}
+
+// doInPod is what the pod of a run does, once there is a Job to make it.
+func (s *started) doInPod(id string) error {
+	name := client.ObjectKey{Namespace: "default", Name: Name(id)}
+	secret := &corev1.Secret{}
+	if err := errors.Join(s.api.Get(s.test.Context(), name, &batchv1.Job{}), s.api.Get(s.test.Context(), name, secret)); err != nil {
+		return err
+	}
+	data, err := exchange.EncodeResult(run.Update, run.Result{Outcome: run.Succeeded})
+	if err != nil {
+		return err
+	}
+	secret.Data = map[string][]byte{exchange.ClaimKey: []byte("{}"), exchange.ResultKey: data}
+	return s.api.Update(s.test.Context(), secret)
+}
