@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
@@ -185,6 +186,38 @@ func TestTheResultIsWrittenWhenTheAPIServerIsBack(t *testing.T) {
 	g.Expect(optionsFor(secret, "", "a").finish(run.Update, run.Result{Outcome: run.Failed, Message: "no"})).To(Equal(job.ExitFailed))
 	g.Expect(secret.data()).To(And(HaveKey(exchange.ResultKey), Not(HaveKey(exchange.ToldKey))))
 	g.Expect(optionsFor(secret, "", "a").finish(run.Update, run.Result{Outcome: run.Succeeded})).To(BeZero())
+}
+
+func TestHowLongARequestIsTriedAgain(t *testing.T) {
+	away := errors.New("connection refused")
+	refused := apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("no role allows it"))
+	type answer struct {
+		after time.Duration
+		err   error
+	}
+	for name, tc := range map[string]struct {
+		answers []answer
+		over    bool
+	}{
+		"away for minutes":                  {answers: []answer{{0, away}, {4 * time.Minute, away}}},
+		"away for longer than it may take":  {answers: []answer{{0, away}, {5 * time.Minute, away}}, over: true},
+		"refused at first":                  {answers: []answer{{0, refused}, {30 * time.Second, refused}}},
+		"refused all the time":              {answers: []answer{{0, refused}, {61 * time.Second, refused}}, over: true},
+		"back after minutes, not caught up": {answers: []answer{{0, away}, {3 * time.Minute, away}, {3*time.Minute + time.Second, refused}}},
+		"back after minutes, and refused":   {answers: []answer{{0, away}, {3 * time.Minute, refused}, {4*time.Minute + time.Second, refused}}, over: true},
+		"refused, away, and refused again":  {answers: []answer{{0, refused}, {50 * time.Second, away}, {70 * time.Second, refused}}},
+		"another pod has the run":           {answers: []answer{{0, wait.ErrorInterrupted(errors.New("another pod"))}}, over: true},
+		"somebody has written in between":   {answers: []answer{{0, apierrors.NewConflict(corev1.Resource("secrets"), "x", nil)}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			began := time.Unix(1000, 0)
+			left := patience{most: endPatience, began: began}
+			for i, answer := range tc.answers {
+				g.Expect(left.isOver(answer.err, began.Add(answer.after))).To(Equal(tc.over && i == len(tc.answers)-1))
+			}
+		})
+	}
 }
 
 func TestACreationOfUnknownOutcomeIsToldSoon(t *testing.T) {

@@ -123,31 +123,48 @@ func (o Options) finish(operation run.Operation, ended run.Result) int {
 
 // persist tries again what fails because the API server is away, or has not caught up
 // yet. What it refuses is tried for less long.
-func (o Options) persist(ctx context.Context, patience time.Duration, try func(ctx context.Context) error) error {
-	began := time.Now()
-	var last error
+func (o Options) persist(ctx context.Context, most time.Duration, try func(ctx context.Context) error) error {
+	left := patience{most: most, began: time.Now()}
 	backoff := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 1000, Cap: 10 * time.Second}
 	for {
 		request, cancel := context.WithTimeout(ctx, requestTimeout)
-		last = try(request)
+		err := try(request)
 		cancel()
-		switch took := time.Since(began); {
-		case last == nil:
+		if err == nil {
 			return nil
-		case wait.Interrupted(last), took > patience:
-			return last
-		case isRefusal(last) && took > refusedPatience:
-			return last
 		}
-		o.Log.V(1).Info("the API server has not taken a request, and is asked again", "error", last.Error())
+		if left.isOver(err, time.Now()) {
+			return err
+		}
+		o.Log.V(1).Info("the API server has not taken a request, and is asked again", "error", err.Error())
 		timer := time.NewTimer(backoff.Step())
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return fmt.Errorf("%w: %w", errTold, last)
+			return fmt.Errorf("%w: %w", errTold, err)
 		case <-timer.C:
 		}
 	}
+}
+
+// patience is how long a request is tried again.
+type patience struct {
+	most  time.Duration
+	began time.Time
+	// refused is since when the API server has done nothing but refuse, zero where the
+	// last time it was away. One that comes back refuses all until it has caught up.
+	refused time.Time
+}
+
+// isOver tells whether to give up after that error.
+func (p *patience) isOver(err error, now time.Time) bool {
+	switch {
+	case !isRefusal(err):
+		p.refused = time.Time{}
+	case p.refused.IsZero():
+		p.refused = now
+	}
+	return wait.Interrupted(err) || now.Sub(p.began) > p.most || (!p.refused.IsZero() && now.Sub(p.refused) > refusedPatience)
 }
 
 // isRefusal tells of an answer of an API server that is there.
