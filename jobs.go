@@ -51,7 +51,7 @@ type place interface {
 // newJobRunner makes the runner of runs as Jobs, and has the manager start it. The
 // reconciler is told what it needs to know of them.
 func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *rest.Config, waker *controller.Waker) (*job.Runner, error) {
-	image, err := runnerImage(ctx, c, mgr.GetAPIReader())
+	image, pull, err := runnerImage(ctx, c, mgr.GetAPIReader())
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *r
 	grace.Finish = c.cancelGrace
 	runner := job.New(job.Options{
 		Settings: job.Settings{
-			Image: image, PodSecurity: psaapi.Level(c.runnerPodSecurity), Part: partOf(c),
+			Image: image, PullPolicy: pull, PodSecurity: psaapi.Level(c.runnerPodSecurity), Part: partOf(c),
 			Grace: grace, Retries: c.httpRetry, NoPluginDownload: !c.acquirePlugins,
 		},
 		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Cache: cache, Namespace: namespace,
@@ -108,25 +108,26 @@ func partOf(c config) string {
 const managerContainer = "manager"
 
 // runnerImage is the image that the controller is copied from into the pods: its own,
-// unless a flag says another.
-func runnerImage(ctx context.Context, c config, reader client.Reader) (string, error) {
+// unless a flag says another, with when it is pulled: one that the nodes were given, as
+// a cluster for tests is, cannot be had from anywhere.
+func runnerImage(ctx context.Context, c config, reader client.Reader) (string, corev1.PullPolicy, error) {
 	if c.runnerImage != "" {
-		return c.runnerImage, nil
+		return c.runnerImage, "", nil
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return "", fmt.Errorf("failed to read the host name: %w", err)
+		return "", "", fmt.Errorf("failed to read the host name: %w", err)
 	}
 	pod := &corev1.Pod{}
 	if c.runtimeNamespace != "" {
 		if err := reader.Get(ctx, client.ObjectKey{Namespace: c.runtimeNamespace, Name: host}, pod); client.IgnoreNotFound(err) != nil {
-			return "", fmt.Errorf("failed to read the pod of this process, %s/%s: %w", c.runtimeNamespace, host, err)
+			return "", "", fmt.Errorf("failed to read the pod of this process, %s/%s: %w", c.runtimeNamespace, host, err)
 		}
 	}
 	for _, container := range pod.Spec.Containers {
 		if container.Name == managerContainer || len(pod.Spec.Containers) == 1 {
-			return container.Image, nil
+			return container.Image, container.ImagePullPolicy, nil
 		}
 	}
-	return "", fmt.Errorf("--runner=%s needs --runner-image here: this process is in no pod with a container %q, whose image could be taken", runnerJob, managerContainer)
+	return "", "", fmt.Errorf("--runner=%s needs --runner-image here: this process is in no pod with a container %q, whose image could be taken", runnerJob, managerContainer)
 }

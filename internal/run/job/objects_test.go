@@ -14,6 +14,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	psaapi "k8s.io/pod-security-admission/api"
 	"sigs.k8s.io/yaml"
 
@@ -118,6 +119,28 @@ func TestVariablesFromSecretsAreToBeMasked(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	main := containerOf(built.job.Spec.Template.Spec.Containers, mainContainer)
 	g.Expect(secretEnv(main)).To(Equal([]string{"ANOTHER", "TOKEN"}))
+}
+
+func TestTheImageOfTheControllerIsPulledAsItsOwnPodSays(t *testing.T) {
+	for name, tt := range map[string]struct {
+		template   string
+		copy, main corev1.PullPolicy
+	}{
+		"the controller's image": {`{}`, corev1.PullNever, corev1.PullNever},
+		"with a policy":          {`{spec: {imagePullPolicy: Always}}`, corev1.PullNever, corev1.PullAlways},
+		"an image of its own":    {`{spec: {image: pulumi/pulumi}}`, corev1.PullNever, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := settings()
+			s.PullPolicy = corev1.PullNever
+			built, err := build(s, withTemplate(tt.template))
+			g.Expect(err).NotTo(HaveOccurred())
+			pod := built.job.Spec.Template.Spec
+			g.Expect(containerOf(pod.InitContainers, copyContainer).ImagePullPolicy).To(Equal(tt.copy))
+			g.Expect(containerOf(pod.Containers, mainContainer).ImagePullPolicy).To(Equal(tt.main))
+		})
+	}
 }
 
 func TestTheDeadlineLeavesTimeForAll(t *testing.T) {

@@ -69,9 +69,10 @@ func basePod(s Settings, r run.Run, w workspace, account, digest string) corev1.
 // the controller itself.
 func copying(s Settings) corev1.Container {
 	return corev1.Container{
-		Name:  copyContainer,
-		Image: s.Image,
-		Args:  []string{"runner", "--copy-to=" + programDir},
+		Name:            copyContainer,
+		Image:           s.Image,
+		ImagePullPolicy: s.PullPolicy,
+		Args:            []string{"runner", "--copy-to=" + programDir},
 		Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi")},
 			Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("256Mi")},
@@ -85,10 +86,14 @@ func copying(s Settings) corev1.Container {
 
 // running is the container that does the run.
 func running(s Settings, r run.Run, w workspace, digest string) corev1.Container {
+	pull := w.ImagePullPolicy
+	if w.Image == "" {
+		pull = cmp.Or(pull, s.PullPolicy)
+	}
 	return corev1.Container{
 		Name:            mainContainer,
 		Image:           cmp.Or(w.Image, s.Image),
-		ImagePullPolicy: w.ImagePullPolicy,
+		ImagePullPolicy: pull,
 		Command:         []string{programDir + "/pulumi-controller"},
 		Args:            s.arguments(r, digest),
 		Env:             append([]corev1.EnvVar{ofPod("POD_NAME", "metadata.name"), ofPod("POD_UID", "metadata.uid")}, w.Env...),

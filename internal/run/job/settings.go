@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	psaapi "k8s.io/pod-security-admission/api"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
@@ -18,6 +19,8 @@ type Settings struct {
 	// Image has the controller, which is copied out of it into each pod, and is what
 	// the pods run whose Stack names no image. Required.
 	Image string
+	// PullPolicy is when that image is pulled. Empty is as Kubernetes does it.
+	PullPolicy corev1.PullPolicy
 	// PodSecurity is the level of Kubernetes' Pod Security Standards that each pod has
 	// to keep to, whatever its namespace enforces. Empty is restricted.
 	PodSecurity psaapi.Level
