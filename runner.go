@@ -128,6 +128,7 @@ func runRunner(args []string) (int, error) {
 		Driver:     pulumi.Driver{NoPluginDownload: !c.acquirePlugins, Grace: grace},
 		Fetcher:    source.New(source.Options{Retries: c.httpRetry}),
 		Accounts:   &kubeconfig.Mounted{Config: config, TokenFile: config.BearerTokenFile},
+		OOMKills:   pod.OOMKills,
 		Log:        logger.NewLogger(c.log),
 	}), nil
 }

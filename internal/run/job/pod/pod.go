@@ -46,6 +46,9 @@ type Options struct {
 	Fetcher inplace.Fetcher
 	// Accounts give the program the rights of the pod's account.
 	Accounts Accounts
+	// OOMKills tells how many processes of the pod were killed for want of memory. Nil is
+	// that nobody knows.
+	OOMKills func() int
 	// Log gets what Pulumi says.
 	Log logr.Logger
 }
@@ -75,7 +78,11 @@ func Do(ctx context.Context, o Options) int {
 		o.Log.Error(err, "the run is not begun")
 		return job.ExitNotBegun
 	}
-	return o.finish(input.Run.Operation, o.do(ctx, input))
+	ended := o.do(ctx, input)
+	if o.OOMKills != nil {
+		ended = toldOfMemory(ended, o.OOMKills())
+	}
+	return o.finish(input.Run.Operation, ended)
 }
 
 // do does the run that was claimed.
