@@ -197,3 +197,28 @@ func TestWhatBecomesOfARunThatIsCancelled(t *testing.T) {
 		})
 	}
 }
+
+func TestAPodWithNothingButSideCarsIsKnown(t *testing.T) {
+	ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
+	goesOn := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	of := func(name string, state corev1.ContainerState) corev1.ContainerStatus {
+		return corev1.ContainerStatus{Name: name, State: state}
+	}
+	for name, tt := range map[string]struct {
+		phase    corev1.PodPhase
+		statuses []corev1.ContainerStatus
+		want     bool
+	}{
+		"the run goes on":                        {corev1.PodRunning, []corev1.ContainerStatus{of(mainContainer, goesOn), of("side", goesOn)}, false},
+		"a side car goes on":                     {corev1.PodRunning, []corev1.ContainerStatus{of(mainContainer, ended), of("side", goesOn)}, true},
+		"all have ended, and the pod is to":      {corev1.PodRunning, []corev1.ContainerStatus{of(mainContainer, ended), of("side", ended)}, false},
+		"the run has ended alone, its pod is to": {corev1.PodRunning, []corev1.ContainerStatus{of(mainContainer, ended)}, false},
+		"the pod has ended":                      {corev1.PodSucceeded, []corev1.ContainerStatus{of(mainContainer, ended), of("side", ended)}, false},
+		"nothing is known":                       {corev1.PodRunning, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := corev1.Pod{Status: corev1.PodStatus{Phase: tt.phase, ContainerStatuses: tt.statuses}}
+			NewWithT(t).Expect(onlyRest(pod)).To(Equal(tt.want))
+		})
+	}
+}

@@ -147,17 +147,24 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 // endRest removes a Job that goes on when its run is forgotten: containers beside that
 // of the run need not end by themselves.
 func (r *Runner) endRest(ctx context.Context, k key, s seen) error {
-	if s.secret != nil || s.job == nil || condition(s.job) != nil || !slices.ContainsFunc(s.pods, isAlive) {
+	if s.secret != nil || s.job == nil || condition(s.job) != nil || !slices.ContainsFunc(s.pods, onlyRest) {
 		return nil
 	}
-	for _, pod := range s.pods {
-		for _, status := range pod.Status.ContainerStatuses {
-			if status.Name == mainContainer && status.State.Terminated == nil {
-				return nil
-			}
+	return r.removeJob(ctx, k)
+}
+
+// onlyRest tells whether the container of the run has ended and others of its pod go on.
+// The pod itself ends some time after its last container.
+func onlyRest(pod corev1.Pod) bool {
+	ended, others := false, false
+	for _, status := range pod.Status.ContainerStatuses {
+		if status.Name == mainContainer {
+			ended = status.State.Terminated != nil
+		} else if status.State.Terminated == nil {
+			others = true
 		}
 	}
-	return r.removeJob(ctx, k)
+	return isAlive(pod) && ended && others
 }
 
 // noteTold takes in what is told of a run in flight. Creations of unknown outcome have
