@@ -19,6 +19,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
+	"github.com/flux-pulumi/pulumi-controller/tests/rights"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
@@ -77,7 +78,7 @@ func (w *world) allowed() error {
 	if err != nil {
 		return err
 	}
-	if lacking := forbidden(requests); len(lacking) > 0 {
+	if lacking := rights.Forbidden(requests); len(lacking) > 0 {
 		return fmt.Errorf("the controller asked for what config/rbac does not allow it: %s", strings.Join(lacking, ", "))
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+	"github.com/flux-pulumi/pulumi-controller/tests/rights"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -36,17 +36,10 @@ func TestTheControllerHasTheRightsThatItNeedsAndNoOthers(t *testing.T) {
 	u.Eventually(func(g Gomega) {
 		requests, err := u.ControlPlane.Requests()
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(forbidden(requests)).To(BeEmpty(), "what the roles lack")
-		var unused []string
-		used := usedOf(requests)
-		for _, right := range granted {
-			if !slices.Contains(used, right) {
-				unused = append(unused, right)
-			}
-		}
+		g.Expect(rights.Forbidden(requests)).To(BeEmpty(), "what the roles lack")
 		// Not for a request, but for what OwnerReferencesPermissionEnforcement, which is on here, asks of who makes an
 		// object that keeps its owner: see the next test.
-		g.Expect(unused).To(ConsistOf("update stacks/finalizers.pulumi.com"), "what the roles allow and nothing needs")
+		g.Expect(rights.Unused(granted, requests)).To(ConsistOf("update stacks/finalizers.pulumi.com"), "what the roles allow and nothing needs")
 	}, 20*time.Second).Should(Succeed())
 	for _, right := range granted {
 		t.Logf("allowed and needed: %s", right)
@@ -146,79 +139,12 @@ func (t *tenant) granted() []string {
 	t.test.Helper()
 	var everywhere rbacv1.ClusterRole
 	t.Expect(t.Get(t.ctx, client.ObjectKey{Name: system.Account}, &everywhere)).To(Succeed())
-	granted := rightsOf(everywhere.Rules, "")
+	granted := rights.Of(everywhere.Rules, "")
 	var here rbacv1.RoleList
 	t.Expect(t.List(t.ctx, &here, client.InNamespace(t.RuntimeNamespace()))).To(Succeed())
 	for _, role := range here.Items {
-		granted = append(granted, rightsOf(role.Rules, t.RuntimeNamespace())...)
+		granted = append(granted, rights.Of(role.Rules, t.RuntimeNamespace())...)
 	}
 	slices.Sort(granted)
 	return granted
-}
-
-func rightsOf(rules []rbacv1.PolicyRule, namespace string) []string {
-	var rights []string
-	for _, rule := range rules {
-		for _, verb := range rule.Verbs {
-			for _, path := range rule.NonResourceURLs {
-				rights = append(rights, verb+" "+path)
-			}
-			for _, group := range rule.APIGroups {
-				for _, resource := range rule.Resources {
-					rights = append(rights, right(verb, group, resource, namespace))
-				}
-			}
-		}
-	}
-	return rights
-}
-
-func right(verb, group, resource, namespace string) string {
-	text := verb + " " + resource
-	if group != "" {
-		text += "." + group
-	}
-	if namespace != "" {
-		text += " in " + namespace
-	}
-	return text
-}
-
-// usedOf lists the rights that requests took, each both for everywhere and for its namespace: either will do.
-func usedOf(requests []controlplane.Request) []string {
-	var used []string
-	for _, request := range requests {
-		used = append(used, wanted(request))
-		if request.Resource != "" {
-			used = append(used, right(request.Verb, request.Group, resourceOf(request), request.Namespace))
-		}
-	}
-	slices.Sort(used)
-	return slices.Compact(used)
-}
-
-func wanted(request controlplane.Request) string {
-	if request.Path != "" {
-		path, _, _ := strings.Cut(request.Path, "?")
-		return request.Verb + " " + path
-	}
-	return right(request.Verb, request.Group, resourceOf(request), "")
-}
-
-func resourceOf(request controlplane.Request) string {
-	if request.Subresource == "" {
-		return request.Resource
-	}
-	return request.Resource + "/" + request.Subresource
-}
-
-func forbidden(requests []controlplane.Request) []string {
-	var all []string
-	for _, request := range requests {
-		if request.Forbidden {
-			all = append(all, wanted(request)+" in "+request.Namespace)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }

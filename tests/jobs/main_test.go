@@ -21,6 +21,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/kubelet"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/rights"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
@@ -142,13 +143,7 @@ func (c *cluster) allowed() error {
 	if err != nil {
 		return err
 	}
-	var lacking []string
-	for _, request := range requests {
-		if request.Forbidden {
-			lacking = append(lacking, fmt.Sprintf("%+v", request))
-		}
-	}
-	if len(lacking) > 0 {
+	if lacking := rights.Forbidden(requests); len(lacking) > 0 {
 		return fmt.Errorf("the controller asked for what config does not allow it: %v", lacking)
 	}
 	return nil

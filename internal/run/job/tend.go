@@ -26,6 +26,8 @@ const (
 	requestTimeout = 30 * time.Second
 	// retryFirst and retryMost bound the wait after a request that failed.
 	retryFirst, retryMost = 500 * time.Millisecond, 30 * time.Second
+	// podPatience is how long a Job may be without a pod until it is asked why.
+	podPatience = 10 * time.Second
 	// lookAgain is when to look at a run in flight that nothing was heard of.
 	lookAgain = time.Minute
 )
@@ -128,6 +130,9 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 		v = judge(s)
 	}
 	if v.ended == nil {
+		if why := r.whyNoPod(ctx, s); why != "" {
+			v.told.Progress.Waiting = why
+		}
 		r.noteTold(k.id, v)
 		return true, r.passCancelOn(ctx, k, cancel)
 	}
@@ -142,6 +147,24 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 	}
 	r.settle(k.id, v.ended)
 	return false, nil
+}
+
+// whyNoPod tells what keeps the Job controller from making the pod, which it tells in
+// events alone: another pod may have used up the quota since the API server was asked, or
+// the account of the Stack may be gone.
+func (r *Runner) whyNoPod(ctx context.Context, s seen) string {
+	if s.job == nil || len(s.pods) > 0 || s.secret == nil || s.now.Sub(s.job.CreationTimestamp.Time) < podPatience {
+		return ""
+	}
+	job := &batchv1.Job{}
+	if err := r.options.Reader.Get(ctx, client.ObjectKeyFromObject(s.job), job); err != nil {
+		return "" // and asked again
+	}
+	err := r.tryPod(ctx, job)
+	if err == nil || !isFinal(err) {
+		return ""
+	}
+	return fmt.Sprintf("Job %s waits for its pod: %s", job.Name, oneLine(err.Error()))
 }
 
 // endRest removes a Job that goes on when its run is forgotten: containers beside that

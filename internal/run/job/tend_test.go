@@ -109,6 +109,25 @@ func TestARequestThatFailsIsTriedAgainAndTold(t *testing.T) {
 	}
 }
 
+func TestWhatKeepsAJobFromHavingAPodIsTold(t *testing.T) {
+	s := start(t)
+	s.step()
+	job := &batchv1.Job{}
+	s.Expect(s.api.Get(t.Context(), s.name(), job)).To(Succeed())
+	job.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Minute))
+	s.Expect(s.api.Update(t.Context(), job)).To(Succeed())
+	s.api.tried = apierrors.NewForbidden(corev1.Resource("pods"), "x", errors.New("exceeded quota: small"))
+	s.step()
+	s.Expect(s.phase()).To(Equal(run.Running), "it may pass")
+	s.Expect(s.Progress("1").Waiting).To(And(HavePrefix("Job pulumi-run-1 waits for its pod: "), ContainSubstring("exceeded quota: small")))
+	s.api.tried = errors.New("connection refused")
+	s.step()
+	s.Expect(s.Progress("1").Waiting).To(Equal("Job pulumi-run-1 waits for its pod"))
+	s.api.tried = nil
+	s.step()
+	s.Expect(s.Progress("1").Waiting).To(Equal("Job pulumi-run-1 waits for its pod"))
+}
+
 func TestASideCarDoesNotOutliveTheRun(t *testing.T) {
 	s := start(t)
 	s.step()

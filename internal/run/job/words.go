@@ -162,11 +162,29 @@ func exitText(pods []corev1.Pod) string {
 			if ended == nil || ended.ExitCode == 0 {
 				continue
 			}
+			if text := ownExitText(pod.Name, status.Name, ended.ExitCode); text != "" {
+				return text
+			}
 			if ended.Signal != 0 || ended.ExitCode > 128 {
 				return fmt.Sprintf("container %s of pod %s was killed: exit code %d, %s", status.Name, pod.Name, ended.ExitCode, reasonText(ended.Reason, ended.Message))
 			}
 			return fmt.Sprintf("container %s of pod %s has ended with exit code %d: %s", status.Name, pod.Name, ended.ExitCode, reasonText(ended.Reason, ended.Message))
 		}
+	}
+	return ""
+}
+
+// ownExitText tells what the runner means by its exit code, "" for one that is not its
+// own.
+func ownExitText(pod, container string, code int32) string {
+	const causes = "somebody has deleted the Secret, the Role or the RoleBinding of the run"
+	switch {
+	case container != mainContainer:
+		return ""
+	case code == ExitNotTold:
+		return fmt.Sprintf("pod %s could not write the result of the run (exit code %d): %s, or the API server was away for too long", pod, code, causes)
+	case code == ExitNotBegun:
+		return fmt.Sprintf("pod %s did not begin the run (exit code %d): %s, or another pod of the Job had the run", pod, code, causes)
 	}
 	return ""
 }

@@ -213,15 +213,20 @@ func (s *started) step() {
 func (s *started) secret() *corev1.Secret {
 	s.test.Helper()
 	secret := &corev1.Secret{}
-	s.Expect(s.api.Get(s.test.Context(), client.ObjectKey{Namespace: "default", Name: "pulumi-run-1"}, secret)).To(Succeed())
+	s.Expect(s.api.Get(s.test.Context(), s.name(), secret)).To(Succeed())
 	return secret
+}
+
+// name is that of the objects of the run.
+func (s *started) name() client.ObjectKey {
+	return client.ObjectKey{Namespace: "default", Name: "pulumi-run-1"}
 }
 
 func (s *started) hasJob() bool { return s.has(&batchv1.Job{}) }
 
 func (s *started) has(object client.Object) bool {
 	s.test.Helper()
-	err := s.api.Get(s.test.Context(), client.ObjectKey{Namespace: "default", Name: "pulumi-run-1"}, object)
+	err := s.api.Get(s.test.Context(), s.name(), object)
 	s.Expect(client.IgnoreNotFound(err)).To(Succeed())
 	return err == nil
 }

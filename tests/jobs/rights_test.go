@@ -1,0 +1,43 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/rights"
+)
+
+// TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers has it do all that takes a right of config/runner-jobs, and
+// compares what the API server was asked for with the role there. It runs as the account that has this role and those of
+// config/default, so that every other test here fails too where a right is missing.
+func TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers(t *testing.T) {
+	u := newTeam(t)
+	u.program("app", thing("one"))
+	u.awaitReady(u.stack("app"), "one")
+	u.program("stuck", thing("one"))
+	stuck := u.stack("stuck", func(s *v1.Stack) {
+		s.Spec.WorkspaceTemplate = u.pod(map[string]any{"image": "nowhere.example/pulumi:1"})
+	})
+	u.awaitMessage(stuck, v1.PodFailedReason, "nowhere.example/pulumi:1")
+
+	var role rbacv1.ClusterRole
+	u.Expect(u.Get(u.ctx, client.ObjectKey{Name: "pulumi-controller-jobs"}, &role)).To(Succeed())
+	granted := rights.Of(role.Rules, "")
+	u.Expect(granted).NotTo(BeEmpty())
+	u.Eventually(func(g Gomega) {
+		requests, err := u.ControlPlane.Requests()
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(rights.Forbidden(requests)).To(BeEmpty(), "what the roles lack")
+		g.Expect(rights.Unused(granted, requests)).To(BeEmpty(), "what the role allows and nothing needs")
+	}).Should(Succeed())
+	for _, right := range granted {
+		t.Logf("allowed and needed: %s", right)
+	}
+}
