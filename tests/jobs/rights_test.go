@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -20,12 +21,18 @@ import (
 func TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers(t *testing.T) {
 	u := newTeam(t)
 	u.program("app", thing("one"))
-	u.awaitReady(u.stack("app"), "one")
+	app := u.stack("app")
+	u.awaitReady(app, "one")
 	u.program("stuck", thing("one"))
 	stuck := u.stack("stuck", func(s *v1.Stack) {
 		s.Spec.WorkspaceTemplate = u.pod(map[string]any{"image": "nowhere.example/pulumi:1"})
 	})
 	u.awaitMessage(stuck, v1.PodFailedReason, "nowhere.example/pulumi:1")
+
+	// As after a controller that ended between recording a run and making its Job.
+	u.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(app), app)).To(Succeed())
+	app.Status.Run = &v1.RunStatus{ID: "nowhere", Operation: v1.OperationUpdate, Generation: app.Generation, StartedAt: metav1.Now(), Holder: v1.RunHolder{Host: "gone"}}
+	u.Expect(u.Client().Status().Update(u.ctx, app)).To(Succeed())
 
 	var role rbacv1.ClusterRole
 	u.Expect(u.Get(u.ctx, client.ObjectKey{Name: "pulumi-controller-jobs"}, &role)).To(Succeed())

@@ -10,8 +10,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
 )
 
-// Reserve implements run.Runner. Places are given in the order of asking, and the
-// Jobs of a controller before this one have theirs.
+// Reserve implements run.Runner. Namespaces take turns, and the Stacks of
+// one come in the order of asking. The Jobs of a controller before this one have their
+// places.
 func (r *Runner) Reserve(namespace, name string) bool {
 	r.loadOnce()
 	r.mu.Lock()

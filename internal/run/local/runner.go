@@ -100,7 +100,7 @@ func New(options Options) *Runner {
 	}
 }
 
-// Reserve implements run.Runner. Places are given in the order of asking. A Stack
+// Reserve implements run.Runner. Namespaces take turns, and the Stacks of one come in the order of asking. A Stack
 // that was deleted in mid-run and made anew gets none before the end of that run,
 // at which it is told.
 func (r *Runner) Reserve(namespace, name string) bool {

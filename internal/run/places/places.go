@@ -1,9 +1,10 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package places gives out a fixed number of places for runs, in the order in
-// which Stacks ask, and of these not more than a number to each namespace. It has
-// no clock, no lock and no goroutine: whoever uses it has them.
+// Package places gives out a fixed number of places for runs, and of these not more
+// than a number to each namespace. Namespaces that wait take turns, and the Stacks of
+// one come in the order in which they ask. It has no clock, no lock and no goroutine:
+// whoever uses it has them.
 package places
 
 import (
@@ -23,6 +24,10 @@ type Places struct {
 	size, perNamespace int
 	taken              map[Stack]bool
 	queue              []waiting
+	// served has when a namespace that has a place, or waits for one, was last given one,
+	// counted in places.
+	served map[string]int
+	given  int
 }
 
 // waiting is a Stack in the queue.
@@ -35,7 +40,7 @@ type waiting struct {
 // New returns that number of places, at least one, none of which is taken. A
 // namespace has at most perNamespace of them; 0 is no such bound.
 func New(size, perNamespace int) *Places {
-	return &Places{size: max(size, 1), perNamespace: perNamespace, taken: make(map[Stack]bool)}
+	return &Places{size: max(size, 1), perNamespace: perNamespace, taken: make(map[Stack]bool), served: make(map[string]int)}
 }
 
 // Reserve takes a place for the Stack if it is its turn, and otherwise puts the
@@ -50,10 +55,13 @@ func (p *Places) Reserve(stack Stack) bool {
 		p.queue = append(p.queue, waiting{stack: stack})
 	}
 	if !slices.Contains(p.next(), turn) {
+		p.queue[turn].offered = time.Time{} // it is told again
 		return false
 	}
 	p.queue = slices.Delete(p.queue, turn, turn+1)
 	p.taken[stack] = true
+	p.given++
+	p.served[stack.Namespace] = p.given
 	return true
 }
 
@@ -74,6 +82,18 @@ func (p *Places) Waiting() int { return len(p.queue) }
 func (p *Places) Release(stack Stack) {
 	delete(p.taken, stack)
 	p.queue = slices.DeleteFunc(p.queue, func(w waiting) bool { return w.stack == stack })
+	p.tidy(stack.Namespace)
+}
+
+// tidy forgets when a namespace was served that has no place and waits for none.
+func (p *Places) tidy(namespace string) {
+	waits := slices.ContainsFunc(p.queue, func(w waiting) bool { return w.stack.Namespace == namespace })
+	for stack := range p.taken {
+		waits = waits || stack.Namespace == namespace
+	}
+	if !waits {
+		delete(p.served, namespace)
+	}
 }
 
 // Offer lists the Stacks that a place is free for and that have not been told.
@@ -90,13 +110,23 @@ func (p *Places) Offer(now time.Time) []Stack {
 
 // Lapse drops the Stacks that did not come for the place kept for them.
 func (p *Places) Lapse(now time.Time) {
+	var lapsed []Stack
 	p.queue = slices.DeleteFunc(p.queue, func(w waiting) bool {
-		return !w.offered.IsZero() && now.Sub(w.offered) >= Patience
+		late := !w.offered.IsZero() && now.Sub(w.offered) >= Patience
+		if late {
+			lapsed = append(lapsed, w.stack)
+		}
+		return late
 	})
+	for _, stack := range lapsed {
+		p.tidy(stack.Namespace)
+	}
 }
 
-// next are the positions in the queue of those for whom there is a place. One whose
-// namespace has all that it may have does not keep those behind it waiting.
+// next are the positions in the queue of those for whom there is a place: first those
+// who were told so, and then of each namespace in turn, the one with the fewest places
+// first, and of two such the one that was given a place longer ago. One whose namespace
+// has all that it may have does not keep others waiting.
 func (p *Places) next() []int {
 	free := p.size - len(p.taken)
 	if free <= 0 {
@@ -107,16 +137,36 @@ func (p *Places) next() []int {
 		of[stack.Namespace]++
 	}
 	var next []int
-	for i := range p.queue {
-		namespace := p.queue[i].stack.Namespace
-		if len(next) == free {
+	for len(next) < free {
+		best := -1
+		for i := range p.queue {
+			if p.mayHave(i, of) && !slices.Contains(next, i) && (best < 0 || p.isBefore(i, best, of)) {
+				best = i
+			}
+		}
+		if best < 0 {
 			break
 		}
-		if p.perNamespace > 0 && of[namespace] >= p.perNamespace {
-			continue
-		}
-		of[namespace]++
-		next = append(next, i)
+		of[p.queue[best].stack.Namespace]++
+		next = append(next, best)
 	}
 	return next
+}
+
+// mayHave tells whether the namespace of the one at that position may have another place.
+func (p *Places) mayHave(i int, of map[string]int) bool {
+	return p.perNamespace <= 0 || of[p.queue[i].stack.Namespace] < p.perNamespace
+}
+
+// isBefore tells whether the one at that position comes before one that has asked earlier.
+func (p *Places) isBefore(i, earlier int, of map[string]int) bool {
+	a, b := p.queue[i], p.queue[earlier]
+	if a.offered.IsZero() != b.offered.IsZero() {
+		return !a.offered.IsZero()
+	}
+	in, other := a.stack.Namespace, b.stack.Namespace
+	if of[in] != of[other] {
+		return of[in] < of[other]
+	}
+	return p.served[in] < p.served[other]
 }

@@ -113,6 +113,60 @@ func TestANamespaceHasNotAllPlaces(t *testing.T) {
 	g.Expect(p.Reserve(stack("b/2"))).To(BeTrue())
 }
 
+// TestNamespacesTakeTurns has one tenant ask for much, before another asks for little.
+func TestNamespacesTakeTurns(t *testing.T) {
+	for name, tc := range map[string]struct {
+		size int
+		asks []string
+		// order in which places are given, where each run ends before the next begins.
+		order []string
+	}{
+		"one place": {1, []string{"a/1", "a/2", "a/3", "b/1", "b/2", "c/1"}, []string{"a/1", "b/1", "c/1", "a/2", "b/2", "a/3"}},
+		"in the order of asking where there is one namespace": {1, []string{"a/3", "a/1", "a/2"}, []string{"a/3", "a/1", "a/2"}},
+		"two places": {2, []string{"a/1", "a/2", "a/3", "b/1", "b/2"}, []string{"a/1", "a/2", "b/1", "a/3", "b/2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			p := New(tc.size, 0)
+			var running []Stack
+			for _, ask := range tc.asks {
+				if p.Reserve(stack(ask)) {
+					running = append(running, stack(ask))
+				}
+			}
+			var order []string
+			for len(running) > 0 {
+				ended := running[0]
+				order = append(order, ended.Namespace+"/"+ended.Name)
+				p.Release(ended)
+				running = running[1:]
+				for _, told := range p.Offer(time.Unix(1, 0)) {
+					g.Expect(p.Reserve(told)).To(BeTrue())
+					running = append(running, told)
+				}
+			}
+			g.Expect(order).To(Equal(tc.order))
+			g.Expect(p.served).To(BeEmpty(), "nothing is kept of who waits for nothing")
+		})
+	}
+}
+
+func TestOneThatWasToldKeepsItsTurn(t *testing.T) {
+	g := NewWithT(t)
+	p := New(1, 0)
+	g.Expect(p.Reserve(stack("a/1"))).To(BeTrue())
+	g.Expect(p.Reserve(stack("a/2"))).To(BeFalse())
+	p.Release(stack("a/1"))
+	g.Expect(p.Offer(time.Unix(1, 0))).To(Equal([]Stack{stack("a/2")}))
+	g.Expect(p.Reserve(stack("b/1"))).To(BeFalse(), "of a namespace that has had nothing")
+	p.Take(stack("c/1"))
+	g.Expect(p.Reserve(stack("a/2"))).To(BeFalse(), "a run was found that has the place")
+	p.Lapse(time.Unix(1000, 0))
+	p.Release(stack("c/1"))
+	g.Expect(p.Offer(time.Unix(1000, 0))).To(HaveLen(1), "it did come, and is told again in its turn")
+	g.Expect(p.Waiting()).To(Equal(2))
+}
+
 func TestARunThatIsInFlightTakesAPlace(t *testing.T) {
 	g := NewWithT(t)
 	p := New(1, 0)
