@@ -7,7 +7,8 @@ package config
 
 import "embed"
 
-// Files are the manifests that default is built from.
+// Files are the manifests that default is built from, and the component for runs as
+// Jobs.
 //
-//go:embed controller crd default manager rbac
+//go:embed controller crd default manager rbac runner-jobs
 var Files embed.FS

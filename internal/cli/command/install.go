@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
@@ -20,7 +21,7 @@ import (
 
 func newInstall(s *session) *cobra.Command {
 	var export bool
-	var image, tag string
+	var image, tag, runner string
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install pulumi-controller, or upgrade it",
@@ -29,11 +30,17 @@ it is ready. A cluster that Flux keeps as a git repository says had better get w
 		Example: `  # Install into flux-system
   flux pulumi install
 
+  # Install it with each run done as a Kubernetes Job
+  flux pulumi install --runner=job
+
   # Print the manifests
   flux pulumi install --export > pulumi-controller.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			text, err := manifests.Build(config.Files, manifests.Options{Namespace: s.namespace(), Image: image, Tag: tag})
+			if !slices.Contains(runners(), runner) {
+				return fmt.Errorf("--runner is %q: it must be one of %s", runner, strings.Join(runners(), ", "))
+			}
+			text, err := manifests.Build(config.Files, manifests.Options{Namespace: s.namespace(), Image: image, Tag: tag, Jobs: runner == runnerJob})
 			if err != nil {
 				return err
 			}
@@ -49,8 +56,15 @@ it is ready. A cluster that Flux keeps as a git repository says had better get w
 	cmd.Flags().BoolVar(&export, "export", false, "print the manifests and install nothing")
 	cmd.Flags().StringVar(&image, "image", "", "the image of the controller, without its tag, where it is not the one of the project")
 	cmd.Flags().StringVar(&tag, "tag", releasedTag(s.Version), "the tag of the image")
+	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "where runs are done: local, in the pod of the controller, or job, in a Kubernetes Job for each")
+	_ = cmd.RegisterFlagCompletionFunc("runner", cobra.FixedCompletions(runners(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return cmd
 }
+
+// The values of --runner.
+const runnerLocal, runnerJob = "local", "job"
+
+func runners() []string { return []string{runnerLocal, runnerJob} }
 
 // releasedTag is that of the image which was released with this program. A program that
 // was built from a checkout has none of its own.

@@ -52,6 +52,8 @@ func TestInstall(t *testing.T) {
 	w.golden("install",
 		"install",
 		"install --tag v1.2.4 --image registry.example.com/pulumi-controller",
+		"install --runner job",
+		"install --runner pod",
 		"check",
 		"get stacks",
 	)
@@ -97,7 +99,10 @@ func TestInstallExports(t *testing.T) {
 	g.Expect(released.exit).To(Equal(0), released.err)
 	g.Expect(released.out).To(And(ContainSubstring("pulumi-controller:v1.2.3"), ContainSubstring("namespace: tools")))
 	w.env.Version = "0.0.0-dev.0"
-	g.Expect(w.run("install --export").out).To(ContainSubstring("pulumi-controller:latest"))
+	local := w.run("install --export").out
+	g.Expect(local).To(And(ContainSubstring("pulumi-controller:latest"), Not(ContainSubstring("- --runner=job\n"))))
+	g.Expect(w.run("install --export --runner local").out).To(Equal(local))
+	g.Expect(w.run("install --export --runner job").out).To(ContainSubstring("- --runner=job\n"))
 }
 
 func TestWithoutACluster(t *testing.T) {

@@ -29,6 +29,8 @@ type Options struct {
 	Image string
 	// Tag of the image. Empty is the one of the manifests.
 	Tag string
+	// Jobs has each run done as a Kubernetes Job.
+	Jobs bool
 }
 
 // Build returns the YAML of all that is installed.
@@ -67,6 +69,9 @@ func Build(files fs.FS, options Options) ([]byte, error) {
 
 func overlay(options Options) map[string]any {
 	kustomization := map[string]any{"resources": []string{"../config/default"}, "namespace": options.Namespace}
+	if options.Jobs {
+		kustomization["components"] = []string{"../config/runner-jobs"}
+	}
 	replaced := map[string]string{"name": image}
 	if options.Image != "" {
 		replaced["newName"] = options.Image

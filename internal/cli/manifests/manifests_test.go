@@ -31,4 +31,25 @@ func TestBuild(t *testing.T) {
 	g.Expect(deployment.GetNamespace()).To(Equal("pulumi"))
 	g.Expect(string(text)).To(ContainSubstring("image: registry.example.com/pulumi-controller:v1.2.3\n"))
 	g.Expect(string(text)).NotTo(ContainSubstring("namespace: flux-system"))
+	g.Expect(string(text)).NotTo(ContainSubstring("- --runner=job\n"))
+}
+
+func TestBuildForJobs(t *testing.T) {
+	g := NewWithT(t)
+	text, err := Build(config.Files, Options{Namespace: "pulumi", Jobs: true})
+	g.Expect(err).NotTo(HaveOccurred())
+	objects, err := Objects(text)
+	g.Expect(err).NotTo(HaveOccurred())
+	var kinds []string
+	for _, object := range objects {
+		kinds = append(kinds, object.GetKind()+"/"+object.GetNamespace()+"/"+object.GetName())
+		if object.GetKind() == "ClusterRoleBinding" {
+			subjects, _, err := unstructured.NestedSlice(object.Object, "subjects")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(subjects).To(ConsistOf(HaveKeyWithValue("namespace", "pulumi")), object.GetName())
+		}
+	}
+	g.Expect(kinds).To(ContainElements("ClusterRole//pulumi-controller-jobs", "ClusterRoleBinding//pulumi-controller-jobs", "NetworkPolicy/pulumi/allow-pulumi-runs"))
+	g.Expect(string(text)).To(ContainSubstring("- --runner=job\n"))
+	g.Expect(string(text)).NotTo(ContainSubstring("namespace: flux-system"))
 }
