@@ -5,7 +5,9 @@ package jobs
 
 import (
 	"testing"
+	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	. "github.com/onsi/gomega"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,6 +35,7 @@ func TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers(t *testing.T) {
 	u.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(app), app)).To(Succeed())
 	app.Status.Run = &v1.RunStatus{ID: "nowhere", Operation: v1.OperationUpdate, Generation: app.Generation, StartedAt: metav1.Now(), Holder: v1.RunHolder{Host: "gone"}}
 	u.Expect(u.Client().Status().Update(u.ctx, app)).To(Succeed())
+	u.annotate(app, meta.ReconcileRequestAnnotation, time.Now().String())
 
 	var role rbacv1.ClusterRole
 	u.Expect(u.Get(u.ctx, client.ObjectKey{Name: "pulumi-controller-jobs"}, &role)).To(Succeed())
