@@ -50,7 +50,17 @@ func waitingText(s seen, claimed bool) string {
 			return fmt.Sprintf("pod %s waits for a node: %s", s.pods[0].Name, reasonText(c.Reason, c.Message))
 		}
 	}
-	return fmt.Sprintf("pod %s is being started", s.pods[0].Name)
+	return fmt.Sprintf("pod %s is being started", s.pods[0].Name) + triedText(s.pods[0])
+}
+
+// triedText tells what has failed and is tried again, "" for nothing.
+func triedText(pod corev1.Pod) string {
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if waiting := status.State.Waiting; waiting != nil && waiting.Reason == "ErrImagePull" {
+			return fmt.Sprintf(": container %s, image %s: %s", status.Name, status.Image, reasonText(waiting.Reason, waiting.Message))
+		}
+	}
+	return ""
 }
 
 // lostNodeText tells of a pod whose node does not answer: it may be at work.
@@ -166,7 +176,8 @@ func exitText(pods []corev1.Pod) string {
 				return text
 			}
 			if ended.Signal != 0 || ended.ExitCode > 128 {
-				return fmt.Sprintf("container %s of pod %s was killed: exit code %d, %s", status.Name, pod.Name, ended.ExitCode, reasonText(ended.Reason, ended.Message))
+				// Its message is the last of its log, which says nothing of why.
+				return fmt.Sprintf("container %s of pod %s was killed: exit code %d", status.Name, pod.Name, ended.ExitCode)
 			}
 			return fmt.Sprintf("container %s of pod %s has ended with exit code %d: %s", status.Name, pod.Name, ended.ExitCode, reasonText(ended.Reason, ended.Message))
 		}
