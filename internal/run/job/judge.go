@@ -49,7 +49,12 @@ func judge(s seen) verdict {
 	if s.secret != nil {
 		v.told = exchange.DecodeTold(s.secret.Data[exchange.ToldKey])
 		if data := s.secret.Data[exchange.ResultKey]; len(data) > 0 {
-			v.ended = resultOf(s, data)
+			ended := resultOf(s, data)
+			if waitsForReason(s, ended) {
+				v.told.Progress.Waiting = "the pod of the run was told to end, and has not ended yet"
+				return v
+			}
+			v.ended = ended
 			return v
 		}
 	}
@@ -108,6 +113,15 @@ func resultOf(s seen, data []byte) *run.Result {
 		}
 	}
 	return ended
+}
+
+// reasonPatience is how long the reason is waited for why a pod was told to end.
+const reasonPatience = 20 * time.Second
+
+// waitsForReason tells of a run that nobody has cancelled, whose pod was told to end:
+// a kubelet that evicts it tells why when it has ended, after the result is written.
+func waitsForReason(s seen, ended *run.Result) bool {
+	return ended.Outcome == run.Cancelled && !s.cancelled && slices.ContainsFunc(s.pods, isAlive) && s.now.Before(ended.EndedAt.Add(reasonPatience))
 }
 
 // isAlive tells whether anything of a pod may be at work.

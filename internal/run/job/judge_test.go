@@ -230,3 +230,34 @@ func TestTheLogOfAPodThatWasKilledIsNoReason(t *testing.T) {
 	v := judge(seen{secret: claimed(), job: aJob(), pods: aPod(corev1.PodFailed, terminated(137, "Error", `{"msg":"update starts"}`)), now: at, fresh: true})
 	g.Expect(v.ended.Message).To(HaveSuffix("was killed: exit code 137"))
 }
+
+func TestWhyAPodWasToldToEndIsWaitedFor(t *testing.T) {
+	result := run.Result{Outcome: run.Cancelled, Message: "x", StartedAt: at.Add(-time.Minute), EndedAt: at}
+	for name, tt := range map[string]struct {
+		result    run.Result
+		pods      []corev1.Pod
+		cancelled bool
+		after     time.Duration
+		want      run.Outcome
+	}{
+		"its pod ends":              {result, aPod(corev1.PodRunning), false, time.Second, ""},
+		"it ends for long":          {result, aPod(corev1.PodRunning), false, time.Minute, run.Cancelled},
+		"it has ended, evicted":     {result, aPod(corev1.PodFailed, evicted), false, time.Second, run.PodFailed},
+		"it has ended":              {result, aPod(corev1.PodFailed), false, time.Second, run.Cancelled},
+		"it is gone":                {result, nil, false, time.Second, run.Cancelled},
+		"a person has cancelled it": {result, aPod(corev1.PodRunning), true, time.Second, run.Cancelled},
+		"it has failed by itself":   {run.Result{Outcome: run.Failed, EndedAt: at}, aPod(corev1.PodRunning), false, time.Second, run.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			v := judge(seen{secret: resulted(tt.result), job: aJob(), pods: tt.pods, cancelled: tt.cancelled, fresh: true, now: at.Add(tt.after)})
+			if tt.want == "" {
+				g.Expect(v.ended).To(BeNil())
+				g.Expect(v.told.Progress.Waiting).To(ContainSubstring("was told to end"))
+				return
+			}
+			g.Expect(v.ended).NotTo(BeNil())
+			g.Expect(v.ended.Outcome).To(Equal(tt.want))
+		})
+	}
+}
