@@ -4,6 +4,7 @@
 package mask
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -29,13 +30,15 @@ func formsOf(value secretValue, add func(form string, asWord bool)) {
 }
 
 // linesOf adds the lines of a text, which may stand alone. A short one may be any
-// word. Those of a structured value are names for the most part.
+// word. Those of a structured value are names for the most part, and so is what a part
+// of a file of settings begins with.
 func linesOf(text string, add func(form string, asWord bool)) {
 	if !strings.ContainsAny(text, "\r\n") {
 		return
 	}
+	heading := regexp.MustCompile(`^(?:\[{1,2}[\w."' -]+\]{1,2}|[\w."'-]+ *[:=]? *[{\[(])$`)
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		if line = strings.TrimSpace(line); len(line) >= shortMask {
+		if line = strings.TrimSpace(line); len(line) >= shortMask && !heading.MatchString(line) {
 			add(line, len(line) < maskedLine)
 		}
 	}

@@ -4,7 +4,6 @@
 package mask
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -29,16 +28,26 @@ func meaningOf(name string) meaning {
 		return namesNothing
 	}
 	last := words[len(words)-1]
+	has := func(list string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return isOneOf(word, list) })
+	}
 	switch {
-	case slices.Contains(plainWords(), last):
+	case len(words) > 1 && words[len(words)-2] == "secret" && last == "id":
+		return namesNothing // for a password in Vault, for a name elsewhere
+	case isOneOf(last, plainWords), words[0] == "existing", len(words) > 1 && words[len(words)-2] == "password" && last == "key", has(" pull ") && strings.HasPrefix(last, "secret"):
 		return namesPlain
 	case slices.ContainsFunc(words, isSecretWord):
 		return namesSecret
-	case slices.ContainsFunc(words, func(word string) bool { return slices.Contains(keyWords(), word) }):
+	case has(keyWords):
+		if has(plainKeys) {
+			return namesPlain
+		}
 		if len(words) > 1 && last != "keys" {
 			return namesSecret // apiKey, client-key-data
 		}
 		return namesKey
+	case isOneOf(last, quietWords), isOneOf(strings.TrimSuffix(last, "s"), quietWords):
+		return namesPlain
 	}
 	return namesNothing
 }
@@ -49,26 +58,65 @@ func isSecretName(name string) bool {
 	return says == namesSecret || says == namesKey
 }
 
+// isNaming tells whether a field has the name of what another field of it is.
+func isNaming(field string) bool {
+	words := wordsOf(field)
+	return len(words) > 0 && isOneOf(words[len(words)-1], " name key variable parameter header property option setting ")
+}
+
+// isValueName tells whether a field is that other one.
+func isValueName(field string) bool {
+	words := wordsOf(field)
+	return len(words) > 0 && isOneOf(words[len(words)-1], " value val content default ")
+}
+
 // isSecretWord also knows the usual words that are written as one, such as dbpassword.
 func isSecretWord(word string) bool {
-	word = strings.TrimSuffix(word, "s")
-	return slices.Contains([]string{"pas", "pass", "pwd", "pw", "pin", "secret", "token", "cred", "credential", "sig", "signature"}, word) ||
-		strings.HasSuffix(word, "password") || strings.HasSuffix(word, "passwd") || strings.HasPrefix(word, "passphrase") ||
-		strings.HasSuffix(word, "apikey") || strings.HasSuffix(word, "secretkey") || strings.HasSuffix(word, "accesskey") ||
-		strings.HasSuffix(word, "privatekey") || strings.HasSuffix(word, "accountkey") || strings.HasSuffix(word, "secret") ||
-		strings.HasSuffix(word, "token")
+	one := strings.TrimSuffix(word, "s")
+	return isOneOf(word, secretWords) || isOneOf(one, secretWords) || endsInOne(one, secretEnds) || strings.HasPrefix(word, "passphrase") ||
+		strings.HasSuffix(word, "pass") && !isOneOf(word, otherPasses)
 }
 
-func keyWords() []string { return []string{"key", "keys", "auth", "authorization"} }
+const (
+	secretWords = " pwd pw pin otp totp jwt sas bearer cred credential sig signature mnemonic "
+	secretEnds  = " password passwd passcode secret token masterauth apikey secretkey accesskey privatekey accountkey sharedkey signingkey " +
+		"encryptionkey masterkey sshkey "
+	otherPasses = " compass bypass encompass surpass trespass overpass underpass "
+)
 
-// plainWords end the names of what is told to everybody.
-func plainWords() []string {
-	return []string{
-		"address", "algorithm", "cluster", "domain", "email", "enabled", "endpoint", "expires", "expiry", "file", "format", "host",
-		"hostname", "id", "ids", "kind", "length", "name", "namespace", "path", "policy", "port", "project", "region", "suffix",
-		"ttl", "type", "uri", "url", "user", "username", "version", "zone",
+// isOneOf tells whether a word is in a list of words with a blank around each.
+func isOneOf(word, list string) bool { return strings.Contains(list, " "+word+" ") }
+
+func endsInOne(word, list string) bool {
+	for end := range strings.FieldsSeq(list) {
+		if strings.HasSuffix(word, end) {
+			return true
+		}
 	}
+	return false
 }
+
+const keyWords = " key keys auth authorization "
+
+// plainKeys are what a key is of that is no secret: in databases, maps and encryption.
+const plainKeys = " public pub sort hash range partition primary foreign topology cache group "
+
+// plainWords end the names of what is told to everybody, also of what belongs to a secret.
+const plainWords = " address age algorithm audience backend bits cluster count days domain duration email enabled endpoint engine expiration expires " +
+	"expiry file format host hostname hours id ids interval issuer kind length lifetime limit minutes mount name namespace path policy " +
+	"port prefix project provider ref refs reference region rotation seconds selector size store suffix template timeout ttl type uri " +
+	"url user username version zone "
+
+// quietWords end the names of other settings that stand in errors. Some of these look
+// as if they were at random.
+const quietWords = " account alias ami annotation app application arch architecture arn author branch bucket catalog channel charset chart cidr class " +
+	"commit company component context cpu cron currency database date db description device dialect digest dir directory disk driver " +
+	"edition encoding env environment event family flavor folder gateway group image index instance ip label lang language level " +
+	"license locale location log machine mail member memory method mode model module network node note number organization org os owner " +
+	"package partition percent period phone pipeline plan platform plugin pool principal priority product profile protocol proxy " +
+	"publisher queue rate realm registry release replica repo repository resource revision role route rule runtime schedule schema " +
+	"scheme scope server service sha shard site sku snapshot source space stack stage state status storage subject subnet subscription " +
+	"table tag target team tenant theme tier time timestamp timezone title tool topic track tz unit vendor vm volume vpc workspace "
 
 // wordsOf splits a name where a capital follows, and at all that is no letter.
 func wordsOf(name string) []string {
@@ -90,37 +138,4 @@ func wordsOf(name string) []string {
 		words = append(words, word.String())
 	}
 	return words
-}
-
-// whereURLLeads finds the scheme and the host of a URL, which are no secret.
-func whereURLLeads() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#]*`) }
-
-// hasMixed tells whether there is something at random in a text: the URL of a webhook
-// has its secret in its path.
-func hasMixed(text string) bool {
-	runs := strings.FieldsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return slices.ContainsFunc(runs, isMixed)
-}
-
-// isMixed tells whether letters and digits take turns, or are many: a digit or two at
-// the end of a word are the number of something.
-func isMixed(run string) bool {
-	if len(run) < maskedLine {
-		return false
-	}
-	turns := 0
-	for n := 1; n < len(run); n++ {
-		if isDigit(run[n-1]) != isDigit(run[n]) {
-			turns++
-		}
-	}
-	const many = 16
-	return turns >= 2 || turns == 1 && len(run) >= many
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// isWordOnly tells whether a value is a word such as "read".
-func isWordOnly(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
 }

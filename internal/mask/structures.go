@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"regexp"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -24,10 +24,13 @@ type member struct {
 	text string
 }
 
-// membersOf lists what is in a value that is a list or an object in JSON or YAML. False
-// is a value that is no such thing, or only begins as one.
+// membersOf lists what is in a value that is a list or an object in JSON, YAML or XML.
+// False is a value that is no such thing, or only begins as one.
 func membersOf(value string) ([]member, bool) {
 	documents, whole := structureInJSON(value), true
+	if documents == nil {
+		documents, whole = structureInXML(value)
+	}
 	if documents == nil {
 		documents, whole = structuresInYAML(value)
 	}
@@ -81,16 +84,26 @@ func structuresInYAML(value string) ([]*yaml.Node, bool) {
 		return nil, false
 	}
 	var found []*yaml.Node
+	whole := true
 	decoder := yaml.NewDecoder(strings.NewReader(value))
 	for {
 		var document yaml.Node
 		if err := decoder.Decode(&document); err != nil {
-			return found, errors.Is(err, io.EOF)
+			return found, whole && errors.Is(err, io.EOF)
 		}
+		whole = whole && hasNames(&document)
 		if len(document.Content) == 1 && document.Content[0].Kind != yaml.ScalarNode {
 			found = append(found, document.Content[0])
 		}
 	}
+}
+
+// hasNames tells whether what is before the colons of a value are names. A line of a
+// shell, or of a program, may have a colon in it as well.
+func hasNames(node *yaml.Node) bool {
+	all := true
+	eachField(node, func(field string, _ *yaml.Node) { all = all && !strings.ContainsAny(field, "=;\"'`(){}<>|&$") })
+	return all && !slices.ContainsFunc(node.Content, func(inner *yaml.Node) bool { return !hasNames(inner) })
 }
 
 // looksLikeYAML saves most values from being read: keys and passwords.
@@ -111,11 +124,14 @@ func eachScalar(says meaning, node *yaml.Node, visit func(member)) {
 			eachScalar(says, item, visit)
 		}
 	case yaml.MappingNode:
-		named := fieldOf(node, "name")
+		named, hasValue := namedIn(node)
 		eachField(node, func(field string, item *yaml.Node) {
 			inner := meaningOf(field)
-			if field == "value" && named != nil {
-				inner = meaningOf(named.Value) // of a list of variables
+			switch {
+			case hasValue && isValueName(field) && named != namesNothing:
+				inner = named
+			case hasValue && isNaming(field):
+				inner = namesPlain
 			}
 			if inner == namesNothing && says == namesSecret {
 				inner = says
@@ -125,23 +141,19 @@ func eachScalar(says meaning, node *yaml.Node, visit func(member)) {
 	}
 }
 
-// assignmentsIn lists the values in a value such as NAME=value: the lines of a file
-// of variables, or the parts of what says how to connect to a database.
-func assignmentsIn(value string) []member {
-	if len(value) > maxStructure || !strings.Contains(value, "=") {
-		return nil
-	}
-	line := regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*=[ \t]*(.*?)[ \t\r]*$`)
-	pair := regexp.MustCompile(`([A-Za-z_][\w.-]*(?: [A-Za-z]+)?)[ \t]*=[ \t]*("[^"\n]*"|'[^'\n]*'|[^\s;]+)`)
-	var all []member
-	for _, pattern := range []*regexp.Regexp{line, pair} {
-		for _, found := range pattern.FindAllStringSubmatch(value, -1) {
-			text := found[2]
-			if len(text) > 1 && (text[0] == '"' || text[0] == '\'') && text[len(text)-1] == text[0] {
-				text = text[1 : len(text)-1]
-			}
-			all = append(all, member{meaningOf(found[1]), text})
+// namedIn is what an object with a name and a value, as in a list of variables, says of
+// that value, and whether it has one. Where several fields may be the name, one that
+// says that it is a secret is.
+func namedIn(node *yaml.Node) (meaning, bool) {
+	named, hasValue := namesNothing, false
+	eachField(node, func(field string, item *yaml.Node) {
+		hasValue = hasValue || isValueName(field)
+		if !isNaming(field) || item.Kind != yaml.ScalarNode || named == namesSecret {
+			return
 		}
-	}
-	return all
+		if says := meaningOf(item.Value); says != namesNothing {
+			named = says
+		}
+	})
+	return named, hasValue
 }

@@ -5,6 +5,7 @@ package mask
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -61,4 +62,27 @@ func InURL(text string) []string {
 		}
 	}
 	return slices.DeleteFunc(found, func(text string) bool { return strings.Contains(public, text) })
+}
+
+// urlsIn are the URLs in a word of a text, which may be a list of them, and what is one
+// but for its scheme, such as user:password@tcp(host)/database.
+func urlsIn(word string) []string {
+	if !strings.Contains(word, "://") {
+		user, rest, ok := strings.Cut(word, ":")
+		if _, host, at := strings.Cut(rest, "@"); !ok || !at || strings.HasPrefix(host, "sha") || strings.ContainsAny(user, "/=\"'") ||
+			slices.Contains([]string{"", "arn", "urn", "mailto", "sip", "acct"}, strings.ToLower(user)) {
+			return nil
+		}
+		return []string{"none://" + word}
+	}
+	all := []string{word}
+	starts := regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://`).FindAllStringIndex(word, -1)
+	for n, start := range starts {
+		end := len(word)
+		if n+1 < len(starts) {
+			end = starts[n+1][0]
+		}
+		all = append(all, strings.TrimRight(word[start[0]:end], "\"'`,;)>]}"))
+	}
+	return all
 }

@@ -1,0 +1,97 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mask
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// loginsIn lists the passwords in a text that has them by their place, and not by a
+// name that an assignment gives them.
+func loginsIn(text string) []member {
+	if len(text) > maxStructure {
+		return nil
+	}
+	var all []member
+	for _, found := range [][]string{credentials(text), settings(text), netrc(text), pgpass(text), hashes(text)} {
+		for _, value := range found {
+			for _, read := range readings(value) {
+				all = append(all, member{namesSecret, read})
+			}
+		}
+	}
+	return all
+}
+
+// credentials are what follows the name of a scheme, as in the header Authorization.
+func credentials(text string) []string {
+	const schemes = `bearer|basic|token|apikey|key|splunk|genie-?key|negotiate`
+	if fields := strings.Fields(text); len(fields) == 2 && regexp.MustCompile(`^(?i)(?:`+schemes+`)$`).MatchString(fields[0]) {
+		return fields[1:]
+	}
+	var found []string
+	for _, header := range regexp.MustCompile(`(?i)\b(?:bearer|basic|apikey)[ \t]+([\w~+/.=:-]{8,})`).FindAllStringSubmatch(text, -1) {
+		if !isWordOnly(header[1]) {
+			found = append(found, header[1])
+		}
+	}
+	return found
+}
+
+// settings are the lines of a name and its value with nothing but blanks between them.
+func settings(text string) []string {
+	var found []string
+	for _, line := range regexp.MustCompile(`(?m)^[ \t]*([A-Za-z_][\w.-]*)[ \t]+(\S+)[ \t\r]*$`).FindAllStringSubmatch(text, -1) {
+		if meaningOf(line[1]) == namesSecret {
+			found = append(found, strings.Trim(line[2], `"'`))
+		}
+	}
+	return found
+}
+
+// netrc are the passwords in a file of curl, git and others.
+func netrc(text string) []string {
+	var found []string
+	fields := strings.Fields(text)
+	if !slices.Contains(fields, "machine") && !slices.Contains(fields, "default") {
+		return nil
+	}
+	for n, field := range fields {
+		if n > 0 && (fields[n-1] == "password" || fields[n-1] == "account") {
+			found = append(found, field)
+		}
+	}
+	return found
+}
+
+// pgpass are the passwords in a file of PostgreSQL: host, port, database, user, password.
+func pgpass(text string) []string {
+	const field = `(?:[^:\\\s]|\\.)+`
+	return submatches(`(?m)^`+field+`:(?:\d+|\*):`+field+`:`+field+`:(.*\S)\s*$`, text)
+}
+
+// hashes are those of passwords, after a user, as Apache and crypt write them.
+func hashes(text string) []string {
+	return submatches(`(?m)^[^\s:]+:((?:\$\w+\$|\{\w+\})\S+?)(?:[:\s]|$)`, text)
+}
+
+func submatches(pattern, text string) []string {
+	var found []string
+	for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+		found = append(found, match[1])
+	}
+	return found
+}
+
+// passwordOf is what follows a user in a text that is no more than both. Without the
+// name of a secret it may as well be the tag of an image, or the port of a host.
+func passwordOf(text string, isNamed bool) (string, bool) {
+	user, password, ok := strings.Cut(strings.TrimSpace(text), ":")
+	if !ok || user == "" || strings.ContainsAny(user, "/{[\"'") || strings.ContainsFunc(text, isBlank) || strings.HasPrefix(password, "//") || user == "arn" {
+		return "", false
+	}
+	return password, isNamed || looksChosen(password)
+}
