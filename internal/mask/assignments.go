@@ -261,7 +261,7 @@ func readings(value string) []string {
 		return all
 	}
 	for _, w := range writings() {
-		if w.escape == nil || w.sign == "+" || w.sign == "'" || !strings.Contains(value, w.sign) {
+		if w.sign == "+" || w.sign == "'" || !strings.Contains(value, w.sign) {
 			continue
 		}
 		all = append(all, view{text: value}.decode(w.starts, w.escape).text)

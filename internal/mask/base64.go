@@ -18,52 +18,66 @@ const (
 	bitsOfCharacter, bitsOfByte = 6, 8
 )
 
-// fromBase64 reads all in the view that may be base64, with either alphabet, and
-// broken into lines or not, each from its character at an offset on. A zero byte is
-// between two.
-func (v view) fromBase64(offset int) view {
+// base64Run is where the characters are of what may be base64, and where it ends.
+type base64Run struct {
+	characters []int32
+	end        int
+}
+
+// base64Runs finds all in a text that may be base64, with either alphabet, and broken
+// into lines or not.
+func base64Runs(text string) []base64Run {
+	var runs []base64Run
+	for at := 0; at < len(text); {
+		length := 0
+		for at+length < len(text) && base64Bits(text[at+length]) >= 0 {
+			length++
+		}
+		// Most are words.
+		if next, more := nextBase64(text, at+length); length < shortestBase64 && !more {
+			at = next
+			continue
+		}
+		run := base64Run{characters: make([]int32, 0, length), end: at}
+		for next, more := at, length > 0; more; next, more = nextBase64(text, run.end) {
+			for run.end = next; run.end < len(text) && base64Bits(text[run.end]) >= 0; run.end++ {
+				run.characters = append(run.characters, int32(run.end))
+			}
+		}
+		if len(run.characters) >= shortestBase64 {
+			runs = append(runs, run)
+		}
+		at = max(run.end, at+1)
+	}
+	return runs
+}
+
+// nextBase64 is where the characters in the next line begin, or where others may.
+func nextBase64(text string, end int) (int, bool) {
+	if end == len(text) || text[end] != '\n' && text[end] != '\r' {
+		return end + 1, false
+	}
+	next := len(text) - len(strings.TrimLeft(text[end:], blankBytes))
+	return next, next < len(text) && base64Bits(text[next]) >= 0
+}
+
+// fromBase64 reads the runs of a view, each from its character at an offset on. A zero
+// byte is between two.
+func (v view) fromBase64(runs []base64Run, offset int) view {
 	decoded := builder{of: v}
-	for at := 0; at < len(v.text); {
-		if base64Bits(v.text[at]) < 0 {
-			at++
-			continue
+	for _, run := range runs {
+		if len(run.characters) >= offset+shortestBase64 {
+			v.addRun(&decoded, run.characters[offset:], run.end)
 		}
-		var run []int
-		run, at = base64Run(v.text, at)
-		if len(run) < offset+shortestBase64 {
-			continue
-		}
-		v.addRun(&decoded, run[offset:], at)
 	}
 	read := decoded.view()
 	read.isGuess = true
 	return read
 }
 
-// base64Run lists where the characters are that begin at a place, and where they end.
-func base64Run(text string, at int) ([]int, int) {
-	var run []int
-	for at < len(text) {
-		if base64Bits(text[at]) >= 0 {
-			run = append(run, at)
-			at++
-			continue
-		}
-		if text[at] != '\n' && text[at] != '\r' {
-			break
-		}
-		next := len(text) - len(strings.TrimLeft(text[at:], blankBytes))
-		if next == len(text) || base64Bits(text[next]) < 0 {
-			break
-		}
-		at = next
-	}
-	return run, at
-}
-
 // addRun adds the bytes that the characters stand for. A character that is a part of
 // two bytes belongs to both, and what fills the last group to the last byte.
-func (v view) addRun(decoded *builder, run []int, end int) {
+func (v view) addRun(decoded *builder, run []int32, end int) {
 	for end < len(v.text) && v.text[end] == '=' {
 		end++
 	}
@@ -72,13 +86,13 @@ func (v view) addRun(decoded *builder, run []int, end int) {
 		first, last := n*bitsOfByte/bitsOfCharacter, (n*bitsOfByte+bitsOfByte-1)/bitsOfCharacter
 		both := base64Bits(v.text[run[first]])<<bitsOfCharacter | base64Bits(v.text[run[last]])
 		after := 2*bitsOfCharacter - n*bitsOfByte%bitsOfCharacter - bitsOfByte
-		to := run[last] + 1
+		to := int(run[last]) + 1
 		if n == total-1 {
 			to = end
 		}
-		decoded.add(string([]byte{byte(both >> after)}), run[first], to)
+		decoded.add(string([]byte{byte(both >> after)}), int(run[first]), to)
 	}
-	decoded.add("\x00", run[len(run)-1], end)
+	decoded.add("\x00", int(run[len(run)-1]), end)
 }
 
 // base64Bits is what a character of either alphabet stands for, and -1 for any other.

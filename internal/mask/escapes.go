@@ -17,32 +17,26 @@ type writing struct {
 	// sign is in every text that is written so, and starts are the characters that an
 	// escape begins with.
 	sign, starts string
-	// escape is nil for base64, which is read from the character at offset on.
-	escape escape
-	offset int
+	escape       escape
 }
 
 // escape reads one escape at the beginning of a text: what it stands for, and its
 // length, 0 where there is none.
 type escape func(text string) (string, int)
 
-// writings are those that there are. Two programs may mean other things by one
-// escape: each is one of its own.
+// writings are those that there are beside base64. Two programs may mean other things
+// by one escape: each is one of its own.
 func writings() []writing {
-	all := []writing{
-		{`\`, `\`, func(text string) (string, int) { return backslash(text, false) }, 0},
-		{`\`, `\`, func(text string) (string, int) { return backslash(text, true) }, 0},
-		{"%", "%", func(text string) (string, int) { return percent(text, false) }, 0},
-		{"+", "+%", func(text string) (string, int) { return percent(text, true) }, 0},
-		{"&", "&", entity, 0},
-		{"''", "'", func(text string) (string, int) { return oneOf(text, "''") }, 0},
-		{`""`, `"`, func(text string) (string, int) { return oneOf(text, `""`) }, 0},
-		{"'", "'", func(text string) (string, int) { return oneOf(text, `'\''`, `'"'"'`) }, 0},
+	return []writing{
+		{`\`, `\`, func(text string) (string, int) { return backslash(text, false) }},
+		{`\`, `\`, func(text string) (string, int) { return backslash(text, true) }},
+		{"%", "%", func(text string) (string, int) { return percent(text, false) }},
+		{"+", "+%", func(text string) (string, int) { return percent(text, true) }},
+		{"&", "&", entity},
+		{"''", "'", func(text string) (string, int) { return oneOf(text, "''") }},
+		{`""`, `"`, func(text string) (string, int) { return oneOf(text, `""`) }},
+		{"'", "'", func(text string) (string, int) { return oneOf(text, `'\''`, `'"'"'`) }},
 	}
-	for offset := range base64Group {
-		all = append(all, writing{offset: offset})
-	}
-	return all
 }
 
 // oneOf reads what stands for a quotation mark: SQL, YAML and CSV double it, and a

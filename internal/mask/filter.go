@@ -26,7 +26,7 @@ const (
 type engineFilter struct{ config needles }
 
 func newEngineFilter(config []string) engineFilter {
-	f := engineFilter{config: newNeedles(filteredFrom, new([256]bool))}
+	f := engineFilter{config: newNeedles(filteredFrom, new(starts))}
 	for _, secret := range config {
 		if len(secret) < filteredFrom || strings.EqualFold(secret, "true") || strings.EqualFold(secret, "false") {
 			continue

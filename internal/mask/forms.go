@@ -38,7 +38,7 @@ func linesOf(text string, add func(form string, asWord bool)) {
 	}
 	heading := regexp.MustCompile(`^(?:\[{1,2}[\w."' -]+\]{1,2}|[\w."'-]+ *[:=]? *[{\[(])$`)
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		if line = strings.TrimSpace(line); len(line) >= shortMask && !heading.MatchString(line) {
+		if line = strings.TrimSpace(line); len(line) >= shortMask && (!strings.ContainsAny(line[len(line)-1:], "]{[(") || !heading.MatchString(line)) {
 			add(line, len(line) < maskedLine)
 		}
 	}

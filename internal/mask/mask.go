@@ -31,8 +31,8 @@ type Masker struct {
 	// long are the needles of at least maskedLine bytes, middle the others of at least
 	// shortMask, and words and short are those that are masked as a whole word only.
 	long, middle, words, short needles
-	// starts says which bytes any of them begins with.
-	starts *[256]bool
+	// starts are what any of them begins with.
+	starts *starts
 	// evenBlanks says that some of them have blanks in them, which are found however
 	// many there are of each.
 	evenBlanks bool
@@ -52,11 +52,11 @@ func New(values []string) *Masker { return Filtered(nil, values) }
 // Filtered makes a masker of the values for texts in which Pulumi may have put
 // something in the place of its secret config.
 func Filtered(config, values []string) *Masker {
-	starts := new([256]bool)
+	begins := new(starts)
 	m := &Masker{
-		long: newNeedles(maskedLine, starts), middle: newNeedles(shortMask, starts),
-		words: newNeedles(shortMask, starts), short: newNeedles(1, starts),
-		starts: starts, filter: newEngineFilter(config),
+		long: newNeedles(maskedLine, begins), middle: newNeedles(shortMask, begins),
+		words: newNeedles(shortMask, begins), short: newNeedles(1, begins),
+		starts: begins, filter: newEngineFilter(config),
 	}
 	m.Learn(values)
 	return m
@@ -126,7 +126,7 @@ type span struct{ from, to int }
 // two that do nothing is left.
 func (m *Masker) find(found []span, v view, isCut bool) []span {
 	for at := range len(v.text) {
-		if !m.starts[v.text[at]] {
+		if !m.starts.has(v.text[at:]) {
 			continue
 		}
 		length := m.match(v, at)

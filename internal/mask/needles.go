@@ -5,6 +5,7 @@ package mask
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,18 +19,37 @@ type needles struct {
 	width int
 	// byStart has the longest first.
 	byStart map[string][]string
-	// starts says which bytes they begin with, and others that are looked for at once:
-	// most places of a text begin with none.
-	starts *[256]bool
+	// starts are what they begin with, and others that are looked for at once.
+	starts *starts
 }
 
-func newNeedles(width int, starts *[256]bool) needles {
+// starts says for each two bytes whether something begins with them: most places of a
+// text begin with none.
+type starts [1 << 8][1 << 8 / 64]uint64
+
+func (s *starts) add(needle string) {
+	next := &s[needle[0]]
+	if len(needle) > 1 {
+		next[needle[1]/64] |= 1 << (needle[1] % 64)
+		return
+	}
+	for n := range next {
+		next[n] = math.MaxUint64
+	}
+}
+
+// has tells it of a text that is not empty. Of its last byte alone nothing is known.
+func (s *starts) has(text string) bool {
+	return len(text) < 2 || s[text[0]][text[1]/64]&(1<<(text[1]%64)) != 0
+}
+
+func newNeedles(width int, starts *starts) needles {
 	return needles{width: width, byStart: map[string][]string{}, starts: starts}
 }
 
 // add takes one of at least width bytes. After the last one is sort.
 func (n needles) add(needle string) {
-	n.starts[needle[0]] = true
+	n.starts.add(needle)
 	n.byStart[needle[:n.width]] = append(n.byStart[needle[:n.width]], needle)
 }
 
@@ -96,7 +116,7 @@ func (n needles) matches(text string) []int {
 }
 
 func (n needles) candidates(text string) []string {
-	if len(text) < n.width || !n.starts[text[0]] {
+	if len(text) < n.width || !n.starts.has(text) {
 		return nil
 	}
 	return n.byStart[text[:n.width]]

@@ -3,7 +3,10 @@
 
 package mask
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxWritings is how many writings within each other are taken back: JSON in JSON, a
 // password in a URL in JSON, a header of HTTP in JSON.
@@ -14,8 +17,9 @@ const maxWritings = 2
 type view struct {
 	text string
 	// from and to are, for each byte, where what it was written as is in the source.
-	// Nil is where it is here.
-	from, to []int
+	// Nil is where it is here. There are many views of a text, of which each has these
+	// for all of it: hence no more bits than it takes.
+	from, to []int32
 	// isGuess says that it may be no text at all: any word can be read as base64.
 	isGuess bool
 }
@@ -25,7 +29,7 @@ func (v view) source(from, to int) span {
 	if v.from == nil {
 		return span{from, to}
 	}
-	return span{v.from[from], v.to[to-1]}
+	return span{int(v.from[from]), int(v.to[to-1])}
 }
 
 // viewsOf are the text itself, and what it is after one way of writing or two are
@@ -39,8 +43,8 @@ func viewsOf(text string, evenBlanks bool) []view {
 		level := views[done:]
 		done = len(views)
 		for _, v := range level {
-			for _, w := range writings() {
-				if read := v.take(w); len(read.text) > 0 && !known[read.text] {
+			for _, read := range v.readings() {
+				if len(read.text) > 0 && !known[read.text] {
 					known[read.text] = true
 					views = append(views, read)
 				}
@@ -58,15 +62,21 @@ func viewsOf(text string, evenBlanks bool) []view {
 	return views
 }
 
-// take takes a way of writing back. A view without its sign is as it was.
-func (v view) take(w writing) view {
-	switch {
-	case !strings.Contains(v.text, w.sign):
-		return v
-	case w.escape != nil:
-		return v.decode(w.starts, w.escape)
+// readings are a view with each way of writing taken back of which it has the sign.
+func (v view) readings() []view {
+	var read []view
+	for _, w := range writings() {
+		if strings.Contains(v.text, w.sign) {
+			read = append(read, v.decode(w.starts, w.escape))
+		}
 	}
-	return v.fromBase64(w.offset)
+	runs := base64Runs(v.text)
+	for offset := range base64Group {
+		if len(runs) > 0 {
+			read = append(read, v.fromBase64(runs, offset))
+		}
+	}
+	return read
 }
 
 // decode takes back all escapes of a kind, which begin with one of some characters. A
@@ -101,13 +111,13 @@ func (v view) decode(starts string, read escape) view {
 type builder struct {
 	of       view
 	text     []byte
-	from, to []int
+	from, to []int32
 }
 
 func (b *builder) grow() {
 	if b.text == nil {
 		size := len(b.of.text)
-		b.text, b.from, b.to = make([]byte, 0, size), make([]int, 0, size), make([]int, 0, size)
+		b.text, b.from, b.to = make([]byte, 0, size), make([]int32, 0, size), make([]int32, 0, size)
 	}
 }
 
@@ -117,7 +127,7 @@ func (b *builder) add(meant string, from, to int) {
 	source := b.of.source(from, to)
 	b.text = append(b.text, meant...)
 	for range len(meant) {
-		b.from, b.to = append(b.from, source.from), append(b.to, source.to)
+		b.from, b.to = append(b.from, int32(source.from)), append(b.to, int32(source.to))
 	}
 }
 
@@ -129,8 +139,10 @@ func (b *builder) copy(from, to int) {
 		b.from, b.to = append(b.from, b.of.from[from:to]...), append(b.to, b.of.to[from:to]...)
 		return
 	}
-	for at := from; at < to; at++ {
-		b.from, b.to = append(b.from, at), append(b.to, at+1)
+	done := len(b.from)
+	b.from, b.to = slices.Grow(b.from, to-from)[:done+to-from], slices.Grow(b.to, to-from)[:done+to-from]
+	for n := range to - from {
+		b.from[done+n], b.to[done+n] = int32(from+n), int32(from+n+1)
 	}
 }
 
