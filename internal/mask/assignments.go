@@ -23,7 +23,9 @@ const (
 type assignments struct {
 	// named is what the name says in what has the fields name and value.
 	named meaning
-	found []member
+	// secretTo is where the list or object ends whose name is that of a secret.
+	secretTo int
+	found    []member
 }
 
 // assignmentsIn lists the values in a text such as NAME=value.
@@ -41,7 +43,7 @@ func assignmentsIn(text string) []member {
 		if end := strings.LastIndexByte(text[at:found.from], '\n'); end >= 0 {
 			line = at + end + 1
 		}
-		at = found.value + a.read(found.name, text[found.value:], isLead(text[line:found.from]))
+		at = found.value + a.read(found, text[found.value:], isLead(text[line:found.from]))
 	}
 }
 
@@ -113,13 +115,20 @@ func isLead(text string) bool {
 
 // read reads the value that a text begins with, and is how much of that nothing else
 // can be in. In what is no secret by its name may be pairs again.
-func (a *assignments) read(name, text string, isFirst bool) int {
-	says := meaningOf(name)
-	if a.named != namesNothing && isValueName(name) {
+func (a *assignments) read(of pair, text string, isFirst bool) int {
+	says := meaningOf(of.name)
+	if a.named != namesNothing && isValueName(of.name) {
 		says = a.named
 	}
+	if says == namesNothing && of.from < a.secretTo {
+		says = namesSecret
+	}
 	values, length := valuesAt(text, isFirst)
-	if isNaming(name) && len(values) > 0 {
+	if inner, end := listed(text[:min(len(text), maxBare)]); says == namesSecret && end > 0 {
+		a.secretTo = max(a.secretTo, of.value+end)
+		values, length = append(values, inner...), 0
+	}
+	if isNaming(of.name) && len(values) > 0 {
 		a.named = meaningOf(values[0])
 	}
 	for n, value := range values {
@@ -247,6 +256,43 @@ func block(text string) ([]string, int) {
 		at = min(at+len(line)+1, len(rest))
 	}
 	return []string{strings.Join(lines, "\n")}, start + at
+}
+
+// listed lists the texts in quotation marks in a list or an object, which are not its
+// names, and finds its end.
+func listed(text string) ([]string, int) {
+	if text == "" || strings.IndexByte("[{(", text[0]) < 0 {
+		return nil, 0
+	}
+	var inner []string
+	depth := 0
+	for at := 0; at < len(text); at++ {
+		switch text[at] {
+		case '[', '{', '(':
+			depth++
+		case ']', '}', ')':
+			if depth--; depth == 0 {
+				return inner, at + 1
+			}
+		case '"', '\'':
+			values, length := quoted(text[at:])
+			if length == 0 {
+				return nil, 0
+			}
+			if isItem(text[:at], text[at+length:]) {
+				inner = append(inner, values...)
+			}
+			at += length - 1
+		}
+	}
+	return nil, 0
+}
+
+// isItem tells whether what is between two texts is an item of a list: it has no name,
+// and is none.
+func isItem(before, after string) bool {
+	before, after = strings.TrimRight(before, " \t\r\n"), strings.TrimLeft(after, " \t\r\n")
+	return strings.IndexByte("[{(,", before[len(before)-1]) >= 0 && after != "" && strings.IndexByte("]}),", after[0]) >= 0
 }
 
 func isBlockHead(head string) bool {

@@ -16,7 +16,7 @@ func loginsIn(text string) []member {
 		return nil
 	}
 	var all []member
-	for _, found := range [][]string{credentials(text), settings(text), netrc(text), pgpass(text), hashes(text)} {
+	for _, found := range [][]string{credentials(text), settings(text), netrc(text), pgpass(text), hashes(text), arguments(text), oracle(text)} {
 		for _, value := range found {
 			for _, read := range readings(value) {
 				all = append(all, member{namesSecret, read})
@@ -50,6 +50,27 @@ func settings(text string) []string {
 		}
 	}
 	return found
+}
+
+// arguments are those of the options of a command that are named as secrets are, and
+// the password of curl.
+func arguments(text string) []string {
+	var found []string
+	for _, option := range regexp.MustCompile(`(?:^|\s)--?([A-Za-z][\w-]*)[ \t]+("[^"\n]*"|'[^'\n]*'|[^\s-]\S*)`).FindAllStringSubmatch(text, -1) {
+		value := strings.Trim(option[2], `"'`)
+		if _, password, ok := strings.Cut(value, ":"); ok && (option[1] == "u" || option[1] == "user") {
+			found = append(found, password)
+		}
+		if meaningOf(option[1]) == namesSecret {
+			found = append(found, value)
+		}
+	}
+	return found
+}
+
+// oracle are the passwords in what says how to connect to that database.
+func oracle(text string) []string {
+	return submatches(`\b\w+/([^\s/@"]+)@(?://|\(|[\w.-]+:\d+[/:])`, text)
 }
 
 // netrc are the passwords in a file of curl, git and others.

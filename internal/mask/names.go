@@ -107,16 +107,12 @@ const plainWords = " address age algorithm audience backend bits cluster count d
 	"port prefix project provider ref refs reference region rotation seconds selector size store suffix template timeout ttl type uri " +
 	"url user username version zone "
 
-// quietWords end the names of other settings that stand in errors. Some of these look
-// as if they were at random.
-const quietWords = " account alias ami annotation app application arch architecture arn author branch bucket catalog channel charset chart cidr class " +
-	"commit company component context cpu cron currency database date db description device dialect digest dir directory disk driver " +
-	"edition encoding env environment event family flavor folder gateway group image index instance ip label lang language level " +
-	"license locale location log machine mail member memory method mode model module network node note number organization org os owner " +
-	"package partition percent period phone pipeline plan platform plugin pool principal priority product profile protocol proxy " +
-	"publisher queue rate realm registry release replica repo repository resource revision role route rule runtime schedule schema " +
-	"scheme scope server service sha shard site sku snapshot source space stack stage state status storage subject subnet subscription " +
-	"table tag target team tenant theme tier time timestamp timezone title tool topic track tz unit vendor vm volume vpc workspace "
+// quietWords end the names of other settings that stand in errors, and look at times as
+// if they were at random.
+const quietWords = " account ami annotation arn branch bucket checksum cidr class commit date device digest disk image instance ip label " +
+	"license machine network node package partition principal profile proxy queue registry release replica repo repository resource revision role " +
+	"route schedule server service sha shard sku snapshot stack subject subnet subscription table tag target tenant time timestamp timezone topic tz " +
+	"vm volume vpc workspace "
 
 // wordsOf splits a name where a capital follows, and at all that is no letter.
 func wordsOf(name string) []string {

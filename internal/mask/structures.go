@@ -24,12 +24,15 @@ type member struct {
 	text string
 }
 
-// membersOf lists what is in a value that is a list or an object in JSON, YAML or XML.
-// False is a value that is no such thing, or only begins as one.
+// membersOf lists what is in a value that is a list or an object in JSON, YAML, XML or
+// CSV. False is a value that is no such thing, or only begins as one.
 func membersOf(value string) ([]member, bool) {
 	documents, whole := structureInJSON(value), true
 	if documents == nil {
 		documents, whole = structureInXML(value)
+	}
+	if documents == nil {
+		documents, whole = structureInCSV(value)
 	}
 	if documents == nil {
 		documents, whole = structuresInYAML(value)
@@ -120,7 +123,11 @@ func eachScalar(says meaning, node *yaml.Node, visit func(member)) {
 	case yaml.ScalarNode:
 		visit(member{says, node.Value})
 	case yaml.SequenceNode:
-		for _, item := range node.Content {
+		for n, item := range node.Content {
+			if n > 0 && isSecretOption(node.Content[n-1]) {
+				eachScalar(namesSecret, item, visit)
+				continue
+			}
 			eachScalar(says, item, visit)
 		}
 	case yaml.MappingNode:
@@ -139,6 +146,13 @@ func eachScalar(says meaning, node *yaml.Node, visit func(member)) {
 			eachScalar(inner, item, visit)
 		})
 	}
+}
+
+// isSecretOption tells whether an item is an option of a command whose argument follows
+// and is a secret.
+func isSecretOption(node *yaml.Node) bool {
+	name, ok := strings.CutPrefix(node.Value, "--")
+	return ok && !strings.Contains(name, "=") && meaningOf(name) == namesSecret
 }
 
 // namedIn is what an object with a name and a value, as in a list of variables, says of
