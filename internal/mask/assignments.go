@@ -51,6 +51,8 @@ func assignmentsIn(text string) []member {
 type pair struct {
 	name        string
 	from, value int
+	// isEqual says that there is no more than an equals sign between them.
+	isEqual bool
 }
 
 // nextPair finds the next one in a text from a place on.
@@ -70,7 +72,7 @@ func nextPair(text string, at int) (pair, bool) {
 		}
 		if name, from := nameBefore(text[at:sign]); name != "" {
 			value := next + len(text[next:]) - len(strings.TrimLeft(text[next:], " \t"))
-			return pair{name, at + from, value}, true
+			return pair{name, at + from, value, text[sign] == '=' && next == sign+1}, true
 		}
 		at = next
 	}
@@ -123,7 +125,7 @@ func (a *assignments) read(of pair, text string, isFirst bool) int {
 	if says == namesNothing && of.from < a.secretTo {
 		says = namesSecret
 	}
-	values, length := valuesAt(text, isFirst)
+	values, length := valuesAt(text, isFirst, of.isEqual)
 	if inner, end := listed(text[:min(len(text), maxBare)]); says == namesSecret && end > 0 {
 		a.secretTo = max(a.secretTo, of.value+end)
 		values, length = append(values, inner...), 0
@@ -150,7 +152,9 @@ func (a *assignments) read(of pair, text string, isFirst bool) int {
 }
 
 // valuesAt lists the values that a text may begin with, and the length of the shortest.
-func valuesAt(text string, isFirst bool) ([]string, int) {
+// A word behind a colon that goes on in its line is prose, or the name of something in
+// the source of a program.
+func valuesAt(text string, isFirst, isEqual bool) ([]string, int) {
 	for _, inMarks := range []func(string) ([]string, int){quoted, heredoc, block} {
 		if values, length := inMarks(text[:min(len(text), maxQuoted)]); length > 0 {
 			return values, length
@@ -159,8 +163,11 @@ func valuesAt(text string, isFirst bool) ([]string, int) {
 	line := strings.TrimRight(before(text[:min(len(text), maxBare)], "\n"), " \t\r")
 	word := before(line, " \t;")
 	shortest := before(word, ",&")
-	values := []string{shortest, before(word, ","), before(word, "&"), word}
-	for _, value := range values[:4] {
+	var values []string
+	if isEqual || line == shortest || !isWordOnly(shortest) {
+		values = []string{shortest, before(word, ","), before(word, "&"), word}
+	}
+	for _, value := range values {
 		values = append(values, strings.TrimRight(value, "\"'`)]},>"))
 	}
 	if inner, _, closed := strings.Cut(strings.TrimPrefix(line, "{"), "}"); closed && line[0] == '{' {

@@ -107,12 +107,11 @@ func submatches(pattern, text string) []string {
 	return found
 }
 
-// passwordOf is what follows a user in a text that is no more than both. Without the
-// name of a secret it may as well be the tag of an image, or the port of a host.
-func passwordOf(text string, isNamed bool) (string, bool) {
+// passwordOf is what follows a user in a text that is no more than both.
+func passwordOf(text string) (string, bool) {
 	user, password, ok := strings.Cut(strings.TrimSpace(text), ":")
 	if !ok || user == "" || strings.ContainsAny(user, "/{[\"'") || strings.ContainsFunc(text, isBlank) || strings.HasPrefix(password, "//") || user == "arn" {
 		return "", false
 	}
-	return password, isNamed || looksChosen(password)
+	return password, true
 }

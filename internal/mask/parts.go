@@ -83,8 +83,8 @@ func (p *parts) lookInto(value string, says meaning, depth int) bool {
 	if !structured {
 		members = append(members, assignmentsIn(value)...)
 		members = append(members, loginsIn(value)...)
-		if password, ok := passwordOf(value, depth < maxNesting && (says == namesSecret || says == namesKey)); ok {
-			members = append(members, member{namesSecret, password})
+		if password, ok := passwordOf(value); ok && says != namesPlain && says != namesNothing && (depth < maxNesting || looksChosen(password)) {
+			members = append(members, member{namesSecret, password}) // without a name it may as well be the tag of an image
 		}
 		p.addURLs(value)
 		p.addBase64(value, says, depth)

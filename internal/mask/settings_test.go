@@ -112,6 +112,17 @@ func TestSettingsBesideASecretStayReadable(t *testing.T) {
 	}
 }
 
+// Prose and programs have names and colons in them too.
+func TestWordsOfProseStayReadable(t *testing.T) {
+	m := New([]string{
+		"# How to use it\nThe secret: only the owner has the key: the value of it is a string.\nPasswords: see below, and the token: type it in.\nnote: hello\n",
+		"func f() {\n\tfor secret := range keys {\n\t\tcall(token, Config{Token: name, Key: value})\n\t}\n}\n",
+		"resources:\n  a: {type: kubernetes:core/v1:ConfigMap}\n  b: {type: aws:ec2:SecurityGroup}\n", "nginx:1.25.3", "db.example.com:5432",
+	})
+	const text = "range of keys: only the owner may see the type string, the name and the value of v1:ConfigMap in ec2:SecurityGroup, below 1.25.3 on 5432"
+	NewWithT(t).Expect(m.Apply(text)).To(Equal(text))
+}
+
 func TestWhatLooksRandom(t *testing.T) {
 	for text, want := range map[string]bool{
 		"ghp_16C7e42F292c6912E7710c838347Ae178B4a": true, "hunter2hunter2": true, "p!ssw0rd": true, "a1b2c3d4e5f6": true, "3f2504e0-4f89-11d3-9a0c-0305e82c3301": true,
