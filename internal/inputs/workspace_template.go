@@ -22,20 +22,21 @@ func HasWorkspace(spec v1.StackSpec) bool {
 	if members, ok := template.(map[string]any); ok {
 		delete(members, "metadata") // of the operator's Workspace objects, of which there are none
 	}
-	return !asksForNothing(template)
+	return !asksForNothing(template, 0)
 }
 
 // asksForNothing tells whether a value of a template is as good as missing. What is in
-// a list is there, whatever it is.
-func asksForNothing(value any) bool {
+// a list is there, whatever it is, and a null within a field of the template's spec may
+// be there to take something away.
+func asksForNothing(value any, depth int) bool {
 	switch value := value.(type) {
 	case nil:
-		return true
+		return depth <= 2
 	case []any:
 		return len(value) == 0
 	case map[string]any:
 		for _, member := range value {
-			if !asksForNothing(member) {
+			if !asksForNothing(member, depth+1) {
 				return false
 			}
 		}

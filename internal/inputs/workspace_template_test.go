@@ -28,6 +28,7 @@ func TestATemplateWithNothingInItIsAsNone(t *testing.T) {
 		`{"spec":{"podTemplate":{"metadata":{"labels":{"a":"b"}}}}}`:               true,
 		`{"spec":{"podTemplate":{"spec":{"volumes":[{"emptyDir":{}}]}}}}`:          true,
 		`{"spec":{"podTemplate":{"spec":{"automountServiceAccountToken":false}}}}`: true,
+		`{"spec":{"podTemplate":{"spec":{"nodeSelector":null}}}}`:                  true,
 		`{"image":"x"}`: true,
 		`[1]`:           true,
 		`3`:             true,
