@@ -124,13 +124,15 @@ verify: generate ## Check that generated files and go.mod files are up to date
 tools: ## Build the programs that tests, demo and bench use (first time: about 20 minutes on 2 cores)
 	@$(SUBMAKE) $(TOOLS)
 
+# Where the controller is built to.
+BIN := bin
 # Without what debuggers need (-s -w) all has to be compiled once more than for the tests: a release does so.
 LDFLAGS ?=
 
 .PHONY: build
 build: ## Build the controller as bin/pulumi-controller
-	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/pulumi-controller .
+	@mkdir -p $(BIN)
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BIN)/pulumi-controller .
 
 # The version that the command line tells, and whose image it installs.
 CLI_VERSION ?= 0.0.0-dev.0
@@ -153,9 +155,13 @@ ARCH           ?= $(shell go env GOARCH)
 IMAGE_REVISION ?=
 PACK_IMAGE      = bin/pack-image -arch $(ARCH) -revision "$(IMAGE_REVISION)"
 
+# What is built for another architecture must not take the place of what the tests run.
+IMAGE_BIN      := $(if $(filter $(ARCH),$(shell go env GOHOSTARCH)),bin,bin/$(ARCH))
+
 .PHONY: image
-image: build bin/pulumi bin/pulumi-language-yaml bin/pack-image ## Pack the image of the controller as bin/image.tar, without Docker
-	@$(PACK_IMAGE) -name $(IMAGE) -o bin/image.tar
+image: $(IMAGE_BIN)/pulumi $(IMAGE_BIN)/pulumi-language-yaml bin/pack-image ## Pack the image of the controller as bin/image.tar, without Docker
+	@GOARCH=$(ARCH) $(MAKE) --no-print-directory build BIN=$(IMAGE_BIN)
+	@$(PACK_IMAGE) -bin $(IMAGE_BIN) -name $(IMAGE) -o bin/image.tar
 
 # The contents of the image by its layers, for the Dockerfile.
 .PHONY: image-root
@@ -228,8 +234,8 @@ clean: ## Remove bin/
 
 # tool: program, module under hack/tools, main package, module that has its version, duration of a first build
 define tool
-bin/$(1): hack/tools/$(2)/go.mod hack/tools/$(2)/go.sum
-	@hack/build-tool.sh $(1) hack/tools/$(2) $(3) $(4) "$(5)"
+bin/$(1) bin/amd64/$(1) bin/arm64/$(1): hack/tools/$(2)/go.mod hack/tools/$(2)/go.sum
+	@hack/build-tool.sh $$@ hack/tools/$(2) $(3) $(4) "$(5)"
 endef
 
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,go.etcd.io/etcd/server/v3,30 seconds))
@@ -259,6 +265,8 @@ bin/coredns: hack/tools/coredns/main.go
 
 # The language host shares most packages with the CLI: after it, it takes seconds instead of minutes.
 bin/pulumi-language-yaml: | bin/pulumi
+bin/amd64/pulumi-language-yaml: | bin/amd64/pulumi
+bin/arm64/pulumi-language-yaml: | bin/arm64/pulumi
 
 # Not in bin/ itself: Pulumi takes a plugin beside its own program for an ambient one, and warns of it with each diagnostic.
 # pulumi-resource-standin stands in for the providers of clouds, under the name that it is started by.

@@ -4,16 +4,16 @@
 #
 # Builds one pinned program into bin/, or links one of the right version that the machine already has.
 #
-# usage: hack/build-tool.sh NAME DIR PACKAGE MODULE DURATION
-#   NAME      the program, bin/NAME is written
+# usage: hack/build-tool.sh OUT DIR PACKAGE MODULE DURATION
+#   OUT       the program to write, bin/NAME, or bin/ARCH/NAME for that architecture
 #   DIR       the module under hack/tools that pins it
 #   PACKAGE   its main package
 #   MODULE    the module whose version is the program's version
 #   DURATION  how long a first build takes, in words
 set -eu
 
-name=$1 dir=$2 package=$3 module=$4 duration=$5
-out=$PWD/bin/$name
+out=$PWD/$1 name=${1##*/} dir=$2 package=$3 module=$4 duration=$5
+case $1 in bin/*/*) export GOARCH="$(basename "$(dirname "$1")")" ;; esac
 version=$(cd "$dir" && go list -m -f '{{.Version}}' "$module")
 
 # minor prints "1.36" for any text with a version in its first line, as "Kubernetes v1.36.1".
@@ -22,6 +22,7 @@ minor() { sed -n '1s/.*[ v]\([0-9][0-9]*\.[0-9][0-9]*\)\..*/\1/p'; }
 # reusable prints the path of an installed program that can stand in for the pinned one, or nothing.
 # A patch release more or less of the control plane does not matter to the tests; the Pulumi version does.
 reusable() {
+	[ "$(go env GOARCH)" = "$(go env GOHOSTARCH)" ] || return 0
 	case $name in
 	etcd | kube-apiserver)
 		found=${KUBEBUILDER_ASSETS:-}/$name
@@ -93,7 +94,7 @@ build() {
 }
 
 trap 'exit 130' INT TERM HUP
-mkdir -p bin
+mkdir -p "$(dirname "$out")"
 # Never write through a link into somebody's installed program.
 [ ! -L "$out" ] || rm -f "$out"
 pulumi_version=$(cd hack/tools/pulumi && go list -m -f '{{.Version}}' github.com/pulumi/pulumi/pkg/v3)
