@@ -38,6 +38,27 @@ func isProgressTold(stack *v1.Stack) bool {
 	return !strings.HasPrefix(conditions.GetMessage(stack, meta.ReadyCondition), startText(stack.Status.Run))
 }
 
+// toldAfter is how long the run had taken when the status last told of it, zero where
+// it tells of another thing.
+func toldAfter(stack *v1.Stack) time.Duration {
+	if isLook(stack.Status.Run) {
+		return 0
+	}
+	text, ok := strings.CutPrefix(conditions.GetMessage(stack, meta.ReadyCondition), runText(stack.Status.Run)+": ")
+	at := strings.LastIndex(text, afterText)
+	if !ok || at < 0 {
+		return 0
+	}
+	took, err := time.ParseDuration(text[at+len(afterText):])
+	if err != nil {
+		return 0
+	}
+	return max(took, 0)
+}
+
+// afterText is before how long the run had taken.
+const afterText = " after "
+
 // startText is what the status says of a run that has started, up to its timeout.
 func startText(record *v1.RunStatus) string {
 	return runText(record) + " with a timeout of "
@@ -55,7 +76,7 @@ func progressText(record *v1.RunStatus, progress run.Progress, took time.Duratio
 	} else if progress != (run.Progress{}) {
 		text = list(append(done, counted{progress.InFlight, "in progress"}))
 	}
-	return fmt.Sprintf("%s: %s after %s", runText(record), text, took.Round(time.Second))
+	return fmt.Sprintf("%s: %s%s%s", runText(record), text, afterText, took.Round(time.Second))
 }
 
 func runText(record *v1.RunStatus) string {

@@ -16,7 +16,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestALongRunIsToldOfOnce(t *testing.T) {
+func TestALongRunIsToldOfNowAndThen(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t)
 	clock := started
@@ -35,7 +35,7 @@ func TestALongRunIsToldOfOnce(t *testing.T) {
 	g.Expect(w.writes).To(Equal(begun), "not before its time")
 
 	clock = started.Add(10 * time.Second)
-	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero(), "and never again")
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(10 * time.Second))
 	g.Expect(w.writes).To(Equal(begun + 1))
 	g.Expect(asked).To(Equal(id))
 	stack := w.stack()
@@ -47,13 +47,17 @@ func TestALongRunIsToldOfOnce(t *testing.T) {
 	g.Expect(conditions.IsUnknown(stack, meta.ReadyCondition)).To(BeTrue())
 	g.Expect(stack.Status.Run.ID).To(Equal(id))
 
-	for range 3 {
-		clock = clock.Add(time.Minute)
-		w.mustReconcile()
+	for _, took := range []time.Duration{20, 40, 80, 140, 200} { // seconds
+		clock = started.Add(took*time.Second - time.Second)
+		g.Expect(w.mustReconcile().RequeueAfter).To(Equal(time.Second))
+		clock = started.Add(took * time.Second)
+		g.Expect(w.mustReconcile().RequeueAfter).To(Equal(min(took*time.Second, time.Minute)))
+		g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(HaveSuffix(": 3 created, 2 in progress after " + (took * time.Second).String()))
 	}
 	w.edit(func(s *v1.Stack) { s.Spec.Suspend = true })
 	w.mustReconcile()
-	g.Expect(w.writes).To(Equal(begun+1), "one line, however long it takes")
+	g.Expect(w.writes).To(Equal(begun+6), "twice as long each time, and then once a minute")
+	begun += 5
 
 	w.runner.end(id, run.Succeeded, "")
 	w.mustReconcile()

@@ -174,24 +174,38 @@ func runRecorded(o Observation) (Decision, bool) {
 // has come. Most runs have ended by then, and cost no write for it.
 const ProgressAfter = 10 * time.Second
 
-// inFlight tells of a long run once: each line more would be a write for each
-// Stack and look, and the log has all of it.
+// progressEvery is how often a run is told of that takes long. Each line is a write,
+// and wakes all who watch; the log has all of it at once.
+const progressEvery = time.Minute
+
+// progressStep is how long it is from one line on a run to the next, zero for none. It
+// doubles up to progressEvery, so that the shorter runs, which are the most, take few
+// writes.
+func progressStep(running *Run) time.Duration {
+	if !running.Told {
+		return ProgressAfter
+	}
+	return min(running.ToldAfter, progressEvery)
+}
+
+// inFlight tells of a long run now and then.
 func inFlight(o Observation) Decision {
 	if o.Run.CancelAsked {
 		return Decision{Action: Cancel}
 	}
-	wait := ProgressAfter - o.Now.Sub(o.Run.StartedAt)
-	if !o.Run.Told && wait <= 0 {
-		return Decision{Action: Tell}
+	step, took := progressStep(o.Run), o.Now.Sub(o.Run.StartedAt)
+	wait := o.Run.ToldAfter + step - took
+	if step > 0 && wait <= 0 {
+		return Decision{Action: Tell, After: min(took, progressEvery)}
 	}
 	d := Decision{Action: Nothing}
 	if hasUnnamed(o) {
 		// Not at the end of the run: who knows of them may be gone by then.
 		d.Action = NameCreates
 	}
-	if !o.Run.Told {
+	if step > 0 {
 		// Never longer, if a clock was set back.
-		d.After = min(wait, ProgressAfter)
+		d.After = min(wait, step)
 	}
 	return d
 }

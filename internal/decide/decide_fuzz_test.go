@@ -35,7 +35,7 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 	if in.Bool() {
 		o.Run = &decide.Run{
 			Phase:  fuzz.Pick(in, run.Unknown, run.Running, run.Ended),
-			Holder: fuzz.Pick(in, decide.HeldHere, decide.HeldElsewhere, decide.HolderGone), StartedAt: moment(in), Told: in.Bool(),
+			Holder: fuzz.Pick(in, decide.HeldHere, decide.HeldElsewhere, decide.HolderGone), StartedAt: moment(in), Told: in.Bool(), ToldAfter: fuzz.Pick(in, 0, duration(in)),
 		}
 	}
 	if in.Bool() {

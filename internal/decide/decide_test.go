@@ -283,8 +283,28 @@ func TestNext(t *testing.T) {
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-10 * time.Second)}
 			},
-			decide.Decision{Action: decide.Tell}},
-		{"it is told of once",
+			decide.Decision{Action: decide.Tell, After: 10 * time.Second}},
+		{"and again when it has taken twice as long",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-25 * time.Second), Told: true, ToldAfter: 20 * time.Second}
+			},
+			decide.Decision{Action: decide.Nothing, After: 15 * time.Second}},
+		{"which is then",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-41 * time.Second), Told: true, ToldAfter: 20 * time.Second}
+			},
+			decide.Decision{Action: decide.Tell, After: 41 * time.Second}},
+		{"and once a minute when it takes long",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Hour), Told: true, ToldAfter: time.Hour - 40*time.Second}
+			},
+			decide.Decision{Action: decide.Nothing, After: 20 * time.Second}},
+		{"it is not put off for more than a minute, if a clock was set back",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(time.Hour), Told: true, ToldAfter: time.Hour}
+			},
+			decide.Decision{Action: decide.Nothing, After: time.Minute}},
+		{"what tells of another thing is left as it is",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Hour), Told: true}
 			},
@@ -341,7 +361,7 @@ func TestNext(t *testing.T) {
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-10 * time.Second), UnknownCreates: []string{"urn:a"}}
 			},
-			decide.Decision{Action: decide.Tell}},
+			decide.Decision{Action: decide.Tell, After: 10 * time.Second}},
 		{"a run in flight is not cut by other inputs",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true}

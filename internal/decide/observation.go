@@ -34,6 +34,9 @@ type Run struct {
 	CancelAsked bool
 	// Told: the status tells how far it had come.
 	Told bool
+	// ToldAfter is how long it had taken when it was last told of, zero where it is not
+	// to be told of again.
+	ToldAfter time.Duration
 	// UnknownCreates are the URNs of the creations that it has begun and of which
 	// nobody knows the outcome, while it goes on with others.
 	UnknownCreates []string
