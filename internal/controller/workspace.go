@@ -26,9 +26,10 @@ func (r *StackReconciler) validate(stack *v1.Stack) error {
 	return inputs.Validate(stack)
 }
 
-// workspaceOf is the template as the spec has it, where it is honoured.
+// workspaceOf is the template as the spec has it, where it is honoured. One with
+// nothing in it is as none, and starts no run when it comes or goes.
 func (r *StackReconciler) workspaceOf(stack *v1.Stack) json.RawMessage {
-	if r.CheckRun == nil || stack.Spec.WorkspaceTemplate == nil {
+	if r.CheckRun == nil || !inputs.HasWorkspace(stack.Spec) {
 		return nil
 	}
 	return stack.Spec.WorkspaceTemplate.Raw
