@@ -1,6 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build linux
+
 package command
 
 import (
