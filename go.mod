@@ -9,6 +9,7 @@ replace github.com/opencontainers/go-digest => github.com/opencontainers/go-dige
 
 require (
 	github.com/blang/semver v3.5.1+incompatible
+	github.com/creack/pty v1.1.24
 	github.com/flux-pulumi/pulumi-controller/api v0.0.0
 	github.com/fluxcd/cli-utils v1.2.2
 	github.com/fluxcd/pkg/apis/acl v0.10.0

@@ -46,7 +46,7 @@ func (f *fluxCLI) flux(args ...string) (stdout, stderr string, exit int) {
 	f.test.Helper()
 	var out, errs bytes.Buffer
 	command := exec.CommandContext(f.ctx, f.program, args...)
-	command.Env = []string{"HOME=" + f.dir, "KUBECONFIG=" + f.ControlPlane.KubeconfigPath(), "FLUXCD_PLUGINS=" + f.plugins, "FLUX_SYSTEM_NAMESPACE=" + f.namespace}
+	command.Env = f.environment()
 	command.Stdout, command.Stderr = &out, &errs
 	err := command.Run()
 	var ended *exec.ExitError
@@ -55,6 +55,11 @@ func (f *fluxCLI) flux(args ...string) (stdout, stderr string, exit int) {
 	}
 	f.Expect(out.String()+errs.String()).NotTo(ContainSubstring("\x1b"), "neither colour nor progress on a pipe")
 	return out.String(), errs.String(), command.ProcessState.ExitCode()
+}
+
+// environment is all that the command gets.
+func (f *fluxCLI) environment() []string {
+	return []string{"HOME=" + f.dir, "KUBECONFIG=" + f.ControlPlane.KubeconfigPath(), "FLUXCD_PLUGINS=" + f.plugins, "FLUX_SYSTEM_NAMESPACE=" + f.namespace}
 }
 
 // does expects a command to succeed and returns all that it prints.

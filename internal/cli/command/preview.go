@@ -123,7 +123,7 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 		return err
 	}
 	for _, step := range steps.Steps {
-		if _, err := fmt.Fprintln(s.Out, "► "+stepLine(step)); err != nil {
+		if _, err := fmt.Fprintln(s.Out, s.stepColour(step.Op)("► "+stepLine(step))); err != nil {
 			return err
 		}
 		for _, path := range step.Paths {
@@ -140,6 +140,20 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 		return nil
 	}
 	return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", told.Revision, countsOf(told.ResourceChanges))}
+}
+
+// stepColour is that of flux diff: what comes is green, what goes is red. What does both
+// is yellow.
+func (s *session) stepColour(op string) func(string) string {
+	switch op {
+	case "create", "import":
+		return s.paint.Green
+	case "delete":
+		return s.paint.Red
+	case "replace":
+		return s.paint.Yellow
+	}
+	return func(text string) string { return text }
 }
 
 // stepLine tells of a step in the words of flux diff.
