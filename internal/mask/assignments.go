@@ -23,7 +23,9 @@ const (
 type assignments struct {
 	// named is what the name says in what has the fields name and value.
 	named meaning
-	// secretTo is where the list or object ends whose name is that of a secret.
+	// section is what the last heading in brackets says, and secretTo where the list or
+	// object ends whose name is that of a secret.
+	section  meaning
 	secretTo int
 	found    []member
 }
@@ -42,8 +44,19 @@ func assignmentsIn(text string) []member {
 		}
 		if end := strings.LastIndexByte(text[at:found.from], '\n'); end >= 0 {
 			line = at + end + 1
+			a.readHeadings(text[at:line])
 		}
 		at = found.value + a.read(found, text[found.value:], isLead(text[line:found.from]))
+	}
+}
+
+// readHeadings reads the lines between two pairs, of which the first is the rest of one.
+func (a *assignments) readHeadings(text string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
+			a.section = meaningOf(line)
+		}
 	}
 }
 
@@ -122,7 +135,7 @@ func (a *assignments) read(of pair, text string, isFirst bool) int {
 	if a.named != namesNothing && isValueName(of.name) {
 		says = a.named
 	}
-	if says == namesNothing && of.from < a.secretTo {
+	if says == namesNothing && (of.from < a.secretTo || a.section == namesSecret) {
 		says = namesSecret
 	}
 	values, length := valuesAt(text, isFirst, of.isEqual)

@@ -79,6 +79,9 @@ func TestThePasswordsInFilesAreMasked(t *testing.T) {
 		"curl":                     {"curl -u bob:zq-Pw77 https://example.com", []string{"zq-Pw77"}, []string{"bob", "example.com"}},
 		"Oracle":                   {"jdbc:oracle:thin:bob/zq-Pw77@//db:1521/ORCL", []string{"zq-Pw77"}, []string{"bob", "ORCL", "1521"}},
 		"Kafka":                    {"sasl.jaas.config=org.apache.kafka.PlainLoginModule required username=\"bob\" password=\"zq-Pw77\";\n", []string{"zq-Pw77"}, []string{"bob", "org.apache.kafka.PlainLoginModule"}},
+		"SQL":                      {"CREATE USER bob WITH PASSWORD 'zq''Pw77'; ALTER USER eve IDENTIFIED BY 'zq-Pw88';", []string{"zq'Pw77", "zq-Pw88"}, []string{"bob", "eve"}},
+		"a section of INI":         {"[app]\nstage = production\n[app.secrets]\nqueue_login = zq-Pw77\n[more]\nstage = production\n", []string{"zq-Pw77"}, []string{"production"}},
+		"a Dockerfile":             {"ENV DB_PASSWORD zq-Pw77\nENV STAGE production\n", []string{"zq-Pw77"}, []string{"production"}},
 		"htpasswd":                 {"bob:$2y$05$zqzqzqzqzqzqzqzqzqzqzq\neve:$apr1$zq$zqzqzq77\n", []string{"$2y$05$zqzqzqzqzqzqzqzqzqzqzq", "$apr1$zq$zqzqzq77"}, []string{"bob", "eve"}},
 		"user and password":        {"bob:Zq-Passw0rd", []string{"Zq-Passw0rd"}, []string{"bob"}},
 	} {

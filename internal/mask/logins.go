@@ -41,10 +41,11 @@ func credentials(text string) []string {
 	return found
 }
 
-// settings are the lines of a name and its value with nothing but blanks between them.
+// settings are the lines of a name and its value with nothing but blanks between them,
+// and what SQL calls a password.
 func settings(text string) []string {
-	var found []string
-	for _, line := range regexp.MustCompile(`(?m)^[ \t]*([A-Za-z_][\w.-]*)[ \t]+(\S+)[ \t\r]*$`).FindAllStringSubmatch(text, -1) {
+	found := submatches(`(?i)\b(?:password|identified by)\s+'((?:[^']|'')*)'`, text)
+	for _, line := range regexp.MustCompile(`(?m)^[ \t]*(?:(?:ENV|setenv)[ \t]+)?([A-Za-z_][\w.-]*)[ \t]+(\S+)[ \t\r]*$`).FindAllStringSubmatch(text, -1) {
 		if meaningOf(line[1]) == namesSecret {
 			found = append(found, strings.Trim(line[2], `"'`))
 		}

@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ func TestTheSecretThatATextIsCutInIsMasked(t *testing.T) {
 		"after another one":    {"is " + one + " " + two + " end", "is *** ***..."},
 		"in JSON in JSON":      {strings.ReplaceAll(fmt.Sprintf("%q", fmt.Sprintf("%q", one+"\n\"ü"+two)), "ü", `\\u00fc`), `"\"***...`},
 		"a few characters":     {one + strings.Repeat("x", maxTold-len(one)-5) + two, "***" + strings.Repeat("x", maxTold-len(one)-5) + "***..."},
+		"in base64":            {strings.Repeat("x ", 7000) + "is " + base64.StdEncoding.EncodeToString([]byte(two)), strings.Repeat("x ", 7000) + "is ***..."},
 		"where nothing is cut": {"is " + two + " zlong-canary", "is *** zlong-canary"},
 	} {
 		t.Run(name, func(t *testing.T) {
