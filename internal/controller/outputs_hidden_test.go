@@ -27,11 +27,11 @@ import (
 
 func TestTheValuesOfOutputsAreHidden(t *testing.T) {
 	secrets := schema.GroupResource{Resource: "secrets"}
-	token, all := "canary-token", `{"p":"canary-token-and-tail"}`
+	token, all := "canary-token", `{"pw":"canary-token-and-tail"}`
 	values := []string{token, all, "ab"}
 	for name, test := range map[string]struct{ said, want string }{
 		"as they are":       {"token canary-token, ab", "token ***, ***"},
-		"the longest first": {`is {"p":"canary-token-and-tail"}`, "is ***"},
+		"the longest first": {`is {"pw":"canary-token-and-tail"}`, "is ***"},
 		"a part":            {"is canary-token-and-tail", "is ***"},
 		"in base64":         {"data.token: value " + base64.StdEncoding.EncodeToString([]byte(token)) + " is not allowed", "data.token: value *** is not allowed"},
 		"in JSON":           {fmt.Sprintf("%q", all), `"***"`},
