@@ -45,6 +45,12 @@ func TestMask(t *testing.T) {
 func FuzzMask(f *testing.F) {
 	f.Add("secret", "a secret text")
 	f.Add("ab", "ab cab")
+	for _, value := range []string{
+		"key=<<A\nb\nA\n", "tokens = [\"a\", 'b']", "secrets = {a = \"b\"\n}", "a: |\n  b\nc: >-\n d", "<a key=\"b\"><key>c</key>d</a>", "name,token\na,b\n",
+		"[secrets]\na=b", "machine a login b password c", "a:1:b:c:d", "a/b@//c", "--token 'a'", "a:b@tcp(c)", `pw="a\"b""c"`, "pw={a;b}", "Bearer abc",
+	} {
+		f.Add(value, "text")
+	}
 	f.Fuzz(func(t *testing.T, value, text string) {
 		trimmed := strings.TrimSpace(value)
 		if len(trimmed) < shortMask || strings.Contains(trimmed, "*") {
