@@ -12,24 +12,32 @@ import (
 // on those before, so that the first that fails is the last.
 func TestOnACluster(t *testing.T) {
 	w := newWorld(t)
-	for _, step := range []struct {
-		name string
-		do   func(*world)
-	}{
-		{"Flux is installed", (*world).installFlux},
-		{"the guide is followed", (*world).followGuide},
-		{"config/default is installed", (*world).installDefault},
-		{"probes and metrics are answered", (*world).lookAtPod},
-		{"Stacks are ready, and their events arrive", (*world).bringUpStacks},
-		{"a pod that is deleted finishes its run", (*world).deletePod},
-		{"a pod that is killed is recovered from", (*world).killPod},
-		{"an update of the Deployment hands over", (*world).updateDeployment},
-		{"Stacks are destroyed", (*world).destroyStacks},
-	} {
+	w.steps(
+		step{"Flux is installed", (*world).installFlux},
+		step{"the guide is followed", (*world).followGuide},
+		step{"config/default is installed", (*world).installDefault},
+		step{"probes and metrics are answered", (*world).lookAtPod},
+		step{"Stacks are ready, and their events arrive", (*world).bringUpStacks},
+		step{"a pod that is deleted finishes its run", (*world).deletePod},
+		step{"a pod that is killed is recovered from", (*world).killPod},
+		step{"an update of the Deployment hands over", (*world).updateDeployment},
+		step{"Stacks are destroyed", (*world).destroyStacks},
+	)
+}
+
+// step is what is done to the cluster, and looked at.
+type step struct {
+	name string
+	do   func(*world)
+}
+
+// steps goes through them until one fails.
+func (w *world) steps(steps ...step) {
+	for _, step := range steps {
 		began := time.Now()
-		if !t.Run(step.name, func(t *testing.T) { step.do(w.in(t)) }) {
+		if !w.test.Run(step.name, func(t *testing.T) { step.do(w.in(t)) }) {
 			return
 		}
-		t.Logf("%s: %s", step.name, time.Since(began).Round(time.Millisecond))
+		w.test.Logf("%s: %s", step.name, time.Since(began).Round(time.Millisecond))
 	}
 }

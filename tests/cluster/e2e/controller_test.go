@@ -26,19 +26,18 @@ func (w *world) installDefault() {
 	_, err := w.tryKubectl("--namespace", fluxSystem, "run", "refused", "--image=unused", "--restart=Never")
 	w.Expect(err).To(HaveOccurred(), "a pod that is not restricted")
 
-	w.makeVolume()
+	w.makeVolume(fluxSystem)
 	w.kubectl("--namespace", fluxSystem, "patch", "deployment", controller, "--type=json", "--patch", `[
 		{"op": "add", "path": "/spec/template/spec/volumes/-", "value": {"name": "cloud", "persistentVolumeClaim": {"claimName": "cloud"}}},
 		{"op": "add", "path": "/spec/template/spec/containers/0/volumeMounts/-", "value": {"name": "cloud", "mountPath": "/cloud"}}]`)
 	w.rolledOut(controller)
 }
 
-// makeVolume makes a claim, and on our own node, which has no storage, the volume for it.
-func (w *world) makeVolume() {
+// makeVolume makes a claim named cloud, and on our own node, which has no storage, the volume for it.
+func (w *world) makeVolume(namespace string) {
 	w.test.Helper()
 	if w.node != nil {
-		dir := filepath.Join(w.node.Dir(), "cloud")
-		w.Expect(os.Mkdir(dir, 0o755)).To(Succeed())
+		w.Expect(os.Mkdir(w.cloudDir(namespace), 0o755)).To(Succeed())
 		w.apply(`apiVersion: storage.k8s.io/v1
 kind: StorageClass
 metadata:
@@ -49,23 +48,29 @@ volumeBindingMode: WaitForFirstConsumer
 ---
 apiVersion: v1
 kind: PersistentVolume
-metadata: {name: cloud}
+metadata: {name: cloud-` + namespace + `}
 spec:
   storageClassName: local
   capacity: {storage: 1Gi}
   accessModes: [ReadWriteOnce]
-  local: {path: ` + dir + `}
+  claimRef: {namespace: ` + namespace + `, name: cloud}
+  local: {path: ` + w.cloudDir(namespace) + `}
   nodeAffinity:
     required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/os, operator: In, values: [linux]}]}]}
 `)
 	}
 	w.apply(`apiVersion: v1
 kind: PersistentVolumeClaim
-metadata: {name: cloud, namespace: flux-system}
+metadata: {name: cloud, namespace: ` + namespace + `}
 spec:
   accessModes: [ReadWriteOnce]
   resources: {requests: {storage: 1Gi}}
 `)
+}
+
+// cloudDir is where our own node has the volume.
+func (w *world) cloudDir(namespace string) string {
+	return filepath.Join(w.node.Dir(), "cloud-"+namespace)
 }
 
 // lookAtPod looks at what a node makes of the manifest.
@@ -111,9 +116,18 @@ func (w *world) tryExec(command ...string) (string, error) {
 // cloud is a copy of what is in the cloud now.
 func (w *world) cloud() *cloud.Cloud {
 	w.test.Helper()
+	if w.workspace != "" {
+		return w.cloudOfTeam()
+	}
+	return w.unpack(w.exec("busybox", "tar", "-c", "-C", "/cloud", "."))
+}
+
+// unpack opens the cloud of a tar archive.
+func (w *world) unpack(archive string) *cloud.Cloud {
+	w.test.Helper()
 	dir := w.test.TempDir()
 	unpack := exec.CommandContext(w.ctx, "tar", "-x", "-C", dir)
-	unpack.Stdin = strings.NewReader(w.exec("busybox", "tar", "-c", "-C", "/cloud", "."))
+	unpack.Stdin = strings.NewReader(archive)
 	output, err := unpack.CombinedOutput()
 	w.Expect(err).NotTo(HaveOccurred(), "%s", output)
 	return cloud.Open(dir)

@@ -75,7 +75,7 @@ func (w *world) beginUpdate(name, value string) corev1.Pod {
 
 func (w *world) setValue(name, value string, delay time.Duration) {
 	w.test.Helper()
-	w.kubectl("--namespace", tenant, "patch", "stack", name, "--type=merge", "--patch",
+	w.kubectl("--namespace", w.tenant, "patch", "stack", name, "--type=merge", "--patch",
 		fmt.Sprintf(`{"spec": {"config": {"lab:directory": "/cloud", "value": %q, "delay": %q}}}`, value, delay))
 }
 

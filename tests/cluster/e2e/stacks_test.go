@@ -16,9 +16,6 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
-// tenant is the namespace of the Stacks.
-const tenant = "apps"
-
 // things is a Pulumi program with one thing in the cloud, whose changes take as long as is said.
 const things = `configuration:
   value: {type: String}
@@ -31,13 +28,19 @@ outputs:
   value: ${thing.value}
 `
 
+// program applies a Program of that thing.
+func (w *world) program(name string) {
+	w.test.Helper()
+	w.apply("apiVersion: pulumi.com/v1\nkind: Program\nmetadata: {name: " + name + ", namespace: " + w.tenant + "}\nprogram:\n" + indent(programOf(name)))
+}
+
 func programOf(name string) string { return strings.ReplaceAll(things, "NAME", name) }
 
 // stack is the manifest of a Stack of that program.
 func (w *world) stack(name, source, value, delay string) string {
 	return `apiVersion: pulumi.com/v1
 kind: Stack
-metadata: {name: ` + name + `, namespace: ` + tenant + `}
+metadata: {name: ` + name + `, namespace: ` + w.tenant + `}
 spec:
   stack: production
   backend: ` + w.backend() + `
@@ -46,35 +49,35 @@ spec:
   interval: 1h
   retryInterval: 5s
   config: {"lab:directory": /cloud, value: "` + value + `", delay: "` + delay + `"}
-  envRefs:
+` + w.workspace + `  envRefs:
 ` + w.variables()
 }
 
 // bringUpStacks has a Stack of each kind of source, and an Alert of them.
 func (w *world) bringUpStacks() {
-	w.namespace(tenant)
+	w.namespace(w.tenant)
 	w.apply(`apiVersion: notification.toolkit.fluxcd.io/v1beta3
 kind: Provider
-metadata: {name: hook, namespace: apps}
+metadata: {name: hook, namespace: ` + w.tenant + `}
 spec: {type: generic, address: "` + w.hook.url + `"}
 ---
 apiVersion: notification.toolkit.fluxcd.io/v1beta3
 kind: Alert
-metadata: {name: hook, namespace: apps}
+metadata: {name: hook, namespace: ` + w.tenant + `}
 spec:
   providerRef: {name: hook}
   eventSources: [{kind: Stack, name: '*'}]
 `)
-	w.apply("apiVersion: pulumi.com/v1\nkind: Program\nmetadata: {name: inline, namespace: " + tenant + "}\nprogram:\n" + indent(programOf("inline")))
+	w.program("inline")
 	w.apply(w.stack("inline", "  programRef: {name: inline}", "one", "0s"))
 
-	repo, err := w.git.NewRepo(w.ctx, "program")
+	repo, err := w.git.NewRepo(w.ctx, w.tenant)
 	w.Expect(err).NotTo(HaveOccurred())
 	_, err = repo.Commit(w.ctx, sources.Files{"program/Pulumi.yaml": "name: program\nruntime: yaml\n" + programOf("fromgit")}, "first")
 	w.Expect(err).NotTo(HaveOccurred())
 	w.apply(`apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
-metadata: {name: program, namespace: apps}
+metadata: {name: program, namespace: ` + w.tenant + `}
 spec: {interval: 1h, url: "` + repo.URL() + `", ref: {branch: ` + sources.Branch + `}}
 `)
 	w.apply(w.stack("fromgit", "  fluxSource: {sourceRef: {kind: GitRepository, name: program}, dir: program}", "two", "0s"))
@@ -93,7 +96,7 @@ func indent(text string) string {
 
 func (w *world) stackNow(g Gomega, name string) *v1.Stack {
 	var stack v1.Stack
-	g.Expect(w.Get(w.ctx, types.NamespacedName{Namespace: tenant, Name: name}, &stack)).To(Succeed())
+	g.Expect(w.Get(w.ctx, types.NamespacedName{Namespace: w.tenant, Name: name}, &stack)).To(Succeed())
 	return &stack
 }
 
@@ -127,7 +130,7 @@ func (w *world) madeOnce(name string) {
 
 // destroyStacks deletes all Stacks, and sees that nothing is left in the cloud.
 func (w *world) destroyStacks() {
-	w.kubectl("--namespace", tenant, "delete", "stacks", "--all", "--timeout="+patience.String())
+	w.kubectl("--namespace", w.tenant, "delete", "stacks", "--all", "--timeout="+patience.String())
 	w.Expect(w.cloud().Things()).To(BeEmpty())
-	w.kubectl("delete", "namespace", tenant, "--timeout="+patience.String())
+	w.kubectl("delete", "namespace", w.tenant, "--timeout="+patience.String())
 }

@@ -48,6 +48,11 @@ type world struct {
 	host string
 	root string
 
+	// tenant is the namespace of the Stacks, and bucket that of their state.
+	tenant, bucket string
+	// workspace is the spec.workspaceTemplate of its Stacks, empty where the controller does the runs.
+	workspace string
+
 	git *sources.GitServer
 	s3  *sources.S3Server
 	// hook is what notification-controller tells.
@@ -74,7 +79,7 @@ func newWorld(t *testing.T) *world {
 	if os.Getenv("E2E") == "" {
 		t.Skip("these tests need a Kubernetes cluster: `make e2e` starts one on this machine, or takes that of KUBECONFIG")
 	}
-	w := &world{WithT: newT(t), test: t, ctx: t.Context()}
+	w := &world{WithT: newT(t), test: t, ctx: t.Context(), tenant: "apps", bucket: "state"}
 	var err error
 	w.root, err = process.RepoRoot()
 	w.Expect(err).NotTo(HaveOccurred())
@@ -128,13 +133,13 @@ func (w *world) serve() {
 	w.s3, err = sources.NewS3ServerAt(context.WithoutCancel(w.ctx), filepath.Join(dir, "s3"), w.host)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.test.Cleanup(func() { w.Expect(w.s3.Close()).To(Succeed()) })
-	w.Expect(w.s3.MakeBucket(w.ctx, "state")).To(Succeed())
+	w.Expect(w.s3.MakeBucket(w.ctx, w.bucket)).To(Succeed())
 	w.hook = newHook(w)
 }
 
-// backend is the URL of the bucket that all Stacks keep their state in.
+// backend is the URL of the bucket that the Stacks keep their state in.
 func (w *world) backend() string {
-	return "s3://state?region=" + w.s3.Region() + "&s3ForcePathStyle=true&disableSSL=true&endpoint=" + w.s3.Endpoint()
+	return "s3://" + w.bucket + "?region=" + w.s3.Region() + "&s3ForcePathStyle=true&disableSSL=true&endpoint=" + w.s3.Endpoint()
 }
 
 // variables are what a Stack needs for it, as entries of its envRefs.
@@ -226,7 +231,8 @@ func (w *world) explain() {
 	for _, args := range [][]string{
 		{"get", "pods", "--all-namespaces", "--output=wide"},
 		{"--namespace", fluxSystem, "describe", "pods"},
-		{"get", "stacks,programs,kustomizations,gitrepositories", "--all-namespaces", "--output=yaml"},
+		{"get", "stacks,programs,kustomizations,gitrepositories,jobs", "--all-namespaces", "--output=yaml"},
+		{"--namespace", w.tenant, "logs", "--selector=pulumi.com/run", "--tail=30", "--prefix"},
 		{"--namespace", fluxSystem, "logs", "--selector=app=" + controller, "--tail=60", "--prefix"},
 		{"--namespace", fluxSystem, "logs", "deployment/kustomize-controller", "--tail=15"},
 		{"--namespace", fluxSystem, "logs", "deployment/source-controller", "--tail=15"},

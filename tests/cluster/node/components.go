@@ -143,6 +143,8 @@ clusterDNS: [%s]
 clusterDomain: cluster.local
 resolvConf: %s
 makeIPTablesUtilChains: false
+# How soon a pod is evicted that uses more disk than it may.
+volumeStatsAggPeriod: 5s
 # A full disk of the machine is not the matter of a test. An image that is removed could not be had again.
 evictionHard: {memory.available: "0%%", nodefs.available: "0%%", nodefs.inodesFree: "0%%", imagefs.available: "0%%", imagefs.inodesFree: "0%%"}
 imageGCHighThresholdPercent: 100

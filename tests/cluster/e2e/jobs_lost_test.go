@@ -1,0 +1,195 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+)
+
+// twoStarts is longer than it takes to start a controller, and to end it again.
+const twoStarts = 30 * time.Second
+
+// loseControllers kills the controller in the middle of runs, ends the next one, and has none while the runs end.
+func (w *world) loseControllers() {
+	names := []string{"inline", "fromgit"}
+	updates, jobs := w.counts(names), map[string]int{}
+	for _, name := range names {
+		jobs[name] = len(w.jobs(name))
+	}
+	pod := w.pod()
+	begun := w.beginJobs(begins{w, "inline", "alone", twoStarts}, begins{w, "fromgit", "alone", twoStarts})
+	w.kubectl("--namespace", fluxSystem, "delete", "pod", pod.Name, "--force", "--grace-period=0")
+	w.awaitGone(pod)
+	pod = w.pod()
+	began := time.Now()
+	w.kubectl("--namespace", fluxSystem, "scale", "deployment", controller, "--replicas=0")
+	w.kubectl("--namespace", fluxSystem, "wait", "pod/"+pod.Name, "--for=delete", "--timeout="+patience.String())
+	w.Expect(time.Since(began)).To(BeNumerically("<", delay), "a controller does not wait for Jobs")
+	for i, name := range names {
+		w.kubectl("--namespace", w.tenant, "wait", "job/"+begun[i].run.Job, "--for=condition=Complete", "--timeout="+patience.String())
+		w.Expect(w.stackNow(w, name).Status.Run).NotTo(BeNil(), "nobody was there to take in the result")
+	}
+	w.kubectl("--namespace", fluxSystem, "scale", "deployment", controller, "--replicas=1")
+	w.rolledOut(controller)
+	for _, name := range names {
+		w.awaitValue(name, "alone")
+		w.updatedOnce(name, updates[name])
+		w.Expect(w.jobs(name)).To(HaveLen(jobs[name] + 1))
+	}
+}
+
+// counts are how many updates were begun.
+func (w *world) counts(names []string) map[string]int {
+	w.test.Helper()
+	counts := map[string]int{}
+	for _, name := range names {
+		counts[name] = len(w.updates(name))
+	}
+	return counts
+}
+
+// losePods deletes a pod in the middle of its run, evicts one as draining a node does, and has a third killed, which can finish
+// and write down nothing.
+func (w *world) losePods() {
+	updates := w.counts([]string{"inline", "fromgit", "third"})
+	begun := w.beginJobs(begins{of: w, name: "inline", value: "lost"}, begins{of: w, name: "fromgit", value: "lost"}, begins{of: w, name: "third", value: "lost"})
+	w.kubectl("--namespace", w.tenant, "delete", "pod", begun[2].pod.Name, "--force", "--grace-period=0")
+	w.kubectl("--namespace", w.tenant, "delete", "pod", begun[0].pod.Name, "--wait=false")
+	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: w.tenant, Name: begun[1].pod.Name}}
+	w.Expect(w.SubResource("eviction").Create(w.ctx, &begun[1].pod, eviction)).To(Succeed())
+
+	w.awaitEvent("fromgit", v1.PodFailedReason, "was evicted, as when a node is drained", "Pulumi has finished what it had begun")
+	w.awaitEvent("third", v1.PodFailedReason, "pod")
+	for _, name := range []string{"inline", "fromgit", "third"} {
+		w.awaitValue(name, "lost")
+	}
+	w.updatedOnce("inline", updates["inline"])
+	w.updatedOnce("fromgit", updates["fromgit"])
+	w.lostOnce("third", updates["third"])
+}
+
+// lostOnce says that an update was begun, lost and made again.
+func (w *world) lostOnce(name string, before int) {
+	w.test.Helper()
+	updates := w.updates(name)
+	w.Expect(updates).To(HaveLen(before+2), "the update was begun, lost and made again: %v", updates)
+	w.Expect(updates[before].Phase).To(Equal(cloud.Begin))
+	w.Expect(updates[before+1].Phase).To(Equal(cloud.Done))
+	w.madeOnce(name)
+}
+
+// starvePods has a pod with too little memory, one with too little disk, which the kubelet evicts, and one whose image is nowhere.
+func (w *world) starvePods() {
+	names := []string{"inline", "fromgit", "third"}
+	updates := w.counts(names)
+	// Nobody listens there, which is known at once.
+	const nowhere = "127.0.0.1:1/pulumi:1"
+	w.patchStack("third", `{"workspaceTemplate": {"spec": {"resources": {"limits": {"ephemeral-storage": "16Mi"}}}}}`)
+	w.setValue("third", "starved", 2*time.Minute)
+	w.patchStack("inline", `{"workspaceTemplate": {"spec": {"resources": {"limits": {"memory": "48Mi"}}}}}`)
+	w.patchStack("fromgit", `{"workspaceTemplate": {"spec": {"image": "`+nowhere+`"}}}`)
+	began := time.Now()
+	w.Eventually(func(g Gomega) {
+		message := conditions.GetMessage(w.stackNow(g, "fromgit"), meta.ReadyCondition)
+		g.Expect(message).To(And(ContainSubstring(nowhere), MatchRegexp("ErrImagePull|ImagePullBackOff")))
+	}).Should(Succeed())
+	w.test.Logf("that the image cannot be pulled is in the status after %s", time.Since(began).Round(100*time.Millisecond))
+	w.awaitEvent("fromgit", v1.PodFailedReason, nowhere, "ImagePullBackOff")
+	w.test.Logf("that it has failed for it is told after %s", time.Since(began).Round(100*time.Millisecond))
+	w.Expect(w.stackNow(w, "fromgit").Status.Interrupted).To(BeEmpty(), "nothing was begun")
+	w.awaitEvent("inline", v1.PodFailedReason, "OOMKilled", "spec.workspaceTemplate.spec.resources.limits.memory")
+	w.awaitEvent("third", v1.PodFailedReason, "was evicted from node", "ephemeral")
+	w.test.Logf("that the pod was evicted is told after %s", time.Since(began).Round(100*time.Millisecond))
+
+	w.patchStack("fromgit", `{"workspaceTemplate": {"spec": {"image": null}}}`)
+	for _, name := range []string{"inline", "third"} {
+		w.patchStack(name, `{"workspaceTemplate": {"spec": {"resources": null}}}`)
+	}
+	for _, name := range names {
+		w.setValue(name, "fed", 0)
+		w.awaitValue(name, "fed")
+		w.madeOnce(name)
+	}
+	w.updatedOnce("fromgit", updates["fromgit"])
+}
+
+// loseNode loses the kubelet in the middle of two runs, and the processes of one. The other goes on, and writes its result itself.
+// That the processes are gone for good nobody but a person knows.
+func (w *world) loseNode() {
+	w.needsNode()
+	updates := w.counts([]string{"inline", "third"})
+	w.patchStack("third", `{"workspaceTemplate": {"spec": {"podTemplate": {"spec": {"tolerations": [
+		{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 1},
+		{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 1}]}}}}}`)
+	begun := w.beginJobs(begins{of: w, name: "inline", value: "gone"}, begins{of: w, name: "third", value: "gone"})
+	w.Expect(w.node.KillKubelet(w.ctx)).To(Succeed())
+	lost := begun[1]
+	w.killContainer("--secret=" + lost.run.Job)
+	w.awaitValue("inline", "gone")
+	w.updatedOnce("inline", updates["inline"])
+	w.Eventually(func(g Gomega) {
+		stack := w.stackNow(g, "third")
+		g.Expect(stack.Status.Run).NotTo(BeNil(), "nothing is begun before it is known what became of the last")
+		g.Expect(stack.Status.Run.ID).To(Equal(lost.run.ID))
+		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("does not tell that it has: if the node is gone for good, delete its object"))
+	}).Should(Succeed())
+
+	w.kubectl("--namespace", w.tenant, "delete", "pod", lost.pod.Name, "--force", "--grace-period=0")
+	w.Expect(w.node.StartKubelet(w.ctx)).To(Succeed())
+	w.awaitNode()
+	w.awaitValue("third", "gone")
+	w.lostOnce("third", updates["third"])
+	w.kubectl("--namespace", w.tenant, "wait", "job/"+begun[0].run.Job, "--for=condition=Complete", "--timeout="+patience.String())
+	w.updatedOnce("inline", updates["inline"])
+}
+
+// needsNode skips what can be done to our own node only.
+func (w *world) needsNode() {
+	w.test.Helper()
+	if w.node == nil {
+		w.test.Skip("the kubelet of a cluster that was there before is not ours to stop")
+	}
+}
+
+func (w *world) awaitNode() {
+	w.test.Helper()
+	w.kubectl("wait", "nodes", "--all", "--for=condition=Ready", "--timeout="+patience.String())
+	for _, deployment := range []string{controller, "source-controller", "notification-controller"} {
+		w.rolledOut(deployment)
+	}
+}
+
+// killContainer kills the processes of a container of our node, by an argument that they alone have. The first of them takes all
+// others with it.
+func (w *world) killContainer(argument string) {
+	w.test.Helper()
+	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	w.Expect(err).NotTo(HaveOccurred())
+	killed := 0
+	for _, path := range commands {
+		command, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(command, append([]byte(argument), 0)) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		w.Expect(err).NotTo(HaveOccurred())
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended with another
+		killed++
+	}
+	w.Expect(killed).To(BeNumerically(">", 0), "processes with %s", argument)
+}
