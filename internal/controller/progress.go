@@ -19,23 +19,39 @@ import (
 // tell writes how far the run in flight has come.
 func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Time) error {
 	record := stack.Status.Run
-	var progress run.Progress
-	if r.Progress != nil {
-		progress = r.Progress(record.ID)
-	}
+	progress := r.progress(record)
 	return r.patchStatus(ctx, stack, func() {
 		addUnknownCreates(stack, r.unknownCreatesInFlight(record))
 		markWaiting(stack, progressText(record, progress, now.Sub(record.StartedAt.Time)))
 	})
 }
 
-// isProgressTold tells whether the status says more of the run than that it has
-// started. The status is the memory of that: the next process has it too.
-func isProgressTold(stack *v1.Stack) bool {
+func (r *StackReconciler) progress(record *v1.RunStatus) run.Progress {
+	if r.Progress == nil {
+		return run.Progress{}
+	}
+	return r.Progress(record.ID)
+}
+
+// isProgressTold tells whether the status says of the run how far it had come, and what
+// it waits for now, if anything. The status is the memory of that: the next process
+// has it too.
+func isProgressTold(stack *v1.Stack, progress run.Progress) bool {
 	if isLook(stack.Status.Run) {
 		return true // the conditions are not about it
 	}
-	return !strings.HasPrefix(conditions.GetMessage(stack, meta.ReadyCondition), startText(stack.Status.Run))
+	message := conditions.GetMessage(stack, meta.ReadyCondition)
+	if strings.HasPrefix(message, startText(stack.Status.Run)) {
+		return false
+	}
+	told, ok := strings.CutPrefix(message, runText(stack.Status.Run)+": ")
+	if !ok {
+		return true // of something else, as that it is cancelled
+	}
+	if progress.Waiting == "" {
+		return !saysWaiting(told)
+	}
+	return strings.HasPrefix(told, waitingFor(progress.Waiting))
 }
 
 // toldAfter is how long the run had taken when the status last told of it, zero where
@@ -59,6 +75,21 @@ func toldAfter(stack *v1.Stack) time.Duration {
 // afterText is before how long the run had taken.
 const afterText = " after "
 
+// waitingFor is what is waited for, without the words of others on it, which may change
+// all the time: each change that is told is a write.
+func waitingFor(text string) string {
+	what, _, _ := strings.Cut(text, ": ")
+	return what
+}
+
+// saysWaiting tells of a text of progressText that it is not how far the run has come.
+func saysWaiting(told string) bool {
+	return !strings.HasPrefix(told, nothingDone) && (told == "" || told[0] < '0' || told[0] > '9')
+}
+
+// nothingDone is what is told where nobody knows how far a run has come.
+const nothingDone = "nothing is done yet"
+
 // startText is what the status says of a run that has started, up to its timeout.
 func startText(record *v1.RunStatus) string {
 	return runText(record) + " with a timeout of "
@@ -70,7 +101,7 @@ func progressText(record *v1.RunStatus, progress run.Progress, took time.Duratio
 	if record.Operation == v1.OperationPreview {
 		done = previewCounted(progress.Done)
 	}
-	text := "nothing is done yet"
+	text := nothingDone
 	if progress.Waiting != "" {
 		text = progress.Waiting
 	} else if progress != (run.Progress{}) {

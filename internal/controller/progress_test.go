@@ -90,3 +90,30 @@ func TestProgressText(t *testing.T) {
 		NewWithT(t).Expect(got).To(Equal(want))
 	}
 }
+
+func TestWhatARunWaitsForIsToldAnewWhenItIsAnotherThing(t *testing.T) {
+	record := v1.RunStatus{Operation: v1.OperationUpdate}
+	told := func(p run.Progress) string { return progressText(&record, p, 10*time.Second) }
+	waiting := func(text string) run.Progress { return run.Progress{Waiting: text} }
+	for name, tt := range map[string]struct {
+		message string
+		now     run.Progress
+		want    bool
+	}{
+		"only that it has started":         {startText(&record) + "1h0m0s", run.Progress{}, false},
+		"how far it has come":              {told(run.Progress{InFlight: 1}), run.Progress{InFlight: 2}, true},
+		"that nothing is known":            {told(run.Progress{}), run.Progress{InFlight: 2}, true},
+		"what it waits for":                {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a waits for a node: 0/2 nodes"), true},
+		"what it does not wait for now":    {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a is being started"), false},
+		"that it waits, and it does not":   {told(waiting("pod a is being started")), run.Progress{}, false},
+		"that it does not wait, and it is": {told(run.Progress{InFlight: 1}), waiting("pod a is to end, and node b does not tell: ask"), false},
+		"that it is cancelled":             {"Cancelling it", run.Progress{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stack := &v1.Stack{}
+			stack.Status.Run = &record
+			conditions.MarkUnknown(stack, meta.ReadyCondition, meta.ProgressingReason, "%s", tt.message)
+			NewWithT(t).Expect(isProgressTold(stack, tt.now)).To(Equal(tt.want), tt.message)
+		})
+	}
+}

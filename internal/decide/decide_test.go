@@ -299,6 +299,11 @@ func TestNext(t *testing.T) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Hour), Told: true, ToldAfter: time.Hour - 40*time.Second}
 			},
 			decide.Decision{Action: decide.Nothing, After: 20 * time.Second}},
+		{"and sooner when it waits for another thing",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-11 * time.Minute), ToldAfter: 11*time.Minute - 10*time.Second}
+			},
+			decide.Decision{Action: decide.Tell, After: time.Minute}},
 		{"it is not put off for more than a minute, if a clock was set back",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(time.Hour), Told: true, ToldAfter: time.Hour}

@@ -32,7 +32,7 @@ type Run struct {
 	StartedAt time.Time
 	// CancelAsked: a person asks for its end in a way that has not been passed on yet.
 	CancelAsked bool
-	// Told: the status tells how far it had come.
+	// Told: the status tells how far it had come, and what it waits for now.
 	Told bool
 	// ToldAfter is how long it had taken when it was last told of, zero where it is not
 	// to be told of again.

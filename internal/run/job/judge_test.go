@@ -92,7 +92,7 @@ func TestWhereARunStands(t *testing.T) {
 		"a pod that is being started":  {aSecret(), aJob(), aPod(corev1.PodPending), "", false, false, "is being started"},
 		"a pod without a node":         {aSecret(), aJob(), aPod(corev1.PodPending, withCondition(corev1.PodScheduled, corev1.ConditionFalse, "Unschedulable", "0/3 nodes are available")), "", false, false, "waits for a node: 0/3 nodes are available (Unschedulable)"},
 		"a pod at work":                {claimed(), aJob(), aPod(corev1.PodRunning), "", false, false, ""},
-		"a first pull that failed":     {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ErrImagePull", "no such host")), "", false, false, "is being started: container pulumi, image nowhere/pulumi:1: no such host (ErrImagePull)"},
+		"a first pull that failed":     {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ErrImagePull", "no such host")), "", false, false, "cannot be started yet: container pulumi, image nowhere/pulumi:1: no such host (ErrImagePull)"},
 		"an image that is not there":   {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ImagePullBackOff", "no such host")), run.PodFailed, false, true, "image nowhere/pulumi:1: no such host (ImagePullBackOff)"},
 		"a name that is none":          {aSecret(), aJob(), aPod(corev1.PodPending, waiting("InvalidImageName", "")), run.PodFailed, false, true, "InvalidImageName"},
 		"a Secret that is not there":   {aSecret(), aJob(), aPod(corev1.PodPending, waiting("CreateContainerConfigError", `secret "npm" not found`)), run.PodFailed, false, true, `secret "npm" not found`},

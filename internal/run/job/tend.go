@@ -191,7 +191,7 @@ func onlyRest(pod corev1.Pod) bool {
 }
 
 // noteTold takes in what is told of a run in flight. Creations of unknown outcome have
-// the Stack told at once.
+// the Stack told at once, and it is woken when what the run waits for is another thing.
 func (r *Runner) noteTold(id string, v verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -199,8 +199,9 @@ func (r *Runner) noteTold(id string, v verdict) {
 	if !ok || known.result != nil {
 		return
 	}
+	waited := known.progress.Waiting
 	known.progress = v.told.Progress
-	if !slices.Equal(known.unknownCreates, v.told.UnknownCreates) {
+	if waited != known.progress.Waiting || !slices.Equal(known.unknownCreates, v.told.UnknownCreates) {
 		known.unknownCreates = v.told.UnknownCreates
 		r.options.Ended(known.stack.Namespace, known.stack.Name)
 	}

@@ -50,14 +50,17 @@ func waitingText(s seen, claimed bool) string {
 			return fmt.Sprintf("pod %s waits for a node: %s", s.pods[0].Name, reasonText(c.Reason, c.Message))
 		}
 	}
-	return fmt.Sprintf("pod %s is being started", s.pods[0].Name) + triedText(s.pods[0])
+	if tried := triedText(s.pods[0]); tried != "" {
+		return fmt.Sprintf("pod %s cannot be started yet: %s", s.pods[0].Name, tried)
+	}
+	return fmt.Sprintf("pod %s is being started", s.pods[0].Name)
 }
 
 // triedText tells what has failed and is tried again, "" for nothing.
 func triedText(pod corev1.Pod) string {
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if waiting := status.State.Waiting; waiting != nil && waiting.Reason == "ErrImagePull" {
-			return fmt.Sprintf(": container %s, image %s: %s", status.Name, status.Image, reasonText(waiting.Reason, waiting.Message))
+			return fmt.Sprintf("container %s, image %s: %s", status.Name, status.Image, reasonText(waiting.Reason, waiting.Message))
 		}
 	}
 	return ""
@@ -67,7 +70,7 @@ func triedText(pod corev1.Pod) string {
 func lostNodeText(pods []corev1.Pod) string {
 	for _, pod := range pods {
 		if pod.Status.Reason == "NodeLost" || (pod.DeletionTimestamp != nil && notReady(pod)) {
-			return fmt.Sprintf("pod %s is to end, and node %s does not tell that it has: if the node is gone for good, delete its object", pod.Name, pod.Spec.NodeName)
+			return fmt.Sprintf("pod %s is to end, and node %s does not tell that it has: if the node is gone for good, delete the object of the node", pod.Name, pod.Spec.NodeName)
 		}
 	}
 	return ""

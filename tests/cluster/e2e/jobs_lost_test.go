@@ -140,7 +140,7 @@ func (w *world) loseNode() {
 		stack := w.stackNow(g, "third")
 		g.Expect(stack.Status.Run).NotTo(BeNil(), "nothing is begun before it is known what became of the last")
 		g.Expect(stack.Status.Run.ID).To(Equal(lost.run.ID))
-		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("does not tell that it has: if the node is gone for good, delete its object"))
+		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("does not tell that it has: if the node is gone for good, delete the object of the node"))
 	}).Should(Succeed())
 
 	w.kubectl("--namespace", w.tenant, "delete", "pod", lost.pod.Name, "--force", "--grace-period=0")
