@@ -1,0 +1,217 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+var many = flag.Int("many", 0, "how many Stacks TestManyRuns brings up at a time: it is left out unless this is set")
+
+const (
+	// places is the default of --concurrent-runs.
+	places = 4
+	// alone is how many Stacks are brought up one after the other.
+	alone = 5
+)
+
+// small is as small as a program can be, so that nothing but the cost of a run is measured.
+const small = "variables: {answer: \"42\"}\noutputs: {value: \"${answer}\"}\n"
+
+// TestManyRuns measures what runs cost that are Jobs, beside those of the controller's own processes, on the same node and with
+// the same backend. It asserts no time, and prints a table.
+func TestManyRuns(t *testing.T) {
+	if *many == 0 {
+		t.Skip("this takes minutes and a machine with nothing else to do: go test ./tests/cluster/e2e -run TestManyRuns -many 50")
+	}
+	w := newWorld(t)
+	w.installFlux()
+	w.kubectl("apply", "--server-side", "--force-conflicts", "-k", "config/default")
+	w.rolledOut(controller)
+	local := w.measure("many-local")
+	w.installForJobs()
+	jobs := w.measure("many-jobs")
+	w.Expect(jobs.mostAtOnce).To(BeNumerically("<=", places))
+	t.Logf("\n%s", table(*many, local, jobs))
+}
+
+// sample is what was measured.
+type sample struct {
+	load string
+	// all is from before the first of many Stacks is made until the last is Ready, and oneByOne what each of some takes, brought
+	// up one after the other, with runs the time of these that is the runs' own.
+	all            time.Duration
+	oneByOne, runs []time.Duration
+	mostAtOnce     int
+	// rss is the most of the controller's process, and pod that of its pod.
+	rss, cpu float64
+	pod      string
+	// writes are requests that change something, by whom.
+	writes, allWrites float64
+}
+
+func (w *world) measure(namespace string) (s sample) {
+	w.test.Helper()
+	w.tenant, w.bucket = namespace, namespace
+	w.namespace(namespace)
+	w.Expect(w.s3.MakeBucket(w.ctx, w.bucket)).To(Succeed())
+	w.apply("apiVersion: pulumi.com/v1\nkind: Program\nmetadata: {name: small, namespace: " + namespace + "}\nprogram:\n" + indent(small))
+	w.bringUpOne("warm-up")
+	for i := range alone {
+		took, run := w.bringUpOne(fmt.Sprintf("alone-%d", i))
+		s.oneByOne, s.runs = append(s.oneByOne, took), append(s.runs, run)
+	}
+	load, err := os.ReadFile("/proc/loadavg")
+	w.Expect(err).NotTo(HaveOccurred())
+	s.load = strings.Fields(string(load))[0]
+	before, beforeAll := w.controllerMetrics(), w.serverWrites()
+	began := time.Now()
+	var manifests []string
+	for i := range *many {
+		manifests = append(manifests, w.smallStack(fmt.Sprintf("many-%d", i)))
+	}
+	w.apply(strings.Join(manifests, "---\n"))
+	w.Eventually(func(g Gomega) {
+		var list v1.StackList
+		g.Expect(w.List(w.ctx, &list, client.InNamespace(namespace))).To(Succeed())
+		ready, atOnce := 0, 0
+		for i := range list.Items {
+			if conditions.IsReady(&list.Items[i]) {
+				ready++
+			}
+			if list.Items[i].Status.Run != nil {
+				atOnce++
+			}
+		}
+		s.mostAtOnce = max(s.mostAtOnce, atOnce)
+		s.rss = max(s.rss, sum(w.controllerMetrics()["process_resident_memory_bytes"], nil))
+		g.Expect(ready).To(Equal(*many + alone + 1))
+	}).WithTimeout(20 * time.Minute).Should(Succeed())
+	s.all = time.Since(began)
+	after := w.controllerMetrics()
+	s.cpu = sum(after["process_cpu_seconds_total"], nil) - sum(before["process_cpu_seconds_total"], nil)
+	s.writes = sum(after["rest_client_requests_total"], isWrite) - sum(before["rest_client_requests_total"], isWrite)
+	if w.workspaceIsJob(namespace) {
+		// Those of the Jobs' own controller and of the kubelet come a little later.
+		w.Eventually(func(g Gomega) {
+			var list batchv1.JobList
+			g.Expect(w.List(w.ctx, &list, client.InNamespace(namespace))).To(Succeed())
+			g.Expect(list.Items).To(HaveEach(HaveField("Status.Succeeded", BeEquivalentTo(1))))
+		}).Should(Succeed())
+	}
+	s.allWrites = w.serverWrites() - beforeAll
+	s.pod = strings.TrimSpace(w.exec("/bin/sh", "-c",
+		"busybox cat /sys/fs/cgroup/memory.peak 2>/dev/null || busybox cat /sys/fs/cgroup/memory/memory.max_usage_in_bytes"))
+	return s
+}
+
+func (w *world) workspaceIsJob(namespace string) bool { return namespace == "many-jobs" }
+
+func (w *world) smallStack(name string) string {
+	return `apiVersion: pulumi.com/v1
+kind: Stack
+metadata: {name: ` + name + `, namespace: ` + w.tenant + `}
+spec:
+  stack: ` + name + `
+  backend: ` + w.backend() + `
+  programRef: {name: small}
+  interval: 1h
+  envRefs:
+` + w.variables()
+}
+
+// bringUpOne returns how long it takes until a Stack is Ready, and how long its run took.
+func (w *world) bringUpOne(name string) (took, run time.Duration) {
+	w.test.Helper()
+	began := time.Now()
+	w.apply(w.smallStack(name))
+	w.Eventually(func(g Gomega) {
+		stack := w.stackNow(g, name)
+		g.Expect(conditions.IsReady(stack)).To(BeTrue())
+		run = stack.Status.History.Latest().LastReconciledDuration.Duration
+	}).WithPolling(20 * time.Millisecond).Should(Succeed())
+	return time.Since(began), run
+}
+
+func (w *world) controllerMetrics() map[string]*dto.MetricFamily {
+	w.test.Helper()
+	return w.metrics("/api/v1/namespaces/" + fluxSystem + "/pods/" + w.pod().Name + ":8080/proxy/metrics")
+}
+
+func (w *world) metrics(path string) map[string]*dto.MetricFamily {
+	w.test.Helper()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(w.kubectl("get", "--raw", path)))
+	w.Expect(err).NotTo(HaveOccurred())
+	return families
+}
+
+// serverWrites is how much was written by all, but for leases, which are not written for runs, and by this test.
+func (w *world) serverWrites() float64 {
+	w.test.Helper()
+	return sum(w.metrics("/metrics")["apiserver_request_total"], func(labels map[string]string) bool {
+		return isVerb(labels["verb"]) && labels["resource"] != "leases" && labels["dry_run"] == ""
+	})
+}
+
+func isWrite(labels map[string]string) bool { return isVerb(labels["method"]) }
+
+func isVerb(verb string) bool {
+	return slices.Contains([]string{"POST", "PUT", "PATCH", "APPLY", "DELETE"}, verb)
+}
+
+// sum adds up the counters and gauges whose labels are wanted.
+func sum(family *dto.MetricFamily, wanted func(map[string]string) bool) (total float64) {
+	for _, metric := range family.GetMetric() {
+		labels := map[string]string{}
+		for _, label := range metric.GetLabel() {
+			labels[label.GetName()] = label.GetValue()
+		}
+		if wanted == nil || wanted(labels) {
+			total += metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
+		}
+	}
+	return total
+}
+
+func median(all []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[len(sorted)/2]
+}
+
+func table(stacks int, local, jobs sample) string {
+	var text strings.Builder
+	row := func(what, format string, value func(sample) any) {
+		fmt.Fprintf(&text, "| %s | "+format+" | "+format+" |\n", what, value(local), value(jobs))
+	}
+	text.WriteString("|  | `--runner=local` | `--runner=job` |\n|---|---:|---:|\n")
+	row("one Stack, from created to Ready, median", "%.2f s", func(s sample) any { return median(s.oneByOne).Seconds() })
+	row("its run, median", "%.2f s", func(s sample) any { return median(s.runs).Seconds() })
+	row("**what is not the run**", "%.2f s", func(s sample) any { return (median(s.oneByOne) - median(s.runs)).Seconds() })
+	row(fmt.Sprintf("%d Stacks, from the first created to the last Ready", stacks), "%.1f s", func(s sample) any { return s.all.Seconds() })
+	row("most runs in flight at a time", "%d", func(s sample) any { return s.mostAtOnce })
+	row("memory of the controller's process (resident set), at most", "%.0f MiB", func(s sample) any { return s.rss / (1 << 20) })
+	row("memory of the controller's pod, with page cache, at most, bytes", "%s", func(s sample) any { return s.pod })
+	row("CPU time of the controller's process for each Stack", "%.3f s", func(s sample) any { return s.cpu / float64(stacks) })
+	row("writes of the controller to the API server for each Stack", "%.1f", func(s sample) any { return s.writes / float64(stacks) })
+	row("writes of all to the API server for each Stack, making the Stack left out", "%.1f", func(s sample) any { return s.allWrites/float64(stacks) - 1 })
+	row("load average of the machine before the many", "%s", func(s sample) any { return s.load })
+	return text.String()
+}
