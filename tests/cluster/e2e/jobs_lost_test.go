@@ -143,7 +143,9 @@ func (w *world) loseNode() {
 		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("does not tell that it has: if the node is gone for good, delete the object of the node"))
 	}).Should(Succeed())
 
-	w.kubectl("--namespace", w.tenant, "delete", "pod", lost.pod.Name, "--force", "--grace-period=0")
+	// The object of the pod stays, whatever is done to it, for as long as that of its node does: a Job keeps it.
+	w.kubectl("delete", "node", lost.pod.Spec.NodeName)
+	w.awaitEvent("third", v1.PodFailedReason, "was lost with its node")
 	w.Expect(w.node.StartKubelet(w.ctx)).To(Succeed())
 	w.awaitNode()
 	w.awaitValue("third", "gone")
