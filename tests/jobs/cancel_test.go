@@ -66,15 +66,13 @@ func TestAJobThatIsCancelledAtOnceIsRecoveredFrom(t *testing.T) {
 		g.Expect(s.Status.Preview.State).To(Equal(v1.UpdateSucceeded), s.Status.Preview.Message)
 	})
 
-	edit(u, program, func(p *v1.Program) { u.setProgram(p, thing("two", "delays: {update: 90s}")) })
+	edit(u, program, func(p *v1.Program) { u.setProgram(p, thing("two", "hold: update")) })
 	u.awaitJournal("update", "begin")
-	begun := time.Now()
 	u.annotate(stack, v1.CancelRunNowAnnotation, u.runOf(stack))
 	u.await(stack, func(g Gomega, s *v1.Stack) {
 		g.Expect(conditions.GetReason(s, meta.ReadyCondition)).To(Equal(v1.CancelRequestedReason), conditions.GetMessage(s, meta.ReadyCondition))
 		g.Expect(s.Status.Run).To(BeNil())
 		g.Expect(s.Status.Interrupted).To(BeEmpty())
-	})
-	u.Expect(time.Since(begun)).To(BeNumerically("<", 85*time.Second), "what was in flight is not waited for")
+	}) // what was in flight is not waited for, as it is held
 	u.noLocks()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,10 +32,10 @@ func TestAJobOutlivesItsController(t *testing.T) {
 	u.Expect(u.jobs()).To(HaveLen(1), "the result of a run that ended while no controller was there is absorbed")
 
 	program := &v1.Program{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: u.namespace}}
-	edit(u, program, func(p *v1.Program) { u.setProgram(p, thing("two", "delays: {update: 4s}")) })
+	edit(u, program, func(p *v1.Program) { u.setProgram(p, thing("two", "hold: update")) })
 	u.awaitJournal("update", "begin")
 	u.Expect(u.Controller.Stop()).To(Succeed(), "it does not wait for Jobs")
-	u.Expect(u.count("update", "done")).To(BeZero())
+	u.Expect(u.cloud.Release()).To(Succeed())
 	u.Expect(u.StartController()).To(Succeed())
 	u.awaitReady(stack, "two")
 	u.Expect(u.count("create", "begin")).To(Equal(1))
@@ -42,15 +43,26 @@ func TestAJobOutlivesItsController(t *testing.T) {
 	u.Expect(u.jobs()).To(HaveLen(2))
 }
 
+// killPod kills the processes of the run in flight, and returns when they are gone.
+func (t *team) killPod(stack *v1.Stack) {
+	t.test.Helper()
+	pod := t.runningPod(stack)
+	t.Expect(t.kubelet.Kill(string(pod.UID))).To(Succeed())
+	t.Eventually(func(g Gomega) {
+		err := t.Get(t.ctx, client.ObjectKeyFromObject(pod), pod)
+		g.Expect(apierrors.IsNotFound(err) || err == nil && pod.Status.Phase == corev1.PodFailed).To(BeTrue(), "pod %s: %v", pod.Name, err)
+	}).Should(Succeed())
+}
+
 func TestAPodThatIsKilledIsRecoveredFrom(t *testing.T) {
 	u := newTeam(t)
 	program := u.program("app", thing("one"))
 	stack := u.stack("app")
 	u.awaitReady(stack, "one")
-	edit(u, program, func(p *v1.Program) { u.setProgram(p, thing("two", "delays: {update: 5s}")) })
+	edit(u, program, func(p *v1.Program) { u.setProgram(p, thing("two", "hold: update")) })
 	u.awaitJournal("update", "begin")
-	pod := u.runningPod(stack)
-	u.Expect(u.kubelet.Kill(string(pod.UID))).To(Succeed())
+	u.killPod(stack)
+	u.Expect(u.cloud.Release()).To(Succeed())
 	u.awaitReady(stack, "two")
 	u.noLocks()
 	u.Expect(u.count("create", "begin")).To(Equal(1))
@@ -61,10 +73,11 @@ func TestAPodThatIsKilledIsRecoveredFrom(t *testing.T) {
 
 func TestACreationThatIsKilledIsNamed(t *testing.T) {
 	u := newTeam(t)
-	u.program("app", thing("one", "delays: {create: 5s}"))
+	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
 	u.awaitJournal("create", "begin")
-	u.Expect(u.kubelet.Kill(string(u.runningPod(stack).UID))).To(Succeed())
+	u.killPod(stack)
+	u.Expect(u.cloud.Release()).To(Succeed())
 	u.await(stack, func(g Gomega, s *v1.Stack) {
 		g.Expect(conditions.GetReason(s, meta.StalledCondition)).To(Equal(v1.PendingOperationsReason), conditions.GetMessage(s, meta.ReadyCondition))
 		g.Expect(s.Status.UnknownCreates).To(ConsistOf(HaveSuffix("::a")))
@@ -77,7 +90,7 @@ func TestACreationThatIsKilledIsNamed(t *testing.T) {
 
 func TestAPodThatIsDeletedFinishesWhatItHadBegun(t *testing.T) {
 	u := newTeam(t)
-	u.program("app", thing("one", "delays: {create: 4s}"))
+	u.program("app", thing("one", "delays: {create: 10s}"))
 	stack := u.stack("app")
 	u.awaitJournal("create", "begin")
 	u.Expect(u.Client().Delete(u.ctx, u.runningPod(stack))).To(Succeed())
@@ -89,7 +102,7 @@ func TestAPodThatIsDeletedFinishesWhatItHadBegun(t *testing.T) {
 
 func TestAJobThatIsDeletedIsRunAgain(t *testing.T) {
 	u := newTeam(t)
-	u.program("app", thing("one", "delays: {create: 4s}"))
+	u.program("app", thing("one", "delays: {create: 10s}"))
 	stack := u.stack("app")
 	u.awaitJournal("create", "begin")
 	jobs := u.jobs()
@@ -101,11 +114,12 @@ func TestAJobThatIsDeletedIsRunAgain(t *testing.T) {
 
 func TestASecretThatIsDeletedIsRecoveredFrom(t *testing.T) {
 	u := newTeam(t)
-	u.program("app", thing("one", "delays: {create: 3s}"))
+	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
 	u.awaitJournal("create", "begin")
 	u.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(stack), stack)).To(Succeed())
 	u.Expect(u.Client().Delete(u.ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: stack.Status.Run.Job}})).To(Succeed())
+	u.Expect(u.cloud.Release()).To(Succeed())
 	u.awaitReady(stack, "one")
 	u.noLocks()
 	u.Expect(u.count("create", "begin")).To(Equal(1))

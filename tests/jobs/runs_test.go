@@ -25,7 +25,7 @@ import (
 
 func TestAProgramRunsAsAJob(t *testing.T) {
 	u := newTeam(t)
-	u.program("app", thing("one", "delays: {create: 3s}"))
+	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app", func(s *v1.Stack) {
 		s.Spec.DestroyOnFinalize = true
 		s.Spec.WriteOutputsToSecret = &v1.OutputsSecret{Name: "outputs"}
@@ -38,6 +38,7 @@ func TestAProgramRunsAsAJob(t *testing.T) {
 	var secret corev1.Secret
 	u.Expect(u.Get(u.ctx, client.ObjectKey{Namespace: u.namespace, Name: name}, &secret)).To(Succeed())
 	u.Expect(secret.Data).NotTo(HaveKey("run"), "what is to be done is secret, and is not kept")
+	u.Expect(u.cloud.Release()).To(Succeed())
 
 	u.awaitReady(stack, "one")
 	u.Expect(string(stack.Status.Outputs["hidden"].Raw)).To(Equal(`"[secret]"`))

@@ -21,8 +21,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// twoStarts is longer than it takes to start a controller, and to end it again.
-const twoStarts = 30 * time.Second
+const (
+	// twoStarts is longer than it takes to start a controller, and to end it again.
+	twoStarts = time.Minute
+	// severalPods is longer than it takes to start several, of which the first is not to have ended when something happens to the last.
+	severalPods = 30 * time.Second
+)
 
 // loseControllers kills the controller in the middle of runs, ends the next one, and has none while the runs end.
 func (w *world) loseControllers() {
@@ -36,10 +40,11 @@ func (w *world) loseControllers() {
 	w.kubectl("--namespace", fluxSystem, "delete", "pod", pod.Name, "--force", "--grace-period=0")
 	w.awaitGone(pod)
 	pod = w.pod()
-	began := time.Now()
 	w.kubectl("--namespace", fluxSystem, "scale", "deployment", controller, "--replicas=0")
 	w.kubectl("--namespace", fluxSystem, "wait", "pod/"+pod.Name, "--for=delete", "--timeout="+patience.String())
-	w.Expect(time.Since(began)).To(BeNumerically("<", delay), "a controller does not wait for Jobs")
+	for _, name := range names {
+		w.Expect(w.jobs(name)).To(ContainElement(HaveField("Status.Active", BeEquivalentTo(1))), "a controller does not wait for Jobs")
+	}
 	for i, name := range names {
 		w.kubectl("--namespace", w.tenant, "wait", "job/"+begun[i].run.Job, "--for=condition=Complete", "--timeout="+patience.String())
 		w.Expect(w.stackNow(w, name).Status.Run).NotTo(BeNil(), "nobody was there to take in the result")
@@ -67,7 +72,7 @@ func (w *world) counts(names []string) map[string]int {
 // and write down nothing.
 func (w *world) losePods() {
 	updates := w.counts([]string{"inline", "fromgit", "third"})
-	begun := w.beginJobs(begins{of: w, name: "inline", value: "lost"}, begins{of: w, name: "fromgit", value: "lost"}, begins{of: w, name: "third", value: "lost"})
+	begun := w.beginJobs(begins{w, "inline", "lost", severalPods}, begins{w, "fromgit", "lost", severalPods}, begins{w, "third", "lost", severalPods})
 	w.kubectl("--namespace", w.tenant, "delete", "pod", begun[2].pod.Name, "--force", "--grace-period=0")
 	w.kubectl("--namespace", w.tenant, "delete", "pod", begun[0].pod.Name, "--wait=false")
 	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: w.tenant, Name: begun[1].pod.Name}}
@@ -130,7 +135,7 @@ func (w *world) loseNode() {
 	w.patchStack("third", `{"workspaceTemplate": {"spec": {"podTemplate": {"spec": {"tolerations": [
 		{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 1},
 		{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 1}]}}}}}`)
-	begun := w.beginJobs(begins{of: w, name: "inline", value: "gone"}, begins{of: w, name: "third", value: "gone"})
+	begun := w.beginJobs(begins{w, "inline", "gone", severalPods}, begins{w, "third", "gone", severalPods})
 	w.Expect(w.node.KillKubelet(w.ctx)).To(Succeed())
 	lost := begun[1]
 	w.killContainer("--secret=" + lost.run.Job)

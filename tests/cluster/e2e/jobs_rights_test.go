@@ -29,7 +29,7 @@ func (w *world) lookAtRights() {
 		w.Expect(w.Create(w.ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: team.tenant, Name: "canary"}})).To(Succeed())
 	}
 	before, beforeOther := len(w.updates("inline")), len(other.updates("other"))
-	all := w.beginJobs(begins{of: w, name: "inline", value: "asked"}, begins{of: other, name: "other", value: "asked"})
+	all := w.beginJobs(begins{w, "inline", "asked", severalPods}, begins{other, "other", "asked", severalPods})
 	ours, theirs := all[0], all[1]
 	w.Expect(ours.pod.Spec.ServiceAccountName).To(Equal(ours.run.Job), "an account of its own")
 	w.Expect(theirs.pod.Spec.ServiceAccountName).To(Equal("deployer"))

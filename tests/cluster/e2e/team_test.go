@@ -4,7 +4,6 @@
 package e2e
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -92,7 +91,7 @@ type inFlight struct {
 type begins struct {
 	of          *world
 	name, value string
-	// takes is how long it takes the cloud, if not delay.
+	// takes is how long it takes the cloud.
 	takes time.Duration
 }
 
@@ -102,7 +101,7 @@ func (w *world) beginJobs(all ...begins) (found []inFlight) {
 	done := make([]int, len(all))
 	for i, b := range all {
 		done[i] = len(b.of.updates(b.name))
-		b.of.setValue(b.name, b.value, cmp.Or(b.takes, delay))
+		b.of.setValue(b.name, b.value, b.takes)
 	}
 	w.Eventually(func(g Gomega) {
 		for i, b := range all {
