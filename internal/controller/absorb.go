@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -302,14 +301,6 @@ func gitCommit(revisions ...string) string {
 		}
 	}
 	return ""
-}
-
-func shownOutputs(result *run.Result) map[string]apiextensionsv1.JSON {
-	shown := make(map[string]apiextensionsv1.JSON, len(result.Outputs))
-	for name, value := range result.Outputs {
-		shown[name] = apiextensionsv1.JSON{Raw: value}
-	}
-	return shown
 }
 
 func changes(c run.Changes) v1.ResourceChanges {
