@@ -50,6 +50,8 @@ func (r *StackReconciler) cancel(ctx context.Context, stack *v1.Stack) error {
 		record := stack.Status.Run
 		record.Cancel = cancelAsked(stack, record)
 		if !isLook(record) {
+			// Whoever cancels wants no run that was asked for before.
+			markHandled(stack)
 			markWaiting(stack, cancellingText(record))
 		}
 	}); err != nil {

@@ -98,6 +98,28 @@ func TestWhatBeginsACancelledRunAgain(t *testing.T) {
 	}
 }
 
+func TestACancelTakesBackWhatWasAskedForBeforeIt(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+	id := w.stack().Status.Run.ID
+	w.edit(func(s *v1.Stack) { s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "before"} })
+	w.mustReconcile()
+	g.Expect(w.stack().Status.LastHandledReconcileAt).To(BeEmpty(), "a request waits for the end of the run")
+	w.edit(func(s *v1.Stack) { s.Annotations[v1.CancelRunAnnotation] = id })
+	w.mustReconcile()
+	g.Expect(w.stack().Status.LastHandledReconcileAt).To(Equal("before"))
+	w.runner.end(id, run.Cancelled, "")
+	for range 3 {
+		w.mustReconcile()
+	}
+	g.Expect(w.runner.started).To(Equal(1))
+	g.Expect(conditions.GetReason(w.stack(), meta.StalledCondition)).To(Equal(v1.CancelRequestedReason))
+	w.edit(func(s *v1.Stack) { s.Annotations[meta.ReconcileRequestAnnotation] = "after" })
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(2))
+}
+
 func TestARunThatSucceedsAllTheSameWasNotCancelled(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)

@@ -133,6 +133,9 @@ func (r *StackReconciler) observeRun(ctx context.Context, recorded *v1.RunStatus
 		return nil
 	}
 	seen.Run.Holder = decide.HeldElsewhere
+	if recorded.Job != "" && !r.doesJobs() {
+		return nil // whatever became of its controller, its pod may be at work
+	}
 	gone, err := r.Holders.Gone(ctx, recorded.Holder, recorded.StartedAt.Time)
 	if err != nil {
 		return fmt.Errorf("failed to find out whether %s is gone: %w", recorded.Holder.Host, err)

@@ -24,13 +24,17 @@ func isReleased(stack *v1.Stack) bool {
 // heldText tells who has the run that is waited for, and what ends that.
 func heldText(stack *v1.Stack) string {
 	held := stack.Status.Run
+	release := fmt.Sprintf("release the run: kubectl annotate --overwrite -n %s stacks.pulumi.com/%s %s=%s", stack.Namespace, stack.Name, v1.ReleaseRunAnnotation, held.ID)
+	if held.Job != "" {
+		return fmt.Sprintf("Waiting for Job %s, which does run %s (%s). A controller with --runner=job takes in its result. If there is to be none any more, "+
+			"and the Job and its pod are gone, %s", held.Job, held.ID, held.Operation, release)
+	}
 	proof := "by itself when that process is seen to be gone, which is on that host alone"
 	if held.Holder.PodUID != "" {
 		proof = "by itself when that pod is gone, or has restarted"
 	}
 	return fmt.Sprintf("Waiting for the controller on %s, which has run %s (%s). It ends %s. If it never comes back, and no Pulumi of it is at work, "+
-		"release the run: kubectl annotate --overwrite -n %s stacks.pulumi.com/%s %s=%s",
-		held.Holder.Host, held.ID, held.Operation, proof, stack.Namespace, stack.Name, v1.ReleaseRunAnnotation, held.ID)
+		"%s", held.Holder.Host, held.ID, held.Operation, proof, release)
 }
 
 // goneText tells of a run whose holder is proven to be gone.

@@ -19,7 +19,7 @@ import (
 // validate checks the spec, but for the template where that is honoured: whether a pod
 // can be made of it is found out with the run that it is for.
 func (r *StackReconciler) validate(stack *v1.Stack) error {
-	if r.CheckRun != nil && stack.Spec.WorkspaceTemplate != nil {
+	if r.doesJobs() && stack.Spec.WorkspaceTemplate != nil {
 		stack = stack.DeepCopy()
 		stack.Spec.WorkspaceTemplate = nil
 	}
@@ -29,7 +29,7 @@ func (r *StackReconciler) validate(stack *v1.Stack) error {
 // workspaceOf is the template as the spec has it, where it is honoured. One with
 // nothing in it is as none, and starts no run when it comes or goes.
 func (r *StackReconciler) workspaceOf(stack *v1.Stack) json.RawMessage {
-	if r.CheckRun == nil || !inputs.HasWorkspace(stack.Spec) {
+	if !r.doesJobs() || !inputs.HasWorkspace(stack.Spec) {
 		return nil
 	}
 	return stack.Spec.WorkspaceTemplate.Raw
@@ -74,3 +74,6 @@ func (r *StackReconciler) jobOf(todo run.Run) string {
 	}
 	return r.JobName(todo.ID)
 }
+
+// doesJobs tells that runs are Jobs, which alone have a pod to check.
+func (r *StackReconciler) doesJobs() bool { return r.CheckRun != nil }

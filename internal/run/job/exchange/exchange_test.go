@@ -5,6 +5,8 @@ package exchange
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -145,7 +147,12 @@ func TestAResultThatNoDriverMadeIsKeptInBounds(t *testing.T) {
 	_, err = DecodeResult(encoded(strings.Repeat("a", maxText)), now)
 	g.Expect(err).To(MatchError(ContainSubstring("more than")))
 
+	var long []string
+	for i := range 900 {
+		long = append(long, fmt.Sprintf("%04d", i)+strings.Repeat("u", maxURN))
+	}
 	read, err := DecodeResult(encoded(result{Result: run.Result{
+		Changes: run.Changes{Created: math.MaxInt, Deleted: -5, Same: 7}, LeftOut: -1, Forgotten: long,
 		Outcome: run.Failed, Message: strings.Repeat("ä", maxMessage), Permalink: "javascript:alert(1)",
 		UnknownCreates: strings.Split(strings.Repeat("b,a,", 5000), ","),
 		StartedAt:      now.Add(time.Hour), EndedAt: now.Add(time.Hour),
@@ -154,6 +161,9 @@ func TestAResultThatNoDriverMadeIsKeptInBounds(t *testing.T) {
 	g.Expect(len(read.Message)).To(BeNumerically("<=", maxMessage))
 	g.Expect(read.Permalink).To(BeEmpty())
 	g.Expect(read.UnknownCreates).To(Equal([]string{"", "a", "b"}))
+	g.Expect(read.Changes).To(Equal(run.Changes{Created: maxCount, Same: 7}), "numbers that a counter takes")
+	g.Expect(read.LeftOut).To(BeZero())
+	g.Expect(len(strings.Join(read.Forgotten, ""))).To(And(BeNumerically(">", maxURNsSize/2), BeNumerically("<=", maxURNsSize)))
 	g.Expect(read.StartedAt).To(Equal(now))
 	g.Expect(read.EndedAt).To(Equal(now))
 }

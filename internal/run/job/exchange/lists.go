@@ -16,7 +16,7 @@ const (
 	maxSteps     = 10_000
 	maxPaths     = 20
 	maxPath      = 1 << 10
-	maxLeftOut   = 10_000_000
+	maxCount     = 10_000_000
 )
 
 // lists are what a result tells of each resource. They are for people to look at, and
@@ -121,4 +121,4 @@ func boundedSteps(told []run.Step) []run.Step {
 	return bounded
 }
 
-func boundedCount(count int) int { return max(0, min(count, maxLeftOut)) }
+func boundedCount(count int) int { return max(0, min(count, maxCount)) }

@@ -139,7 +139,7 @@ func TestListsThatNoDriverMadeAreKeptInBounds(t *testing.T) {
 	g.Expect(read.Inventory.LeftOut).To(BeZero())
 	g.Expect(read.Steps).To(HaveLen(maxSteps))
 	g.Expect(read.Steps[0].Paths).To(HaveLen(maxPaths))
-	g.Expect(read.StepsLeftOut).To(Equal(maxLeftOut))
+	g.Expect(read.StepsLeftOut).To(Equal(maxCount))
 }
 
 func TestACancelThatIsNoneIsNone(t *testing.T) {

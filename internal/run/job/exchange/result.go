@@ -19,6 +19,9 @@ const (
 	maxName    = 1 << 10
 	maxURN     = 4 << 10
 	maxURNs    = 1000
+	// maxURNsSize bounds the URNs together, as they become part of a status, of which etcd
+	// takes 1.5 MiB.
+	maxURNsSize = 200 << 10
 )
 
 // result is a Result with its outputs in plain, which are for the controller alone.
@@ -88,6 +91,7 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 		ended.Permalink = ""
 	}
 	ended.UnknownCreates, ended.Forgotten = boundedURNs(ended.UnknownCreates), boundedURNs(ended.Forgotten)
+	ended.Changes, ended.LeftOut = boundedChanges(ended.Changes), boundedCount(ended.LeftOut)
 	ended.Inventory = boundedInventory(ended.Inventory)
 	ended.Steps, ended.StepsLeftOut = boundedSteps(ended.Steps), boundedCount(ended.StepsLeftOut)
 	if ended.EndedAt.IsZero() || ended.EndedAt.After(now) {
@@ -107,7 +111,22 @@ func boundedURNs(urns []string) []string {
 	}
 	slices.Sort(bounded)
 	bounded = slices.Compact(bounded)
-	return bounded[:min(len(bounded), maxURNs)]
+	bounded = bounded[:min(len(bounded), maxURNs)]
+	size := 0
+	for i, urn := range bounded {
+		if size += len(urn); size > maxURNsSize {
+			return bounded[:i]
+		}
+	}
+	return bounded
+}
+
+// boundedChanges are numbers that can be counted with others.
+func boundedChanges(told run.Changes) run.Changes {
+	return run.Changes{
+		Created: boundedCount(told.Created), Updated: boundedCount(told.Updated), Deleted: boundedCount(told.Deleted),
+		Replaced: boundedCount(told.Replaced), Same: boundedCount(told.Same),
+	}
 }
 
 // cut ends a text at a bound, where that leaves whole characters.
