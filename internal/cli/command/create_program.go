@@ -10,7 +10,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 )
@@ -63,8 +62,8 @@ func (s *session) readProgram(file string) (map[string]any, error) {
 	if len(text) > maxProgram {
 		return nil, fmt.Errorf("%s has more than %d bytes, which no object can have", file, maxProgram)
 	}
-	program := map[string]any{}
-	if err := yaml.UnmarshalStrict(text, &program); err != nil {
+	program, err := parseProject(text)
+	if err != nil {
 		return nil, fmt.Errorf("%s is no YAML: %w", file, err)
 	}
 	if runtime := runtimeOf(program); runtime != "" && runtime != "yaml" {
