@@ -32,7 +32,7 @@ func main() {
 	// Libraries must not write between the lines of the commands.
 	ctrllog.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := command.Run(ctx, command.Environment{
 		In:            os.Stdin,
 		Out:           os.Stdout,

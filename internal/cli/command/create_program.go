@@ -62,7 +62,7 @@ func (s *session) readProgram(file string) (map[string]any, error) {
 	if len(text) > maxProgram {
 		return nil, fmt.Errorf("%s has more than %d bytes, which no object can have", file, maxProgram)
 	}
-	program, err := parseProject(text)
+	program, more, err := parseProject(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s is no YAML: %w", file, err)
 	}
@@ -71,6 +71,9 @@ func (s *session) readProgram(file string) (map[string]any, error) {
 	}
 	if program["apiVersion"] != nil {
 		return nil, fmt.Errorf("%s is an object of Kubernetes and no program: apply it as it is", file)
+	}
+	if more {
+		return nil, fmt.Errorf("%s has more than one document, and a program is one", file)
 	}
 	delete(program, "name")
 	delete(program, "runtime")

@@ -40,6 +40,9 @@ it is ready. A cluster that Flux keeps as a git repository says had better get w
 			if !slices.Contains(runners(), runner) {
 				return fmt.Errorf("--runner is %q: it must be one of %s", runner, strings.Join(runners(), ", "))
 			}
+			if strings.ContainsAny(image[strings.LastIndex(image, "/")+1:], ":@") {
+				return fmt.Errorf("--image is %q: give its tag by --tag; an image by its digest cannot be installed this way", image)
+			}
 			text, err := manifests.Build(config.Files, manifests.Options{Namespace: s.namespace(), Image: image, Tag: tag, Jobs: runner == runnerJob})
 			if err != nil {
 				return err

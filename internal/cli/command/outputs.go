@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -102,10 +104,11 @@ func asJSON(value []byte) json.RawMessage {
 	return text
 }
 
-// plainText shows a text without quotes, and all else as JSON.
+// plainText shows a text without quotes, and all else as JSON. So is a text that would not
+// stay in its line, or that a terminal would do something with.
 func plainText(value json.RawMessage) string {
 	var text string
-	if json.Unmarshal(value, &text) == nil {
+	if json.Unmarshal(value, &text) == nil && !strings.ContainsFunc(text, unicode.IsControl) {
 		return text
 	}
 	return string(value)

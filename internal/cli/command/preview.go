@@ -24,6 +24,8 @@ import (
 // 1 says that there are changes.
 const exitPreviewFailed = 2
 
+const previewName = "preview"
+
 func newPreview(s *session) *cobra.Command {
 	path := ""
 	cmd := newStackCommand(s, "Show what an update of a Stack would change", func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
@@ -44,16 +46,13 @@ the inputs and the rights of the Stack. You need the rights to create and to del
   flux pulumi preview stack network --path ./apps/network-program.yaml`
 	cmd.Flags().StringVar(&path, "path", "",
 		"the local directory of the program, which is what the dir of the source is there; or, with spec.programRef, a file with the Program or a Pulumi.yaml")
-	preview := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		err := preview(cmd, args)
-		var exit *exitError
-		if err == nil || errors.As(err, &exit) {
-			return err
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("path") && path == "" {
+			return errors.New("--path is empty: it must name a directory or a file")
 		}
-		return &exitError{Code: exitPreviewFailed, Err: err}
+		return nil
 	}
-	return newGroup("preview", "Show what would be changed", cmd)
+	return newGroup(previewName, "Show what would be changed", cmd)
 }
 
 // preview has a preview done, of a local program where there is a path.

@@ -4,31 +4,38 @@
 package command
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 
 	"gopkg.in/yaml.v3"
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
 // parseProject reads Pulumi YAML as Pulumi does. What reads manifests would take the
-// text y for true and the key n for false, and round large numbers.
-func parseProject(text []byte) (map[string]any, error) {
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, err
+// text y for true and the key n for false, and round large numbers. more tells that other
+// documents come after it.
+func parseProject(text []byte) (project map[string]any, more bool, err error) {
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	var document, next yaml.Node
+	if err := documents.Decode(&document); errors.Is(err, io.EOF) {
+		return nil, false, errors.New("there is nothing in it")
+	} else if err != nil {
+		return nil, false, err
 	}
 	datesAsTexts(&document)
 	var values map[string]any
 	if err := document.Decode(&values); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	// As the values of an object of Kubernetes, which has fewer kinds of numbers.
 	encoded, err := json.Marshal(values)
 	if err != nil {
-		return nil, fmt.Errorf("a key is no text: %w", err)
+		return nil, false, fmt.Errorf("a key is no text: %w", err)
 	}
-	project := map[string]any{}
-	return project, json.Unmarshal(encoded, &project)
+	more = !errors.Is(documents.Decode(&next), io.EOF)
+	return project, more, json.Unmarshal(encoded, &project)
 }
 
 // datesAsTexts leaves dates as they are written.

@@ -12,7 +12,6 @@ import (
 
 func TestAProjectIsReadAsPulumiReadsIt(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                             `null`,
 		"a: y":                         `{"a":"y"}`,
 		"n: no":                        `{"n":"no"}`,
 		"a: true":                      `{"a":true}`,
@@ -24,22 +23,26 @@ func TestAProjectIsReadAsPulumiReadsIt(t *testing.T) {
 		"a: |\n  two\n  lines\n":       `{"a":"two\nlines\n"}`,
 		"resources: {on: {type: a:b}}": `{"resources":{"on":{"type":"a:b"}}}`,
 	} {
-		project, err := parseProject([]byte(text))
+		project, more, err := parseProject([]byte(text))
 		NewWithT(t).Expect(err).NotTo(HaveOccurred(), text)
-		if want != "null" {
-			encoded, err := json.Marshal(project)
-			NewWithT(t).Expect(err).NotTo(HaveOccurred(), text)
-			NewWithT(t).Expect(string(encoded)).To(Equal(want), text)
-		}
+		NewWithT(t).Expect(more).To(BeFalse(), text)
+		encoded, err := json.Marshal(project)
+		NewWithT(t).Expect(err).NotTo(HaveOccurred(), text)
+		NewWithT(t).Expect(string(encoded)).To(Equal(want), text)
 	}
 	for text, want := range map[string]string{
+		"":               "there is nothing in it",
+		"# a: 1":         "there is nothing in it",
 		"a: 1\na: 2":     "already defined",
 		"- a":            "cannot unmarshal",
 		"a: [":           "did not find",
 		"a: {1: b}":      "a key is no text",
 		"a: {[1, 2]: b}": "invalid map key",
 	} {
-		_, err := parseProject([]byte(text))
+		_, _, err := parseProject([]byte(text))
 		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)), text)
 	}
+	_, more, err := parseProject([]byte("a: 1\n---\nb: 2"))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	NewWithT(t).Expect(more).To(BeTrue())
 }

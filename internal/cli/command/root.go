@@ -43,7 +43,7 @@ func Run(ctx context.Context, env Environment, args []string) int {
 	s.paint = console.Paint(env.OutIsTerminal && env.Getenv("NO_COLOR") == "")
 	root := newRoot(s)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	s.Done()
 	var exit *exitError
 	switch {
@@ -58,8 +58,18 @@ func Run(ctx context.Context, env Environment, args []string) int {
 		return exit.Code
 	default:
 		s.Failuref("%v", err)
-		return exitFailed
+		return failureCode(cmd)
 	}
+}
+
+// failureCode is that of a command which has failed, also by how it was called.
+func failureCode(cmd *cobra.Command) int {
+	for ; cmd != nil; cmd = cmd.Parent() {
+		if cmd.Name() == previewName {
+			return exitPreviewFailed
+		}
+	}
+	return exitFailed
 }
 
 func newRoot(s *session) *cobra.Command {
