@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	psaapi "k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
@@ -84,6 +85,10 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	for _, all := range [][2]map[string]string{{base.Labels, merged.Labels}, {base.Annotations, merged.Annotations}} {
 		note("metadata", keepsReserved(all[0], all[1]))
 	}
+	// Finalizers and owners would keep pods, or have others take them away.
+	other := merged.ObjectMeta
+	other.Labels, other.Annotations = nil, nil
+	note("metadata (but for labels and annotations)", equality.Semantic.DeepEqual(other, metav1.ObjectMeta{}))
 	slices.Sort(changed)
 	return slices.Compact(changed)
 }

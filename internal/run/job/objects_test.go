@@ -188,6 +188,8 @@ func TestATemplateIsRefusedByName(t *testing.T) {
 		"a mount over the program":     {`{spec: {podTemplate: {spec: {volumes: [{name: x, emptyDir: {}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /pulumi-controller/x}]}]}}}}`, "volumeMounts"},
 		"a mount over the token":       {`{spec: {podTemplate: {spec: {volumes: [{name: x, emptyDir: {}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /var/run}]}]}}}}`, "volumeMounts"},
 		"the name of the pod":          {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [{name: POD_UID, value: x}]}]}}}}`, "spec.containers[pulumi].env"},
+		"a finalizer":                  {`{spec: {podTemplate: {metadata: {finalizers: [example.com/stay]}}}}`, "metadata (but for labels and annotations)"},
+		"an owner":                     {`{spec: {podTemplate: {metadata: {ownerReferences: [{apiVersion: v1, kind: Secret, name: a, uid: b}]}}}}`, "metadata (but for labels and annotations)"},
 		"a label of the controller":    {`{spec: {podTemplate: {metadata: {labels: {pulumi.com/run: x}}}}}`, "metadata"},
 		"the host's network":           {`{spec: {podTemplate: {spec: {hostNetwork: true}}}}`, "spec.hostNetwork"},
 		"the host's files":             {`{spec: {podTemplate: {spec: {volumes: [{name: root, hostPath: {path: /}}]}}}}`, `Pod Security Standard "restricted"`},
