@@ -211,9 +211,10 @@ func (t *tenant) awaitReady(stack *v1.Stack, expected ...expectation) {
 		g.Expect(conditions.IsReady(stack)).To(BeTrue(), "Ready is %v", conditions.Get(stack, meta.ReadyCondition))
 		g.Expect(stack.Status.ObservedGeneration).To(Equal(stack.Generation))
 		g.Expect(stack.Status.Run).To(BeNil())
-		// A request that was not seen yet is a run to come. A very long one is kept as its digest.
-		request := stack.Annotations[meta.ReconcileRequestAnnotation]
-		g.Expect(stack.Status.LastHandledReconcileAt).To(Or(Equal(request), HavePrefix("sha256:")))
+		// A request that was not seen yet is a run to come. One of more than 256 bytes is kept as its digest.
+		if request := stack.Annotations[meta.ReconcileRequestAnnotation]; len(request) <= 256 {
+			g.Expect(stack.Status.LastHandledReconcileAt).To(Equal(request))
+		}
 		for _, expect := range expected {
 			expect(g, stack)
 		}

@@ -103,6 +103,13 @@ func TestInstallExports(t *testing.T) {
 	g.Expect(local).To(And(ContainSubstring("pulumi-controller:latest"), Not(ContainSubstring("- --runner=job\n"))))
 	g.Expect(w.run("install --export --runner local").out).To(Equal(local))
 	g.Expect(w.run("install --export --runner job").out).To(ContainSubstring("- --runner=job\n"))
+	g.Expect(w.run("install --export --image localhost:5000/a/b --tag v1").out).To(ContainSubstring("image: localhost:5000/a/b:v1"))
+	for _, image := range []string{"a/b:v1", "a/b@sha256:abc"} {
+		refused := w.run("install --export --image " + image)
+		g.Expect(refused.exit).To(Equal(1))
+		g.Expect(refused.out).To(BeEmpty())
+		g.Expect(refused.err).To(ContainSubstring("give its tag by --tag"))
+	}
 }
 
 func TestWithoutACluster(t *testing.T) {

@@ -150,7 +150,7 @@ func TestPreview(t *testing.T) {
 	}
 	w := newWorld(t, "preview-refuses")
 	w.apply("steered")
-	w.golden("preview_refuses", "preview stack idle", "preview stack absent")
+	w.golden("preview_refuses", "preview stack idle", "preview stack absent", "preview stack idle --path=", "preview stack idle --unknown", "preview stacks")
 }
 
 // aDigest is that of inputs, which has the passphrase of no test in it but is long.

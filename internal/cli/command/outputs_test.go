@@ -1,0 +1,23 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"encoding/json"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+func TestOutputsAreShownInOneLineThatATerminalOnlyShows(t *testing.T) {
+	for value, want := range map[string]string{
+		`"https://example.com"`:  "https://example.com",
+		`"zażółć"`:               "zażółć",
+		`[80, 443]`:              "[80, 443]",
+		`"two\nlines"`:           `"two\nlines"`,
+		`"\u001b[2J\u001b[31mx"`: `"\u001b[2J\u001b[31mx"`,
+	} {
+		NewWithT(t).Expect(plainText(json.RawMessage(value))).To(Equal(want))
+	}
+}
