@@ -119,7 +119,7 @@ func TestWhatIsToldOfARun(t *testing.T) {
 		name string
 		test func(tellingPart)
 	}{
-		{"a long run is told of once while it goes on", aLongRunIsToldOfOnce},
+		{"a long run is told of while it goes on", aLongRunIsToldOf},
 		{"a failure and the success after it are told", aFailureAndTheSuccessAfterItAreTold},
 		{"a receiver that hangs holds nobody up", aReceiverThatHangsHoldsNobodyUp},
 		{"what is told at the end arrives", whatIsToldAtTheEndArrives},
@@ -128,7 +128,7 @@ func TestWhatIsToldOfARun(t *testing.T) {
 	}
 }
 
-func aLongRunIsToldOfOnce(u tellingPart) {
+func aLongRunIsToldOf(u tellingPart) {
 	watched, err := u.Watch(u.ctx, &v1.StackList{}, client.InNamespace(u.namespace))
 	u.Expect(err).NotTo(HaveOccurred())
 	defer watched.Stop()
@@ -152,13 +152,19 @@ func aLongRunIsToldOfOnce(u tellingPart) {
 			break
 		}
 	}
-	u.Expect(written).To(HaveExactElements(
+	// It is told again at 20 s and at 40 s, which a busy machine may reach before Pulumi has begun, and after the release.
+	u.Expect(len(written)).To(BeNumerically(">=", 4), "%q", written)
+	first, goingOn, last := written[:2], written[2:len(written)-1], written[len(written)-1]
+	u.Expect(first).To(HaveExactElements(
 		BeEmpty(), // the finalizer
 		MatchRegexp(`^Running update at revision 1@sha256:[0-9a-f]+ with a timeout of 1h0m0s$`),
-		// On a busy machine Pulumi may not have begun by then.
-		MatchRegexp(`^Running update at revision 1@sha256:[0-9a-f]+: (1 in progress|nothing is done yet) after [0-9]+s$`),
-		MatchRegexp(`^Applied revision: 1@sha256:[0-9a-f]+$`),
 	))
+	u.Expect(goingOn).To(HaveEach(
+		MatchRegexp(`^Running update at revision 1@sha256:[0-9a-f]+: (nothing is done yet|1 in progress|1 created) after [0-9]+s$`)))
+	for i, message := range goingOn {
+		u.Expect(goingOn[:i]).NotTo(ContainElement(message), "nothing is written twice")
+	}
+	u.Expect(last).To(MatchRegexp(`^Applied revision: 1@sha256:[0-9a-f]+$`))
 
 	u.Eventually(func() []eventv1.Event { return u.receiver.about(stack) }).Should(HaveLen(2))
 	told := u.receiver.about(stack)
