@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -48,8 +49,8 @@ func TestManyRuns(t *testing.T) {
 	local := w.measure("many-local")
 	w.installForJobs()
 	jobs := w.measure("many-jobs")
-	w.Expect(jobs.mostAtOnce).To(BeNumerically("<=", places))
 	t.Logf("\n%s", table(*many, local, jobs))
+	w.Expect(jobs.mostAtOnce).To(BeNumerically("<=", places))
 }
 
 // sample is what was measured.
@@ -91,16 +92,13 @@ func (w *world) measure(namespace string) (s sample) {
 	w.Eventually(func(g Gomega) {
 		var list v1.StackList
 		g.Expect(w.List(w.ctx, &list, client.InNamespace(namespace))).To(Succeed())
-		ready, atOnce := 0, 0
+		ready := 0
 		for i := range list.Items {
 			if conditions.IsReady(&list.Items[i]) {
 				ready++
 			}
-			if list.Items[i].Status.Run != nil {
-				atOnce++
-			}
 		}
-		s.mostAtOnce = max(s.mostAtOnce, atOnce)
+		s.mostAtOnce = max(s.mostAtOnce, w.podsAtWork(g, namespace))
 		s.rss = max(s.rss, sum(w.controllerMetrics()["process_resident_memory_bytes"], nil))
 		g.Expect(ready).To(Equal(*many + alone + 1))
 	}).WithTimeout(20 * time.Minute).Should(Succeed())
@@ -123,6 +121,19 @@ func (w *world) measure(namespace string) (s sample) {
 }
 
 func (w *world) workspaceIsJob(namespace string) bool { return namespace == "many-jobs" }
+
+// podsAtWork is how many pods of a namespace have not ended. A Stack says a little longer that it runs, until the controller has
+// read what came of it.
+func (w *world) podsAtWork(g Gomega, namespace string) (count int) {
+	var list corev1.PodList
+	g.Expect(w.List(w.ctx, &list, client.InNamespace(namespace))).To(Succeed())
+	for _, pod := range list.Items {
+		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+			count++
+		}
+	}
+	return count
+}
 
 func (w *world) smallStack(name string) string {
 	return `apiVersion: pulumi.com/v1
@@ -206,7 +217,7 @@ func table(stacks int, local, jobs sample) string {
 	row("its run, median", "%.2f s", func(s sample) any { return median(s.runs).Seconds() })
 	row("**what is not the run**", "%.2f s", func(s sample) any { return (median(s.oneByOne) - median(s.runs)).Seconds() })
 	row(fmt.Sprintf("%d Stacks, from the first created to the last Ready", stacks), "%.1f s", func(s sample) any { return s.all.Seconds() })
-	row("most runs in flight at a time", "%d", func(s sample) any { return s.mostAtOnce })
+	row("most pods of runs at a time", "%d", func(s sample) any { return s.mostAtOnce })
 	row("memory of the controller's process (resident set), at most", "%.0f MiB", func(s sample) any { return s.rss / (1 << 20) })
 	row("memory of the controller's pod, with page cache, at most, bytes", "%s", func(s sample) any { return s.pod })
 	row("CPU time of the controller's process for each Stack", "%.3f s", func(s sample) any { return s.cpu / float64(stacks) })
