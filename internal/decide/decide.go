@@ -11,7 +11,6 @@ package decide
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -145,77 +144,6 @@ func forDeletion() []rule {
 	}
 }
 
-// holderPatience is when to look again whether another process still holds a
-// run: nothing tells of its end.
-const holderPatience = 10 * time.Second
-
-func runRecorded(o Observation) (Decision, bool) {
-	switch {
-	case o.Run == nil:
-		return Decision{}, false
-	case o.Run.Phase == run.Running:
-		return inFlight(o), true
-	case o.Run.Phase == run.Ended:
-		return Decision{Action: Absorb}, true
-	case o.Run.Holder == HeldHere:
-		// The runner of this process has never heard of it: the record was
-		// written and the start was refused.
-		return Decision{Action: Withdraw}, true
-	case o.Run.Holder == HolderGone:
-		return Decision{Action: Lose}, true
-	case o.Run.Released:
-		return Decision{Action: Release}, true
-	default:
-		return Decision{Action: Nothing, After: holderPatience}, true
-	}
-}
-
-// ProgressAfter is how long a run is in flight before the status tells how far it
-// has come. Most runs have ended by then, and cost no write for it.
-const ProgressAfter = 10 * time.Second
-
-// progressEvery is how often a run is told of that takes long. Each line is a write,
-// and wakes all who watch; the log has all of it at once.
-const progressEvery = time.Minute
-
-// progressStep is how long it is from one line on a run to the next, zero for none. It
-// doubles up to progressEvery, so that the shorter runs, which are the most, take few
-// writes.
-func progressStep(running *Run) time.Duration {
-	if !running.Told {
-		return ProgressAfter
-	}
-	return min(running.ToldAfter, progressEvery)
-}
-
-// inFlight tells of a long run now and then.
-func inFlight(o Observation) Decision {
-	if o.Run.CancelAsked {
-		return Decision{Action: Cancel}
-	}
-	step, took := progressStep(o.Run), o.Now.Sub(o.Run.StartedAt)
-	wait := o.Run.ToldAfter + step - took
-	if step > 0 && wait <= 0 {
-		return Decision{Action: Tell, After: min(took, progressEvery)}
-	}
-	d := Decision{Action: Nothing}
-	if hasUnnamed(o) {
-		// Not at the end of the run: who knows of them may be gone by then.
-		d.Action = NameCreates
-	}
-	if step > 0 {
-		// Never longer, if a clock was set back.
-		d.After = min(wait, step)
-	}
-	return d
-}
-
-// hasUnnamed tells that the run in flight has left creations of unknown outcome that
-// the status does not name.
-func hasUnnamed(o Observation) bool {
-	return slices.ContainsFunc(o.Run.UnknownCreates, func(urn string) bool { return !slices.Contains(o.UnknownCreates, urn) })
-}
-
 func suspended(o Observation) (Decision, bool) {
 	return Decision{Action: Nothing}, o.Suspended
 }
@@ -229,15 +157,6 @@ func problem(o Observation) (Decision, bool) {
 	default:
 		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message, Awaited: o.Problem.Awaited, After: problemDelay(o)}, true
 	}
-}
-
-// problemDelay is when to look again at a problem. One that may pass by itself is
-// waited for as long again as it has been there: nobody counts the looks.
-func problemDelay(o Observation) time.Duration {
-	if o.Problem.Since.IsZero() {
-		return o.RetryInterval
-	}
-	return min(o.RetryInterval, max(unavailableBackoff, o.Now.Sub(o.Problem.Since)))
 }
 
 // recovery comes before any other run: with operations in flight in its state,
@@ -402,74 +321,6 @@ func destroyed(o Observation) (Decision, bool) {
 
 func destroy(o Observation) (Decision, bool) {
 	return Decision{Action: Start, Operation: run.Destroy}, true
-}
-
-const (
-	// unavailableBackoff is the first wait for what was out of reach. A restart of
-	// a backend, or a gap in the network, is over after it more often than not.
-	unavailableBackoff = 10 * time.Second
-	// conflictBackoff is the first wait for a lock. The Pulumi operator waits as
-	// long each time.
-	conflictBackoff = 5 * time.Second
-	// interruptedBackoff is the first wait for inputs whose run was interrupted,
-	// from the second time on.
-	interruptedBackoff = 10 * time.Second
-)
-
-// retryDelay is how long to wait after the end of a run that failed. One that
-// could not even begin, for a cause that may pass by itself, is tried sooner
-// than one that Pulumi failed: nothing was done, so that nothing is done twice.
-// One that was told to stop did not fail.
-func retryDelay(o Observation) time.Duration {
-	switch {
-	case o.Last.Cancelled:
-		return 0
-	case o.Last.Interrupted, o.Last.Succeeded:
-		// What has succeeded and is followed by another run is a recovery.
-		if o.Failures <= 1 {
-			return 0
-		}
-		return backoff(interruptedBackoff, o.Failures-1, o.RetryInterval)
-	case o.Last.Unavailable:
-		return backoff(unavailableBackoff, o.Failures, o.RetryInterval)
-	case o.Last.Locked && o.RetryConflict:
-		return backoff(conflictBackoff, o.Failures, o.RetryInterval)
-	}
-	return o.RetryInterval
-}
-
-// backoff doubles the delay with each failure after the first, up to the limit. A
-// limit of centuries must not have it pass the longest duration there is.
-func backoff(delay time.Duration, failures int64, limit time.Duration) time.Duration {
-	for ; failures > 1; failures-- {
-		if delay > limit/2 {
-			return limit
-		}
-		delay *= 2
-	}
-	return min(delay, limit)
-}
-
-// retry starts the operation once the delay has passed since the last run, or
-// says again how that run failed. A request does not wait, and neither does the
-// run that is owed for one; a recovery is none.
-func retry(o Observation, op run.Operation) Decision {
-	delay := retryDelay(o)
-	// Never more than the delay, if a clock was set back.
-	wait := min(delay, delay-o.Now.Sub(o.Last.EndedAt))
-	if wait <= 0 || o.Requested || (o.Owed && op != run.Recover) {
-		return Decision{Action: Start, Operation: op}
-	}
-	if o.Last.Succeeded {
-		return Decision{Action: Fail, Reason: v1.RunInterruptedReason, Message: recoveredMessage(o.Failures), After: wait}
-	}
-	return Decision{Action: Fail, Reason: o.Last.Reason, Message: o.Last.Message, After: wait}
-}
-
-// recoveredMessage tells why what was recovered from is not run at once.
-func recoveredMessage(failures int64) string {
-	return fmt.Sprintf("Recovered from an interrupted run. The next one waits, as %d runs have failed or were interrupted one after "+
-		"the other: does Pulumi, or a provider, need more memory?", failures)
 }
 
 // String tells the decision in a word or two, for logs and tests.
