@@ -26,6 +26,32 @@ func TestTheBeginningOfASecretIsMaskedWhereATextIsCut(t *testing.T) {
 	}
 }
 
+// The same of what a text begins with whose beginning is missing.
+func TestTheRestOfASecretIsMaskedWhereATextBegins(t *testing.T) {
+	secret := "first=line;\nZq7-\"it's\"/ä+😀&<pass>\\\nsecond=line;" + strings.Repeat(" and more of it,", 12) + " pä\"ss"
+	m := New([]string{secret})
+	for name, encode := range encoders() {
+		const after = " was the input"
+		text := encode(secret) + after
+		for from := range len(text) - len(after) {
+			masked := m.ApplyRest(text[from:])
+			NewWithT(t).Expect(len(masked)).To(BeNumerically("<", len(after)+28), "%s, %d of %d: %q", name, from, len(text), masked)
+		}
+	}
+}
+
+// However long it is: it is looked for in parts.
+func TestTheRestOfALongSecretIsMaskedWhereATextBegins(t *testing.T) {
+	var secret strings.Builder
+	for n := range 3000 {
+		fmt.Fprintf(&secret, "%x\n", n*n*7919)
+	}
+	m := New([]string{secret.String()})
+	for from := 1; from < secret.Len()-shortMask; from += 97 {
+		NewWithT(t).Expect(m.ApplyRest(secret.String()[from:]+" it was")).To(MatchRegexp(`^[0-9a-f\n]{0,3}\*\*\*\n? it was$`), "%d of %d", from, secret.Len())
+	}
+}
+
 // The runs of base64 end with their text, or are filled, or broken into lines.
 func TestBase64IsMaskedWhereATextIsCut(t *testing.T) {
 	secret := strings.Repeat("hunter2/pässwörd?>", 20)
@@ -46,7 +72,9 @@ func TestLateValuesAreMaskedWhereATextIsCut(t *testing.T) {
 	m := New(nil)
 	m.Follow(func() []string { return []string{"a-token-of-many-characters"} })
 	g.Expect(m.ApplyCut("is a-token-of-many")).To(Equal("is ***"))
+	g.Expect(m.ApplyRest("many-characters it is")).To(Equal("*** it is"))
 	g.Expect(m.Apply("is a-token-of-many")).To(Equal("is a-token-of-many"))
+	g.Expect(m.Apply("many-characters it is")).To(Equal("many-characters it is"))
 }
 
 // What only looks like a beginning, far from the end, stays.
@@ -61,5 +89,23 @@ func TestOnlyTheEndOfATextIsCut(t *testing.T) {
 		"":                                         "",
 	} {
 		NewWithT(t).Expect(m.ApplyCut(text)).To(Equal(want), fmt.Sprintf("%q", text))
+	}
+}
+
+// What only looks like an end, far from the beginning, stays.
+func TestOnlyTheBeginningOfATextIsMissing(t *testing.T) {
+	m := New([]string{"hunter2-and-more-of-it"})
+	for text, want := range map[string]string{
+		strings.Repeat("x", 40) + " more-of-it is": strings.Repeat("x", 40) + " more-of-it is",
+		"more-of-it is":          "*** is",
+		"more-of-one is":         "more-of-one is",
+		`00e4more-of-it is`:      "*** is",
+		"-it is":                 "-it is",
+		"is hunter2-and-":        "is hunter2-and-",
+		"hunter2-and-more-of-it": "***",
+		"it":                     "it",
+		"":                       "",
+	} {
+		NewWithT(t).Expect(m.ApplyRest(text)).To(Equal(want), fmt.Sprintf("%q", text))
 	}
 }

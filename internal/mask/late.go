@@ -28,11 +28,11 @@ func (m *Masker) Follow(values func() []string) {
 
 // mask masks a text. A masker is made anew only when there are other values:
 // each takes as long as many lines to mask.
-func (l *lateMasker) mask(text string, isCut bool) string {
+func (l *lateMasker) mask(text string, lacks missing) string {
 	if l == nil {
 		return text
 	}
-	return l.current().mask(text, isCut)
+	return l.current().mask(text, lacks)
 }
 
 func (l *lateMasker) current() *Masker {

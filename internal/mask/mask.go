@@ -105,18 +105,33 @@ func (m *Masker) add(needle string, asWord bool) {
 }
 
 // Apply masks a text.
-func (m *Masker) Apply(text string) string { return m.mask(text, false) }
+func (m *Masker) Apply(text string) string { return m.mask(text, whole) }
 
 // ApplyCut masks a text whose end is missing: a value may have been cut in two.
-func (m *Masker) ApplyCut(text string) string { return m.mask(text, true) }
+func (m *Masker) ApplyCut(text string) string { return m.mask(text, withoutEnd) }
 
-func (m *Masker) mask(text string, isCut bool) string {
+// ApplyRest masks a text whose beginning is missing.
+func (m *Masker) ApplyRest(text string) string { return m.mask(text, withoutBeginning) }
+
+// missing is what a text does not have of a longer one.
+type missing int
+
+const (
+	whole missing = iota
+	withoutEnd
+	withoutBeginning
+)
+
+func (m *Masker) mask(text string, lacks missing) string {
 	text = maskAccountTokens(text)
 	var found []span
 	for _, v := range viewsOf(text, m.evenBlanks) {
-		found = m.find(found, v, isCut)
+		found = m.find(found, v, lacks == withoutEnd)
+		if length := m.restIn(v.text); lacks == withoutBeginning && length > 0 {
+			found = append(found, v.source(0, length))
+		}
 	}
-	return m.late.mask(without(text, found), isCut)
+	return m.late.mask(without(text, found), lacks)
 }
 
 // span is a part of a text, from its first byte to the one after its last.
@@ -160,6 +175,12 @@ func (m *Masker) match(v view, at int) int {
 // One that is as short as what is left of others says nothing.
 func (m *Masker) isBeginning(text string) bool {
 	return len(text) >= shortMask && (m.long.beginIn(text, maxTorn) || m.middle.beginIn(text, maxTorn) || m.words.beginIn(text, maxTorn))
+}
+
+// restIn is where the longest end of a needle ends that a text begins with, as
+// isBeginning tells of its end.
+func (m *Masker) restIn(text string) int {
+	return max(m.long.endIn(text, maxTorn), m.middle.endIn(text, maxTorn), m.words.endIn(text, maxTorn))
 }
 
 // without puts a mask in the place of each span.

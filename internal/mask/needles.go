@@ -91,6 +91,36 @@ func (n needles) beginIn(text string, torn int) bool {
 	return false
 }
 
+// endIn is where the longest end of one of them ends that a text begins with, but for no
+// more than torn bytes before it, and 0 where there is none.
+func (n needles) endIn(text string, torn int) int {
+	longest := 0
+	for from := 0; from <= min(torn, len(text)-shortMask); from++ {
+		for _, all := range n.byStart {
+			for _, needle := range all {
+				if length := endLength(needle, text[from:]); length > 0 {
+					longest = max(longest, from+length)
+				}
+			}
+		}
+	}
+	return longest
+}
+
+// endLength is the length of the longest end of a needle, though not all of it, that a
+// text of at least shortMask bytes begins with.
+func endLength(needle, text string) int {
+	for at := 1; ; at++ {
+		next := strings.Index(needle[min(at, len(needle)):], text[:shortMask])
+		if next < 0 {
+			return 0
+		}
+		if at += next; strings.HasPrefix(text, needle[at:]) {
+			return len(needle) - at
+		}
+	}
+}
+
 func anywhere(int) bool { return true }
 
 // isWord tells whether no letter, digit or underscore touches a part of a text.

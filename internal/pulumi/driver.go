@@ -67,12 +67,10 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 		result.Changes = run.Changes{} // a refresh may have counted some of the resources
 	}
 	if !isDIY(r.Backend) {
-		result.Permalink = permalink(last.stdout)
+		result.Permalink = permalink(last.stdout.text)
 	}
-	raw := last.stderr
-	last.stderr = s.mask.Apply(raw)
 	end := ending{
-		operation: r.Operation, err: err, last: last, raw: raw, events: *s.events, checked: s.checking,
+		operation: r.Operation, err: err, last: last, stderr: last.stderr.masked(s.mask), events: *s.events, checked: s.checking,
 		missing: s.missed && !s.found, held: s.heldLocks, cause: context.Cause(ctx),
 	}
 	if last.code != 0 {
@@ -211,7 +209,7 @@ func (s *session) createAndApply(ctx context.Context) (exit, error) {
 		args = append(args, "--secrets-provider="+s.provider)
 	}
 	last, err := s.call(ctx, command{args: args})
-	if err != nil || (last.code != 0 && !strings.Contains(last.stderr, "already exists")) {
+	if err != nil || (last.code != 0 && !strings.Contains(last.stderr.text, "already exists")) {
 		return last, err
 	}
 	if last.code == 0 {

@@ -43,7 +43,7 @@ func TestASecretHidesNoOutcome(t *testing.T) {
 	} {
 		g := NewWithT(t)
 		m := mask.New([]string{test.secret})
-		outcome, message := judge(ending{last: exit{code: 255, stderr: m.Apply(test.stderr)}, raw: test.stderr})
+		outcome, message := judge(ending{last: exit{code: 255, stderr: printed{text: test.stderr}}, stderr: m.Apply(test.stderr)})
 		g.Expect(outcome).To(Equal(test.want), name)
 		g.Expect(message).NotTo(ContainSubstring(test.secret), name)
 	}

@@ -37,7 +37,7 @@ func TestJudge(t *testing.T) {
 			ending{operation: run.Destroy, last: exit{code: 6}}, run.Succeeded, "",
 		},
 		"updating a stack that is not there is not": {
-			ending{operation: run.Update, last: exit{code: 6, stderr: "error: no stack named 'x' found"}},
+			ending{operation: run.Update, last: exit{code: 6}, stderr: "error: no stack named 'x' found"},
 			run.Failed, "no stack named 'x' found",
 		},
 		"the first real error is the message": {
@@ -54,11 +54,11 @@ func TestJudge(t *testing.T) {
 			ending{last: exit{code: 1}, events: events{errors: []diagnostic{{text: "update failed"}}}}, run.Failed, "update failed",
 		},
 		"the message is standard error where there are no events": {
-			ending{last: exit{code: 1, stderr: "warning: x\nerror: bad thing\n  more\nerror: other\n"}},
+			ending{last: exit{code: 1}, stderr: "warning: x\nerror: bad thing\n  more\nerror: other\n"},
 			run.Failed, "bad thing\n  more",
 		},
 		"previewing a stack that is not there is not success either, and says what to do": {
-			ending{operation: run.Preview, last: exit{code: 6, stderr: "error: no stack named 'x' found"}}, run.Failed,
+			ending{operation: run.Preview, last: exit{code: 6}, stderr: "error: no stack named 'x' found"}, run.Failed,
 			"the stack does not exist in the backend, and a preview does not create it: " +
 				"make it with an update, or with pulumi stack init",
 		},
@@ -68,13 +68,13 @@ func TestJudge(t *testing.T) {
 				"Undo them, or have an update undo them by removing spec.expectNoRefreshChanges",
 		},
 		"the exit code for changes is a failure where nobody looked for them": {
-			ending{last: exit{code: 7, stderr: "error: bad"}}, run.Failed, "bad",
+			ending{last: exit{code: 7}, stderr: "error: bad"}, run.Failed, "bad",
 		},
 		"a failure to look for changes is a failure": {
-			ending{checked: true, last: exit{code: 1, stderr: "error: bad"}}, run.Failed, "bad",
+			ending{checked: true, last: exit{code: 1}, stderr: "error: bad"}, run.Failed, "bad",
 		},
 		"a backend that cannot be reached is told from a program that fails": {
-			ending{last: exit{code: 1, stderr: "error: performing HTTP request: i/o timeout"}},
+			ending{last: exit{code: 1}, stderr: "error: performing HTTP request: i/o timeout"},
 			run.BackendUnavailable, "performing HTTP request: i/o timeout",
 		},
 		"what a program cannot reach is a failure of it": {
@@ -94,11 +94,11 @@ func TestJudge(t *testing.T) {
 			ending{last: exit{code: 3}}, run.Failed, "Pulumi ended with exit code 3 and gave no reason",
 		},
 		"a lock names its holder, and not how to break it": {
-			ending{last: exit{code: 1, stderr: lockText}}, run.Locked,
+			ending{last: exit{code: 1}, stderr: lockText}, run.Locked,
 			"the stack is currently locked by 1 lock(s): created by bob@other (pid 7) at 2026-01-01T00:00:00Z",
 		},
 		"a lock of Pulumi Cloud is a lock": {
-			ending{last: exit{code: 1, stderr: "error: [409] Conflict: Another update is currently in progress.\nlink"}},
+			ending{last: exit{code: 1}, stderr: "error: [409] Conflict: Another update is currently in progress.\nlink"},
 			run.Locked, "[409] Conflict: Another update is currently in progress.\nlink",
 		},
 		"a timeout is told from a cancellation": {
@@ -118,7 +118,7 @@ func TestJudge(t *testing.T) {
 			"cancelled: the controller is shutting down; operations were still in flight: they stay in the state as pending operations",
 		},
 		"a failure that was there before the run was told to stop is a failure": {
-			ending{last: exit{code: 1, stderr: "error: bad"}, cause: shutdown}, run.Failed, "bad",
+			ending{last: exit{code: 1}, stderr: "error: bad", cause: shutdown}, run.Failed, "bad",
 		},
 		"a fault of the disk is one of the workspace": {
 			ending{err: workspaceError{errors.New("no space left")}}, run.WorkspaceFailed, "no space left",
@@ -127,18 +127,18 @@ func TestJudge(t *testing.T) {
 			ending{last: exit{code: 1}, disk: errors.New("no space left")}, run.WorkspaceFailed,
 			"Pulumi ended with exit code 1 and gave no reason: no space left",
 		},
-		"a reason on a disk that is full": {ending{last: exit{code: 1, stderr: "error: bad"}, disk: errors.New("no space left")}, run.Failed, "bad"},
+		"a reason on a disk that is full": {ending{last: exit{code: 1}, stderr: "error: bad", disk: errors.New("no space left")}, run.Failed, "bad"},
 		"a lock that cannot be read": {
-			ending{last: exit{code: 1, stderr: "error: unexpected end of JSON input"}, unread: []string{"/state/a.json", "/state/b.json"}}, run.Locked,
+			ending{last: exit{code: 1}, stderr: "error: unexpected end of JSON input", unread: []string{"/state/a.json", "/state/b.json"}}, run.Locked,
 			"the stack is locked by 2 lock(s) that cannot be read, beside which Pulumi does nothing: " +
 				"if nobody is at work on the stack, delete /state/a.json and /state/b.json from the backend",
 		},
 		"a preview beside a lock that cannot be read": {
-			ending{operation: run.Preview, last: exit{code: 1, stderr: "error: bad"}, unread: []string{"/state/a.json"}}, run.Failed, "bad",
+			ending{operation: run.Preview, last: exit{code: 1}, stderr: "error: bad", unread: []string{"/state/a.json"}}, run.Failed, "bad",
 		},
 		"a fault of the program is a failure": {ending{err: errors.New("bad name")}, run.Failed, "bad name"},
 		"a missing language host gets a hint": {
-			ending{last: exit{code: 1, stderr: "error: no language plugin 'pulumi-language-x' found"}}, run.Failed,
+			ending{last: exit{code: 1}, stderr: "error: no language plugin 'pulumi-language-x' found"}, run.Failed,
 			"no language plugin 'pulumi-language-x' found (the language host of the program's runtime is not installed beside Pulumi)",
 		},
 	} {
@@ -176,7 +176,7 @@ func FuzzFailureMessage(f *testing.F) {
 	f.Add(lockText)
 	f.Add("error: \x1b[31m\nError: x")
 	f.Fuzz(func(t *testing.T, stderr string) {
-		outcome, message := judge(ending{last: exit{code: 1, stderr: stderr}})
+		outcome, message := judge(ending{last: exit{code: 1}, stderr: stderr})
 		known := outcome == run.Failed || outcome == run.Locked || outcome == run.BackendUnavailable || outcome == run.RegistryUnavailable
 		if message == "" || !known {
 			t.Errorf("outcome %s, message %q", outcome, message)

@@ -30,9 +30,9 @@ type ending struct {
 	err error
 	// last is the end of the last CLI process.
 	last exit
-	// raw is the standard error of the last CLI process before it was masked. It is
-	// never shown.
-	raw string
+	// stderr is the standard error of the last CLI process, masked. What it was before
+	// that is never shown.
+	stderr string
 	// events that the last CLI process sent.
 	events events
 	// checked says that the last CLI process was to find changes where none are
@@ -78,8 +78,8 @@ func judge(e ending) (run.Outcome, string) {
 		return run.Failed, fmt.Sprintf("Pulumi was ended by a signal (%s): the stack may be left locked, "+
 			"with pending operations; the memory limit may be too low", e.last.signal)
 	}
-	message := failureMessage(e.events.errors, e.last.stderr, e.last.code)
-	sign := failureSign(e.events.errors, cmp.Or(e.raw, e.last.stderr), e.last.code)
+	message := failureMessage(e.events.errors, e.stderr, e.last.code)
+	sign := failureSign(e.events.errors, cmp.Or(e.last.stderr.text, e.stderr), e.last.code)
 	switch {
 	case strings.HasSuffix(sign, noReason) && e.disk != nil:
 		return run.WorkspaceFailed, fmt.Sprintf("%s: %v", message, e.disk)

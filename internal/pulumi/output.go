@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
 const (
@@ -52,20 +54,41 @@ func free(file *os.File, from, to int64) {
 	_ = unix.Fallocate(int(file.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, to-from)
 }
 
-// text is the output, or its two ends cut at whole lines: half a line could hold
-// half a secret, which no mask would find.
-func (o *output) text() string {
+// printed is what a stream of the CLI has printed, or its two ends.
+type printed struct {
+	text string
+	// sign is the part of the text that stands for what is left out between the two ends.
+	sign struct{ from, to int }
+}
+
+// printed is the output, or its two ends cut at whole lines, as a person reads those.
+func (o *output) printed() printed {
 	info, err := o.file.Stat()
 	if err != nil {
-		return ""
+		return printed{}
 	}
 	if info.Size() <= 2*keptBytes {
-		return o.part(0, info.Size())
+		return printed{text: o.part(0, info.Size())}
 	}
 	head, tail := o.part(0, keptBytes), o.part(info.Size()-keptBytes, keptBytes)
 	head = head[:strings.LastIndexByte(head, '\n')+1]
 	_, tail, _ = strings.Cut(tail, "\n")
-	return fmt.Sprintf("%s[... %d bytes are left out ...]\n%s", head, info.Size()-int64(len(head)+len(tail)), tail)
+	sign := fmt.Sprintf("[... %d bytes are left out ...]\n", info.Size()-int64(len(head)+len(tail)))
+	p := printed{text: head + sign + tail}
+	p.sign.from, p.sign.to = len(head), len(head)+len(sign)
+	return p
+}
+
+// masked is the text without what is secret in it: each end alone, as a secret of many
+// lines may be in both, of which neither has all. An end is masked again once it is
+// tidy: colours in the midst of a secret hide it from a mask.
+func (p printed) masked(m *mask.Masker) string {
+	if p.sign.to == 0 {
+		return m.Apply(p.text)
+	}
+	head := m.ApplyCut(tidy(m.ApplyCut(p.text[:p.sign.from])))
+	tail := m.ApplyRest(tidy(m.ApplyRest(p.text[p.sign.to:])))
+	return head + "\n" + p.text[p.sign.from:p.sign.to] + tail
 }
 
 // part reads as much as there is.

@@ -28,7 +28,7 @@ func (s *session) takeOutputs(ctx context.Context) {
 	}
 	last, err := s.readOutputs(ctx)
 	if err == nil && last.code != 0 {
-		err = errors.New(failureMessage(nil, s.mask.Apply(last.stderr), last.code))
+		err = errors.New(failureMessage(nil, last.stderr.masked(s.mask), last.code))
 	}
 	if err != nil {
 		s.say(fmt.Sprintf("the outputs cannot be read: %v", err))

@@ -44,7 +44,7 @@ type exit struct {
 	// signal that ended the process, if any.
 	signal string
 	// stdout and stderr are bounded.
-	stdout, stderr string
+	stdout, stderr printed
 	// stopped says that the process was told to stop.
 	stopped bool
 }
@@ -84,7 +84,7 @@ func (d *Driver) execute(ctx context.Context, c command) (exit, error) {
 	<-read
 	ended := p.exit(stopped)
 	if ended.code == exitNotNoted {
-		return exit{}, workspaceError{fmt.Errorf("noting the number of the process: %s", tidy(ended.stderr))}
+		return exit{}, workspaceError{fmt.Errorf("noting the number of the process: %s", tidy(ended.stderr.text))}
 	}
 	return ended, nil
 }
@@ -205,7 +205,7 @@ func awaitExit(pid int) {
 func (p *child) exit(stopped bool) exit {
 	e := exit{
 		code:   p.cmd.ProcessState.ExitCode(),
-		stdout: p.stdout.text(), stderr: p.stderr.text(),
+		stdout: p.stdout.printed(), stderr: p.stderr.printed(),
 		stopped: stopped,
 	}
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {

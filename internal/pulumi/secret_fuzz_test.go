@@ -27,8 +27,8 @@ func FuzzEventsHideSecrets(f *testing.F) {
 		e := &events{mask: mask.New([]string{secret})}
 		shown := showAll(e, fuzz.List(in, 12, func() string { return eventWith(in, secret) }))
 		stderr := "error: " + textWith(in, secret)
-		last := exit{code: fuzz.Pick(in, 1, 255, exitHasChanges, exitCancelled), stderr: e.mask.Apply(stderr), stopped: in.Bool()}
-		_, message := judge(ending{last: last, raw: stderr, events: *e, checked: in.Bool()})
+		last := exit{code: fuzz.Pick(in, 1, 255, exitHasChanges, exitCancelled), stderr: printed{text: stderr}, stopped: in.Bool()}
+		_, message := judge(ending{last: last, stderr: last.stderr.masked(e.mask), events: *e, checked: in.Bool()})
 		message = cut(e.mask.Apply(message), maxMessage)
 		shown = append(shown, message)
 		for name, output := range showOutputs(e.outputs, e.mask, nil) {

@@ -90,7 +90,7 @@ func (s *session) stateSecrets(ctx context.Context) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case last.code != 0:
-		return nil, errors.New(failureMessage(nil, s.mask.Apply(last.stderr), last.code))
+		return nil, errors.New(failureMessage(nil, last.stderr.masked(s.mask), last.code))
 	case printed.over:
 		return nil, fmt.Errorf("the state is longer than %d bytes", maxPlainState)
 	}
