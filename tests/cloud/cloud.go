@@ -64,6 +64,19 @@ func (c *Cloud) Release() error {
 	return nil
 }
 
+// toldToStop is the file that a provider makes.
+const toldToStop = "told-to-stop"
+
+// ToldToStop says whether the engine has told an operation that is held to stop, or has died. It goes on when it is released,
+// but the engine begins nothing after it.
+func (c *Cloud) ToldToStop() (bool, error) {
+	_, err := os.Stat(filepath.Join(c.dir, toldToStop))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // files gives the names of the files of things/ that are things.
 func (c *Cloud) files() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(c.dir, "things"))

@@ -152,7 +152,7 @@ func (s *stack) disturb(phase string, act func(*exec.Cmd) error, args ...string)
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
 	g.Expect(cmd.Start()).To(Succeed())
-	g.Eventually(s.phases, "30s", "20ms").Should(ContainElement(phase))
+	g.Eventually(s.phases, "4m", "20ms").Should(ContainElement(phase))
 	g.Expect(act(cmd)).To(Succeed())
 	code = s.finish(cmd)
 	return both.String(), code

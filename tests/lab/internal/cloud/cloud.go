@@ -8,6 +8,7 @@
 //	<directory>/journal.jsonl      one Entry a line
 //	<directory>/tmp/               files not yet in place, never to be counted
 //	<directory>/released           there once operations that are held may go on
+//	<directory>/told-to-stop       there once the engine has told the provider of such an operation to stop
 //
 // The files are the truth for what exists; the journal says what was attempted, when and by which process. A create records its
 // "begin", with the id, before the file is made, and "done" after it. So a provider that is killed between any two of these
@@ -50,6 +51,11 @@ func (c *Cloud) Released() (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// TellToStop says, with a file, that the engine has told an operation that is held to stop. It goes on all the same.
+func (c *Cloud) TellToStop() error {
+	return os.WriteFile(filepath.Join(c.dir, "told-to-stop"), nil, 0o600)
 }
 
 func (c *Cloud) prepare() error {

@@ -65,7 +65,7 @@ func (o operation) wait(ctx context.Context) error {
 		return err
 	}
 	if valueOf(o.args.Hold) == string(o.op) {
-		if err := o.hold(); err != nil {
+		if err := o.hold(ctx); err != nil {
 			return err
 		}
 	}
@@ -89,14 +89,21 @@ func (o operation) delay(key string) error {
 	return nil
 }
 
-// hold takes no context either.
-func (o operation) hold() error {
-	deadline := time.Now().Add(maxDelay)
+// hold does not end by ctx either, but tells in the cloud that it has ended.
+func (o operation) hold(ctx context.Context) error {
+	deadline, told := time.Now().Add(maxDelay), ctx.Done()
 	for time.Now().Before(deadline) {
 		if released, err := o.cloud.Released(); released || err != nil {
 			return err
 		}
-		time.Sleep(holdPoll)
+		select {
+		case <-told:
+			told = nil // once is enough
+			if err := o.cloud.TellToStop(); err != nil {
+				return err
+			}
+		case <-time.After(holdPoll):
+		}
 	}
 	return fmt.Errorf("%s of thing %s was not released within %s", o.op, o.id, maxDelay)
 }

@@ -32,7 +32,7 @@ type Args struct {
 	Hang *string `pulumi:"hang,optional"`
 	// Hold names the operation that does not go on, after its delay, before the cloud has a file "released": what else is to
 	// happen in the middle of it happens then however slow the machine is. As a delay it is not cut short by the engine, and ends
-	// with an error after an hour.
+	// with an error after an hour. When the engine cancels, or has died, the cloud gets a file "told-to-stop".
 	Hold *string `pulumi:"hold,optional"`
 	// EchoInput puts SecretValue into the error that a failing operation returns, as careless providers do.
 	EchoInput *bool `pulumi:"echoInput,optional"`
