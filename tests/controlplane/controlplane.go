@@ -30,7 +30,7 @@ import (
 
 const (
 	startTimeout = 3 * time.Minute
-	stopGrace    = 10 * time.Second
+	stopGrace    = time.Minute
 	adminUser    = "admin"
 )
 
@@ -178,7 +178,7 @@ func apiServerSpec(options Options, files serverFiles, etcdURL string, port int)
 	}, nil
 }
 
-// StartAPIServer starts the API server again after StopAPIServer, on the same port and with the same objects, and
+// StartAPIServer starts the API server again after StopAPIServer or KillAPIServer, on the same port and with the same objects, and
 // returns when it is ready and has a default namespace.
 func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
 	server, err := process.Start(context.WithoutCancel(ctx), c.server)
@@ -200,7 +200,10 @@ func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
 	return nil
 }
 
-// StopAPIServer ends the API server only, as an outage of the control plane would.
+// KillAPIServer ends the API server only, as an outage of the control plane would, and waits for nobody.
+func (c *ControlPlane) KillAPIServer() error { return c.apiserver.Kill() }
+
+// StopAPIServer ends the API server only, as an upgrade of the control plane would.
 func (c *ControlPlane) StopAPIServer() error {
 	return c.apiserver.Stop()
 }

@@ -26,7 +26,7 @@ func TestRunThatIsKilledAgainAndAgain(t *testing.T) {
 	u := newSubject(t, start(t), "again")
 	u.create(ctx, quick(2, "one"), func(stack *v1.Stack) { stack.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour} })
 	u.awaitCurrent(ctx)
-	u.edit(ctx, []thing{{name: "quick-0", value: "two", delays: map[string]string{"update": "2s"}}, {name: "quick-1", value: "one"}})
+	u.edit(ctx, []thing{{name: "quick-0", value: "two", hold: cloud.Update}, {name: "quick-1", value: "one"}})
 
 	const kills = 2
 	var before string
@@ -42,6 +42,7 @@ func TestRunThatIsKilledAgainAndAgain(t *testing.T) {
 	u.Expect(u.stack(ctx).Status.Failures).To(BeEquivalentTo(kills))
 	u.Consistently(func() *v1.RunStatus { return u.stack(ctx).Status.Run }, "3s").Should(BeNil(), "the next run waits")
 
+	u.release()
 	u.request(ctx, "now")
 	u.awaitCurrent(ctx)
 	u.checkExact()

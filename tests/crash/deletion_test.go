@@ -51,9 +51,10 @@ func destroyFails(t *testing.T, s *system.System) {
 func deleteInMidRun(t *testing.T, s *system.System) {
 	ctx := t.Context()
 	u := newSubject(t, s, "midrun")
-	u.create(ctx, append(slow("3s"), thing{name: "after", value: "one", after: "slow"}), nil)
+	u.create(ctx, append(held(), thing{name: "after", value: "one", after: "slow"}), nil)
 	u.awaitBegun(ctx, cloud.Create, "slow")
 	u.Expect(s.Delete(ctx, u.stack(ctx))).To(Succeed())
+	u.release()
 	u.awaitGone(ctx)
 	u.Expect(u.count(cloud.Create, cloud.Done, "after")).To(Equal(1), "the update was made to its end")
 	u.checkDestroyed()

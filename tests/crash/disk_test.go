@@ -126,12 +126,13 @@ func TestDiskThatFillsUpInMidRun(t *testing.T) {
 	ctx := t.Context()
 	u := newSubject(t, smallDisk(t), "filling")
 	u.keepThingsIn(filepath.Join(u.s.DataDir(), "cloud"))
-	all := append(quick(2, "one"), thing{name: "slow", value: "one", after: "quick-0", delays: map[string]string{"create": "2s"}},
+	all := append(quick(2, "one"), thing{name: "slow", value: "one", after: "quick-0", hold: cloud.Create},
 		thing{name: "after", value: "one", after: "slow"})
 	u.create(ctx, all, func(stack *v1.Stack) { stack.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour} })
 	u.awaitBegun(ctx, cloud.Create, "slow")
 	ballast := filepath.Join(u.s.DataDir(), "ballast")
 	u.Expect(fill(ballast)).To(Succeed())
+	u.release()
 
 	u.Eventually(func(g Gomega) {
 		stack := u.stack(ctx)

@@ -24,13 +24,13 @@ const leaseName = "pulumi-controller-leader-election"
 
 // leaderElection are the flags for a lease that is soon lost, and not for want of a processor.
 func leaderElection() []string {
-	return []string{"--enable-leader-election", "--leader-election-lease-duration=8s",
-		"--leader-election-renew-deadline=6s", "--leader-election-retry-period=1s"}
+	return []string{"--enable-leader-election", "--leader-election-lease-duration=15s",
+		"--leader-election-renew-deadline=12s", "--leader-election-retry-period=1s"}
 }
 
 // leaders starts two controllers, the first of which leads.
 func leaders(t *testing.T, name string) (u *subject, another *process.Process) {
-	s := start(t, append(leaderElection(), "--cancel-grace=25s")...)
+	s := start(t, append(leaderElection(), "--cancel-grace=2m", "--graceful-shutdown-timeout=4m")...)
 	u = newSubject(t, s, name)
 	u.Eventually(func() string { return u.leader(t.Context()) }).ShouldNot(BeEmpty())
 	another, err := s.StartAnother()
@@ -74,11 +74,13 @@ func TestLostLeaseStopsTheRunGently(t *testing.T) {
 	u, another := leaders(t, "lease")
 	history := make(chan *v1.Stack, 1000)
 	u.watchRuns(ctx, func(stack *v1.Stack) { history <- stack })
-	u.create(ctx, append(slow("15s"), thing{name: "after", value: "one", after: "slow"}), nil)
+	u.create(ctx, append(held(), thing{name: "after", value: "one", after: "slow"}), nil)
 	first := u.awaitRun(ctx, v1.OperationUpdate)
 	u.awaitBegun(ctx, cloud.Create, "slow")
 
 	u.takeLease(ctx)
+	u.awaitToldToStop()
+	u.release()
 	u.Eventually(u.s.Controller.Done()).Should(BeClosed(), "a controller ends with its lease")
 	stack := u.stack(ctx)
 	u.Expect(u.count(cloud.Create, cloud.Done, "slow")).To(Equal(1), "its run was stopped gently")
@@ -122,12 +124,13 @@ func TestLeaderThatStandsStillKeepsItsRun(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u, _ := leaders(t, "still")
-	u.create(ctx, slow("4s"), nil)
+	u.create(ctx, held(), nil)
 	first := u.awaitRun(ctx, v1.OperationUpdate)
 	u.awaitBegun(ctx, cloud.Create, "slow")
 	before := u.leader(ctx)
 
 	u.Expect(syscall.Kill(u.s.Controller.PID(), syscall.SIGSTOP)).To(Succeed())
+	u.release()
 	u.Eventually(func() string { return u.leader(ctx) }).ShouldNot(Equal(before), "the other one leads")
 	u.Consistently(func(g Gomega) {
 		g.Expect(u.stack(ctx).Status.Run).To(HaveField("ID", first.ID))

@@ -6,10 +6,8 @@ package crash
 import (
 	"os"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
@@ -48,10 +46,8 @@ func TestLeftoverThatHangsForLongerThanTheTimeout(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=20s"), "hanging")
-	u.create(ctx, append(slow("1h"), quick(2, "one")...), func(stack *v1.Stack) {
-		stack.Spec.Timeout = &metav1.Duration{Duration: 8 * time.Second}
-	})
-	u.awaitBegun(ctx, cloud.Create, "slow")
+	u.create(ctx, append(slow("1h"), quick(2, "one")...), soon)
+	u.awaitBegunInTime(ctx, cloud.Create, "slow")
 	u.Expect(u.s.Controller.Kill()).To(Succeed())
 	u.Expect(u.processes("pulumi")).NotTo(BeEmpty(), "it is left behind")
 	u.Expect(u.s.StartController()).To(Succeed())

@@ -79,11 +79,12 @@ func TestRecoveryLeavesTheLockOfSomebodyElse(t *testing.T) {
 			u := newSubject(t, s, "recovery-"+name)
 			u.create(ctx, quick(2, "one"), nil)
 			u.awaitCurrent(ctx)
-			u.edit(ctx, []thing{{name: "quick-0", value: "two", delays: map[string]string{"update": "3s"}}, {name: "quick-1", value: "one"}})
+			u.edit(ctx, []thing{{name: "quick-0", value: "two", hold: cloud.Update}, {name: "quick-1", value: "one"}})
 			u.awaitBegun(ctx, cloud.Update, "quick-0")
 			u.Expect(u.s.Controller.Kill()).To(Succeed())
 			u.Expect(u.killAll("pulumi")).To(Equal(1))
 			u.killAll("pulumi-resource-lab")
+			u.release()
 			u.Expect(u.locks()).To(HaveLen(1), "the run has left its lock")
 			lock := u.lock(host, 1)
 

@@ -45,7 +45,7 @@ func TestMovedStackIsDestroyedWhateverDies(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t), "moved-on")
-	u.create(ctx, []thing{{name: "slow", value: "one", delays: map[string]string{"delete": "5s"}}}, nil)
+	u.create(ctx, []thing{{name: "slow", value: "one", hold: cloud.Delete}}, nil)
 	u.awaitCurrent(ctx)
 	u.Expect(u.s.Controller.Stop()).To(Succeed())
 	stack := u.stack(ctx)
@@ -56,6 +56,7 @@ func TestMovedStackIsDestroyedWhateverDies(t *testing.T) {
 	u.Expect(u.s.StartController()).To(Succeed())
 	u.awaitBegun(ctx, cloud.Delete, "slow")
 	u.loseController()
+	u.release()
 	u.awaitGone(ctx)
 	u.checkDestroyed()
 }

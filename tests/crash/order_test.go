@@ -24,6 +24,7 @@ func TestDeletionOfAllInMidUpdateGoesInReverse(t *testing.T) {
 	ctx := t.Context()
 	l := newLayers(t, start(t), func(stack *v1.Stack) { stack.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour} })
 	l.deleteInMidUpdate(ctx)
+	l.release()
 	l.checkGone(ctx)
 	l.Expect(l.count(cloud.Update, cloud.Done, "app")).To(Equal(1), "the update was made to its end")
 }
@@ -36,6 +37,7 @@ func TestDeletionOfAllGoesInReverseWhateverDies(t *testing.T) {
 	l := newLayers(t, start(t), nil)
 	l.deleteInMidUpdate(ctx)
 	l.killController()
+	l.release()
 	for _, name := range []string{"app", "cluster"} {
 		l.awaitBegun(ctx, cloud.Delete, name)
 		l.killController()
@@ -74,7 +76,7 @@ func newLayers(t *testing.T, s *system.System, change func(*v1.Stack)) *layers {
 }
 
 func (l *layers) thing(name, value string) []thing {
-	return []thing{{name: name, value: value, delays: map[string]string{"update": "3s", "delete": "2s"}}}
+	return []thing{{name: name, value: value, delays: map[string]string{"delete": "2s"}, hold: cloud.Update}}
 }
 
 // deleteInMidUpdate deletes all of them, those first that have to wait.

@@ -22,12 +22,13 @@ func TestAPIServerAwayInMidUpdate(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, startAlone(t), "outage")
-	u.create(ctx, slow("3s"), nil)
+	u.create(ctx, held(), nil)
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
 	u.awaitBegun(ctx, cloud.Create, "slow")
 
 	back := time.After(*outage)
-	u.stopAPIServer(t)
+	u.stopAPIServer()
+	u.release()
 	u.Eventually(func() []int { return u.processes("") }).Should(BeEmpty(), "the run ends")
 	u.Expect(u.count(cloud.Create, cloud.Done, "slow")).To(Equal(1))
 	u.Eventually(back, *outage+time.Second).Should(Receive())
@@ -47,14 +48,17 @@ func TestAPIServerAwayAtTheEndOfTheController(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, startAlone(t, "--graceful-shutdown-timeout=4s"), "kept")
-	u.create(ctx, slow("3s"), nil)
+	u.create(ctx, held(), nil)
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
 	u.awaitBegun(ctx, cloud.Create, "slow")
 
-	u.stopAPIServer(t)
+	u.stopAPIServer()
+	u.release()
+	result := u.s.Path("data", "runs", recorded.ID, "result.json")
+	u.Eventually(result).Should(BeAnExistingFile(), "the run ends")
 	u.Expect(u.s.Controller.Stop()).To(Succeed())
 	u.Expect(u.count(cloud.Create, cloud.Done, "slow")).To(Equal(1), "it was finished")
-	u.Expect(u.s.Path("data", "runs", recorded.ID, "result.json")).To(BeAnExistingFile())
+	u.Expect(result).To(BeAnExistingFile(), "it is kept")
 	u.Expect(u.s.ControlPlane.StartAPIServer(ctx)).To(Succeed())
 	u.Expect(u.stack(ctx).Status.Run).To(HaveField("ID", recorded.ID))
 
@@ -64,10 +68,5 @@ func TestAPIServerAwayAtTheEndOfTheController(t *testing.T) {
 	u.checkExact()
 }
 
-// stopAPIServer returns when the API server is gone. It waits for the watches of
-// the controller, and is killed in the end: that is an outage as well.
-func (u *subject) stopAPIServer(t *testing.T) {
-	if err := u.s.ControlPlane.StopAPIServer(); err != nil {
-		t.Log("the API server was killed")
-	}
-}
+// stopAPIServer returns when the API server is gone. It is killed: asked to end, it would wait for the watches of the controller.
+func (u *subject) stopAPIServer() { u.Expect(u.s.ControlPlane.KillAPIServer()).To(Succeed()) }

@@ -22,13 +22,14 @@ func TestControllerKilledBetweenTheRunAndTheSecret(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, startAlone(t), "outputs")
-	spec := program(slow("3s"))
+	spec := program(held())
 	spec.Outputs = map[string]apiextensionsv1.JSON{"token": raw(map[string]string{"fn::secret": "canary-4715"})}
-	u.createProgram(ctx, spec, slow("3s"), func(stack *v1.Stack) { stack.Spec.WriteOutputsToSecret = &v1.OutputsSecret{Name: "out"} })
+	u.createProgram(ctx, spec, held(), func(stack *v1.Stack) { stack.Spec.WriteOutputsToSecret = &v1.OutputsSecret{Name: "out"} })
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
 	u.awaitBegun(ctx, cloud.Create, "slow")
 
-	u.stopAPIServer(t)
+	u.stopAPIServer()
+	u.release()
 	u.Eventually(u.s.Path("data", "runs", recorded.ID, "result.json")).Should(BeAnExistingFile())
 	u.Expect(u.s.Controller.Kill()).To(Succeed())
 	u.Expect(u.s.ControlPlane.StartAPIServer(ctx)).To(Succeed())

@@ -20,8 +20,9 @@ type thing struct {
 	delays map[string]string
 	// after is the name of the thing that this one depends on, if any.
 	after string
-	// hang is the operation that does not end before it is cancelled, if any.
-	hang string
+	// hang is the operation that does not end before it is cancelled, if any, and
+	// hold the one that does not go on before the cloud is released.
+	hang, hold string
 	// providerIn is the cloud of a provider of its own, which is a process of its own;
 	// empty for the one that the others share.
 	providerIn string
@@ -72,6 +73,9 @@ func program(all []thing) v1.ProgramSpec {
 		}
 		if t.hang != "" {
 			properties["hang"] = t.hang
+		}
+		if t.hold != "" {
+			properties["hold"] = t.hold
 		}
 		resource := v1.Resource{Type: "lab:Thing", Properties: ptr.To(raw(properties))}
 		if t.providerIn != "" {

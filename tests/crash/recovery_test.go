@@ -37,10 +37,10 @@ func TestRecoveryThatClearsIsKilledInItsRefresh(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t), "clears")
-	slow := map[string]string{"update": "30s", "read": "4s"}
-	u.create(ctx, []thing{{name: "upd", value: "one", delays: slow}}, func(s *v1.Stack) { s.Spec.PendingCreates = v1.PendingCreatesClear })
+	slow := map[string]string{"update": "1h"}
+	u.create(ctx, []thing{{name: "upd", value: "one", delays: slow, hold: cloud.Read}}, func(s *v1.Stack) { s.Spec.PendingCreates = v1.PendingCreatesClear })
 	u.awaitCurrent(ctx)
-	u.edit(ctx, []thing{{name: "upd", value: "two", delays: slow}, {name: "lost", value: "one", delays: map[string]string{"afterCreate": "1h"}}})
+	u.edit(ctx, []thing{{name: "upd", value: "two", delays: slow, hold: cloud.Read}, {name: "lost", value: "one", delays: map[string]string{"afterCreate": "1h"}}})
 	u.awaitBegun(ctx, cloud.Update, "upd")
 	u.Eventually(func() int { return u.count(cloud.Create, cloud.Done, "lost") }).Should(Equal(1), u.report(ctx))
 	u.killRun()
@@ -49,6 +49,7 @@ func TestRecoveryThatClearsIsKilledInItsRefresh(t *testing.T) {
 	u.Expect(u.s.StartController()).To(Succeed())
 	u.awaitBegun(ctx, cloud.Read, "upd")
 	u.killRun()
+	u.release()
 	u.Expect(os.RemoveAll(u.s.DataDir())).To(Succeed())
 	u.configure(ctx, func(spec *v1.StackSpec) { spec.PendingCreates = v1.PendingCreatesStop })
 	_, err := u.s.StartAnother()
@@ -69,7 +70,7 @@ func TestFirstRunThatIsKilledWhileItLooks(t *testing.T) {
 	u := newSubject(t, start(t), "looks")
 	gone := map[string]string{"delete": "1h"}
 	both := []thing{{name: "fine", value: "one"}, {name: "gone-a", value: "one", delays: gone},
-		{name: "gone-b", value: "one", delays: map[string]string{"delete": "1h", "read": "4s"}}}
+		{name: "gone-b", value: "one", delays: gone, hold: cloud.Read}}
 	u.create(ctx, both, func(s *v1.Stack) { s.Spec.RunProgram = true })
 	u.awaitCurrent(ctx)
 	u.edit(ctx, both[:1])
@@ -93,6 +94,7 @@ func TestFirstRunThatIsKilledWhileItLooks(t *testing.T) {
 		return string(text), err
 	}).Should(And(ContainSubstring("resources"), Not(ContainSubstring("pending_operations"))))
 	u.killRun()
+	u.release()
 	u.Expect(u.s.StartController()).To(Succeed())
 	u.awaitCurrent(ctx)
 	things, err = u.cloud().Things()

@@ -29,7 +29,7 @@ func TestStackThatIsRelabelledInMidUpdate(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--watch-label-selector=shard=one"), "relabelled")
-	u.create(ctx, slow("4s"), func(stack *v1.Stack) { stack.Labels = map[string]string{"shard": "one"} })
+	u.create(ctx, held(), func(stack *v1.Stack) { stack.Labels = map[string]string{"shard": "one"} })
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
 	u.awaitBegun(ctx, cloud.Create, "slow")
 	u.shard(ctx, "two")

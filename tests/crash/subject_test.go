@@ -29,7 +29,7 @@ import (
 
 const (
 	// patience is how long a Stack may take to settle, on a busy machine.
-	patience = 3 * time.Minute
+	patience = 5 * time.Minute
 	interval = 50 * time.Millisecond
 )
 

@@ -4,6 +4,7 @@
 package crash
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -16,9 +17,24 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// halfAMinute is enough for the creation to begin, also on a busy machine. Where it is not, the run is tried again.
-func halfAMinute(stack *v1.Stack) {
-	stack.Spec.Timeout = &metav1.Duration{Duration: 30 * time.Second}
+// soon has a run time out.
+func soon(stack *v1.Stack) {
+	stack.Spec.Timeout = &metav1.Duration{Duration: 10 * time.Second}
+}
+
+// awaitBegunInTime waits until an operation has begun before the timeout has passed. Where the machine took longer, the run is
+// tried again, with more time.
+func (u *subject) awaitBegunInTime(ctx context.Context, op, name string) {
+	failed := ""
+	u.Eventually(func(g Gomega) {
+		last := u.stack(ctx).Status.LastUpdate // read first: what ends later had begun before
+		begun := u.count(op, cloud.Begin, name) > 0
+		if !begun && last != nil && last.Name != failed {
+			failed = last.Name
+			u.configure(ctx, func(spec *v1.StackSpec) { spec.Timeout.Duration *= 2 })
+		}
+		g.Expect(begun).To(BeTrue())
+	}).Should(Succeed(), u.report(ctx))
 }
 
 // A provider that hangs and gives up when it is told to leaves nothing behind. That
@@ -27,7 +43,8 @@ func TestTimeoutOfAProviderThatCanBeStopped(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=2s"), "stopped")
-	u.create(ctx, []thing{{name: "hangs", value: "one", hang: cloud.Create}}, halfAMinute)
+	u.create(ctx, []thing{{name: "hangs", value: "one", hang: cloud.Create}}, soon)
+	u.awaitBegunInTime(ctx, cloud.Create, "hangs")
 	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::hangs"), "the resource is named")
 	u.checkQuiet()
 	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::hangs")))
@@ -47,7 +64,8 @@ func TestTimeoutOfAProviderThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=2s"), "hung")
-	u.create(ctx, append(slow("1h"), quick(2, "one")...), halfAMinute)
+	u.create(ctx, append(slow("1h"), quick(2, "one")...), soon)
+	u.awaitBegunInTime(ctx, cloud.Create, "slow")
 	u.awaitReason(ctx, v1.PendingOperationsReason)
 	stack := u.stack(ctx)
 	u.Expect(conditions.IsStalled(stack)).To(BeTrue())

@@ -47,7 +47,7 @@ func TestUnknownCreationOutlivesItsControllerAndItsDisk(t *testing.T) {
 	quickly := thing{name: "other", value: "one", providerIn: u.cloudDir()}
 	u.create(ctx, []thing{quickly}, nil)
 	u.awaitCurrent(ctx)
-	slowly := thing{name: "other", value: "two", providerIn: u.cloudDir(), delays: map[string]string{"update": "20s"}}
+	slowly := thing{name: "other", value: "two", providerIn: u.cloudDir(), hold: cloud.Update}
 	u.edit(ctx, []thing{slowly, {name: "lost", value: "one", delays: map[string]string{"afterCreate": "1h"}}})
 	u.awaitBegun(ctx, cloud.Update, "other")
 	u.Eventually(func() int { return u.count(cloud.Create, cloud.Done, "lost") }).Should(Equal(1), u.report(ctx))
@@ -58,6 +58,7 @@ func TestUnknownCreationOutlivesItsControllerAndItsDisk(t *testing.T) {
 	u.Expect(u.count(cloud.Update, cloud.Done, "other")).To(BeZero())
 
 	u.loseController()
+	u.release()
 	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::lost"))
 	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::lost")), "that resource, and no other")
 	u.Expect(u.count(cloud.Create, cloud.Begin, "lost")).To(Equal(1), "it was not begun a second time")

@@ -34,7 +34,7 @@ const (
 	startTimeout = 3 * time.Minute
 	// controllerGrace is how long a controller may take to end: longer than its
 	// runs take to stop.
-	controllerGrace = 60 * time.Second
+	controllerGrace = 5 * time.Minute
 )
 
 // Options says what to start.
