@@ -38,7 +38,7 @@ func TestARunThatIsCancelledEndsWithoutHarmAndIsNotTriedAgain(t *testing.T) {
 	program := u.program(`resources:
   b:
     type: lab:index:Thing
-    properties: {name: b, value: x, delays: {create: 5s}}
+    properties: {name: b, value: x, hold: create}
   c:
     type: lab:index:Thing
     properties: {name: c, value: z}
@@ -51,6 +51,8 @@ func TestARunThatIsCancelledEndsWithoutHarmAndIsNotTriedAgain(t *testing.T) {
 	u.Expect(u.Get(u.ctx, keyOf(stack), stack)).To(Succeed())
 	u.Expect(stack.Status.Run).NotTo(BeNil())
 	u.annotate(stack, v1.CancelRunAnnotation, stack.Status.Run.ID)
+	u.Eventually(u.cloud.ToldToStop).Should(BeTrue())
+	u.Expect(u.cloud.Release()).To(Succeed())
 	u.awaitStalled(stack, v1.CancelRequestedReason, "Update of revision ", "was cancelled on request, and is not begun again", "somebody asked for it")
 
 	u.Expect(u.things()).To(Equal(map[string]string{"b": "x"}), "what was in flight is finished, and nothing else is begun")

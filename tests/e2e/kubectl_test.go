@@ -124,7 +124,7 @@ func suspendedAndDeleted(u *tenant, stack *v1.Stack) {
 func TestKubectlWaitSpeaksForTheLastEdit(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
-	u.apply(u.program(oneThing("one", "delays: {create: 3s}")))
+	u.apply(u.program(oneThing("one", "hold: create")))
 	second := u.program(oneThing("two"))
 	second.Name = "second"
 	u.apply(second)
@@ -132,6 +132,7 @@ func TestKubectlWaitSpeaksForTheLastEdit(t *testing.T) {
 	u.apply(stack)
 	u.awaitJournal("create", "begin", "a")
 	edit(u, stack, func(s *v1.Stack) { s.Spec.ProgramRef.Name = "second" })
+	u.Expect(u.cloud.Release()).To(Succeed())
 	u.kubectlWaits(ready)
 	u.Expect(u.things()).To(Equal(map[string]string{"a": "two"}))
 	u.isToKstatus(stack, status.CurrentStatus)

@@ -162,12 +162,13 @@ func TestARequestedReconcileRunsAgain(t *testing.T) {
 func TestAStackDeletedDuringARunIsDestroyedAfterIt(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
-	u.apply(u.program(oneThing("one", "delays: {create: 3s}")))
+	u.apply(u.program(oneThing("one", "hold: create")))
 	stack := u.stack(fromProgram, destroyed)
 	u.apply(stack)
 	u.awaitJournal("create", "begin", "a")
 
 	u.delete(stack)
+	u.Expect(u.cloud.Release()).To(Succeed())
 	u.awaitGone(stack)
 	u.Expect(u.journal(u)).To(Equal([]string{"create begin a", "create done a", "delete begin a", "delete done a"}))
 	u.Expect(u.things()).To(BeEmpty())

@@ -131,11 +131,12 @@ func anUpdateSurvivesTheDeathOfItsController(u *tenant) {
 	stack := u.stack(fromProgram, retriedEvery(2*time.Second))
 	u.apply(stack)
 	u.awaitReady(stack)
-	edit(u, program, func(p *v1.Program) { u.setProgram(p, oneThing("two", "delays: {update: 3s}")) })
+	edit(u, program, func(p *v1.Program) { u.setProgram(p, oneThing("two", "hold: update")) })
 	u.awaitJournal("update", "begin", "a")
 
 	u.Expect(u.Controller.Kill()).To(Succeed())
 	u.Expect(u.StartController()).To(Succeed())
+	u.Expect(u.cloud.Release()).To(Succeed())
 
 	u.awaitReady(stack, programEdited(program))
 	u.awaitEvent(stack, "Warning", v1.RunInterruptedReason, "is gone that had run")

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	. "github.com/onsi/gomega"
@@ -40,7 +39,7 @@ func TestTheControllerHasTheRightsThatItNeedsAndNoOthers(t *testing.T) {
 		// Not for a request, but for what OwnerReferencesPermissionEnforcement, which is on here, asks of who makes an
 		// object that keeps its owner: see the next test.
 		g.Expect(rights.Unused(granted, requests)).To(ConsistOf("update stacks/finalizers.pulumi.com"), "what the roles allow and nothing needs")
-	}, 20*time.Second).Should(Succeed())
+	}).Should(Succeed())
 	for _, right := range granted {
 		t.Logf("allowed and needed: %s", right)
 	}

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -240,9 +241,18 @@ func aReceiverThatHangsHoldsNobodyUp(u tellingPart) {
 }
 
 func whatIsToldAtTheEndArrives(u tellingPart) {
-	stack := u.byItself("slow", "delays: {create: 4s}")
-	u.awaitRun(stack, "")
-	u.Expect(u.Controller.Stop()).To(Succeed())
+	stack := u.held("slow")
+	stopped := make(chan error, 1)
+	go func() { stopped <- u.Controller.Stop() }()
+	// The run may not have come to the creation yet: then it is told to stop before it.
+	slow := cloud.Open(u.ownCloud("slow"))
+	u.Eventually(func(g Gomega) {
+		if len(stopped) == 0 {
+			g.Expect(slow.ToldToStop()).To(BeTrue())
+		}
+	}).Should(Succeed())
+	u.Expect(slow.Release()).To(Succeed())
+	u.Eventually(stopped).Should(Receive(BeNil()))
 	told := u.receiver.about(stack)
 	u.Expect(told).To(HaveLen(1))
 	u.Expect(told[0].Severity).To(Equal("info"), "it is no failure")

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -145,17 +146,31 @@ func (w *world) metrics(ctx context.Context) ([]string, error) {
 
 // reconciles counts the reconciles of one Stack since the controller started.
 func (w *world) reconciles(ctx context.Context, namespace, name string) (int, error) {
+	return w.countReconciles(ctx, fmt.Sprintf("name=%q", name), fmt.Sprintf("namespace=%q", namespace))
+}
+
+// allReconciles counts those of all Stacks.
+func (w *world) allReconciles(ctx context.Context) (int, error) { return w.countReconciles(ctx) }
+
+// countReconciles counts those whose metric has the labels.
+func (w *world) countReconciles(ctx context.Context, labels ...string) (int, error) {
 	lines, err := w.metrics(ctx)
 	if err != nil {
 		return 0, err
 	}
+	count := 0
 	for _, line := range lines {
-		if strings.HasPrefix(line, "gotk_reconcile_duration_seconds_count{") && strings.Contains(line, `kind="Stack"`) &&
-			strings.Contains(line, fmt.Sprintf("name=%q", name)) && strings.Contains(line, fmt.Sprintf("namespace=%q", namespace)) {
-			return strconv.Atoi(line[strings.LastIndexByte(line, ' ')+1:])
+		if !strings.HasPrefix(line, "gotk_reconcile_duration_seconds_count{") || !strings.Contains(line, `kind="Stack"`) ||
+			slices.ContainsFunc(labels, func(label string) bool { return !strings.Contains(line, label) }) {
+			continue
 		}
+		n, err := strconv.Atoi(line[strings.LastIndexByte(line, ' ')+1:])
+		if err != nil {
+			return 0, err
+		}
+		count += n
 	}
-	return 0, nil
+	return count, nil
 }
 
 // logLines returns the last lines of the controller's log that have the text in them.
