@@ -35,11 +35,13 @@ func (t *team) runOf(stack *v1.Stack) string {
 }
 
 func TestAJobThatIsCancelledFinishesWhatItHadBegun(t *testing.T) {
+	t.Parallel()
 	u := newTeam(t)
-	u.program("app", thing("one", "delays: {create: 15s}"))
+	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
 	u.awaitJournal("create", "begin")
 	u.annotate(stack, v1.CancelRunAnnotation, u.runOf(stack))
+	u.releaseWhenToldToStop()
 	u.await(stack, func(g Gomega, s *v1.Stack) {
 		g.Expect(conditions.GetReason(s, meta.StalledCondition)).To(Equal(v1.CancelRequestedReason), conditions.GetMessage(s, meta.ReadyCondition))
 	})
@@ -55,6 +57,7 @@ func TestAJobThatIsCancelledFinishesWhatItHadBegun(t *testing.T) {
 }
 
 func TestAJobThatIsCancelledAtOnceIsRecoveredFrom(t *testing.T) {
+	t.Parallel()
 	u := newTeam(t)
 	program := u.program("app", thing("one"))
 	stack := u.stack("app")

@@ -18,12 +18,14 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
+// It has the controller of all tests end, and so none goes on beside it.
 func TestAJobOutlivesItsController(t *testing.T) {
 	u := newTeam(t)
-	u.program("app", thing("one", "delays: {create: 4s}"))
+	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
 	u.awaitJournal("create", "begin")
 	u.Expect(u.Controller.Kill()).To(Succeed())
+	u.Expect(u.cloud.Release()).To(Succeed())
 	u.awaitJournal("create", "done")
 	u.Eventually(func(g Gomega) { g.Expect(u.jobs()).To(HaveEach(HaveField("Status.Succeeded", BeEquivalentTo(1)))) }).Should(Succeed())
 	u.Expect(u.StartController()).To(Succeed())
@@ -55,6 +57,7 @@ func (t *team) killPod(stack *v1.Stack) {
 }
 
 func TestAPodThatIsKilledIsRecoveredFrom(t *testing.T) {
+	t.Parallel()
 	u := newTeam(t)
 	program := u.program("app", thing("one"))
 	stack := u.stack("app")
@@ -72,6 +75,7 @@ func TestAPodThatIsKilledIsRecoveredFrom(t *testing.T) {
 }
 
 func TestACreationThatIsKilledIsNamed(t *testing.T) {
+	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
@@ -89,11 +93,13 @@ func TestACreationThatIsKilledIsNamed(t *testing.T) {
 }
 
 func TestAPodThatIsDeletedFinishesWhatItHadBegun(t *testing.T) {
+	t.Parallel()
 	u := newTeam(t)
-	u.program("app", thing("one", "delays: {create: 10s}"))
+	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
 	u.awaitJournal("create", "begin")
 	u.Expect(u.Client().Delete(u.ctx, u.runningPod(stack))).To(Succeed())
+	u.releaseWhenToldToStop()
 	u.awaitReady(stack, "one")
 	u.noLocks()
 	u.Expect(u.count("create", "begin")).To(Equal(1), "it was finished, and recorded")
@@ -101,18 +107,21 @@ func TestAPodThatIsDeletedFinishesWhatItHadBegun(t *testing.T) {
 }
 
 func TestAJobThatIsDeletedIsRunAgain(t *testing.T) {
+	t.Parallel()
 	u := newTeam(t)
-	u.program("app", thing("one", "delays: {create: 10s}"))
+	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
 	u.awaitJournal("create", "begin")
 	jobs := u.jobs()
 	u.Expect(jobs).To(HaveLen(1))
 	u.Expect(u.Client().Delete(u.ctx, &jobs[0], client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
+	u.releaseWhenToldToStop()
 	u.awaitReady(stack, "one")
 	u.Expect(u.count("create", "begin")).To(Equal(1))
 }
 
 func TestASecretThatIsDeletedIsRecoveredFrom(t *testing.T) {
+	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
@@ -126,6 +135,7 @@ func TestASecretThatIsDeletedIsRecoveredFrom(t *testing.T) {
 }
 
 func TestWhatKeepsAPodFromStartingIsToldAtOnce(t *testing.T) {
+	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one"))
 	stack := u.stack("app", func(s *v1.Stack) {

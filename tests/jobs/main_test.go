@@ -9,7 +9,6 @@ package jobs
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/kubelet"
+	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 	"github.com/flux-pulumi/pulumi-controller/tests/rights"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
@@ -38,11 +38,17 @@ type cluster struct {
 	stop    context.CancelFunc
 }
 
+// parallelTests is how many tests go on at a time, but for the one that stops the controller of all. They mostly wait.
+const parallelTests = 6
+
 // shared is the cluster of all tests: TestMain has no other way to hand it on.
 var shared *cluster
 
 func TestMain(m *testing.M) {
-	flag.Parse()
+	if err := parallel.Tests(parallelTests); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	ctrl.SetLogger(logr.Discard()) // of the client, which complains of having none
 	if err := kubelet.CanRun(); err != nil {
 		fmt.Fprintln(os.Stderr, "the tests of this package are left out:", err)
@@ -91,7 +97,7 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 			"--runner=job", "--runner-image=" + image, "--enable-leader-election",
 			"--leader-election-lease-duration=5s", "--leader-election-renew-deadline=4s", "--leader-election-retry-period=1s",
 			// The backend is on a volume of the machine, as are the plugins.
-			"--runner-pod-security=privileged", "--concurrent-runs=3", "--concurrent-runs-per-namespace=2",
+			"--runner-pod-security=privileged", "--concurrent-runs=10", "--concurrent-runs-per-namespace=2",
 		},
 	})
 	if err != nil {

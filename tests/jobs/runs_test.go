@@ -24,6 +24,7 @@ import (
 )
 
 func TestAProgramRunsAsAJob(t *testing.T) {
+	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app", func(s *v1.Stack) {
@@ -81,6 +82,7 @@ func (t *team) mayOnly(name string) {
 }
 
 func TestASourceRunsAsAJob(t *testing.T) {
+	t.Parallel()
 	u := newTeam(t)
 	repo, err := u.git.NewRepo(u.ctx, u.namespace)
 	u.Expect(err).NotTo(HaveOccurred())
@@ -100,6 +102,7 @@ func TestASourceRunsAsAJob(t *testing.T) {
 }
 
 func TestATemplateThatCannotBeStalls(t *testing.T) {
+	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one"))
 	stack := u.stack("app", func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(map[string]any{"git": map[string]any{}}) })
@@ -112,12 +115,13 @@ func TestATemplateThatCannotBeStalls(t *testing.T) {
 }
 
 func TestANamespaceHasNotMoreJobsThanItMay(t *testing.T) {
+	t.Parallel()
 	u := newTeam(t)
 	const stacks = 4
 	var all []*v1.Stack
 	for i := range stacks {
 		name := fmt.Sprintf("app-%d", i)
-		u.program(name, thing("one", "delays: {create: 2s}"))
+		u.program(name, thing("one", "hold: create"))
 		all = append(all, u.stack(name))
 	}
 	waited := false
@@ -129,6 +133,9 @@ func TestANamespaceHasNotMoreJobsThanItMay(t *testing.T) {
 				ready++
 			}
 			waited = waited || conditions.GetMessage(stack, meta.ReadyCondition) == "Waiting for other runs to end"
+		}
+		if waited {
+			g.Expect(u.cloud.Release()).To(Succeed())
 		}
 		g.Expect(ready).To(Equal(stacks))
 	}).Should(Succeed())

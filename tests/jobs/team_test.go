@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	patience = 2 * time.Minute
+	patience = 4 * time.Minute
 	polling  = 100 * time.Millisecond
 )
 
@@ -211,6 +211,13 @@ func (t *team) awaitJournal(op, phase string) {
 		}
 		g.Expect(found).To(BeTrue(), "%s %s: %v", op, phase, entries)
 	}).Should(Succeed())
+}
+
+// releaseWhenToldToStop lets what is held go on when its run has been told to stop, and begins nothing more.
+func (t *team) releaseWhenToldToStop() {
+	t.test.Helper()
+	t.Eventually(t.cloud.ToldToStop).Should(BeTrue())
+	t.Expect(t.cloud.Release()).To(Succeed())
 }
 
 // count is how often that was done in the cloud.
