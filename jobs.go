@@ -90,7 +90,7 @@ func tellOfJobs(c config, reconciler *controller.StackReconciler, runner *job.Ru
 	if !c.watch.AllNamespaces {
 		where = append(where, client.InNamespace(c.runtimeNamespace))
 	}
-	reconciler.CheckRun, reconciler.JobName = runner.Check, job.Name
+	reconciler.CheckRun, reconciler.JobName, reconciler.WaitsFor = runner.Check, job.Name, runner.WaitsFor
 	runner.Believe(reconciler.HasRun)
 	runner.KeepInUse(func(ctx context.Context) (map[string]bool, error) { return reconciler.RunsInUse(ctx, where...) })
 }

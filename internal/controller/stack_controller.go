@@ -60,6 +60,9 @@ type StackReconciler struct {
 	CheckRun func(todo run.Run) error
 	// JobName names the Job of a run. Nil is for a Runner that has none.
 	JobName func(id string) string
+	// WaitsFor tells what keeps the next run of a Stack from a place, beside the runs of
+	// others: "" is nothing. Nil is for a Runner that has no pods.
+	WaitsFor func(namespace, name string) string
 	// UnknownCreates tells which creations of a run that is in flight have an unknown
 	// outcome. It has the Stack reconciled when there is another. Nil tells none.
 	UnknownCreates func(id string) []string

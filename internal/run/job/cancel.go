@@ -59,7 +59,7 @@ func (r *Runner) cancelMaking(ctx context.Context, k key) error {
 	err := r.options.Reader.Get(ctx, name, secret)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && secret.Labels[RunLabel] != k.id:
-		r.settle(k.id, cancelledBefore(seen{now: time.Now()}))
+		r.settleUnmade(k, cancelledBefore(seen{now: time.Now()}))
 	case err != nil:
 		return fmt.Errorf("reading Secret %s: %w", name, err)
 	default:

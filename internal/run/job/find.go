@@ -142,6 +142,9 @@ func (r *Runner) loadAll(ctx context.Context) error {
 		if known {
 			if v := judge(s); v.ended != nil && !v.unclaimed {
 				r.settle(k.id, v.ended)
+				if judgeRest(s, s.now) == restOver {
+					r.free(k)
+				}
 			} else {
 				r.noteTold(k.id, v)
 			}
@@ -229,6 +232,8 @@ func (r *Runner) swept(k key) {
 	r.forgotten[k] = true
 	if known, ok := r.runs[k.id]; ok && known.key == k {
 		delete(r.runs, k.id)
-		r.slots.Release(known.stack)
+		if !r.keeps(known.stack) {
+			r.slots.Release(known.stack)
+		}
 	}
 }

@@ -38,7 +38,7 @@ const fieldOwner = client.FieldOwner("pulumi-controller")
 func (r *Runner) make(ctx context.Context, todo run.Run) error {
 	built, err := build(r.options.Settings, todo)
 	if err != nil {
-		r.settle(todo.ID, notBegun(err.Error()))
+		r.settleUnmade(key{todo.Namespace, todo.ID}, notBegun(err.Error()))
 		return nil
 	}
 	if err := r.create(ctx, built.secret); err != nil {
@@ -138,17 +138,20 @@ func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 	if !isFinal(err) {
 		return err
 	}
-	ended := notBegun(err.Error())
-	if secret != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
-		defer cancel()
-		// A Job that was made by a try whose answer was lost finds the result, and ends.
-		if err := errors.Join(r.giveUp(ctx, secret, ended), r.removeJob(ctx, key{todo.Namespace, todo.ID})); err != nil {
-			return err
-		}
+	ended, k := notBegun(err.Error()), key{todo.Namespace, todo.ID}
+	if secret == nil {
+		r.settleUnmade(k, ended)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	// A Job that was made by a try whose answer was lost finds the result, and ends.
+	if err := errors.Join(r.giveUp(ctx, secret, ended), r.removeJob(ctx, k)); err != nil {
+		return err
 	}
 	r.settle(todo.ID, ended)
-	return nil
+	_, err = r.tendRestAnew(ctx, k)
+	return err
 }
 
 // isFinal tells of an answer that the same request would have again.

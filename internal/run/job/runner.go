@@ -63,6 +63,8 @@ type Runner struct {
 	closed bool
 	slots  *places.Places
 	runs   map[string]*record
+	// rests are the runs that have ended and whose pods may not have.
+	rests map[key]*remains
 	// forgotten are the runs whose objects the cache may still have.
 	forgotten map[key]bool
 }
@@ -99,7 +101,7 @@ func New(options Options) *Runner {
 		options: options,
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),
 		slots:   places.New(options.Concurrent, options.PerNamespace),
-		runs:    make(map[string]*record), forgotten: make(map[key]bool),
+		runs:    make(map[string]*record), rests: make(map[key]*remains), forgotten: make(map[key]bool),
 	}
 }
 
@@ -114,7 +116,7 @@ func (r *Runner) Start(started run.Run) error {
 		return fmt.Errorf("%w: %q cannot be the ID of a run", run.ErrRefused, started.ID)
 	}
 	if known, ok := r.runs[started.ID]; ok {
-		if known.result != nil && !r.inFlight(stack) {
+		if known.result != nil && !r.keeps(stack) {
 			r.slots.Release(stack)
 			r.options.Ended(stack.Namespace, stack.Name)
 			r.offer()
@@ -126,6 +128,8 @@ func (r *Runner) Start(started run.Run) error {
 		return fmt.Errorf("%w: %w", run.ErrRefused, errShutdown)
 	case r.inFlight(stack):
 		return fmt.Errorf("%w: another run of the Stack is in flight", run.ErrRefused)
+	case r.keeps(stack):
+		return fmt.Errorf("%w: the pod of another run of the Stack has not ended", run.ErrRefused)
 	case !r.slots.Taken(stack):
 		return fmt.Errorf("%w: no place is reserved for the Stack", run.ErrRefused)
 	}
@@ -233,12 +237,18 @@ func (r *Runner) Closed() bool {
 	return r.closed
 }
 
-// Count tells how many runs are in flight and how many Stacks wait for a place.
+// Count tells how many runs are in flight, or have a pod that has not ended, and how
+// many Stacks wait for a place.
 func (r *Runner) Count() (inFlight, waiting int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, known := range r.runs {
 		if known.result == nil && known.counted {
+			inFlight++
+		}
+	}
+	for _, left := range r.rests {
+		if left.counted {
 			inFlight++
 		}
 	}

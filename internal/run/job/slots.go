@@ -21,16 +21,23 @@ func (r *Runner) Reserve(namespace, name string) bool {
 	if r.closed || r.inFlight(stack) {
 		return false
 	}
+	if left := r.restsOf(stack); len(left) > 0 {
+		for _, one := range left {
+			one.asked = true
+		}
+		return false
+	}
 	r.slots.Lapse(time.Now())
 	return r.slots.Reserve(stack)
 }
 
-// Release implements run.Runner. It does not take the place of a run in flight.
+// Release implements run.Runner. It does not take the place of a run in flight, nor of
+// one whose pod has not ended.
 func (r *Runner) Release(namespace, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	stack := places.Stack{Namespace: namespace, Name: name}
-	if !r.inFlight(stack) {
+	if !r.keeps(stack) {
 		r.slots.Release(stack)
 		r.offer()
 	}
@@ -61,7 +68,7 @@ func (r *Runner) inFlight(stack places.Stack) bool {
 	return false
 }
 
-// settle makes the result known, and gives the place of the run to the next.
+// settle makes the result known. The place of the run is kept until its pod has ended.
 func (r *Runner) settle(id string, result *run.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,9 +77,14 @@ func (r *Runner) settle(id string, result *run.Result) {
 		return
 	}
 	known.result, known.todo = result, nil
-	r.slots.Release(known.stack)
+	r.keep(known)
 	r.options.Ended(known.stack.Namespace, known.stack.Name)
-	r.offer()
+}
+
+// settleUnmade is for a run that no Job was made for.
+func (r *Runner) settleUnmade(k key, result *run.Result) {
+	r.settle(k.id, result)
+	r.free(k)
 }
 
 // offer tells the Stacks whose turn has come, and sees to it that a place is not

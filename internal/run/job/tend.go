@@ -100,7 +100,8 @@ func (r *Runner) tendNext(ctx context.Context) bool {
 	return true
 }
 
-// tend takes one run a step further. It is true where the run is still in flight.
+// tend takes one run a step further. It is true where the run is still in flight, or
+// its pod.
 func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 	if todo := r.todoOf(k); todo != nil {
 		if r.cancelOf(k.id) != exchange.NotCancelled {
@@ -117,7 +118,7 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 		return true, err
 	}
 	if !known {
-		return false, r.endRest(ctx, k, s)
+		return r.tendRest(ctx, k, s)
 	}
 	cancel := r.cancelOf(k.id)
 	s.cancelled = cancel != exchange.NotCancelled
@@ -136,17 +137,19 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 		r.noteTold(k.id, v)
 		return true, r.passCancelOn(ctx, k, cancel)
 	}
-	if v.unclaimed {
-		// Before a pod claims it, or not at all.
-		if err := r.giveUp(ctx, s.secret, v.ended); err != nil {
-			return true, err
-		}
-		if err := r.removeJob(ctx, k); err != nil {
-			return true, err
-		}
+	if !v.unclaimed {
+		r.settle(k.id, v.ended)
+		return r.tendRest(ctx, k, s)
+	}
+	// Before a pod claims it, or not at all.
+	if err := r.giveUp(ctx, s.secret, v.ended); err != nil {
+		return true, err
+	}
+	if err := r.removeJob(ctx, k); err != nil {
+		return true, err
 	}
 	r.settle(k.id, v.ended)
-	return false, nil
+	return r.tendRestAnew(ctx, k)
 }
 
 // whyNoPod tells what keeps the Job controller from making the pod, which it tells in
@@ -165,29 +168,6 @@ func (r *Runner) whyNoPod(ctx context.Context, s seen) string {
 		return ""
 	}
 	return fmt.Sprintf("Job %s waits for its pod: %s", job.Name, oneLine(err.Error()))
-}
-
-// endRest removes a Job that goes on when its run is forgotten: containers beside that
-// of the run need not end by themselves.
-func (r *Runner) endRest(ctx context.Context, k key, s seen) error {
-	if s.secret != nil || s.job == nil || condition(s.job) != nil || !slices.ContainsFunc(s.pods, onlyRest) {
-		return nil
-	}
-	return r.removeJob(ctx, k)
-}
-
-// onlyRest tells whether the container of the run has ended and others of its pod go on.
-// The pod itself ends some time after its last container.
-func onlyRest(pod corev1.Pod) bool {
-	ended, others := false, false
-	for _, status := range pod.Status.ContainerStatuses {
-		if status.Name == mainContainer {
-			ended = status.State.Terminated != nil
-		} else if status.State.Terminated == nil {
-			others = true
-		}
-	}
-	return isAlive(pod) && ended && others
 }
 
 // noteTold takes in what is told of a run in flight. Creations of unknown outcome have

@@ -30,9 +30,10 @@ type cluster struct {
 
 	mu sync.Mutex
 	// created are the kinds of what was created, in their order, and patches counts
-	// what was written to a Secret that is there.
+	// what was written to a Secret that is there, deletes what was deleted.
 	created []string
 	patches int
+	deletes int
 	// fails is the answer to what is created, where it returns one. lost is that to
 	// what was created all the same.
 	fails, lost func(object client.Object) error
@@ -67,6 +68,9 @@ func newCluster() *cluster {
 			return err
 		},
 		Delete: func(ctx context.Context, api client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+			c.mu.Lock()
+			c.deletes++
+			c.mu.Unlock()
 			last := object.DeepCopyObject().(client.Object)
 			_ = api.Get(ctx, client.ObjectKeyFromObject(object), last) // its labels, if it is there
 			err := api.Delete(ctx, object, options...)
@@ -240,8 +244,15 @@ func (s *started) claim() {
 	s.Expect(s.api.Update(s.test.Context(), secret)).To(Succeed())
 }
 
-// write is what a pod does last.
+// write is what a pod does last, and its end.
 func (s *started) write(ended run.Result) {
+	s.test.Helper()
+	s.tell(ended)
+	s.pod(func(status *corev1.PodStatus) { status.Phase = corev1.PodSucceeded })
+}
+
+// tell writes a result, as whoever has the token of the pod can.
+func (s *started) tell(ended run.Result) {
 	s.test.Helper()
 	data, err := exchange.EncodeResult(run.Update, ended)
 	s.Expect(err).NotTo(HaveOccurred())

@@ -1,0 +1,192 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+func TestWhereTheRestOfARunStands(t *testing.T) {
+	aside := func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{
+			{Name: mainContainer, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}},
+			{Name: "proxy", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+		}
+	}
+	told := resulted(run.Result{Outcome: run.Succeeded})
+	for name, tt := range map[string]struct {
+		secret *corev1.Secret
+		job    *batchv1.Job
+		pods   []corev1.Pod
+		fresh  bool
+		after  time.Duration
+		want   restState
+	}{
+		"its pod is about to end":              {told, aJob(), aPod(corev1.PodRunning), false, time.Second, restEnds},
+		"it goes on":                           {told, aJob(), aPod(corev1.PodRunning), false, restPatience, restGoesOn},
+		"it goes on, and its result is known":  {nil, aJob(), aPod(corev1.PodRunning), false, restPatience, restGoesOn},
+		"it was not begun, and is not yet":     {told, aJob(), aPod(corev1.PodPending), false, restPatience, restGoesOn},
+		"a side car goes on":                   {nil, aJob(), aPod(corev1.PodRunning, aside), false, time.Second, restGoesOn},
+		"a side car, and the result is wanted": {told, aJob(), aPod(corev1.PodRunning, aside), false, time.Second, restEnds},
+		"it has ended":                         {told, aJob(), aPod(corev1.PodSucceeded), false, 0, restOver},
+		"it has failed":                        {nil, nil, aPod(corev1.PodFailed), false, time.Hour, restOver},
+		"it is not seen":                       {told, aJob(), nil, false, 0, restUnknown},
+		"there is none, but may be":            {told, aJob(), nil, true, 0, restGoesOn},
+		"there will be none":                   {told, failedJob("BackoffLimitExceeded", ""), nil, true, 0, restOver},
+		"all is gone":                          {nil, nil, nil, true, 0, restOver},
+		"the Job has failed, and its pod ends": {told, failedJob("DeadlineExceeded", ""), aPod(corev1.PodRunning), true, time.Second, restEnds},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := seen{secret: tt.secret, job: tt.job, pods: tt.pods, fresh: tt.fresh, now: at.Add(tt.after)}
+			NewWithT(t).Expect(judgeRest(s, at)).To(Equal(tt.want))
+		})
+	}
+}
+
+func atWork(status *corev1.PodStatus) { status.Phase = corev1.PodRunning }
+
+// wait has the rest of the run be there for long.
+func (s *started) wait() {
+	s.test.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Expect(s.rests).To(HaveKey(s.key))
+	s.rests[s.key].since = time.Now().Add(-restPatience)
+}
+
+func TestAPodThatGoesOnAfterItsResultKeepsItsPlace(t *testing.T) {
+	woken := &calls{}
+	s := start(t, func(o *Options) { o.Ended = woken.ended })
+	s.step()
+	s.pod(atWork)
+	s.claim()
+	s.step()
+	s.tell(run.Result{Outcome: run.Succeeded, Message: "forged"})
+	s.step()
+	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded), "what it says is of its own Stack alone")
+	s.Expect(woken.list()).To(ContainElement("default/app"))
+	s.Expect(s.Forget("1")).To(Succeed())
+	s.step()
+	s.Expect(s.Reserve("default", "other")).To(BeFalse())
+	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "nor has its Stack another run beside it")
+	s.Release("default", "app")
+	s.Expect(s.Reserve("default", "other")).To(BeFalse())
+	s.Expect(s.WaitsFor("default", "app")).To(Equal("Waiting for the pod of the last run to end"))
+	s.Expect(s.WaitsFor("default", "other")).To(BeEmpty())
+	inFlight, waiting := s.Count()
+	s.Expect([]int{inFlight, waiting}).To(Equal([]int{1, 1}))
+	s.Expect(s.hasJob()).To(BeTrue(), "one that ends by itself does in seconds")
+
+	s.wait()
+	s.step()
+	s.Expect(s.hasJob()).To(BeFalse())
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "its pod is given its time to end")
+	s.Expect(woken.list()).To(BeEmpty())
+	s.pod(failed)
+	s.step()
+	s.Expect(woken.list()).To(Equal([]string{"default/app", "default/other"}))
+	s.Expect(s.Reserve("default", "other")).To(BeTrue())
+	s.Expect(s.rests).To(BeEmpty())
+}
+
+func TestAStackThatIsGoneKeepsThePlaceOfItsPod(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.pod(atWork)
+	s.claim()
+	s.tell(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.Abandon("default", "app")
+	s.Expect(s.Ended()).To(BeEmpty())
+	s.Expect(s.Reserve("default", "other")).To(BeFalse())
+	s.pod(failed)
+	s.step()
+	s.Expect(s.Reserve("default", "other")).To(BeTrue())
+}
+
+func TestAPodWithoutANodeIsToldToTheStackThatWaitsForIt(t *testing.T) {
+	woken := &calls{}
+	s := start(t, func(o *Options) { o.Ended = woken.ended })
+	s.step()
+	s.pod(atWork)
+	s.claim()
+	s.tell(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.Expect(s.Reserve("default", "app")).To(BeFalse())
+	woken.list()
+	s.pod(func(status *corev1.PodStatus) { status.Reason = "NodeLost" })
+	s.step()
+	s.Expect(woken.list()).To(Equal([]string{"default/app"}))
+	s.Expect(s.WaitsFor("default", "app")).To(And(HavePrefix("Waiting for the pod of the last run to end: "), ContainSubstring("delete the object of the node")))
+}
+
+// leftBehind is a pod that goes on, whose result a controller has taken in that is gone.
+func leftBehind(t *testing.T, change ...func(*Options)) *started {
+	t.Helper()
+	first := start(t, change...)
+	first.step()
+	first.pod(atWork)
+	first.claim()
+	first.tell(run.Result{Outcome: run.Succeeded})
+	first.step()
+	first.Expect(first.Forget("1")).To(Succeed())
+	return first
+}
+
+func TestTheNextControllerEndsAPodThatGoesOn(t *testing.T) {
+	s := leftBehind(t).next(recorded())
+	s.step()
+	s.Expect(s.hasJob()).To(BeTrue(), "it may be about to end")
+	inFlight, _ := s.Count()
+	s.Expect(inFlight).To(BeZero(), "anybody could make a Job that looks like one of a run")
+	s.Expect(s.Reserve("default", "app")).To(BeTrue())
+	s.wait()
+	s.step()
+	s.Expect(s.hasJob()).To(BeFalse())
+	s.pod(failed)
+	s.step()
+	s.Expect(s.rests).To(BeEmpty())
+}
+
+func TestTheJobOfAnotherShardIsLeftAlone(t *testing.T) {
+	s := leftBehind(t, func(o *Options) { o.Part = "one" }).next(recorded(), func(o *Options) { o.Part = "two" })
+	s.step()
+	s.Expect(s.rests).To(BeEmpty())
+	s.Expect(s.hasJob()).To(BeTrue())
+}
+
+func TestAJobWhosePodIsNotThereYetIsEndedWithItsRun(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.claim()
+	s.tell(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.Expect(s.hasJob()).To(BeFalse())
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it may have been made in between")
+	s.step()
+	s.Expect(s.Reserve("default", "other")).To(BeTrue())
+}
+
+func TestAPodWhoseJobEndsIsNotEndedTwice(t *testing.T) {
+	s := leftBehind(t)
+	job := &batchv1.Job{}
+	s.Expect(s.api.Get(t.Context(), s.name(), job)).To(Succeed())
+	job.Finalizers = []string{"foregroundDeletion"}
+	s.Expect(s.api.Update(t.Context(), job)).To(Succeed())
+	s.wait()
+	for range 3 {
+		s.step()
+		s.Expect(s.api.Get(t.Context(), s.name(), job)).To(Succeed())
+		s.Expect(job.DeletionTimestamp).To(Not(Equal((*metav1.Time)(nil))))
+	}
+	s.Expect(s.api.deletes).To(Equal(2), "the Secret and the Job")
+}
