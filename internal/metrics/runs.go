@@ -41,8 +41,13 @@ func NewRuns(registerer prometheus.Registerer, places Places) (*Runs, error) {
 			Help: "Number of resources that runs of Pulumi have changed, by what happened to them.",
 		}, []string{"change"}),
 	}
-	// A rate of what has never been there is no zero.
+	// A rate of what has never been there is no zero: the first failure would not be one.
 	r.count(run.Changes{})
+	for _, operation := range []run.Operation{run.Update, run.Destroy, run.Recover, run.Preview} {
+		for _, outcome := range []run.Outcome{run.Failed, run.TimedOut} {
+			r.duration.WithLabelValues(string(operation), string(outcome))
+		}
+	}
 	for _, collector := range []prometheus.Collector{
 		r.duration, r.changes,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -22,7 +22,7 @@ type query struct {
 }
 
 // parseQuery reads as much of PromQL as the dashboard uses: aggregations with by,
-// functions, selectors, ranges, or, and arithmetic.
+// functions, selectors, ranges, or, unless, and arithmetic.
 func parseQuery(expression string) query {
 	q := query{selected: map[string][]string{}}
 	text := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(expression, `""`)
@@ -36,7 +36,7 @@ func parseQuery(expression string) query {
 	})
 	for _, found := range regexp.MustCompile(`([a-zA-Z_:][a-zA-Z0-9_:]*)\s*(\{[^}]*\}|\()?`).FindAllStringSubmatch(text, -1) {
 		name, rest := found[1], found[2]
-		if rest == "(" || name == "or" {
+		if rest == "(" || name == "or" || name == "unless" {
 			continue
 		}
 		q.selected[name] = nil
@@ -51,8 +51,8 @@ func (q query) metrics() []string { return slices.Sorted(maps.Keys(q.selected)) 
 
 func TestParseQuery(t *testing.T) {
 	g := NewWithT(t)
-	q := parseQuery(`histogram_quantile(0.5, sum by (le, a) (rate(x_bucket{b=~"c{}", d!="e"}[$__rate_interval]))) * 3600 or vector(0) or y`)
-	g.Expect(q.metrics()).To(Equal([]string{"x_bucket", "y"}))
+	q := parseQuery(`histogram_quantile(0.5, sum by (le, a) (rate(x_bucket{b=~"c{}", d!="e"}[$__rate_interval]))) * 3600 or vector(0) or y unless z`)
+	g.Expect(q.metrics()).To(Equal([]string{"x_bucket", "y", "z"}))
 	g.Expect(q.selected["x_bucket"]).To(Equal([]string{"b", "d"}))
 	g.Expect(q.grouped).To(Equal([]string{"le", "a"}))
 }
