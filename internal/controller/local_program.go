@@ -94,7 +94,7 @@ func (r *StackReconciler) readLocal(ctx context.Context, namespace string, ref l
 	if err != nil {
 		return nil, fmt.Errorf("failed to read ConfigMap %s/%s with the program to preview: %w", namespace, ref.ConfigMap, err)
 	}
-	data, err := ref.Read(configMap.BinaryData, key)
+	data, err := ref.Read(configMap.Data, configMap.BinaryData, key)
 	if err != nil {
 		return nil, localProgramFault("ConfigMap %s/%s with the program to preview: %s", namespace, ref.ConfigMap, err)
 	}

@@ -54,12 +54,16 @@ func ParseReference(value string) (Reference, error) {
 	return Reference{ConfigMap: name, Digest: digest}, nil
 }
 
-// Read returns what the key has, where that is what the reference names.
-func (r Reference) Read(binaryData map[string][]byte, key string) ([]byte, error) {
-	data, ok := binaryData[key]
+// Read returns what the key has, where that is what the reference names. A ConfigMap has what is text in
+// texts, its field data, if kubectl has made it, and all else in binary.
+func (r Reference) Read(texts map[string]string, binary map[string][]byte, key string) ([]byte, error) {
+	data, ok := binary[key]
+	if text, isText := texts[key]; !ok && isText {
+		data, ok = []byte(text), true
+	}
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("binaryData has no key %s", key)
+		return nil, fmt.Errorf("it has no key %s", key)
 	case len(data) > MaxSize:
 		return nil, fmt.Errorf("%s has %d bytes, and must not have more than %d", key, len(data), MaxSize)
 	case digest(data) != r.Digest:

@@ -32,14 +32,14 @@ func TestOnlyWhatWasAskedForIsRead(t *testing.T) {
 		wrong string
 	}{
 		"as asked":   {NewReference("a", []byte("data")), map[string][]byte{ArchiveKey: []byte("data")}, ""},
-		"missing":    {NewReference("a", []byte("data")), map[string][]byte{ProgramKey: []byte("data")}, "binaryData has no key program.tar.gz"},
+		"missing":    {NewReference("a", []byte("data")), map[string][]byte{ProgramKey: []byte("data")}, "it has no key program.tar.gz"},
 		"changed":    {NewReference("a", []byte("data")), map[string][]byte{ArchiveKey: []byte("evil")}, "somebody has changed it"},
 		"too large":  {NewReference("a", big), map[string][]byte{ArchiveKey: big}, "program.tar.gz has 786433 bytes, and must not have more than 786432"},
 		"just right": {NewReference("a", big[1:]), map[string][]byte{ArchiveKey: big[1:]}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			read, err := test.ref.Read(test.data, ArchiveKey)
+			read, err := test.ref.Read(nil, test.data, ArchiveKey)
 			if test.wrong != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(test.wrong)))
 				return
@@ -48,4 +48,14 @@ func TestOnlyWhatWasAskedForIsRead(t *testing.T) {
 			g.Expect(read).To(Equal(test.data[ArchiveKey]))
 		})
 	}
+}
+
+func TestATextIsReadWhereverTheConfigMapHasIt(t *testing.T) {
+	g := NewWithT(t)
+	ref := NewReference("a", []byte("{}"))
+	read, err := ref.Read(map[string]string{ProgramKey: "{}"}, nil, ProgramKey)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(read)).To(Equal("{}"))
+	_, err = ref.Read(map[string]string{ProgramKey: "[]"}, nil, ProgramKey)
+	g.Expect(err).To(MatchError(ContainSubstring("somebody has changed it")))
 }

@@ -70,7 +70,7 @@ func (w *world) answerPreviews(key string) *[]byte {
 			told.Message = err.Error()
 			return
 		}
-		if *found, err = ref.Read(brought.BinaryData, key); err != nil {
+		if *found, err = ref.Read(brought.Data, brought.BinaryData, key); err != nil {
 			told.Message = err.Error()
 			return
 		}
