@@ -77,6 +77,14 @@ func cancellingText(record *v1.RunStatus) string {
 	return fmt.Sprintf("Cancelling run %s (%s): what is in flight is finished", record.ID, record.Operation)
 }
 
+// cancellingProgress adds what stands in the way of that.
+func cancellingProgress(record *v1.RunStatus, progress run.Progress) string {
+	if progress.Waiting == "" {
+		return cancellingText(record)
+	}
+	return cancellingText(record) + ": " + progress.Waiting
+}
+
 // wasCancelled tells whether a person asked for the end of the run, of which the
 // annotation alone may tell where its controller was gone by then.
 func wasCancelled(stack *v1.Stack, record *v1.RunStatus) bool {

@@ -22,6 +22,10 @@ func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Ti
 	progress := r.progress(record)
 	return r.patchStatus(ctx, stack, func() {
 		addUnknownCreates(stack, r.unknownCreatesInFlight(record))
+		if record.Cancel != "" {
+			markWaiting(stack, cancellingProgress(record, progress))
+			return
+		}
 		markWaiting(stack, progressText(record, progress, now.Sub(record.StartedAt.Time)))
 	})
 }
@@ -41,6 +45,10 @@ func isProgressTold(stack *v1.Stack, progress run.Progress) bool {
 		return true // the conditions are not about it
 	}
 	message := conditions.GetMessage(stack, meta.ReadyCondition)
+	if stack.Status.Run.Cancel != "" {
+		progress.Waiting = waitingFor(progress.Waiting)
+		return strings.HasPrefix(message, cancellingProgress(stack.Status.Run, progress))
+	}
 	if strings.HasPrefix(message, startText(stack.Status.Run)) {
 		return false
 	}

@@ -117,3 +117,28 @@ func TestWhatARunWaitsForIsToldAnewWhenItIsAnotherThing(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatStandsInTheWayOfACancelIsTold(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := sourceWorld(t)
+	clock, waiting := started, ""
+	w.Now = func() time.Time { return clock }
+	w.Progress = func(string) run.Progress { return run.Progress{InFlight: 1, Waiting: waiting} }
+	w.mustReconcile()
+	id := w.stack().Status.Run.ID
+	w.edit(cancels(v1.CancelRunAnnotation, id))
+	w.mustReconcile()
+	cancelling := "Cancelling run " + id + " (update): what is in flight is finished"
+	message := func() string { return conditions.GetMessage(w.stack(), meta.ReadyCondition) }
+	g.Expect(message()).To(Equal(cancelling))
+	writes := w.writes
+	clock = started.Add(time.Minute)
+	w.mustReconcile()
+	g.Expect(w.writes).To(Equal(writes), "how far it comes is not told any more")
+	waiting = "the pod could not be asked: it is immutable"
+	w.mustReconcile()
+	g.Expect(message()).To(Equal(cancelling + ": " + waiting))
+	clock = started.Add(time.Hour)
+	w.mustReconcile()
+	g.Expect(w.writes).To(Equal(writes+1), "once")
+}

@@ -79,3 +79,22 @@ func TestAJobThatIsCancelledAtOnceIsRecoveredFrom(t *testing.T) {
 	}) // what was in flight is not waited for, as it is held
 	u.noLocks()
 }
+
+func TestAJobIsCancelledThoughItsSecretIsImmutable(t *testing.T) {
+	u := newTeam(t)
+	u.program("app", thing("one", "delays: {create: 15s}"))
+	stack := u.stack("app")
+	u.awaitJournal("create", "begin")
+	u.patchSecret(stack, map[string]any{"immutable": true})
+	u.annotate(stack, v1.CancelRunAnnotation, u.runOf(stack))
+	u.await(stack, func(g Gomega, s *v1.Stack) {
+		g.Expect(conditions.GetMessage(s, meta.ReadyCondition)).To(And(HavePrefix("Cancelling run "), ContainSubstring("was told to end by deleting Job"), ContainSubstring("immutable")))
+	})
+	u.await(stack, func(g Gomega, s *v1.Stack) {
+		g.Expect(conditions.GetReason(s, meta.StalledCondition)).To(Equal(v1.CancelRequestedReason), conditions.GetMessage(s, meta.ReadyCondition))
+	})
+	u.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("was told to end by deleting Job"))
+	u.noLocks()
+	u.Expect(u.count("create", "begin")).To(Equal(1))
+	u.Expect(u.count("create", "done")).To(Equal(1), "what was in flight is finished")
+}

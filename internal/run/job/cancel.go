@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
@@ -69,8 +70,8 @@ func (r *Runner) cancelMaking(ctx context.Context, k key) error {
 }
 
 // passCancelOn writes into the Secret that the pod is to end the run. A run that has
-// lost its Secret cannot be asked, and is ended with its Job, whose pod is told by a
-// signal.
+// lost its Secret, or one whose Secret takes nothing more, cannot be asked, and is ended
+// with its Job, whose pod is told by a signal and has its time to finish what it has begun.
 func (r *Runner) passCancelOn(ctx context.Context, k key, how exchange.Cancel) error {
 	if how == exchange.NotCancelled || !r.mustPassOn(k.id, how) {
 		return nil
@@ -81,8 +82,10 @@ func (r *Runner) passCancelOn(ctx context.Context, k key, how exchange.Cancel) e
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: Name(k.id)}}
 	err = r.options.Client.Patch(ctx, secret, client.RawPatch(types.MergePatchType, patch), fieldOwner)
-	if apierrors.IsNotFound(err) {
-		err = r.removeJob(ctx, k)
+	if refused := err; apierrors.IsNotFound(refused) || takesNoMore(refused) {
+		if err = r.removeJob(ctx, k); err == nil && takesNoMore(refused) {
+			r.noteInstead(k.id, fmt.Sprintf("the pod could not be asked by its Secret, and was told to end by deleting Job %s: %s", secret.Name, oneLine(refused.Error())))
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("asking for the end of the run by Secret %s/%s: %w", secret.Namespace, secret.Name, err)
@@ -93,6 +96,49 @@ func (r *Runner) passCancelOn(ctx context.Context, k key, how exchange.Cancel) e
 		known.passedOn = how
 	}
 	return nil
+}
+
+// takesNoMore tells of an answer to a write to a Secret that the same write would have
+// again: it was made immutable, is full, or a policy forbids it. Whoever may write
+// Secrets in the namespace can do that.
+func takesNoMore(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsBadRequest(err)
+}
+
+// noteInstead has the Stack tell what was done in place of asking the pod.
+func (r *Runner) noteInstead(id, what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.runs[id]
+	if !ok || known.result != nil {
+		return
+	}
+	known.instead, known.progress.Waiting = what, what
+	r.options.Ended(known.stack.Namespace, known.stack.Name)
+}
+
+// withInstead tells it of the end of the run, too.
+func (r *Runner) withInstead(id string, ended *run.Result) *run.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.runs[id]
+	if !ok || known.instead == "" || ended.Outcome == run.Succeeded {
+		return ended
+	}
+	why := ended.Message
+	if ended.Outcome == run.PodFailed {
+		why = "it has told no result" // that its Job is gone is no news
+	}
+	ended.Message = joined(known.instead, why)
+	return ended
+}
+
+// joined are two texts, or the one that there is.
+func joined(one, other string) string {
+	if one == "" || other == "" {
+		return one + other
+	}
+	return one + "; " + other
 }
 
 func (r *Runner) mustPassOn(id string, how exchange.Cancel) bool {

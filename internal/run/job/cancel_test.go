@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -96,4 +99,64 @@ func TestARunThatIsCancelledWithoutItsSecretEndsWithItsJob(t *testing.T) {
 	s.Expect(s.Cancel("1", false)).To(Succeed())
 	s.step()
 	s.Expect(s.hasJob()).To(BeFalse())
+}
+
+// immutable is the answer to a write to a Secret that was made immutable.
+var immutable = apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Secret").GroupKind(), "pulumi-run-1",
+	field.ErrorList{field.Forbidden(field.NewPath("data"), "field is immutable when `immutable` is set")})
+
+func TestARunIsCancelledThatCannotBeAskedByItsSecret(t *testing.T) {
+	for name, refused := range map[string]error{
+		"immutable":   immutable,
+		"by a policy": apierrors.NewForbidden(corev1.Resource("secrets"), "pulumi-run-1", errors.New("denied by a policy")),
+		"full":        apierrors.NewRequestEntityTooLargeError("limit is 3145728"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			woken := &calls{}
+			s := start(t, func(o *Options) { o.Ended = woken.ended })
+			s.step()
+			s.pod(atWork)
+			s.claim()
+			s.api.refuses = refused
+			s.Expect(s.Cancel("1", false)).To(Succeed())
+			s.step()
+			s.Expect(s.hasJob()).To(BeFalse(), "its pod is told by a signal")
+			const told = "the pod could not be asked by its Secret, and was told to end by deleting Job pulumi-run-1: "
+			s.Expect(s.Progress("1").Waiting).To(HavePrefix(told))
+			s.Expect(woken.list()).To(ContainElement("default/app"))
+			deletes := s.api.deletes
+			s.step()
+			s.Expect(s.api.deletes).To(Equal(deletes), "once")
+			s.Expect(s.Progress("1").Waiting).To(HavePrefix(told))
+			s.pod(failed)
+			s.step()
+			s.Expect(s.ended().Message).To(HavePrefix(told))
+			s.Expect(s.ended().Interrupted).To(BeTrue())
+		})
+	}
+}
+
+func TestARunThatIsNotBegunIsGivenUpWithItsSecret(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.api.refuses = immutable
+	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.step()
+	s.isCancelled()
+	s.Expect(s.has(&corev1.Secret{})).To(BeFalse(), "no pod can claim it")
+}
+
+func TestARunThatIsBegunInTheMeantimeIsNotGivenUpWithItsSecret(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.api.refuses = immutable
+	s.api.patching = func() {
+		s.api.patching = nil
+		s.claim()
+	}
+	s.Expect(s.Cancel("1", false)).To(Succeed())
+	_, err := s.tend(t.Context(), s.key)
+	s.Expect(err).To(HaveOccurred())
+	s.Expect(s.phase()).To(Equal(run.Running))
+	s.Expect(s.has(&corev1.Secret{})).To(BeTrue())
 }

@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
@@ -31,6 +32,12 @@ func aSecret(data ...string) *corev1.Secret {
 func claimed() *corev1.Secret {
 	told, _ := json.Marshal(exchange.Told{Progress: run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}, UnknownCreates: []string{"urn:a"}})
 	return aSecret(exchange.ClaimKey, "{}", exchange.ToldKey, string(told))
+}
+
+func immutableSecret() *corev1.Secret {
+	secret := claimed()
+	secret.Immutable = ptr.To(true)
+	return secret
 }
 
 func resulted(ended run.Result) *corev1.Secret {
@@ -122,6 +129,8 @@ func TestWhereARunStands(t *testing.T) {
 		"the Secret deleted, and over":   {nil, failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "could not write the result of the run (exit code 12): somebody has deleted the Secret, the Role"},
 		"the Role deleted in mid-run":    {claimed(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "the Role or the RoleBinding"},
 		"the Role deleted at the start":  {aSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(11, "Error", "")), run.PodFailed, false, true, "did not begin the run (exit code 11)"},
+		"the Secret made immutable":      {immutableSecret(), aJob(), aPod(corev1.PodRunning), "", false, false, "was made immutable"},
+		"immutable, and over":            {immutableSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "could not write the result of the run (exit code 12): somebody has made Secret pulumi-run-1 immutable"},
 		"all deleted":                    {nil, nil, nil, run.PodFailed, true, false, "the Job and the Secret of the run are gone"},
 		"no Job was made":                {aSecret(), nil, nil, run.PodFailed, false, true, "Pulumi was not begun"},
 		"unclaimed, and evicted":         {aSecret(), aJob(), aPod(corev1.PodFailed, evicted), run.PodFailed, false, true, "Pulumi was not begun"},

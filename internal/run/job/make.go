@@ -167,7 +167,8 @@ func notBegun(message string) *run.Result {
 }
 
 // giveUp writes the result of a run that no pod has claimed. An error is that one has,
-// or may have: the Secret is as it was when it was read, or nothing is written.
+// or may have: the Secret is as it was when it was read, or nothing is written. One that
+// takes no result is removed, so that there is nothing to be claimed.
 func (r *Runner) giveUp(ctx context.Context, secret *corev1.Secret, ended *run.Result) error {
 	data, err := exchange.EncodeResult("", *ended)
 	if err != nil {
@@ -181,7 +182,12 @@ func (r *Runner) giveUp(ctx context.Context, secret *corev1.Secret, ended *run.R
 		return fmt.Errorf("writing the end of the run: %w", err)
 	}
 	target := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: secret.Namespace, Name: secret.Name}}
-	if err := r.options.Client.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch), fieldOwner); err != nil {
+	err = r.options.Client.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch), fieldOwner)
+	if takesNoMore(err) {
+		exactly := client.Preconditions{UID: &secret.UID, ResourceVersion: &secret.ResourceVersion}
+		err = client.IgnoreNotFound(r.options.Client.Delete(ctx, target, exactly))
+	}
+	if err != nil {
 		return fmt.Errorf("writing the end of the run to Secret %s/%s: %w", secret.Namespace, secret.Name, err)
 	}
 	return nil

@@ -86,6 +86,8 @@ type record struct {
 	// cancel is how a person has the run end before its time, and passedOn what of that
 	// the pod was told.
 	cancel, passedOn exchange.Cancel
+	// instead is what was done in place of telling the pod, for a person.
+	instead string
 	// result is nil while the run is in flight.
 	result *run.Result
 }

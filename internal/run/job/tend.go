@@ -138,7 +138,7 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 		return true, r.passCancelOn(ctx, k, cancel)
 	}
 	if !v.unclaimed {
-		r.settle(k.id, v.ended)
+		r.settle(k.id, r.withInstead(k.id, v.ended))
 		return r.tendRest(ctx, k, s)
 	}
 	// Before a pod claims it, or not at all.
@@ -181,6 +181,7 @@ func (r *Runner) noteTold(id string, v verdict) {
 	}
 	waited := known.progress.Waiting
 	known.progress = v.told.Progress
+	known.progress.Waiting = joined(known.instead, known.progress.Waiting)
 	if waited != known.progress.Waiting || !slices.Equal(known.unknownCreates, v.told.UnknownCreates) {
 		known.unknownCreates = v.told.UnknownCreates
 		r.options.Ended(known.stack.Namespace, known.stack.Name)

@@ -10,6 +10,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // stuckText tells why a container cannot be started, of what does not pass by itself,
@@ -39,6 +40,8 @@ func waitingText(s seen, claimed bool) string {
 	switch {
 	case s.secret == nil:
 		return fmt.Sprintf("Secret %s was deleted, so that the run cannot tell how it ends", nameOf(s))
+	case claimed && isImmutable(s.secret):
+		return fmt.Sprintf("Secret %s was made immutable, so that the run cannot tell how it ends", nameOf(s))
 	case claimed:
 		return lostNodeText(s.pods)
 	}
@@ -89,7 +92,7 @@ func deathText(s seen, claimed bool) string {
 	if claimed {
 		begun = ""
 	}
-	for _, why := range []string{disruptionText(s.pods), memoryText(s.pods), jobText(s.job), exitText(s.pods)} {
+	for _, why := range []string{disruptionText(s.pods), memoryText(s.pods), jobText(s.job), exitText(s)} {
 		if why != "" {
 			return why + begun
 		}
@@ -168,14 +171,14 @@ func jobText(job *batchv1.Job) string {
 }
 
 // exitText tells of a container that has ended in another way than it should.
-func exitText(pods []corev1.Pod) string {
-	for _, pod := range pods {
+func exitText(s seen) string {
+	for _, pod := range s.pods {
 		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 			ended := status.State.Terminated
 			if ended == nil || ended.ExitCode == 0 {
 				continue
 			}
-			if text := ownExitText(pod.Name, status.Name, ended.ExitCode); text != "" {
+			if text := ownExitText(pod.Name, status.Name, ended.ExitCode, causesOf(s)); text != "" {
 				return text
 			}
 			if ended.Signal != 0 || ended.ExitCode > 128 {
@@ -190,8 +193,7 @@ func exitText(pods []corev1.Pod) string {
 
 // ownExitText tells what the runner means by its exit code, "" for one that is not its
 // own.
-func ownExitText(pod, container string, code int32) string {
-	const causes = "somebody has deleted the Secret, the Role or the RoleBinding of the run"
+func ownExitText(pod, container string, code int32, causes string) string {
 	switch {
 	case container != mainContainer:
 		return ""
@@ -201,6 +203,18 @@ func ownExitText(pod, container string, code int32) string {
 		return fmt.Sprintf("pod %s did not begin the run (exit code %d): %s, or another pod of the Job had the run", pod, code, causes)
 	}
 	return ""
+}
+
+// causesOf tells why the runner could not write to the Secret.
+func causesOf(s seen) string {
+	if isImmutable(s.secret) {
+		return fmt.Sprintf("somebody has made Secret %s immutable", s.secret.Name)
+	}
+	return "somebody has deleted the Secret, the Role or the RoleBinding of the run"
+}
+
+func isImmutable(secret *corev1.Secret) bool {
+	return secret != nil && ptr.Deref(secret.Immutable, false)
 }
 
 // reasonText puts together what Kubernetes tells: a word, and words.

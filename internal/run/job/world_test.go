@@ -41,6 +41,8 @@ type cluster struct {
 	tried error
 	// patching is called before each patch.
 	patching func()
+	// refuses is the answer to each patch, where there is one.
+	refuses error
 	// unreadable is the answer to all that is read.
 	unreadable error
 
@@ -57,6 +59,9 @@ func newCluster() *cluster {
 			c.mu.Unlock()
 			if c.patching != nil {
 				c.patching()
+			}
+			if c.refuses != nil {
+				return c.refuses
 			}
 			err := api.Patch(ctx, object, patch, options...)
 			c.watched.changed(object, err)
