@@ -212,22 +212,20 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	}
 	inventory := r.handInventory(ctx, stack, result)
 	preview := r.handSteps(ctx, stack, &record, result)
-	take := func() {
+	told, err := r.takeIn(ctx, stack, result, func(told *run.Result) {
 		stack.Status.OutputsSecret, stack.Status.Inventory = outputs, inventory
-		absorb(stack, result)
+		absorb(stack, told)
 		stack.Status.Preview = preview
-	}
-	err = r.patchStatus(ctx, stack, take)
-	if isTooLarge(err) {
-		// The outputs are in the state; that the run has ended must be written.
-		stack.Status = *before
-		result = withoutOutputs(result)
-		err = r.patchStatus(ctx, stack, take)
-	}
+		if isLook(&record) && told.Message != result.Message {
+			stack.Status.Preview = preview.DeepCopy()
+			stack.Status.Preview.Message = told.Message
+		}
+	})
 	if err != nil {
 		return err
 	}
 	r.Runs.Ended(run.Operation(record.Operation), result)
+	result = told
 	if !isAside(&record) {
 		r.announce(ctx, stack, endEvent(stack, record, result))
 	}

@@ -141,6 +141,9 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.InvalidSpecReason,
 			message: "The object is too large for its status to be written: move large values of spec.config into the program"})
 		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
+	case isRefused(err) && decision.Action == decide.Absorb:
+		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: statusRefusedReason, message: refusedText(err)})
+		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
 	case apierrors.IsConflict(err):
 		// What was observed is stale. The event of the newer object is on its
 		// way, but may be one that the predicates keep back.

@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // maxSpec bounds the spec of a Stack, in bytes of JSON. etcd takes objects of
@@ -35,12 +34,4 @@ func checkSize(stack *v1.Stack) error {
 // one way by the API server and in another by etcd.
 func isTooLarge(err error) bool {
 	return apierrors.IsRequestEntityTooLargeError(err) || (err != nil && strings.Contains(err.Error(), "request is too large"))
-}
-
-// withoutOutputs is the result with all that may be big left out.
-func withoutOutputs(result *run.Result) *run.Result {
-	small := *result
-	small.LeftOut += len(result.Outputs)
-	small.Outputs = map[string]json.RawMessage{}
-	return &small
 }

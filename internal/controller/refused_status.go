@@ -1,0 +1,126 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/fluxcd/pkg/apis/meta"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// That a run has ended must get into the status, or nothing would ever be done for its
+// Stack again. What the run tells need not fit: a result can be large, and is written by
+// whoever may write the program; a policy of the cluster may refuse any of it. What
+// happened to resources is in the state.
+
+const (
+	// maxToldRefusal bounds what is told of why the API server has refused a write, in bytes.
+	maxToldRefusal = 500
+	// maxFewCreates is how many creations of unknown outcome are named where more are not
+	// taken: one is enough to keep the next run from making them again.
+	maxFewCreates = 10
+)
+
+// takeIn writes the result of a run into the status: all of it, or as much as the API
+// server takes. It returns what was written.
+func (r *StackReconciler) takeIn(ctx context.Context, stack *v1.Stack, result *run.Result, take func(*run.Result)) (*run.Result, error) {
+	before, record := stack.Status.DeepCopy(), *stack.Status.Run
+	err := r.patchStatus(ctx, stack, func() { take(result) })
+	var why error
+	for _, less := range []func(*run.Result, error) *run.Result{withoutOutputs, withoutWords, withoutReason} {
+		if !isRefused(err) && !isTooLarge(err) {
+			break
+		}
+		why = err
+		told := less(result, err)
+		stack.Status = *before.DeepCopy()
+		err = r.patchStatus(ctx, stack, func() {
+			take(told)
+			noteLeftOut(stack, &record, told)
+		})
+		if err == nil && told.Message != result.Message {
+			r.tellLeftOut(ctx, stack, &record, result, told, why)
+		}
+		if err == nil {
+			return told, nil
+		}
+	}
+	return result, err
+}
+
+// withoutOutputs is the result with all that may be big left out. The outputs are in the
+// state.
+func withoutOutputs(result *run.Result, _ error) *run.Result {
+	small := *result
+	if result.Outputs == nil {
+		return &small
+	}
+	small.LeftOut += len(result.Outputs)
+	small.Outputs = map[string]json.RawMessage{}
+	return &small
+}
+
+// withoutWords is what has to be known of the run, and why there is no more.
+func withoutWords(result *run.Result, why error) *run.Result {
+	return &run.Result{
+		Outcome: result.Outcome, Interrupted: result.Interrupted, UnknownCreates: result.UnknownCreates,
+		Message:   "What the run has told is left out, as the API server did not take it: " + cut(why.Error(), maxToldRefusal),
+		StartedAt: result.StartedAt, EndedAt: result.EndedAt,
+	}
+}
+
+// withoutReason has nothing in it that came from outside, but for a few of the creations
+// of unknown outcome.
+func withoutReason(result *run.Result, why error) *run.Result {
+	small := withoutWords(result, why)
+	small.Message = "What the run has told is left out, as the API server did not take it: the log of the controller says why"
+	if left := len(small.UnknownCreates) - maxFewCreates; left > 0 {
+		small.UnknownCreates = small.UnknownCreates[:maxFewCreates]
+		small.Message += fmt.Sprintf(", and names %d more creations of unknown outcome", left)
+	}
+	return small
+}
+
+// noteLeftOut says so of a run that has succeeded, where the status has no message.
+func noteLeftOut(stack *v1.Stack, record *v1.RunStatus, told *run.Result) {
+	if last := stack.Status.LastUpdate; last != nil && last.Name == record.ID && last.Message == "" {
+		last.Message = told.Message
+	}
+}
+
+// tellLeftOut tells people, and the log what is nowhere else.
+func (r *StackReconciler) tellLeftOut(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result, told *run.Result, why error) {
+	log := ctrl.LoggerFrom(ctx)
+	log.Error(why, "what a run has told is not in the status", "run", record.ID, "message", result.Message)
+	for _, urn := range result.UnknownCreates[len(told.UnknownCreates):] {
+		log.Info("a creation of unknown outcome is not in the status", "run", record.ID, "urn", urn)
+	}
+	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: statusRefusedReason, message: told.Message,
+		revision: record.Revision, originRevision: record.OriginRevision})
+}
+
+// statusRefusedReason is of events alone: what the status cannot tell.
+const statusRefusedReason = meta.FailedReason
+
+// refusedText tells of a status that cannot be written at all.
+func refusedText(err error) string {
+	return "The API server does not take the status of the Stack, which has to say that its run has ended. Nothing is run before it does: " + cut(err.Error(), maxToldRefusal)
+}
+
+// cut bounds a text.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
+}

@@ -1,0 +1,112 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// refusing has a world whose API server refuses each status that has one of the texts.
+func refusing(w *world, refusal error, texts ...string) {
+	w.Client = interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			text, err := json.Marshal(o.(*v1.Stack).Status)
+			if err != nil {
+				return err
+			}
+			for _, one := range texts {
+				if strings.Contains(string(text), one) {
+					return refusal
+				}
+			}
+			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+		},
+	})
+}
+
+var kind = schema.GroupKind{Group: "pulumi.com", Kind: "Stack"}
+
+func TestAResultThatTheAPIServerRefusesIsAbsorbedWithLess(t *testing.T) {
+	for name, tt := range map[string]struct {
+		outcome run.Outcome
+		refusal error
+		texts   []string
+		// message is that of the status, and creates how many creations it names.
+		message string
+		creates int
+	}{
+		"an output": {run.Succeeded, apierrors.NewForbidden(schema.GroupResource{Resource: "stacks"}, "app", errors.New("denied by a policy")),
+			[]string{"forged-output"}, "", 12},
+		"a link": {run.Succeeded, apierrors.NewInvalid(kind, "app", nil), []string{"forged-link"}, "What the run has told is left out, as the API server did not take it: ", 12},
+		"a message": {run.Failed, apierrors.NewBadRequest("cannot be decoded"), []string{"forged-message"},
+			"What the run has told is left out, as the API server did not take it: failed to write the status: cannot be decoded", 12},
+		"what is told of the refusal too": {run.Failed, apierrors.NewBadRequest("forged-message"), []string{"forged-message"},
+			"the log of the controller says why, and names 2 more creations of unknown outcome", 10},
+		"too many creations": {run.Failed, apierrors.NewRequestEntityTooLargeError("limit is 3145728"), []string{"urn:11"}, "names 2 more creations", 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := newWorld(t, programAndStack()...)
+			w.mustReconcile()
+			id := w.stack().Status.Run.ID
+			w.runner.end(id, tt.outcome, "")
+			ended := w.runner.results[id]
+			ended.Outputs = map[string]json.RawMessage{"a": json.RawMessage(`"forged-output"`)}
+			ended.Permalink, ended.Interrupted = "https://example.com/forged-link", tt.outcome == run.Failed
+			if tt.outcome == run.Failed {
+				ended.Message = "forged-message"
+			}
+			for i := range 12 {
+				ended.UnknownCreates = append(ended.UnknownCreates, fmt.Sprintf("urn:%02d", i))
+			}
+			refusing(w, tt.refusal, tt.texts...)
+			w.mustReconcile()
+			stack := w.stack()
+			g.Expect(stack.Status.Run).To(BeNil(), "that it has ended is known")
+			g.Expect(stack.Status.LastUpdate.Name).To(Equal(id))
+			g.Expect(stack.Status.LastUpdate.Message).To(ContainSubstring(tt.message))
+			g.Expect(stack.Status.UnknownCreates).To(HaveLen(tt.creates))
+			g.Expect(stack.Status.Interrupted).To(HaveLen(map[run.Outcome]int{run.Failed: 1}[tt.outcome]))
+			g.Expect(stack.Status.Outputs).To(BeEmpty())
+			g.Expect(w.runner.results).To(BeEmpty(), "it is forgotten")
+			if tt.message != "" {
+				g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning Failed What the run has told is left out"), ContainSubstring(tt.message))))
+			}
+		})
+	}
+}
+
+func TestAStatusThatIsRefusedWhateverItSaysIsToldByAnEvent(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+	id := w.stack().Status.Run.ID
+	w.runner.end(id, run.Succeeded, "")
+	api := w.Client
+	refusing(w, apierrors.NewForbidden(schema.GroupResource{Resource: "stacks"}, "app", errors.New("denied by a policy")), "")
+	_, err := w.reconcile()
+	g.Expect(err).To(MatchError(ContainSubstring("denied by a policy")))
+	g.Expect(w.stack().Status.Run).NotTo(BeNil())
+	g.Expect(w.runner.results).To(HaveKey(id), "it is kept")
+	g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning Failed The API server does not take the status"), ContainSubstring("denied by a policy"))))
+	w.Client = api
+	w.mustReconcile()
+	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(meta.ReconciliationSucceededReason))
+}
