@@ -19,6 +19,12 @@ GENERATED := api/v1/zz_generated.deepcopy.go api/v1alpha1/zz_generated.deepcopy.
 # The race detector needs a C compiler, which a machine with only Go, git and make does not have.
 # It does not look into hashing: to make a key of a passphrase would take ten times as long, and most of the time of the tests.
 RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race $(foreach p,golang.org/x/crypto/pbkdf2 crypto/internal/fips140/...,-gcflags=$(p)=-race=false))
+# It makes a test several times as slow, and finds what goroutines do to each other: where neither the code of a package nor
+# its tests start any, or lock anything, there is nothing to find.
+CONCURRENT = $(shell hack/packages.sh concurrent)
+SERIAL     = $(shell hack/packages.sh serial)
+# They begin first, so that the short ones fill what is left in the end.
+LONGEST_UNIT_TESTS = ./internal/pulumi ./internal/controller
 
 # The demo must not have to wait for what only the tests use.
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller \
@@ -45,13 +51,13 @@ demo: build ## Show the controller at work on this machine, by itself (KEEP=1 le
 .PHONY: test
 test: ## Run every test
 	@$(MAKE) --no-print-directory test-unit
-	@$(MAKE) --no-print-directory fuzz FUZZTIME=500x
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: test-unit
 test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/etcd bin/kube-apiserver bin/crds/source-controller bin/crds/kustomize-controller ## Run the tests of the packages, against the real Pulumi
 	$(if $(RACE),,@echo "no C compiler found: testing without the race detector")
-	go test $(RACE) -timeout 30m ./internal/... ./cmd/... .
+	go test $(RACE) -timeout 30m $(LONGEST_UNIT_TESTS) $(CONCURRENT)
+	go test -timeout 30m $(SERIAL)
 	cd api && go test $(RACE) ./...
 	cd tests/lab && go test $(RACE) ./...
 	cd hack/image && go test $(RACE) ./...
@@ -64,14 +70,14 @@ FUZZTIME ?= 10s
 fuzz: ## Fuzz all that reads what others write, each target for FUZZTIME
 	@hack/fuzz.sh $(FUZZTIME) $(MODULES)
 
-# They begin first, so that the short ones fill what is left in the end.
-LONGEST_TESTS := ./tests/e2e ./tests/crash ./tests/demo
+# They begin first, so that the short ones fill what is left in the end. Three packages at a time keep two processors at work.
+LONGEST_TESTS := ./tests/e2e ./tests/crash ./tests/jobs ./tests/demo ./tests/bootstrap
 
 .PHONY: test-e2e
 test-e2e: tools build cli ## Run the tests against the real API server, source-controller and Pulumi
 	@rm -f bin/killed-at-random.txt
 	@echo "the tests of tests/cluster are skipped here: they need a Kubernetes node, see make e2e"
-	go test -count=1 -p 2 -timeout 45m $(LONGEST_TESTS) ./tests/...
+	go test -count=1 -p 3 -timeout 45m $(LONGEST_TESTS) ./tests/...
 	@cat bin/killed-at-random.txt
 
 .PHONY: cluster-tools
