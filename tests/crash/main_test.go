@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -15,15 +16,19 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
+	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
 // parallelTests is how many tests go on at a time, TestKillAtRandom for one. They
 // mostly wait, so it is more than there are processors.
-const parallelTests = 4
+const parallelTests = 8
 
-// shared is the control plane of all tests that do not stop it. It is the one
-// variable of the package: TestMain has no other way to hand it on.
-var shared *controlplane.ControlPlane
+// shared is the control plane of all tests that do not stop it, and pulumiDir has
+// the Pulumi of all of them: TestMain has no other way to hand them on.
+var (
+	shared    *controlplane.ControlPlane
+	pulumiDir string
+)
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard()) // of the client, which complains of having none
@@ -46,6 +51,13 @@ func runTests(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	pulumiDir = filepath.Join(dir, "pulumi")
+	if err := os.Mkdir(pulumiDir, 0o755); err != nil {
+		return 1, err
+	}
+	if err := system.WritePulumi(pulumiDir, ""); err != nil {
+		return 1, err
+	}
 	crds, err := controlplane.ProjectCRDs()
 	if err != nil {
 		return 1, err

@@ -27,7 +27,7 @@ func startAlone(t *testing.T, flags ...string) *system.System {
 
 func startIn(t *testing.T, options system.Options, flags ...string) *system.System {
 	t.Helper()
-	options.WithoutSources = true
+	options.WithoutSources, options.PulumiDir = true, pulumiDir
 	options.Namespace = filepath.Base(options.Dir)
 	options.ControllerArgs = append([]string{"--graceful-shutdown-timeout=30s", "--cancel-grace=10s"}, flags...)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -26,7 +26,7 @@ import (
 
 // parallelTests is how many tests go on at a time. Most of the time of a test is waiting, so it is more than there are
 // processors.
-const parallelTests = 6
+const parallelTests = 8
 
 // shared is the system that all tests share that do not stop its controller. It is the one variable of the package: TestMain
 // has no other way to hand it on.

@@ -17,7 +17,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/flux-pulumi/pulumi-controller/tests/process"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
@@ -93,19 +92,8 @@ func (w *world) endOrphans() error {
 
 // writeCountingPulumi makes a pulumi that notes each call, with the backend it is for, before it becomes the real one.
 func (w *world) writeCountingPulumi(dir string) error {
-	real, err := process.FindBin("pulumi")
-	if err != nil {
-		return err
-	}
-	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\t%%s\\n' \"${PULUMI_BACKEND_URL%%%%\\?*}\" \"$*\" >>'%s'\nexec '%s' \"$@\"\n", w.callsFile(), real)
-	if err := os.WriteFile(filepath.Join(dir, "pulumi"), []byte(script), 0o755); err != nil {
-		return err
-	}
-	host, err := process.FindBin("pulumi-language-yaml")
-	if err != nil {
-		return err
-	}
-	return os.Symlink(host, filepath.Join(dir, "pulumi-language-yaml"))
+	note := `printf '%s\t%s\n' "${PULUMI_BACKEND_URL%%\?*}" "$*" >>'` + w.callsFile() + `'`
+	return system.WritePulumi(dir, note)
 }
 
 func (w *world) callsFile() string { return filepath.Join(w.dir, "pulumi-calls") }
