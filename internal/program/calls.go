@@ -56,7 +56,10 @@ func checkCalls(at *place, c *calls) {
 		c.checkURL(at)
 	case name == "fn::invoke":
 		call().check(at, c.invalid)
-		token, _ := at.get("function").text()
+		token, isText := at.get("function").text()
+		if isText && !isToken(token) {
+			c.invalid.add(at.get("function"), "is no name of a function: it is written as aws:ec2:getAmi")
+		}
 		checkToken(at.get("function"), token, c.reaches)
 		callOptions().check(at.get("options"), c.invalid)
 	case strings.HasPrefix(at.key, "fn::") && isCall(at.parent) && !slices.Contains(computes(), name) && !shortCall.MatchString(name):

@@ -84,6 +84,11 @@ func checkKeys(top *place, invalid *found) {
 	if resources := top.get("resources"); resources != nil {
 		resources.each(func(at *place) { checkResource(at, invalid) })
 	}
+	checkNames(top, invalid)
+	checkURNs(top.get("resources"), invalid)
+	checkStandards(top, invalid)
+	checkArguments(top.get("variables"), invalid)
+	checkArguments(top.get("outputs"), invalid)
 }
 
 func checkResource(at *place, invalid *found) {
@@ -91,6 +96,8 @@ func checkResource(at *place, invalid *found) {
 	record{"get", []string{"id", "state"}}.check(at.get("get"), invalid)
 	checkOptions(at.get("options"), invalid)
 	checkProperties(at, invalid)
+	checkArguments(at.get("properties"), invalid)
+	checkArguments(at.get("get"), invalid)
 	if !at.isObject() {
 		return
 	}
@@ -103,7 +110,7 @@ func checkResource(at *place, invalid *found) {
 	if !ok {
 		return
 	}
-	if parts := strings.Split(name, ":"); len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
+	if !isToken(name) {
 		invalid.add(token, "is no type of a resource: it is written as aws:s3:Bucket")
 		return
 	}

@@ -36,6 +36,9 @@ func checkOptions(options *place, invalid *found) {
 		eachOfLiteral(mappings, func(value *place) { mustBe("a string", value, invalid) })
 	}
 	checkAliases(options.get("aliases"), invalid)
+	if hidden := options.get("hideDiffs"); hidden != nil {
+		hidden.each(func(property *place) { notEmpty(property, "and has to be the name of a property", invalid) })
+	}
 }
 
 func timeouts() []string { return []string{"create", "delete", "read", "update"} }
@@ -48,6 +51,8 @@ func checkAliases(at *place, invalid *found) {
 	}
 	eachOfLiteral(at, func(alias *place) {
 		switch literalKind(alias) {
+		case "a string":
+			notEmpty(alias, "and has to be the URN that the resource had", invalid)
 		case "a list":
 			invalid.add(alias, "must be a URN or an object, and is a list")
 		case "an object":
@@ -55,6 +60,7 @@ func checkAliases(at *place, invalid *found) {
 			for _, key := range []string{"name", "parent", "project", "stack", "type", "urn"} {
 				mustBe("a string", alias.get(key), invalid)
 			}
+			notEmpty(alias.get("urn"), "and has to be the URN that the resource had", invalid)
 			if noParent := alias.get("noParent"); literalKind(noParent) != "null" {
 				mustBe("a boolean", noParent, invalid)
 			}
@@ -138,6 +144,7 @@ func checkProperties(at *place, invalid *found) {
 	if properties == nil || !mustBe("an object", properties, invalid) {
 		return
 	}
+	properties.entries(func(property *place) { mustHaveName(property, invalid) })
 	isEmpty := properties.isObject() && len(properties.node.Content) == 0
 	if !isEmpty && isRead(get) {
 		invalid.add(properties, "cannot be given together with get, which reads a resource that is not managed: remove one of the two")

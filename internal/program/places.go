@@ -62,6 +62,13 @@ func (p *place) each(visit func(*place)) {
 	}
 }
 
+// entries calls visit with each value of an object, where there is one.
+func (p *place) entries(visit func(*place)) {
+	if p != nil && p.isObject() {
+		p.each(visit)
+	}
+}
+
 // get returns the place of a field of an object, or nil.
 func (p *place) get(key string) *place {
 	if p == nil || !p.isObject() {

@@ -1,0 +1,113 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import (
+	"encoding/base64"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// The functions of Pulumi YAML look at what they are given when they are run. What is
+// no expression can be checked before, as with the options of resources.
+
+// checkArguments checks what all functions in a value are given.
+func checkArguments(at *place, invalid *found) {
+	if at == nil {
+		return
+	}
+	if at.parent != nil && isCall(at.parent) {
+		checkArgument(strings.ToLower(at.key), at, invalid)
+	}
+	at.each(func(inner *place) { checkArguments(inner, invalid) })
+}
+
+func checkArgument(name string, at *place, invalid *found) {
+	switch name {
+	case "fn::join":
+		checkJoin(at, invalid)
+	case "fn::select":
+		checkSelect(at, invalid)
+	case "fn::split":
+		eachOfTwo(at, func(text *place) { mustBe("a string", text, invalid) })
+	case "fn::stackreference":
+		eachOfTwo(at, func(text *place) {
+			mustBe("a string", text, invalid)
+			notEmpty(text, "and has to name a stack, and one of its outputs", invalid)
+		})
+	case "fn::length":
+		if kind := literalKind(at); !slices.Contains([]string{"", "a list", "an object", "a string"}, kind) {
+			invalid.add(at, "must be a list, an object or a string, or an expression that is one, and is %s", kind)
+		}
+	case "fn::singleornone":
+		if mustBe("a list", at, invalid) && literalKind(at) != "" && len(at.node.Content) > 1 {
+			invalid.add(at, "has %d items, and may have one", len(at.node.Content))
+		}
+	case "fn::frombase64":
+		checkBase64(at, invalid)
+	case "fn::pulumiresourcename", "fn::pulumiresourcetype":
+		mustBeResource(at, invalid)
+	case "fn::tobase64", "fn::sha1", "fn::stringasset":
+		mustBe("a string", at, invalid)
+	}
+	if slices.Contains(readsFile(), name) || slices.Contains(readsURL(), name) {
+		mustBe("a string", at, invalid)
+		notEmpty(at, "and names nothing to read", invalid)
+	}
+}
+
+// eachOfTwo calls visit with both arguments, where there are two: the parser refuses
+// anything else.
+func eachOfTwo(at *place, visit func(*place)) {
+	if at.node.Content != nil && len(at.node.Content) == 2 && !at.isObject() {
+		at.each(visit)
+	}
+}
+
+// checkJoin checks the delimiter, for which Pulumi takes null as well, and the texts.
+func checkJoin(at *place, invalid *found) {
+	eachOfTwo(at, func(argument *place) {
+		switch {
+		case argument.index == 0 && literalKind(argument) != "null":
+			mustBe("a string", argument, invalid)
+		case argument.index == 1 && mustBe("a list", argument, invalid):
+			eachOfLiteral(argument, func(item *place) { mustBe("a string", item, invalid) })
+		}
+	})
+}
+
+// checkSelect checks the index, and that there is something at it.
+func checkSelect(at *place, invalid *found) {
+	eachOfTwo(at, func(argument *place) {
+		if argument.index == 1 {
+			mustBe("a list", argument, invalid)
+			return
+		}
+		if !mustBe("a number", argument, invalid) || literalKind(argument) == "" {
+			return
+		}
+		index, err := strconv.ParseFloat(argument.node.Value, 64)
+		values := at.item(1)
+		switch isList := literalKind(values) == "a list"; {
+		case err != nil: // in hexadecimal, or with underscores
+		case index < 0 || math.Trunc(index) != index:
+			invalid.add(argument, "must be the number of an item: 0, 1, and so on")
+		case isList && index >= float64(len(values.node.Content)):
+			invalid.add(argument, "is past the end of the list, which has %d items and begins with 0", len(values.node.Content))
+		}
+	})
+}
+
+func checkBase64(at *place, invalid *found) {
+	text, known := literal(at)
+	if !mustBe("a string", at, invalid) || !known {
+		return
+	}
+	if decoded, err := base64.StdEncoding.DecodeString(text); err != nil || !utf8.Valid(decoded) {
+		invalid.add(at, "is no text in base64")
+	}
+}

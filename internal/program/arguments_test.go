@@ -1,0 +1,96 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// That Pulumi itself refuses the same is a test of the package that runs it.
+
+func TestEmptyNamesAreFaults(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{`resources: {"": {type: a:B}}`, `program.resources[""] (line 2): has an empty name: give it one`},
+		{`variables: {"": 1}`, `program.variables[""] (line 2): has an empty name`},
+		{`outputs: {"": 1}`, `program.outputs[""] (line 2): has an empty name`},
+		{`config: {"": {type: String}}`, `program.config[""] (line 2): has an empty name`},
+		{`configuration: {"": {type: String}}`, `program.configuration[""] (line 2): has an empty name`},
+		{`resources: {a: {type: a:B, properties: {"": 1}}}`, `program.resources.a.properties[""] (line 4): has an empty name`},
+	} {
+		NewWithT(t).Expect(lines(checked(t, test.text).Invalid)).To(ConsistOf(HavePrefix(test.want)), test.text)
+	}
+}
+
+func TestResourcesThatPulumiCannotTellFromEachOtherAreFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		`a: {type: x:Y, name: m}, b: {type: x:Y, name: m}`:  "program.resources.b: has the type and the name of the resource a, and Pulumi could not tell them",
+		`a: {type: x:Y, name: b}, b: {type: x:Y}`:           "program.resources.b: has the type and the name of the resource a",
+		`a: {type: x:Y, name: ""}, b: {type: x:Y, name: a}`: "program.resources.b: has",
+		`p: {type: x:Z}, a: {type: x:Y, name: m, options: {parent: "${p}"}}, b: {type: x:Y, name: m, options: {parent: "${p}"}}`: "program.resources.b: has",
+		`p: {type: x:Z}, a: {type: x:Y, name: m, options: {parent: "${p}"}}, b: {type: x:Y, name: m}`:                            "",
+		`a: {type: x:Y, name: m}, b: {type: x:Z, name: m}`:                                                                       "",
+		`a: {type: x:Y}, A: {type: x:Y}, " ": {type: x:Y}`:                                                                       "",
+	} {
+		faults := withoutLines(checked(t, "resources: {"+text+"}").Invalid)
+		if want == "" {
+			NewWithT(t).Expect(faults).To(BeEmpty(), text)
+			continue
+		}
+		NewWithT(t).Expect(faults).To(ConsistOf(HavePrefix(want)), text)
+	}
+}
+
+func TestWhatDoesNotGoWithTheDefaultProviderIsAFault(t *testing.T) {
+	with := func(standard, rest string) string {
+		return `resources: {p: {type: "pulumi:providers:a", defaultProvider: true, options: {` + standard + `}}, ` + rest
+	}
+	for text, want := range map[string]string{
+		with("", `r: {type: a:B, options: {version: 1.0.0}}}`):                                      "program.resources.r.options.version: is not that of the default provider p, which the resource has: remove it, or give both the same",
+		with("version: 2.0.0", `r: {type: a:B, options: {version: 1.0.0}}}`):                        "program.resources.r.options.version: is not that",
+		with("version: 1.0.0", `r: {type: a:B, options: {version: 1.0.0}}}`):                        "",
+		with("", `r: {type: a:B, options: {pluginDownloadURL: "https://x"}}}`):                      "program.resources.r.options.pluginDownloadURL: is not that",
+		with("", `r: {type: b:B, options: {version: 1.0.0}}}`):                                      "",
+		with("", `r: {type: a:B, options: {version: 1.0.0, provider: "${p}"}}}`):                    "",
+		with("", "}\nvariables: {v: {'fn::invoke': {function: a:b:c, options: {version: 1.0.0}}}}"): "program.variables.v.fn::invoke.options.version: cannot be given for a function of the default provider p: remove it",
+		`resources: {p: {type: "pulumi:providers:a"}, r: {type: a:B, options: {version: 1.0.0}}}`:   "",
+	} {
+		faults := withoutLines(checked(t, text).Invalid)
+		if want == "" {
+			NewWithT(t).Expect(faults).To(BeEmpty(), text)
+			continue
+		}
+		NewWithT(t).Expect(faults).To(ConsistOf(HavePrefix(want)), text)
+	}
+}
+
+func withoutLines(faults Faults) []string {
+	var all []string
+	for _, fault := range faults.First {
+		all = append(all, fault.Path+": "+fault.Message)
+	}
+	return all
+}
+
+func TestArgumentsThatAreFaultsWhereverTheCallIs(t *testing.T) {
+	for _, text := range []string{
+		`variables: {v: {"fn::toBase64": 1}}`, `outputs: {o: [{a: {"Fn::ToBase64": null}}]}`, `resources: {a: {type: a:B, properties: {x: {"fn::toBase64": []}}}}`,
+		`resources: {a: {type: a:B, get: {id: {"fn::toBase64": 1}}}}`, `outputs: {o: {"fn::secret": {"fn::toBase64": {}}}}`,
+	} {
+		NewWithT(t).Expect(lines(checked(t, text).Invalid)).To(ConsistOf(ContainSubstring("must be a string, or an expression that is one, and is ")), text)
+	}
+}
+
+func TestArgumentsThatPulumiTakesAreNoFaults(t *testing.T) {
+	for _, argument := range []string{
+		`"fn::join": [null, [a]]`, `"fn::join": ["", []]`, `"fn::join": ["${v}", "${v}"]`, `"fn::join": ["x${v}", ["${v}", {"fn::secret": 1}]]`,
+		`"fn::split": ["", ""]`, `"fn::split": ["${v}", {"fn::secret": 1}]`, `"fn::select": ["${v}", "${v}"]`, `"fn::select": [1.0, [a, b]]`, `"fn::select": [7, "${v}"]`,
+		`"fn::toBase64": ""`, `"fn::fromBase64": ""`, `"fn::fromBase64": "eA=="`, `"fn::fromBase64": "${v}="`, `"fn::length": ""`, `"fn::length": {}`, `"fn::length": []`,
+		`"fn::singleOrNone": []`, `"fn::singleOrNone": ["${v}"]`, `"fn::toJSON": null`, `"fn::secret": null`, `"fn::sha1": ""`, `"fn::stringAsset": ""`, `"fn::readFile": Main.yaml`,
+		`"fn::stackReference": [a/b/c, "${v}"]`, `"fn::pulumiResourceName": "${v}"`, `"fn::toBase64": "1"`, `a: 1`, `"fn::toBase64": 1, b: 2`,
+	} {
+		NewWithT(t).Expect(lines(checked(t, "variables: {v: x}\noutputs: {o: {"+argument+"}}").Invalid)).To(BeEmpty(), argument)
+	}
+}

@@ -1,0 +1,67 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import (
+	"strings"
+	"unicode"
+)
+
+// checkNames refuses empty names. Pulumi fails at that of a resource, and takes the
+// others, which nothing can be done with.
+func checkNames(top *place, invalid *found) {
+	for _, section := range []string{"config", "outputs", "resources", "variables"} {
+		top.get(section).entries(func(entry *place) { mustHaveName(entry, invalid) })
+	}
+}
+
+func mustHaveName(entry *place, invalid *found) {
+	if entry.key == "" {
+		invalid.add(entry, "has an empty name: give it one")
+	}
+}
+
+// checkURNs refuses two resources that Pulumi could not tell from each other: those of
+// the same type, name and parent.
+func checkURNs(resources *place, invalid *found) {
+	known := map[[3]string]string{}
+	resources.entries(func(at *place) {
+		token, isToken := at.get("type").text()
+		name, isName := textOr(at.get("name"), at.key)
+		parent, isParent := textOr(at.get("options").get("parent"), "")
+		if !isToken || !isName || !isParent {
+			return // the parser says what is wrong, or nobody knows before the run
+		}
+		urn := [3]string{token, name, parent}
+		if other, twice := known[urn]; twice {
+			invalid.add(at, "has the type and the name of the resource %s, and Pulumi could not tell them from each other: give one of them another name", other)
+			return
+		}
+		known[urn] = at.key
+	})
+}
+
+// textOr is the text that is there, and another one where there is none, or an empty
+// one. It is false where there is something else.
+func textOr(at *place, other string) (string, bool) {
+	text, ok := at.text()
+	if text == "" {
+		return other, ok || at == nil
+	}
+	return text, true
+}
+
+// isToken tells whether a text can be the type of a resource, or the name of a function.
+func isToken(text string) bool {
+	parts := strings.Split(text, ":")
+	if len(parts) < 2 || len(parts) > 3 {
+		return false
+	}
+	for _, part := range parts {
+		if part == "" || strings.ContainsFunc(part, unicode.IsSpace) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,67 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import "strings"
+
+// checkStandards refuses what says of its plugin something else than the default
+// provider of its package, which it has: Pulumi fails at it, and where that provider
+// says nothing of it, Pulumi YAML itself ends without a word.
+func checkStandards(top *place, invalid *found) {
+	standards := map[string]*place{}
+	top.get("resources").entries(func(at *place) {
+		token, _ := at.get("type").text()
+		if name, ok := strings.CutPrefix(token, "pulumi:providers:"); ok && isTrue(at.get("defaultProvider")) {
+			standards[name] = at
+		}
+	})
+	if len(standards) == 0 {
+		return
+	}
+	standardOf := func(token *place, options *place) *place {
+		if options.get("provider") != nil {
+			return nil
+		}
+		text, _ := token.text()
+		name, _, _ := strings.Cut(text, ":")
+		return standards[name]
+	}
+	top.get("resources").entries(func(at *place) {
+		if standard := standardOf(at.get("type"), at.get("options")); standard != nil {
+			checkPluginOfResource(at.get("options"), standard, invalid)
+		}
+	})
+	top.get("variables").entries(func(at *place) {
+		if !isCall(at) || !strings.EqualFold(at.node.Content[0].Value, "fn::invoke") {
+			return
+		}
+		call := at.field(0)
+		if standard := standardOf(call.get("function"), call.get("options")); standard != nil {
+			checkPluginOfCall(call.get("options"), standard, invalid)
+		}
+	})
+}
+
+func aboutPlugin() []string { return []string{"version", "pluginDownloadURL"} }
+
+func checkPluginOfResource(options, standard *place, invalid *found) {
+	for _, key := range aboutPlugin() {
+		said, ok := options.get(key).text()
+		wanted, has := standard.get("options").get(key).text()
+		if ok && (!has || said != wanted) {
+			invalid.add(options.get(key), "is not that of the default provider %s, which the resource has: remove it, or give both the same", standard.key)
+		}
+	}
+}
+
+// checkPluginOfCall refuses it even where it is the same, as Pulumi does.
+func checkPluginOfCall(options, standard *place, invalid *found) {
+	for _, key := range aboutPlugin() {
+		if given := options.get(key); given != nil {
+			invalid.add(given, "cannot be given for a function of the default provider %s: remove it", standard.key)
+		}
+	}
+}
+
+func isTrue(at *place) bool { return at != nil && at.kind() == "a boolean" && at.node.Value == "true" }

@@ -1,0 +1,126 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/program"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// TestPulumiRefusesWhatIsAFaultOfAProgram: a Program that is told to have a fault has one, and what Pulumi takes is none.
+func TestPulumiRefusesWhatIsAFaultOfAProgram(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	l.Expect(l.do(t.Context(), l.update("{}\n")).Outcome).To(Equal(run.Succeeded))
+	const thing = `a: {type: "lab:index:Thing", properties: {name: a}`
+	fn := func(call string) string { return "outputs: {o: {" + call + "}}" }
+	for text, want := range map[string]struct{ fault, failure string }{
+		// Names.
+		`resources: {PROV, "": {type: "lab:index:Thing", properties: {name: a}}}`:                         {"has an empty name", "cannot be empty"},
+		`resources: {PROV, a: {type: "lab:index:Thing", properties: {name: a, "": 1}}}`:                   {"has an empty name", "does not exist on"},
+		`resources: {PROV, ` + thing + `, name: b}, b: {type: "lab:index:Thing", properties: {name: b}}}`: {"has the type and the name", "Duplicate resource URN"},
+		`resources: {PROV, a: {type: " lab:index:Thing", properties: {name: a}}}`:                         {"is no type of a resource", "error resolving type"},
+		`resources: {PROV, a: {type: "lab:index:Thing ", properties: {name: a}}}`:                         {"is no type of a resource", "unable to find resource type"},
+		// Options.
+		`resources: {PROV, ` + thing + `, options: {hideDiffs: [""]}}}`:                                                      {"is empty", "exit code 2"},
+		`resources: {PROV, ` + thing + `, options: {aliases: [""]}}}`:                                                        {"is empty", "invalid alias URN"},
+		`resources: {PROV, ` + thing + `, options: {aliases: [{urn: ""}]}}}`:                                                 {"is empty", "registering resource"},
+		`resources: {PROV, ` + thing + `, options: {version: 1.0.0}}}`:                                                       {"default provider prov", "EOF"},
+		`resources: {PROV, ` + thing + `, options: {pluginDownloadURL: "https://x"}}}`:                                       {"default provider prov", "EOF"},
+		`resources: {VERSIONED, ` + thing + `, options: {version: 1.0.0}}}`:                                                  {"default provider prov", "conflicts with the default provider"},
+		"resources: {VERSIONED}\nvariables: {v: {'fn::invoke': {function: 'lab:index:nothing', options: {version: 0.1.0}}}}": {"default provider prov", "conflicts with the default provider"},
+		// Functions.
+		fn(`"fn::join": ["", null]`):           {"must be a list", "must be a list"},
+		fn(`"fn::join": ["", a]`):              {"must be a list", "must be a list"},
+		fn(`"fn::join": ["", [null]]`):         {"must be a string", "must be a list of strings"},
+		fn(`"fn::join": ["", [1]]`):            {"must be a string", "must be a list of strings"},
+		fn(`"fn::join": [1, [a]]`):             {"must be a string", "delimiter must be a string"},
+		fn(`"fn::invoke": {function: ""}`):     {"is no name of a function", "invalid type token"},
+		fn(`"fn::invoke": {function: "lab"}`):  {"is no name of a function", "invalid type token"},
+		fn(`"fn::invoke": {function: "lab:"}`): {"is no name of a function", "unable to find function"},
+		fn(`"fn::toBase64": null`):             {"must be a string", "to be a string"},
+		fn(`"fn::toBase64": [a]`):              {"must be a string", "to be a string"},
+		fn(`"fn::fromBase64": 1`):              {"must be a string", "to be a string"},
+		fn(`"fn::fromBase64": "*"`):            {"is no text in base64", "unable to decode"},
+		fn(`"fn::fromBase64": "/w=="`):         {"is no text in base64", "not a valid UTF-8 string"},
+		fn(`"fn::select": [0, []]`):            {"is past the end", "out-of-bounds"},
+		fn(`"fn::select": [1, [a]]`):           {"is past the end", "out-of-bounds"},
+		fn(`"fn::select": [-1, [a]]`):          {"must be the number of an item", "must be a positive integral"},
+		fn(`"fn::select": [0.5, [a]]`):         {"must be the number of an item", "must be a positive integral"},
+		fn(`"fn::select": ["0", [a]]`):         {"must be a number", "not assignable"},
+		fn(`"fn::select": [null, [a]]`):        {"must be a number", "must be a number"},
+		fn(`"fn::select": [0, null]`):          {"must be a list", "must be a list"},
+		fn(`"fn::select": [0, {a: b}]`):        {"must be a list", "not assignable"},
+		fn(`"fn::split": [null, "ab"]`):        {"must be a string", "ust be a string"},
+		fn(`"fn::split": [",", [a]]`):          {"must be a string", ""},
+		fn(`"fn::length": null`):               {"must be a list, an object or a string", "requires a list, map, or string"},
+		fn(`"fn::length": 5`):                  {"must be a list, an object or a string", "requires a list, map, or string"},
+		fn(`"fn::readFile": ""`):               {"is empty", "reading file"},
+		fn(`"fn::filebase64": null`):           {"must be a string", "requires a string"},
+		fn(`"fn::sha1": 1`):                    {"must be a string", "requires a string"},
+		fn(`"fn::singleOrNone": [a, b]`):       {"has 2 items", "0 or 1 elements"},
+		fn(`"fn::singleOrNone": a`):            {"must be a list", "requires a list"},
+		fn(`"fn::stackReference": ["", o]`):    {"is empty", ""},
+		fn(`"fn::pulumiResourceName": a`):      {"must be a reference to a resource", "requires a resource"},
+		fn(`"fn::pulumiResourceType": null`):   {"must be a reference to a resource", "requires a resource"},
+		fn(`"fn::stringAsset": 1`):             {"must be a string", "must be a string"},
+		fn(`"fn::fileAsset": ""`):              {"is empty", ""},
+	} {
+		checked := l.check(text)
+		preview := l.update(string(checked.Text))
+		preview.Operation = run.Preview
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			mine := &lab{T: t, WithT: NewWithT(t), driver: l.driver}
+			mine.Expect(checked.Invalid.String()).To(ContainSubstring(want.fault))
+			result := mine.do(t.Context(), preview)
+			mine.Expect(result.Outcome).To(Equal(run.Failed))
+			mine.Expect(result.Message).To(ContainSubstring(want.failure))
+		})
+	}
+}
+
+// TestPulumiTakesWhatIsNoFaultOfAProgram: all in one Program, as nothing of it keeps the rest from being run.
+func TestPulumiTakesWhatIsNoFaultOfAProgram(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	checked := l.check(`
+config:
+  " ": {type: String, default: ""}
+  c: {type: String, name: "", default: x}
+variables: {" ": 1, none: null, v: x, V: y}
+resources:
+  PROV
+  a: {type: "lab:index:Thing", properties: {name: a, value: null}, options: {ignoreChanges: [""], additionalSecretOutputs: [""], aliases: [{name: ""}]}}
+  A: {type: "lab:index:Thing", name: "", properties: {name: b}}
+  "a b": {type: "lab:index:Thing", name: " ", properties: {name: c}}
+outputs:
+  " ": {"fn::join": [null, [a]]}
+  o: {"fn::join": ["", []]}
+  O: {"fn::split": ["", "ab"]}
+  json: [{"fn::toJSON": null}, {"fn::toJSON": ""}, {"fn::secret": null}, {"fn::unsecret": null}]
+  texts: [{"fn::toBase64": ""}, {"fn::fromBase64": ""}, {"fn::sha1": ""}, {"fn::length": ""}, {"fn::length": []}, {"fn::length": {}}]
+  single: [{"fn::singleOrNone": []}, {"fn::select": [1.0, [a, b]]}]
+  asset: {"fn::stringAsset": ""}
+`)
+	l.Expect(checked.Invalid.String()).To(BeEmpty())
+	result := l.do(t.Context(), l.update(string(checked.Text)))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+}
+
+// check checks a program that has PROV for the provider of the lab, or VERSIONED for it with a version.
+func (l *lab) check(text string) program.Checked {
+	l.Helper()
+	standard := `prov: {type: "pulumi:providers:lab", defaultProvider: true, properties: {directory: ` + l.cloud + `}`
+	text = strings.NewReplacer("PROV", standard+"}", "VERSIONED", standard+", options: {version: 0.1.0}}").Replace(text)
+	raw, err := yaml.YAMLToJSONStrict([]byte(text))
+	l.Expect(err).NotTo(HaveOccurred())
+	return program.Check(raw)
+}
