@@ -26,6 +26,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/kubeconfig"
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/notify"
+	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
@@ -121,6 +122,7 @@ func newReconciler(c config, mgr ctrl.Manager, runner place) *controller.StackRe
 		Ending:               runner.Closed,
 		Sources:              source.Resolver{Client: mgr.GetClient(), NoCrossNamespaceRefs: c.noCrossNamespaceRefs},
 		NoCrossNamespaceRefs: c.noCrossNamespaceRefs,
+		CheckProgram:         check.Check,
 		ControllerRefs:       controllerRefs(c),
 		RefuseLocalPrograms:  !c.allowPreviewPrograms,
 		Jitter:               jittered(c.interval.Percentage),
@@ -148,7 +150,7 @@ func addProgramReconciler(c config, mgr ctrl.Manager, stacks *controller.StackRe
 	if err != nil {
 		return fmt.Errorf("failed to read --watch-label-selector: %w", err)
 	}
-	programs := &controller.ProgramReconciler{Client: mgr.GetClient(), Metrics: stacks.Metrics, Events: stacks.Events, Now: time.Now}
+	programs := &controller.ProgramReconciler{Client: mgr.GetClient(), Metrics: stacks.Metrics, Events: stacks.Events, Check: check.Check, Now: time.Now}
 	return programs.SetupWithManager(mgr, controller.ProgramReconcilerOptions{RateLimiter: c.rateLimiter, Selector: *selector})
 }
 

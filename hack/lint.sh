@@ -28,6 +28,17 @@ done
 echo "lint workflows: actionlint"
 bin/actionlint -shellcheck= -pyflakes= || fail "actionlint"
 
+# The plugin has the code that observes a Stack, and must get nothing of the engine with it.
+echo "lint imports: internal/controller and internal/grammar depend on nothing of Pulumi's"
+for package in internal/controller internal/grammar; do
+	deps=$(go list -deps "./$package") || {
+		fail "go list of $package"
+		continue
+	}
+	others=$(echo "$deps" | grep -E '^github\.com/pulumi/|/internal/(pulumi|program/check)$' || true)
+	[ -z "$others" ] || fail "$package depends on $(echo "$others" | head -3 | tr '\n' ' ')"
+done
+
 # These two packages must stay testable without an API server (docs: the decision is pure, Pulumi is driven apart).
 echo "lint imports: internal/decide and internal/pulumi use no Kubernetes client"
 for package in internal/decide internal/pulumi; do

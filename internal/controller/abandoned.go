@@ -13,7 +13,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -100,12 +100,12 @@ func abandonedEvent(left abandonedRun) notice {
 // that both of them tell: a project that the program names, or a backend that a variable
 // does, is not known before the first run of it.
 func isSameStack(stack *v1.Stack, left abandonedRun) bool {
-	name, err := pulumi.ParseStackName(stack.Spec.Stack)
+	name, err := grammar.ParseStackName(stack.Spec.Stack)
 	result, creates := left.result, left.creates()
 	if err != nil || len(creates) == 0 {
 		return false
 	}
-	if known := stack.Spec.Backend; known != "" && result.Backend != "" && pulumi.PublicBackend(known) != result.Backend {
+	if known := stack.Spec.Backend; known != "" && result.Backend != "" && grammar.PublicBackend(known) != result.Backend {
 		return false
 	}
 	project := name.Project

@@ -22,7 +22,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
-	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -197,7 +197,7 @@ func (r *StackReconciler) record(stack *v1.Stack, seen *observed, todo run.Run) 
 		Holder:           r.Holder,
 		Job:              r.jobOf(todo),
 		ProjectInfo: &v1.ProjectInfo{
-			Name: todo.Project.Name, Runtime: todo.Project.Runtime, Backend: pulumi.BackendOf(todo),
+			Name: todo.Project.Name, Runtime: todo.Project.Runtime, Backend: grammar.BackendOf(todo),
 		},
 	}
 }

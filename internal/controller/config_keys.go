@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
-	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 )
 
 // checkConfigKeys refuses two names of one config value. A source may have its project
@@ -30,12 +30,12 @@ func checkConfigKeys(stack *v1.Stack, seen *observed) error {
 	for name := range stack.Spec.Secrets {
 		fields[name] = "spec.secrets." + name
 	}
-	name, err := pulumi.ParseStackName(stack.Spec.Stack)
+	name, err := grammar.ParseStackName(stack.Spec.Stack)
 	if err != nil {
 		return &inputs.InvalidError{Field: "spec.stack", Problem: err.Error()}
 	}
 	project := cmp.Or(seen.program.Project.Name, name.Project)
-	one, other, found := pulumi.SameConfigKey(project, slices.Collect(maps.Keys(fields)))
+	one, other, found := grammar.SameConfigKey(project, slices.Collect(maps.Keys(fields)))
 	if !found {
 		return nil
 	}

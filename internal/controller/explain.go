@@ -34,6 +34,8 @@ type Explanation struct {
 	// Unreadable is what the reader may not read. Where there is any, what was decided
 	// for the want of it is not what the controller decides.
 	Unreadable []string
+	// Unchecked is what could not be checked, for another reason than that.
+	Unchecked []string
 }
 
 // ExplainedValue is a value that a run would get. A secret shows as "[secret]".
@@ -56,13 +58,13 @@ type ExplainOptions struct {
 // Explain observes a Stack as the controller does, with the rights of the given client,
 // and changes nothing.
 func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options ExplainOptions) (*Explanation, error) {
-	reader := &onlooker{Client: api}
+	reader, checks := &onlooker{Client: api}, &toldChecks{}
 	r := &StackReconciler{
 		Client: reader, APIReader: reader, Runner: noRunner{}, Holders: nobody{},
 		Sources:              source.Resolver{Client: reader, NoCrossNamespaceRefs: options.NoCrossNamespaceRefs},
 		NoCrossNamespaceRefs: options.NoCrossNamespaceRefs, DefaultServiceAccount: options.DefaultServiceAccount,
 		Jitter: func(d time.Duration) time.Duration { return d }, Now: options.Now,
-		expressions: dependency.NewExpressions(1),
+		expressions: dependency.NewExpressions(1), checks: checks,
 	}
 	if options.Jobs {
 		r.CheckRun = func(run.Run) error { return nil } // what a pod may be is for the controller to say
@@ -71,7 +73,7 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 	if err != nil {
 		return nil, fmt.Errorf("looking at Stack %s/%s: %w", stack.Namespace, stack.Name, err)
 	}
-	explained := &Explanation{Values: explainValues(stack, seen), Unreadable: reader.unreadable()}
+	explained := &Explanation{Values: explainValues(stack, seen), Unreadable: reader.unreadable(), Unchecked: checks.unknown}
 	explained.Decision, explained.Checks = decide.Explain(seen.Observation)
 	return explained, nil
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -84,4 +86,33 @@ func TestExplainTellsWhatMayNotBeRead(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Unreadable).To(HaveLen(1))
 	g.Expect(explained.Unreadable[0]).To(ContainSubstring(`secrets "keys" is forbidden`))
+}
+
+// Whoever only looks has no parser of programs, and reads what the controller has found.
+func TestExplainTakesTheFaultsOfAProgramFromItsStatus(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programOf(faulty()), programAndStack()[1])
+	options := ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }}
+	explain := func() *Explanation {
+		explained, err := Explain(context.Background(), w.Client, w.stack(), options)
+		g.Expect(err).NotTo(HaveOccurred())
+		return explained
+	}
+	explained := explain()
+	g.Expect(explained.Unchecked).To(ConsistOf("whether Program default/app is valid: the controller has yet to say so in its status, for generation 1"))
+	g.Expect(explained.Decision.String()).To(Equal("Start update"))
+
+	w.told()
+	explained = explain()
+	g.Expect(explained.Unchecked).To(BeEmpty())
+	g.Expect(explained.Decision.Reason).To(Equal(v1.ProgramInvalidReason))
+	w.mustReconcile()
+	g.Expect(explained.Decision.Message).To(Equal(conditions.GetMessage(w.stack(), meta.ReadyCondition)), "in the words of the controller")
+
+	w.says(valid())
+	g.Expect(explain().Unchecked).To(HaveLen(1), "what is said of another generation does not count")
+	w.told()
+	explained = explain()
+	g.Expect(explained.Unchecked).To(BeEmpty())
+	g.Expect(explained.Decision.String()).To(Equal("Start update"))
 }

@@ -15,10 +15,9 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/localprogram"
-	checker "github.com/flux-pulumi/pulumi-controller/internal/program"
-	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -76,7 +75,7 @@ func (r *StackReconciler) observeLocal(ctx context.Context, stack *v1.Stack, see
 	if err != nil {
 		return err
 	}
-	if seen.local, err = localProgram(stack, ref, data); err != nil {
+	if seen.local, err = localProgram(r.CheckProgram, stack, ref, data); err != nil {
 		return err
 	}
 	return r.observeInputs(ctx, stack, seen)
@@ -102,26 +101,26 @@ func (r *StackReconciler) readLocal(ctx context.Context, namespace string, ref l
 }
 
 // localProgram is the program that was brought, in place of that of the Stack.
-func localProgram(stack *v1.Stack, ref localprogram.Reference, data []byte) (*program, error) {
+func localProgram(check ProgramCheck, stack *v1.Stack, ref localprogram.Reference, data []byte) (*program, error) {
 	found := &program{Revision: ref.Revision(), Digest: ref.Digest}
 	if stack.Spec.ProgramRef == nil {
 		found.Artifact = &run.Artifact{Digest: ref.Digest, Archive: data}
 		return found, nil
 	}
-	checked := checker.Check(data)
+	checked := check(data)
 	if faults := checked.Invalid.With(checked.Reaches); !faults.None() {
 		return nil, localProgramFault("the program to preview is not valid: %s", faults)
 	}
 	found.Program = run.Program{YAML: checked.Text, Config: checked.ProjectConfig, Packages: checked.Packages}
 	found.Project = run.Project{Name: stack.Spec.ProgramRef.Name, Runtime: "yaml"}
-	if name, err := pulumi.ParseStackName(stack.Spec.Stack); err == nil && name.Project != "" {
+	if name, err := grammar.ParseStackName(stack.Spec.Stack); err == nil && name.Project != "" {
 		found.Project.Name = name.Project
 	}
 	return found, nil
 }
 
 // programFor is the program that a run of the Stack has.
-func (r *StackReconciler) programFor(ctx context.Context, stack *v1.Stack, seen *observed, name pulumi.StackName) (program, error) {
+func (r *StackReconciler) programFor(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (program, error) {
 	if seen.local != nil {
 		return *seen.local, nil
 	}

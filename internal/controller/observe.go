@@ -16,8 +16,8 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
-	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
@@ -148,7 +148,7 @@ func (r *StackReconciler) observeRun(ctx context.Context, recorded *v1.RunStatus
 
 // observeInputs finds the program and resolves the values for a run.
 func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, seen *observed) error {
-	name, err := pulumi.ParseStackName(stack.Spec.Stack)
+	name, err := grammar.ParseStackName(stack.Spec.Stack)
 	if err != nil {
 		return &invalidSpecError{fmt.Errorf("spec.stack: %w", err)}
 	}
@@ -205,7 +205,7 @@ func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen 
 // observeDestroy resolves what a destroy needs. It works from the state of the
 // stack, so neither the config nor, where the project is known, the program is
 // needed: both may be gone, or wrong.
-func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name pulumi.StackName) (err error) {
+func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (err error) {
 	if stack.Spec.RunProgram {
 		return r.observeProgramOfDestroy(ctx, stack, seen, name)
 	}
@@ -223,7 +223,7 @@ func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, s
 
 // observeProgramOfDestroy resolves what a destroy needs that runs the program:
 // all that an update needs.
-func (r *StackReconciler) observeProgramOfDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name pulumi.StackName) (err error) {
+func (r *StackReconciler) observeProgramOfDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%w (the destroy needs it, as spec.runProgram is set)", err)
@@ -239,7 +239,7 @@ func (r *StackReconciler) observeProgramOfDestroy(ctx context.Context, stack *v1
 }
 
 // findProgram finds the program that the Stack refers to.
-func (r *StackReconciler) findProgram(ctx context.Context, stack *v1.Stack, name pulumi.StackName) (program, error) {
+func (r *StackReconciler) findProgram(ctx context.Context, stack *v1.Stack, name grammar.StackName) (program, error) {
 	if ref := stack.Spec.ProgramRef; ref != nil {
 		return r.programObject(ctx, stack.Namespace, ref.Name, name.Project)
 	}

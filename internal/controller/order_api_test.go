@@ -31,6 +31,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
@@ -146,6 +147,7 @@ func startOrderedCluster(t *testing.T, options ctrl.Options, changes ...func(*St
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Events: quietEvents{}, Runner: runner,
 		Holder: v1.RunHolder{Host: "pod-1", Instance: "a"}, Holders: &prover{}, NoCrossNamespaceRefs: true,
 		Jitter: func(d time.Duration) time.Duration { return d }, Now: clock,
+		CheckProgram: check.Check,
 	}
 	for _, change := range changes {
 		change(reconciler)

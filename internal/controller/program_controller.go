@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	checker "github.com/flux-pulumi/pulumi-controller/internal/program"
+	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
 // +kubebuilder:rbac:groups=pulumi.com,resources=programs/status,verbs=patch
@@ -39,6 +39,8 @@ type ProgramReconciler struct {
 	runtimectrl.Metrics
 	// Events tells people what happened.
 	Events EventRecorder
+	// Check is what finds out what is wrong with a Program.
+	Check ProgramCheck
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -90,7 +92,7 @@ func (r *ProgramReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 		return ctrl.Result{}, err
 	}
 	defer func() { r.RecordDuration(ctx, program, started) }()
-	checked, err := checkProgram(object)
+	checked, err := r.Check.of(object)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -106,7 +108,7 @@ func (r *ProgramReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 
 // tell writes what was found into the status, if it is not there, and then tells of
 // it what is news.
-func (r *ProgramReconciler) tell(ctx context.Context, program *v1.Program, checked checker.Checked) error {
+func (r *ProgramReconciler) tell(ctx context.Context, program *v1.Program, checked programs.Checked) error {
 	before := program.DeepCopy()
 	markChecked(program, checked)
 	if equality.Semantic.DeepEqual(before.Status, program.Status) {
@@ -134,7 +136,7 @@ func (r *ProgramReconciler) tell(ctx context.Context, program *v1.Program, check
 
 // markChecked moves the status to what was found. Nothing is to happen to the object
 // by itself, so that one that cannot be run is Stalled.
-func markChecked(program *v1.Program, checked checker.Checked) {
+func markChecked(program *v1.Program, checked programs.Checked) {
 	program.Status.ObservedGeneration = program.Generation
 	program.Status.Digest = checked.Digest
 	if value, ok := meta.ReconcileAnnotationValue(program.Annotations); ok {
@@ -153,7 +155,7 @@ func markChecked(program *v1.Program, checked checker.Checked) {
 
 // validText tells what a valid Program has, and what it wants of the config of its
 // Stacks.
-func validText(checked checker.Checked) string {
+func validText(checked programs.Checked) string {
 	resources := "1 resource"
 	if checked.Resources != 1 {
 		resources = fmt.Sprintf("%d resources", checked.Resources)

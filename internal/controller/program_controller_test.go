@@ -16,6 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 )
 
 // programOf is a Program that says what is given, be it known or not.
@@ -43,7 +44,7 @@ func (w *world) says(said map[string]any) {
 }
 
 func (w *world) programs() *ProgramReconciler {
-	return &ProgramReconciler{Client: w.Client, Events: w.events, Now: time.Now}
+	return &ProgramReconciler{Client: w.Client, Events: w.events, Check: check.Check, Now: time.Now}
 }
 
 // told reconciles the Program and returns what is told of it.
@@ -122,7 +123,7 @@ func TestKeysThatAreNotKnownAreFound(t *testing.T) {
 		"runtime":   "nodejs",
 		"resources": map[string]any{"a": map[string]any{"type": "a:B", "options": map[string]any{"protected": true}}},
 	})
-	checked, err := newChecks().of(object)
+	checked, err := ProgramCheck(check.Check).of(object)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(checked.Invalid.String()).To(And(
 		ContainSubstring("program.resources.a.options.protected (line 4): is not a key of the options of a resource"),
@@ -135,7 +136,7 @@ func TestKeysThatAreNotKnownAreFound(t *testing.T) {
 
 func TestACheckIsKeptForAsLongAsTheObjectIsTheSame(t *testing.T) {
 	g := NewWithT(t)
-	kept, object := newChecks(), programOf(valid())
+	kept, object := keepChecks(check.Check), programOf(valid())
 	object.SetResourceVersion("1")
 	first, err := kept.of(object)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
-	checker "github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
 // checkProgramConfig refuses config that Pulumi would take for a file. A Program
@@ -22,7 +22,7 @@ func checkProgramConfig(stack *v1.Stack, resolved *inputs.Inputs) error {
 	const problem = "is, or holds, what Pulumi would take for an asset, an archive or a secret in the form in which it passes them on, " +
 		"and read a file of the controller for, which the config of a Program cannot be: declare it in the Program, with fn::fileAsset, fn::stringAsset or fn::secret"
 	for _, key := range slices.Sorted(maps.Keys(resolved.Config)) {
-		if !checker.HoldsFile(resolved.Config[key]) {
+		if !grammar.HoldsFile(resolved.Config[key]) {
 			continue
 		}
 		if _, referred := stack.Spec.ConfigRef[key]; referred {
@@ -31,7 +31,7 @@ func checkProgramConfig(stack *v1.Stack, resolved *inputs.Inputs) error {
 		return &inputs.InvalidError{Field: "spec.config." + key, Problem: problem}
 	}
 	for _, key := range slices.Sorted(maps.Keys(resolved.Secrets)) {
-		if !checker.HoldsFile(resolved.Secrets[key]) {
+		if !grammar.HoldsFile(resolved.Secrets[key]) {
 			continue
 		}
 		if _, inline := stack.Spec.Secrets[key]; inline {

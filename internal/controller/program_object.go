@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	checker "github.com/flux-pulumi/pulumi-controller/internal/program"
+	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -30,35 +30,51 @@ func newProgramObject() *unstructured.Unstructured {
 	return object
 }
 
-// checkProgram checks what a Program says.
-func checkProgram(object *unstructured.Unstructured) (checker.Checked, error) {
+// ProgramCheck finds out what is wrong with what a Program says, in JSON.
+type ProgramCheck func(raw []byte) programs.Checked
+
+// of checks a Program.
+func (c ProgramCheck) of(object *unstructured.Unstructured) (programs.Checked, error) {
+	raw, err := programJSON(object)
+	if err != nil {
+		return programs.Checked{}, err
+	}
+	return c(raw), nil
+}
+
+func programJSON(object *unstructured.Unstructured) ([]byte, error) {
 	// One that was stored before it had to have a program has null here.
 	raw, err := json.Marshal(object.Object["program"])
 	if err != nil {
-		return checker.Checked{}, fmt.Errorf("failed to read what Program %s/%s says: %w", object.GetNamespace(), object.GetName(), err)
+		return nil, fmt.Errorf("failed to read what Program %s/%s says: %w", object.GetNamespace(), object.GetName(), err)
 	}
-	return checker.Check(raw), nil
+	return raw, nil
+}
+
+// programChecks tells what is found of a Program.
+type programChecks interface {
+	of(object *unstructured.Unstructured) (programs.Checked, error)
 }
 
 // maxChecks bounds the Programs whose checks are kept, each with its text.
 const maxChecks = 32
 
-// checks keeps what was found of Programs, as many Stacks may run the same and each
-// looks at it at every reconcile. Nil keeps nothing.
-type checks struct{ kept *lru.Cache }
+// keptChecks keeps what was found of Programs, as many Stacks may run the same and each
+// looks at it at every reconcile.
+type keptChecks struct {
+	check ProgramCheck
+	kept  *lru.Cache
+}
 
-func newChecks() *checks { return &checks{lru.New(maxChecks)} }
+func keepChecks(check ProgramCheck) *keptChecks { return &keptChecks{check, lru.New(maxChecks)} }
 
 // of checks a Program, or remembers it.
-func (c *checks) of(object *unstructured.Unstructured) (checker.Checked, error) {
-	if c == nil {
-		return checkProgram(object)
-	}
+func (c *keptChecks) of(object *unstructured.Unstructured) (programs.Checked, error) {
 	key := fmt.Sprintf("%s/%s/%s/%s", object.GetNamespace(), object.GetName(), object.GetUID(), object.GetResourceVersion())
 	if kept, ok := c.kept.Get(key); ok {
-		return kept.(checker.Checked), nil
+		return kept.(programs.Checked), nil
 	}
-	checked, err := checkProgram(object)
+	checked, err := c.check.of(object)
 	if err == nil {
 		c.kept.Add(key, checked)
 	}
@@ -119,7 +135,7 @@ func (r *StackReconciler) programObject(ctx context.Context, namespace, name, pr
 // next edit.
 type programInvalidError struct {
 	namespace, name string
-	faults          checker.Faults
+	faults          programs.Faults
 }
 
 func (e *programInvalidError) Error() string {

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
-	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 )
 
 // resolve resolves the values that the spec asks for, and checks that a run can be
@@ -33,7 +33,7 @@ func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *ob
 	if err := checkBackend(stack, resolved); err != nil {
 		return err
 	}
-	if len(stack.Spec.Environment) > 0 && !pulumi.HasEnvironments(backend(stack, resolved.Env)) {
+	if len(stack.Spec.Environment) > 0 && !grammar.HasEnvironments(backend(stack, resolved.Env)) {
 		return &inputs.InvalidError{Field: "spec.environment",
 			Problem: "needs Pulumi Cloud, and the backend is another: remove it, or set the backend to https://api.pulumi.com"}
 	}
@@ -45,7 +45,7 @@ func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *ob
 // that the backend cannot have.
 func checkBackend(stack *v1.Stack, resolved *inputs.Inputs) error {
 	url := backend(stack, resolved.Env)
-	if err := pulumi.CheckBackend(url); err != nil {
+	if err := grammar.CheckBackend(url); err != nil {
 		field := resolved.EnvFields["PULUMI_BACKEND_URL"]
 		switch {
 		case stack.Spec.Backend != "":
@@ -55,7 +55,7 @@ func checkBackend(stack *v1.Stack, resolved *inputs.Inputs) error {
 		}
 		return &inputs.UnusableError{Field: field, Problem: "the variable PULUMI_BACKEND_URL " + err.Error()}
 	}
-	name, err := pulumi.ParseStackName(stack.Spec.Stack)
+	name, err := grammar.ParseStackName(stack.Spec.Stack)
 	if err == nil {
 		err = name.CheckOrganization(url)
 	}
@@ -69,7 +69,7 @@ func checkBackend(stack *v1.Stack, resolved *inputs.Inputs) error {
 // spec is for an edit to mend; one of a listed object is for an edit of that.
 func checkVariables(resolved *inputs.Inputs) error {
 	for _, name := range slices.Sorted(maps.Keys(resolved.Env)) {
-		err := pulumi.CheckVariable(name, resolved.Env[name])
+		err := grammar.CheckVariable(name, resolved.Env[name])
 		if err == nil {
 			continue
 		}

@@ -74,6 +74,8 @@ type StackReconciler struct {
 	Holders HolderProver
 	// Sources finds the artifact a Stack refers to.
 	Sources SourceResolver
+	// CheckProgram is what finds out what is wrong with a Program.
+	CheckProgram ProgramCheck
 	// Accounts are asked before a run starts that has a service account. Nil asks
 	// nobody.
 	Accounts AccountChecker
@@ -104,7 +106,7 @@ type StackReconciler struct {
 	inventories inventories
 	watches     *sourceWatches
 	expressions *dependency.Expressions
-	checks      *checks
+	checks      programChecks
 }
 
 // Reconcile takes the Stack one step further.

@@ -40,7 +40,7 @@ type StackReconcilerOptions struct {
 // kinds of Flux sources are watched from the first Stack on that refers to one,
 // so that a cluster need not have them all.
 func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts StackReconcilerOptions) error {
-	r.expressions, r.checks = dependency.NewExpressions(maxExpressions), newChecks()
+	r.expressions, r.checks = dependency.NewExpressions(maxExpressions), keepChecks(r.CheckProgram)
 	for field, indexer := range stackIndexes() {
 		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1.Stack{}, field, indexer); err != nil {
 			return fmt.Errorf("failed to index Stacks by %s: %w", field, err)

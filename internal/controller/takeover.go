@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
 // A Stack that comes from the Pulumi operator is taken over without a run where its
@@ -147,7 +147,7 @@ func noteProject(stack *v1.Stack, seen *observed) {
 		return
 	}
 	info.Name, info.Runtime = seen.program.Project.Name, seen.program.Project.Runtime
-	if name, err := pulumi.ParseStackName(stack.Spec.Stack); err == nil && info.Name == "" {
+	if name, err := grammar.ParseStackName(stack.Spec.Stack); err == nil && info.Name == "" {
 		info.Name = name.Project
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"context"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // observeState resolves what a run needs that works from the state of the stack alone:
 // the variables, without the config, and the project. It is false where the project is
 // not known.
-func (r *StackReconciler) observeState(ctx context.Context, stack *v1.Stack, seen *observed, name pulumi.StackName) (bool, error) {
+func (r *StackReconciler) observeState(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (bool, error) {
 	envOnly := stack.DeepCopy()
 	envOnly.Spec.Config, envOnly.Spec.ConfigRef, envOnly.Spec.SecretsRef, envOnly.Spec.Secrets = nil, nil, nil, nil
 	if err := r.resolve(ctx, envOnly, seen); err != nil {
@@ -30,7 +30,7 @@ func (r *StackReconciler) observeState(ctx context.Context, stack *v1.Stack, see
 
 // withoutProgram finds out whether a recovery has all that it needs although the
 // program could not be found. It returns why that could not be.
-func (r *StackReconciler) withoutProgram(ctx context.Context, stack *v1.Stack, seen *observed, name pulumi.StackName, why error) error {
+func (r *StackReconciler) withoutProgram(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName, why error) error {
 	if !seen.Interrupted || stack.Spec.RunProgram || problemOf(why) == nil {
 		return why
 	}

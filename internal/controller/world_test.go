@@ -21,6 +21,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
+	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -205,7 +206,9 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		NoCrossNamespaceRefs: true,
 		Jitter:               func(d time.Duration) time.Duration { return d },
 		Now:                  func() time.Time { return started },
+		CheckProgram:         check.Check,
 		expressions:          dependency.NewExpressions(maxExpressions),
+		checks:               ProgramCheck(check.Check),
 	}
 	return w
 }

@@ -1,12 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package program says whether a Program is one that Pulumi can run, and what it
-// would reach outside its own project, with the path and the line of each fault.
-// It is pure: text in, faults out. A client, a clock or a file must never be needed
-// here. What Pulumi YAML is, is what its own parser says; what the parser passes
-// over, as a key that it does not know, is found here.
-//
-// The text comes from whoever may write a Program, so that the work and what is
-// told of it are bounded, and nothing in it may make the controller fail.
+// Package program makes a text for Pulumi of what a Program says, with a digest of it,
+// and has the words for what is wrong with one. What that is, package check finds out,
+// with the parser of Pulumi YAML: those who only look at a Program need none, and read
+// in its status what was found. It is pure: a client, a clock or a file must never be
+// needed here.
 package program

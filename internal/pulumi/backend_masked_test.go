@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -23,7 +24,7 @@ func TestASecretOfTheStateWithOneOfTheConfigInItIsMasked(t *testing.T) {
 func TestASecretOfTheProgramDoesNotHideTheBackend(t *testing.T) {
 	g := NewWithT(t)
 	r := run.Run{Backend: "s3://production-state", Program: run.Program{YAML: []byte("outputs: {o: {fn::secret: production}}")}}
-	g.Expect(BackendOf(r)).To(Equal("s3://production-state"))
+	g.Expect(grammar.BackendOf(r)).To(Equal("s3://production-state"))
 	g.Expect(maskerOf(r).Apply("in production")).To(Equal("in ***"))
 }
 
@@ -35,8 +36,8 @@ func TestWhatIsToldOfABackendStays(t *testing.T) {
 		"postgres://u@db/x", "postgres://pulumi:pulumi@db/pulumi", "s3://bucket/dir?region=eu", "a:b@c",
 	} {
 		g := NewWithT(t)
-		told := BackendOf(run.Run{Backend: backend})
-		g.Expect(told).To(Equal(PublicBackend(backend)))
+		told := grammar.BackendOf(run.Run{Backend: backend})
+		g.Expect(told).To(Equal(grammar.PublicBackend(backend)))
 		g.Expect(maskerOf(run.Run{Backend: backend}).Apply(told)).To(Equal(told))
 	}
 }

@@ -8,28 +8,9 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
-
-func TestWhatIsToldOfABackend(t *testing.T) {
-	for backend, want := range map[string]string{
-		"https://api.pulumi.com":                             "https://api.pulumi.com",
-		"https://api.pulumi.com/":                            "https://api.pulumi.com",
-		"file:///state/prod/":                                "file:///state/prod",
-		"file:///state/a@b":                                  "file:///state/a@b",
-		"file://~/state":                                     "file://~/state",
-		"s3://key:secret@bucket/prod?region=x&awssdk=v2#f":   "s3://bucket/prod",
-		"postgres://bob:hunter2@db:5432/pulumi?sslmode=none": "postgres://db:5432/pulumi",
-		"postgres://bob:hunter/2@db/pulumi":                  "postgres://",
-		"postgres://bob:hunter%2@db/pulumi":                  "postgres://",
-		"azblob://container?storage_account=a":               "azblob://container",
-		"hunter2%zz":                                         "hidden://",
-		"hunter2://%zz":                                      "hidden://",
-		"":                                                   "",
-	} {
-		NewWithT(t).Expect(PublicBackend(backend)).To(Equal(want), backend)
-	}
-}
 
 func TestABackendThatASecretNamesIsNotNamed(t *testing.T) {
 	g := NewWithT(t)
@@ -46,25 +27,6 @@ func TestABackendThatASecretNamesIsNotNamed(t *testing.T) {
 	g.Expect(s.isElsewhere()).To(BeFalse(), "whether it is named or not")
 	s.run.KnownBackend = of("s3://other")
 	g.Expect(s.isElsewhere()).To(BeTrue())
-}
-
-func TestNothingOfABackendThatIsSecretIsShown(t *testing.T) {
-	for _, secret := range []string{
-		"pul-0123456789abcdef0123456789abcdef01234567",
-		"azblob:my-container",
-		"hunter2%zz",
-		"user:hunter2@db.example.com/state",
-		"user:hunter2@db.example.com/state?sslmode=none",
-		"hunter2://db.example.com/state",
-	} {
-		g := NewWithT(t)
-		of := func(key string) string {
-			return BackendOf(run.Run{Backend: secret, BackendKey: key, Masks: []string{secret}})
-		}
-		g.Expect(of("uid-1")).To(MatchRegexp(`^hidden://sha256-[0-9a-f]{16}$`), secret)
-		g.Expect(of("uid-1")).NotTo(Equal(of("uid-2")), "who guesses it cannot know that")
-	}
-	NewWithT(t).Expect(BackendOf(run.Run{Backend: "./state", Masks: []string{"hunter2"}})).To(Equal("./state"), "no Secret names it")
 }
 
 // The stack is in the first backend, and then asked for in another one.
@@ -100,17 +62,17 @@ func TestAStackThatIsNotFoundHasNotAlwaysGone(t *testing.T) {
 		},
 		"a destroy of what was last seen here": {
 			operation: run.Destroy, want: run.Failed, says: "nothing was destroyed",
-			edit: func(r *run.Run, _ string) { r.Known, r.KnownBackend = known, PublicBackend(r.Backend) },
+			edit: func(r *run.Run, _ string) { r.Known, r.KnownBackend = known, grammar.PublicBackend(r.Backend) },
 		},
 		"a destroy of what was never seen": {operation: run.Destroy, want: run.Succeeded},
 		"a recovery of what was updated before": {
 			operation: run.Recover, want: run.Failed, says: "is not in the backend any more",
-			edit: func(r *run.Run, _ string) { r.Known, r.KnownBackend = known, PublicBackend(r.Backend) },
+			edit: func(r *run.Run, _ string) { r.Known, r.KnownBackend = known, grammar.PublicBackend(r.Backend) },
 		},
 		"a recovery of what is to be destroyed": {
 			operation: run.Recover, want: run.Succeeded,
 			edit: func(r *run.Run, _ string) {
-				r.Known, r.KnownBackend, r.MayBeGone = known, PublicBackend(r.Backend), true
+				r.Known, r.KnownBackend, r.MayBeGone = known, grammar.PublicBackend(r.Backend), true
 			},
 		},
 		"an update of what another controller has updated": {
@@ -140,7 +102,7 @@ func TestAStackThatIsNotFoundHasNotAlwaysGone(t *testing.T) {
 			l.Expect(result.Message).To(ContainSubstring(test.says))
 			l.Expect(result.Backend).To(BeEmpty(), "the stack is not there")
 			if r.KnownBackend == first.Backend {
-				l.Expect(result.Message).To(And(ContainSubstring(first.Backend), ContainSubstring(PublicBackend(r.Backend)+": ")))
+				l.Expect(result.Message).To(And(ContainSubstring(first.Backend), ContainSubstring(grammar.PublicBackend(r.Backend)+": ")))
 			}
 		})
 	}

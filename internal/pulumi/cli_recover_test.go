@@ -19,6 +19,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -370,7 +371,7 @@ func TestALeftoverThatHangsIsEndedWithinTheRun(t *testing.T) {
 	program := filepath.Join(bin, "pulumi")
 	writeProgram(t, program, "#!/bin/sh\ntrap '' INT\nwhile :; do sleep 1; done\n")
 	hung := exec.Command(program)
-	hung.Env = []string{runVariable + "=" + id, "PATH=/usr/bin:/bin"}
+	hung.Env = []string{grammar.RunVariable + "=" + id, "PATH=/usr/bin:/bin"}
 	hung.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	g.Expect(hung.Start()).To(Succeed())
 	ended := make(chan error, 1)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -66,7 +67,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	if r.Look && !s.looked {
 		result.Changes = run.Changes{} // a refresh may have counted some of the resources
 	}
-	if !isDIY(r.Backend) {
+	if !grammar.IsDIY(r.Backend) {
 		result.Permalink = permalink(last.stdout.text)
 	}
 	end := ending{

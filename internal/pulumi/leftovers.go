@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
 // Alive counts the processes of the run that are alive. It finds them by the
@@ -105,7 +107,7 @@ func processes() ([]int, error) {
 
 // hasMark is false for a process that is gone, or is another user's.
 func hasMark(pid int, runID string) bool {
-	mark := []byte(runVariable + "=" + runID)
+	mark := []byte(grammar.RunVariable + "=" + runID)
 	text := environOf(pid)
 	return bytes.Contains(text, mark) && slices.ContainsFunc(bytes.Split(text, []byte{0}), func(variable []byte) bool {
 		return bytes.Equal(variable, mark)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
 // Its parent has ended, and its group and its session are its own.
@@ -18,7 +20,7 @@ func TestAnOrphanIsFoundAndEnded(t *testing.T) {
 	g := NewWithT(t)
 	id := t.Name() + strconv.Itoa(os.Getpid())
 	parent := exec.Command("/bin/sh", "-c", "setsid sleep 60 >/dev/null 2>&1 &")
-	parent.Env = []string{"PATH=/usr/bin:/bin", runVariable + "=" + id, "NOT_" + runVariable + "=" + id + "-1"}
+	parent.Env = []string{"PATH=/usr/bin:/bin", grammar.RunVariable + "=" + id, "NOT_" + grammar.RunVariable + "=" + id + "-1"}
 	g.Expect(parent.Run()).To(Succeed())
 	g.Eventually(func() (int, error) { return Alive(id) }).Should(Equal(1))
 	g.Expect(Alive(id + "-1")).To(BeZero())

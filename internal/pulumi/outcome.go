@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -166,7 +167,7 @@ func lockAdvice(message string, missing bool) string {
 	var urls []string
 	for line := range strings.Lines(message) {
 		if lock, _, ok := strings.Cut(strings.TrimSpace(line), ": created by "); ok {
-			urls = append(urls, PublicBackend(lock))
+			urls = append(urls, grammar.PublicBackend(lock))
 		}
 	}
 	if !missing || len(urls) == 0 {

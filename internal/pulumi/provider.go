@@ -10,6 +10,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -27,7 +28,7 @@ const defaultProvider = "default"
 // of the lock and the recovery of an update.
 func setProvider(ctx context.Context, settings *workspace.ProjectStack, file string, r run.Run) error {
 	wanted := r.SecretsProvider
-	if wanted == defaultProvider && isDIY(r.Backend) {
+	if wanted == defaultProvider && grammar.IsDIY(r.Backend) {
 		wanted = passphraseProvider
 	}
 	if !isProvider(settings, wanted) {
@@ -68,5 +69,5 @@ func isProvider(settings *workspace.ProjectStack, wanted string) bool {
 // usesDefaultOfCloud tells whether the stack is to have the provider of Pulumi
 // Cloud, which no setting names.
 func usesDefaultOfCloud(r run.Run) bool {
-	return r.SecretsProvider == defaultProvider && !isDIY(r.Backend) && r.RunsProgram()
+	return r.SecretsProvider == defaultProvider && !grammar.IsDIY(r.Backend) && r.RunsProgram()
 }

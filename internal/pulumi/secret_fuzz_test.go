@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/tests/fuzz"
@@ -145,12 +146,12 @@ func FuzzBackend(f *testing.F) {
 		if whole {
 			r.Masks = []string{backend}
 		}
-		for _, told := range []string{BackendOf(r), (&session{run: r, mask: maskerOf(r)}).mask.Apply("in " + backend)} {
+		for _, told := range []string{grammar.BackendOf(r), (&session{run: r, mask: maskerOf(r)}).mask.Apply("in " + backend)} {
 			if whole && strings.Contains(told, secret) {
 				t.Errorf("%q is in %q", secret, told)
 			}
 		}
-		if told := BackendOf(r); strings.Contains(told, secret) {
+		if told := grammar.BackendOf(r); strings.Contains(told, secret) {
 			t.Errorf("%q tells of %q", told, backend)
 		}
 	})

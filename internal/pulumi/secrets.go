@@ -16,6 +16,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -83,7 +84,7 @@ func usesPassphrase(settings *workspace.ProjectStack, backend string) bool {
 	case passphraseProvider:
 		return true
 	case "", "default":
-		return settings.EncryptionSalt != "" || isDIY(backend)
+		return settings.EncryptionSalt != "" || grammar.IsDIY(backend)
 	}
 	return false
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -86,7 +87,7 @@ func addEnvironments(settings *workspace.ProjectStack, r run.Run) error {
 	if len(r.Environments) == 0 {
 		return nil
 	}
-	if !HasEnvironments(r.Backend) {
+	if !grammar.HasEnvironments(r.Backend) {
 		return errors.New("spec.environment needs Pulumi Cloud, and the backend is another")
 	}
 	settings.Environment = settings.Environment.Append(r.Environments...)

@@ -6,9 +6,7 @@ package pulumi
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -262,55 +260,6 @@ func TestSecretsAreEncryptedWithTheSaltOfTheProgram(t *testing.T) {
 	left, err = addSecrets(t.Context(), settings, "Pulumi.dev.yaml", "demo", r)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(left).To(Equal(r.Secrets), "the CLI has to talk to the key management service")
-}
-
-func TestCheckEnvNamesWhatIsWrongAndNoValue(t *testing.T) {
-	g := NewWithT(t)
-	g.Expect(CheckEnv(map[string]string{"AWS_REGION": "x", "PULUMI_BACKEND_URL": "y"})).To(Succeed())
-	err := CheckEnv(map[string]string{"PATH": "secret1", "a=b": "secret2", "": "secret3", "NUL": "secret4\x00"})
-	g.Expect(err).To(MatchError(And(
-		ContainSubstring("PATH cannot be set"), ContainSubstring(`"a=b" is not the name`), ContainSubstring(`"" is not the name`),
-		ContainSubstring("NUL has a NUL byte"), Not(ContainSubstring("secret")))))
-}
-
-// What is allowed is what /bin/sh, by which the CLI is started, passes on as it is.
-func TestCheckEnvAllowsWhatTheShellPassesOn(t *testing.T) {
-	g := NewWithT(t)
-	for name, allowed := range map[string]bool{
-		"A": true, "_": true, "_a1": true, "aZ9_": true, "TERM": true, "LANG": true, "OPTARG": true,
-		"my.var": false, "MY-VAR": false, "9LIVES": false, "sp ace": false, "\u00fcn\u00ef": false, "A\n": false, "[": false, "`": false, "{": false, "@": false,
-		"IFS": false, "OPTIND": false, "PPID": false, "PWD": false,
-	} {
-		g.Expect(CheckEnv(map[string]string{name: "zz"}) == nil).To(Equal(allowed), "%q", name)
-		if !allowed {
-			continue
-		}
-		shell := exec.Command("/bin/sh", "-c", `exec "$0"`, "/usr/bin/env")
-		shell.Env = []string{name + "=zz"}
-		printed, err := shell.Output()
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(strings.Split(string(printed), "\n")).To(ContainElement(name + "=zz"))
-	}
-}
-
-func TestCheckEnvRefusesWhatWouldLoseAStack(t *testing.T) {
-	g := NewWithT(t)
-	for name, why := range map[string]string{
-		"PULUMI_SKIP_CHECKPOINTS":                     "created again",
-		"PULUMI_DIY_BACKEND_LEGACY_LAYOUT":            "pulumi state upgrade",
-		"PULUMI_SELF_MANAGED_STATE_LEGACY_LAYOUT":     "pulumi state upgrade",
-		"PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR": "pulumi state upgrade",
-		"PULUMI_RUN_PROGRAM":                          "spec.runProgram",
-		"PULUMI_OPTION_RUN_PROGRAM":                   "set spec.runProgram instead",
-		"PULUMI_OPTION_TARGET":                        "set spec.targets instead",
-		"PULUMI_OPTION_PARALLEL":                      "set PULUMI_PARALLEL instead",
-		"PULUMI_OPTION_EXCLUDE":                       "the flags of Pulumi are the controller's to choose",
-		"PULUMI_OPTION_":                              "the flags of Pulumi are the controller's to choose",
-	} {
-		g.Expect(CheckEnv(map[string]string{name: "secret"})).To(MatchError(And(
-			ContainSubstring(name+" cannot be set: "), ContainSubstring(why), Not(ContainSubstring("secret")))))
-	}
-	g.Expect(CheckEnv(map[string]string{"PULUMI_PARALLEL": "4", "PULUMI_CONTINUE_ON_ERROR": "true", "PULUMI_OPTIONS": "x"})).To(Succeed())
 }
 
 func FuzzStackFile(f *testing.F) {

@@ -17,6 +17,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -47,11 +48,11 @@ type prepared struct {
 
 // prepare writes all the files that the CLI needs.
 func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepared, error) {
-	name, err := ParseStackName(r.Stack)
+	name, err := grammar.ParseStackName(r.Stack)
 	if err != nil {
 		return nil, err
 	}
-	if err := CheckEnv(r.Env); err != nil {
+	if err := grammar.CheckEnv(r.Env); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(dir.Make(), dir.shareCache(d.Cache)); err != nil {
@@ -101,7 +102,7 @@ type placedProject struct {
 }
 
 // placeProject finds the project that the program brings, or writes one.
-func placeProject(root *os.Root, r run.Run, name StackName) (placedProject, error) {
+func placeProject(root *os.Root, r run.Run, name grammar.StackName) (placedProject, error) {
 	if r.NeedsArtifact() {
 		return loadProject(root, r.Program.Artifact.Dir)
 	}

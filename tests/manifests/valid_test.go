@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	checker "github.com/flux-pulumi/pulumi-controller/internal/program"
+	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
@@ -32,7 +32,7 @@ func TestManifestsOfProgramsAreValid(t *testing.T) {
 			count++
 			raw, err := json.Marshal(object.Object["program"])
 			g.Expect(err).NotTo(HaveOccurred())
-			checked := checker.Check(raw)
+			checked := check.Check(raw)
 			g.Expect(checked.Invalid.With(checked.Reaches).String()).To(BeEmpty(), "Program %s of %s", object.GetName(), unit.Name)
 		}
 	}

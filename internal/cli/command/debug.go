@@ -1,8 +1,6 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build linux
-
 package command
 
 import (
@@ -64,6 +62,9 @@ func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack,
 		lines = append(lines, []string{"all of them", "nothing to do", decisionText(explained.Decision)})
 	}
 	table.Print(s.Out, []string{"CHECK", "FOUND", "DECISION"}, lines)
+	for _, unchecked := range explained.Unchecked {
+		s.Warningf("not known here, so that the controller may decide otherwise: %s", unchecked)
+	}
 	for _, unreadable := range explained.Unreadable {
 		s.Warningf("you may not read this, so that the controller may decide otherwise: %s", unreadable)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
@@ -201,7 +202,7 @@ func passed(environ map[string]string) map[string]string {
 	all := make(map[string]string, len(environ))
 	for name, value := range environ {
 		own := strings.HasPrefix(name, "KUBERNETES_") || name == "POD_NAME" || name == "POD_UID" || name == "HOSTNAME" || name == "PULUMI_BACKEND_URL"
-		if !own && pulumi.CheckVariable(name, value) == nil {
+		if !own && grammar.CheckVariable(name, value) == nil {
 			all[name] = value
 		}
 	}

@@ -1,13 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package program
+package check
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,33 +11,11 @@ import (
 	"gopkg.in/yaml.v3"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
-// Checked is what is found of a Program.
-type Checked struct {
-	// Text is what Pulumi reads, and Digest that of all that the Program says. They
-	// are empty where it cannot be written as YAML.
-	Text   []byte
-	Digest string
-	// ProjectConfig are the config values for providers, by name.
-	ProjectConfig map[string]any
-	// Packages are the versions of packages, by name.
-	Packages map[string]string
-	// Invalid is why it cannot be run at all.
-	Invalid Faults
-	// Reaches is what it would reach outside its project, where it is run on the
-	// controller's own machine.
-	Reaches Faults
-	// Undeclared are the names that it refers to and does not declare, of which the
-	// config of a Stack has to have each.
-	Undeclared []string
-	// Resources is how many resources it declares.
-	Resources int
-}
-
-// The bounds of a program. A Kubernetes object is not bigger.
+// The bounds of a program.
 const (
-	maxSize  = 3 << 20
 	maxDepth = 100
 	maxKey   = 1024
 	// maxNestedCalls is how many calls may be in the options of one another: the
@@ -51,27 +25,12 @@ const (
 
 // Check checks the program of a Program, in JSON. It takes all the JSON there is:
 // what is wrong is a fault.
-func Check(raw []byte) Checked {
-	var object map[string]any
-	if len(raw) > maxSize {
-		return unreadable(fmt.Errorf("it has %d bytes, and may have %d", len(raw), maxSize))
-	}
-	if err := json.Unmarshal(raw, &object); err != nil {
-		return unreadable(err)
-	}
-	if object == nil {
-		// It would delete all that a Stack has made, and is more likely a mistake than
-		// {}, which says so.
-		return unreadable(errors.New("it is missing, or null: a program without any resources is written as {}"))
-	}
-	text, err := v1.ProgramText(raw)
+func Check(raw []byte) program.Checked {
+	checked, object, err := program.Read(raw)
 	if err != nil {
 		return unreadable(err)
 	}
-	checked := Checked{Text: text, ProjectConfig: v1.ProjectConfig(object)}
-	if checked.Digest, err = digestOf(checked); err != nil {
-		return unreadable(err)
-	}
+	text := checked.Text
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil || len(document.Content) != 1 {
 		return unreadable(fmt.Errorf("it cannot be read as YAML again: %w", err))
@@ -104,25 +63,10 @@ func Check(raw []byte) Checked {
 }
 
 // unreadable is a Program that is no program in YAML.
-func unreadable(err error) Checked {
+func unreadable(err error) program.Checked {
 	invalid := newFound(&paths{})
 	invalid.add(nil, "%v", err)
-	return Checked{Invalid: invalid.all}
-}
-
-// digestOf is the digest of the text, and of what is written into the project
-// beside it.
-func digestOf(checked Checked) (string, error) {
-	hash := sha256.New()
-	hash.Write(checked.Text)
-	if len(checked.ProjectConfig) > 0 {
-		config, err := json.Marshal(checked.ProjectConfig)
-		if err != nil {
-			return "", fmt.Errorf("the values of the config: %w", err)
-		}
-		hash.Write(config)
-	}
-	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
+	return program.Checked{Invalid: invalid.all}
 }
 
 // isBounded tells whether the program is small enough in all directions to be

@@ -1,26 +1,22 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package program
+package check
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/syntax"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
-// wireProblem is what is said of the wire form of a value. An object that has the
-// key sig.Key is, to the engine, no object: it is an asset, whose file the engine
-// opens, an archive, a secret or a reference, in the form in which Pulumi passes
-// them between processes.
-const wireProblem = "has " + sig.Key + ", by which Pulumi marks an asset, an archive or a secret where it passes it on: "
+// wireProblem is what is said of the wire form of a value.
+const wireProblem = "has " + grammar.WireKey + ", by which Pulumi marks an asset, an archive or a secret where it passes it on: "
 
 // checkWire refuses the key of the wire form wherever it is or may come to be: the
 // engine would open files of the controller's machine with it. As a value it has no
@@ -29,12 +25,12 @@ func checkWire(at *place, reaches *found) {
 	const remedy = "use fn::fileAsset, fn::fileArchive, fn::stringAsset, fn::remoteAsset, fn::assetArchive or fn::secret"
 	text, _ := at.text()
 	switch {
-	case !at.isIndex && strings.Contains(at.key, sig.Key):
+	case !at.isIndex && strings.Contains(at.key, grammar.WireKey):
 		reaches.add(at, wireProblem+remedy)
 	case !at.isIndex && mayBecomeWire(at.key):
 		reaches.add(at, "may, when it is run, be the key %s, by which Pulumi marks an asset or a secret: "+
-			"write the key out, or with something that is no hex digit beside the reference", sig.Key)
-	case HoldsFile(text):
+			"write the key out, or with something that is no hex digit beside the reference", grammar.WireKey)
+	case grammar.HoldsFile(text):
 		reaches.add(at, wireProblem+remedy)
 	}
 	at.each(func(inner *place) { checkWire(inner, reaches) })
@@ -67,38 +63,9 @@ func checkWireOfProviders(object map[string]any, reaches *found) {
 	for _, section := range []string{"config", "configuration"} {
 		declarations, _ := object[section].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(declarations)) {
-			if v1.IsOfProvider(name, declarations[name]) && HoldsFile(declarations[name]) {
+			if v1.IsOfProvider(name, declarations[name]) && grammar.HoldsFile(declarations[name]) {
 				reaches.add(placeOf(section, name), wireProblem+"such a value cannot be given to a provider")
 			}
 		}
 	}
-}
-
-// HoldsFile tells whether a config value is one that the engine would take for an
-// asset or the like, and open a file for: whether it has, at any depth, the key that
-// Pulumi marks those with. A text that is JSON is what that JSON says, as it is to a
-// program in Pulumi YAML. The value is one of encoding/json.
-func HoldsFile(value any) bool {
-	switch value := value.(type) {
-	case string:
-		if strings.Contains(value, sig.Key) {
-			return true
-		}
-		// Only an escape can hide it, and an escape has a backslash.
-		var inner any
-		decoder := json.NewDecoder(strings.NewReader(value))
-		decoder.UseNumber()
-		return strings.Contains(value, `\`) && decoder.Decode(&inner) == nil && HoldsFile(inner)
-	case json.RawMessage:
-		return HoldsFile(string(value))
-	case []any:
-		return slices.ContainsFunc(value, HoldsFile)
-	case map[string]any:
-		for key, inner := range value {
-			if strings.Contains(key, sig.Key) || HoldsFile(inner) {
-				return true
-			}
-		}
-	}
-	return false
 }

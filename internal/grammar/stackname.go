@@ -1,15 +1,13 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package pulumi
+package grammar
 
 import (
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 )
 
 // organization is the only one that a backend without accounts knows.
@@ -44,16 +42,57 @@ func ParseStackName(text string) (StackName, error) {
 }
 
 func (n StackName) check(parts int) error {
-	if _, err := tokens.ParseStackName(n.Stack); err != nil {
+	if err := checkStack(n.Stack); err != nil {
 		return err
 	}
-	if parts > 1 && !tokens.IsName(n.Org) {
+	if parts > 1 && !isName(n.Org) {
 		return errors.New("an organization name may only contain alphanumerics, hyphens, underscores, or periods")
 	}
 	if parts > 2 {
-		return tokens.ValidateProjectName(n.Project)
+		return checkProject(n.Project)
 	}
 	return nil
+}
+
+// maxName bounds the names of stacks and projects, in bytes.
+const maxName = 100
+
+func checkStack(name string) error {
+	switch bad := notOfName(name); {
+	case name == "":
+		return errors.New("a stack name may not be empty")
+	case len(name) > maxName:
+		return fmt.Errorf("a stack name cannot exceed %d characters", maxName)
+	case bad >= 0:
+		return fmt.Errorf("a stack name may only contain alphanumerics, hyphens, underscores, or periods: "+
+			"invalid character %q at position %d", name[bad], bad)
+	}
+	return nil
+}
+
+func checkProject(name string) error {
+	switch {
+	case name == "":
+		return errors.New("project names may not be empty")
+	case len(name) > maxName:
+		return fmt.Errorf("project names are limited to %d characters", maxName)
+	case !isName(name):
+		return errors.New("project names may only contain alphanumerics, hyphens, underscores, and periods")
+	}
+	return nil
+}
+
+func isName(text string) bool { return text != "" && notOfName(text) < 0 }
+
+// notOfName is where the first byte is that no name has, -1 where there is none.
+func notOfName(text string) int {
+	for i, c := range []byte(text) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && !strings.ContainsRune("_.-", rune(c)) {
+			return i
+		}
+	}
+	return -1
 }
 
 // Qualify gives the name that the CLI is called with, for a project on a
@@ -67,7 +106,7 @@ func (n StackName) Qualify(backend, project string) (string, error) {
 	if err := n.CheckOrganization(backend); err != nil {
 		return "", err
 	}
-	if isDIY(backend) {
+	if IsDIY(backend) {
 		return strings.Join([]string{organization, project, n.Stack}, "/"), nil
 	}
 	if n.Org == "" {
@@ -79,9 +118,9 @@ func (n StackName) Qualify(backend, project string) (string, error) {
 
 // CheckOrganization refuses an organization on a backend without accounts.
 func (n StackName) CheckOrganization(backend string) error {
-	if isDIY(backend) && n.Org != "" && n.Org != organization {
+	if IsDIY(backend) && n.Org != "" && n.Org != organization {
 		return fmt.Errorf("stack %s: organization name must be 'organization' on the backend %s, "+
-			"which keeps no accounts", n, scheme(backend))
+			"which keeps no accounts", n, Scheme(backend))
 	}
 	return nil
 }
@@ -90,23 +129,4 @@ func (n StackName) CheckOrganization(backend string) error {
 func (n StackName) String() string {
 	parts := slices.DeleteFunc([]string{n.Org, n.Project, n.Stack}, func(s string) bool { return s == "" })
 	return strings.Join(parts, "/")
-}
-
-// isDIY tells the backends that are a file or object store, which Pulumi calls
-// do-it-yourself, from Pulumi Cloud.
-func isDIY(backend string) bool {
-	switch scheme(backend) {
-	case "file", "s3", "gs", "azblob", "postgres":
-		return true
-	}
-	return false
-}
-
-// scheme is "" for what is no URL: all of that may be secret.
-func scheme(backend string) string {
-	before, _, isURL := strings.Cut(backend, "://")
-	if !isURL {
-		return ""
-	}
-	return before
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package program
+package check
 
 import (
 	"strings"
@@ -10,6 +10,8 @@ import (
 
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
 // FuzzProgram: whatever an object holds, the check ends, panics at nothing, and what it tells is bounded.
@@ -36,9 +38,9 @@ func FuzzProgram(f *testing.F) {
 		}
 		g := NewWithT(t)
 		checked := Check([]byte(raw))
-		for _, faults := range []Faults{checked.Invalid, checked.Reaches} {
+		for _, faults := range []program.Faults{checked.Invalid, checked.Reaches} {
 			g.Expect(len(faults.First)).To(BeNumerically("<=", maxFaults))
-			g.Expect(len(faults.String())).To(BeNumerically("<=", maxTold*(maxMessage+maxPath+100)))
+			g.Expect(len(faults.String())).To(BeNumerically("<=", program.MaxTold*(maxMessage+maxPath+100)))
 			g.Expect(utf8.ValidString(faults.String())).To(BeTrue())
 			g.Expect(strings.Contains(faults.String(), "cannot deal with it")).To(BeFalse(), "the parser panics: %s", faults)
 		}

@@ -1,10 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package program
+package check
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -50,33 +49,5 @@ func TestKeysThatCannotBecomeTheWireFormAreNoFaults(t *testing.T) {
 		"kubernetes.io/cluster/${name}", "${name}-tags", "A${name}", "g${name}", "${a}.${b}", "$${a}", "4dabf18193072939515e22adb298388", "path", "",
 	} {
 		NewWithT(t).Expect(lines(checked(t, "variables: {name: a, a: b, b: c, v: {\""+key+"\": 1}}").Reaches)).To(BeEmpty(), key)
-	}
-}
-
-func TestHoldsFile(t *testing.T) {
-	escaped := `\u0034` + wireKey[1:]
-	for name, test := range map[string]struct {
-		value any
-		want  bool
-	}{
-		"nothing":                       {nil, false},
-		"a number":                      {3.0, false},
-		"a text":                        {"text", false},
-		"a text that is JSON":           {`{"path": "/etc/passwd", "n": [1, "a\\b"]}`, false},
-		"what only looks like JSON":     {`{"\u0034`, false},
-		"the key":                       {map[string]any{wireKey: "x"}, true},
-		"the key in a list":             {[]any{map[string]any{"a": map[string]any{wireKey: "x"}}}, true},
-		"JSON that has it":              {`{"a": [{"` + wireKey + `": "x"}]}`, true},
-		"JSON that has it, escaped":     {` {"` + escaped + `": "x"}`, true},
-		"beside a number out of bounds": {`{"n": 1e999, "` + escaped + `": "x"}`, true},
-		"JSON in a list":                {[]any{`{"` + escaped + `": "x"}`}, true},
-		"JSON in JSON":                  {`["{\"\\u0034` + wireKey[1:] + `\": 1}"]`, true},
-		"raw JSON":                      {json.RawMessage(`{"` + escaped + `": "x"}`), true},
-		"a raw text that is JSON":       {json.RawMessage(`"{\"` + wireKey + `\": 1}"`), true},
-		"raw JSON without it":           {json.RawMessage(`{"a": "b\n"}`), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(HoldsFile(test.value)).To(Equal(test.want))
-		})
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package program
+package check
 
 import (
 	"fmt"
@@ -11,17 +11,19 @@ import (
 
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
 // checked checks a program that is written as a user writes it.
-func checked(t *testing.T, text string) Checked {
+func checked(t *testing.T, text string) program.Checked {
 	t.Helper()
 	raw, err := yaml.YAMLToJSONStrict([]byte(text))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return Check(raw)
 }
 
-func lines(faults Faults) []string {
+func lines(faults program.Faults) []string {
 	var all []string
 	for _, fault := range faults.First {
 		all = append(all, fault.String())
@@ -201,7 +203,7 @@ func TestFaultsAreBounded(t *testing.T) {
 	g.Expect(c.Invalid.First).To(HaveLen(maxFaults))
 	g.Expect(c.Invalid.More).To(Equal(1000 - maxFaults))
 	g.Expect(c.Invalid.String()).To(HaveSuffix("; and 995 more"))
-	g.Expect(len(c.Invalid.String())).To(BeNumerically("<", maxTold*(maxMessage+maxPath+20)))
+	g.Expect(len(c.Invalid.String())).To(BeNumerically("<", program.MaxTold*(maxMessage+maxPath+20)))
 }
 
 // TestABigProgramIsCheckedSoon: whoever may write a Program may write one that costs as much as can be. What grows faster

@@ -1,0 +1,20 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package controller
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// What only looks at Stacks does so anywhere. The controller is for Linux.
+
+func thisInstance(string) (instance, error) {
+	return instance{}, fmt.Errorf("a process of %s cannot be told from others: run the controller on Linux", runtime.GOOS)
+}
+
+// isGone proves nothing.
+func (p hostProcess) isGone() (gone, proven bool) { return false, false }

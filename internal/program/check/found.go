@@ -1,0 +1,63 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/program"
+)
+
+const (
+	// maxFaults bounds the faults that are kept.
+	maxFaults = 20
+	// maxMessage bounds the text of a fault, in bytes, and maxPath that of a path.
+	maxMessage = 300
+	maxPath    = 300
+)
+
+// found collects faults of one kind.
+type found struct {
+	paths *paths
+	seen  map[program.Fault]bool
+	all   program.Faults
+}
+
+func newFound(paths *paths) *found { return &found{paths: paths, seen: map[program.Fault]bool{}} }
+
+// add notes a fault, once.
+func (f *found) add(at *place, format string, args ...any) {
+	if f.isFull() {
+		f.all.More++
+		return
+	}
+	fault := program.Fault{Path: f.paths.of(at), Message: shortened(fmt.Sprintf(format, args...), maxMessage)}
+	if at != nil {
+		fault.Line = at.line
+	}
+	if !f.seen[fault] {
+		f.seen[fault] = true
+		f.all.First = append(f.all.First, fault)
+	}
+}
+
+// isFull tells whether no more faults are kept.
+func (f *found) isFull() bool { return len(f.all.First) == maxFaults }
+
+// sorted returns the faults in the order of the text.
+func (f *found) sorted() program.Faults {
+	slices.SortStableFunc(f.all.First, func(a, b program.Fault) int { return a.Line - b.Line })
+	return f.all
+}
+
+// shortened cuts a text that is too long, and has it in one line.
+func shortened(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
+}
