@@ -32,6 +32,8 @@ func main() {
 	// Libraries must not write between the lines of the commands.
 	ctrllog.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
+	// A pipe that nobody reads is an error of a write, which ends a command as any other.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := command.Run(ctx, command.Environment{
 		In:            os.Stdin,

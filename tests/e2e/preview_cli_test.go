@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -28,6 +29,19 @@ func (f *fluxCLI) previews(args ...string) string {
 	f.Expect(exit).To(Equal(1), out+errs)
 	f.Expect(errs).To(ContainSubstring("⚠️ an update to revision "))
 	return out
+}
+
+// unread runs a command whose pipe nobody reads any more, as `| head` does.
+func (f *fluxCLI) unread(args ...string) {
+	f.test.Helper()
+	read, write, err := os.Pipe()
+	f.Expect(err).NotTo(HaveOccurred())
+	f.Expect(read.Close()).To(Succeed())
+	defer func() { _ = write.Close() }()
+	command := exec.CommandContext(f.ctx, f.program, append([]string{"pulumi"}, args...)...)
+	command.Env, command.Stdout = f.environment(), write
+	_ = command.Run() // it fails
+	f.Expect(command.ProcessState.ExitCode()).To(Equal(141), "it ends by itself, and not by the signal")
 }
 
 // localDir is a local directory with the files.
@@ -66,6 +80,8 @@ func TestTheFluxCommandLinePreviewsDriftReplacementsAndLocalPrograms(t *testing.
 	next := project("lab", "resources:\n  c:\n    type: lab:index:Thing\n    properties: {name: c2, value: two}\n")
 	u.Expect(u.previews("--path", u.localDir(next))).To(Equal("► lab:index:Thing b deleted\n► lab:index:Thing c replaced\n    name\n"))
 	u.Expect(u.brought()).To(BeEmpty())
+	u.unread("preview", "stack", "app", "--path", u.localDir(next))
+	u.Expect(u.brought()).To(BeEmpty(), "also where nobody reads what is printed")
 	u.Expect(u.journal(u)[journal:]).To(HaveEach(HavePrefix("read ")), "nothing was changed in the cloud")
 	u.Expect(u.things()).To(Equal(map[string]string{"b": "edited by hand", "c": "two"}))
 	u.Expect(u.Get(u.ctx, keyOf(stack), stack)).To(Succeed())

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -206,4 +207,27 @@ func TestPreviewTellsThatAnotherIsAskedFor(t *testing.T) {
 	g.Eventually(ended, time.Minute).Should(Receive(&done))
 	g.Expect(done.exit).To(Equal(exitPreviewFailed))
 	g.Expect(done.err).To(ContainSubstring("somebody else has asked for another preview meanwhile: try again"))
+}
+
+func TestPreviewOfALocalProgramLeavesNothingWhenNobodyReadsIt(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "preview-local-unread")
+	w.apply("steered")
+	w.answerPreviews(localprogram.ProgramKey)
+	files(t, map[string]string{"Pulumi.yaml": aProject})
+	var errs strings.Builder
+	env := w.env
+	env.Out, env.Err = unread{}, &errs
+	exit := Run(t.Context(), env, []string{"preview", "stack", "network", "--path", "Pulumi.yaml", "-n", w.namespace, "--kubeconfig", w.kubeconfig})
+	g.Expect(exit).To(Equal(exitUnread), errs.String())
+	g.Expect(errs.String()).To(HaveSuffix("◎ waiting for the preview\n"), "nobody is to be told")
+	g.Expect(w.programs()).To(BeEmpty())
+	g.Expect(w.network().Annotations).NotTo(HaveKey(v1.PreviewProgramAnnotation))
+}
+
+// unread is a pipe that nobody reads any more.
+type unread struct{}
+
+func (unread) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}
 }

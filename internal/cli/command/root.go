@@ -39,6 +39,10 @@ func (e *exitError) Unwrap() error { return e.Err }
 
 // Run runs the command that args name and returns the exit code.
 func Run(ctx context.Context, env Environment, args []string) int {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	out, errs := &watchedWriter{Writer: env.Out, stop: stop}, &watchedWriter{Writer: env.Err, stop: stop}
+	env.Out, env.Err = out, errs
 	s := &session{Environment: env, Console: console.New(env.Err, env.ErrIsTerminal, env.Width)}
 	s.paint = console.Paint(env.OutIsTerminal && env.Getenv("NO_COLOR") == "")
 	root := newRoot(s)
@@ -47,6 +51,11 @@ func Run(ctx context.Context, env Environment, args []string) int {
 	s.Done()
 	var exit *exitError
 	switch {
+	case isUnread(out.err), isUnread(errs.err):
+		return exitUnread // there is nobody to tell
+	case out.err != nil:
+		s.Failuref("what the command prints cannot be written: %v", out.err)
+		return failureCode(cmd)
 	case err == nil:
 		return 0
 	case errors.As(err, &exit):
