@@ -48,8 +48,7 @@ func newGet(s *session) *cobra.Command {
 	set.BoolVarP(&flags.watch, "watch", "w", false, "go on with each change, until interrupted")
 	set.StringVar(&flags.statusSelector, "status-selector", "", "list those with a condition only, as in ready=false or ready!=true")
 	set.StringVarP(&flags.labelSelector, "label-selector", "l", "", "list those with labels only")
-	set.StringVarP(&flags.output, "output", "o", "", "print the objects as json or yaml in place of a table")
-	_ = get.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	addOutputFlag(get, set, &flags.output, "print the objects as json or yaml in place of a table")
 	return get
 }
 

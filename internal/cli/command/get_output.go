@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -37,6 +39,13 @@ func (s *session) getRaw(ctx context.Context, api client.Client, flags *getFlags
 		return printValue(s.Out, flags.output, items[0])
 	}
 	return printValue(s.Out, flags.output, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+}
+
+// addOutputFlag adds --output to the flags of a command.
+func addOutputFlag(cmd *cobra.Command, flags *pflag.FlagSet, output *string, usage string) {
+	flags.StringVarP(output, "output", "o", "", usage)
+	// It fails only where the flag does not exist.
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // printValue prints a value as json or yaml.

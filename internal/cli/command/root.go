@@ -120,6 +120,12 @@ func newRoot(s *session) *cobra.Command {
 		newTree(s),
 		newVersion(s),
 	)
+	root.InitDefaultCompletionCmd()
+	for _, sub := range root.Commands() {
+		if sub.Name() == "completion" { // cobra's own
+			sub.Args, sub.RunE = cobra.ArbitraryArgs, groupOnly
+		}
+	}
 	return root
 }
 

@@ -74,6 +74,11 @@ func TestWhatIsWatchedIsShownUntilInterrupted(t *testing.T) {
 	}
 }
 
+func TestCompletionOfNoShell(t *testing.T) {
+	w := newWorld(t, "completion")
+	w.golden("completion_refuses", "completion nosuch", "completion bsh")
+}
+
 func TestCompletion(t *testing.T) {
 	w := newWorld(t, "completion")
 	w.apply("reconcile")
@@ -91,6 +96,9 @@ func TestCompletion(t *testing.T) {
 		{"create stack a --program ", []string{"cluster"}},
 		{"get stacks --namespace completi", []string{"completion"}},
 		{"get stacks -o ", []string{"json", "yaml"}},
+		{"tree stack network -o ", []string{"json", "yaml"}},
+		{"outputs stack network --output ", []string{"json", "yaml"}},
+		{"history stack network -o ", []string{"json", "yaml"}},
 		{"get stacks --context ", []string{"test"}},
 		{"logs net", []string{"network"}},
 	} {

@@ -29,7 +29,7 @@ func newTree(s *session) *cobra.Command {
 
   # Print them as JSON
   flux pulumi tree stack network -o json`
-	cmd.Flags().StringVarP(&output, "output", "o", "", "print the tree as json or yaml")
+	addOutputFlag(cmd, cmd.Flags(), &output, "print the tree as json or yaml")
 	return newGroup("tree", "Show what a Stack manages", cmd)
 }
 
