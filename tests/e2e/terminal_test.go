@@ -51,9 +51,14 @@ func TestTheFluxCommandLineOnATerminal(t *testing.T) {
 	u.apply(stack)
 	u.awaitReady(stack)
 
+	// A terminal that answers nothing must not hold up a command.
+	written, exit := u.onTerminal(nil, "version")
+	u.Expect(exit).To(Equal(0), written)
+	u.Expect(written).To(MatchRegexp(`^flux-pulumi: v\S+\r\n$`), "the terminal is asked for nothing")
+
 	// A spinner with what goes on, in one line of the terminal, of which nothing is left.
 	revision := source.commit(project("lab", oneThing("two", "delays: {update: 3s}")))
-	written, exit := u.onTerminal(nil, "reconcile", "stack", "app", "--with-source")
+	written, exit = u.onTerminal(nil, "reconcile", "stack", "app", "--with-source")
 	u.Expect(exit).To(Equal(0), written)
 	u.Expect(written).To(MatchRegexp(`(?s)\r\x1b\[K⠋ \S+ app, 0s: .*\r\x1b\[K⠙ .*\r\x1b\[K⠹ `), "it turns")
 	u.Expect(written).To(MatchRegexp(`\r\x1b\[K\S Stack app, \d+s: Running update at revision [^\r\n]{1,30}…\r`), "it is cut at the width")

@@ -33,7 +33,12 @@ func newCheck(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check what pulumi-controller needs, and the installation",
-		Args:  cobra.NoArgs,
+		Example: `  # Check what has to be there before an installation
+  flux pulumi check --pre
+
+  # Check the installation
+  flux pulumi check`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := s.limited(cmd)
 			defer cancel()

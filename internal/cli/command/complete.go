@@ -38,6 +38,32 @@ func (s *session) completeFlagNames(kind schema.GroupVersionKind) cobra.Completi
 	}
 }
 
+// completeValues completes a flag that has but some values.
+func completeValues(cmd *cobra.Command, flag string, values ...string) {
+	// It fails only where the flag does not exist.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeObjects completes an object as <kind>/<name>, first the one and then the other.
+func (s *session) completeObjects(kinds ...cluster.Kind) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		var completed []string
+		for _, kind := range kinds {
+			_, name, found := strings.Cut(prefix, kind.Kind+"/")
+			if !found {
+				completed = append(completed, kind.Kind+"/")
+				continue
+			}
+			names, directive := s.completeNames(kind.GroupVersionKind)(cmd, nil, name)
+			for i := range names {
+				names[i] = kind.Kind + "/" + names[i]
+			}
+			return names, directive
+		}
+		return completed, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
 func (s *session) completeMoreNames(kind schema.GroupVersionKind, most int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) >= most {

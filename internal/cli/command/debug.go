@@ -6,6 +6,8 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,18 +22,24 @@ func newDebug(s *session) *cobra.Command {
 	options, runner := controller.ExplainOptions{Now: s.Now}, ""
 	cmd := newStackCommand(s, "Show what a run of a Stack would get, and why one is due or not",
 		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
-			if runner != "local" && runner != "job" {
-				return fmt.Errorf("runner '%s' is not one of local or job", runner)
+			if !slices.Contains(runners(), runner) {
+				return fmt.Errorf("--runner is %q: it must be one of %s", runner, strings.Join(runners(), ", "))
 			}
-			options.Jobs = runner == "job"
+			options.Jobs = runner == runnerJob
 			return s.debug(ctx, api, stack, options)
 		})
 	cmd.Long = `Shows the config and the environment that a run of a Stack would get, with secrets hidden, and where each value comes from;
 and what is decided next, by the controller's own rules, with what each rule found. It looks with your rights, and tells
 what you may not read. Where the controller was given the flags of the same name, give them here too: the inputs depend on them.`
+	cmd.Example = `  # Show why a run is due, and what it would get
+  flux pulumi debug stack network
+
+  # The controller runs with --runner=job
+  flux pulumi debug stack network --runner=job`
 	cmd.Flags().StringVar(&options.DefaultServiceAccount, "default-service-account", "", "the flag of the controller")
 	cmd.Flags().BoolVar(&options.NoCrossNamespaceRefs, "no-cross-namespace-refs", true, "the flag of the controller")
-	cmd.Flags().StringVar(&runner, "runner", "local", "the flag of the controller: local or job")
+	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "the flag of the controller: local or job")
+	completeValues(cmd, "runner", runners()...)
 	return newGroup("debug", "Show how the controller sees a Stack", cmd)
 }
 

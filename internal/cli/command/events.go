@@ -48,6 +48,8 @@ func newEvents(s *session) *cobra.Command {
 	set.BoolVarP(&flags.watch, "watch", "w", false, "go on with each new event, until interrupted")
 	set.StringVar(&flags.about, "for", "", "show the events of a kind, as Stack, or of one object and its source, as Stack/name")
 	set.StringSliceVar(&flags.types, "types", nil, "show events of these types only: Normal, Warning")
+	completeValues(cmd, "types", corev1.EventTypeNormal, corev1.EventTypeWarning)
+	_ = cmd.RegisterFlagCompletionFunc("for", s.completeObjects(cluster.Stack(), cluster.Program())) // the flag is there
 	return cmd
 }
 

@@ -28,7 +28,8 @@ func newExport(s *session) *cobra.Command {
 	export := newGroup("export", "Export Stacks and Programs as YAML that can be applied", all)
 	for _, kind := range []cluster.Kind{cluster.Stack(), cluster.Program()} {
 		export.AddCommand(&cobra.Command{
-			Use: kind.Singular + " [name]", Aliases: []string{kind.Plural},
+			Example: fmt.Sprintf("  # Export all %ss of a namespace\n  flux pulumi export %s --all -n apps > %s.yaml", kind.Kind, kind.Singular, kind.Plural),
+			Use:     kind.Singular + " [name]", Aliases: []string{kind.Plural},
 			Short:             fmt.Sprintf("Export a %s, or all with --all, as YAML", kind.Kind),
 			Args:              cobra.MaximumNArgs(1),
 			ValidArgsFunction: s.completeName(kind.GroupVersionKind),

@@ -44,8 +44,7 @@ func (s *session) getRaw(ctx context.Context, api client.Client, flags *getFlags
 // addOutputFlag adds --output to the flags of a command.
 func addOutputFlag(cmd *cobra.Command, flags *pflag.FlagSet, output *string, usage string) {
 	flags.StringVarP(output, "output", "o", "", usage)
-	// It fails only where the flag does not exist.
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	completeValues(cmd, "output", "json", "yaml")
 }
 
 // printValue prints a value as json or yaml.

@@ -26,7 +26,7 @@ func newInstall(s *session) *cobra.Command {
 		Use:   "install",
 		Short: "Install pulumi-controller, or upgrade it",
 		Long: `Installs pulumi-controller of the version of this program into the namespace of Flux, or upgrades it, and waits until
-it is ready. A cluster that Flux keeps as a git repository says had better get what --export prints by a commit.`,
+it is ready. Where a git repository says what is in the cluster, commit what --export prints.`,
 		Example: `  # Install into flux-system
   flux pulumi install
 
@@ -60,7 +60,7 @@ it is ready. A cluster that Flux keeps as a git repository says had better get w
 	cmd.Flags().StringVar(&image, "image", "", "the image of the controller, without its tag, where it is not the one of the project")
 	cmd.Flags().StringVar(&tag, "tag", releasedTag(s.Version), "the tag of the image")
 	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "where runs are done: local, in the pod of the controller, or job, in a Kubernetes Job for each")
-	_ = cmd.RegisterFlagCompletionFunc("runner", cobra.FixedCompletions(runners(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	completeValues(cmd, "runner", runners()...)
 	return cmd
 }
 

@@ -70,6 +70,8 @@ func newLogs(s *session) *cobra.Command {
 	set.Int64Var(&flags.tail, "tail", -1, "how many lines of the end of each log are looked at; -1 is all")
 	set.DurationVar(&flags.since, "since", 0, "look at lines newer than this, such as 5m")
 	set.StringVar(&flags.sinceTime, "since-time", "", "look at lines newer than this time (RFC3339)")
+	completeValues(cmd, "kind", cluster.Stack().Kind, cluster.Program().Kind)
+	completeValues(cmd, "level", "debug", "info", "error")
 	cmd.MarkFlagsMutuallyExclusive("since", "since-time")
 	return cmd
 }

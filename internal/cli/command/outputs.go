@@ -32,6 +32,11 @@ func newOutputs(s *session) *cobra.Command {
 		})
 	cmd.Long = `Shows the outputs of the last update. Secret ones show as [secret]: with --show-secrets they are read from the Secret
 of spec.writeOutputsToSecret, for those who may read it.`
+	cmd.Example = `  # Show the outputs of a Stack
+  flux pulumi outputs stack network -n apps
+
+  # Print them as JSON, the secret ones too
+  flux pulumi outputs stack network -o json --show-secrets`
 	addOutputFlag(cmd, cmd.Flags(), &output, "print the outputs as json or yaml")
 	cmd.Flags().BoolVar(&secrets, "show-secrets", false, "show secret outputs in plain")
 	return newGroup("outputs", "Show the outputs of a Stack", cmd)

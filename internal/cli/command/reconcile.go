@@ -63,6 +63,7 @@ func newReconcileProgram(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "program [name]", Aliases: []string{"programs"},
 		Short:             "Check a Program now, and wait for the end",
+		Example:           "  # Have a Program checked again\n  flux pulumi reconcile program words",
 		ValidArgsFunction: s.completeName(cluster.Program().GroupVersionKind),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, err := s.named(cluster.Program(), args)

@@ -120,6 +120,8 @@ func newRoot(s *session) *cobra.Command {
 		newTree(s),
 		newVersion(s),
 	)
+	// As flux shows it: what only has commands is not run by itself.
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
 	root.InitDefaultCompletionCmd()
 	for _, sub := range root.Commands() {
 		if sub.Name() == "completion" { // cobra's own

@@ -99,6 +99,10 @@ func TestCompletion(t *testing.T) {
 		{"tree stack network -o ", []string{"json", "yaml"}},
 		{"outputs stack network --output ", []string{"json", "yaml"}},
 		{"history stack network -o ", []string{"json", "yaml"}},
+		{"events --for Stack/n", []string{"Stack/network"}},
+		{"events --types ", []string{"Normal", "Warning"}},
+		{"logs --level ", []string{"debug", "info", "error"}},
+		{"debug stack network --runner ", []string{"local", "job"}},
 		{"get stacks --context ", []string{"test"}},
 		{"logs net", []string{"network"}},
 	} {
