@@ -1,12 +1,14 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package program
+package check
 
 import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
 // That Pulumi itself refuses the same is a test of the package that runs it.
@@ -66,7 +68,7 @@ func TestWhatDoesNotGoWithTheDefaultProviderIsAFault(t *testing.T) {
 	}
 }
 
-func withoutLines(faults Faults) []string {
+func withoutLines(faults program.Faults) []string {
 	var all []string
 	for _, fault := range faults.First {
 		all = append(all, fault.Path+": "+fault.Message)
