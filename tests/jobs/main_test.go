@@ -95,7 +95,7 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 		Dir: filepath.Join(dir, "system"), Installed: true, Config: "tests/jobs/testdata/config",
 		ControllerArgs: []string{
 			"--runner=job", "--runner-image=" + image, "--enable-leader-election",
-			"--leader-election-lease-duration=5s", "--leader-election-renew-deadline=4s", "--leader-election-retry-period=1s",
+			"--leader-election-lease-duration=15s", "--leader-election-renew-deadline=12s", "--leader-election-retry-period=1s",
 			// The backend is on a volume of the machine, as are the plugins.
 			"--runner-pod-security=privileged", "--concurrent-runs=10", "--concurrent-runs-per-namespace=2",
 		},

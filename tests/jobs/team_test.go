@@ -88,6 +88,11 @@ func (t *team) leave() {
 		_ = t.Client().Patch(ctx, &stacks.Items[i], patch)
 		_ = t.Client().Delete(ctx, &stacks.Items[i])
 	}
+	select {
+	case <-t.Controller.Done():
+		t.test.Errorf("the controller has ended: %v", t.Controller.Wait())
+	default:
+	}
 }
 
 // thing is a program that keeps one thing, named a.
