@@ -297,7 +297,7 @@ func TestFetchEnds(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "program")
 				began := time.Now()
 				err := source.New(options).Fetch(ctx, run.Artifact{URL: url, Digest: digestOf(nil)}, dir)
-				g.Expect(time.Since(began)).To(BeNumerically("<", 5*time.Second))
+				g.Expect(time.Since(began)).To(BeNumerically("<", time.Minute))
 				if cancelled {
 					g.Expect(err).To(MatchError(stop))
 				} else {

@@ -36,6 +36,7 @@ func startPlane(t *testing.T, ctx context.Context, others ...string) *ControlPla
 }
 
 func TestTheControlPlaneServesAndSurvivesARestart(t *testing.T) {
+	t.Parallel()
 	g, ctx := NewWithT(t), t.Context()
 	plane := startPlane(t, context.WithoutCancel(ctx))
 	config, err := clientcmd.BuildConfigFromFlags("", plane.KubeconfigPath())
@@ -84,16 +85,18 @@ func TestTheControlPlaneServesAndSurvivesARestart(t *testing.T) {
 }
 
 func TestTheEndOfTheContextStopsTheControlPlane(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	plane, err := Start(ctx, Options{Dir: t.TempDir()})
 	g.Expect(err).NotTo(HaveOccurred())
 	cancel()
-	g.Eventually(plane.apiserver.Done(), 30*time.Second).Should(BeClosed())
-	g.Eventually(plane.etcd.Done(), 30*time.Second).Should(BeClosed())
+	g.Eventually(plane.apiserver.Done(), startTimeout).Should(BeClosed())
+	g.Eventually(plane.etcd.Done(), startTimeout).Should(BeClosed())
 }
 
 func TestAFailedStartLeavesNothingRunning(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	_, err := Start(t.Context(), Options{Dir: t.TempDir(), CRDPaths: []string{"/nowhere"}})
 	g.Expect(err).To(MatchError(ContainSubstring("/nowhere")))

@@ -22,6 +22,7 @@ import (
 // What Flux does with Stacks is tried in tests/bootstrap: here kustomize-controller has only to start, and to apply what
 // source-controller has for it.
 func TestKustomizeControllerAppliesAnArtifact(t *testing.T) {
+	t.Parallel()
 	g, ctx := NewWithT(t), context.WithoutCancel(t.Context())
 	crds, err := process.FindBin(filepath.Join("crds", "kustomize-controller"))
 	g.Expect(err).NotTo(HaveOccurred())
@@ -53,7 +54,7 @@ func TestKustomizeControllerAppliesAnArtifact(t *testing.T) {
 	applied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: "default"}}
 	g.Eventually(func() error {
 		return kube.Get(ctx, client.ObjectKeyFromObject(applied), applied)
-	}, 30*time.Second, 20*time.Millisecond).Should(Succeed())
+	}, startTimeout, 20*time.Millisecond).Should(Succeed())
 	g.Expect(applied.Labels).To(HaveKeyWithValue("kustomize.toolkit.fluxcd.io/name", "fleet"))
 }
 

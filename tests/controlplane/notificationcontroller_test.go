@@ -16,6 +16,7 @@ import (
 // What notification-controller may do is given to its account in tests/system, and what it does is tried in tests/e2e: here it
 // has only to start, as somebody who may do everything, and to take an event.
 func TestNotificationControllerTakesEvents(t *testing.T) {
+	t.Parallel()
 	g, ctx := NewWithT(t), context.WithoutCancel(t.Context())
 	built, err := BuildNotifications(ctx, t.TempDir(), Flux29, Flux29)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -74,7 +74,7 @@ func (f *flux) ready(t *testing.T, object source, old string) *meta.Artifact {
 		g.Expect(apimeta.IsStatusConditionTrue(conditions, meta.ReadyCondition)).To(BeTrue(), "%+v", conditions)
 		g.Expect(object.GetArtifact()).NotTo(BeNil())
 		g.Expect(object.GetArtifact().Revision).NotTo(Equal(old))
-	}, 30*time.Second, 20*time.Millisecond).Should(Succeed())
+	}, startTimeout, 20*time.Millisecond).Should(Succeed())
 	return object.GetArtifact()
 }
 
@@ -100,6 +100,7 @@ func named(name string) metav1.ObjectMeta {
 }
 
 func TestSourceControllerTurnsEverySourceIntoAnArtifact(t *testing.T) {
+	t.Parallel()
 	f := startFlux(t)
 	want := sources.Files{"Pulumi.yaml": "name: app\nruntime: yaml\n", "sub/Main.yaml": "outputs: {}\n"}
 	t.Run("git", func(t *testing.T) { f.testGit(t, want) })

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	stepTimeout    = 60 * time.Second
+	stepTimeout    = 4 * time.Minute
 	explainTimeout = 5 * time.Second
 	pollInterval   = 200 * time.Millisecond
 )

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gbytes"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
 )
 
 const (
@@ -30,6 +33,9 @@ type started struct {
 	ended  chan error
 }
 
+// parallelTests is how many demos go on at a time. They wait for some of their time.
+const parallelTests = 4
+
 // demoVariable makes this test binary the demo: to build another one takes longer than some of the tests.
 const demoVariable = "TEST_IS_THE_DEMO"
 
@@ -37,6 +43,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(demoVariable) != "" {
 		main()
 		return
+	}
+	if err := parallel.Tests(parallelTests); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
@@ -178,7 +188,7 @@ func TestAKeptDemoRunsUntilCtrlC(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(configs).To(HaveLen(1))
 	g.Expect(d.output.Contents()).To(ContainSubstring("export KUBECONFIG=" + configs[0] + "\n"))
-	g.Eventually(d.output).Should(gbytes.Say("Ctrl-C here"))
+	g.Eventually(d.output, runLimit).Should(gbytes.Say("Ctrl-C here"))
 	g.Consistently(d.ended, "2s").ShouldNot(Receive())
 	g.Expect(d.Process.Signal(syscall.SIGINT)).To(Succeed())
 	g.Eventually(d.ended, endLimit).Should(Receive(BeNil()), "%s", d.output.Contents())

@@ -17,7 +17,7 @@ const (
 	// leaveTimeout is how long processes may take to end by themselves, as a
 	// Pulumi does that was told to stop.
 	leaveTimeout = 5 * time.Second
-	killTimeout  = 5 * time.Second
+	killTimeout  = time.Minute
 	lookInterval = 50 * time.Millisecond
 )
 

@@ -33,6 +33,7 @@ type api struct {
 
 // TestManifestsOnAnAPIServer starts one API server for all that needs one.
 func TestManifestsOnAnAPIServer(t *testing.T) {
+	t.Parallel()
 	server := startAPI(t)
 	t.Run("alerts and receivers may name Stacks and Programs", func(t *testing.T) { testNotificationKinds(t, server) })
 	t.Run("the controller is installed", func(t *testing.T) { testInstallation(t, server) })

@@ -26,6 +26,7 @@ type installations map[string][]*unstructured.Unstructured
 
 // TestInstallations looks at what users install without an API server.
 func TestInstallations(t *testing.T) {
+	t.Parallel()
 	all := everyInstallation(t)
 	t.Run("labels keep apart what flux uninstall may delete and what it must not", func(t *testing.T) { testLabels(t, all) })
 	t.Run("a controller has its shard and no other", func(t *testing.T) { testShards(t, all) })

@@ -35,6 +35,7 @@ type mover struct {
 }
 
 func TestManifestsMoveFromTheOperatorAndBack(t *testing.T) {
+	t.Parallel()
 	m := &mover{WithT: NewWithT(t), t: t, ours: readCRDs(t)["Stack"]}
 	m.SetDefaultEventuallyTimeout(4 * time.Minute)
 	plane, err := controlplane.Start(context.WithoutCancel(t.Context()), controlplane.Options{Dir: t.TempDir()})

@@ -80,7 +80,7 @@ func TestStopAsksOnce(t *testing.T) {
 	g := NewWithT(t)
 	ctx, end := context.WithCancel(t.Context())
 	// The shell counts the signals, and ends by itself some time after the first.
-	p := start(t, ctx, `trap 'echo asked' TERM; echo up; for n in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done`, 10*time.Second)
+	p := start(t, ctx, `trap 'echo asked' TERM; echo up; for n in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done`, time.Minute)
 	end()
 	g.Expect(p.Stop()).To(Succeed())
 	g.Expect(p.Stop()).To(Succeed())
@@ -118,8 +118,8 @@ func TestTheGroupEndsWithItsLeader(t *testing.T) {
 			child := grandchild(g, p)
 			g.Expect(alive(child)).To(BeTrue())
 			g.Expect(end(p)).To(Succeed())
-			g.Eventually(p.Done(), 10*time.Second).Should(BeClosed())
-			g.Eventually(alive, 10*time.Second).WithArguments(child).Should(BeFalse())
+			g.Eventually(p.Done(), time.Minute).Should(BeClosed())
+			g.Eventually(alive, time.Minute).WithArguments(child).Should(BeFalse())
 		})
 	}
 }
@@ -129,7 +129,7 @@ func TestAChildWithAGroupOfItsOwnSurvivesKill(t *testing.T) {
 	p := start(t, t.Context(), `setsid sleep 600 & echo child $!; echo up; wait`, 0)
 	child := grandchild(g, p)
 	defer func() { _ = syscall.Kill(child, syscall.SIGKILL) }()
-	g.Eventually(func() (int, error) { return syscall.Getpgid(child) }, 10*time.Second).Should(Equal(child))
+	g.Eventually(func() (int, error) { return syscall.Getpgid(child) }, time.Minute).Should(Equal(child))
 	g.Expect(p.Kill()).To(Succeed())
 	g.Expect(alive(child)).To(BeTrue())
 }
@@ -139,7 +139,7 @@ func TestTheEndOfTheContextStopsTheProcess(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := start(t, ctx, `echo up; exec sleep 600`, 0)
 	cancel()
-	g.Eventually(p.Done(), 10*time.Second).Should(BeClosed())
+	g.Eventually(p.Done(), time.Minute).Should(BeClosed())
 	g.Expect(alive(p.PID())).To(BeFalse())
 }
 
@@ -158,7 +158,7 @@ func TestAProcessDoesNotOutliveAKilledParent(t *testing.T) {
 
 	g.Expect(parent.Process.Kill()).To(Succeed())
 	g.Expect(parent.Wait()).To(MatchError(ContainSubstring("killed")))
-	g.Eventually(alive, 10*time.Second).WithArguments(child).Should(BeFalse())
+	g.Eventually(alive, time.Minute).WithArguments(child).Should(BeFalse())
 }
 
 func TestABadExitIsExplainedByTheEndOfTheLog(t *testing.T) {

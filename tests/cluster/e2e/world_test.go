@@ -27,7 +27,7 @@ import (
 
 const (
 	// patience is long because the machine may be busy.
-	patience = 2 * time.Minute
+	patience = 4 * time.Minute
 	polling  = 200 * time.Millisecond
 
 	fluxSystem = "flux-system"
