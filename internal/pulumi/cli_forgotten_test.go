@@ -41,7 +41,7 @@ func TestARecoveryTellsOfWhatTheStateHasForgotten(t *testing.T) {
 	l := newLab(t).withProvider()
 	l.driver.Grace = Grace{Settle: patience, Finish: 500 * time.Millisecond, Abort: patience}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	results := l.start(ctx, l.update(l.thing("delays: {create: 20s}")))
+	results := l.start(ctx, l.update(l.thing("hold: create")))
 	l.begun()
 	cancel(errors.New("the controller is shutting down"))
 	l.Eventually(results).Should(Receive())

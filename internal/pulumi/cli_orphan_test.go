@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
 // orphanVariable makes this test binary play a controller: it holds a Driver, a
@@ -40,7 +41,7 @@ func TestPlayController(t *testing.T) {
 func TestAKilledControllerLetsTheCLIFinish(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
-	r := l.update(l.thing("delays: {create: 4s}", "value: x"))
+	r := l.update(l.thing("hold: create", "value: x"))
 	text, err := json.Marshal(orphanInput{Driver: l.driver, Dir: Directory(t.TempDir()), Run: r})
 	l.Expect(err).NotTo(HaveOccurred())
 	controller := exec.Command(os.Args[0], "-test.run=^TestPlayController$")
@@ -51,6 +52,8 @@ func TestAKilledControllerLetsTheCLIFinish(t *testing.T) {
 	l.Expect(controller.Process.Kill()).To(Succeed())
 	l.Expect(controller.Wait()).To(MatchError(ContainSubstring("killed")))
 
+	l.Eventually(cloud.Open(l.cloud).ToldToStop).Should(BeTrue())
+	l.letGo()
 	l.Eventually(func() (int, error) { return Alive(r.ID) }).Should(BeZero())
 	l.Expect(l.things()).To(Equal(1), "what was in flight is finished, and nothing else begun")
 	l.Expect(l.locks()).To(BeEmpty())

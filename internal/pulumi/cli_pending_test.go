@@ -44,10 +44,10 @@ func (b beside) inFlight(operations map[string]string) {
 	writeTree(b.T, b.backend, map[string]string{".pulumi/stacks/demo/dev.json": string(text)})
 }
 
-// left is a run that has died with an update of a, whose read takes its time, and a creation in flight.
-func (b beside) left(read string) run.Run {
+// left is a run that has died with an update of a, which has more properties, and a creation in flight.
+func (b beside) left(more string) run.Run {
 	b.Helper()
-	b.Expect(b.do(b.Context(), b.update(b.thing("value: x\n      delays: {read: "+read+"}"))).Outcome).To(Equal(run.Succeeded))
+	b.Expect(b.do(b.Context(), b.update(b.thing("value: x\n      "+more))).Outcome).To(Equal(run.Succeeded))
 	lost, _ := b.lost()
 	b.inFlight(map[string]string{"a": "updating", "lost": "creating"})
 	return lost
@@ -65,9 +65,10 @@ func (b beside) reads(name string) {
 func TestARecoveryForgetsNothingThatIsNotNamed(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
-	clearing := b.recovery(b.left("4s"))
+	clearing := b.recovery(b.left("hold: read"))
 	clearing.ClearPendingCreates = true
 	b.Expect(b.killed(clearing, "pulumi").Outcome).To(Equal(run.Failed))
+	b.letGo()
 
 	again := b.recovery(clearing)
 	again.ClearPendingCreates = true
@@ -94,13 +95,14 @@ func TestALookThatWasInterruptedIsTakenAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBeside(t)
-			program := b.thing("value: x", "value: x\n      delays: {read: 4s}")
+			program := b.thing("value: x", "value: x\n      hold: read")
 			b.Expect(b.do(t.Context(), b.update(program)).Outcome).To(Equal(run.Succeeded))
 			b.inFlight(map[string]string{"a": "updating", "b": "updating"})
 			b.drift("b", "half done")
 			look := b.update(program)
 			look.Look, look.Options.RunProgram = true, true
 			b.Expect(b.killedAfter(look, "pulumi", func() { b.reads("b") }).Interrupted).To(BeTrue())
+			b.letGo()
 			b.Expect(b.state()).NotTo(Or(ContainSubstring("pending_operations"), ContainSubstring("half done")))
 			recovery := b.recovery(look)
 			recovery.Look, recovery.Options.RunProgram, recovery.Program = true, true, look.Program
@@ -125,7 +127,7 @@ func TestARecoveryThatFailsNamesTheCreationsInFlight(t *testing.T) {
 	t.Run("in its refresh", func(t *testing.T) {
 		t.Parallel()
 		b := newBeside(t)
-		result := b.killed(b.recovery(b.left("60s")), "pulumi-resource")
+		result := b.killed(b.recovery(b.left("hold: read")), "pulumi-resource")
 		b.Expect(result.Outcome).To(Equal(run.Failed), result.Message)
 		b.Expect(result.UnknownCreates).To(Equal([]string{urnOf("lost")}))
 		b.Expect(result.Message).To(ContainSubstring("it is not known whether these resources were created: " + urnOf("lost")))
@@ -133,7 +135,7 @@ func TestARecoveryThatFailsNamesTheCreationsInFlight(t *testing.T) {
 	t.Run("at a lock whose holder may be at work on them", func(t *testing.T) {
 		t.Parallel()
 		b := newBeside(t)
-		lost := b.left("0s")
+		lost := b.left("tags: {}")
 		b.lock("other.json", "elsewhere", 7)
 		result := b.do(t.Context(), b.recovery(lost))
 		b.Expect(result.Outcome).To(Equal(run.Locked), result.Message)

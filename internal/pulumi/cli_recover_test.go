@@ -253,7 +253,7 @@ func TestARecoveryTakesInNoDriftOfWhatWasNotInFlight(t *testing.T) {
 	b := newBeside(t)
 	b.Expect(b.do(t.Context(), b.update(b.thing("value: x", "value: x"))).Outcome).To(Equal(run.Succeeded))
 	b.drift("a", "drifted")
-	lost := b.update(b.thing("value: x", "value: y\n      delays: {update: 60s}"))
+	lost := b.update(b.thing("value: x", "value: y\n      delays: {update: 1h}"))
 	b.Expect(b.killed(lost, "pulumi").Interrupted).To(BeTrue())
 	b.Expect(b.locks()).To(HaveLen(1))
 	b.Expect(b.state()).To(ContainSubstring("pending_operations"))
@@ -286,7 +286,7 @@ func TestARecoveryNamesCreationsOfUnknownOutcome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBeside(t)
-			lost := b.update(b.thing("value: x\n      delays: {create: 60s}"))
+			lost := b.update(b.thing("value: x\n      delays: {create: 1h}"))
 			b.killed(lost, test.kill)
 			b.newCalls()
 			result := b.do(t.Context(), b.recovery(lost))
@@ -309,7 +309,7 @@ func TestARecoveryNamesCreationsOfUnknownOutcome(t *testing.T) {
 func TestARecoveryKnowsTheBackendOfTheRunThatWasInterrupted(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
-	lost := b.update(b.thing("delays: {create: 60s}"))
+	lost := b.update(b.thing("delays: {create: 1h}"))
 	b.killed(lost, "pulumi")
 	elsewhere := b.recovery(lost)
 	elsewhere.Backend = "file://" + t.TempDir()

@@ -16,6 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
 // begun returns when the provider has begun to create something.
@@ -25,6 +26,9 @@ func (l *lab) begun() {
 		return string(text)
 	}).Should(ContainSubstring("begin"))
 }
+
+// letGo lets what the provider holds go on.
+func (l *lab) letGo() { l.Expect(cloud.Open(l.cloud).Release()).To(Succeed()) }
 
 // start does a run beside the test.
 func (l *lab) start(ctx context.Context, r run.Run) <-chan run.Result {
@@ -37,9 +41,11 @@ func TestATimeoutFinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	results := l.start(ctx, l.update(l.thing("delays: {create: 4s}", "value: x")))
+	results := l.start(ctx, l.update(l.thing("hold: create", "value: x")))
 	l.begun()
 	cancel(context.DeadlineExceeded)
+	l.Eventually(cloud.Open(l.cloud).ToldToStop).Should(BeTrue())
+	l.letGo()
 	var result run.Result
 	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.Outcome).To(Equal(run.TimedOut), result.Message)
@@ -55,7 +61,7 @@ func TestASecondSignalLeavesPendingOperationsButNoLock(t *testing.T) {
 	l := newLab(t).withProvider()
 	l.driver.Grace = Grace{Settle: patience, Finish: 500 * time.Millisecond, Abort: patience}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	results := l.start(ctx, l.update(l.thing("delays: {create: 20s}")))
+	results := l.start(ctx, l.update(l.thing("hold: create")))
 	l.begun()
 	cancel(errors.New("the controller is shutting down"))
 	var result run.Result
@@ -69,7 +75,7 @@ func TestASecondSignalLeavesPendingOperationsButNoLock(t *testing.T) {
 func TestAKilledCLILeavesNoProcess(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
-	r := l.update(l.thing("delays: {create: 60s}"))
+	r := l.update(l.thing("hold: create"))
 	results := l.start(t.Context(), r)
 	l.begun()
 	found, err := marked(r.ID)
@@ -130,7 +136,7 @@ func TestNothingOfTheControllersEnvironmentReachesARun(t *testing.T) {
 	l := newLab(t).withProvider()
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "of the controller")
 	l.driver.PassEnv = map[string]string{"HTTPS_PROXY": "http://proxy.example"}
-	r := l.update(l.thing("delays: {create: 2s}"))
+	r := l.update(l.thing("hold: create"))
 	r.Env["PULUMI_BACKEND_URL"] = "file:///elsewhere"
 	results := l.start(t.Context(), r)
 	l.begun()
@@ -145,6 +151,7 @@ func TestNothingOfTheControllersEnvironmentReachesARun(t *testing.T) {
 		l.Expect(string(environ)).NotTo(ContainSubstring("file:///elsewhere"))
 	}
 	release(found)
+	l.letGo()
 	var result run.Result
 	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)

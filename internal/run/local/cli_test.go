@@ -21,6 +21,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
@@ -95,20 +96,24 @@ func TestAShutdownLetsTheRealCLIFinishAndUnlock(t *testing.T) {
 	installed := filepath.Join(driver.Cache, "plugins", "resource-lab-v0.1.0")
 	f.Expect(os.MkdirAll(installed, 0o700)).To(Succeed())
 	f.Expect(os.Symlink(plugin, filepath.Join(installed, "pulumi-resource-lab"))).To(Succeed())
-	cloud, r := t.TempDir(), cliRun(t)
+	dir, r := t.TempDir(), cliRun(t)
 	r.Project = run.Project{Name: "demo", Runtime: "yaml"}
 	r.Program = run.Program{YAML: fmt.Appendf(nil, `
 resources:
   prov: {type: "pulumi:providers:lab", defaultProvider: true, properties: {directory: %q}}
-  a: {type: "lab:index:Thing", properties: {name: a, delays: {create: 3s}}}
-`, cloud)}
+  a: {type: "lab:index:Thing", properties: {name: a, hold: create}}
+`, dir)}
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(r)).To(Succeed())
 	f.Eventually(func() string {
-		text, _ := os.ReadFile(filepath.Join(cloud, "journal.jsonl"))
+		text, _ := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
 		return string(text)
 	}).Should(ContainSubstring("begin"))
-	f.Expect(f.runner.Shutdown(context.Background())).To(Succeed())
+	ended := make(chan error, 1)
+	go func() { ended <- f.runner.Shutdown(context.Background()) }()
+	f.Eventually(cloud.Open(dir).ToldToStop).Should(BeTrue())
+	f.Expect(cloud.Open(dir).Release()).To(Succeed())
+	f.Eventually(ended).Should(Receive(BeNil()))
 	_, result := f.runner.Look(r.ID)
 	f.Expect(result.Outcome).To(Equal(run.Cancelled), result.Message)
 	f.Expect(result.Changes.Created).To(Equal(2))
