@@ -32,6 +32,7 @@ func inShard(name string) func(*v1.Stack) {
 // The controller here has shard one. The Stacks of shard two have no controller:
 // what it would write is written by hand.
 func TestOrderAcrossShards(t *testing.T) {
+	t.Parallel()
 	selector := labels.SelectorFromSet(labels.Set{shardKey: "one"})
 	cluster := startOrderedCluster(t,
 		ctrl.Options{Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{&v1.Stack{}: {Label: selector}}}},
@@ -41,7 +42,10 @@ func TestOrderAcrossShards(t *testing.T) {
 		"a dependency of another shard is looked at again soon":       testDependencyOfAnotherShard,
 		"a circle is opened in another shard":                         testCircleAcrossShards,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, cluster.tenant(t)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, cluster.tenant(t))
+		})
 	}
 }
 

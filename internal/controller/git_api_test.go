@@ -71,6 +71,7 @@ func (u *orderedTenant) awaitApplied(stack, revision string) {
 }
 
 func TestRepositoriesOnAnAPIServer(t *testing.T) {
+	t.Parallel()
 	cluster := startOrderedCluster(t, ctrl.Options{})
 	u := cluster.tenant(t)
 	u.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "token"}, StringData: map[string]string{"token": gitToken}})

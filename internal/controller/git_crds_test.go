@@ -23,6 +23,7 @@ import (
 // The client remembers a kind that it has seen, so the CRDs that are removed under a
 // controller at work are another case than those that never were.
 func TestCRDsThatAreRemovedAreWaitedFor(t *testing.T) {
+	t.Parallel()
 	const holding = "tests.example.com/holding"
 	cluster := startOrderedCluster(t, ctrl.Options{})
 	u := cluster.tenant(t)

@@ -17,6 +17,7 @@ import (
 
 // TestListedObjectsAreWatched has no Stack that looks at anything within the hour.
 func TestListedObjectsAreWatched(t *testing.T) {
+	t.Parallel()
 	c := startOrderedCluster(t, ctrl.Options{})
 	for name, use := range map[string]struct {
 		change func(*v1.StackSpec)
@@ -40,6 +41,7 @@ func TestListedObjectsAreWatched(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			u := c.tenant(t)
 			u.createStack("a", func(s *v1.Stack) { use.change(&s.Spec) })
 			u.Eventually(func() string {

@@ -123,7 +123,6 @@ type orderedCluster struct {
 func startOrderedCluster(t *testing.T, options ctrl.Options, changes ...func(*StackReconciler)) *orderedCluster {
 	t.Helper()
 	g := NewWithT(t)
-	ctrl.SetLogger(logr.Discard())
 	root, err := process.RepoRoot()
 	g.Expect(err).NotTo(HaveOccurred())
 	plane, err := controlplane.Start(context.WithoutCancel(t.Context()), controlplane.Options{
@@ -178,7 +177,7 @@ type orderedTenant struct {
 func (c *orderedCluster) tenant(t *testing.T) *orderedTenant {
 	t.Helper()
 	u := &orderedTenant{WithT: NewWithT(t), orderedCluster: c, ctx: t.Context()}
-	u.SetDefaultEventuallyTimeout(time.Minute)
+	u.SetDefaultEventuallyTimeout(4 * time.Minute)
 	u.SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "order-"}}
 	u.Expect(c.Create(u.ctx, namespace)).To(Succeed())
@@ -242,6 +241,7 @@ func (u *orderedTenant) awaitWaiting(name, text string) {
 func (u *orderedTenant) runs() []string { return u.runner.done(u.namespace) }
 
 func TestOrderOnAnAPIServer(t *testing.T) {
+	t.Parallel()
 	cluster := startOrderedCluster(t, ctrl.Options{})
 	for name, test := range map[string]func(*testing.T, *orderedTenant){
 		"layers that come in the wrong order are run, changed and destroyed in the right one": testLayers,

@@ -95,7 +95,10 @@ func (u *orderedTenant) holdRun(name, id string) {
 }
 
 func TestReleaseOnAnAPIServer(t *testing.T) {
-	u := startOrderedCluster(t, ctrl.Options{}).tenant(t)
+	t.Parallel()
+	// Nothing is looked at by the clock.
+	hourly := func(r *StackReconciler) { r.Jitter = func(time.Duration) time.Duration { return time.Hour } }
+	u := startOrderedCluster(t, ctrl.Options{}, hourly).tenant(t)
 	u.createStack("a")
 	u.awaitReady("a")
 	u.edit("a", func(s *v1.Stack) { s.Spec.Suspend = true })
@@ -103,10 +106,8 @@ func TestReleaseOnAnAPIServer(t *testing.T) {
 	u.edit("a", release("run-0"))
 	u.Consistently(func() *v1.RunStatus { return u.stack("a").Status.Run }, "500ms").Should(HaveField("ID", "run-1"))
 
-	released := time.Now()
 	u.edit("a", release("run-1"))
 	u.awaitReady("a")
-	u.Expect(time.Since(released)).To(BeNumerically("<", 10*time.Second), "it is not found by a look at times")
 	u.Expect(u.runs()).To(Equal([]string{"update a", "recover a", "update a"}))
 
 	u.edit("a", func(s *v1.Stack) { s.Spec.Suspend = true })

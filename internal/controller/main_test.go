@@ -1,0 +1,27 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
+)
+
+// parallelTests is how many tests on an API server go on at a time. They wait for it most of the time.
+const parallelTests = 6
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	if err := parallel.Tests(parallelTests); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
