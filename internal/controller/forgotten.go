@@ -58,6 +58,8 @@ func leftEvents(stack *v1.Stack, seen *observed) []notice {
 		why := ""
 		if seen.Problem != nil {
 			why = ", as a recovery was not possible: " + seen.Problem.Message
+		} else if seen.NamespaceEnds {
+			why = ", as a recovery was not possible: the namespace is being deleted"
 		} else if last := stack.Status.LastUpdate; last != nil && last.Type == v1.UpdateTypeRefresh && last.State == v1.UpdateFailed {
 			// It names what is open, where the status does not.
 			why = "; the last recovery failed: " + strings.TrimSuffix(last.Message, wayOut(stack))

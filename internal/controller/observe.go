@@ -106,6 +106,12 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 	if seen.Suspended || (seen.Deleting && (!seen.Held || leaves || seen.Preview)) {
 		return seen, nil
 	}
+	if seen.Deleting && r.NamespaceEnds != nil {
+		ends, err := r.NamespaceEnds(ctx, stack.Namespace)
+		if seen.NamespaceEnds = ends; ends || err != nil {
+			return seen, err
+		}
+	}
 	err := r.observeInputs(ctx, stack, seen)
 	if seen.Problem = problemOf(err); seen.Problem == nil && err != nil {
 		return seen, err

@@ -58,6 +58,9 @@ type StackReconciler struct {
 	// CheckRun tells why a run can never be done by the Runner, as its pod cannot be as
 	// spec.workspaceTemplate says. Nil is for a Runner that has no pods.
 	CheckRun func(todo run.Run) error
+	// NamespaceEnds tells whether a namespace is being deleted, so that no run can be
+	// begun in it. Nil is for a Runner that makes nothing there.
+	NamespaceEnds func(ctx context.Context, namespace string) (bool, error)
 	// JobName names the Job of a run. Nil is for a Runner that has none.
 	JobName func(id string) string
 	// WaitsFor tells what keeps the next run of a Stack from a place, beside the runs of

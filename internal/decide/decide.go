@@ -130,6 +130,7 @@ func forDeletion() []rule {
 	return []rule{
 		{"run in flight", foundRun, runRecorded},                        // a run in flight is not cut
 		{"whether there is anything to undo", foundHeld, nothingToUndo}, // never ran, or nothing is to be run any more
+		{"namespace", foundNamespace, namespaceEnds},                    // in which no run can be begun any more
 		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},  // a person wants none of it
 		{"destroyOnFinalize", foundDestroy, leave},                      // everything where it is, once it is known what an interrupted run left behind
 		{"whether it is destroyed", foundLast, destroyed},               // which needs nothing more, even if what it needed is gone by now
@@ -269,6 +270,26 @@ func untilResync(o Observation) time.Duration {
 
 func nothingToUndo(o Observation) (Decision, bool) {
 	return Decision{Action: LetGo}, !o.Held || o.Suspended || o.Preview || o.NeverRan
+}
+
+// NamespaceEndsMessage tells what to do where a destroy cannot be begun. A namespace that
+// is being deleted never takes anything new again.
+const NamespaceEndsMessage = "The namespace is being deleted, and takes no new objects, so that no Job can destroy the stack. To let go of it, and keep what it " +
+	"manages, set spec.destroyOnFinalize to false. Then destroy it with pulumi destroy, or with the same Stack in another namespace, which is deleted when it is ready"
+
+// namespaceEnds lets go of what need not be destroyed, though it may be open what an
+// interrupted run left behind: nobody could find that out.
+func namespaceEnds(o Observation) (Decision, bool) {
+	if !o.NamespaceEnds {
+		return Decision{}, false
+	}
+	if !o.DestroyOnFinalize {
+		return Decision{Action: LetGo}, true
+	}
+	if done, ok := destroyed(o); ok {
+		return done, true
+	}
+	return Decision{Action: Stall, Reason: v1.DestroyFailedReason, Message: NamespaceEndsMessage}, true
 }
 
 // leave lets an object go whose stack is to stay. First it recovers from a run that

@@ -46,6 +46,7 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 	o.UnknownCreates = fuzz.List(in, 3, func() string { return "urn:a" })
 	o.Untold = fuzz.Pick(in, 0, duration(in))
 	o.Recoverable, o.Unfound, o.AppliedElsewhere = in.Bool(), in.Bool(), in.Bool()
+	o.NamespaceEnds = in.Bool()
 	if o.Run != nil {
 		o.Run.Released = in.Bool()
 		o.Run.UnknownCreates = fuzz.List(in, 3, func() string { return "urn:b" })
@@ -88,7 +89,8 @@ func FuzzNext(f *testing.F) {
 			"the object is let go though it is to be destroyed": d.Action == decide.LetGo && promised(o) && !destroyedBy(o),
 			"it is destroyed though it is to be kept": d.Operation == run.Destroy && (!o.Deleting || !o.DestroyOnFinalize || o.Suspended ||
 				o.Preview || !o.Held || o.NeverRan),
-			"something is started while suspended": o.Suspended && d.Action == decide.Start,
+			"something is started in a namespace that takes nothing new": o.Deleting && o.NamespaceEnds && d.Action == decide.Start,
+			"something is started while suspended":                       o.Suspended && d.Action == decide.Start,
 			"creations of unknown outcome are passed over": len(o.UnknownCreates) > 0 && !o.ClearPendingCreates && !o.Interrupted &&
 				!o.Preview && d.Action == decide.Start,
 			"a start says not of what, or another action does": (d.Action == decide.Start) != (d.Operation != ""),

@@ -42,7 +42,7 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 	if o.Run != nil {
 		o.Run.Released = bit(24)
 	}
-	o.AppliedElsewhere, o.Recoverable = bit(25), bit(26)
+	o.AppliedElsewhere, o.Recoverable, o.NamespaceEnds = bit(25), bit(26), bit(27)
 	o.Failures = int64(phase)
 	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview}[operation%5]
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
@@ -89,7 +89,7 @@ func TestNextHolds(t *testing.T) {
 			return d.Action != decide.LetGo || !promised || destroyed
 		}},
 		{"a Stack is not let go while an interrupted run can be recovered from", func(o decide.Observation, d decide.Decision) bool {
-			can := o.Interrupted && o.Held && !o.Suspended && !o.Preview && !o.NeverRan && o.Problem == nil
+			can := o.Interrupted && o.Held && !o.Suspended && !o.Preview && !o.NeverRan && o.Problem == nil && (o.DestroyOnFinalize || !o.NamespaceEnds)
 			return d.Action != decide.LetGo || !can
 		}},
 		{"a Stack is let go only when it is deleted", func(o decide.Observation, d decide.Decision) bool {

@@ -131,6 +131,10 @@ func foundHeld(o Observation) string {
 
 func foundDestroy(o Observation) string { return whether(o.DestroyOnFinalize, "set", "not set") }
 
+func foundNamespace(o Observation) string {
+	return whether(o.NamespaceEnds, "being deleted, and takes no new objects", "takes what a run needs")
+}
+
 func foundUnfound(o Observation) string {
 	return whether(o.Unfound, "another controller has updated it, and no run has found it yet", "it was, or is this controller's own")
 }

@@ -109,6 +109,9 @@ type Observation struct {
 	Held bool
 	// NeverRan: runs have ended, and none of them got as far as Pulumi.
 	NeverRan bool
+	// NamespaceEnds: the namespace is being deleted, and takes nothing that a run here
+	// needs to be made in it. It is looked at for a Stack that is being deleted.
+	NamespaceEnds bool
 	// Unfound: another controller has updated the stack, and no run has found it in
 	// its backend yet.
 	Unfound bool

@@ -138,7 +138,7 @@ func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 	if !isFinal(err) {
 		return err
 	}
-	ended, k := notBegun(err.Error()), key{todo.Namespace, todo.ID}
+	ended, k := notBegun(refusalText(todo.Namespace, err)), key{todo.Namespace, todo.ID}
 	if secret == nil {
 		r.settleUnmade(k, ended)
 		return nil

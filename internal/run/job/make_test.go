@@ -66,6 +66,34 @@ func TestWhatIsMadeHalfwayIsMadeToItsEnd(t *testing.T) {
 	}
 }
 
+// ending is the answer of a namespace that is being deleted.
+var ending = &apierrors.StatusError{ErrStatus: metav1.Status{
+	Reason: metav1.StatusReasonForbidden, Code: 403, Message: "secrets \"x\" is forbidden: unable to create new content in namespace default because it is being terminated",
+	Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}},
+}}
+
+func TestWhetherANamespaceTakesNothingNew(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answer error
+		ends   bool
+		fails  bool
+	}{
+		"it does":                {nil, false, false},
+		"it is being deleted":    {ending, true, false},
+		"it is full":             {apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("exceeded quota: small")), false, false},
+		"nobody can tell":        {errors.New("connection refused"), false, true},
+		"the server is too busy": {apierrors.NewTooManyRequests("later", 1), false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runnerOn(t, newCluster())
+			s.api.fails = func(client.Object) error { return tc.answer }
+			ends, err := s.NamespaceEnds(t.Context(), "default")
+			s.Expect(ends).To(Equal(tc.ends))
+			s.Expect(err != nil).To(Equal(tc.fails), "%v", err)
+		})
+	}
+}
+
 func TestWhatTheAPIServerRefusesEndsTheRun(t *testing.T) {
 	forbidden := apierrors.NewForbidden(corev1.Resource("things"), "x", errors.New("exceeded quota: small"))
 	for name, tc := range map[string]struct {
@@ -73,12 +101,13 @@ func TestWhatTheAPIServerRefusesEndsTheRun(t *testing.T) {
 		err    error
 		secret bool
 	}{
-		"the Secret":       {"*v1.Secret", forbidden, false},
-		"the Role":         {"*v1.Role", forbidden, true},
-		"the Job":          {"*v1.Job", forbidden, true},
-		"the pod":          {"", forbidden, true},
-		"a namespace gone": {"*v1.Secret", apierrors.NewNotFound(corev1.Resource("namespaces"), "default"), false},
-		"a webhook's no":   {"*v1.Job", apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Job").GroupKind(), "exceeded quota", nil), true},
+		"the Secret":        {"*v1.Secret", forbidden, false},
+		"the Role":          {"*v1.Role", forbidden, true},
+		"the Job":           {"*v1.Job", forbidden, true},
+		"the pod":           {"", forbidden, true},
+		"a namespace gone":  {"*v1.Secret", apierrors.NewNotFound(corev1.Resource("namespaces"), "default"), false},
+		"a namespace's end": {"*v1.Role", ending, true},
+		"a webhook's no":    {"*v1.Job", apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Job").GroupKind(), "exceeded quota", nil), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
@@ -95,7 +124,11 @@ func TestWhatTheAPIServerRefusesEndsTheRun(t *testing.T) {
 			ended := s.ended()
 			s.Expect(ended.Outcome).To(Equal(run.PodFailed))
 			s.Expect(ended.Interrupted).To(BeFalse())
-			s.Expect(ended.Message).To(HavePrefix("failed to create "))
+			if tc.err == ending {
+				s.Expect(ended.Message).To(Equal("namespace default is being deleted, and takes no new objects: no Job can be made in it"))
+			} else {
+				s.Expect(ended.Message).To(HavePrefix("failed to create "))
+			}
 			s.Expect(s.hasJob()).To(BeFalse())
 			s.Expect(s.has(&corev1.Secret{})).To(Equal(tc.secret))
 			if tc.secret {

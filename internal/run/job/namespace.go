@@ -1,0 +1,43 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// NamespaceEnds tells whether a namespace is being deleted, so that no Job can be made in
+// it any more. It asks for a Secret with a dry run, as that is what a run begins with and
+// the controller need not be allowed to read namespaces.
+func (r *Runner) NamespaceEnds(ctx context.Context, namespace string) (bool, error) {
+	asked := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: Name("")}}
+	err := r.options.Client.Create(ctx, asked, client.DryRunAll, fieldOwner)
+	switch {
+	case isOfAnEnd(err):
+		return true, nil
+	case err == nil, isFinal(err):
+		return false, nil // what else is in the way is told of the run
+	}
+	return false, fmt.Errorf("failed to find out whether namespace %s is being deleted: %w", namespace, err)
+}
+
+// isOfAnEnd tells of an answer that the namespace is being deleted, which is not taken
+// back.
+func isOfAnEnd(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
+// refusalText tells a person why the objects of a run cannot be made.
+func refusalText(namespace string, err error) string {
+	if isOfAnEnd(err) {
+		return fmt.Sprintf("namespace %s is being deleted, and takes no new objects: no Job can be made in it", namespace)
+	}
+	return err.Error()
+}
