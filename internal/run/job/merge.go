@@ -72,6 +72,7 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	for _, volume := range b.Volumes {
 		i := slices.IndexFunc(m.Volumes, func(v corev1.Volume) bool { return v.Name == volume.Name })
 		note("spec.volumes["+volume.Name+"]", i >= 0 && (volume.Name != programVolume || equality.Semantic.DeepEqual(volume, m.Volumes[i])))
+		note("spec.volumes["+volume.Name+"] (it goes with the pod: an emptyDir, or ephemeral)", i < 0 || goesWithPod(m.Volumes[i]))
 	}
 	note("spec.initContainers["+copyContainer+"]",
 		equality.Semantic.DeepEqual(containerOf(b.InitContainers, copyContainer), containerOf(m.InitContainers, copyContainer)))
@@ -91,6 +92,15 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	note("metadata (but for labels and annotations)", equality.Semantic.DeepEqual(other, metav1.ObjectMeta{}))
 	slices.Sort(changed)
 	return slices.Compact(changed)
+}
+
+// goesWithPod tells whether a volume is the pod's alone, and gone with it: what a run has
+// there is secret.
+func goesWithPod(volume corev1.Volume) bool {
+	rest := volume.VolumeSource
+	own := rest.EmptyDir != nil || rest.Ephemeral != nil
+	rest.EmptyDir, rest.Ephemeral = nil, nil
+	return own && equality.Semantic.DeepEqual(rest, corev1.VolumeSource{})
 }
 
 // containerOf returns an empty container where there is none.
