@@ -4,6 +4,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -27,6 +28,10 @@ type seen struct {
 	// not have yet what was just made.
 	fresh bool
 	now   time.Time
+	// account is that of the pod, where it is known to be gone.
+	account string
+	// waited is what the run was last seen to wait for.
+	waited string
 }
 
 // verdict is where a run stands.
@@ -106,7 +111,7 @@ func resultOf(s seen, data []byte) *run.Result {
 		return &run.Result{Outcome: run.PodFailed, Message: err.Error(), Interrupted: true, StartedAt: startOf(s), EndedAt: s.now}
 	}
 	if ended.Outcome == run.Cancelled {
-		if why := disruptionText(s.pods); why != "" {
+		if why := cmp.Or(disruptionText(s.pods), jobText(s.job)); why != "" {
 			// Nobody has asked for it, and it is not to be begun again at once time after time.
 			ended.Outcome = run.PodFailed
 			ended.Message = fmt.Sprintf("the pod of the run was told to end: %s; Pulumi has finished what it had begun", why)

@@ -125,12 +125,16 @@ func TestWhereARunStands(t *testing.T) {
 		"a pod that waits to be ended": {claimed(), aJob(), aPod(corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} }), "", false, false, ""},
 		"a node that does not answer": {claimed(), aJob(), aPod(corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} },
 			withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByTaintManager", "x")), "", false, false, "node node-1 does not tell"},
-		"the Secret deleted":             {nil, aJob(), aPod(corev1.PodRunning), "", false, false, "was deleted"},
-		"the Secret deleted, and over":   {nil, failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "could not write the result of the run (exit code 12): somebody has deleted the Secret, the Role"},
-		"the Role deleted in mid-run":    {claimed(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "the Role or the RoleBinding"},
-		"the Role deleted at the start":  {aSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(11, "Error", "")), run.PodFailed, false, true, "did not begin the run (exit code 11)"},
-		"the Secret made immutable":      {immutableSecret(), aJob(), aPod(corev1.PodRunning), "", false, false, "was made immutable"},
-		"immutable, and over":            {immutableSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "could not write the result of the run (exit code 12): somebody has made Secret pulumi-run-1 immutable"},
+		"the Secret deleted":            {nil, aJob(), aPod(corev1.PodRunning), "", false, false, "was deleted"},
+		"the Secret deleted, and over":  {nil, failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "could not write the result of the run (exit code 12): somebody has deleted the Secret, the Role"},
+		"the Role deleted in mid-run":   {claimed(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "the Role or the RoleBinding"},
+		"the Role deleted at the start": {aSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(11, "Error", "")), run.PodFailed, false, true, "did not begin the run (exit code 11)"},
+		"the Secret made immutable":     {immutableSecret(), aJob(), aPod(corev1.PodRunning), "", false, false, "was made immutable"},
+		"immutable, and over":           {immutableSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "could not write the result of the run (exit code 12): somebody has made Secret pulumi-run-1 immutable"},
+		"ended late by the deadline": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), aJob(batchv1.JobCondition{Type: batchv1.JobFailureTarget,
+			Status: corev1.ConditionTrue, Reason: batchv1.JobReasonDeadlineExceeded, Message: "was active longer"}), nil,
+			run.PodFailed, false, false, "was told to end: Job pulumi-run-1 was ended at its deadline: was active longer (DeadlineExceeded); Pulumi has finished"},
+		"never started":                  {aSecret(), failedJob("DeadlineExceeded", "was active longer"), nil, run.PodFailed, false, true, "was ended at its deadline"},
 		"all deleted":                    {nil, nil, nil, run.PodFailed, true, false, "the Job and the Secret of the run are gone"},
 		"no Job was made":                {aSecret(), nil, nil, run.PodFailed, false, true, "Pulumi was not begun"},
 		"unclaimed, and evicted":         {aSecret(), aJob(), aPod(corev1.PodFailed, evicted), run.PodFailed, false, true, "Pulumi was not begun"},
@@ -269,4 +273,22 @@ func TestWhyAPodWasToldToEndIsWaitedFor(t *testing.T) {
 			g.Expect(v.ended.Outcome).To(Equal(tt.want))
 		})
 	}
+}
+
+func TestAnAccountThatIsGoneIsNamed(t *testing.T) {
+	g := NewWithT(t)
+	v := judge(seen{secret: claimed(), job: aJob(), pods: aPod(corev1.PodRunning), now: at, account: "deployer"})
+	g.Expect(v.ended).To(BeNil())
+	g.Expect(v.told.Progress.Waiting).To(Equal("ServiceAccount deployer was deleted, as which the pod runs, so that the run cannot tell how it ends"))
+	v = judge(seen{secret: claimed(), job: aJob(), pods: aPod(corev1.PodFailed, terminated(ExitNotTold, "Error", "")), now: at, fresh: true, account: "deployer"})
+	g.Expect(v.ended.Message).To(ContainSubstring("(exit code 12): somebody has deleted ServiceAccount deployer, as which the pod ran"))
+}
+
+func TestARunThatIsNeverStartedSaysWhatItWaitedFor(t *testing.T) {
+	g := NewWithT(t)
+	v := judge(seen{secret: aSecret(), job: failedJob("DeadlineExceeded", "was active longer"), now: at, fresh: true,
+		waited: "pod pulumi-run-1-x waits for a node: 0/3 nodes are available (Unschedulable)"})
+	g.Expect(v.ended.Message).To(Equal("the run was never started: pod pulumi-run-1-x waits for a node: 0/3 nodes are available (Unschedulable); " +
+		"Job pulumi-run-1 was ended at its deadline: was active longer (DeadlineExceeded); Pulumi was not begun"))
+	g.Expect(v.ended.Interrupted).To(BeFalse())
 }

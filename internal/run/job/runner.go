@@ -88,6 +88,9 @@ type record struct {
 	cancel, passedOn exchange.Cancel
 	// instead is what was done in place of telling the pod, for a person.
 	instead string
+	// account is that of the pod, where it is gone, and asked is when that was last asked.
+	account string
+	asked   time.Time
 	// result is nil while the run is in flight.
 	result *run.Result
 }

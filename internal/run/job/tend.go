@@ -121,13 +121,15 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 		return r.tendRest(ctx, k, s)
 	}
 	cancel := r.cancelOf(k.id)
-	s.cancelled = cancel != exchange.NotCancelled
+	s.cancelled, s.waited = cancel != exchange.NotCancelled, r.Progress(k.id).Waiting
+	s.account = r.accountOf(ctx, k, s)
 	v := judge(s)
 	if v.freshen {
 		if s, err = gather(ctx, r.options.Reader, k); err != nil {
 			return true, err
 		}
-		s.fresh, s.cancelled = true, cancel != exchange.NotCancelled
+		s.fresh, s.cancelled, s.waited = true, cancel != exchange.NotCancelled, r.Progress(k.id).Waiting
+		s.account = r.goneAccount(ctx, s.pods)
 		v = judge(s)
 	}
 	if v.ended == nil {

@@ -225,3 +225,28 @@ func (s *started) endPod(id string) {
 	s.Expect(s.api.Status().Update(s.test.Context(), pod)).To(Succeed())
 	s.api.watched.changed(pod, nil)
 }
+
+func TestAnAccountThatIsDeletedInMidRunIsTold(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.pod(atWork)
+	pod := &corev1.Pod{}
+	s.Expect(s.api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "pulumi-run-1-x"}, pod)).To(Succeed())
+	pod.Spec.ServiceAccountName = "pulumi-run-1"
+	s.Expect(s.api.Update(t.Context(), pod)).To(Succeed())
+	s.claim()
+	s.step()
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pulumi-run-1"}}
+	s.runs["1"].asked = time.Now().Add(-lookAgain)
+	s.step()
+	s.Expect(s.Progress("1").Waiting).To(BeEmpty())
+	s.Expect(s.api.Delete(t.Context(), account)).To(Succeed())
+	s.step()
+	s.Expect(s.Progress("1").Waiting).To(BeEmpty(), "it is not asked for all the time")
+	s.runs["1"].asked = time.Now().Add(-lookAgain)
+	s.step()
+	s.Expect(s.Progress("1").Waiting).To(HavePrefix("ServiceAccount pulumi-run-1 was deleted"))
+	s.pod(failed)
+	s.step()
+	s.Expect(s.ended().Interrupted).To(BeTrue())
+}

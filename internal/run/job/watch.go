@@ -59,7 +59,7 @@ func slim(object any) (any, error) {
 	case *batchv1.Job:
 		o.Spec.Template.Spec = corev1.PodSpec{}
 	case *corev1.Pod:
-		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName}
+		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName, ServiceAccountName: o.Spec.ServiceAccountName}
 	}
 	return object, nil
 }

@@ -42,6 +42,8 @@ func waitingText(s seen, claimed bool) string {
 		return fmt.Sprintf("Secret %s was deleted, so that the run cannot tell how it ends", nameOf(s))
 	case claimed && isImmutable(s.secret):
 		return fmt.Sprintf("Secret %s was made immutable, so that the run cannot tell how it ends", nameOf(s))
+	case claimed && s.account != "":
+		return fmt.Sprintf("ServiceAccount %s was deleted, as which the pod runs, so that the run cannot tell how it ends", s.account)
 	case claimed:
 		return lostNodeText(s.pods)
 	}
@@ -91,6 +93,8 @@ func deathText(s seen, claimed bool) string {
 	begun := "; Pulumi was not begun"
 	if claimed {
 		begun = ""
+	} else if why := jobText(s.job); why != "" && s.waited != "" {
+		return "the run was never started: " + s.waited + "; " + why + begun
 	}
 	for _, why := range []string{disruptionText(s.pods), memoryText(s.pods), jobText(s.job), exitText(s)} {
 		if why != "" {
@@ -163,11 +167,17 @@ func memoryText(pods []corev1.Pod) string {
 
 // jobText tells of a Job that Kubernetes has ended.
 func jobText(job *batchv1.Job) string {
-	c := condition(job)
-	if c == nil || c.Type != batchv1.JobFailed || c.Reason != batchv1.JobReasonDeadlineExceeded {
+	if job == nil {
 		return ""
 	}
-	return fmt.Sprintf("Job %s was ended at its deadline: %s", job.Name, reasonText(c.Reason, c.Message))
+	for _, c := range job.Status.Conditions {
+		// It is to fail before it has, which is when its pods have ended.
+		ends := c.Type == batchv1.JobFailed || c.Type == batchv1.JobFailureTarget
+		if ends && c.Status == corev1.ConditionTrue && c.Reason == batchv1.JobReasonDeadlineExceeded {
+			return fmt.Sprintf("Job %s was ended at its deadline: %s", job.Name, reasonText(c.Reason, c.Message))
+		}
+	}
+	return ""
 }
 
 // exitText tells of a container that has ended in another way than it should.
@@ -210,7 +220,10 @@ func causesOf(s seen) string {
 	if isImmutable(s.secret) {
 		return fmt.Sprintf("somebody has made Secret %s immutable", s.secret.Name)
 	}
-	return "somebody has deleted the Secret, the Role or the RoleBinding of the run"
+	if s.account != "" {
+		return fmt.Sprintf("somebody has deleted ServiceAccount %s, as which the pod ran", s.account)
+	}
+	return "somebody has deleted the Secret, the Role or the RoleBinding of the run, or its account, if only for a moment"
 }
 
 func isImmutable(secret *corev1.Secret) bool {
