@@ -321,8 +321,9 @@ func unfound(o Observation) (Decision, bool) {
 	return Decision{Action: Start, Operation: run.Recover}, true
 }
 
+// failedDestroy tries again at once when the spec was edited since, as failedBefore.
 func failedDestroy(o Observation) (Decision, bool) {
-	if o.Last.Operation != run.Destroy || o.Last.Succeeded {
+	if o.Last.Operation != run.Destroy || o.Last.Succeeded || o.Edited {
 		return Decision{}, false
 	}
 	return retry(o, run.Destroy), true

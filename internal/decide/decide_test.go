@@ -588,6 +588,13 @@ func TestNext(t *testing.T) {
 				o.Last.Operation = run.Destroy
 			},
 			retryIn(40 * time.Second)},
+		{"a failed destroy is tried again at once when the spec was edited since",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize, o.Edited = true, true, true
+				failed(o, 20*time.Second)
+				o.Last.Operation = run.Destroy
+			},
+			start(run.Destroy)},
 		{"a failed update does not hold up the destroy",
 			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true; failed(o, time.Second) },
 			start(run.Destroy)},
