@@ -29,9 +29,10 @@ func TestPulumiRefusesWhatIsAFaultOfAProgram(t *testing.T) {
 		`resources: {PROV, a: {type: " lab:index:Thing", properties: {name: a}}}`:                         {"is no type of a resource", "error resolving type"},
 		`resources: {PROV, a: {type: "lab:index:Thing ", properties: {name: a}}}`:                         {"is no type of a resource", "unable to find resource type"},
 		// Options.
+		`resources: {PROV, ` + thing + `, options: {envVarMappings: {A: B}}}}`:                                               {"is for providers only", "provider resources"},
 		`resources: {PROV, ` + thing + `, options: {hideDiffs: [""]}}}`:                                                      {"is empty", "exit code 2"},
 		`resources: {PROV, ` + thing + `, options: {aliases: [""]}}}`:                                                        {"is empty", "invalid alias URN"},
-		`resources: {PROV, ` + thing + `, options: {aliases: [{urn: ""}]}}}`:                                                 {"is empty", "registering resource"},
+		`resources: {PROV, ` + thing + `, options: {aliases: [{urn: ""}]}}}`:                                                 {"is empty", ""},
 		`resources: {PROV, ` + thing + `, options: {version: 1.0.0}}}`:                                                       {"default provider prov", "EOF"},
 		`resources: {PROV, ` + thing + `, options: {pluginDownloadURL: "https://x"}}}`:                                       {"default provider prov", "EOF"},
 		`resources: {VERSIONED, ` + thing + `, options: {version: 1.0.0}}}`:                                                  {"default provider prov", "conflicts with the default provider"},
@@ -71,7 +72,7 @@ func TestPulumiRefusesWhatIsAFaultOfAProgram(t *testing.T) {
 		fn(`"fn::pulumiResourceName": a`):      {"must be a reference to a resource", "requires a resource"},
 		fn(`"fn::pulumiResourceType": null`):   {"must be a reference to a resource", "requires a resource"},
 		fn(`"fn::stringAsset": 1`):             {"must be a string", "must be a string"},
-		fn(`"fn::fileAsset": ""`):              {"is empty", ""},
+		fn(`"fn::fileAsset": null`):            {"must be a string", "must be a string"},
 	} {
 		checked := l.check(text)
 		preview := l.update(string(checked.Text))
@@ -93,7 +94,7 @@ func TestPulumiTakesWhatIsNoFaultOfAProgram(t *testing.T) {
 	l := newLab(t).withProvider()
 	checked := l.check(`
 config:
-  " ": {type: String, default: ""}
+  "  ": {type: String, default: ""}
   c: {type: String, name: "", default: x}
 variables: {" ": 1, none: null, v: x, V: y}
 resources:
@@ -108,7 +109,7 @@ outputs:
   json: [{"fn::toJSON": null}, {"fn::toJSON": ""}, {"fn::secret": null}, {"fn::unsecret": null}]
   texts: [{"fn::toBase64": ""}, {"fn::fromBase64": ""}, {"fn::sha1": ""}, {"fn::length": ""}, {"fn::length": []}, {"fn::length": {}}]
   single: [{"fn::singleOrNone": []}, {"fn::select": [1.0, [a, b]]}]
-  asset: {"fn::stringAsset": ""}
+  assets: [{"fn::stringAsset": ""}, {"fn::fileAsset": ""}]
 `)
 	l.Expect(checked.Invalid.String()).To(BeEmpty())
 	result := l.do(t.Context(), l.update(string(checked.Text)))

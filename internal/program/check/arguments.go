@@ -51,12 +51,11 @@ func checkArgument(name string, at *place, invalid *found) {
 		checkBase64(at, invalid)
 	case "fn::pulumiresourcename", "fn::pulumiresourcetype":
 		mustBeResource(at, invalid)
-	case "fn::tobase64", "fn::sha1", "fn::stringasset":
+	case "fn::readfile", "fn::filebase64", "fn::filebase64sha256":
 		mustBe("a string", at, invalid)
-	}
-	if slices.Contains(readsFile(), name) || slices.Contains(readsURL(), name) {
+		notEmpty(at, "and has to be the path of a file", invalid)
+	case "fn::tobase64", "fn::sha1", "fn::stringasset", "fn::fileasset", "fn::filearchive", "fn::remoteasset", "fn::remotearchive":
 		mustBe("a string", at, invalid)
-		notEmpty(at, "and names nothing to read", invalid)
 	}
 }
 

@@ -114,9 +114,15 @@ func checkResource(at *place, invalid *found) {
 		invalid.add(token, "is no type of a resource: it is written as aws:s3:Bucket")
 		return
 	}
-	standard := at.get("defaultProvider")
-	if standard != nil && !strings.HasPrefix(name, "pulumi:providers:") {
-		invalid.add(standard, "is for providers only, which have a type such as pulumi:providers:aws")
+	if strings.HasPrefix(name, "pulumi:providers:") {
+		return
+	}
+	const providersOnly = "is for providers only, which have a type such as pulumi:providers:aws"
+	if standard := at.get("defaultProvider"); standard != nil {
+		invalid.add(standard, providersOnly)
+	}
+	if mappings := at.get("options").get("envVarMappings"); literalKind(mappings) == "an object" && len(mappings.node.Content) > 0 {
+		invalid.add(mappings, providersOnly) // Pulumi takes none of them, and fails at any other
 	}
 }
 

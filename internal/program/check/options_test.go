@@ -69,6 +69,7 @@ func TestLiteralsThatFailInTheRunAreFaults(t *testing.T) {
 		{withOptions(`customTimeouts: {update: null}`), "and is null"},
 		{withOptions(`envVarMappings: 3`), "options.envVarMappings (line 19): must be an object, or an expression that is one, and is a number"},
 		{withOptions(`envVarMappings: null`), "and is null"},
+		{withOptions(`envVarMappings: {A: B}`), "program.resources.r.options.envVarMappings (line 19): is for providers only, which have a type such as pulumi:providers:aws"},
 		{withOptions(`envVarMappings: {A: 3}`), "options.envVarMappings.A (line 20): must be a string"},
 		{withOptions(`pluginDownloadURL: "${word}"`), "options.pluginDownloadURL (line 19): pluginDownloadURL must be a string, and cannot be an expression"},
 		{withOptions(`retainOnDelete: "${flag}"`), "retainOnDelete must be a boolean value, and cannot be an expression"},
@@ -116,6 +117,7 @@ func TestWhatPulumiAcceptsIsNoFault(t *testing.T) {
 	texts := []string{
 		withResource(`properties: "${o}"`), withResource(`properties: {}`), withResource(`get: {id: x}, properties: {}`),
 		withResource(`get: {}, properties: {name: a}`), withResource(`get: {state: {}}, properties: {name: a}`), withResource(`get: {id: "${o.id}"}`),
+		`resources: {p: {type: "pulumi:providers:a", options: {envVarMappings: {A: "x ${word}", B: C}}}}`,
 		withResource(`get: {id: {"fn::join": ["", [""]]}}`), withResource(`options: {import: x}`), withResource(`get: {id: " "}`),
 	}
 	for _, options := range []string{
@@ -128,7 +130,7 @@ func TestWhatPulumiAcceptsIsNoFault(t *testing.T) {
 		`customTimeouts: {}`, `customTimeouts: {create: 5m, delete: 1.5h, update: "0", read: "-5m"}`, `customTimeouts: {create: ""}`, `customTimeouts: {create: "${word}"}`,
 		`provider: "${p}"`, `provider: {"fn::select": [0, ["${p}"]]}`, `parent: "${b}"`, `parent: {"fn::select": [0, ["${b}"]]}`, `deletedWith: "${b}"`,
 		`providers: []`, `providers: ["${p}"]`, `providers: "${many}"`, `replaceWith: []`, `replaceWith: ["${b}"]`,
-		`envVarMappings: {}`, `envVarMappings: "${mapping}"`, `envVarMappings: {A: "x ${word}", B: C}`, `envVarMappings: {"fn::select": [0, [{A: B}]]}`,
+		`envVarMappings: {}`, `envVarMappings: "${mapping}"`, `envVarMappings: {"fn::select": [0, [{A: B}]]}`,
 	} {
 		texts = append(texts, withOptions(options))
 	}
