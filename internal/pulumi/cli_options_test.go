@@ -4,8 +4,10 @@
 package pulumi
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -110,6 +112,29 @@ func TestUnexpectedChangesAreNamedAndLeftAlone(t *testing.T) {
 	l.Expect(l.do(t.Context(), r).Outcome).To(Equal(run.Succeeded))
 	l.Expect(l.valueOf("a") + l.valueOf("c")).To(Equal("xx"))
 	l.Expect(l.do(t.Context(), expecting()).Outcome).To(Equal(run.Succeeded))
+}
+
+// TestUnexpectedChangesAreFoundWithTheProgramRunToo: the provider is one that the engine makes by itself.
+func TestUnexpectedChangesAreFoundWithTheProgramRunToo(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	expecting := func() run.Run {
+		r := l.update("resources: {a: {type: 'lab:index:Thing', properties: {name: a, value: x}}}")
+		r.Config = map[string]json.RawMessage{"lab:directory": json.RawMessage(strconv.Quote(l.cloud))}
+		r.Options = run.Options{Refresh: true, ExpectNoRefreshChanges: true, RunProgram: true}
+		return r
+	}
+	l.Expect(l.do(t.Context(), expecting()).Outcome).To(Equal(run.Succeeded))
+	l.Expect(l.do(t.Context(), expecting()).Outcome).To(Equal(run.Succeeded), "nothing was changed")
+	l.drift("a", "drifted")
+	result := l.do(t.Context(), expecting())
+	l.Expect(result.Outcome).To(Equal(run.Drifted), result.Message)
+	l.Expect(result.Message).To(ContainSubstring("lab:index:Thing (a) is changed."))
+	l.Expect(l.valueOf("a")).To(Equal("drifted"))
+	l.Expect(cloud.Open(l.cloud).Remove(l.idOf("a"))).To(Succeed())
+	result = l.do(t.Context(), expecting())
+	l.Expect(result.Outcome).To(Equal(run.Drifted), result.Message)
+	l.Expect(result.Message).To(ContainSubstring("lab:index:Thing (a) is gone."))
 }
 
 func (l *lab) idOf(name string) string {

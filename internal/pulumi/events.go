@@ -266,7 +266,10 @@ func (e *events) noteChanged(event *stepEvent) {
 	default:
 		return
 	}
-	if strings.HasPrefix(event.Metadata.Type, providerType) {
+	switch meta := event.Metadata; {
+	case isDefaultProvider(meta.Type, meta.URN):
+		return // it has what the program says, and the summary does not count it
+	case strings.HasPrefix(meta.Type, providerType):
 		e.changedProviders++
 		return
 	}
@@ -288,7 +291,7 @@ func (e *events) onlyProvidersChanged() bool {
 			count += n
 		}
 	}
-	return count == e.changedProviders
+	return e.changedCount == 0 && count == e.changedProviders
 }
 
 func (e *events) readFailed(event *stepEvent) string {

@@ -91,6 +91,35 @@ func TestEventsCountChanges(t *testing.T) {
 	}
 }
 
+// TestDriftIsToldFromOtherSettingsOfProviders: where the program is run in a refresh, the providers that the engine makes by
+// itself have new settings in each, which its summary does not count.
+func TestDriftIsToldFromOtherSettingsOfProviders(t *testing.T) {
+	const (
+		standard = "urn:pulumi:dev::demo::pulumi:providers:lab::default_0_1_0"
+		explicit = "urn:pulumi:dev::demo::pulumi:providers:lab::prov"
+	)
+	done := func(op, urn string) string { return stepLine("resOutputsEvent", op, urn, "{}") }
+	summary := func(counts string) string { return `{"summaryEvent":{"resourceChanges":{` + counts + `}}}` }
+	for name, test := range map[string]struct {
+		events []string
+		want   bool
+	}{
+		"a default provider":        {[]string{done("update", standard), summary(`"same":2`)}, true},
+		"a provider of the program": {[]string{done("update", explicit), summary(`"same":2,"update":1`)}, true},
+		"both":                      {[]string{done("update", standard), done("update", explicit), summary(`"same":2,"update":1`)}, true},
+		"a thing that is gone":      {[]string{done("delete", thingURN), summary(`"same":2,"delete":1`)}, false},
+		"a thing that is gone, and a default provider": {[]string{done("delete", thingURN), done("update", standard), summary(`"same":2,"delete":1`)}, false},
+		"a thing that was changed, and one":            {[]string{done("update", thingURN), done("update", standard), summary(`"same":2,"update":1`)}, false},
+		"a thing that was changed, and another":        {[]string{done("update", thingURN), done("update", explicit), summary(`"same":2,"update":2`)}, false},
+		"what the events do not tell of":               {[]string{done("update", standard), summary(`"same":2,"update":1`)}, false},
+		"nothing that is known":                        {[]string{done("update", explicit)}, false},
+	} {
+		e := &events{mask: mask.New(nil)}
+		readAll(e, test.events...)
+		NewWithT(t).Expect(e.onlyProvidersChanged()).To(Equal(test.want), name)
+	}
+}
+
 func TestEventsKeepTheOutputs(t *testing.T) {
 	g := NewWithT(t)
 	e := &events{mask: mask.New(nil)}
