@@ -47,6 +47,7 @@ type StackSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=300
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9_.-]{1,100}/){0,2}[A-Za-z0-9_.-]{1,100}$')",message="must be <stack>, <org>/<stack> or <org>/<project>/<stack>, each of at most 100 letters, digits, hyphens, underscores and periods"
+	// +kubebuilder:validation:XValidation:rule="!self.split('/').exists(part, part == '.' || part == '..')",message="neither a stack nor its project or organization can be called . or .."
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="stack cannot be changed: the stack under the old name would be left behind; delete this Stack and make another"
 	// +required
 	Stack string `json:"stack"`

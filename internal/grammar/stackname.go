@@ -45,6 +45,10 @@ func (n StackName) check(parts int) error {
 	if err := checkStack(n.Stack); err != nil {
 		return err
 	}
+	if isDots(n.Stack) || isDots(n.Org) || isDots(n.Project) {
+		// A backend of files would keep it where another stack is.
+		return errors.New("neither a stack nor its project or organization can be called . or ..")
+	}
 	if parts > 1 && !isName(n.Org) {
 		return errors.New("an organization name may only contain alphanumerics, hyphens, underscores, or periods")
 	}
@@ -95,6 +99,8 @@ func notOfName(text string) int {
 	return -1
 }
 
+func isDots(name string) bool { return name == "." || name == ".." }
+
 // Qualify gives the name that the CLI is called with, for a project on a
 // backend. It refuses what Pulumi refuses: a project other than the program's,
 // and on a backend without accounts an organization.
@@ -102,6 +108,9 @@ func (n StackName) Qualify(backend, project string) (string, error) {
 	if n.Project != "" && n.Project != project {
 		return "", fmt.Errorf("stack %s belongs to the project %q, but the program is the project %q: "+
 			"the name in Pulumi.yaml and the one in the stack's name must be the same", n, n.Project, project)
+	}
+	if isDots(project) {
+		return "", fmt.Errorf("stack %s: a project cannot be called . or ..: a backend of files would keep it where another one is", n)
 	}
 	if err := n.CheckOrganization(backend); err != nil {
 		return "", err

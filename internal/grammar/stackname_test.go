@@ -45,6 +45,12 @@ func TestStackNames(t *testing.T) {
 		"an empty organization is refused":  {text: "/dev", wantErr: "an organization name may only contain"},
 		"an empty project is refused":       {text: "a//dev", wantErr: "project names may not be empty"},
 		"a blank is refused by its place":   {text: "d ev", wantErr: "invalid character ' ' at position 1"},
+		"dots are no name":                  {text: "..", wantErr: "can be called . or .."},
+		"a dot is none either":              {text: "organization/demo/.", wantErr: "can be called . or .."},
+		"dots are no project":               {text: "organization/../dev", wantErr: "can be called . or .."},
+		"dots are no organization":          {text: "../dev", wantErr: "can be called . or .."},
+		"dots are no project of a program":  {text: "dev", backend: "file:///state", project: "..", wantErr: "a project cannot be called . or .."},
+		"dots may be in a name":             {text: "..dev.", backend: "file:///state", project: ".demo", want: "organization/.demo/..dev."},
 		"a name of four parts is refused":   {text: "a/b/c/d", wantErr: "has 4 parts"},
 		"a name of 101 letters is too long": {text: strings.Repeat("a", 101), wantErr: "cannot exceed 100"},
 	} {
