@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,7 +38,11 @@ func ownedName(stack *v1.Stack, suffix string) string {
 	}
 	sum := sha256.Sum256([]byte(stack.Name))
 	end := "-" + hex.EncodeToString(sum[:8]) + suffix
-	return name[:validation.DNS1123SubdomainMaxLength-len(end)] + end
+	kept := name[:validation.DNS1123SubdomainMaxLength-len(end)]
+	if trimmed := strings.TrimRight(kept, "-."); strings.Contains(kept[len(trimmed):], ".") {
+		kept = trimmed // nothing begins with a dash after a dot
+	}
+	return kept + end
 }
 
 // foreignConfigMapError is a ConfigMap of the name that is not the Stack's.

@@ -1,0 +1,31 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// TestTheNamesOfOwnConfigMapsCanBeNames, wherever the name of the Stack is cut.
+func TestTheNamesOfOwnConfigMapsCanBeNames(t *testing.T) {
+	g := NewWithT(t)
+	for _, sign := range []string{".", "-", "a.", ".a", "a-.a", "--a"} {
+		for before := 200; before < 250; before++ {
+			name := strings.Trim((strings.Repeat("a", before) + strings.Repeat(sign, 53))[:validation.DNS1123SubdomainMaxLength], "-.")
+			name += strings.Repeat("b", validation.DNS1123SubdomainMaxLength-len(name))
+			if len(validation.IsDNS1123Subdomain(name)) > 0 {
+				continue
+			}
+			owned := ownedName(&v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: name}}, "-inventory")
+			g.Expect(validation.IsDNS1123Subdomain(owned)).To(BeEmpty(), owned)
+		}
+	}
+}
