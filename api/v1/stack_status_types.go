@@ -84,6 +84,13 @@ type RunStatus struct {
 	// +optional
 	PreviewRequest string `json:"previewRequest,omitempty"`
 
+	// Progress is how far the run had come when it was last told of. A run that takes
+	// less than ten seconds is not, and neither is a preview on request. It is not
+	// there while the conditions tell something else of the run, such as that it is
+	// cancelled.
+	// +optional
+	Progress *RunProgress `json:"progress,omitempty"`
+
 	// Cancel says that a person has asked for the end of the run, and how: Gently, so
 	// that what is in flight is finished, or Now.
 	// +optional
@@ -94,6 +101,23 @@ type RunStatus struct {
 	// the run.
 	// +optional
 	ProjectInfo *ProjectInfo `json:"projectInfo,omitempty"`
+}
+
+// RunProgress is how far a run had come at a time.
+type RunProgress struct {
+	// Message tells how far that was, as "3 created, 2 in progress", or what the run
+	// waited for.
+	// +required
+	Message string `json:"message"`
+
+	// WaitingFor is what the run waited for, without what may change while it did, such
+	// as the words of a scheduler. Empty for a run that was at work.
+	// +optional
+	WaitingFor string `json:"waitingFor,omitempty"`
+
+	// LastUpdateTime is when this was told.
+	// +required
+	LastUpdateTime metav1.Time `json:"lastUpdateTime"`
 }
 
 // RunHolder tells one controller process from every other, so that its death

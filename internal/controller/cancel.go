@@ -48,7 +48,7 @@ func mustCancel(stack *v1.Stack) bool {
 func (r *StackReconciler) cancel(ctx context.Context, stack *v1.Stack) error {
 	if err := r.patchStatus(ctx, stack, func() {
 		record := stack.Status.Run
-		record.Cancel = cancelAsked(stack, record)
+		record.Cancel, record.Progress = cancelAsked(stack, record), nil
 		if !isLook(record) {
 			// Whoever cancels wants no run that was asked for before.
 			markHandled(stack)

@@ -94,8 +94,8 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 	if recorded := stack.Status.Run; recorded != nil {
 		// Nothing else matters before its end, so nothing else is read.
 		err := r.observeRun(ctx, recorded, seen)
-		seen.Run.Told, seen.Run.Released = isProgressTold(stack, r.progress(recorded)), isReleased(stack)
-		seen.Run.ToldAfter = toldAfter(stack)
+		seen.Run.Told, seen.Run.Released = isProgressTold(recorded, r.progress(recorded)), isReleased(stack)
+		seen.Run.ToldAfter = toldAfter(recorded)
 		seen.Run.CancelAsked = mustCancel(stack)
 		return seen, err
 	}

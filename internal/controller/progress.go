@@ -9,25 +9,33 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fluxcd/pkg/apis/meta"
-	"github.com/fluxcd/pkg/runtime/conditions"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// tell writes how far the run in flight has come.
+// tell writes how far the run in flight has come. The status is the memory of that: the
+// next process has it too.
 func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Time) error {
-	record := stack.Status.Run
-	progress := r.progress(record)
+	progress := r.progress(stack.Status.Run)
 	return r.patchStatus(ctx, stack, func() {
-		addUnknownCreates(stack, r.unknownCreatesInFlight(record))
-		if record.Cancel != "" {
-			markWaiting(stack, cancellingProgress(record, progress))
-			return
-		}
-		markWaiting(stack, progressText(record, progress, now.Sub(record.StartedAt.Time)))
+		addUnknownCreates(stack, r.unknownCreatesInFlight(stack.Status.Run))
+		markProgress(stack, progress, now)
 	})
+}
+
+// markProgress: the run in flight takes its time.
+func markProgress(stack *v1.Stack, progress run.Progress, now time.Time) {
+	record := stack.Status.Run
+	record.Progress = &v1.RunProgress{
+		Message: progressText(record.Operation, progress), WaitingFor: waitingFor(progress.Waiting), LastUpdateTime: metav1.Time{Time: now},
+	}
+	if record.Cancel != "" {
+		markWaiting(stack, cancellingProgress(record, progress))
+		return
+	}
+	markWaiting(stack, fmt.Sprintf("%s: %s after %s", runText(record), record.Progress.Message, now.Sub(record.StartedAt.Time).Round(time.Second)))
 }
 
 func (r *StackReconciler) progress(record *v1.RunStatus) run.Progress {
@@ -37,62 +45,34 @@ func (r *StackReconciler) progress(record *v1.RunStatus) run.Progress {
 	return r.Progress(record.ID)
 }
 
-// isProgressTold tells whether the status says of the run how far it had come, and what
-// it waits for now, if anything. The status is the memory of that: the next process
-// has it too.
-func isProgressTold(stack *v1.Stack, progress run.Progress) bool {
-	if isLook(stack.Status.Run) {
+// isProgressTold tells whether the status says how far the run had come, and what it
+// waits for now, if anything.
+func isProgressTold(record *v1.RunStatus, progress run.Progress) bool {
+	told := record.Progress
+	switch {
+	case isLook(record):
 		return true // the conditions are not about it
+	case record.Cancel != "":
+		// They say that it is cancelled, and what stands in the way of that.
+		return waitingFor(progress.Waiting) == "" || told != nil && told.WaitingFor == waitingFor(progress.Waiting)
 	}
-	message := conditions.GetMessage(stack, meta.ReadyCondition)
-	if stack.Status.Run.Cancel != "" {
-		progress.Waiting = waitingFor(progress.Waiting)
-		return strings.HasPrefix(message, cancellingProgress(stack.Status.Run, progress))
-	}
-	if strings.HasPrefix(message, startText(stack.Status.Run)) {
-		return false
-	}
-	told, ok := strings.CutPrefix(message, runText(stack.Status.Run)+": ")
-	if !ok {
-		return true // of something else, as that it is cancelled
-	}
-	if progress.Waiting == "" {
-		return !saysWaiting(told)
-	}
-	return strings.HasPrefix(told, waitingFor(progress.Waiting))
+	return told != nil && told.WaitingFor == waitingFor(progress.Waiting)
 }
 
 // toldAfter is how long the run had taken when the status last told of it, zero where
-// it tells of another thing.
-func toldAfter(stack *v1.Stack) time.Duration {
-	if isLook(stack.Status.Run) {
+// it is not to tell of it again.
+func toldAfter(record *v1.RunStatus) time.Duration {
+	if isLook(record) || record.Cancel != "" || record.Progress == nil {
 		return 0
 	}
-	text, ok := strings.CutPrefix(conditions.GetMessage(stack, meta.ReadyCondition), runText(stack.Status.Run)+": ")
-	at := strings.LastIndex(text, afterText)
-	if !ok || at < 0 {
-		return 0
-	}
-	took, err := time.ParseDuration(text[at+len(afterText):])
-	if err != nil {
-		return 0
-	}
-	return max(took, 0)
+	return max(record.Progress.LastUpdateTime.Sub(record.StartedAt.Time), 0)
 }
-
-// afterText is before how long the run had taken.
-const afterText = " after "
 
 // waitingFor is what is waited for, without the words of others on it, which may change
 // all the time: each change that is told is a write.
 func waitingFor(text string) string {
 	what, _, _ := strings.Cut(text, ": ")
 	return what
-}
-
-// saysWaiting tells of a text of progressText that it is not how far the run has come.
-func saysWaiting(told string) bool {
-	return !strings.HasPrefix(told, nothingDone) && (told == "" || told[0] < '0' || told[0] > '9')
 }
 
 // nothingDone is what is told where nobody knows how far a run has come.
@@ -103,19 +83,19 @@ func startText(record *v1.RunStatus) string {
 	return runText(record) + " with a timeout of "
 }
 
-// progressText is what the status says of a run that takes its time.
-func progressText(record *v1.RunStatus, progress run.Progress, took time.Duration) string {
+// progressText tells how far a run has come.
+func progressText(operation v1.Operation, progress run.Progress) string {
+	switch {
+	case progress.Waiting != "":
+		return progress.Waiting
+	case progress == (run.Progress{}):
+		return nothingDone
+	}
 	done := changesCounted(progress.Done)
-	if record.Operation == v1.OperationPreview {
+	if operation == v1.OperationPreview {
 		done = previewCounted(progress.Done)
 	}
-	text := nothingDone
-	if progress.Waiting != "" {
-		text = progress.Waiting
-	} else if progress != (run.Progress{}) {
-		text = list(append(done, counted{progress.InFlight, "in progress"}))
-	}
-	return fmt.Sprintf("%s: %s%s%s", runText(record), text, afterText, took.Round(time.Second))
+	return list(append(done, counted{progress.InFlight, "in progress"}))
 }
 
 func runText(record *v1.RunStatus) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
@@ -46,6 +47,9 @@ func TestALongRunIsToldOfNowAndThen(t *testing.T) {
 	}
 	g.Expect(conditions.IsUnknown(stack, meta.ReadyCondition)).To(BeTrue())
 	g.Expect(stack.Status.Run.ID).To(Equal(id))
+	g.Expect(stack.Status.Run.Progress.Message).To(Equal("3 created, 2 in progress"))
+	g.Expect(stack.Status.Run.Progress.WaitingFor).To(BeEmpty())
+	g.Expect(stack.Status.Run.Progress.LastUpdateTime.Time).To(BeTemporally("==", clock))
 
 	for _, took := range []time.Duration{20, 40, 80, 140, 200} { // seconds
 		clock = started.Add(took*time.Second - time.Second)
@@ -79,41 +83,93 @@ func TestAStackThatWaitsIsNotLookedAtForItsProgress(t *testing.T) {
 	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero(), "it is told when it is its turn")
 }
 
+// TestTheProgressOfARunThatAnEarlierReleaseHasTold: that one told it in the conditions alone. It is told once more at once,
+// and as often as any other from then on.
+func TestTheProgressOfARunThatAnEarlierReleaseHasTold(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := sourceWorld(t)
+	clock := started
+	w.Now = func() time.Time { return clock }
+	w.Progress = func(string) run.Progress { return run.Progress{InFlight: 2} }
+	w.mustReconcile()
+	clock = started.Add(40 * time.Second)
+	w.mustReconcile()
+	stack := w.stack()
+	stack.Status.Run.Progress = nil
+	g.Expect(w.Status().Update(t.Context(), stack)).To(Succeed())
+	begun := w.writes
+
+	clock = started.Add(43 * time.Second)
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(43 * time.Second))
+	g.Expect(w.writes).To(Equal(begun + 1))
+	g.Expect(w.stack().Status.Run.Progress.Message).To(Equal("2 in progress"))
+	clock = started.Add(85 * time.Second)
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(time.Second))
+	g.Expect(w.writes).To(Equal(begun + 1))
+}
+
 func TestProgressText(t *testing.T) {
-	update, preview := v1.RunStatus{Operation: v1.OperationUpdate}, v1.RunStatus{Operation: v1.OperationPreview, Revision: "v1"}
 	for want, got := range map[string]string{
-		"Running update: nothing is done yet after 11s":                        progressText(&update, run.Progress{}, 10600*time.Millisecond),
-		"Running update: 1 in progress after 10s":                              progressText(&update, run.Progress{InFlight: 1}, 10*time.Second),
-		"Running update: 1 updated, 4 unchanged after 1m0s":                    progressText(&update, run.Progress{Done: run.Changes{Updated: 1, Same: 4}}, time.Minute),
-		"Running preview at revision v1: 2 to create, 1 in progress after 12s": progressText(&preview, run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}, 12*time.Second),
+		"nothing is done yet":         progressText(v1.OperationUpdate, run.Progress{}),
+		"1 in progress":               progressText(v1.OperationUpdate, run.Progress{InFlight: 1}),
+		"1 updated, 4 unchanged":      progressText(v1.OperationUpdate, run.Progress{Done: run.Changes{Updated: 1, Same: 4}}),
+		"2 to create, 1 in progress":  progressText(v1.OperationPreview, run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}),
+		"pod a waits for a node: 0/1": progressText(v1.OperationUpdate, run.Progress{Waiting: "pod a waits for a node: 0/1"}),
 	} {
 		NewWithT(t).Expect(got).To(Equal(want))
 	}
 }
 
-func TestWhatARunWaitsForIsToldAnewWhenItIsAnotherThing(t *testing.T) {
-	record := v1.RunStatus{Operation: v1.OperationUpdate}
-	told := func(p run.Progress) string { return progressText(&record, p, 10*time.Second) }
-	waiting := func(text string) run.Progress { return run.Progress{Waiting: text} }
-	for name, tt := range map[string]struct {
-		message string
-		now     run.Progress
-		want    bool
+func TestTheConditionsTellTheProgress(t *testing.T) {
+	for want, tt := range map[string]struct {
+		record   v1.RunStatus
+		progress run.Progress
+		took     time.Duration
 	}{
-		"only that it has started":         {startText(&record) + "1h0m0s", run.Progress{}, false},
-		"how far it has come":              {told(run.Progress{InFlight: 1}), run.Progress{InFlight: 2}, true},
-		"that nothing is known":            {told(run.Progress{}), run.Progress{InFlight: 2}, true},
-		"what it waits for":                {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a waits for a node: 0/2 nodes"), true},
-		"what it does not wait for now":    {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a is being started"), false},
-		"that it waits, and it does not":   {told(waiting("pod a is being started")), run.Progress{}, false},
-		"that it does not wait, and it is": {told(run.Progress{InFlight: 1}), waiting("pod a is to end, and node b does not tell: ask"), false},
-		"that it is cancelled":             {"Cancelling it", run.Progress{}, true},
+		"Running update: nothing is done yet after 11s":               {v1.RunStatus{Operation: v1.OperationUpdate}, run.Progress{}, 10600 * time.Millisecond},
+		"Running preview at revision v1: 2 in progress after 1m0s":    {v1.RunStatus{Operation: v1.OperationPreview, Revision: "v1"}, run.Progress{InFlight: 2}, time.Minute},
+		"Running destroy: pod a waits for a node: 0/1 nodes after 9s": {v1.RunStatus{Operation: v1.OperationDestroy}, run.Progress{Waiting: "pod a waits for a node: 0/1 nodes"}, 9 * time.Second},
+	} {
+		stack := &v1.Stack{}
+		stack.Status.Run = &tt.record
+		stack.Status.Run.StartedAt = metav1.Time{Time: started}
+		markProgress(stack, tt.progress, started.Add(tt.took))
+		NewWithT(t).Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal(want))
+		NewWithT(t).Expect(conditions.GetMessage(stack, meta.ReconcilingCondition)).To(Equal(want))
+	}
+}
+
+func TestWhatARunWaitsForIsToldAnewWhenItIsAnotherThing(t *testing.T) {
+	waiting := func(text string) run.Progress { return run.Progress{Waiting: text} }
+	told := func(p run.Progress) func(*v1.Stack) {
+		return func(stack *v1.Stack) { markProgress(stack, p, started.Add(20*time.Second)) }
+	}
+	for name, tt := range map[string]struct {
+		mark  func(*v1.Stack)
+		now   run.Progress
+		want  bool
+		after time.Duration
+	}{
+		"only that it has started":         {func(*v1.Stack) {}, run.Progress{}, false, 0},
+		"how far it has come":              {told(run.Progress{InFlight: 1}), run.Progress{InFlight: 2}, true, 20 * time.Second},
+		"that nothing is known":            {told(run.Progress{}), run.Progress{InFlight: 2}, true, 20 * time.Second},
+		"what it waits for":                {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a waits for a node: 0/2 nodes"), true, 20 * time.Second},
+		"what it does not wait for now":    {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a is being started"), false, 20 * time.Second},
+		"that it waits, and it does not":   {told(waiting("pod a is being started")), run.Progress{}, false, 20 * time.Second},
+		"that it does not wait, and it is": {told(run.Progress{InFlight: 1}), waiting("pod a is to end, and node b does not tell: ask"), false, 20 * time.Second},
+		"that it is cancelled":             {func(stack *v1.Stack) { stack.Status.Run.Cancel = v1.CancelGently }, run.Progress{}, true, 0},
+		"that another controller has it": {func(stack *v1.Stack) {
+			told(run.Progress{InFlight: 1})(stack)
+			markHeldElsewhere(stack)
+		}, run.Progress{InFlight: 1}, false, 0},
+		"nothing of a preview on request": {func(stack *v1.Stack) { stack.Status.Run.PreviewRequest = "now" }, run.Progress{InFlight: 1}, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stack := &v1.Stack{}
-			stack.Status.Run = &record
-			conditions.MarkUnknown(stack, meta.ReadyCondition, meta.ProgressingReason, "%s", tt.message)
-			NewWithT(t).Expect(isProgressTold(stack, tt.now)).To(Equal(tt.want), tt.message)
+			stack.Status.Run = &v1.RunStatus{Operation: v1.OperationUpdate, StartedAt: metav1.Time{Time: started}}
+			tt.mark(stack)
+			NewWithT(t).Expect(isProgressTold(stack.Status.Run, tt.now)).To(Equal(tt.want))
+			NewWithT(t).Expect(toldAfter(stack.Status.Run)).To(Equal(tt.after))
 		})
 	}
 }

@@ -104,6 +104,7 @@ func markHeldElsewhere(stack *v1.Stack) {
 	if isLook(stack.Status.Run) {
 		return
 	}
+	stack.Status.Run.Progress = nil
 	markWaiting(stack, heldText(stack))
 }
 
@@ -113,6 +114,7 @@ func markLeft(stack *v1.Stack) {
 	if isLook(left) {
 		return
 	}
+	left.Progress = nil
 	markWaiting(stack, fmt.Sprintf("The controller ended while run %s (%s) was in flight; the next one recovers from it", left.ID, left.Operation))
 }
 

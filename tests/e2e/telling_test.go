@@ -136,7 +136,8 @@ func aLongRunIsToldOf(u tellingPart) {
 	stack := u.held("slow")
 	u.Eventually(func(g Gomega) {
 		g.Expect(u.Get(u.ctx, keyOf(stack), stack)).To(Succeed())
-		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(MatchRegexp(` after [0-9]+s$`))
+		g.Expect(stack.Status.Run).NotTo(BeNil())
+		g.Expect(stack.Status.Run.Progress).NotTo(BeNil())
 	}).Should(Succeed())
 	u.releaseHeld("slow")
 	u.awaitReady(stack)

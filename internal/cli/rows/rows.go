@@ -137,9 +137,11 @@ func Running(stack *v1.Stack, now time.Time) string {
 		text += " at revision " + record.Revision
 	}
 	_, message := readiness(stack.Status.Conditions)
-	rest, told := strings.CutPrefix(message, text)
+	rest, told := strings.CutPrefix(message, text) // that it has started
 	text += " for " + now.Sub(record.StartedAt.Time).Round(time.Second).String()
-	switch {
+	switch progress := record.Progress; {
+	case progress != nil:
+		return fmt.Sprintf("%s: %s after %s", text, progress.Message, progress.LastUpdateTime.Sub(record.StartedAt.Time))
 	case told:
 		return text + rest
 	case message != "":

@@ -1,0 +1,44 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rows
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+func TestWhatIsToldOfARunInFlight(t *testing.T) {
+	started := time.Date(2026, 3, 2, 10, 17, 50, 0, time.UTC)
+	const running = "Running update at revision v1"
+	for name, tt := range map[string]struct {
+		message  string
+		progress *v1.RunProgress
+		want     string
+	}{
+		"nothing":           {"", nil, running + " for 1m5s"},
+		"that it started":   {running + " with a timeout of 1h0m0s", nil, running + " for 1m5s with a timeout of 1h0m0s"},
+		"that it is cut":    {"Cancelling run a (update) at once", nil, running + " for 1m5s: Cancelling run a (update) at once"},
+		"a preview of it":   {"Applied revision: v0", nil, running + " for 1m5s: Applied revision: v0"},
+		"how far it is":     {running + ": 1 created after 40s", &v1.RunProgress{Message: "1 created"}, running + " for 1m5s: 1 created after 40s"},
+		"by an old release": {running + ": 1 created after 40s", nil, running + " for 1m5s: 1 created after 40s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stack := &v1.Stack{}
+			stack.Status.Run = &v1.RunStatus{Operation: v1.OperationUpdate, Revision: "v1", StartedAt: metav1.Time{Time: started}}
+			stack.Status.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Message: tt.message}}
+			if tt.progress != nil {
+				stack.Status.Run.Progress = tt.progress
+				stack.Status.Run.Progress.LastUpdateTime = metav1.Time{Time: started.Add(40 * time.Second)}
+			}
+			NewWithT(t).Expect(Running(stack, started.Add(65*time.Second))).To(Equal(tt.want))
+		})
+	}
+	NewWithT(t).Expect(Running(&v1.Stack{}, started)).To(BeEmpty())
+}
