@@ -78,7 +78,7 @@ func isSecretWord(word string) bool {
 }
 
 const (
-	secretWords = " pwd pw pin otp totp jwt sas bearer cred credential sig signature mnemonic "
+	secretWords = " pwd pw pin psk otp totp jwt sas bearer cred credential sig signature mnemonic "
 	secretEnds  = " password passwd passcode secret token masterauth apikey secretkey accesskey privatekey accountkey sharedkey signingkey " +
 		"encryptionkey masterkey sshkey "
 	otherPasses = " compass bypass encompass surpass trespass overpass underpass "

@@ -64,7 +64,7 @@ func TestUsualErrorsStayReadable(t *testing.T) {
 func TestNamesOfSecrets(t *testing.T) {
 	for says, names := range map[meaning]string{
 		namesSecret: "password dbPassword DB_PASSWORD dbpassword pass userPass pwd token accessToken ACCESS_TOKEN tokens passwords clientSecret " +
-			"apiKey api_key APIKey apikey client-key-data aws_secret_access_key private_key X-Amz-Signature sig passphrase passphrases credentials password2 PGPASSWORD",
+			"apiKey api_key APIKey apikey client-key-data aws_secret_access_key private_key X-Amz-Signature sig passphrase passphrases psk wpa-psk credentials password2 PGPASSWORD",
 		namesKey:     "key keys auth authKeys Authorization",
 		namesPlain:   "tokenType apiKeyRegion secretName aws_access_key_id token_uri password_path keyId namespace host clusterName",
 		namesNothing: "design assigned keyboard monkey compass bypass passenger passive data value passage sigma hockey - 42",

@@ -172,6 +172,8 @@ func hint(message string) string {
 		{"passphrase must be set with", "give " + passphraseVariable + " among the environment variables of the run"},
 		{"incorrect passphrase", passphraseVariable + " is not the passphrase that the stack was encrypted with"},
 		{"unable to open state directory", "the backend cannot be opened: is it there, and may the controller use it?"},
+		{"PULUMI_ACCESS_TOKEN must be set for login", "that is how Pulumi Cloud is used, which is the backend where nothing else is given: " +
+			"is spec.backend, or PULUMI_BACKEND_URL, missing?"},
 		{"connection refused", "nothing answers at that address: is it right, and may the controller reach it?"},
 		{"no such host", "the name is not known: is it right, and does the controller's DNS work?"},
 	} {

@@ -137,6 +137,11 @@ func TestJudge(t *testing.T) {
 			ending{operation: run.Preview, last: exit{code: 1}, stderr: "error: bad", unread: []string{"/state/a.json"}}, run.Failed, "bad",
 		},
 		"a fault of the program is a failure": {ending{err: errors.New("bad name")}, run.Failed, "bad name"},
+		"a missing backend gets a hint": {
+			ending{last: exit{code: 1}, stderr: "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions"}, run.Failed,
+			"PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions (that is how Pulumi Cloud is used, which is the backend " +
+				"where nothing else is given: is spec.backend, or PULUMI_BACKEND_URL, missing?)",
+		},
 		"a missing language host gets a hint": {
 			ending{last: exit{code: 1}, stderr: "error: no language plugin 'pulumi-language-x' found"}, run.Failed,
 			"no language plugin 'pulumi-language-x' found (the language host of the program's runtime is not installed beside Pulumi)",

@@ -58,6 +58,12 @@ func TestTextsTogetherAreBounded(t *testing.T) {
 	g.Expect(both.isCut).To(BeTrue())
 }
 
+// A tool that prints UTF-16, as some of Windows do, puts a zero byte after each letter.
+func TestASecretInUTF16IsMasked(t *testing.T) {
+	text := "key " + strings.Join(strings.Split("hunter22-canary", ""), "\x00") + "\x00"
+	NewWithT(t).Expect(tell(text).masked(mask.New([]string{"hunter22-canary"}))).To(Equal("key ***"))
+}
+
 // The lines of a program that prints an error are told later, as one text.
 func TestASecretOverTheLinesOfAnErrorIsMasked(t *testing.T) {
 	g := NewWithT(t)
