@@ -75,6 +75,11 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 	}
 	explained := &Explanation{Values: explainValues(stack, seen), Unreadable: reader.unreadable(), Unchecked: checks.unknown}
 	explained.Decision, explained.Checks = decide.Explain(seen.Observation)
+	if recorded := stack.Status.Run; recorded != nil {
+		// Whoever only looks has no runner to ask.
+		explained.Checks[0].Found = fmt.Sprintf("%s %s since %s, of the process on %s: only that knows where it stands",
+			recorded.Operation, recorded.ID, recorded.StartedAt.UTC().Format(time.RFC3339), recorded.Holder.Host)
+	}
 	return explained, nil
 }
 

@@ -48,6 +48,10 @@ func TestExplainChangesNothingAndShowsNoSecret(t *testing.T) {
 
 	// It decides as the controller does, of what the controller has run.
 	w.mustReconcile()
+	explained, err = Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Checks).To(HaveLen(1))
+	g.Expect(explained.Checks[0].Found).To(MatchRegexp(`^update \S+ since \S+Z, of the process on pod-1: only that knows where it stands$`))
 	w.runner.end(w.stack().Status.Run.ID, "Succeeded", "")
 	w.mustReconcile()
 	explained, err = Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})

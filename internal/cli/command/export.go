@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 )
 
@@ -78,11 +80,23 @@ func (s *session) export(cmd *cobra.Command, names []string, kinds ...cluster.Ki
 	return nil
 }
 
+// notExported are the annotations that are no part of what a person keeps: what was
+// asked for once would be asked for again where the manifest is applied.
+func notExported() []string {
+	return []string{
+		corev1.LastAppliedConfigAnnotation, meta.ReconcileRequestAnnotation, meta.ForceRequestAnnotation,
+		v1.ReconcileRequestAnnotation, v1.ReleaseRunAnnotation, v1.CancelRunAnnotation, v1.CancelRunNowAnnotation,
+		v1.PreviewRequestAnnotation, v1.PreviewProgramAnnotation,
+	}
+}
+
 // exported is what of an object can be applied again: what a person has written, and
 // not what the API server and controllers have made of it.
 func exported(object *unstructured.Unstructured) map[string]any {
 	annotations := object.GetAnnotations()
-	delete(annotations, corev1.LastAppliedConfigAnnotation)
+	for _, made := range notExported() {
+		delete(annotations, made)
+	}
 	metadata := map[string]any{"name": object.GetName(), "namespace": object.GetNamespace()}
 	if len(annotations) > 0 {
 		metadata["annotations"] = annotations
