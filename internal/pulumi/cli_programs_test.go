@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/program"
+	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -123,5 +124,5 @@ func (l *lab) check(text string) program.Checked {
 	text = strings.NewReplacer("PROV", standard+"}", "VERSIONED", standard+", options: {version: 0.1.0}}").Replace(text)
 	raw, err := yaml.YAMLToJSONStrict([]byte(text))
 	l.Expect(err).NotTo(HaveOccurred())
-	return program.Check(raw)
+	return check.Check(raw)
 }

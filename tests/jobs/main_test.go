@@ -38,8 +38,9 @@ type cluster struct {
 	stop    context.CancelFunc
 }
 
-// parallelTests is how many tests go on at a time, but for the one that stops the controller of all. They mostly wait.
-const parallelTests = 6
+// parallelTests is how many tests go on at a time, but for the one that stops the controller of all. Six were seen to hold each
+// other up on two processors.
+const parallelTests = 1
 
 // shared is the cluster of all tests: TestMain has no other way to hand it on.
 var shared *cluster
@@ -97,7 +98,7 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 			"--runner=job", "--runner-image=" + image, "--enable-leader-election",
 			"--leader-election-lease-duration=15s", "--leader-election-renew-deadline=12s", "--leader-election-retry-period=1s",
 			// The backend is on a volume of the machine, as are the plugins.
-			"--runner-pod-security=privileged", "--concurrent-runs=10", "--concurrent-runs-per-namespace=2",
+			"--runner-pod-security=privileged", "--concurrent-runs=3", "--concurrent-runs-per-namespace=2",
 		},
 	})
 	if err != nil {
