@@ -62,7 +62,7 @@ func checkArgument(name string, at *place, invalid *found) {
 // eachOfTwo calls visit with both arguments, where there are two: the parser refuses
 // anything else.
 func eachOfTwo(at *place, visit func(*place)) {
-	if at.node.Content != nil && len(at.node.Content) == 2 && !at.isObject() {
+	if len(at.node.Content) == 2 && !at.isObject() {
 		at.each(visit)
 	}
 }
