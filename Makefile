@@ -29,7 +29,7 @@ LONGEST_UNIT_TESTS = ./internal/pulumi ./internal/controller
 # The demo must not have to wait for what only the tests use.
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
-TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/versitygw bin/flux \
+TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-language-lab bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/versitygw bin/flux \
 	bin/crds/notification-controller bin/crds/kustomize-controller bin/pack-image
 # What a Kubernetes node is made of, and the images that Flux and the controller are started from on it.
 FLUX_CONTROLLERS := source-controller kustomize-controller notification-controller
@@ -54,7 +54,7 @@ test: ## Run every test
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: test-unit
-test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/etcd bin/kube-apiserver bin/crds/source-controller bin/crds/kustomize-controller ## Run the tests of the packages, against the real Pulumi
+test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/lab/pulumi-language-lab bin/etcd bin/kube-apiserver bin/crds/source-controller bin/crds/kustomize-controller ## Run the tests of the packages, against the real Pulumi
 	$(if $(RACE),,@echo "no C compiler found: testing without the race detector")
 	go test $(RACE) -timeout 30m $(LONGEST_UNIT_TESTS) $(CONCURRENT)
 	go test -timeout 30m $(SERIAL)
@@ -280,11 +280,12 @@ bin/amd64/pulumi-language-yaml: | bin/amd64/pulumi
 bin/arm64/pulumi-language-yaml: | bin/arm64/pulumi
 
 # Not in bin/ itself: Pulumi takes a plugin beside its own program for an ambient one, and warns of it with each diagnostic.
+# pulumi-language-lab is the host of a language of its own, whose programs need an installation before they run.
 # pulumi-resource-standin stands in for the providers of clouds, under the name that it is started by.
-bin/lab/pulumi-resource-%: $(shell find tests/lab -name '*.go' -o -name 'go.*' 2>/dev/null)
-	@echo "building pulumi-resource-$* (first time takes about 1 minute)..."
+bin/lab/pulumi-%: $(shell find tests/lab -name '*.go' -o -name 'go.*' 2>/dev/null)
+	@echo "building pulumi-$* (first time takes about 1 minute)..."
 	@mkdir -p bin
-	@CGO_ENABLED=0 go build -C tests/lab -trimpath -o ../../bin/lab/pulumi-resource-$* ./cmd/pulumi-resource-$*
+	@CGO_ENABLED=0 go build -C tests/lab -trimpath -o ../../bin/lab/pulumi-$* ./cmd/pulumi-$*
 	@touch $@
 
 # Tests install the CRDs of Flux's controllers from here, so that they need no module cache.

@@ -30,8 +30,8 @@ const (
 	// it cannot serve now. Nothing was begun, and it is tried again soon.
 	BackendUnavailableReason = "BackendUnavailable"
 
-	// RegistryUnavailableReason: a plugin that the program needs could not be
-	// downloaded. No resource was touched, and it is tried again soon.
+	// RegistryUnavailableReason: a plugin or package that the program needs could
+	// not be downloaded. No resource was touched, and it is tried again soon.
 	RegistryUnavailableReason = "RegistryUnavailable"
 
 	// StackLockedReason: somebody else holds the lock of the stack in the

@@ -6,6 +6,7 @@ package pulumi
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -81,11 +82,30 @@ func (d Directory) ClearBulk() error {
 func remove(paths ...string) error {
 	var errs []error
 	for _, path := range paths {
-		if err := os.RemoveAll(path); err != nil {
+		if err := removeAll(path); err != nil {
 			errs = append(errs, fmt.Errorf("clearing the directory of the run: %w", err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Remove removes all of it.
+func (d Directory) Remove() error { return removeAll(string(d)) }
+
+// removeAll removes what a run has written, whatever rights that has: Go's cache of modules
+// is directories that cannot be written to.
+func removeAll(path string) error {
+	err := os.RemoveAll(path)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	walked := filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		return os.Chmod(path, 0o700)
+	})
+	return errors.Join(walked, os.RemoveAll(path))
 }
 
 // shareCache makes plugins and schemas links into the directory that all runs

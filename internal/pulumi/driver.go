@@ -72,10 +72,16 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	}
 	end := ending{
 		operation: r.Operation, err: err, last: last, stderr: last.stderr.masked(s.mask), events: *s.events, checked: s.checking,
-		missing: s.missed && !s.found, held: s.heldLocks, cause: context.Cause(ctx),
+		missing: s.missed && !s.found, held: s.heldLocks, installing: s.installing, cause: context.Cause(ctx),
+	}
+	if s.installing {
+		end.stdout = last.stdout.masked(s.mask)
 	}
 	if last.code != 0 {
-		end.unread, end.disk = s.unreadLocks(), dir.probe()
+		end.disk = dir.probe()
+	}
+	if last.code != 0 && !s.installing {
+		end.unread = s.unreadLocks()
 	}
 	outcome, message := judge(end)
 	if outcome != run.Succeeded {
@@ -100,7 +106,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	}
 	result.Outputs = showOutputs(s.events.outputs, s.mask, s.writtenNames())
 	result.LeftOut = len(s.events.outputs) - len(result.Outputs)
-	result.Interrupted = last.byForce() || s.unsettled
+	result.Interrupted = (last.byForce() && !s.installing) || s.unsettled
 	result.UnknownCreates, result.Forgotten = s.unknownCreates(outcome)
 	result.Inventory = s.inventory(outcome)
 	return result
@@ -142,6 +148,9 @@ type session struct {
 	inFlight []string
 	// state is the one that was exported last, where nothing was changed since.
 	state *state
+	// installing says that the dependencies of the program are being installed, or could
+	// not be, and installed that they are.
+	installing, installed bool
 	// held are the diagnostics that are yet to be logged.
 	held heldLines
 	// plain are the outputs that were wanted in plain.
@@ -161,11 +170,15 @@ func (s *session) work(ctx context.Context) (exit, error) {
 	if err := os.WriteFile(s.dir.backend(), []byte(s.backend()), 0o600); err != nil {
 		return exit{}, workspaceError{fmt.Errorf("noting the backend of the run: %w", err)}
 	}
+	if s.run.Operation == run.Recover {
+		return s.recover(ctx)
+	}
+	if last, err := s.install(ctx); err != nil || last.code != 0 {
+		return last, err
+	}
 	switch s.run.Operation {
 	case run.Destroy:
 		return s.destroy(ctx)
-	case run.Recover:
-		return s.recover(ctx)
 	case run.Preview:
 		return s.apply(ctx)
 	case run.ReadOutputs:

@@ -41,6 +41,9 @@ func (d *Driver) environment(dir Directory, r run.Run) []string {
 		"NO_COLOR": "1",
 		// The check asks the network, and its answer would be noise in the output.
 		"PULUMI_SKIP_UPDATE_CHECK": "true",
+		// So would those of the tools that install a program's dependencies.
+		"npm_config_update_notifier": "false", "npm_config_fund": "false", "npm_config_audit": "false",
+		"PIP_DISABLE_PIP_VERSION_CHECK": "1",
 		// A fresh workspace has no secrets provider of its own: keep to the state's.
 		"PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true",
 		// Saves listing the bucket for stacks of an old layout, which Pulumi refuses anyway.

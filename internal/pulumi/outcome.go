@@ -43,6 +43,11 @@ type ending struct {
 	missing bool
 	// held are the locks that a recovery has left alone, each in a line.
 	held []string
+	// installing says that the last CLI process was to install the dependencies of the
+	// program, and did not get to its end.
+	installing bool
+	// stdout is what it printed on standard output, masked.
+	stdout string
 	// unread are the locks that cannot be read.
 	unread []string
 	// disk is why the directory of the run cannot be written to.
@@ -56,6 +61,8 @@ func judge(e ending) (run.Outcome, string) {
 	switch {
 	case e.err == nil && e.last.code == 0:
 		return run.Succeeded, ""
+	case e.installing:
+		return judgeInstall(e)
 	case e.err == nil && e.last.code == exitStackNotFound && e.operation == run.Recover && len(e.held) > 0:
 		// Somebody is making the stack, or the next run could not: it is not over yet.
 		return run.Locked, heldMessage(e.held)

@@ -30,6 +30,8 @@ type command struct {
 	// capture, where it is set, gets what is printed on stdout in place of the file.
 	// It is for a CLI that only reads, which may end with this process.
 	capture *capture
+	// atOnce says that a process that is told to stop has nothing to finish.
+	atOnce bool
 	// abort is closed when a process that is told to stop is not to wait for what is in
 	// flight.
 	abort <-chan struct{}

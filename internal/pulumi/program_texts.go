@@ -13,7 +13,7 @@ import (
 // have none, and neither has a file that is not there, or cannot be read: Pulumi says
 // what is wrong with it.
 func programTexts(root *os.Root, place placedProject) [][]byte {
-	if place.project.Runtime.Name() != "yaml" {
+	if place.project.Runtime.Name() != yamlRuntime {
 		return nil
 	}
 	dir := path.Join(path.Dir(place.file), place.project.Main)

@@ -89,7 +89,13 @@ func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 
 // refresh looks at the targets, or at all there is. It does so only where it has
 // to: what was changed behind Pulumi's back is not for a recovery to take in.
+//
+// A recovery comes here last: what lives on is ended, and locks are removed, whether or not
+// the program can be run.
 func (s *session) refresh(ctx context.Context, targets []string, clears bool) (exit, error) {
+	if last, err := s.install(ctx); err != nil || last.code != 0 {
+		return last, err
+	}
 	if err := os.WriteFile(s.dir.settling(), nil, 0o600); err != nil {
 		return exit{}, workspaceError{fmt.Errorf("noting that the stack is being settled: %w", err)}
 	}

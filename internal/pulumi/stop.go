@@ -47,6 +47,9 @@ func (g Grace) withDefaults() Grace {
 // It is false where the CLI ended by itself before it was told to.
 func (d *Driver) stop(p *child, c command) bool {
 	grace, events := d.Grace.withDefaults(), c.events
+	if c.atOnce {
+		return p.end(grace.Kill)
+	}
 	if p.settle(grace.Settle, events.working.Load) {
 		return false
 	}
@@ -66,6 +69,22 @@ func (d *Driver) stop(p *child, c command) bool {
 	}
 	// The leftovers that this makes are ended by the caller, as after any end.
 	_ = p.cmd.Process.Kill() // no error but that it has ended
+	<-p.done
+	return true
+}
+
+// end ends a process that has nothing to finish. The rest of its group goes with it, and
+// what it has started beside that are leftovers. It is false where the process ended by
+// itself before.
+func (p *child) end(patience time.Duration) bool {
+	if p.ended() {
+		return false
+	}
+	p.unguard()
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // no error but that it has ended
+	if !p.endsWithin(patience, nil) {
+		_ = p.cmd.Process.Kill() // likewise
+	}
 	<-p.done
 	return true
 }

@@ -43,6 +43,8 @@ type prepared struct {
 	secrets []string
 	// names are those of outputs in the text of the program.
 	names writtenNames
+	// needs are what the program depends on.
+	needs needs
 	stackSettings
 }
 
@@ -73,6 +75,7 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 	p := &prepared{
 		program: filepath.Join(dir.Workspace(), filepath.FromSlash(path.Dir(place.file))),
 		project: run.Project{Name: place.project.Name.String(), Runtime: place.project.Runtime.Name()},
+		needs:   needsOf(place.project),
 	}
 	if known := r.Known.Name; known != "" && known != p.project.Name {
 		return nil, fmt.Errorf("the project was %q when the stack was last updated, and is %q now: that is another stack, "+

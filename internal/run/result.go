@@ -25,8 +25,8 @@ const (
 	// BackendUnavailable is a run that did nothing because its backend could not
 	// be reached, or cannot serve now. That may pass by itself.
 	BackendUnavailable Outcome = "BackendUnavailable"
-	// RegistryUnavailable is a run that touched no resource because a plugin could
-	// not be downloaded. That may pass by itself.
+	// RegistryUnavailable is a run that touched no resource because a plugin, or what the
+	// program depends on, could not be downloaded. That may pass by itself.
 	RegistryUnavailable Outcome = "RegistryUnavailable"
 	// ArtifactFailed is a run whose program could not be brought here: gone,
 	// damaged, too big, or without the directory asked for.
@@ -67,10 +67,13 @@ type Progress struct {
 	Done Changes
 	// InFlight counts the operations on resources that have begun and not ended.
 	InFlight int
-	// Waiting tells what the run waits for that has not begun, for a person. Empty
-	// where that is nothing.
+	// Waiting tells what the run waits for that has not begun, or is busy with before
+	// it does anything to resources, for a person. Empty where that is nothing.
 	Waiting string `json:",omitempty"`
 }
+
+// Installing is the Progress.Waiting of a run that installs the dependencies of its program.
+const Installing = "installing the dependencies of the program"
 
 // Result is what happened in a run. Its texts are bounded and masked: a Result
 // may be shown, but for Plain.

@@ -12,12 +12,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// plugins are the providers of tests/lab, as Pulumi looks for them among its
-// plugins, and the programs that they are. The versions are those of the
+// plugins are the providers and the language of tests/lab, as Pulumi looks for them
+// among its plugins, and the programs that they are. The versions are those of the
 // programs.
 func plugins() map[string]string {
 	const lab, standIn = "pulumi-resource-lab", "pulumi-resource-standin"
 	return map[string]string{
+		"language-lab-v0.1.0":         "pulumi-language-lab",
 		"resource-lab-v0.1.0":         lab,
 		"resource-aws-v5.42.0":        standIn,
 		"resource-gcp-v6.67.0":        standIn,
@@ -32,7 +33,7 @@ func plugins() map[string]string {
 func installPlugins(dataDir string) error {
 	for plugin, program := range plugins() {
 		path, err := process.FindBin(filepath.Join("lab", program))
-		if err != nil && program == "pulumi-resource-standin" {
+		if err != nil && program != "pulumi-resource-lab" {
 			continue
 		}
 		if err != nil {
@@ -42,8 +43,8 @@ func installPlugins(dataDir string) error {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return fmt.Errorf("installing the plugin %s: %w", plugin, err)
 		}
-		name, _, _ := strings.Cut(strings.TrimPrefix(plugin, "resource-"), "-v")
-		if err := os.Symlink(path, filepath.Join(dir, "pulumi-resource-"+name)); err != nil {
+		name, _, _ := strings.Cut(plugin, "-v")
+		if err := os.Symlink(path, filepath.Join(dir, "pulumi-"+name)); err != nil {
 			return fmt.Errorf("installing the plugin %s: %w", plugin, err)
 		}
 	}

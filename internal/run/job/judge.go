@@ -77,7 +77,8 @@ func judge(s seen) verdict {
 		v.freshen = true
 		return v
 	case alive && stuck == "", !alive && !isOver(s):
-		v.told.Progress.Waiting = waitingText(s, claimed)
+		// What the pod tells goes on, unless its node is lost.
+		v.told.Progress.Waiting = cmp.Or(waitingText(s, claimed), v.told.Progress.Waiting)
 		return v
 	case !s.fresh:
 		v.freshen = true

@@ -69,7 +69,7 @@ func (r *Runner) removeInterrupted(interrupted []run.Interrupted, log func(strin
 		if !validID(lost.ID) {
 			continue
 		}
-		if err := os.RemoveAll(r.dir(lost.ID)); err != nil {
+		if err := pulumi.Directory(r.dir(lost.ID)).Remove(); err != nil {
 			log(fmt.Sprintf("removing the directory of a run that was interrupted: %v", err))
 		}
 	}

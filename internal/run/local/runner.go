@@ -236,7 +236,7 @@ func (r *Runner) remove(id string) error {
 	if _, result := r.look(id); result != nil && result.Interrupted {
 		return os.Remove(filepath.Join(r.dir(id), resultFile))
 	}
-	return os.RemoveAll(r.dir(id))
+	return pulumi.Directory(r.dir(id)).Remove()
 }
 
 // Shutdown begins no run any more, stops those in flight gently and waits for
@@ -345,7 +345,7 @@ func (r *Runner) sweep(id string, keep bool) error {
 	if keep {
 		return pulumi.Directory(r.dir(id)).ClearBulk()
 	}
-	return os.RemoveAll(r.dir(id))
+	return pulumi.Directory(r.dir(id)).Remove()
 }
 
 func (r *Runner) started(id string) bool {

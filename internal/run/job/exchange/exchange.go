@@ -148,6 +148,9 @@ func DecodeTold(data []byte) Told {
 		return Told{}
 	}
 	told.UnknownCreates = boundedURNs(told.UnknownCreates)
+	if told.Progress.Waiting != run.Installing {
+		told.Progress.Waiting = "" // a tenant may have written it, and nothing else is told by a pod
+	}
 	return told
 }
 

@@ -1,0 +1,181 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+const (
+	// maxInstallLines and maxInstallText bound what is told of the output of an
+	// installation, each for its first errors and for its end: npm says first why it has
+	// failed, and pip last.
+	maxInstallLines = 6
+	maxInstallText  = 600
+)
+
+// judgeInstall tells how a run ended that has not come further than the installation of
+// the program's dependencies. Nothing was changed, so that there is nothing to recover
+// from, whatever has ended it.
+func judgeInstall(e ending) (run.Outcome, string) {
+	switch {
+	case e.cause != nil && (e.last.stopped || errors.Is(e.err, e.cause)):
+		outcome, message := stopped(ending{cause: e.cause})
+		return outcome, message + " while " + installing + ": nothing was changed"
+	case e.err != nil:
+		var disk workspaceError
+		if errors.As(e.err, &disk) {
+			return run.WorkspaceFailed, installing + ": " + e.err.Error()
+		}
+		return run.Failed, installing + ": " + e.err.Error()
+	case e.last.signal != "":
+		return run.Failed, fmt.Sprintf("%s: it was ended by a signal (%s): the memory limit may be too low", installing, e.last.signal)
+	}
+	message := installing + ": " + installText(e.stdout, e.stderr, e.last.code)
+	sign := installText(cmp.Or(e.last.stdout.text, e.stdout), cmp.Or(e.last.stderr.text, e.stderr), e.last.code)
+	switch {
+	case e.disk != nil:
+		return run.WorkspaceFailed, fmt.Sprintf("%s: %v", message, e.disk)
+	case isMissingTool(sign):
+		return run.Failed, message + " (" + missingTool + ")"
+	case isDependencyAway(sign):
+		return run.RegistryUnavailable, message
+	}
+	return run.Failed, message
+}
+
+// missingTool is what to do where a language is missing.
+const missingTool = "the image that runs the program does not have it: take one with the language, its package manager and " +
+	"its language host, such as pulumi/pulumi-nodejs for Node.js, as that of the controller, " +
+	"or with --runner=job in spec.workspaceTemplate.spec.image"
+
+// isMissingTool recognizes a language host, or a tool of a language, that is not there.
+func isMissingTool(message string) bool {
+	return regexp.MustCompile("no language plugin '|Could not find `[a-z]+` executable|executable file not found in|" +
+		"unable to find program: |Failed to locate any of|could not find executable '").MatchString(message)
+}
+
+// installText is why an installation has failed: what the CLI says of it, and the end of
+// what the tools of the language have printed.
+func installText(stdout, stderr string, code int) string {
+	said, own := cutOwnError(linesOf(stderr))
+	printed := withoutNoise(linesOf(stdout))
+	said = withoutNoise(said)
+	switch {
+	case slices.ContainsFunc(said, isToolError):
+		printed = nil
+	case slices.ContainsFunc(printed, isToolError):
+		said = nil
+	}
+	tools := bothEnds(append(printed, said...))
+	if own == "" {
+		own = fmt.Sprintf("Pulumi ended with exit code %d", code)
+	}
+	switch {
+	case tools == "" || strings.Contains(own, tools):
+		return own
+	case regexp.MustCompile(`^(exit status \d+\s*)+$`).MatchString(own):
+		return tools // which is what has ended so
+	}
+	return own + ":\n" + tools
+}
+
+// cutOwnError takes the CLI's own error from the end of what was printed.
+func cutOwnError(all []string) ([]string, string) {
+	for i, line := range slices.Backward(all) {
+		if text, ok := strings.CutPrefix(line, "error: "); ok {
+			text = strings.Join(append([]string{text}, all[i+1:]...), "\n")
+			text = strings.TrimPrefix(text, "installing dependencies: ")
+			text = strings.TrimPrefix(text, "rpc error: code = Unknown desc = ")
+			return all[:i], bothEnds(onlyOnce(strings.Split(text, "\n")))
+		}
+	}
+	return all, ""
+}
+
+func linesOf(text string) []string {
+	if text = tidy(text); text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
+// withoutNoise leaves out lines that say nothing of why an installation has failed.
+func withoutNoise(all []string) []string {
+	noise := regexp.MustCompile(`^(Installing dependencies\.\.\.|warning: using pulumi-language-.*|(npm|pnpm|yarn) (notice|warn|WARN)\b.*|` +
+		`npm (error|ERR!)( \w+)?|npm (error|ERR!)\s+at .*|npm (error|ERR!) (A complete log of this run.*|\s*/.*-debug-0\.log)|\[notice\].*|exit status \d+)$`)
+	return slices.DeleteFunc(slices.Clone(all), func(line string) bool { return noise.MatchString(strings.TrimSpace(line)) })
+}
+
+// isToolError tells of a line that a tool has printed that it claims to be an error.
+func isToolError(line string) bool {
+	return regexp.MustCompile(`(?i)^\W*(npm err|err_|error\b|fatal:|go: |could not|failed to)|\berror[: ]`).MatchString(strings.TrimSpace(line))
+}
+
+// onlyOnce leaves out what was said before: the CLI joins the error of an installation
+// with those that its streams have ended with, which are the same.
+func onlyOnce(all []string) []string {
+	var kept []string
+	for _, line := range all {
+		if !slices.Contains(kept, line) {
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+// bothEnds is some lines from the first that claims to be an error, bounded. It has a sign
+// where some are left out.
+func bothEnds(all []string) string {
+	const sign = "..."
+	first := max(0, slices.IndexFunc(all, isToolError))
+	if len(all) > 2*maxInstallLines || len(strings.Join(all, "\n")) > 2*maxInstallText {
+		all = all[first:]
+	}
+	for i, line := range all {
+		all[i] = cut(line, maxInstallText)
+	}
+	head := linesWithin(all)
+	rest := slices.Clone(all[head:])
+	slices.Reverse(rest)
+	rest = rest[:linesWithin(rest)]
+	slices.Reverse(rest)
+	kept := slices.Clone(all[:head])
+	if head+len(rest) < len(all) {
+		kept = append(kept, sign)
+	}
+	return strings.Join(append(kept, rest...), "\n")
+}
+
+// linesWithin is how many of the first lines are told.
+func linesWithin(all []string) int {
+	size := 0
+	for i, line := range all {
+		if size += len(line) + 1; i == maxInstallLines || (size > maxInstallText && i > 0) {
+			return i
+		}
+	}
+	return len(all)
+}
+
+// isDependencyAway recognizes a dependency that could not be downloaded because of the
+// network, in the words of the tools: the codes of Node.js and npm, those of Python's
+// libraries, and of Rust's for uv. Go's are those of isAway. What a registry answers that it
+// does not have is not among them.
+func isDependencyAway(message string) bool {
+	return isAway(message) || regexp.MustCompile(`\b(ENOTFOUND|ETIMEDOUT|ECONNREFUSED|ECONNRESET|ECONNABORTED|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|`+
+		`ENETDOWN|EPIPE|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|EIDLETIMEOUT|E429|E5\d\d|UND_ERR_\w*TIMEOUT)\b|`+
+		`npm (error|ERR!) network |Retry\(total=0|Max retries exceeded|Failed to establish a new connection|Connection to \S+ (failed|timed out)|`+
+		`[Cc]onnection (aborted|broken)|Read timed out|ConnectTimeout|NameResolutionError|Temporary failure in name resolution|`+
+		`All attempts to connect to|dns error|tcp connect error|error sending request for url|operation timed out|`+
+		`Could not resolve host|Connection timed out|`+
+		`\b(429 Too Many Requests|50[234] (Bad Gateway|Service (Temporarily )?Unavailable|Gateway Time-?out))`).MatchString(message)
+}

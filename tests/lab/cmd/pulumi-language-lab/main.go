@@ -1,0 +1,20 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command pulumi-language-lab is the plugin that Pulumi starts for programs with the runtime lab. It only serves the language.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/language"
+)
+
+func main() {
+	// The address of the engine is the last of the arguments.
+	if err := language.Serve(os.Args[len(os.Args)-1], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "pulumi-language-lab:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,154 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package language is a language of programs whose dependencies have to be installed before they can be run, as those of Node.js
+// and Python are, without either. A program is a file that says what its installation and it are to do.
+package language
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// installedFile is made by each installation, with a line in it for each.
+const installedFile = "installed"
+
+// Serve serves the language to the engine until this process is ended, and tells the port by a line.
+func Serve(engine string, port io.Writer) error {
+	handle, err := rpcutil.ServeWithOptions(rpcutil.ServeOptions{
+		Init: func(server *grpc.Server) error {
+			pulumirpc.RegisterLanguageRuntimeServer(server, &host{engine: engine})
+			return nil
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("serving the language: %w", err)
+	}
+	if _, err := fmt.Fprintln(port, handle.Port); err != nil {
+		return fmt.Errorf("telling the port: %w", err)
+	}
+	return <-handle.Done
+}
+
+type host struct {
+	pulumirpc.UnimplementedLanguageRuntimeServer
+	engine string
+}
+
+func (h *host) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	return &pulumirpc.PluginInfo{Version: "0.1.0"}, nil
+}
+
+func (h *host) GetRequiredPackages(
+	context.Context, *pulumirpc.GetRequiredPackagesRequest,
+) (*pulumirpc.GetRequiredPackagesResponse, error) {
+	return &pulumirpc.GetRequiredPackagesResponse{}, nil
+}
+
+func (h *host) GetRequiredPlugins(
+	context.Context, *pulumirpc.GetRequiredPluginsRequest,
+) (*pulumirpc.GetRequiredPluginsResponse, error) {
+	return &pulumirpc.GetRequiredPluginsResponse{}, nil
+}
+
+// InstallDependencies does what the program says of its installation.
+func (h *host) InstallDependencies(
+	req *pulumirpc.InstallDependenciesRequest, server pulumirpc.LanguageRuntime_InstallDependenciesServer,
+) error {
+	dir := req.Info.ProgramDirectory
+	todo, err := read(dir)
+	if err != nil {
+		return err
+	}
+	for _, stream := range []struct {
+		lines []string
+		send  func([]byte) *pulumirpc.InstallDependenciesResponse
+	}{
+		{todo.Install.Stdout, func(b []byte) *pulumirpc.InstallDependenciesResponse {
+			return &pulumirpc.InstallDependenciesResponse{Stdout: b}
+		}},
+		{todo.Install.Stderr, func(b []byte) *pulumirpc.InstallDependenciesResponse {
+			return &pulumirpc.InstallDependenciesResponse{Stderr: b}
+		}},
+	} {
+		for _, line := range stream.lines {
+			if err := server.Send(stream.send([]byte(os.ExpandEnv(line) + "\n"))); err != nil {
+				return err
+			}
+		}
+	}
+	return todo.Install.end(server.Context(), dir)
+}
+
+// end is how an installation ends, which has told all that it has to tell.
+func (i install) end(ctx context.Context, dir string) error {
+	if i.Hang {
+		if err := note(filepath.Join(dir, "installing")); err != nil {
+			return err
+		}
+		select {} // whatever becomes of the engine, as a tool does that the engine does not know
+	}
+	if i.Fail != "" {
+		return errors.New(i.Fail)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return note(filepath.Join(dir, installedFile))
+}
+
+func note(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString("once\n")
+	return errors.Join(err, file.Close())
+}
+
+// Run registers the things of the program, which needs what was installed.
+func (h *host) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
+	dir := req.Info.GetProgramDirectory()
+	todo, err := read(dir)
+	if err != nil {
+		return &pulumirpc.RunResponse{Error: err.Error()}, nil
+	}
+	times, err := os.ReadFile(filepath.Join(dir, installedFile))
+	if err != nil {
+		return &pulumirpc.RunResponse{Error: "Cannot find module 'lab': the dependencies of the program are not installed"}, nil
+	}
+	engine, err := pulumi.NewContext(ctx, pulumi.RunInfo{
+		Project: req.GetProject(), RootDirectory: req.Info.GetRootDirectory(), Stack: req.GetStack(),
+		Config: req.GetConfig(), ConfigSecretKeys: req.GetConfigSecretKeys(), Organization: req.GetOrganization(),
+		Parallel: req.GetParallel(), DryRun: req.GetDryRun(), MonitorAddr: req.GetMonitorAddress(), EngineAddr: h.engine,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = engine.Close() }() // the program has ended
+	err = pulumi.RunWithContext(engine, func(c *pulumi.Context) error {
+		for _, name := range todo.Things {
+			var thing pulumi.CustomResourceState
+			if err := c.RegisterResource("lab:index:Thing", name, pulumi.Map{"name": pulumi.String(name)}, &thing); err != nil {
+				return err
+			}
+		}
+		c.Export("installed", pulumi.Int(strings.Count(string(times), "\n")))
+		return nil
+	})
+	if err != nil {
+		return &pulumirpc.RunResponse{Error: err.Error()}, nil
+	}
+	return &pulumirpc.RunResponse{}, nil
+}
