@@ -21,7 +21,7 @@ import (
 
 // parallelTests is how many tests go on at a time, TestKillAtRandom for one. They
 // mostly wait, so it is more than there are processors.
-const parallelTests = 8
+const parallelTests = 4
 
 // shared is the control plane of all tests that do not stop it, and pulumiDir has
 // the Pulumi of all of them: TestMain has no other way to hand them on.

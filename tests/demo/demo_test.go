@@ -33,8 +33,8 @@ type started struct {
 	ended  chan error
 }
 
-// parallelTests is how many demos go on at a time. They wait for some of their time.
-const parallelTests = 4
+// parallelTests is how many demos go on at a time. Each starts a system.
+const parallelTests = 1
 
 // demoVariable makes this test binary the demo: to build another one takes longer than some of the tests.
 const demoVariable = "TEST_IS_THE_DEMO"

@@ -26,7 +26,7 @@ import (
 
 // parallelTests is how many tests go on at a time. Most of the time of a test is waiting, so it is more than there are
 // processors.
-const parallelTests = 8
+const parallelTests = 6
 
 // shared is the system that all tests share that do not stop its controller. It is the one variable of the package: TestMain
 // has no other way to hand it on.
@@ -56,7 +56,8 @@ func runTests(m *testing.M) (code int, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	shared, err = newWorld(ctx, dir, system.Options{
-		WithNotifications: true, Installed: true, ControllerArgs: []string{"--enable-leader-election"},
+		WithNotifications: true, Installed: true, // Tests that hold runs must not have all places of those that go on beside them.
+		ControllerArgs: []string{"--enable-leader-election", "--concurrent-runs=12"},
 		// An API server that does not stream a list, as an older one, is asked for the list: that takes
 		// another right. Controllers of other worlds have it streamed.
 		ControllerEnv: []string{"KUBE_FEATURE_WatchListClient=false"},

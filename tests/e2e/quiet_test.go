@@ -37,6 +37,8 @@ func TestNothingIsRunReadOrWrittenWhenNothingChanged(t *testing.T) {
 	for _, stack := range stacks {
 		u.awaitReady(stack)
 	}
+	// They are sent beside what the Stacks are written with.
+	u.Eventually(func() int { return len(u.eventVersions()) }).Should(Equal(len(stacks)))
 	calls, downloads := u.pulumiCalls(), u.artifacts.downloads(u.artifactPath("v1"))
 	events := u.eventVersions()
 	var before []int

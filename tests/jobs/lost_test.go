@@ -98,12 +98,14 @@ func TestAPodThatIsDeletedFinishesWhatItHadBegun(t *testing.T) {
 	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
 	u.awaitJournal("create", "begin")
+	first := u.runOf(stack)
 	u.Expect(u.Client().Delete(u.ctx, u.runningPod(stack))).To(Succeed())
 	u.releaseWhenToldToStop()
 	u.awaitReady(stack, "one")
 	u.noLocks()
 	u.Expect(u.count("create", "begin")).To(Equal(1), "it was finished, and recorded")
-	u.Expect(len(u.jobs())).To(BeNumerically(">=", 2))
+	// The first Job may be gone: it is deleted where its pod takes long to end.
+	u.Expect(stack.Status.LastUpdate.Name).NotTo(Equal(first))
 }
 
 func TestAJobThatIsDeletedIsRunAgain(t *testing.T) {

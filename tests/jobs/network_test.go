@@ -4,6 +4,8 @@
 package jobs
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -12,6 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
 // TestTheNetworkPolicySelectsThePodsOfRuns asks the API server whom the policy is about, as nothing enforces one here: who has
@@ -29,8 +34,14 @@ func TestTheNetworkPolicySelectsThePodsOfRuns(t *testing.T) {
 	u.Expect(client.IgnoreAlreadyExists(u.Client().Create(u.ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: "default"}}))).To(Succeed())
 	u.Expect(u.Client().Create(u.ctx, other)).To(Succeed())
 
+	// The system installs what its processes take of the configuration, which no policy is.
+	root, err := process.RepoRoot()
+	u.Expect(err).NotTo(HaveOccurred())
+	text, err := os.ReadFile(filepath.Join(root, "config", "runner-jobs", "network_policy.yaml"))
+	u.Expect(err).NotTo(HaveOccurred())
 	var policy networkingv1.NetworkPolicy
-	u.Expect(u.Get(u.ctx, client.ObjectKey{Namespace: "flux-system", Name: "allow-pulumi-runs"}, &policy)).To(Succeed())
+	u.Expect(yaml.UnmarshalStrict(text, &policy)).To(Succeed())
+	u.Expect(u.Client().Create(u.ctx, &policy, client.DryRunAll)).To(Succeed())
 	u.Expect(policy.Spec.Ingress).To(HaveLen(1))
 	u.Expect(policy.Spec.Ingress[0].From).To(HaveLen(1))
 	from := policy.Spec.Ingress[0].From[0]
