@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/acl"
@@ -108,7 +109,10 @@ func (r *StackReconciler) unready(ctx context.Context, seen *observed, key clien
 	if why == "" {
 		return
 	}
-	seen.Unready = append(seen.Unready, fmt.Sprintf("Stack %s %s", key, why))
+	// One may be a dependency and a prerequisite.
+	if text := fmt.Sprintf("Stack %s %s", key, why); !slices.Contains(seen.Unready, text) {
+		seen.Unready = append(seen.Unready, text)
+	}
 	r.noteUntold(ctx, seen, key)
 }
 

@@ -110,6 +110,14 @@ func (w *world) settle(name string) {
 
 func readyMessage(stack *v1.Stack) string { return conditions.GetMessage(stack, meta.ReadyCondition) }
 
+func TestAStackThatIsWaitedForTwiceIsToldOnce(t *testing.T) {
+	stack := stackOf("b", dependsOn("a"))
+	stack.Spec.Prerequisites = []v1.PrerequisiteReference{{Name: "a"}}
+	w := newOrderedWorld(t, stack)
+	w.reconcileOf("b")
+	NewWithT(t).Expect(readyMessage(w.stackNamed("b"))).To(Equal("Dependencies are not ready: Stack default/a not found"))
+}
+
 func TestADependentWaitsAndSaysForWhat(t *testing.T) {
 	g := NewWithT(t)
 	w := newOrderedWorld(t, stackOf("b", dependsOn("a")))

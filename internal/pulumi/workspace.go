@@ -149,7 +149,8 @@ func loadProject(root *os.Root, dir string) (placedProject, error) {
 // backend, or a compiler to run.
 func writeProject(root *os.Root, project run.Project, program run.Program) (placedProject, error) {
 	if err := tokens.ValidateProjectName(project.Name); err != nil {
-		return placedProject{}, fmt.Errorf("the name of the project, %q: %w", project.Name, err)
+		return placedProject{}, fmt.Errorf("the name of the project, %q: %w: without one in spec.stack it is that of the Program, "+
+			"set spec.stack to <organization>/<project>/<stack>", project.Name, err)
 	}
 	settings := &workspace.Project{Name: tokens.PackageName(project.Name)}
 	fields := map[string]any{"name": project.Name}
