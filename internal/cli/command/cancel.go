@@ -67,6 +67,9 @@ func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.St
 		s.Successf("%s", message)
 	case last == running.ID && state == string(v1.UpdateSucceeded):
 		s.Successf("run %s had succeeded before it could be cancelled", running.ID)
+	case last == running.ID && state == string(v1.UpdateFailed):
+		message, _, _ := unstructured.NestedString(object.Object, "status", "lastUpdate", "message")
+		s.Warningf("run %s had failed before it could be cancelled: %s", running.ID, message)
 	default:
 		s.Successf("run %s has ended", running.ID)
 	}

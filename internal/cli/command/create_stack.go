@@ -122,7 +122,10 @@ func (f *stackFlags) addProgram(spec map[string]any) error {
 		return nil
 	}
 	kind, rest, _ := strings.Cut(f.source, "/")
-	name, namespace, _ := strings.Cut(rest, ".")
+	name, namespace := rest, ""
+	if at := strings.LastIndexByte(rest, '.'); at >= 0 { // as flux has it: a name may have dots
+		name, namespace = rest[:at], rest[at+1:]
+	}
 	kinds := []string{sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind, sourcev1.ExternalArtifactKind}
 	known := slices.IndexFunc(kinds, func(one string) bool { return strings.EqualFold(one, kind) })
 	if known < 0 || name == "" {
@@ -172,7 +175,11 @@ func (f *stackFlags) addInputs(spec map[string]any) error {
 	var dependencies []any
 	for _, of := range f.dependsOn {
 		dependency := map[string]any{"name": of}
-		if namespace, name, found := strings.Cut(of, "/"); found {
+		namespace, name, found := strings.Cut(of, "/")
+		if found && (namespace == "" || name == "" || strings.Contains(name, "/")) {
+			return fmt.Errorf("invalid dependency '%s', must be [<namespace>/]<name>", of)
+		}
+		if found {
 			dependency = map[string]any{"name": name, "namespace": namespace}
 		}
 		dependencies = append(dependencies, dependency)

@@ -18,7 +18,7 @@ func TestCreateExports(t *testing.T) {
 	w.env.In = strings.NewReader("name: words\nruntime: yaml\noutputs:\n  word: hello\n")
 	w.golden("create_export",
 		"create stack words --stack dev --program words --export",
-		"create stack network --stack organization/network/dev --source gitrepository/infra.flux-system --path ./network"+
+		"create stack network --stack organization/network/dev --source gitrepository/infra.apps.flux-system --path ./network"+
 			" --backend s3://acme-pulumi-state --interval 5m --retry-interval 1m --run-timeout 15m --service-account network --outputs-secret network"+
 			" --secrets-provider passphrase --destroy-on-delete --refresh --preview --config zones=3 --config aws:region=eu-west-1"+
 			" --secret-config token=network/token --env LOG=debug --secret-env PULUMI_CONFIG_PASSPHRASE=network/passphrase"+
@@ -42,6 +42,7 @@ func TestCreateRefuses(t *testing.T) {
 		"create stack a --stack dev --program a --secret-env TOKEN=hunter2",
 		"create stack a --stack dev --program a --secret-env hunter2",
 		"create stack a --stack dev --program a --label b",
+		"create stack a --stack dev --program a --depends-on a/b/c",
 		"create stack a --stack a/b/c/d/e --program a",
 		"create program a",
 		"create program a --from-file testdata/absent.yaml",

@@ -171,10 +171,13 @@ func (s *session) copyLogs(ctx context.Context, pods []corev1.Pod, options *core
 		if err == nil {
 			err = errors.Join(logs.Copy(out, stream, filter), stream.Close())
 		}
-		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("failed getting logs of pod %s: %w", pod.Name, err)
+		switch {
+		case err == nil, errors.Is(ctx.Err(), context.Canceled), ctx.Err() != nil && options.Follow:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("timed out in the midst of the logs of pod %s: there is more, raise --timeout", pod.Name)
 		}
-		return nil
+		return fmt.Errorf("failed getting logs of pod %s: %w", pod.Name, err)
 	}
 	failures := make([]error, len(pods))
 	if !options.Follow {
