@@ -148,6 +148,7 @@ func DecodeTold(data []byte) Told {
 		return Told{}
 	}
 	told.UnknownCreates = boundedURNs(told.UnknownCreates)
+	told.Progress.Done, told.Progress.InFlight = boundedChanges(told.Progress.Done), boundedCount(told.Progress.InFlight)
 	if told.Progress.Waiting != run.Installing {
 		told.Progress.Waiting = "" // a tenant may have written it, and nothing else is told by a pod
 	}

@@ -185,6 +185,12 @@ func TestWhatIsToldIsBounded(t *testing.T) {
 	g.Expect(DecodeTold([]byte("garbage"))).To(Equal(Told{}))
 }
 
+func TestNumbersThatAreToldCanBeCounted(t *testing.T) {
+	g := NewWithT(t)
+	const forged = `{"Progress":{"Done":{"Created":-5,"Updated":9000000000000000000,"Deleted":-1,"Replaced":-1,"Same":-1},"InFlight":-7}}`
+	g.Expect(DecodeTold([]byte(forged)).Progress).To(Equal(run.Progress{Done: run.Changes{Updated: maxCount}}))
+}
+
 func FuzzDecodeResult(f *testing.F) {
 	data, err := EncodeResult(run.Update, run.Result{Outcome: run.Succeeded})
 	if err != nil {
