@@ -41,8 +41,18 @@ func (r *Runner) make(ctx context.Context, todo run.Run) error {
 		r.settleUnmade(key{todo.Namespace, todo.ID}, notBegun(err.Error()))
 		return nil
 	}
-	if err := r.create(ctx, built.secret); err != nil {
-		return r.refused(todo, nil, err)
+	refusal, err := r.createSecret(ctx, built.secret)
+	switch {
+	case err != nil:
+		return err
+	case refusal != nil:
+		r.settleUnmade(key{todo.Namespace, todo.ID}, notBegun(refusalText(todo.Namespace, refusal)))
+		return nil
+	case len(built.secret.Data[exchange.ClaimKey]) > 0:
+		// A try whose answer was lost has made all of it, and a pod is at work: whatever is
+		// refused now, as by a quota that it uses up itself, the run is not given up.
+		r.made(todo.ID)
+		return nil
 	}
 	built.withSecret(built.secret)
 	all := []client.Object{built.role, built.binding}
@@ -75,23 +85,37 @@ func (r *Runner) made(id string) {
 	}
 }
 
-// create creates an object, or reads the one that an earlier try has created.
+// create creates an object that an earlier try may have created.
 func (r *Runner) create(ctx context.Context, object client.Object) error {
 	err := r.options.Client.Create(ctx, object, fieldOwner)
-	if !apierrors.IsAlreadyExists(err) {
-		return explained(object, err)
-	}
-	if _, ok := object.(*corev1.Secret); !ok {
+	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
-	run := object.GetLabels()[RunLabel]
-	if err := r.options.Reader.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
-		return explained(object, err)
+	return explained(object, err)
+}
+
+// createSecret creates the Secret of a run, or reads the one that an earlier try has
+// created, whose answer was lost. The API server may refuse a second one before it finds
+// that it is there, as where the first has used up a quota: there is no Secret only where
+// it is not found either. That is a refusal; an error is to be tried again.
+func (r *Runner) createSecret(ctx context.Context, secret *corev1.Secret) (refusal, err error) {
+	err = r.options.Client.Create(ctx, secret, fieldOwner)
+	exists := apierrors.IsAlreadyExists(err)
+	if err == nil || !exists && !isFinal(err) {
+		return nil, explained(secret, err)
 	}
-	if object.GetLabels()[RunLabel] != run {
-		return apierrors.NewForbidden(corev1.Resource("secrets"), object.GetName(), errors.New("somebody else has made one of that name: delete it"))
+	name, there := client.ObjectKeyFromObject(secret), &corev1.Secret{}
+	notRead := r.options.Reader.Get(ctx, name, there)
+	switch {
+	case notRead == nil && there.Labels[RunLabel] == secret.Labels[RunLabel]:
+		there.DeepCopyInto(secret)
+		return nil, nil
+	case notRead == nil && exists:
+		err = apierrors.NewForbidden(corev1.Resource("secrets"), name.Name, errors.New("somebody else has made one of that name: delete it"))
+	case notRead != nil && (exists || !apierrors.IsNotFound(notRead)):
+		return nil, fmt.Errorf("reading Secret %s: %w", name, notRead)
 	}
-	return nil
+	return explained(secret, err), nil
 }
 
 // explained says what was done to which object.
@@ -139,14 +163,14 @@ func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 		return err
 	}
 	ended, k := notBegun(refusalText(todo.Namespace, err)), key{todo.Namespace, todo.ID}
-	if secret == nil {
-		r.settleUnmade(k, ended)
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	// A Job that was made by a try whose answer was lost finds the result, and ends.
-	if err := errors.Join(r.giveUp(ctx, secret, ended), r.removeJob(ctx, k)); err != nil {
+	// A Job that was made by a try whose answer was lost finds the result, and ends. Where
+	// its pod has begun in the meantime, the run is not given up, and the Job stays.
+	if err := r.giveUp(ctx, secret, ended); err != nil {
+		return err
+	}
+	if err := r.removeJob(ctx, k); err != nil {
 		return err
 	}
 	r.settle(todo.ID, ended)

@@ -165,6 +165,55 @@ func TestAPodThatBeginsInTheMeantimeHasTheRun(t *testing.T) {
 	s.Expect(s.hasJob()).To(BeTrue())
 }
 
+func TestARunThatAPodHasBegunIsNotGivenUpWhereASecondTryIsRefused(t *testing.T) {
+	full := apierrors.NewForbidden(corev1.Resource("things"), "x", errors.New("exceeded quota: small"))
+	for name, refuse := range map[string]func(c *cluster){
+		"the pod":    func(c *cluster) { c.tried = full },
+		"the Job":    func(c *cluster) { c.fails = once("*v1.Job", full) },
+		"the Secret": func(c *cluster) { c.fails = once("*v1.Secret", full) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			s.api.lost = once("*v1.Job", errors.New("connection reset"))
+			_, err := s.tend(t.Context(), s.key)
+			s.Expect(err).To(HaveOccurred())
+			s.pod(atWork)
+			s.claim()
+			refuse(s.api)
+			s.step()
+			s.Expect(s.phase()).To(Equal(run.Running))
+			s.Expect(s.hasJob()).To(BeTrue())
+			s.Expect(s.Reserve("default", "other")).To(BeFalse())
+			s.write(run.Result{Outcome: run.Succeeded})
+			s.step()
+			s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
+		})
+	}
+}
+
+func TestASecretThatIsMadeIsGoneOnWithWhereASecondIsRefused(t *testing.T) {
+	s := start(t)
+	s.api.lost = once("*v1.Secret", errors.New("connection reset"))
+	_, err := s.tend(t.Context(), s.key)
+	s.Expect(err).To(HaveOccurred())
+	s.api.fails = once("*v1.Secret", apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("exceeded quota: small")))
+	s.step()
+	s.Expect(s.api.created).To(Equal(inOrder))
+	s.Expect(s.phase()).To(Equal(run.Running))
+}
+
+func TestARefusedSecretThatNobodyCanReadIsAskedForAgain(t *testing.T) {
+	s := start(t)
+	s.api.fails = once("*v1.Secret", apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("exceeded quota: small")))
+	s.api.unreadable = apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("no"))
+	_, err := s.tend(t.Context(), s.key)
+	s.Expect(err).To(MatchError(ContainSubstring("reading Secret default/pulumi-run-1")))
+	s.api.unreadable = nil
+	s.step()
+	s.Expect(s.phase()).To(Equal(run.Running))
+	s.Expect(s.hasJob()).To(BeTrue())
+}
+
 func TestASecretThatIsSomebodyElsesIsLeftAlone(t *testing.T) {
 	s := start(t)
 	other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pulumi-run-1"}, Data: map[string][]byte{"a": []byte("b")}}
