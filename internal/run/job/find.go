@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
 )
 
@@ -33,14 +35,35 @@ func gather(ctx context.Context, from client.Reader, k key) (seen, error) {
 	if err := from.List(ctx, pods, client.InNamespace(k.namespace), client.MatchingLabels{RunLabel: k.id}); err != nil {
 		return s, fmt.Errorf("listing the pods of Job %s: %w", name, err)
 	}
-	s.pods = pods.Items
 	secret := &corev1.Secret{}
 	if err := from.Get(ctx, name, secret); client.IgnoreNotFound(err) != nil {
 		return s, fmt.Errorf("reading Secret %s: %w", name, err)
 	} else if err == nil {
 		s.secret = secret
 	}
+	for _, pod := range pods.Items {
+		if isOfRun(pod, k, s.secret) {
+			s.pods = append(s.pods, pod)
+		}
+	}
 	return s, nil
+}
+
+// isOfRun tells whether a pod with the label of a run is one that does it. Who may make
+// pods may give them any label, and one that never ends would have the run never end. A
+// pod of a Job that was deleted without it has no owner any more: it is known by the
+// claim, and where that is gone too by the label of the Job controller.
+func isOfRun(pod corev1.Pod, k key, secret *corev1.Secret) bool {
+	for _, owner := range pod.OwnerReferences {
+		if owner.Kind == "Job" && owner.Name == Name(k.id) && strings.HasPrefix(owner.APIVersion, "batch/") {
+			return true
+		}
+	}
+	if secret == nil {
+		return pod.Labels[batchv1.JobNameLabel] == Name(k.id)
+	}
+	claim := exchange.DecodeClaim(secret.Data[exchange.ClaimKey])
+	return claim.UID != "" && claim.UID == string(pod.UID)
 }
 
 // takeNote makes a record of a run of another controller, or of one before this. It is

@@ -74,6 +74,52 @@ func TestARunThatIsNowhereIsUnknownAndNotWhenNobodyCanTell(t *testing.T) {
 	s.Expect(phase).To(Equal(run.Unknown))
 }
 
+func TestWhichPodsAreOfARun(t *testing.T) {
+	other := []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "pulumi-run-2"}}
+	set := []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "pulumi-run-1"}}
+	byJob := map[string]string{batchv1.JobNameLabel: "pulumi-run-1"}
+	const claim = `{"Pod":"a","UID":"u-1"}`
+	for name, tt := range map[string]struct {
+		pod    metav1.ObjectMeta
+		secret *corev1.Secret
+		want   bool
+	}{
+		"that of its Job":                       {metav1.ObjectMeta{OwnerReferences: ofJob("1")}, aSecret(), true},
+		"that of its Job, another has the run":  {metav1.ObjectMeta{OwnerReferences: ofJob("1"), UID: "u-2"}, aSecret(exchange.ClaimKey, claim), true},
+		"that of its Job, without the Secret":   {metav1.ObjectMeta{OwnerReferences: ofJob("1")}, nil, true},
+		"one that has begun it, without a Job":  {metav1.ObjectMeta{UID: "u-1"}, aSecret(exchange.ClaimKey, claim), true},
+		"another without a Job":                 {metav1.ObjectMeta{UID: "u-2", Labels: byJob}, aSecret(exchange.ClaimKey, claim), false},
+		"one without a Job, and without a UID":  {metav1.ObjectMeta{Labels: byJob}, aSecret(exchange.ClaimKey, "{}"), false},
+		"one without a Job, and no claim":       {metav1.ObjectMeta{UID: "u-1"}, aSecret(), false},
+		"one without a Job, and no good claim":  {metav1.ObjectMeta{UID: "u-1"}, aSecret(exchange.ClaimKey, "garbage"), false},
+		"one that has lost its Job and Secret":  {metav1.ObjectMeta{UID: "u-1", Labels: byJob}, nil, true},
+		"one that looks like it by label alone": {metav1.ObjectMeta{UID: "u-1"}, nil, false},
+		"one of another Job":                    {metav1.ObjectMeta{OwnerReferences: other}, aSecret(), false},
+		"one of something of its name":          {metav1.ObjectMeta{OwnerReferences: set}, aSecret(), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(isOfRun(corev1.Pod{ObjectMeta: tt.pod}, key{"default", "1"}, tt.secret)).To(Equal(tt.want))
+		})
+	}
+}
+
+func TestAPodThatIsNotOfTheRunKeepsNoPlace(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.pod(atWork)
+	s.claim()
+	s.step()
+	other := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mine", Labels: map[string]string{RunLabel: "1"}}}
+	s.Expect(s.api.Create(t.Context(), other)).To(Succeed())
+	s.write(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
+	s.Expect(s.Forget("1")).To(Succeed())
+	s.step()
+	s.Expect(s.rests).To(BeEmpty())
+	s.Expect(s.Reserve("default", "other")).To(BeTrue())
+}
+
 func TestTheCacheMayNotHaveARunYet(t *testing.T) {
 	first := start(t)
 	first.step()

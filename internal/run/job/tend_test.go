@@ -17,16 +17,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
+// ofJob is the owner of the pod of a run.
+func ofJob(id string) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: Name(id), UID: types.UID("of-" + id)}}
+}
+
 // pod makes the one of the run, or changes its status.
 func (s *started) pod(change func(status *corev1.PodStatus)) {
 	s.test.Helper()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pulumi-run-1-x", Labels: map[string]string{RunLabel: "1"}}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: "pulumi-run-1-x", Labels: map[string]string{RunLabel: "1"}, OwnerReferences: ofJob("1"),
+	}}
 	err := s.api.Get(s.test.Context(), client.ObjectKeyFromObject(pod), pod)
 	if apierrors.IsNotFound(err) {
 		err = s.api.Create(s.test.Context(), pod)
@@ -209,7 +217,7 @@ func (s *started) doInPod(id string) error {
 	}
 	secret.Data = map[string][]byte{exchange.ClaimKey: []byte("{}"), exchange.ResultKey: data}
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name.Name + "-x", Labels: map[string]string{RunLabel: id}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name.Name + "-x", Labels: map[string]string{RunLabel: id}, OwnerReferences: ofJob(id)},
 		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
 	}
 	if err := s.api.WithWatch.Create(s.test.Context(), pod); client.IgnoreAlreadyExists(err) != nil {

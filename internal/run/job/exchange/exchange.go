@@ -129,6 +129,15 @@ func DecodeInput(data []byte, digest string) (Input, error) {
 // EncodeClaim returns the Claim as it is in the Secret.
 func EncodeClaim(claim Claim) ([]byte, error) { return json.Marshal(claim) }
 
+// DecodeClaim reads the Claim. What cannot be read is that of no pod.
+func DecodeClaim(data []byte) Claim {
+	var claim Claim
+	if json.Unmarshal(data, &claim) != nil {
+		return Claim{}
+	}
+	return claim
+}
+
 // EncodeTold returns what is told, as it is in the Secret. Where there is no room for
 // all the creations, the first are told of now, and all with the result.
 func EncodeTold(told Told) ([]byte, error) {
