@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -82,6 +83,11 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	note(of+"args", slices.Equal(was.Args, is.Args))
 	note(of+"env", keepsEnv(was.Env, is.Env))
 	note(of+"volumeMounts", keepsMounts(was.VolumeMounts, is.VolumeMounts))
+	for _, mount := range is.VolumeMounts {
+		i := slices.IndexFunc(m.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name })
+		kept := !mount.ReadOnly && i >= 0 && lasts(m.Volumes, mount.Name)
+		note(of+"volumeMounts (what is within "+workDir+" goes with the pod: an emptyDir, or ephemeral)", !kept || !within(mount.MountPath, workDir))
+	}
 	note(of+"lifecycle", is.Lifecycle == nil)
 	for _, all := range [][2]map[string]string{{base.Labels, merged.Labels}, {base.Annotations, merged.Annotations}} {
 		note("metadata", keepsReserved(all[0], all[1]))
@@ -151,9 +157,11 @@ func keepsMounts(was, is []corev1.VolumeMount) bool {
 	return true
 }
 
-// within tells whether the one path is the other, or below it.
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+// within tells whether the one path is the other, or below it. Kubernetes takes paths
+// that are not the shortest, and those that do not begin with a slash.
+func within(one, dir string) bool {
+	one, dir = path.Clean("/"+one), path.Clean("/"+dir)
+	return one == dir || strings.HasPrefix(one, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // keepsReserved tells whether the labels that the controller has are as they were, and

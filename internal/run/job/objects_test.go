@@ -6,6 +6,7 @@ package job
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -158,6 +159,11 @@ func TestTheDeadlineLeavesTimeForAll(t *testing.T) {
 	g.Expect(time.Duration(*built.job.Spec.ActiveDeadlineSeconds) * time.Second).To(BeNumerically(">=", time.Hour))
 }
 
+// mounting is a template with a volume at a path.
+func mounting(volume, path string, readOnly bool) string {
+	return fmt.Sprintf(`{spec: {podTemplate: {spec: {volumes: [{name: x, %s}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: %s, readOnly: %t}]}]}}}}`, volume, path, readOnly)
+}
+
 func TestATemplateIsRefusedByName(t *testing.T) {
 	for name, tt := range map[string]struct{ template, want string }{
 		"no object":                    {`[]`, "spec.workspaceTemplate is not an object"},
@@ -189,14 +195,17 @@ func TestATemplateIsRefusedByName(t *testing.T) {
 		"another program":              {`{spec: {podTemplate: {spec: {volumes: [{name: pulumi-controller, persistentVolumeClaim: {claimName: x}}]}}}}`, "spec.volumes[pulumi-controller]"},
 		"a mount over the program":     {`{spec: {podTemplate: {spec: {volumes: [{name: x, emptyDir: {}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /pulumi-controller/x}]}]}}}}`, "volumeMounts"},
 		"a mount over the token":       {`{spec: {podTemplate: {spec: {volumes: [{name: x, emptyDir: {}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /var/run}]}]}}}}`, "volumeMounts"},
-		"the name of the pod":          {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [{name: POD_UID, value: x}]}]}}}}`, "spec.containers[pulumi].env"},
-		"a finalizer":                  {`{spec: {podTemplate: {metadata: {finalizers: [example.com/stay]}}}}`, "metadata (but for labels and annotations)"},
-		"an owner":                     {`{spec: {podTemplate: {metadata: {ownerReferences: [{apiVersion: v1, kind: Secret, name: a, uid: b}]}}}}`, "metadata (but for labels and annotations)"},
-		"a label of the controller":    {`{spec: {podTemplate: {metadata: {labels: {pulumi.com/run: x}}}}}`, "metadata"},
-		"the host's network":           {`{spec: {podTemplate: {spec: {hostNetwork: true}}}}`, "spec.hostNetwork"},
-		"the host's files":             {`{spec: {podTemplate: {spec: {volumes: [{name: root, hostPath: {path: /}}]}}}}`, `Pod Security Standard "restricted"`},
-		"privileges":                   {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, securityContext: {privileged: true}}]}}}}`, "privileged"},
-		"a container with privileges":  {`{spec: {podTemplate: {spec: {containers: [{name: side, image: x, securityContext: {runAsUser: 0}}]}}}}`, "--runner-pod-security"},
+		"a mount that stays in the work directory": {mounting("persistentVolumeClaim: {claimName: x}", "/pulumi-work/runs", false), "spec.containers[pulumi].volumeMounts (what is within /pulumi-work goes with the pod"},
+		"one by another path":                      {mounting("persistentVolumeClaim: {claimName: x}", "/x/..//pulumi-work/runs", false), "spec.containers[pulumi].volumeMounts (what is within /pulumi-work goes with the pod"},
+		"a mount over the token by another path":   {mounting("emptyDir: {}", "/etc/../var/run", false), "volumeMounts"},
+		"the name of the pod":                      {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [{name: POD_UID, value: x}]}]}}}}`, "spec.containers[pulumi].env"},
+		"a finalizer":                              {`{spec: {podTemplate: {metadata: {finalizers: [example.com/stay]}}}}`, "metadata (but for labels and annotations)"},
+		"an owner":                                 {`{spec: {podTemplate: {metadata: {ownerReferences: [{apiVersion: v1, kind: Secret, name: a, uid: b}]}}}}`, "metadata (but for labels and annotations)"},
+		"a label of the controller":                {`{spec: {podTemplate: {metadata: {labels: {pulumi.com/run: x}}}}}`, "metadata"},
+		"the host's network":                       {`{spec: {podTemplate: {spec: {hostNetwork: true}}}}`, "spec.hostNetwork"},
+		"the host's files":                         {`{spec: {podTemplate: {spec: {volumes: [{name: root, hostPath: {path: /}}]}}}}`, `Pod Security Standard "restricted"`},
+		"privileges":                               {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, securityContext: {privileged: true}}]}}}}`, "privileged"},
+		"a container with privileges":              {`{spec: {podTemplate: {spec: {containers: [{name: side, image: x, securityContext: {runAsUser: 0}}]}}}}`, "--runner-pod-security"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -220,10 +229,14 @@ func TestATemplateIsHonoured(t *testing.T) {
 		"a larger disk": `{spec: {podTemplate: {spec: {volumes: [{name: pulumi-work, emptyDir: {sizeLimit: 2Gi}}]}}}}`,
 		"a disk of its own": `{spec: {podTemplate: {spec: {volumes: [{name: pulumi-work, emptyDir: null,
 			ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 9Gi}}}}}}]}}}}`,
-		"a profile":      `{spec: {securityProfile: restricted}}`,
-		"scheduling":     `{spec: {podTemplate: {spec: {tolerations: [{operator: Exists}], priorityClassName: low, runtimeClassName: gvisor}}}}`,
-		"a ConfigMap":    `{spec: {envFrom: [{configMapRef: {name: x}}]}}`,
-		"its own mounts": `{spec: {podTemplate: {spec: {volumes: [{name: x, configMap: {name: x}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /etc/x}]}]}}}}`,
+		"a profile":                              `{spec: {securityProfile: restricted}}`,
+		"scheduling":                             `{spec: {podTemplate: {spec: {tolerations: [{operator: Exists}], priorityClassName: low, runtimeClassName: gvisor}}}}`,
+		"a ConfigMap":                            `{spec: {envFrom: [{configMapRef: {name: x}}]}}`,
+		"a scratch volume in the work directory": mounting("emptyDir: {}", "/pulumi-work/x", false),
+		"what is only read there":                mounting("persistentVolumeClaim: {claimName: x}", "/pulumi-work/x", true),
+		"a configuration there":                  mounting("configMap: {name: x}", "/pulumi-work/x", false),
+		"a directory of another name":            mounting("persistentVolumeClaim: {claimName: x}", "/pulumi-works", false),
+		"its own mounts":                         `{spec: {podTemplate: {spec: {volumes: [{name: x, configMap: {name: x}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /etc/x}]}]}}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(check(settings(), withTemplate(template))).To(Succeed())
