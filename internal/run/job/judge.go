@@ -11,6 +11,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
@@ -76,7 +77,7 @@ func judge(s seen) verdict {
 	case s.cancelled && !claimed:
 		v.freshen = true
 		return v
-	case alive && stuck == "", !alive && !isOver(s):
+	case alive && stuck == "", !alive && !isOver(s, claimed):
 		// What the pod tells goes on, unless its node is lost.
 		v.told.Progress.Waiting = cmp.Or(waitingText(s, claimed), v.told.Progress.Waiting)
 		return v
@@ -135,10 +136,15 @@ func isAlive(pod corev1.Pod) bool {
 	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-// isOver tells whether no pod will begin the run any more, where none is alive.
-func isOver(s seen) bool {
-	return s.job == nil || len(s.pods) > 0 || condition(s.job) != nil
+// isOver tells whether no pod will begin the run any more, where none is alive. A Job that
+// is suspended ends its pod, and has no condition and no deadline until it is resumed: the
+// next pod does not begin a run that was begun.
+func isOver(s seen, claimed bool) bool {
+	return s.job == nil || len(s.pods) > 0 || condition(s.job) != nil || claimed && isSuspended(s.job)
 }
+
+// isSuspended tells of a Job that somebody has suspended, as a queue of Jobs does.
+func isSuspended(job *batchv1.Job) bool { return job != nil && ptr.Deref(job.Spec.Suspend, false) }
 
 // condition is that of a Job that has ended.
 func condition(job *batchv1.Job) *batchv1.JobCondition {

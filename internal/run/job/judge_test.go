@@ -49,6 +49,12 @@ func aJob(conditions ...batchv1.JobCondition) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "pulumi-run-1", CreationTimestamp: metav1.NewTime(at)}, Status: batchv1.JobStatus{Conditions: conditions}}
 }
 
+func suspendedJob() *batchv1.Job {
+	job := aJob()
+	job.Spec.Suspend = ptr.To(true)
+	return job
+}
+
 func failedJob(reason, message string) *batchv1.Job {
 	return aJob(batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: reason, Message: message})
 }
@@ -111,6 +117,11 @@ func TestWhereARunStands(t *testing.T) {
 			run.PodFailed, false, false, "evicted from node node-1: The node was low on resource: memory."},
 		"a result of a pod that was deleted": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("BackoffLimitExceeded", ""), nil, run.Cancelled, false, false, "x"},
 		"a result that cannot be read":       {aSecret(exchange.ClaimKey, "{}", exchange.ResultKey, "x"), aJob(), nil, run.PodFailed, true, false, "reading the result"},
+
+		"suspended before a pod began it": {aSecret(), suspendedJob(), nil, "", false, false, "Job pulumi-run-1 is suspended"},
+		"suspended, and its pod ends":     {claimed(), suspendedJob(), aPod(corev1.PodRunning), "", false, false, ""},
+		"suspended in mid-run":            {claimed(), suspendedJob(), nil, run.PodFailed, true, false, "Job pulumi-run-1 was suspended by somebody, which has ended its pod"},
+		"a result of a suspended Job":     {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), suspendedJob(), nil, run.Cancelled, false, false, "x"},
 
 		"killed with its pod":          {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "Error", "")), run.PodFailed, true, false, "was killed: exit code 137"},
 		"out of memory":                {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", "")), run.PodFailed, true, false, "raise spec.workspaceTemplate.spec.resources.limits.memory"},

@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -257,4 +258,19 @@ func TestAnAccountThatIsDeletedInMidRunIsTold(t *testing.T) {
 	s.pod(failed)
 	s.step()
 	s.Expect(s.ended().Interrupted).To(BeTrue())
+}
+
+func TestAJobThatIsSuspendedInMidRunIsEnded(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.claim()
+	job := &batchv1.Job{}
+	s.Expect(s.api.Get(t.Context(), s.name(), job)).To(Succeed())
+	job.Spec.Suspend = ptr.To(true)
+	s.Expect(s.api.Update(t.Context(), job)).To(Succeed())
+	s.step()
+	s.Expect(s.ended().Interrupted).To(BeTrue())
+	s.Expect(s.hasJob()).To(BeFalse(), "nobody resumes it")
+	s.step()
+	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 }

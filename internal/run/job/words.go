@@ -47,6 +47,9 @@ func waitingText(s seen, claimed bool) string {
 	case claimed:
 		return lostNodeText(s.pods)
 	}
+	if len(s.pods) == 0 && isSuspended(s.job) {
+		return fmt.Sprintf("Job %s is suspended: it has a pod when its spec.suspend is false", nameOf(s))
+	}
 	if len(s.pods) == 0 {
 		return fmt.Sprintf("Job %s waits for its pod", nameOf(s))
 	}
@@ -109,6 +112,8 @@ func deathText(s seen, claimed bool) string {
 			return fmt.Sprintf("Job %s of the run is not there: it was not made, or somebody has deleted it%s", nameOf(s), begun)
 		}
 		return fmt.Sprintf("Job %s of the run is gone, which somebody must have deleted", nameOf(s))
+	case len(s.pods) == 0 && isSuspended(s.job):
+		return fmt.Sprintf("Job %s was suspended by somebody, which has ended its pod%s", nameOf(s), begun)
 	case len(s.pods) == 0:
 		return fmt.Sprintf("the pod of Job %s is gone, which somebody must have deleted%s", nameOf(s), begun)
 	}
