@@ -26,8 +26,9 @@ type remains struct {
 	// since is when this controller saw the end of the run, or the pod of one that it
 	// knows nothing else of.
 	since time.Time
-	// counted says that it keeps the place of its Stack.
+	// counted says that it keeps the place of its Stack, and overdue that it did.
 	counted bool
+	overdue overdue
 	// asked says that the Stack has asked for a place since.
 	asked bool
 	// why tells what it waits for.
@@ -36,7 +37,7 @@ type remains struct {
 
 // keep has the rest of a run keep its place. It is called with the lock held.
 func (r *Runner) keep(known *record) {
-	r.rests[known.key] = &remains{stack: known.stack, since: time.Now(), counted: known.counted, why: restText(seen{})}
+	r.rests[known.key] = &remains{stack: known.stack, since: time.Now(), counted: known.counted, overdue: known.overdue, why: restText(seen{})}
 }
 
 // free gives the place of a run that has ended to the next.
@@ -48,7 +49,7 @@ func (r *Runner) free(k key) {
 		return
 	}
 	delete(r.rests, k)
-	if left.counted && !r.keeps(left.stack) {
+	if left.counted && !r.hasPlace(left.stack) {
 		r.slots.Release(left.stack)
 	}
 	if left.asked {
@@ -63,11 +64,11 @@ func (r *Runner) keeps(stack places.Stack) bool {
 	return r.inFlight(stack) || len(r.restsOf(stack)) > 0
 }
 
-// restsOf are those that keep the place of a Stack. It is called with the lock held.
+// restsOf are those that a Stack waits for, whether they keep its place still or not. It is called with the lock held.
 func (r *Runner) restsOf(stack places.Stack) []*remains {
 	var all []*remains
 	for _, left := range r.rests {
-		if left.counted && left.stack == stack {
+		if (left.counted || left.overdue.lapsed) && left.stack == stack {
 			all = append(all, left)
 		}
 	}
@@ -140,6 +141,7 @@ func (r *Runner) tendRest(ctx context.Context, k key, s seen) (bool, error) {
 		return false, nil
 	}
 	r.noteRest(k, restText(s))
+	r.lapseOverdue(k, s)
 	switch {
 	case state == restEnds:
 		r.queue.AddAfter(k, restPatience-s.now.Sub(since))

@@ -80,6 +80,7 @@ type record struct {
 	todo *run.Run
 	// counted says that the run has one of the places of this controller.
 	counted bool
+	overdue overdue
 	// progress and unknownCreates are the last that the pod has told.
 	progress       run.Progress
 	unknownCreates []string

@@ -137,6 +137,7 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 			v.told.Progress.Waiting = why
 		}
 		r.noteTold(k.id, v)
+		r.lapseOverdue(k, s)
 		return true, r.passCancelOn(ctx, k, cancel)
 	}
 	if !v.unclaimed {
