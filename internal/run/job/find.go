@@ -108,11 +108,12 @@ func (r *Runner) isOpen(k key, s seen) (open, isKnown bool) {
 	if known, ok := r.runs[k.id]; ok {
 		return known.key == k && known.result == nil, true
 	}
-	jobGoesOn := s.job != nil && condition(s.job) == nil
-	if r.forgotten[k] && (s.secret != nil || jobGoesOn) {
+	// A pod may be at work when all else was deleted.
+	goesOn := s.job != nil && condition(s.job) == nil || slices.ContainsFunc(s.pods, isAlive)
+	if r.forgotten[k] && (s.secret != nil || goesOn) {
 		return false, true
 	}
-	if s.secret == nil && !jobGoesOn {
+	if s.secret == nil && !goesOn {
 		delete(r.forgotten, k)
 		return false, true
 	}
@@ -121,10 +122,15 @@ func (r *Runner) isOpen(k key, s seen) (open, isKnown bool) {
 
 // marks are the labels and annotations of the objects of a run.
 func (s seen) marks() (labels, annotations map[string]string) {
-	if s.secret != nil {
+	switch {
+	case s.secret != nil:
 		return s.secret.Labels, s.secret.Annotations
+	case s.job != nil:
+		return s.job.Labels, s.job.Annotations
+	case len(s.pods) > 0:
+		return s.pods[0].Labels, s.pods[0].Annotations
 	}
-	return s.job.Labels, s.job.Annotations
+	return nil, nil
 }
 
 // loadOnce takes note of the runs that are there when this controller begins, before
@@ -141,19 +147,11 @@ func (r *Runner) loadOnce() {
 }
 
 func (r *Runner) loadAll(ctx context.Context) error {
-	secrets, jobs := &corev1.SecretList{}, &batchv1.JobList{}
-	if err := errors.Join(r.options.Cache.List(ctx, secrets), r.options.Cache.List(ctx, jobs)); err != nil {
-		return fmt.Errorf("listing the objects of runs: %w", err)
+	found, err := keysOf(ctx, r.options.Cache)
+	if err != nil {
+		return err
 	}
-	var found []key
-	for i := range secrets.Items {
-		found = append(found, key{secrets.Items[i].Namespace, secrets.Items[i].Labels[RunLabel]})
-	}
-	for i := range jobs.Items {
-		found = append(found, key{jobs.Items[i].Namespace, jobs.Items[i].Labels[RunLabel]})
-	}
-	slices.SortFunc(found, compare)
-	for _, k := range slices.Compact(found) {
+	for _, k := range found {
 		s, err := gather(ctx, r.options.Cache, k)
 		if err != nil {
 			return err
@@ -181,21 +179,11 @@ func (r *Runner) loadAll(ctx context.Context) error {
 func (r *Runner) seek(id string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	secrets, jobs := &corev1.SecretList{}, &batchv1.JobList{}
-	for _, list := range []client.ObjectList{secrets, jobs} {
-		if err := r.options.Reader.List(ctx, list, client.InNamespace(r.options.Namespace), client.MatchingLabels{RunLabel: id}); err != nil {
-			return fmt.Errorf("listing the objects of a run: %w", err)
-		}
+	found, err := keysOf(ctx, r.options.Reader, client.InNamespace(r.options.Namespace), client.MatchingLabels{RunLabel: id})
+	if err != nil {
+		return err
 	}
-	var found []key
-	for i := range secrets.Items {
-		found = append(found, key{secrets.Items[i].Namespace, id})
-	}
-	for i := range jobs.Items {
-		found = append(found, key{jobs.Items[i].Namespace, id})
-	}
-	slices.SortFunc(found, compare)
-	for _, k := range slices.Compact(found) {
+	for _, k := range found {
 		s, err := gather(ctx, r.options.Reader, k)
 		if err != nil {
 			return err
@@ -206,6 +194,29 @@ func (r *Runner) seek(id string) error {
 		}
 	}
 	return nil
+}
+
+// keysOf are the keys of all runs that there is something of, in order.
+func keysOf(ctx context.Context, from client.Reader, of ...client.ListOption) ([]key, error) {
+	secrets, jobs, pods := &corev1.SecretList{}, &batchv1.JobList{}, &corev1.PodList{}
+	if err := errors.Join(from.List(ctx, secrets, of...), from.List(ctx, jobs, of...), from.List(ctx, pods, of...)); err != nil {
+		return nil, fmt.Errorf("listing the objects of runs: %w", err)
+	}
+	var found []key
+	note := func(object client.Object) {
+		found = append(found, key{object.GetNamespace(), object.GetLabels()[RunLabel]})
+	}
+	for i := range secrets.Items {
+		note(&secrets.Items[i])
+	}
+	for i := range jobs.Items {
+		note(&jobs.Items[i])
+	}
+	for i := range pods.Items {
+		note(&pods.Items[i])
+	}
+	slices.SortFunc(found, compare)
+	return slices.Compact(found), nil
 }
 
 func compare(a, b key) int {

@@ -50,6 +50,44 @@ func TestTheNextControllerFindsARunInFlight(t *testing.T) {
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 }
 
+func TestTheNextControllerFindsAPodAtWorkThatAllElseIsGoneOf(t *testing.T) {
+	for name, cached := range map[string]bool{"in its cache": true, "by asking": false} {
+		t.Run(name, func(t *testing.T) {
+			first := start(t)
+			first.step()
+			first.pod(atWork)
+			first.claim()
+			first.Expect(first.api.Delete(t.Context(), first.secret())).To(Succeed())
+			first.Expect(first.Cancel("1", false)).To(Succeed())
+			first.step()
+			first.Expect(first.hasJob()).To(BeFalse())
+			first.Expect(first.phase()).To(Equal(run.Running))
+
+			empty := newCluster()
+			s := first.next(recorded(runOfApp), func(o *Options) {
+				if !cached {
+					o.Cache = cacheOf{Reader: empty, watched: &empty.watched}
+				}
+			})
+			s.Expect(s.phase()).To(Equal(run.Running))
+			s.Expect(s.Reserve("default", "other")).To(BeFalse())
+			if !cached {
+				return
+			}
+			s.step()
+			s.Expect(s.Progress("1").Waiting).To(Equal("Secret of the run was deleted, so that the run cannot tell how it ends"))
+			s.pod(failed)
+			s.step()
+			s.Expect(s.ended()).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", true)))
+			s.Expect(s.Forget("1")).To(Succeed())
+			s.step()
+			s.Expect(s.phase()).To(Equal(run.Unknown))
+			s.Expect(s.Reserve("default", "other")).To(BeTrue())
+			s.Expect(s.forgotten).To(BeEmpty())
+		})
+	}
+}
+
 func TestTheNextControllerFindsARunThatHasEnded(t *testing.T) {
 	first := start(t)
 	first.step()

@@ -34,7 +34,8 @@ func ofJob(id string) []metav1.OwnerReference {
 func (s *started) pod(change func(status *corev1.PodStatus)) {
 	s.test.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "default", Name: "pulumi-run-1-x", Labels: map[string]string{RunLabel: "1"}, OwnerReferences: ofJob("1"),
+		Namespace: "default", Name: "pulumi-run-1-x", Labels: map[string]string{RunLabel: "1"},
+		Annotations: map[string]string{stackAnnotation: "app"}, OwnerReferences: ofJob("1"),
 	}}
 	err := s.api.Get(s.test.Context(), client.ObjectKeyFromObject(pod), pod)
 	if apierrors.IsNotFound(err) {
