@@ -4,6 +4,7 @@
 package job
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -189,4 +190,23 @@ func TestAPodWhoseJobEndsIsNotEndedTwice(t *testing.T) {
 		s.Expect(job.DeletionTimestamp).To(Not(Equal((*metav1.Time)(nil))))
 	}
 	s.Expect(s.api.deletes).To(Equal(2), "the Secret and the Job")
+}
+
+func TestASecretThatCannotBeRemovedIsRemovedLater(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.pod(atWork)
+	s.claim()
+	s.write(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.api.undeletable = errors.New("connection reset")
+	s.Expect(s.Forget("1")).To(MatchError(ContainSubstring("connection reset")))
+	s.Expect(s.phase()).To(Equal(run.Unknown), "its result is absorbed")
+	_, err := s.tend(t.Context(), s.key)
+	s.Expect(err).To(MatchError(ContainSubstring("connection reset")), "it is tried again")
+	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "nobody waits for that")
+	s.api.undeletable = nil
+	s.step()
+	s.Expect(s.has(&corev1.Secret{})).To(BeFalse())
+	s.Expect(s.unremoved).To(BeEmpty())
 }

@@ -67,6 +67,8 @@ type Runner struct {
 	rests map[key]*remains
 	// forgotten are the runs whose objects the cache may still have.
 	forgotten map[key]bool
+	// unremoved are those of which the Secret could not be removed yet.
+	unremoved map[key]bool
 }
 
 // key names a run and where it is.
@@ -107,7 +109,7 @@ func New(options Options) *Runner {
 		options: options,
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),
 		slots:   places.New(options.Concurrent, options.PerNamespace),
-		runs:    make(map[string]*record), rests: make(map[key]*remains), forgotten: make(map[key]bool),
+		runs:    make(map[string]*record), rests: make(map[key]*remains), forgotten: make(map[key]bool), unremoved: make(map[key]bool),
 	}
 }
 
@@ -190,13 +192,17 @@ func (r *Runner) Forget(id string) error {
 		r.mu.Unlock()
 		return fmt.Errorf("forgetting run %s: it is in flight", id)
 	}
-	// Also where objects are left, which the next start sweeps: the result is absorbed.
+	// Also where objects are left, which are removed later: the result is absorbed.
 	delete(r.runs, id)
 	r.forgotten[known.key] = true
 	r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	if err := r.remove(ctx, known.key); err != nil {
+		r.mu.Lock()
+		r.unremoved[known.key] = true
+		r.mu.Unlock()
+		r.queue.AddRateLimited(known.key)
 		return fmt.Errorf("forgetting run %s: %w", id, err)
 	}
 	r.queue.Add(known.key)

@@ -51,7 +51,7 @@ func (r *Runner) Abandon(namespace, name string) {
 			continue
 		}
 		if err := r.Forget(ended.ID); err != nil {
-			// What the Stack owns goes with it, and the next start sweeps the rest.
+			// What the Stack owns goes with it, and the rest is removed later.
 			r.options.Log.Error(err, "the objects of a run are left", "run", ended.ID)
 		}
 	}

@@ -5,6 +5,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -118,7 +119,8 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 		return true, err
 	}
 	if !known {
-		return r.tendRest(ctx, k, s)
+		again, err := r.tendRest(ctx, k, s)
+		return again, errors.Join(err, r.removeLeft(ctx, k))
 	}
 	cancel := r.cancelOf(k.id)
 	s.cancelled, s.waited = cancel != exchange.NotCancelled, r.Progress(k.id).Waiting
@@ -153,6 +155,24 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 	}
 	r.settle(k.id, v.ended)
 	return r.tendRestAnew(ctx, k)
+}
+
+// removeLeft removes the Secret of a run that was forgotten, where that has failed: it has
+// the outputs of the run.
+func (r *Runner) removeLeft(ctx context.Context, k key) error {
+	r.mu.Lock()
+	unremoved := r.unremoved[k]
+	r.mu.Unlock()
+	if !unremoved {
+		return nil
+	}
+	if err := r.remove(ctx, k); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.unremoved, k)
+	return nil
 }
 
 // whyNoPod tells what keeps the Job controller from making the pod, which it tells in

@@ -43,6 +43,8 @@ type cluster struct {
 	patching func()
 	// refuses is the answer to each patch, where there is one.
 	refuses error
+	// undeletable is the answer to each deletion, where there is one.
+	undeletable error
 	// unreadable is the answer to all that is read.
 	unreadable error
 
@@ -75,7 +77,11 @@ func newCluster() *cluster {
 		Delete: func(ctx context.Context, api client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 			c.mu.Lock()
 			c.deletes++
+			undeletable := c.undeletable
 			c.mu.Unlock()
+			if undeletable != nil {
+				return undeletable
+			}
 			last := object.DeepCopyObject().(client.Object)
 			_ = api.Get(ctx, client.ObjectKeyFromObject(object), last) // its labels, if it is there
 			err := api.Delete(ctx, object, options...)
