@@ -47,7 +47,7 @@ func (n StackName) check(parts int) error {
 	}
 	if isDots(n.Stack) || isDots(n.Org) || isDots(n.Project) {
 		// A backend of files would keep it where another stack is.
-		return errors.New("neither a stack nor its project or organization can be called . or ..")
+		return errors.New("neither . nor .. can be the name of a stack, a project or an organization")
 	}
 	if parts > 1 && !isName(n.Org) {
 		return errors.New("an organization name may only contain alphanumerics, hyphens, underscores, or periods")
