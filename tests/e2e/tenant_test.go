@@ -82,6 +82,10 @@ func (t *tenant) leave() {
 	if t.test.Failed() {
 		t.explain(ctx, stacks)
 	}
+	// The edit may begin a run, that of a cancelled one again, and the end of the controller waits for it.
+	if err := t.cloud.Release(); err != nil {
+		t.test.Errorf("releasing what is held: %v", err)
+	}
 	for i := range stacks.Items {
 		stack := &stacks.Items[i]
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"destroyOnFinalize":false}}`))
