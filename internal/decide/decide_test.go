@@ -4,8 +4,6 @@
 package decide_test
 
 import (
-	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -47,60 +45,37 @@ func interruptedNow(o *decide.Observation) {
 	o.Last.Interrupted = true
 }
 
+// nextCase is an Observation, by what is other than in a Stack that is in sync, and what is decided.
+type nextCase struct {
+	name   string
+	change func(o *decide.Observation)
+	want   decide.Decision
+}
+
+func testNext(t *testing.T, cases []nextCase) {
+	for _, tt := range cases {
+		t.Run(tt.name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := inSync()
+			tt.change(&o)
+			g.Expect(decide.Next(o)).To(Equal(tt.want))
+		})
+	}
+}
+
+func start(op run.Operation) decide.Decision {
+	return decide.Decision{Action: decide.Start, Operation: op}
+}
+
+func retryIn(d time.Duration) decide.Decision {
+	return decide.Decision{Action: decide.Fail, Reason: "UpdateFailed", Message: "no such bucket", After: d}
+}
+
 func TestNext(t *testing.T) {
-	start := func(op run.Operation) decide.Decision {
-		return decide.Decision{Action: decide.Start, Operation: op}
-	}
-	retryIn := func(d time.Duration) decide.Decision {
-		return decide.Decision{Action: decide.Fail, Reason: "UpdateFailed", Message: "no such bucket", After: d}
-	}
-	waitsAfterRecovery := func(failures int, d time.Duration) decide.Decision {
-		return decide.Decision{Action: decide.Fail, Reason: "RunInterrupted", After: d, Message: fmt.Sprintf("Recovered from an "+
-			"interrupted run. The next one waits, as %d runs have failed or were interrupted one after the other: does Pulumi, "+
-			"or a provider, need more memory?", failures)}
-	}
-	tests := []struct {
-		name   string
-		change func(o *decide.Observation)
-		want   decide.Decision
-	}{
+	testNext(t, []nextCase{
 		{"a Stack with nothing new is in sync until its interval",
 			func(*decide.Observation) {},
 			decide.Decision{Action: decide.InSync, After: 10 * time.Minute}},
-		{"a deleted Stack that is to leave everything is recovered first",
-			func(o *decide.Observation) { o.Deleting, o.Interrupted = true, true; interruptedNow(o) },
-			start(run.Recover)},
-		{"and goes when that was done",
-			func(o *decide.Observation) { o.Deleting = true; o.Last.Operation = run.Recover },
-			decide.Decision{Action: decide.LetGo}},
-		{"and goes with creations that are named",
-			func(o *decide.Observation) { o.Deleting, o.UnknownCreates = true, []string{"urn:a"} },
-			decide.Decision{Action: decide.LetGo}},
-		{"and goes where a recovery is not possible",
-			func(o *decide.Observation) {
-				o.Deleting, o.Interrupted, o.Problem = true, true, &decide.Problem{Reason: "InputsFailed", Message: "no passphrase"}
-			},
-			decide.Decision{Action: decide.LetGo}},
-		{"and goes when it is suspended",
-			func(o *decide.Observation) { o.Deleting, o.Interrupted, o.Suspended = true, true, true },
-			decide.Decision{Action: decide.LetGo}},
-		{"and waits where a recovery has failed",
-			func(o *decide.Observation) {
-				o.Deleting, o.Interrupted = true, true
-				failed(o, 0)
-				o.Last.Operation = run.Recover
-			},
-			retryIn(time.Minute)},
-		{"a recovery does not wait for a program that it does not need",
-			func(o *decide.Observation) {
-				o.Interrupted, o.Recoverable, o.Problem = true, true, &decide.Problem{Reason: "ArtifactFailed", Message: "gone"}
-			},
-			start(run.Recover)},
-		{"a recovery waits for inputs",
-			func(o *decide.Observation) {
-				o.Interrupted, o.Problem = true, &decide.Problem{Reason: "InputsFailed", Message: "gone"}
-			},
-			decide.Decision{Action: decide.Fail, Reason: "InputsFailed", Message: "gone", After: time.Minute}},
 		{"a Stack that never ran is run",
 			func(o *decide.Observation) { o.Last = decide.LastRun{}; o.Held = false },
 			start(run.Update)},
@@ -269,135 +244,6 @@ func TestNext(t *testing.T) {
 			func(o *decide.Observation) { o.Preview, o.Deleting, o.DestroyOnFinalize = true, true, true },
 			decide.Decision{Action: decide.LetGo}},
 
-		{"a run in flight is looked at when it has taken ten seconds",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-4 * time.Second)}
-			},
-			decide.Decision{Action: decide.Nothing, After: 6 * time.Second}},
-		{"it is never looked at later than that, if a clock was set back",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(time.Hour)}
-			},
-			decide.Decision{Action: decide.Nothing, After: 10 * time.Second}},
-		{"a long run is told of",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-10 * time.Second)}
-			},
-			decide.Decision{Action: decide.Tell, After: 10 * time.Second}},
-		{"and again when it has taken twice as long",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-25 * time.Second), Told: true, ToldAfter: 20 * time.Second}
-			},
-			decide.Decision{Action: decide.Nothing, After: 15 * time.Second}},
-		{"which is then",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-41 * time.Second), Told: true, ToldAfter: 20 * time.Second}
-			},
-			decide.Decision{Action: decide.Tell, After: 41 * time.Second}},
-		{"and once a minute when it takes long",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Hour), Told: true, ToldAfter: time.Hour - 40*time.Second}
-			},
-			decide.Decision{Action: decide.Nothing, After: 20 * time.Second}},
-		{"and sooner when it waits for another thing",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-11 * time.Minute), ToldAfter: 11*time.Minute - 10*time.Second}
-			},
-			decide.Decision{Action: decide.Tell, After: time.Minute}},
-		{"it is not put off for more than a minute, if a clock was set back",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(time.Hour), Told: true, ToldAfter: time.Hour}
-			},
-			decide.Decision{Action: decide.Nothing, After: time.Minute}},
-		{"what tells of another thing is left as it is",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Hour), Told: true}
-			},
-			decide.Decision{Action: decide.Nothing}},
-		{"a run whose holder may live is lost where a person says that it is gone",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere, Released: true}
-			},
-			decide.Decision{Action: decide.Release}},
-		{"and also where the Stack is suspended, or deleted",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere, Released: true}
-				o.Suspended, o.Deleting, o.Held, o.DestroyOnFinalize = true, true, true, true
-			},
-			decide.Decision{Action: decide.Release}},
-		{"where its holder is proven to be gone nobody has to say so",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HolderGone, Released: true}
-			},
-			decide.Decision{Action: decide.Lose}},
-		{"a run that is in flight here is not released, whatever anybody says",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true, Released: true}
-			},
-			decide.Decision{Action: decide.Nothing}},
-		{"one that was never started is withdrawn",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldHere, Released: true}
-			},
-			decide.Decision{Action: decide.Withdraw}},
-		{"a result that is there is absorbed",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Ended, Holder: decide.HeldElsewhere, Released: true}
-			},
-			decide.Decision{Action: decide.Absorb}},
-		{"a creation of unknown outcome is named while the run goes on, and its progress still told in time",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-4 * time.Second), UnknownCreates: []string{"urn:a"}}
-			},
-			decide.Decision{Action: decide.NameCreates, After: 6 * time.Second}},
-		{"one more is named beside those that are",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true, UnknownCreates: []string{"urn:a", "urn:b"}}
-				o.UnknownCreates = []string{"urn:a"}
-			},
-			decide.Decision{Action: decide.NameCreates}},
-		{"what is named is not named again",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true, UnknownCreates: []string{"urn:b"}}
-				o.UnknownCreates = []string{"urn:a", "urn:b"}
-			},
-			decide.Decision{Action: decide.Nothing}},
-		{"what is named while its progress is told takes one write",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-10 * time.Second), UnknownCreates: []string{"urn:a"}}
-			},
-			decide.Decision{Action: decide.Tell, After: 10 * time.Second}},
-		{"a run in flight is not cut by other inputs",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true}
-				o.Digest = "sha256:new"
-			},
-			decide.Decision{Action: decide.Nothing}},
-		{"a run in flight is not cut by a deletion",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true}
-				o.Deleting, o.DestroyOnFinalize = true, true
-			},
-			decide.Decision{Action: decide.Nothing}},
-		{"the result of a run is absorbed also when the Stack is suspended",
-			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Ended, Holder: decide.HeldHere}
-				o.Suspended = true
-			},
-			decide.Decision{Action: decide.Absorb}},
-		{"the result of a run that another process recorded is absorbed where it is found",
-			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Ended, Holder: decide.HeldElsewhere} },
-			decide.Decision{Action: decide.Absorb}},
-		{"a run that this process recorded and never started is withdrawn",
-			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldHere} },
-			decide.Decision{Action: decide.Withdraw}},
-		{"a run that a process recorded which is gone is lost",
-			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HolderGone} },
-			decide.Decision{Action: decide.Lose}},
-		{"a run that a process recorded which may be alive is left to it",
-			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere} },
-			decide.Decision{Action: decide.Nothing, After: 10 * time.Second}},
-
 		{"what another controller has applied is taken over",
 			func(o *decide.Observation) { o.Digest, o.AppliedElsewhere = "sha256:new", true },
 			decide.Decision{Action: decide.TakeOver, After: 10 * time.Minute}},
@@ -429,203 +275,5 @@ func TestNext(t *testing.T) {
 				o.AppliedElsewhere, o.Deleting, o.DestroyOnFinalize = true, true, true
 			},
 			start(run.Destroy)},
-
-		{"an interrupted run is recovered from before other inputs are run",
-			func(o *decide.Observation) { o.Interrupted = true; o.Digest = "sha256:new" },
-			start(run.Recover)},
-		{"an interrupted run is recovered from before a destroy",
-			func(o *decide.Observation) { o.Interrupted, o.Deleting, o.DestroyOnFinalize = true, true, true },
-			start(run.Recover)},
-		{"what was interrupted is run again at once after the recovery",
-			func(o *decide.Observation) { o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 1 },
-			start(run.Update)},
-		{"but waits when it was interrupted before",
-			func(o *decide.Observation) {
-				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now.Add(-4*time.Second), 2
-			},
-			waitsAfterRecovery(2, 6*time.Second)},
-		{"and longer each time",
-			func(o *decide.Observation) { o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 3 },
-			waitsAfterRecovery(3, 20*time.Second)},
-		{"and never longer than the retry interval",
-			func(o *decide.Observation) { o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 1<<60 },
-			waitsAfterRecovery(1<<60, time.Minute)},
-		{"and then it is run again",
-			func(o *decide.Observation) {
-				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now.Add(-10*time.Second), 2
-			},
-			start(run.Update)},
-		{"other inputs do not wait for it",
-			func(o *decide.Observation) {
-				o.Last.Operation, o.Last.EndedAt, o.Failures, o.Digest = run.Recover, now, 5, "sha256:new"
-			},
-			start(run.Update)},
-		{"nor does another spec",
-			func(o *decide.Observation) {
-				o.Last.Operation, o.Last.EndedAt, o.Failures, o.Edited = run.Recover, now, 5, true
-			},
-			start(run.Update)},
-		{"nor does a request",
-			func(o *decide.Observation) {
-				o.Last.Operation, o.Last.EndedAt, o.Failures, o.Requested = run.Recover, now, 5, true
-			},
-			start(run.Update)},
-		{"a recovery that was interrupted itself waits",
-			func(o *decide.Observation) {
-				interruptedNow(o)
-				o.Interrupted, o.Last.Operation, o.Failures = true, run.Recover, 2
-			},
-			retryIn(10 * time.Second)},
-		{"a preview that was interrupted is run again at once",
-			func(o *decide.Observation) {
-				interruptedNow(o)
-				o.Preview, o.Last.Operation, o.Failures = true, run.Preview, 1
-			},
-			start(run.Preview)},
-		{"but waits when it was interrupted before",
-			func(o *decide.Observation) {
-				interruptedNow(o)
-				o.Preview, o.Last.Operation, o.Failures = true, run.Preview, 2
-			},
-			retryIn(10 * time.Second)},
-		{"a stack of another controller's is looked for before it is destroyed",
-			func(o *decide.Observation) { o.Unfound, o.Deleting, o.DestroyOnFinalize = true, true, true },
-			start(run.Recover)},
-		{"what was not found is looked for again, but not at once",
-			func(o *decide.Observation) {
-				o.Unfound, o.Deleting, o.DestroyOnFinalize = true, true, true
-				failed(o, 20*time.Second)
-				o.Last.Operation = run.Recover
-			},
-			retryIn(40 * time.Second)},
-		{"but is at once where somebody has edited the spec",
-			func(o *decide.Observation) {
-				o.Unfound, o.Deleting, o.DestroyOnFinalize, o.Edited = true, true, true, true
-				failed(o, 20*time.Second)
-				o.Last.Operation = run.Recover
-			},
-			start(run.Recover)},
-		{"it is let go without a look where nothing is to be destroyed",
-			func(o *decide.Observation) { o.Unfound, o.Deleting = true, true },
-			decide.Decision{Action: decide.LetGo}},
-		{"an update of it finds it, or fails",
-			func(o *decide.Observation) { o.Unfound = true; o.Digest = "sha256:new" },
-			start(run.Update)},
-		{"a destroy that was interrupted is run again at once after the recovery",
-			func(o *decide.Observation) {
-				o.Deleting, o.DestroyOnFinalize = true, true
-				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 1
-			},
-			start(run.Destroy)},
-		{"but waits when it was interrupted before",
-			func(o *decide.Observation) {
-				o.Deleting, o.DestroyOnFinalize = true, true
-				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 2
-			},
-			waitsAfterRecovery(2, 10*time.Second)},
-		{"a destroy does not wait for what an update before the deletion did",
-			func(o *decide.Observation) {
-				o.Deleting, o.DestroyOnFinalize, o.Edited = true, true, true
-				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 5
-			},
-			start(run.Destroy)},
-		{"a recovery that failed is tried again, but not at once",
-			func(o *decide.Observation) {
-				o.Interrupted = true
-				failed(o, 20*time.Second)
-				o.Last.Operation = run.Recover
-			},
-			retryIn(40 * time.Second)},
-		{"a suspended Stack is not recovered",
-			func(o *decide.Observation) { o.Interrupted, o.Suspended = true, true },
-			decide.Decision{Action: decide.Nothing}},
-		{"creations of unknown outcome stall the Stack, by name",
-			func(o *decide.Observation) { o.UnknownCreates = []string{"urn:a", "urn:b"}; o.Digest = "sha256:new" },
-			decide.Decision{Action: decide.Stall, Reason: "PendingOperations", Message: "It is not known whether these resources " +
-				"were created: urn:a, urn:b. Look for them at their provider, import them into the stack or delete them, " +
-				"and set spec.pendingCreates: Clear"}},
-		{"creations of unknown outcome hold up a destroy, which would miss them",
-			func(o *decide.Observation) {
-				o.UnknownCreates = []string{"urn:a"}
-				o.Deleting, o.DestroyOnFinalize = true, true
-			},
-			decide.Decision{Action: decide.Stall, Reason: "PendingOperations", Message: decide.UnknownCreatesMessage([]string{"urn:a"})}},
-		{"a request does not answer whether something was created",
-			func(o *decide.Observation) { o.UnknownCreates = []string{"urn:a"}; o.Requested = true },
-			decide.Decision{Action: decide.Stall, Reason: "PendingOperations", Message: decide.UnknownCreatesMessage([]string{"urn:a"})}},
-		{"creations of unknown outcome are cleared when the spec says so",
-			func(o *decide.Observation) { o.UnknownCreates = []string{"urn:a"}; o.ClearPendingCreates = true },
-			start(run.Recover)},
-		{"clearing needs nothing to be done where nothing is unknown",
-			func(o *decide.Observation) { o.ClearPendingCreates = true },
-			decide.Decision{Action: decide.InSync, After: 10 * time.Minute}},
-
-		{"a deleted Stack is destroyed when it asks for that",
-			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true },
-			start(run.Destroy)},
-		{"a deleted Stack is let go when nothing is to be destroyed",
-			func(o *decide.Observation) { o.Deleting = true },
-			decide.Decision{Action: decide.LetGo}},
-		{"a deleted Stack that never ran is let go",
-			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.Held = true, true, false },
-			decide.Decision{Action: decide.LetGo}},
-		{"a deleted Stack of which no run got as far as Pulumi is let go",
-			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.NeverRan = true, true, true },
-			decide.Decision{Action: decide.LetGo}},
-		{"a deleted Stack that is suspended is let go without a destroy",
-			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.Suspended = true, true, true },
-			decide.Decision{Action: decide.LetGo}},
-		{"a deleted Stack stays while what its destroy needs is missing",
-			func(o *decide.Observation) {
-				o.Deleting, o.DestroyOnFinalize = true, true
-				o.Problem = &decide.Problem{Reason: "InputsFailed", Message: "Secret gone"}
-			},
-			decide.Decision{Action: decide.Fail, Reason: "InputsFailed", Message: "Secret gone", After: time.Minute}},
-		{"a deleted Stack whose destroy failed stays, and is destroyed again later",
-			func(o *decide.Observation) {
-				o.Deleting, o.DestroyOnFinalize = true, true
-				failed(o, 20*time.Second)
-				o.Last.Operation = run.Destroy
-			},
-			retryIn(40 * time.Second)},
-		{"a failed destroy is tried again at once when the spec was edited since",
-			func(o *decide.Observation) {
-				o.Deleting, o.DestroyOnFinalize, o.Edited = true, true, true
-				failed(o, 20*time.Second)
-				o.Last.Operation = run.Destroy
-			},
-			start(run.Destroy)},
-		{"a failed update does not hold up the destroy",
-			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true; failed(o, time.Second) },
-			start(run.Destroy)},
-		{"a destroyed Stack is let go also when what the destroy needed is gone by now",
-			func(o *decide.Observation) {
-				o.Deleting, o.DestroyOnFinalize = true, true
-				o.Last.Operation = run.Destroy
-				o.Problem = &decide.Problem{Reason: "InputsFailed", Message: "Secret gone"}
-			},
-			decide.Decision{Action: decide.LetGo}},
-		{"a deleted Stack is let go once it is destroyed",
-			func(o *decide.Observation) {
-				o.Deleting, o.DestroyOnFinalize = true, true
-				o.Last.Operation = run.Destroy
-			},
-			decide.Decision{Action: decide.LetGo}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			g := NewWithT(t)
-			o := inSync()
-			tt.change(&o)
-			g.Expect(decide.Next(o)).To(Equal(tt.want))
-		})
-	}
-}
-
-func TestTheCreationsThatAMessageNamesAreBounded(t *testing.T) {
-	g := NewWithT(t)
-	urns := slices.Repeat([]string{"urn:a"}, 10)
-	g.Expect(decide.UnknownCreatesMessage(urns)).NotTo(ContainSubstring("more"))
-	message := decide.UnknownCreatesMessage(append(urns, "urn:b", "urn:c"))
-	g.Expect(message).To(And(ContainSubstring("urn:a and 2 more. Look"), ContainSubstring("pendingCreates: Clear"), Not(ContainSubstring("urn:b"))))
+	})
 }

@@ -1,0 +1,102 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package decide_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+func TestNextOfADeletion(t *testing.T) {
+	testNext(t, []nextCase{
+		{"a deleted Stack that is to leave everything is recovered first",
+			func(o *decide.Observation) { o.Deleting, o.Interrupted = true, true; interruptedNow(o) },
+			start(run.Recover)},
+		{"and goes when that was done",
+			func(o *decide.Observation) { o.Deleting = true; o.Last.Operation = run.Recover },
+			decide.Decision{Action: decide.LetGo}},
+		{"and goes with creations that are named",
+			func(o *decide.Observation) { o.Deleting, o.UnknownCreates = true, []string{"urn:a"} },
+			decide.Decision{Action: decide.LetGo}},
+		{"and goes where a recovery is not possible",
+			func(o *decide.Observation) {
+				o.Deleting, o.Interrupted, o.Problem = true, true, &decide.Problem{Reason: "InputsFailed", Message: "no passphrase"}
+			},
+			decide.Decision{Action: decide.LetGo}},
+		{"and goes when it is suspended",
+			func(o *decide.Observation) { o.Deleting, o.Interrupted, o.Suspended = true, true, true },
+			decide.Decision{Action: decide.LetGo}},
+		{"and waits where a recovery has failed",
+			func(o *decide.Observation) {
+				o.Deleting, o.Interrupted = true, true
+				failed(o, 0)
+				o.Last.Operation = run.Recover
+			},
+			retryIn(time.Minute)},
+		{"a recovery does not wait for a program that it does not need",
+			func(o *decide.Observation) {
+				o.Interrupted, o.Recoverable, o.Problem = true, true, &decide.Problem{Reason: "ArtifactFailed", Message: "gone"}
+			},
+			start(run.Recover)},
+		{"a recovery waits for inputs",
+			func(o *decide.Observation) {
+				o.Interrupted, o.Problem = true, &decide.Problem{Reason: "InputsFailed", Message: "gone"}
+			},
+			decide.Decision{Action: decide.Fail, Reason: "InputsFailed", Message: "gone", After: time.Minute}},
+		{"a deleted Stack is destroyed when it asks for that",
+			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true },
+			start(run.Destroy)},
+		{"a deleted Stack is let go when nothing is to be destroyed",
+			func(o *decide.Observation) { o.Deleting = true },
+			decide.Decision{Action: decide.LetGo}},
+		{"a deleted Stack that never ran is let go",
+			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.Held = true, true, false },
+			decide.Decision{Action: decide.LetGo}},
+		{"a deleted Stack of which no run got as far as Pulumi is let go",
+			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.NeverRan = true, true, true },
+			decide.Decision{Action: decide.LetGo}},
+		{"a deleted Stack that is suspended is let go without a destroy",
+			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.Suspended = true, true, true },
+			decide.Decision{Action: decide.LetGo}},
+		{"a deleted Stack stays while what its destroy needs is missing",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize = true, true
+				o.Problem = &decide.Problem{Reason: "InputsFailed", Message: "Secret gone"}
+			},
+			decide.Decision{Action: decide.Fail, Reason: "InputsFailed", Message: "Secret gone", After: time.Minute}},
+		{"a deleted Stack whose destroy failed stays, and is destroyed again later",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize = true, true
+				failed(o, 20*time.Second)
+				o.Last.Operation = run.Destroy
+			},
+			retryIn(40 * time.Second)},
+		{"a failed destroy is tried again at once when the spec was edited since",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize, o.Edited = true, true, true
+				failed(o, 20*time.Second)
+				o.Last.Operation = run.Destroy
+			},
+			start(run.Destroy)},
+		{"a failed update does not hold up the destroy",
+			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true; failed(o, time.Second) },
+			start(run.Destroy)},
+		{"a destroyed Stack is let go also when what the destroy needed is gone by now",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize = true, true
+				o.Last.Operation = run.Destroy
+				o.Problem = &decide.Problem{Reason: "InputsFailed", Message: "Secret gone"}
+			},
+			decide.Decision{Action: decide.LetGo}},
+		{"a deleted Stack is let go once it is destroyed",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize = true, true
+				o.Last.Operation = run.Destroy
+			},
+			decide.Decision{Action: decide.LetGo}},
+	})
+}
