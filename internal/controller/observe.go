@@ -159,7 +159,10 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 		return &invalidSpecError{fmt.Errorf("spec.stack: %w", err)}
 	}
 	if seen.Deleting {
-		return r.observeDestroy(ctx, stack, seen, name)
+		if err := r.observeDestroy(ctx, stack, seen, name); err != nil {
+			return err
+		}
+		return r.digestDestroy(stack, seen)
 	}
 	if err := checkSize(stack); err != nil {
 		return &invalidSpecError{err}
@@ -184,6 +187,24 @@ func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen 
 	if err := r.resolve(ctx, stack, seen); err != nil {
 		return err
 	}
+	if err := r.digestRun(stack, seen, ""); err != nil {
+		return err
+	}
+	seen.AppliedElsewhere = appliedByOperator(stack, seen.program)
+	return nil
+}
+
+// digestDestroy tells a destroy by its inputs, so that one that has failed for want of
+// a credential is begun again when that is there. A run that has a digest, where no
+// run has told the project, would say that none got as far as Pulumi (neverRan).
+func (r *StackReconciler) digestDestroy(stack *v1.Stack, seen *observed) error {
+	if stack.Status.ProjectInfo == nil {
+		return nil
+	}
+	return r.digestRun(stack, seen, string(run.Destroy))
+}
+
+func (r *StackReconciler) digestRun(stack *v1.Stack, seen *observed, operation string) error {
 	options, err := inputs.RunOptions(stack.Spec)
 	if err != nil {
 		return err
@@ -203,8 +224,8 @@ func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen 
 
 		ServiceAccount: seen.account,
 		Workspace:      workspace,
+		Operation:      operation,
 	})
-	seen.AppliedElsewhere = appliedByOperator(stack, seen.program)
 	return nil
 }
 

@@ -77,6 +77,29 @@ func TestDeletion(t *testing.T) {
 		g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.InputsFailedReason))
 		g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("default/cloud"))
 	})
+	t.Run("begins a destroy that has failed again when its Secret is mended", func(t *testing.T) {
+		g := NewWithT(t)
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cloud"}, Data: map[string][]byte{"key": []byte("expired")}}
+		w := newWorld(t, append(programAndStack(), secret)...)
+		w.edit(func(s *v1.Stack) {
+			s.Spec.EnvRefs = map[string]v1.ResourceRef{"CLOUD": {
+				Type: v1.ResourceRefSecret, Secret: &v1.SecretKeyReference{Name: "cloud", Key: "key"},
+			}}
+		})
+		w.mustReconcile()
+		w.runner.end(w.stack().Status.Run.ID, run.Succeeded, "")
+		w.mustReconcile()
+		g.Expect(deleted(w)).To(Succeed())
+		w.mustReconcile()
+		w.runner.end(w.stack().Status.Run.ID, run.Failed, "token has expired")
+		w.mustReconcile()
+		w.mustReconcile()
+		g.Expect(w.stack().Status.Run).To(BeNil(), "the same again waits")
+		secret.Data["key"] = []byte("fresh")
+		g.Expect(w.Update(ctx, secret)).To(Succeed())
+		w.mustReconcile()
+		g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationDestroy))
+	})
 	t.Run("does not destroy while suspended, and warns", func(t *testing.T) {
 		g := NewWithT(t)
 		w := ready(t)

@@ -322,8 +322,11 @@ func unfound(o Observation) (Decision, bool) {
 }
 
 // failedDestroy tries again at once when the spec was edited since, as failedBefore.
+// failedDestroy waits for the retry interval, but not where a credential was mended,
+// or another input. A destroy may have no digest.
 func failedDestroy(o Observation) (Decision, bool) {
-	if o.Last.Operation != run.Destroy || o.Last.Succeeded || o.Edited {
+	changed := o.Edited || (o.Last.Digest != "" && o.Digest != o.Last.Digest)
+	if o.Last.Operation != run.Destroy || o.Last.Succeeded || changed {
 		return Decision{}, false
 	}
 	return retry(o, run.Destroy), true

@@ -82,6 +82,20 @@ func TestNextOfADeletion(t *testing.T) {
 				o.Last.Operation = run.Destroy
 			},
 			start(run.Destroy)},
+		{"and when other inputs are there",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize, o.Digest = true, true, "sha256:mended"
+				failed(o, 20*time.Second)
+				o.Last.Operation = run.Destroy
+			},
+			start(run.Destroy)},
+		{"but not where the one before had none that are known",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize, o.Last.Digest = true, true, ""
+				failed(o, 20*time.Second)
+				o.Last.Operation = run.Destroy
+			},
+			retryIn(40 * time.Second)},
 		{"a failed update does not hold up the destroy",
 			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true; failed(o, time.Second) },
 			start(run.Destroy)},

@@ -33,6 +33,9 @@ type RunInputs struct {
 	ServiceAccount string
 	// Workspace is the template of the pod that the program runs in, if it has one.
 	Workspace string
+	// Operation is "destroy" for one, and empty for updates and previews: these have
+	// nothing of each other's, though all else may be the same.
+	Operation string
 }
 
 // RunDigest returns the digest of all inputs of a run, as sha256:<hex>.
@@ -54,6 +57,9 @@ func RunDigest(in RunInputs) string {
 	}
 	if in.Workspace != "" {
 		fields = append(fields, "workspace="+in.Workspace)
+	}
+	if in.Operation != "" {
+		fields = append(fields, "operation="+in.Operation)
 	}
 	sum := sha256.New()
 	for _, field := range fields {
