@@ -75,12 +75,18 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 	}
 	explained := &Explanation{Values: explainValues(stack, seen), Unreadable: reader.unreadable(), Unchecked: checks.unknown}
 	explained.Decision, explained.Checks = decide.Explain(seen.Observation)
-	if recorded := stack.Status.Run; recorded != nil {
-		// Whoever only looks has no runner to ask.
-		explained.Checks[0].Found = fmt.Sprintf("%s %s since %s, of the process on %s: only that knows where it stands",
-			recorded.Operation, recorded.ID, recorded.StartedAt.UTC().Format(time.RFC3339), recorded.Holder.Host)
+	for i := range explained.Checks {
+		if check := &explained.Checks[i]; check.About == decide.AboutRun && stack.Status.Run != nil {
+			check.Found = foundRecorded(stack.Status.Run)
+		}
 	}
 	return explained, nil
+}
+
+// foundRecorded is all that is known of a run by whoever only looks, and has no runner to ask.
+func foundRecorded(recorded *v1.RunStatus) string {
+	return fmt.Sprintf("%s %s since %s, of the process on %s: only that knows where it stands",
+		recorded.Operation, recorded.ID, recorded.StartedAt.UTC().Format(time.RFC3339), recorded.Holder.Host)
 }
 
 // explainValues lists what a run would get, without anything of a secret.

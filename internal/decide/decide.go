@@ -100,7 +100,7 @@ func rules(o Observation) []rule {
 // forUpdate lists the rules for a Stack that is to be.
 func forUpdate() []rule {
 	rules := append([]rule{
-		{"run in flight", foundRun, runRecorded},                              // one run at a time, and its result is absorbed before anything else
+		{AboutRun, foundRun, runRecorded},                                     // one run at a time, and its result is absorbed before anything else
 		{"suspension", foundSuspended, suspended},                             // no new run
 		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},        // a person wants none of it
 		{"recovery without a program", foundInterrupted, recoverable},         // what an interrupted run left behind, though there is nothing to run
@@ -128,7 +128,7 @@ func forRun() []rule {
 // forDeletion lists the rules for a Stack that is to go.
 func forDeletion() []rule {
 	return []rule{
-		{"run in flight", foundRun, runRecorded},                        // a run in flight is not cut
+		{AboutRun, foundRun, runRecorded},                               // a run in flight is not cut
 		{"whether there is anything to undo", foundHeld, nothingToUndo}, // never ran, or nothing is to be run any more
 		{"namespace", foundNamespace, namespaceEnds},                    // in which no run can be begun any more
 		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},  // a person wants none of it

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// AboutRun is the check of whether a run is in flight.
+const AboutRun = "run in flight"
+
 // Check is one rule, and what it says of an Observation.
 type Check struct {
 	// About is what the rule looks at, and Found what it sees there.
