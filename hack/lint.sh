@@ -28,34 +28,29 @@ done
 echo "lint workflows: actionlint"
 bin/actionlint -shellcheck= -pyflakes= || fail "actionlint"
 
+# keep_out fails for each package that depends on what an expression matches. A package may depend on itself.
+keep_out() { # EXPRESSION PACKAGE...
+	expression=$1
+	shift
+	for package in "$@"; do
+		deps=$(go list -deps "./$package") || {
+			fail "go list of $package"
+			continue
+		}
+		found=$(echo "$deps" | grep -E "$expression" | grep -v "/$package\$" | head -3 | tr '\n' ' ')
+		[ -z "$found" ] || fail "$package depends on $found"
+	done
+}
+
 # The plugin has the code that observes a Stack, and must get nothing of the engine with it.
 echo "lint imports: internal/controller and internal/grammar depend on nothing of Pulumi's"
-for package in internal/controller internal/grammar; do
-	deps=$(go list -deps "./$package") || {
-		fail "go list of $package"
-		continue
-	}
-	others=$(echo "$deps" | grep -E '^github\.com/pulumi/|/internal/(pulumi|program/check)$' || true)
-	[ -z "$others" ] || fail "$package depends on $(echo "$others" | head -3 | tr '\n' ' ')"
-done
+keep_out '^github\.com/pulumi/|/internal/(pulumi|program/check)$' internal/controller internal/grammar
 
 # These two packages must stay testable without an API server (docs: the decision is pure, Pulumi is driven apart).
 echo "lint imports: internal/decide and internal/pulumi use no Kubernetes client"
-for package in internal/decide internal/pulumi; do
-	deps=$(go list -deps "./$package/...") || {
-		fail "go list of $package"
-		continue
-	}
-	clients=$(echo "$deps" | grep -E '^(k8s\.io/client-go|sigs\.k8s\.io/controller-runtime|github\.com/fluxcd/pkg/runtime)(/|$)' || true)
-	[ -z "$clients" ] || fail "$package depends on a Kubernetes client: $(echo "$clients" | head -3 | tr '\n' ' ')"
-done
+keep_out '^(k8s\.io/client-go|sigs\.k8s\.io/controller-runtime|github\.com/fluxcd/pkg/runtime)(/|$)' internal/decide internal/pulumi
 
 # What is masked must not depend on what runs are, or on how Pulumi is driven.
 echo "lint imports: internal/mask depends on no other package of the project, nor on one of Pulumi's"
-if deps=$(go list -deps ./internal/mask); then
-	others=$(echo "$deps" | grep -E '^github\.com/(flux-pulumi|pulumi)/' | grep -v '/internal/mask$' || true)
-	[ -z "$others" ] || fail "internal/mask depends on $(echo "$others" | head -3 | tr '\n' ' ')"
-else
-	fail "go list of internal/mask"
-fi
+keep_out '^github\.com/(flux-pulumi|pulumi)/' internal/mask
 exit $failed
