@@ -3,11 +3,7 @@
 
 package controller
 
-import (
-	"strings"
-
-	"github.com/flux-pulumi/pulumi-controller/internal/mask"
-)
+import "github.com/flux-pulumi/pulumi-controller/internal/mask"
 
 // maxRefusal bounds what is told of the words of an API server, or of a webhook.
 const maxRefusal = 1024
@@ -30,9 +26,5 @@ func hideValues(err error, values []string) error {
 	if err == nil {
 		return nil
 	}
-	text := mask.Text(err.Error(), values)
-	if len(text) > maxRefusal {
-		text = strings.ToValidUTF8(text[:maxRefusal], "") + "..."
-	}
-	return &hiddenError{error: err, text: text}
+	return &hiddenError{error: err, text: cut(mask.Text(err.Error(), values), maxRefusal)}
 }
