@@ -4,7 +4,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +13,6 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gbytes"
-
-	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
 )
 
 const (
@@ -33,9 +30,6 @@ type started struct {
 	ended  chan error
 }
 
-// parallelTests is how many demos go on at a time. Each starts a system.
-const parallelTests = 1
-
 // demoVariable makes this test binary the demo: to build another one takes longer than some of the tests.
 const demoVariable = "TEST_IS_THE_DEMO"
 
@@ -43,10 +37,6 @@ func TestMain(m *testing.M) {
 	if os.Getenv(demoVariable) != "" {
 		main()
 		return
-	}
-	if err := parallel.Tests(parallelTests); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
@@ -81,7 +71,6 @@ func (d *started) expectNothingLeft(g *WithT) {
 }
 
 func TestTheDemoShowsAllAndEndsByItself(t *testing.T) {
-	t.Parallel()
 	g := NewWithT(t)
 	began := time.Now()
 	d := launch(t, nil)
@@ -106,7 +95,6 @@ func TestTheDemoShowsAllAndEndsByItself(t *testing.T) {
 }
 
 func TestAnInterruptedDemoLeavesNothing(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		when, line string
 		signals    []os.Signal
@@ -118,7 +106,6 @@ func TestAnInterruptedDemoLeavesNothing(t *testing.T) {
 		{"by the end of its terminal while it commits", `== 5`, []os.Signal{syscall.SIGHUP}},
 	} {
 		t.Run(tt.when, func(t *testing.T) {
-			t.Parallel()
 			g := NewWithT(t)
 			d := launch(t, nil)
 			g.Eventually(d.output, runLimit).Should(gbytes.Say(tt.line))
@@ -133,7 +120,6 @@ func TestAnInterruptedDemoLeavesNothing(t *testing.T) {
 }
 
 func TestADemoIsInterruptedWhileTheControlPlaneStarts(t *testing.T) {
-	t.Parallel()
 	g := NewWithT(t)
 	d := launch(t, nil)
 	d.awaitFile(g, "system/kube-apiserver.log")
@@ -146,7 +132,6 @@ func TestADemoIsInterruptedWhileTheControlPlaneStarts(t *testing.T) {
 }
 
 func TestTheDemoEndsWhenItsReaderDoes(t *testing.T) {
-	t.Parallel()
 	g := NewWithT(t)
 	reader, writer, err := os.Pipe()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -162,13 +147,11 @@ func TestTheDemoEndsWhenItsReaderDoes(t *testing.T) {
 }
 
 func TestAKilledDemoLeavesNothing(t *testing.T) {
-	t.Parallel()
 	for name, file := range map[string]string{
 		"while the control plane starts":    "system/kube-apiserver.log",
 		"while a resource is being created": "cloud/things/network-*.json", // the database is next
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			g := NewWithT(t)
 			d := launch(t, nil)
 			d.awaitFile(g, file)
@@ -180,7 +163,6 @@ func TestAKilledDemoLeavesNothing(t *testing.T) {
 }
 
 func TestAKeptDemoRunsUntilCtrlC(t *testing.T) {
-	t.Parallel()
 	g := NewWithT(t)
 	d := launch(t, nil, "KEEP=1")
 	g.Eventually(d.output, runLimit).Should(gbytes.Say(`export KUBECONFIG=(\S+)\n`))
