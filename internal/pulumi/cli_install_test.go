@@ -18,20 +18,12 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
-	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
 // withLanguage installs the host of the language lab beside the lab provider.
 func (l *lab) withLanguage() *lab {
 	l.Helper()
-	l.withProvider()
-	host, err := process.FindBin(filepath.Join("lab", "pulumi-language-lab"))
-	if err != nil {
-		l.Fatal(err)
-	}
-	dir := filepath.Join(l.driver.Cache, "plugins", "language-lab-v0.1.0")
-	l.Expect(os.MkdirAll(dir, 0o700)).To(Succeed())
-	l.Expect(os.Symlink(host, filepath.Join(dir, "pulumi-language-lab"))).To(Succeed())
+	l.withProvider().installPlugin("language")
 	return l
 }
 

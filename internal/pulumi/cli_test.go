@@ -74,14 +74,19 @@ func writeProgram(t *testing.T, path, script string) {
 // withProvider installs the lab provider into the plugin cache.
 func (l *lab) withProvider() *lab {
 	l.Helper()
-	plugin, err := process.FindBin(filepath.Join("lab", "pulumi-resource-lab"))
-	if err != nil {
-		l.Fatal(err)
-	}
-	dir := filepath.Join(l.driver.Cache, "plugins", "resource-lab-v0.1.0")
-	l.Expect(os.MkdirAll(dir, 0o700)).To(Succeed())
-	l.Expect(os.Symlink(plugin, filepath.Join(dir, "pulumi-resource-lab"))).To(Succeed())
+	l.installPlugin("resource")
 	return l
+}
+
+// installPlugin installs the lab's plugin of a kind into the plugin cache.
+func (l *lab) installPlugin(kind string) {
+	l.Helper()
+	name := "pulumi-" + kind + "-lab"
+	plugin, err := process.FindBin(filepath.Join("lab", name))
+	l.Expect(err).NotTo(HaveOccurred())
+	dir := filepath.Join(l.driver.Cache, "plugins", kind+"-lab-v0.1.0")
+	l.Expect(os.MkdirAll(dir, 0o700)).To(Succeed())
+	l.Expect(os.Symlink(plugin, filepath.Join(dir, name))).To(Succeed())
 }
 
 // update is an update of a Program in Pulumi YAML.
