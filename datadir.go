@@ -87,7 +87,7 @@ type holders struct {
 // Gone implements controller.HolderProver.
 func (h holders) Gone(ctx context.Context, holder v1.RunHolder, recorded time.Time) (bool, error) {
 	if err := h.dir.Take(); err != nil {
-		return false, err
+		return false, controller.Unproven(err)
 	}
 	return h.Holders.Gone(ctx, holder, recorded)
 }

@@ -30,9 +30,17 @@ type SourceResolver interface {
 // HolderProver proves that the process that recorded a run is gone.
 type HolderProver interface {
 	// Gone is true only when that is proven. The holder recorded the run at the
-	// time.
+	// time. An UnprovenError is one that a person has to mend.
 	Gone(ctx context.Context, holder v1.RunHolder, recorded time.Time) (bool, error)
 }
+
+// UnprovenError is why a HolderProver cannot look: a fault of this machine.
+type UnprovenError struct{ error }
+
+// Unproven makes an UnprovenError of an error.
+func Unproven(err error) error { return &UnprovenError{err} }
+
+func (e *UnprovenError) Unwrap() error { return e.error }
 
 // observed is what one reconcile has seen: the Observation to decide on, and
 // what the decision may need to be acted on.
@@ -143,6 +151,11 @@ func (r *StackReconciler) observeRun(ctx context.Context, recorded *v1.RunStatus
 		return nil // whatever became of its controller, its pod may be at work
 	}
 	gone, err := r.Holders.Gone(ctx, recorded.Holder, recorded.StartedAt.Time)
+	if unproven := (*UnprovenError)(nil); errors.As(err, &unproven) {
+		seen.Run.Unproven = fmt.Sprintf("It cannot be found out what became of run %s (%s) of the controller on %s: %v",
+			recorded.ID, recorded.Operation, recorded.Holder.Host, err)
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("failed to find out whether %s is gone: %w", recorded.Holder.Host, err)
 	}

@@ -242,6 +242,24 @@ func TestARunOfAProcessThatIsGoneIsRecoveredFromAndThenRunAgain(t *testing.T) {
 	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationUpdate))
 }
 
+func TestARunOfWhichNothingCanBeFoundOutIsToldOfAndKept(t *testing.T) {
+	g := NewWithT(t)
+	w, lost := takenOver(t)
+	w.others.gone, w.others.fault = true, Unproven(errors.New("failed to make the data directory: not a directory"))
+
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(10 * time.Second))
+	w.mustReconcile()
+	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.WorkspaceFailedReason))
+	const message = " (update) of the controller on pod-1: failed to make the data directory: not a directory"
+	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(Equal("It cannot be found out what became of run " + lost + message))
+	g.Expect(w.stack().Status.Run.ID).To(Equal(lost))
+	g.Expect(w.events.lines).To(ContainElement(HaveSuffix(message)))
+
+	w.others.fault = nil
+	w.mustReconcile()
+	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.RunInterruptedReason))
+}
+
 func TestARecoveryThatIsInterruptedRecoversFromBothRuns(t *testing.T) {
 	g := NewWithT(t)
 	w, lost := takenOver(t)

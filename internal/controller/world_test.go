@@ -110,10 +110,13 @@ func (r *testRunner) end(id string, outcome run.Outcome, message string) {
 	}
 }
 
-// prover says of every other process that it is gone, or not.
-type prover struct{ gone bool }
+// prover says of every other process that it is gone, or not, or why it cannot look.
+type prover struct {
+	gone  bool
+	fault error
+}
 
-func (p *prover) Gone(context.Context, v1.RunHolder, time.Time) (bool, error) { return p.gone, nil }
+func (p *prover) Gone(context.Context, v1.RunHolder, time.Time) (bool, error) { return p.gone, p.fault }
 
 // eventLog keeps the events that were sent.
 type eventLog struct {

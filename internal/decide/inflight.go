@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -30,6 +31,8 @@ func runRecorded(o Observation) (Decision, bool) {
 		return Decision{Action: Lose}, true
 	case o.Run.Released:
 		return Decision{Action: Release}, true
+	case o.Run.Unproven != "":
+		return Decision{Action: Fail, Reason: v1.WorkspaceFailedReason, Message: o.Run.Unproven, After: holderPatience}, true
 	default:
 		return Decision{Action: Nothing, After: holderPatience}, true
 	}

@@ -141,5 +141,15 @@ func TestNextOfARunInFlight(t *testing.T) {
 		{"a run that a process recorded which may be alive is left to it",
 			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere} },
 			decide.Decision{Action: decide.Nothing, After: 10 * time.Second}},
+		{"a run is told of where nobody can find out whether its process is alive",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere, Unproven: "no data directory"}
+			},
+			decide.Decision{Action: decide.Fail, Reason: "WorkspaceFailed", Message: "no data directory", After: 10 * time.Second}},
+		{"and lost all the same where a person says that the process is gone",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere, Unproven: "no data directory", Released: true}
+			},
+			decide.Decision{Action: decide.Release}},
 	})
 }

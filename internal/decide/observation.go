@@ -26,6 +26,9 @@ const (
 type Run struct {
 	Phase  run.Phase
 	Holder Holder
+	// Unproven is why nobody can find out whether its holder is gone, before a person
+	// has mended that.
+	Unproven string
 	// Released: a person says that whoever has it is gone.
 	Released bool
 	// StartedAt is when it was recorded.

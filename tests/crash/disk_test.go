@@ -67,8 +67,9 @@ func (u *subject) checkWorkspaceFailed(ctx context.Context, why string) {
 	u.Expect(u.s.Controller.Stop()).To(Succeed())
 	u.Expect(u.s.Controller.Wait()).To(Succeed())
 	u.Expect(u.s.StartController()).To(Succeed())
-	failures := u.stack(ctx).Status.Failures
-	u.Eventually(func() int64 { return u.stack(ctx).Status.Failures }).Should(BeNumerically(">", failures), u.report(ctx))
+	// A run may have been recorded, and not begun, at the end of the controller before.
+	before := u.stack(ctx).ResourceVersion
+	u.Eventually(func() string { return u.stack(ctx).ResourceVersion }).ShouldNot(Equal(before), u.report(ctx))
 	u.Expect(u.awaitReason(ctx, v1.WorkspaceFailedReason)).To(ContainSubstring(why))
 	u.Expect(u.s.Controller.Done()).NotTo(BeClosed())
 }
