@@ -29,6 +29,15 @@ func (s *session) isElsewhere() bool {
 	return known != "" && !grammar.IsBackendOf(s.run, known)
 }
 
+// elsewhereText names in the message of a run that has not got as far as to look for
+// the stack the backend that has it: what was set in its place may be a mistake.
+func (s *session) elsewhereText() string {
+	if !s.isElsewhere() || s.found || s.missed || s.installing {
+		return ""
+	}
+	return fmt.Sprintf(" (the stack was last seen in another backend, %s)", s.run.KnownBackend)
+}
+
 // missing tells what is wrong where the backend does not have the stack, nil where
 // that may be. A stack that was seen in another backend is still there, with all
 // that it manages; one that was updated before has not gone by itself.

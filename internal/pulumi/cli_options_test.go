@@ -325,7 +325,11 @@ func TestABackendOutOfReach(t *testing.T) {
 				result := l.do(t.Context(), r)
 				l.Expect(result.Outcome).To(Equal(run.BackendUnavailable), "%s: %s", operation, result.Message)
 				l.Expect(result.Message).To(ContainSubstring("connection refused"))
+				l.Expect(result.Message).NotTo(ContainSubstring("another backend"))
 				l.Expect(result.Interrupted).To(BeFalse())
+
+				r.KnownBackend = "file://" + l.backend
+				l.Expect(l.do(t.Context(), r).Message).To(HaveSuffix(" (the stack was last seen in another backend, file://" + l.backend + ")"))
 			}
 		})
 	}

@@ -85,7 +85,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	}
 	outcome, message := judge(end)
 	if outcome != run.Succeeded {
-		message += s.openText()
+		message += s.openText() + s.elsewhereText()
 	}
 	result.Outcome, result.Message = outcome, cut(s.mask.Apply(message), maxMessage)
 	if s.checking {
