@@ -240,6 +240,10 @@ type LastUpdate struct {
 	// Generation of the Stack that was run.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
+	// Digest of all inputs of the run, also of a recovery or a destroy, where these
+	// were known. After a failure, other inputs are tried at once.
+	// +optional
+	Digest string `json:"digest,omitempty"`
 	// ReconcileRequest is the last value of the annotation
 	// pulumi.com/reconciliation-request that the run was for.
 	// +optional

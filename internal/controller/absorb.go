@@ -74,12 +74,22 @@ func countAnew(stack *v1.Stack, record *v1.RunStatus) {
 	last := stack.Status.LastUpdate
 	anew := last != nil && last.Generation != 0 && last.Generation != record.Generation
 	if record.Operation != v1.OperationRecover {
-		anew = anew || stack.Status.LastAttemptedDigest != record.Digest
-		stack.Status.LastAttemptedDigest = record.Digest
+		attempted := attemptedDigest(record)
+		anew = anew || stack.Status.LastAttemptedDigest != attempted
+		stack.Status.LastAttemptedDigest = attempted
 	}
 	if anew {
 		stack.Status.Failures = 0
 	}
+}
+
+// attemptedDigest is empty of a destroy: a digest would say of one that was ended before
+// it knew the project that no run got as far as Pulumi (neverRan).
+func attemptedDigest(record *v1.RunStatus) string {
+	if record.Operation == v1.OperationDestroy {
+		return ""
+	}
+	return record.Digest
 }
 
 // absorbFacts takes in what a run has found out about the stack. A preview has
@@ -259,6 +269,7 @@ func setLastUpdate(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, 
 	commit := gitCommit(record.Revision, record.OriginRevision)
 	last := &v1.LastUpdate{
 		Generation:          record.Generation,
+		Digest:              record.Digest,
 		ReconcileRequest:    stack.Status.ObservedReconcileRequest,
 		Name:                record.ID,
 		Type:                updateType(record.Operation),

@@ -175,7 +175,7 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 		if err := r.observeDestroy(ctx, stack, seen, name); err != nil {
 			return err
 		}
-		return r.digestDestroy(stack, seen)
+		return r.digestRun(stack, seen, string(run.Destroy))
 	}
 	if err := checkSize(stack); err != nil {
 		return &invalidSpecError{err}
@@ -207,16 +207,8 @@ func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen 
 	return nil
 }
 
-// digestDestroy tells a destroy by its inputs, so that one that has failed for want of
-// a credential is begun again when that is there. A run that has a digest, where no
-// run has told the project, would say that none got as far as Pulumi (neverRan).
-func (r *StackReconciler) digestDestroy(stack *v1.Stack, seen *observed) error {
-	if stack.Status.ProjectInfo == nil {
-		return nil
-	}
-	return r.digestRun(stack, seen, string(run.Destroy))
-}
-
+// digestRun tells a run by its inputs: one that has failed for want of a credential is
+// begun again when that is there.
 func (r *StackReconciler) digestRun(stack *v1.Stack, seen *observed, operation string) error {
 	options, err := inputs.RunOptions(stack.Spec)
 	if err != nil {
@@ -388,6 +380,7 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 	default:
 		last.Operation = run.Update
 	}
+	last.RunDigest = update.Digest
 	last.Succeeded = update.State == v1.UpdateSucceeded
 	last.Reason, last.Message = update.Reason, update.Message
 	last.Cancelled = update.Reason == v1.RunCancelledReason

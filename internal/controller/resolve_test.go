@@ -123,7 +123,7 @@ func TestInputsThatAreRefused(t *testing.T) {
 			change: func(s *v1.StackSpec) {
 				s.WorkspaceTemplate = &apiextensionsv1.JSON{Raw: []byte(`{"spec":{"image":"x"}}`)}
 			},
-			reason: v1.InvalidSpecReason, want: "spec.workspaceTemplate: is a pod of the Pulumi operator"},
+			reason: v1.InvalidSpecReason, want: "spec.workspaceTemplate: is the pod of a run"},
 		"a repository": {
 			change: func(s *v1.StackSpec) { s.ProgramRef, s.ProjectRepo = nil, "https://git.example.com/a" },
 			reason: v1.InvalidSpecReason, want: "spec.projectRepo: needs a branch or a commit"},

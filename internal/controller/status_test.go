@@ -125,7 +125,9 @@ func TestAbsorbFailure(t *testing.T) {
 			stack := stackWithRun(tt.operation)
 			stack.Status.LastAppliedRevision = "main@sha1:before"
 			stack.Status.LastUpdate = &v1.LastUpdate{LastSuccessfulCommit: "before"}
-			stack.Status.LastAttemptedDigest = "sha256:inputs"
+			if tt.operation != v1.OperationDestroy {
+				stack.Status.LastAttemptedDigest = "sha256:inputs"
+			}
 			stack.Status.Failures = 1
 
 			absorb(stack, result(tt.outcome, "no such bucket"))
@@ -139,6 +141,7 @@ func TestAbsorbFailure(t *testing.T) {
 			g.Expect(stack.Status.Failures).To(BeEquivalentTo(2))
 			g.Expect(stack.Status.LastAppliedRevision).To(Equal("main@sha1:before"))
 			g.Expect(stack.Status.LastUpdate.Reason).To(Equal(tt.want))
+			g.Expect(stack.Status.LastUpdate.Digest).To(Equal("sha256:inputs"))
 			g.Expect(stack.Status.LastUpdate.LastSuccessfulCommit).To(Equal("before"))
 			g.Expect(stack.Status.LastUpdate.LastAttemptedCommit).To(Equal(gitCommit40))
 		})

@@ -234,20 +234,12 @@ func recovered(o Observation) (Decision, bool) {
 	if o.Last.Operation != run.Recover || !o.Last.Succeeded {
 		return Decision{}, false
 	}
-	if o.Edited {
-		return Decision{Action: Start, Operation: operation(o)}, true
-	}
 	return retry(o, operation(o)), true
 }
 
-// failedBefore tries again at once when the spec was edited since, also in a field
-// that is none of the inputs: the edit may be what mends the failure.
 func failedBefore(o Observation) (Decision, bool) {
 	if o.Last.Succeeded {
 		return Decision{}, false
-	}
-	if o.Edited {
-		return Decision{Action: Start, Operation: operation(o)}, true
 	}
 	return retry(o, operation(o)), true
 }
@@ -315,25 +307,21 @@ func unfound(o Observation) (Decision, bool) {
 	switch {
 	case !o.Unfound:
 		return Decision{}, false
-	case o.Last.Operation == run.Recover && !o.Last.Succeeded && !o.Edited:
+	case o.Last.Operation == run.Recover && !o.Last.Succeeded:
 		return retry(o, run.Recover), true
 	}
 	return Decision{Action: Start, Operation: run.Recover}, true
 }
 
-// failedDestroy tries again at once when the spec was edited since, as failedBefore.
-// failedDestroy waits for the retry interval, but not where a credential was mended,
-// or another input. A destroy may have no digest.
 func failedDestroy(o Observation) (Decision, bool) {
-	changed := o.Edited || (o.Last.Digest != "" && o.Digest != o.Last.Digest)
-	if o.Last.Operation != run.Destroy || o.Last.Succeeded || changed {
+	if o.Last.Operation != run.Destroy || o.Last.Succeeded {
 		return Decision{}, false
 	}
 	return retry(o, run.Destroy), true
 }
 
 func destroyAgain(o Observation) (Decision, bool) {
-	if o.Last.Operation != run.Recover || !o.Last.Succeeded || o.Edited {
+	if o.Last.Operation != run.Recover || !o.Last.Succeeded {
 		return Decision{}, false
 	}
 	return retry(o, run.Destroy), true

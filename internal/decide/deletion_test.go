@@ -84,18 +84,11 @@ func TestNextOfADeletion(t *testing.T) {
 			start(run.Destroy)},
 		{"and when other inputs are there",
 			func(o *decide.Observation) {
-				o.Deleting, o.DestroyOnFinalize, o.Digest = true, true, "sha256:mended"
+				o.Deleting, o.DestroyOnFinalize, o.Last.RunDigest = true, true, "sha256:expired"
 				failed(o, 20*time.Second)
 				o.Last.Operation = run.Destroy
 			},
 			start(run.Destroy)},
-		{"but not where the one before had none that are known",
-			func(o *decide.Observation) {
-				o.Deleting, o.DestroyOnFinalize, o.Last.Digest = true, true, ""
-				failed(o, 20*time.Second)
-				o.Last.Operation = run.Destroy
-			},
-			retryIn(40 * time.Second)},
 		{"a failed update does not hold up the destroy",
 			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true; failed(o, time.Second) },
 			start(run.Destroy)},

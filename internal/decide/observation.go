@@ -63,8 +63,11 @@ type Problem struct {
 type LastRun struct {
 	// Operation of the run, empty if there was none.
 	Operation run.Operation
-	// Digest of its inputs.
+	// Digest of the inputs of the last run that was neither a recovery nor a destroy.
 	Digest string
+	// RunDigest of the inputs of this one, whatever it was: empty where they were not
+	// known.
+	RunDigest string
 	// Succeeded, or else the Reason and the Message of its failure.
 	Succeeded       bool
 	Reason, Message string

@@ -122,6 +122,40 @@ func TestNextOfARecovery(t *testing.T) {
 				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 5
 			},
 			start(run.Destroy)},
+		{"a recovery that failed is tried again at once with other inputs",
+			func(o *decide.Observation) {
+				o.Interrupted, o.Last.RunDigest = true, "sha256:expired"
+				failed(o, time.Second)
+				o.Last.Operation = run.Recover
+			},
+			start(run.Recover)},
+		{"and with another spec",
+			func(o *decide.Observation) {
+				o.Interrupted, o.Edited = true, true
+				failed(o, time.Second)
+				o.Last.Operation = run.Recover
+			},
+			start(run.Recover)},
+		{"but not where its inputs are not known",
+			func(o *decide.Observation) {
+				o.Interrupted, o.Last.RunDigest = true, ""
+				failed(o, time.Second)
+				o.Last.Operation = run.Recover
+			},
+			retryIn(59 * time.Second)},
+		{"what was not found is looked for again at once with other inputs",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize, o.Unfound, o.Last.RunDigest = true, true, true, "sha256:expired"
+				failed(o, time.Second)
+				o.Last.Operation = run.Recover
+			},
+			start(run.Recover)},
+		{"a destroy does not wait after a recovery with other inputs",
+			func(o *decide.Observation) {
+				o.Deleting, o.DestroyOnFinalize, o.Last.RunDigest = true, true, "sha256:expired"
+				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 2
+			},
+			start(run.Destroy)},
 		{"a recovery that failed is tried again, but not at once",
 			func(o *decide.Observation) {
 				o.Interrupted = true

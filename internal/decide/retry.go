@@ -57,14 +57,21 @@ func backoff(delay time.Duration, failures int64, limit time.Duration) time.Dura
 	return min(delay, limit)
 }
 
+// mended tells that what is to be run is not what has failed: other inputs, as a
+// credential that had expired, or an edit, also of a field that is none of the inputs.
+func mended(o Observation) bool {
+	others := o.Last.RunDigest != "" && o.Digest != "" && o.Digest != o.Last.RunDigest
+	return o.Edited || others
+}
+
 // retry starts the operation once the delay has passed since the last run, or
-// says again how that run failed. A request does not wait, and neither does the
-// run that is owed for one; a recovery is none.
+// says again how that run failed. What may have mended it does not wait, nor does a
+// request, or the run that is owed for one; a recovery is none.
 func retry(o Observation, op run.Operation) Decision {
 	delay := retryDelay(o)
 	// Never more than the delay, if a clock was set back.
 	wait := min(delay, delay-o.Now.Sub(o.Last.EndedAt))
-	if wait <= 0 || o.Requested || (o.Owed && op != run.Recover) {
+	if wait <= 0 || mended(o) || o.Requested || (o.Owed && op != run.Recover) {
 		return Decision{Action: Start, Operation: op}
 	}
 	if o.Last.Succeeded {

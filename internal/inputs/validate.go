@@ -39,7 +39,7 @@ func Validate(stack *v1.Stack) error {
 		return &InvalidError{"spec.stack", fmt.Sprintf("is longer than %d bytes: give the stack a shorter name", maxStack)}
 	case HasWorkspace(spec):
 		// Before the source: one with a template may have none.
-		return &InvalidError{"spec.workspaceTemplate", "is a pod of the Pulumi operator, and the controller runs programs itself: remove it, and use " +
+		return &InvalidError{"spec.workspaceTemplate", "is the pod of a run, and this controller runs programs itself: have it run them in pods (--runner=job), or remove the template, and use " +
 			"spec.envRefs for environment variables, spec.serviceAccountName for rights in the cluster, and fluxSource, programRef or projectRepo for the program"}
 	}
 	for _, check := range []func(v1.StackSpec) error{

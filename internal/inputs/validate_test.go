@@ -104,7 +104,7 @@ func TestValidate(t *testing.T) {
 		"a name that is too long": {func(s *v1.StackSpec) { s.Stack = strings.Repeat("x", 301) }, "spec.stack: is longer than 300 bytes"},
 		"a pod of the operator": {func(s *v1.StackSpec) {
 			s.ProgramRef, s.WorkspaceTemplate = nil, &apiextensionsv1.JSON{Raw: []byte(`{"spec":{"image":"x"}}`)}
-		}, "spec.workspaceTemplate: is a pod of the Pulumi operator, and the controller runs programs itself: remove it"},
+		}, "spec.workspaceTemplate: is the pod of a run, and this controller runs programs itself: have it run them in pods (--runner=job), or remove the template"},
 		"a policy for the pod":       {func(s *v1.StackSpec) { s.WorkspaceReclaimPolicy = "Delete" }, ""},
 		"a policy that is none":      {func(s *v1.StackSpec) { s.WorkspaceReclaimPolicy = "Keep" }, `spec.workspaceReclaimPolicy: is "Keep": remove it`},
 		"pending creates":            {func(s *v1.StackSpec) { s.PendingCreates = "Import" }, `spec.pendingCreates: is "Import": use Stop or Clear`},

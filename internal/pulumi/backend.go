@@ -65,7 +65,8 @@ func (s *session) missing() error {
 	case s.run.Known.Name != "":
 		// To make it anew would be to make everything that it manages a second time.
 		return fmt.Errorf("the stack %s has been updated before, and is not in the backend any more: "+
-			"set the backend, or restore the state, that it was updated in; if it was removed on purpose, delete this Stack and make another", s.stack)
+			"set the backend, or restore the state, that it was updated in; if it was removed on purpose, "+
+			"set spec.destroyOnFinalize to false, delete this Stack and make another", s.stack)
 	}
 	return nil
 }
