@@ -6,6 +6,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -46,8 +47,9 @@ func Config(flags genericclioptions.RESTClientGetter) (*rest.Config, error) {
 }
 
 // Connect returns a client of the cluster of the flags. It reads nothing yet: that
-// there is no cluster is told by the first request.
-func Connect(flags genericclioptions.RESTClientGetter) (client.WithWatch, error) {
+// there is no cluster is told by the first request. What is asked before that, which
+// kinds there are, ends with ctx.
+func Connect(ctx context.Context, flags genericclioptions.RESTClientGetter) (client.WithWatch, error) {
 	config, err := Config(flags)
 	if err != nil {
 		return nil, err
@@ -56,7 +58,11 @@ func Connect(flags genericclioptions.RESTClientGetter) (client.WithWatch, error)
 	if err != nil {
 		return nil, err
 	}
-	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	mapper, err := newMapper(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
 	if err != nil {
 		return nil, fmt.Errorf("making a client of the cluster: %w", err)
 	}

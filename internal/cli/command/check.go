@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -50,12 +49,15 @@ func newCheck(s *session) *cobra.Command {
 }
 
 func (s *session) check(ctx context.Context, pre bool) error {
-	api, err := s.connect()
+	api, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}
 	s.Actionf("checking prerequisites")
-	ok := s.checkKubernetes()
+	ok, reached := s.checkKubernetes(ctx)
+	if !reached {
+		return s.checked(false, "") // nor would be what comes next
+	}
 	ok = s.checkCRD(ctx, api, sourcev1.GroupVersion.Group, "gitrepositories", sourcev1.GroupVersion.Version, "install Flux first: flux install") && ok
 	if pre {
 		return s.checked(ok, "prerequisites checks passed")
@@ -77,33 +79,24 @@ func (s *session) checked(ok bool, words string) error {
 	return nil
 }
 
-func (s *session) checkKubernetes() bool {
-	config, err := cluster.Config(s.flags)
-	if err != nil {
-		s.Failuref("Kubernetes client initialization failed: %v", err)
-		return false
-	}
-	api, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		s.Failuref("Kubernetes client initialization failed: %v", err)
-		return false
-	}
-	info, err := api.ServerVersion()
+// checkKubernetes tells also whether there is an API server to ask for the rest.
+func (s *session) checkKubernetes(ctx context.Context) (ok, reached bool) {
+	info, err := cluster.Version(ctx, s.flags)
 	if err != nil {
 		s.Failuref("Kubernetes API call failed: %v", err)
-		return false
+		return false, !cluster.IsUnreached(err)
 	}
 	found, err := version.ParseSemantic(info.GitVersion)
 	if err != nil {
 		s.Failuref("Kubernetes version can't be determined")
-		return false
+		return false, true
 	}
 	if !found.AtLeast(version.MustParseSemantic(minKubernetes)) {
 		s.Failuref("Kubernetes version %s does not match >=%s", info.GitVersion, minKubernetes)
-		return false
+		return false, true
 	}
 	s.Successf("Kubernetes %s >=%s", found, minKubernetes)
-	return true
+	return true, true
 }
 
 // checkCRD checks that a version of a kind is served.

@@ -76,7 +76,7 @@ func (s *session) completeMoreNames(kind schema.GroupVersionKind, most int) cobr
 		s.timeout = min(s.timeout, completionTimeout)
 		ctx, cancel := s.limited(cmd)
 		defer cancel()
-		api, err := s.connect()
+		api, err := s.connect(ctx)
 		if err != nil {
 			return failCompletion(err)
 		}

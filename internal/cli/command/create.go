@@ -77,7 +77,7 @@ func (s *session) create(ctx context.Context, object *unstructured.Unstructured,
 	if export {
 		return printManifest(s.Out, exported(object))
 	}
-	api, err := s.connect()
+	api, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}

@@ -52,12 +52,22 @@ type session struct {
 }
 
 // connect returns a client of the cluster.
-func (s *session) connect() (client.WithWatch, error) { return cluster.Connect(s.flags) }
+func (s *session) connect(ctx context.Context) (client.WithWatch, error) {
+	return cluster.Connect(ctx, s.flags)
+}
 
 // namespace is the one of --namespace.
 func (s *session) namespace() string { return *s.flags.Namespace }
 
 // limited is the context of a command that has to end within --timeout.
 func (s *session) limited(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+	return s.limitedUnless(cmd, false)
+}
+
+// limitedUnless is the same for one that may go on until it is interrupted.
+func (s *session) limitedUnless(cmd *cobra.Command, follows bool) (context.Context, context.CancelFunc) {
+	if follows {
+		return context.WithCancel(cmd.Context())
+	}
 	return context.WithTimeout(cmd.Context(), s.timeout)
 }

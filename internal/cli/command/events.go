@@ -67,12 +67,12 @@ func (s *session) events(cmd *cobra.Command, flags *eventsFlags) error {
 			return fmt.Errorf("type '%s' not supported. Supported types are Normal, Warning", wanted)
 		}
 	}
-	api, err := s.connect()
+	ctx, cancel := s.limitedUnless(cmd, flags.watch)
+	defer cancel()
+	api, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.limited(cmd)
-	defer cancel()
 	subjects, err := s.subjects(ctx, api, flags)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s *session) events(cmd *cobra.Command, flags *eventsFlags) error {
 		return ofType && slices.ContainsFunc(subjects, func(of subject) bool { return of.matches(event) })
 	}
 	if flags.watch {
-		return s.watchEvents(cmd.Context(), api, namespace, shown)
+		return s.watchEvents(ctx, api, namespace, shown)
 	}
 	return s.listEvents(ctx, api, namespace, shown)
 }

@@ -50,7 +50,7 @@ func newExport(s *session) *cobra.Command {
 func (s *session) export(cmd *cobra.Command, names []string, kinds ...cluster.Kind) error {
 	ctx, cancel := s.limited(cmd)
 	defer cancel()
-	api, err := s.connect()
+	api, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}

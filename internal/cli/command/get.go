@@ -78,15 +78,15 @@ func (s *session) get(cmd *cobra.Command, flags *getFlags, kind cluster.Kind, ar
 	if err != nil {
 		return err
 	}
-	api, err := s.connect()
+	ctx, cancel := s.limitedUnless(cmd, flags.watch)
+	defer cancel()
+	api, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}
 	if flags.watch {
-		return s.getWatching(cmd.Context(), api, flags, kind, selector, options)
+		return s.getWatching(ctx, api, flags, kind, selector, options)
 	}
-	ctx, cancel := s.limited(cmd)
-	defer cancel()
 	if flags.output != "" {
 		return s.getRaw(ctx, api, flags, kind, selector, args, options)
 	}
@@ -113,12 +113,12 @@ func (s *session) getAll(cmd *cobra.Command, flags *getFlags) error {
 	if err != nil {
 		return err
 	}
-	api, err := s.connect()
+	ctx, cancel := s.limited(cmd)
+	defer cancel()
+	api, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.limited(cmd)
-	defer cancel()
 	for _, kind := range []cluster.Kind{cluster.Stack(), cluster.Program()} {
 		objects, err := kind.List(ctx, api, options...)
 		if err != nil {

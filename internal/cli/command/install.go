@@ -85,7 +85,7 @@ func (s *session) install(ctx context.Context, text []byte) error {
 		return err
 	}
 	s.Successf("manifests build completed")
-	api, err := s.connect()
+	api, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}

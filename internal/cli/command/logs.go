@@ -88,13 +88,9 @@ func (s *session) logs(cmd *cobra.Command, flags *logsFlags) error {
 	if !flags.allNamespaces {
 		filter.Namespace = s.namespace()
 	}
-	ctx, cancel := s.limited(cmd)
-	if flags.follow {
-		cancel()
-		ctx, cancel = context.WithCancel(cmd.Context())
-	}
+	ctx, cancel := s.limitedUnless(cmd, flags.follow)
 	defer cancel()
-	api, err := s.connect()
+	api, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func newReconcileProgram(s *session) *cobra.Command {
 			}
 			ctx, cancel := s.limited(cmd)
 			defer cancel()
-			api, err := s.connect()
+			api, err := s.connect(ctx)
 			if err != nil {
 				return err
 			}
@@ -94,7 +94,7 @@ func (s *session) named(kind cluster.Kind, args []string) (target, error) {
 }
 
 func (s *session) reconcileStack(ctx context.Context, of target, withSource, force bool) error {
-	api, err := s.connect()
+	api, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func newResume(s *session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := s.limited(cmd)
 			defer cancel()
-			api, err := s.connect()
+			api, err := s.connect(ctx)
 			if err != nil {
 				return err
 			}

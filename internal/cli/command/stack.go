@@ -25,7 +25,7 @@ func newStackCommand(s *session, short string, do func(ctx context.Context, api 
 			}
 			ctx, cancel := s.limited(cmd)
 			defer cancel()
-			api, err := s.connect()
+			api, err := s.connect(ctx)
 			if err != nil {
 				return err
 			}

@@ -48,7 +48,7 @@ func newTrace(s *session) *cobra.Command {
 }
 
 func (s *session) traceStack(ctx context.Context, of target) error {
-	api, err := s.connect()
+	api, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}

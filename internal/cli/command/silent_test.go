@@ -1,0 +1,92 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+// silentServer takes connections and never answers. It returns a kubeconfig for it, and
+// what tells of each request.
+func silentServer(t *testing.T) (kubeconfig string, asked <-chan struct{}) {
+	t.Helper()
+	g := NewWithT(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = listener.Close() })
+	requests := make(chan struct{}, 100)
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { _ = connection.Close() })
+			requests <- struct{}{}
+		}
+	}()
+	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	g.Expect(os.WriteFile(kubeconfig, fmt.Appendf(nil, `{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: "http://%s"}}],
+		contexts: [{name: a, context: {cluster: a}}]}`, listener.Addr()), 0o600)).To(Succeed())
+	return kubeconfig, requests
+}
+
+func TestAServerThatDoesNotAnswerIsWaitedForNoLongerThanTheTimeout(t *testing.T) {
+	for line, want := range map[string]string{
+		"get stacks --timeout 200ms":        "context deadline exceeded",
+		"reconcile stack a --timeout 200ms": "context deadline exceeded",
+		"check --timeout 200ms":             "✗ check failed",
+	} {
+		t.Run(line, func(t *testing.T) {
+			g := NewWithT(t)
+			kubeconfig, _ := silentServer(t)
+			w := &world{t: t, namespace: "apps", kubeconfig: kubeconfig, env: testEnvironment()}
+			ended := make(chan result, 1)
+			go func() { ended <- w.start(context.Background(), line) }()
+			var done result
+			g.Eventually(ended, 10*time.Second).Should(Receive(&done))
+			g.Expect(done.err).To(ContainSubstring(want))
+			g.Expect(strings.Count(done.err, "deadline exceeded")).To(BeNumerically("<=", 1), done.err)
+		})
+	}
+}
+
+func TestACompletionDoesNotWaitForAServerThatDoesNotAnswer(t *testing.T) {
+	g := NewWithT(t)
+	kubeconfig, _ := silentServer(t)
+	env := testEnvironment()
+	var out strings.Builder
+	env.Out, env.Err = &out, &strings.Builder{}
+	ended := make(chan int, 1)
+	go func() {
+		ended <- Run(context.Background(), env, []string{"__complete", "--kubeconfig", kubeconfig, "get", "stacks", ""})
+	}()
+	g.Eventually(ended, 2*completionTimeout).Should(Receive())
+	g.Expect(out.String()).To(Equal(":1\n"), "that is an error, and no names")
+}
+
+func TestAServerThatDoesNotAnswerIsNotWaitedForAfterAnInterrupt(t *testing.T) {
+	for _, line := range []string{"get stacks", "get stacks --watch", "logs -f", "check", "trace stack a"} {
+		t.Run(line, func(t *testing.T) {
+			g := NewWithT(t)
+			kubeconfig, asked := silentServer(t)
+			w := &world{t: t, namespace: "apps", kubeconfig: kubeconfig, env: testEnvironment()}
+			ctx, interrupt := context.WithCancel(t.Context())
+			ended := make(chan result, 1)
+			go func() { ended <- w.start(ctx, line) }()
+			g.Eventually(asked, 10*time.Second).Should(Receive())
+			interrupt()
+			g.Eventually(ended, 10*time.Second).Should(Receive())
+		})
+	}
+}
