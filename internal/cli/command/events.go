@@ -14,13 +14,11 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
-	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/rows"
-	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 )
 
 // eventsFlags are those of flux events.
@@ -77,20 +75,15 @@ func (s *session) events(cmd *cobra.Command, flags *eventsFlags) error {
 	if err != nil {
 		return err
 	}
-	namespace := s.namespace()
-	for _, of := range subjects {
-		if of.namespace != namespace {
-			namespace = ""
-		}
-	}
 	shown := func(event *corev1.Event) bool {
 		ofType := len(flags.types) == 0 || slices.ContainsFunc(flags.types, func(wanted string) bool { return strings.EqualFold(wanted, event.Type) })
 		return ofType && slices.ContainsFunc(subjects, func(of subject) bool { return of.matches(event) })
 	}
+	view := &eventsView{session: s, namespaces: namespacesOf(subjects), shown: shown}
 	if flags.watch {
-		return s.watchEvents(ctx, api, namespace, shown)
+		return view.watch(ctx, api)
 	}
-	return s.listEvents(ctx, api, namespace, shown)
+	return view.list(ctx, api)
 }
 
 // subjects are those of --for, or both kinds. With a Stack that is named its source is
@@ -121,68 +114,6 @@ func (s *session) subjects(ctx context.Context, api client.Reader, flags *events
 	}
 	source := strings.SplitN(rows.Source(stack), "/", 3)
 	return []subject{of, {kind: source[0], namespace: source[1], name: source[2]}}, nil
-}
-
-func (s *session) listEvents(ctx context.Context, api client.Reader, namespace string, shown func(*corev1.Event) bool) error {
-	var events []corev1.Event
-	list := &corev1.EventList{}
-	for {
-		if err := api.List(ctx, list, client.InNamespace(namespace), client.Limit(500), client.Continue(list.Continue)); err != nil {
-			return fmt.Errorf("error getting events: %w", err)
-		}
-		for i := range list.Items {
-			if shown(&list.Items[i]) {
-				events = append(events, list.Items[i])
-			}
-		}
-		if list.Continue == "" {
-			break
-		}
-	}
-	if len(events) == 0 {
-		if namespace == "" {
-			s.Failuref("No events found.")
-		} else {
-			s.Failuref("No events found in %s namespace.", namespace)
-		}
-		return nil
-	}
-	slices.SortStableFunc(events, func(a, b corev1.Event) int { return lastSeen(&a).Compare(lastSeen(&b)) })
-	var lines [][]string
-	for i := range events {
-		lines = append(lines, s.eventRow(&events[i], namespace == ""))
-	}
-	table.Print(s.Out, eventHeader(namespace == ""), lines)
-	return nil
-}
-
-func (s *session) watchEvents(ctx context.Context, api client.WithWatch, namespace string, shown func(*corev1.Event) bool) error {
-	header := eventHeader(namespace == "")
-	return cluster.Follow(ctx, api, &corev1.EventList{}, func(change watch.EventType, object client.Object) error {
-		event, ok := object.(*corev1.Event)
-		if !ok || change == watch.Deleted || !shown(event) {
-			return nil
-		}
-		table.Print(s.Out, header, [][]string{s.eventRow(event, namespace == "")})
-		header = nil
-		return nil
-	}, client.InNamespace(namespace))
-}
-
-func eventHeader(withNamespace bool) []string {
-	header := []string{"Last seen", "Type", "Reason", "Object", "Message"}
-	if withNamespace {
-		header = append([]string{"Namespace"}, header...)
-	}
-	return header
-}
-
-func (s *session) eventRow(event *corev1.Event, withNamespace bool) []string {
-	row := []string{s.seen(event), event.Type, event.Reason, event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name, strings.Join(strings.Fields(event.Message), " ")}
-	if withNamespace {
-		row = append([]string{event.Namespace}, row...)
-	}
-	return row
 }
 
 // seen is how long ago an event was last seen, and how often since when.
