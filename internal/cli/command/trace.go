@@ -63,16 +63,14 @@ func (s *session) traceStack(ctx context.Context, of target) error {
 	applier := applierOf(object)
 	page := &tracePage{out: s.Out}
 	page.stack(stack, object, applier)
-	if err := traceSource(ctx, api, page, sourceOf(stack)); err != nil {
-		return err
+	traceSource(ctx, api, page, sourceOf(stack))
+	if applier != nil {
+		traceApplier(ctx, api, page, *applier)
 	}
-	if applier == nil {
+	if page.err != nil {
 		return page.err
 	}
-	if err := traceApplier(ctx, api, page, *applier); err != nil {
-		return err
-	}
-	return page.err
+	return s.tellAll(page.unread, fmt.Sprintf("the trace of Stack %s is not whole", of.Name))
 }
 
 // sourceOf is the object that has the program of a Stack.
@@ -99,32 +97,33 @@ func applierOf(object *unstructured.Unstructured) *target {
 	return nil
 }
 
-// found finds what the page goes on with: nil is that it is not there, which the page says.
-func (p *tracePage) found(ctx context.Context, api client.Reader, of target) (*unstructured.Unstructured, error) {
+// found finds what the page goes on with: nil is that it is not there, or cannot be read,
+// which the page says. What comes after it is traced all the same.
+func (p *tracePage) found(ctx context.Context, api client.Reader, of target) *unstructured.Unstructured {
 	object, err := of.get(ctx, api)
-	if apierrors.IsNotFound(err) || apimeta.IsNoMatchError(err) {
-		p.missing(of)
-		return nil, nil
+	switch {
+	case apierrors.IsNotFound(err) || apimeta.IsNoMatchError(err):
+		p.without(of, "Not found")
+		return nil
+	case err != nil:
+		p.without(of, "Not readable")
+		p.unread = append(p.unread, fmt.Errorf("failed to find %s: %w", of.Kind, err))
+		return nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("failed to find %s: %w", of.Kind, err)
-	}
-	return object, nil
+	return object
 }
 
-func traceSource(ctx context.Context, api client.Reader, page *tracePage, of target) error {
-	object, err := page.found(ctx, api, of)
-	if object != nil {
+func traceSource(ctx context.Context, api client.Reader, page *tracePage, of target) {
+	if object := page.found(ctx, api, of); object != nil {
 		page.source(object)
 	}
-	return err
 }
 
 // traceApplier goes on from what has applied the Stack to the source of that.
-func traceApplier(ctx context.Context, api client.Reader, page *tracePage, of target) error {
-	object, err := page.found(ctx, api, of)
+func traceApplier(ctx context.Context, api client.Reader, page *tracePage, of target) {
+	object := page.found(ctx, api, of)
 	if object == nil {
-		return err
+		return
 	}
 	page.applier(object)
 	for _, path := range [][]string{{"spec", "sourceRef"}, {"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}} {
@@ -136,15 +135,18 @@ func traceApplier(ctx context.Context, api client.Reader, page *tracePage, of ta
 		if key.Namespace == "" {
 			key.Namespace = of.Namespace
 		}
-		return traceSource(ctx, api, page, target{sourcev1.GroupVersion.WithKind(ref["kind"]), key})
+		traceSource(ctx, api, page, target{sourcev1.GroupVersion.WithKind(ref["kind"]), key})
+		return
 	}
-	return nil
 }
 
 // tracePage prints the parts of a trace as flux trace does.
 type tracePage struct {
 	out io.Writer
+	// err is that of printing.
 	err error
+	// unread is why parts are not on the page.
+	unread []error
 }
 
 func (p *tracePage) field(name, value string) {
@@ -161,9 +163,9 @@ func (p *tracePage) part(of target) {
 	p.field("Namespace", of.Namespace)
 }
 
-func (p *tracePage) missing(of target) {
+func (p *tracePage) without(of target, status string) {
 	p.part(of)
-	p.field("Status", "Not found")
+	p.field("Status", status)
 }
 
 func (p *tracePage) stack(stack *v1.Stack, object *unstructured.Unstructured, applier *target) {
