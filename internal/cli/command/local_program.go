@@ -5,6 +5,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +39,7 @@ func (s *session) findProgram(path, name string) (program map[string]any, file s
 		return nil, "", err
 	}
 	var found []string
+	var unread error
 	for _, candidate := range files {
 		base := filepath.Base(candidate)
 		isProject := base == "Pulumi.yaml" || base == "Pulumi.yml"
@@ -46,17 +48,22 @@ func (s *session) findProgram(path, name string) (program map[string]any, file s
 		}
 		read, err := s.programIn(candidate, name)
 		if err != nil {
-			return nil, "", err
+			unread = cmp.Or(unread, err)
 		}
 		if read != nil {
 			program, file = read, candidate
 			found = append(found, base)
 		}
 	}
-	switch len(found) {
-	case 0:
+	switch {
+	case len(found) == 0 && unread != nil:
+		return nil, "", unread
+	case len(found) == 0:
 		return nil, "", fmt.Errorf("%s has neither a Pulumi.yaml nor a file with the Program %s", path, name)
-	case 1:
+	case len(found) == 1:
+		if unread != nil {
+			s.Warningf("left out: %v", unread)
+		}
 		return program, file, nil
 	}
 	return nil, "", fmt.Errorf("%s has more than one file with the program, name the one that is meant: %s", path, shortList(found))
@@ -115,12 +122,18 @@ func (s *session) programIn(file, name string) (map[string]any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", file, err)
 		}
+		keys, err := topKeys(document)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s is no YAML: %w", file, err)
+		case len(keys) == 0:
+			continue
+		case !slices.Contains(keys, "apiVersion"):
+			return s.readProgram(file)
+		}
 		object := map[string]any{}
 		if err := yaml.UnmarshalStrict(document, &object); err != nil {
 			return nil, fmt.Errorf("%s is no YAML: %w", file, err)
-		}
-		if len(object) > 0 && object["apiVersion"] == nil {
-			return s.readProgram(file)
 		}
 		if program, err := programOf(object, file, name); program != nil || err != nil {
 			return program, err

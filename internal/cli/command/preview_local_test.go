@@ -90,11 +90,15 @@ func TestPreviewOfALocalProgram(t *testing.T) {
 		"manifest": {map[string]string{"apps/all.yaml": aNamespace + "---\n" + aProgram}, "--path apps/all.yaml", `{"outputs":{"from":"the manifest"}}`},
 		"folder": {map[string]string{"apps/namespace.yaml": aNamespace, "apps/program.yml": aProgram, "apps/values.yaml": "{{ no: yaml"},
 			"--path apps", `{"outputs":{"from":"the manifest"}}`},
+		"keys of YAML 1.1": {map[string]string{"infra/Pulumi.yaml": "name: network\nruntime: yaml\nvariables: {y: 1, yes: 2}\n"}, "--path ./infra",
+			`{"variables":{"y":1,"yes":2}}`},
+		"beside a template": {map[string]string{"apps/a.yaml": "# pulumi.com/v1 Program\n{{ no: yaml", "apps/program.yml": aProgram},
+			"--path apps", `{"outputs":{"from":"the manifest"}}`},
 		"project": {map[string]string{"infra/Pulumi.yaml": aProject}, "--path ./infra", `{"outputs":{"from":"the project"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			w := newWorld(t, "preview-local-"+name)
+			w := newWorld(t, "preview-local-"+strings.NewReplacer(" ", "-", ".", "-", "YAML", "yaml").Replace(name))
 			w.apply("steered")
 			found := w.answerPreviews(localprogram.ProgramKey)
 			files(t, test.files)

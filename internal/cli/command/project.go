@@ -38,6 +38,23 @@ func parseProject(text []byte) (project map[string]any, more bool, err error) {
 	return project, more, json.Unmarshal(encoded, &project)
 }
 
+// topKeys are those of a document of YAML as they are written, none where it is empty.
+func topKeys(document []byte) ([]string, error) {
+	var root yaml.Node
+	if err := yaml.Unmarshal(document, &root); err != nil || len(root.Content) == 0 {
+		return nil, err
+	}
+	top := root.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return nil, errors.New("it has no keys, and a manifest and a project have")
+	}
+	var keys []string
+	for i := 0; i < len(top.Content); i += 2 {
+		keys = append(keys, top.Content[i].Value)
+	}
+	return keys, nil
+}
+
 // datesAsTexts leaves dates as they are written.
 func datesAsTexts(node *yaml.Node) {
 	if node.Kind == yaml.ScalarNode && node.Tag == "!!timestamp" {
