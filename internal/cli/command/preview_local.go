@@ -34,7 +34,7 @@ const (
 // previewLocal has a preview done of a local program, which is in the cluster for as
 // long as the command takes.
 func (s *session) previewLocal(ctx context.Context, api client.WithWatch, stack *v1.Stack, path string) error {
-	key, data, err := s.localProgram(stack, path)
+	key, data, err := s.localProgram(ctx, stack, path)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (s *session) previewLocal(ctx context.Context, api client.WithWatch, stack 
 }
 
 // localProgram reads the program as the controller wants it, and the key that it has.
-func (s *session) localProgram(stack *v1.Stack, path string) (key string, data []byte, err error) {
+func (s *session) localProgram(ctx context.Context, stack *v1.Stack, path string) (key string, data []byte, err error) {
 	if ref := stack.Spec.ProgramRef; ref != nil {
 		program, file, err := s.findProgram(path, ref.Name)
 		if err != nil {
@@ -64,7 +64,9 @@ func (s *session) localProgram(stack *v1.Stack, path string) (key string, data [
 		s.Actionf("taking the program from %s", file)
 		return localprogram.ProgramKey, data, nil
 	}
-	packed, err := pack.Dir(path, localprogram.MaxSize)
+	packed, err := pack.Dir(path, pack.Options{
+		Limit: localprogram.MaxSize, Excludes: func(top string) (string, error) { return s.gitExcludes(ctx, top) },
+	})
 	if err != nil {
 		return "", nil, err
 	}

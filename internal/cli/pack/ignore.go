@@ -4,7 +4,9 @@
 package pack
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,15 +22,16 @@ var ignoreFiles = []string{".gitignore", sourceignore.IgnoreFile}
 
 // tree is a directory within its git repository, whose rules hold in it as well. Outside
 // of one the directory is the top itself.
-type tree struct{ top, dir string }
+type tree struct{ top, dir, git string }
 
 func findTree(dir string) tree {
 	for top := dir; ; top = filepath.Dir(top) {
-		if _, err := os.Stat(filepath.Join(top, ".git")); err == nil {
-			return tree{top, dir}
+		git := filepath.Join(top, ".git")
+		if _, err := os.Stat(git); err == nil {
+			return tree{top, dir, git}
 		}
 		if top == filepath.Dir(top) {
-			return tree{dir, dir}
+			return tree{dir, dir, ""}
 		}
 	}
 }
@@ -42,9 +45,16 @@ func (t tree) parts(path string) []string {
 	return strings.Split(filepath.ToSlash(rel), "/")
 }
 
-// rules are those that hold in the directory itself, but for its own files.
-func (t tree) rules() ([]gitignore.Pattern, error) {
-	rules := slices.Concat(sourceignore.VCSPatterns(nil), sourceignore.DefaultPatterns(nil))
+// rules are those that hold in the directory itself, but for its own files. Those that
+// come later go before.
+func (t tree) rules(options Options) ([]gitignore.Pattern, error) {
+	personal, err := t.personalRules(options)
+	if err != nil {
+		return nil, err
+	}
+	// Of what git has for itself Flux leaves out the directory, which may be a file.
+	own := gitignore.ParsePattern(".git", nil)
+	rules := slices.Concat(sourceignore.VCSPatterns(nil), sourceignore.DefaultPatterns(nil), []gitignore.Pattern{own}, personal)
 	parts := t.parts(t.dir)
 	for i := range parts {
 		own, err := t.rulesIn(filepath.Join(append([]string{t.top}, parts[:i]...)...))
@@ -54,6 +64,65 @@ func (t tree) rules() ([]gitignore.Pattern, error) {
 		rules = append(rules, own...)
 	}
 	return rules, nil
+}
+
+// personalRules are those of git that are not in the tree: of the person, and of the
+// clone. What is left out there is often a secret.
+func (t tree) personalRules(options Options) ([]gitignore.Pattern, error) {
+	if t.git == "" {
+		return nil, nil
+	}
+	dir, err := gitDir(t.git)
+	if err != nil {
+		return nil, err
+	}
+	files := []string{filepath.Join(dir, "info", "exclude")}
+	if options.Excludes != nil {
+		file, err := options.Excludes(t.top)
+		if err != nil {
+			return nil, err
+		}
+		files = append([]string{file}, files...)
+	}
+	var rules []gitignore.Pattern
+	for _, file := range files {
+		own, err := sourceignore.ReadIgnoreFile(file, nil)
+		if err != nil {
+			return nil, fmt.Errorf("reading what is to be left out: %w", err)
+		}
+		rules = append(rules, own...)
+	}
+	return rules, nil
+}
+
+// gitDir is what all work trees of a repository share. In a work tree of its own, or a
+// submodule, .git is a file that says where that is.
+func gitDir(git string) (string, error) {
+	if info, err := os.Stat(git); err == nil && info.IsDir() {
+		return git, nil
+	}
+	text, err := os.ReadFile(git)
+	if err != nil {
+		return "", fmt.Errorf("reading where the git repository is: %w", err)
+	}
+	own := from(filepath.Dir(git), strings.TrimPrefix(string(text), "gitdir:"))
+	common, err := os.ReadFile(filepath.Join(own, "commondir"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return own, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading where the git repository is: %w", err)
+	}
+	return from(own, string(common)), nil
+}
+
+// from is a path as seen from a directory.
+func from(dir, path string) string {
+	path = strings.TrimSpace(path)
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
 }
 
 // rulesIn are those that stand in the directory.

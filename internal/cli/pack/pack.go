@@ -32,8 +32,17 @@ type Packed struct {
 	Links []string
 }
 
-// Dir packs the directory of a program, into at most so many bytes.
-func Dir(dir string, limit int) (*Packed, error) {
+// Options of packing.
+type Options struct {
+	// Limit is how many bytes an archive may have.
+	Limit int
+	// Excludes names the file of what the person has git leave out in the git repository
+	// at top, and everywhere else. Nil or an empty name is that there is none.
+	Excludes func(top string) (string, error)
+}
+
+// Dir packs the directory of a program.
+func Dir(dir string, options Options) (*Packed, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, fmt.Errorf("reading the program: %w", err)
@@ -41,7 +50,7 @@ func Dir(dir string, limit int) (*Packed, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("%s is a file: name the directory of the program", dir)
 	}
-	found, err := list(dir)
+	found, err := list(dir, options)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +60,11 @@ func Dir(dir string, limit int) (*Packed, error) {
 	case !found.hasProject():
 		return nil, fmt.Errorf("%s has no Pulumi.yaml, or it is left out by .gitignore or .sourceignore: name the directory of the program", dir)
 	}
-	packed := &bounded{limit: limit}
+	packed := &bounded{limit: options.Limit}
 	leaveOut := func(path string, _ os.FileInfo) bool { return !found.kept[path] }
 	if _, err := fluxtar.Tar(found.root, packed, fluxtar.WithFilter(leaveOut)); err != nil {
 		if errors.Is(err, errFull) {
-			return nil, found.tooLarge(dir, limit)
+			return nil, found.tooLarge(dir, options.Limit)
 		}
 		return nil, fmt.Errorf("packing %s: %w", dir, err)
 	}
@@ -77,7 +86,7 @@ type file struct {
 	size int64
 }
 
-func list(dir string) (*listed, error) {
+func list(dir string, options Options) (*listed, error) {
 	root, err := filepath.Abs(dir)
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
@@ -86,7 +95,7 @@ func list(dir string) (*listed, error) {
 		return nil, fmt.Errorf("reading the program: %w", err)
 	}
 	found := &listed{tree: findTree(root), root: root, kept: map[string]bool{}}
-	rules, err := found.rules()
+	rules, err := found.rules(options)
 	if err != nil {
 		return nil, err
 	}

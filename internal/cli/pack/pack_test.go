@@ -70,19 +70,47 @@ func TestADirectoryIsPackedAsASourceWouldBe(t *testing.T) {
 		"infra/net/out":                     "-> /etc/passwd",
 		"infra/net/up":                      "-> ../..",
 	})
-	packed, err := Dir(filepath.Join(top, "infra/net"), 1<<20)
+	packed, err := Dir(filepath.Join(top, "infra/net"), Options{Limit: 1 << 20})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(unpacked(t, packed.Data)).To(ConsistOf("Pulumi.yaml", "index.ts", "lib/a.ts", "lib/bin/a.ts", "kept.log", "docs/a.md"))
 	g.Expect(packed.Files).To(Equal(6))
 	g.Expect(packed.Links).To(ConsistOf("out", "up"))
 
-	again, err := Dir(filepath.Join(top, "infra/net"), 1<<20)
+	again, err := Dir(filepath.Join(top, "infra/net"), Options{Limit: 1 << 20})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again.Data).To(Equal(packed.Data), "the same files are the same archive")
 	write(t, top, map[string]string{"link": "-> infra/net"})
-	again, err = Dir(filepath.Join(top, "link"), 1<<20)
+	again, err = Dir(filepath.Join(top, "link"), Options{Limit: 1 << 20})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again.Data).To(Equal(packed.Data), "a link to the directory is as good")
+}
+
+func TestWhatAPersonHasGitLeaveOutIsLeftOut(t *testing.T) {
+	for name, test := range map[string]struct {
+		files map[string]string
+		dir   string
+		want  []string
+	}{
+		"of a clone": {map[string]string{".git/info/exclude": "infra/local\n"}, "infra", []string{"Pulumi.yaml", "mine.txt", "sub/local"}},
+		"of a work tree": {map[string]string{".git": "gitdir: main/.git/worktrees/a\n", "main/.git/worktrees/a/commondir": "../..\n",
+			"main/.git/info/exclude": "local\n"}, "infra", []string{"Pulumi.yaml", "mine.txt"}},
+		"of a submodule": {map[string]string{"infra/.git": "gitdir: ../.git/modules/infra\n", ".git/modules/infra/info/exclude": "/local\n", ".git/info/exclude": "*\n"},
+			"infra", []string{"Pulumi.yaml", "mine.txt", "sub/local"}},
+		"everywhere":         {map[string]string{".git/HEAD": "", "excludes": "mine.*\n"}, "infra", []string{"Pulumi.yaml", "local", "sub/local"}},
+		"but here":           {map[string]string{".git/info/exclude": "!mine.txt\n", "excludes": "mine.*\n"}, "infra", []string{"Pulumi.yaml", "local", "mine.txt", "sub/local"}},
+		"outside of all git": {map[string]string{"excludes": "mine.*\n"}, "infra", []string{"Pulumi.yaml", "local", "mine.txt", "sub/local"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			top := t.TempDir()
+			write(t, top, map[string]string{"infra/Pulumi.yaml": "name: net\n", "infra/local": "", "infra/sub/local": "", "infra/mine.txt": ""})
+			write(t, top, test.files)
+			excludes := func(string) (string, error) { return filepath.Join(top, "excludes"), nil }
+			packed, err := Dir(filepath.Join(top, test.dir), Options{Limit: 1 << 20, Excludes: excludes})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(unpacked(t, packed.Data)).To(ConsistOf(test.want))
+		})
+	}
 }
 
 func TestADirectoryThatIsNoProgramIsRefused(t *testing.T) {
@@ -108,7 +136,7 @@ func TestADirectoryThatIsNoProgramIsRefused(t *testing.T) {
 			g := NewWithT(t)
 			dir := t.TempDir()
 			write(t, dir, test.files)
-			_, err := Dir(filepath.Join(dir, test.path), 64<<10)
+			_, err := Dir(filepath.Join(dir, test.path), Options{Limit: 64 << 10})
 			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
 		})
 	}
