@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/pack"
 	"github.com/flux-pulumi/pulumi-controller/internal/localprogram"
 )
@@ -115,11 +116,31 @@ func localConfigMap(stack *v1.Stack, key string, data []byte) *corev1.ConfigMap 
 func (s *session) removeLocal(ctx context.Context, api client.Client, stack *v1.Stack, configMap *corev1.ConfigMap, program string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalPatience)
 	defer cancel()
-	if err := api.Delete(ctx, configMap); client.IgnoreNotFound(err) != nil {
+	if err := s.insist(ctx, func() error { return api.Delete(ctx, configMap) }); client.IgnoreNotFound(err) != nil {
 		s.Warningf("ConfigMap %s is left, remove it: %v", configMap.Name, err)
 	}
-	if err := removeAnnotation(ctx, api, stack, program); client.IgnoreNotFound(err) != nil {
+	if err := s.insist(ctx, func() error { return removeAnnotation(ctx, api, stack, program) }); client.IgnoreNotFound(err) != nil {
 		s.Warningf("annotation %s of Stack %s is left, remove it: %v", v1.PreviewProgramAnnotation, stack.Name, err)
+	}
+}
+
+// insist tries again what may succeed later, until ctx ends. The error is the last that
+// says more than that.
+func (s *session) insist(ctx context.Context, do func() error) error {
+	var last error
+	for {
+		err := do()
+		if err == nil || !cluster.IsPassing(err) {
+			return err
+		}
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return last
+		case <-time.After(s.PollInterval):
+		}
 	}
 }
 
