@@ -5,7 +5,9 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,42 +15,69 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Follow calls tell for each object that there is, and then for each change, until ctx
-// ends. The API server ends a watch from time to time: it goes on where that ended.
-func Follow(ctx context.Context, api client.WithWatch, list client.ObjectList, tell func(watch.EventType, client.Object) error, options ...client.ListOption) error {
-	version := ""
+// Follower is told of what is followed.
+type Follower struct {
+	// Tell gets each object that there is, and then each change. An error of it ends all.
+	Tell func(watch.EventType, client.Object) error
+	// Lost gets why nothing is told for now. It is called once for each time.
+	Lost func(error)
+	// Pause is how long to wait before the API server is asked again.
+	Pause time.Duration
+}
+
+// Follow follows the objects of a list until ctx ends. The API server ends a watch from
+// time to time, and may go away for a while once there was one: it goes on where that
+// ended.
+func Follow(ctx context.Context, api client.WithWatch, list client.ObjectList, follower Follower, options ...client.ListOption) error {
+	version, watched, lost := "", false, false
 	for ctx.Err() == nil {
 		from := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}}
 		watcher, err := api.Watch(ctx, list, append(options, from)...)
-		if apierrors.IsGone(err) || apierrors.IsResourceExpired(err) {
+		if err == nil {
+			watched, lost = true, false
+			version, err = drain(watcher, version, follower.Tell)
+		}
+		switch {
+		case err == nil, ctx.Err() != nil:
+		case apierrors.IsGone(err), apierrors.IsResourceExpired(err):
 			version = ""
-			continue
-		}
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
+		case !watched || !isWatchLost(err):
 			return Explain(fmt.Errorf("watching: %w", err))
-		}
-		version, err = drain(watcher, version, tell)
-		if err != nil && ctx.Err() == nil {
-			return err
+		default:
+			if !lost {
+				follower.Lost(err)
+			}
+			lost = true
+			pause(ctx, follower.Pause)
 		}
 	}
 	return nil
 }
 
-// drain returns the version to go on from.
+// isWatchLost tells whether a watch may be had again. What Tell returns is not of that kind.
+func isWatchLost(err error) bool {
+	var told *tellError
+	return !errors.As(err, &told) && IsPassing(err)
+}
+
+type tellError struct{ error }
+
+func (e *tellError) Unwrap() error { return e.error }
+
+func pause(ctx context.Context, length time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(length):
+	}
+}
+
+// drain returns the version to go on from, also with an error.
 func drain(watcher watch.Interface, version string, tell func(watch.EventType, client.Object) error) (string, error) {
 	defer watcher.Stop()
 	for event := range watcher.ResultChan() {
 		switch event.Type {
 		case watch.Error:
-			err := apierrors.FromObject(event.Object)
-			if apierrors.IsGone(err) || apierrors.IsResourceExpired(err) {
-				return "", nil
-			}
-			return "", fmt.Errorf("watching: %w", err)
+			return version, apierrors.FromObject(event.Object)
 		case watch.Added, watch.Modified, watch.Deleted:
 			object, ok := event.Object.(client.Object)
 			if !ok {
@@ -56,7 +85,7 @@ func drain(watcher watch.Interface, version string, tell func(watch.EventType, c
 			}
 			version = object.GetResourceVersion()
 			if err := tell(event.Type, object); err != nil {
-				return "", err
+				return version, &tellError{err}
 			}
 		}
 	}

@@ -103,10 +103,17 @@ func (v *eventsView) listIn(ctx context.Context, api client.Reader, namespace st
 }
 
 func (v *eventsView) watch(ctx context.Context, api client.WithWatch) error {
+	follower := v.follower(v.tell)
+	lost := follower.Lost
+	follower.Lost = func(err error) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		lost(err)
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, namespace := range v.namespaces {
 		group.Go(func() error {
-			err := cluster.Follow(ctx, api, &corev1.EventList{}, v.tell, client.InNamespace(namespace))
+			err := cluster.Follow(ctx, api, &corev1.EventList{}, follower, client.InNamespace(namespace))
 			return v.leaveOut(namespace, err)
 		})
 	}

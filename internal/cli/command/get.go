@@ -139,7 +139,7 @@ func (s *session) getWatching(ctx context.Context, api client.WithWatch, flags *
 		return errors.New("--watch prints a table: leave --output out")
 	}
 	first := true
-	return cluster.Follow(ctx, api, kind.NewList(), func(event watch.EventType, object client.Object) error {
+	return cluster.Follow(ctx, api, kind.NewList(), s.follower(func(event watch.EventType, object client.Object) error {
 		if event == watch.Deleted || len(selector.filter([]client.Object{object})) == 0 {
 			return nil
 		}
@@ -147,7 +147,14 @@ func (s *session) getWatching(ctx context.Context, api client.WithWatch, flags *
 			[][]string{rows.Of(object, rows.Options{Namespace: flags.allNamespaces, Source: flags.showSource}, s.Now())})
 		first = false
 		return nil
-	}, options...)
+	}), options...)
+}
+
+// follower also tells that there is nothing to be told for now.
+func (s *session) follower(tell func(watch.EventType, client.Object) error) cluster.Follower {
+	return cluster.Follower{Tell: tell, Pause: s.PollInterval, Lost: func(err error) {
+		s.Warningf("the watch was lost, and is tried for again: %v", err)
+	}}
 }
 
 func (s *session) printTable(flags *getFlags, selector statusSelector, objects []client.Object, options rows.Options) {
