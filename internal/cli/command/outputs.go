@@ -4,14 +4,13 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -113,8 +112,12 @@ func asJSON(value []byte) json.RawMessage {
 // stay in its line, or that a terminal would do something with.
 func plainText(value json.RawMessage) string {
 	var text string
-	if json.Unmarshal(value, &text) == nil && !strings.ContainsFunc(text, unicode.IsControl) {
+	if json.Unmarshal(value, &text) == nil && table.Visible(text) == text {
 		return text
 	}
-	return string(value)
+	var line bytes.Buffer
+	if json.Compact(&line, value) != nil {
+		return string(value)
+	}
+	return line.String()
 }

@@ -14,8 +14,10 @@ func TestOutputsAreShownInOneLineThatATerminalOnlyShows(t *testing.T) {
 	for value, want := range map[string]string{
 		`"https://example.com"`:  "https://example.com",
 		`"zażółć"`:               "zażółć",
-		`[80, 443]`:              "[80, 443]",
+		`[80, 443]`:              "[80,443]",
 		`"two\nlines"`:           `"two\nlines"`,
+		"\"a\u202eb\"":           "\"a\u202eb\"", // the table shows it in quotes then
+		"{\n  \"a\": 1\n}":       `{"a":1}`,
 		`"\u001b[2J\u001b[31mx"`: `"\u001b[2J\u001b[31mx"`,
 	} {
 		NewWithT(t).Expect(plainText(json.RawMessage(value))).To(Equal(want))

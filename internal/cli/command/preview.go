@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -122,11 +123,11 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 		return err
 	}
 	for _, step := range steps.Steps {
-		if _, err := fmt.Fprintln(s.Out, s.stepColour(step.Op)("► "+stepLine(step))); err != nil {
+		if _, err := fmt.Fprintln(s.Out, s.stepColour(step.Op)("► "+table.Visible(stepLine(step)))); err != nil {
 			return err
 		}
 		for _, path := range step.Paths {
-			if _, err := fmt.Fprintln(s.Out, "    "+path); err != nil {
+			if _, err := fmt.Fprintln(s.Out, "    "+table.Visible(path)); err != nil {
 				return err
 			}
 		}

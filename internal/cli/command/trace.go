@@ -26,6 +26,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/rows"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 )
 
 func newTrace(s *session) *cobra.Command {
@@ -151,7 +152,7 @@ type tracePage struct {
 
 func (p *tracePage) field(name, value string) {
 	if value != "" {
-		_, err := fmt.Fprintf(p.out, "%-17s%s\n", name+":", strings.Join(strings.Fields(value), " "))
+		_, err := fmt.Fprintf(p.out, "%-17s%s\n", name+":", table.Visible(strings.Join(strings.Fields(value), " ")))
 		p.err = errors.Join(p.err, err)
 	}
 }

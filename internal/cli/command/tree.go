@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -112,9 +113,9 @@ func treeOf(stack *v1.Stack, resources []run.Resource) *node {
 }
 
 func (n *node) line(s *session) string {
-	line := n.Resource
+	line := table.Visible(n.Resource)
 	if n.ID != "" {
-		line += " " + s.paint.Faint(n.ID)
+		line += " " + s.paint.Faint(table.Visible(n.ID))
 	}
 	if n.Protected {
 		line += " (protected)"

@@ -11,6 +11,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 )
 
 // What redraws the last line of a terminal, and the steps of the spinner.
@@ -58,7 +60,7 @@ func (c *Console) Failuref(format string, args ...any) { c.line("✗", format, a
 func (c *Console) line(symbol, format string, args ...any) {
 	c.Done()
 	// Nobody is left to be told that stderr cannot be written.
-	_, _ = fmt.Fprintf(c.out, "%s %s\n", symbol, fmt.Sprintf(format, args...))
+	_, _ = fmt.Fprintf(c.out, "%s %s\n", symbol, table.VisibleLines(fmt.Sprintf(format, args...)))
 }
 
 // Progress draws what is waited for, in place of what it drew before. It does
@@ -68,7 +70,7 @@ func (c *Console) Progress(text string) {
 		return
 	}
 	steps := []rune(spinnerSteps)
-	line := string(steps[c.step%len(steps)]) + " " + strings.ReplaceAll(text, "\n", " ")
+	line := string(steps[c.step%len(steps)]) + " " + table.Visible(strings.Join(strings.Fields(text), " "))
 	c.step++
 	_, _ = fmt.Fprint(c.out, clearLine+cut(line, c.width()-1))
 	c.drawn = true

@@ -13,6 +13,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 )
 
 // maxLine bounds a line of the log. A longer one is told of and left out.
@@ -94,5 +96,5 @@ func (f Filter) format(line []byte) string {
 	if e.Name != "" {
 		object += "/" + e.Name + "." + e.Namespace
 	}
-	return fmt.Sprintf("%s %s %s - %s %s\n", e.Timestamp, e.Level, object, e.Message, e.Error)
+	return table.Visible(fmt.Sprintf("%s %s %s - %s %s", e.Timestamp, e.Level, object, e.Message, e.Error)) + "\n"
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/olekukonko/tablewriter"
 )
 
-// Print writes rows under the header. Without a header it writes the rows alone.
+// Print writes rows under the header, each in one line. Without a header it writes the
+// rows alone.
 func Print(out io.Writer, header []string, rows [][]string) {
 	table := tablewriter.NewWriter(out)
 	table.SetHeader(header)
@@ -25,6 +26,12 @@ func Print(out io.Writer, header []string, rows [][]string) {
 	table.SetRowSeparator("")
 	table.SetTablePadding("\t")
 	table.SetNoWhiteSpace(true)
-	table.AppendBulk(rows)
+	for _, row := range rows {
+		shown := make([]string, len(row))
+		for i := range row {
+			shown[i] = Visible(row[i])
+		}
+		table.Append(shown)
+	}
 	table.Render()
 }

@@ -1,0 +1,75 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// unseen is what a terminal does something with, or what breaks a line.
+const unseen = "red \x1b[31m \x1b]0;a\a \u009b \u202e \ufeff \x7f end"
+
+// withUnseen has all that a Stack tells say such a thing.
+func (w *world) withUnseen() {
+	w.t.Helper()
+	g := NewWithT(w.t)
+	data, list, err := inventory.Encode(inventory.List{Resources: []run.Resource{
+		{URN: "urn:pulumi:dev::network::lab:index:Thing::a", Type: "lab:index:Thing", ID: "first\nsecond " + unseen}}})
+	g.Expect(err).NotTo(HaveOccurred())
+	w.keep("network-inventory", inventory.Key, data)
+	text, err := json.Marshal(unseen)
+	g.Expect(err).NotTo(HaveOccurred())
+	w.status(func(s *v1.StackStatus) {
+		s.Inventory = &v1.InventoryStatus{ConfigMap: "network-inventory", Digest: inventory.Digest(data), Count: int32(list.Count())}
+		s.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Status: metav1.ConditionFalse, Reason: "UpdateFailed", Message: unseen, LastTransitionTime: metav1.Time{Time: now}}}
+		s.Outputs = map[string]apiextensionsv1.JSON{"text": apiextensionsv1.JSON{Raw: text}}
+	})
+	event := &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Namespace: w.namespace, Name: "network"},
+		InvolvedObject: corev1.ObjectReference{Namespace: w.namespace, Kind: "Stack", Name: "network"}, Reason: "Told", Message: unseen,
+	}
+	g.Expect(w.api.Create(w.t.Context(), event)).To(Succeed())
+}
+
+func TestWhatOthersHaveWrittenDoesNothingToATerminal(t *testing.T) {
+	w := newWorld(t, "visible")
+	w.apply("steered")
+	w.withUnseen()
+	for line, lines := range map[string]int{
+		"get stacks network":     2,
+		"trace stack network":    0,
+		"tree stack network":     2,
+		"events":                 2,
+		"outputs stack network":  2,
+		"history stack network":  0,
+		"debug stack network":    0,
+		"resume stack network":   0,
+		"preview stack\x1b[31m":  0,
+		"logs --level \u202ered": 0,
+	} {
+		t.Run(line, func(t *testing.T) {
+			g := NewWithT(t)
+			done := w.run(line + " --timeout 2s")
+			for _, part := range []string{"\x1b", "\a", "\u009b", "\u202e", "\ufeff", "\x7f"} {
+				g.Expect(done.out+done.err).NotTo(ContainSubstring(part), "%q", done.out+done.err)
+			}
+			if lines > 0 {
+				g.Expect(strings.Count(done.out, "\n")).To(Equal(lines), done.out)
+				g.Expect(done.out).To(MatchRegexp(`red \\(x1b|u001b)\[31m`))
+			}
+		})
+	}
+}
