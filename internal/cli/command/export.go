@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
@@ -115,7 +114,7 @@ func exported(object *unstructured.Unstructured) map[string]any {
 
 // printManifest prints one document of YAML.
 func printManifest(out io.Writer, manifest map[string]any) error {
-	text, err := yaml.Marshal(manifest)
+	text, err := toYAML(manifest)
 	if err != nil {
 		return fmt.Errorf("writing a manifest: %w", err)
 	}

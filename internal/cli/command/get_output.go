@@ -8,6 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -54,10 +57,10 @@ func printValue(out io.Writer, format string, value any) error {
 	switch format {
 	case "json":
 		if text, err = json.MarshalIndent(value, "", "  "); err == nil {
-			text = append(text, '\n')
+			text = append(escapeUnseen(text), '\n')
 		}
 	case "yaml":
-		text, err = yaml.Marshal(value)
+		text, err = toYAML(value)
 	default:
 		return checkOutput(format, "json", "yaml")
 	}
@@ -66,6 +69,33 @@ func printValue(out io.Writer, format string, value any) error {
 	}
 	_, err = out.Write(text)
 	return err
+}
+
+// toYAML writes a value so that it is read as it was. A parser of YAML refuses some
+// characters that a text may have, and takes others for the end of a line, as long as they
+// are not written as escapes.
+func toYAML(value any) ([]byte, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return yaml.JSONToYAML(escapeUnseen(text))
+}
+
+// escapeUnseen writes what cannot be seen in a JSON text as escapes. Characters of more
+// than 16 bits are let through: they would need two, which is for JSON alone.
+func escapeUnseen(text []byte) []byte {
+	var escaped []byte
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if r < unicode.MaxASCII || r > math.MaxUint16 || unicode.IsGraphic(r) {
+			escaped = append(escaped, text[:size]...)
+		} else {
+			escaped = fmt.Appendf(escaped, `\u%04x`, r)
+		}
+		text = text[size:]
+	}
+	return escaped
 }
 
 // checkOutput refuses an --output that a command does not have.

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
@@ -71,5 +72,39 @@ func TestWhatOthersHaveWrittenDoesNothingToATerminal(t *testing.T) {
 				g.Expect(done.out).To(MatchRegexp(`red \\(x1b|u001b)\[31m`))
 			}
 		})
+	}
+}
+
+func TestWhatIsPrintedForAProgramIsExact(t *testing.T) {
+	w := newWorld(t, "visible-exact")
+	w.apply("steered")
+	w.withUnseen()
+	for _, format := range []string{"json", "yaml"} {
+		for line, path := range map[string]func(map[string]any) any{
+			"get stack network": func(v map[string]any) any {
+				return v["status"].(map[string]any)["conditions"].([]any)[0].(map[string]any)["message"]
+			},
+			"outputs stack network": func(v map[string]any) any { return v["text"] },
+		} {
+			t.Run(line+" "+format, func(t *testing.T) {
+				g := NewWithT(t)
+				done := w.run(line + " -o " + format)
+				g.Expect(done.exit).To(Equal(0), done.err)
+				var values map[string]any
+				g.Expect(yaml.Unmarshal([]byte(done.out), &values)).To(Succeed(), done.out)
+				g.Expect(path(values)).To(Equal(unseen))
+			})
+		}
+	}
+}
+
+func TestWhatYAMLMayNotHaveIsWrittenAnotherWay(t *testing.T) {
+	for _, text := range []string{unseen, "next\u0085line", "line\u2028separator", "none\ufffe\uffff", "🙂 zażółć", `\u0007`, "tag\U000e0001", "private\ue000"} {
+		g := NewWithT(t)
+		var out strings.Builder
+		g.Expect(printManifest(&out, map[string]any{text: text})).To(Succeed())
+		var read map[string]any
+		g.Expect(yaml.Unmarshal([]byte(out.String()), &read)).To(Succeed(), out.String())
+		g.Expect(read).To(Equal(map[string]any{text: text}))
 	}
 }
