@@ -27,8 +27,11 @@ import (
 
 // Explanation tells what a controller would do with a Stack, and why.
 type Explanation struct {
-	Decision decide.Decision
-	Checks   []decide.Check
+	// Unwritten is what the controller has to write or delete before it decides anything.
+	// Where there is any, nothing is known of what comes after that: there are neither checks nor a decision.
+	Unwritten string
+	Decision  decide.Decision
+	Checks    []decide.Check
 	// Values that a run would get, by kind and name.
 	Values []ExplainedValue
 	// Unreadable is what the reader may not read. Where there is any, what was decided
@@ -70,10 +73,15 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 		r.CheckRun = func(run.Run) error { return nil } // what a pod may be is for the controller to say
 	}
 	seen, err := r.observe(ctx, stack)
-	if err != nil {
+	var unwritten *unwrittenError
+	if err != nil && !errors.As(err, &unwritten) {
 		return nil, fmt.Errorf("looking at Stack %s/%s: %w", stack.Namespace, stack.Name, err)
 	}
 	explained := &Explanation{Values: explainValues(stack, seen), Unreadable: reader.unreadable(), Unchecked: checks.unknown}
+	if unwritten != nil {
+		explained.Unwritten = unwritten.what
+		return explained, nil
+	}
 	explained.Decision, explained.Checks = decide.Explain(seen.Observation)
 	for i := range explained.Checks {
 		if check := &explained.Checks[i]; check.About == decide.AboutRun && stack.Status.Run != nil {
@@ -151,16 +159,23 @@ type onlooker struct {
 // Get implements client.Reader.
 func (o *onlooker) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	err := o.Client.Get(ctx, key, object, options...)
-	if apierrors.IsForbidden(err) {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		if o.denied == nil {
-			o.denied = map[string]bool{}
-		}
-		o.denied[err.Error()] = true
+	if !apierrors.IsForbidden(err) {
+		return err
 	}
-	return err
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.denied == nil {
+		o.denied = map[string]bool{}
+	}
+	o.denied[err.Error()] = true
+	return &deniedToReaderError{err}
 }
+
+// deniedToReaderError is what the reader may not read, which says nothing of what the
+// controller may.
+type deniedToReaderError struct{ error }
+
+func (e *deniedToReaderError) Unwrap() error { return e.error }
 
 func (o *onlooker) unreadable() []string {
 	o.mu.Lock()
@@ -168,62 +183,72 @@ func (o *onlooker) unreadable() []string {
 	return slices.Sorted(maps.Keys(o.denied))
 }
 
-// errLooking is the end of a look that would have to write something.
-var errLooking = errors.New("the controller has yet to write something, which is not done by looking")
+// unwrittenError is the end of a look that would have to write something.
+type unwrittenError struct{ what string }
 
-func refuseWrite(object client.Object) error {
-	return fmt.Errorf("%w: %T %s/%s", errLooking, object, object.GetNamespace(), object.GetName())
+func (e *unwrittenError) Error() string { return "the controller has yet to " + e.what }
+
+func (o *onlooker) refuse(verb string, object client.Object) error {
+	kind := fmt.Sprintf("%T", object)
+	if gvk, err := o.GroupVersionKindFor(object); err == nil {
+		kind = gvk.Kind
+	}
+	return &unwrittenError{fmt.Sprintf("%s %s %s/%s", verb, kind, object.GetNamespace(), object.GetName())}
 }
 
 // Create implements client.Writer.
 func (o *onlooker) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
-	return refuseWrite(object)
+	return o.refuse("write", object)
 }
 
 // Update implements client.Writer.
 func (o *onlooker) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
-	return refuseWrite(object)
+	return o.refuse("write", object)
 }
 
 // Patch implements client.Writer.
 func (o *onlooker) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
-	return refuseWrite(object)
+	return o.refuse("write", object)
 }
 
 // Apply implements client.Writer.
 func (o *onlooker) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
-	return errLooking
+	return &unwrittenError{"write an object"}
 }
 
 // Delete implements client.Writer.
 func (o *onlooker) Delete(_ context.Context, object client.Object, _ ...client.DeleteOption) error {
-	return refuseWrite(object)
+	return o.refuse("delete", object)
 }
 
 // DeleteAllOf implements client.Writer.
 func (o *onlooker) DeleteAllOf(_ context.Context, object client.Object, _ ...client.DeleteAllOfOption) error {
-	return refuseWrite(object)
+	return o.refuse("delete", object)
 }
 
 // Status implements client.StatusClient.
-func (o *onlooker) Status() client.SubResourceWriter { return onlookerStatus{} }
+func (o *onlooker) Status() client.SubResourceWriter { return onlookerStatus{o} }
 
-type onlookerStatus struct{}
+type onlookerStatus struct{ *onlooker }
 
-func (onlookerStatus) Create(_ context.Context, object client.Object, _ client.Object, _ ...client.SubResourceCreateOption) error {
-	return refuseWrite(object)
+// Create implements client.SubResourceWriter.
+func (o onlookerStatus) Create(_ context.Context, object client.Object, _ client.Object, _ ...client.SubResourceCreateOption) error {
+	return o.refuse("write the status of", object)
 }
 
-func (onlookerStatus) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
-	return refuseWrite(object)
+// Update implements client.SubResourceWriter.
+func (o onlookerStatus) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
+	return o.refuse("write the status of", object)
 }
 
-func (onlookerStatus) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
-	return refuseWrite(object)
+// Patch implements client.SubResourceWriter.
+func (o onlookerStatus) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
+	return o.refuse("write the status of", object)
 }
 
-func (onlookerStatus) Apply(context.Context, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
-	return errLooking
+// Apply implements client.SubResourceWriter.
+func (o onlookerStatus) Apply(context.Context, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
+	return &unwrittenError{"write the status of an object"}
 }
 
 // noRunner knows of no run: those in flight are the controller's.

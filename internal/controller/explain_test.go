@@ -21,6 +21,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
 )
 
 func explainedWorld(t *testing.T) *world {
@@ -90,6 +91,28 @@ func TestExplainTellsWhatMayNotBeRead(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Unreadable).To(HaveLen(1))
 	g.Expect(explained.Unreadable[0]).To(ContainSubstring(`secrets "keys" is forbidden`))
+	g.Expect(explained.Decision.Reason).To(Equal(v1.InputsFailedReason))
+	g.Expect(explained.Decision.Message).To(And(ContainSubstring(`secrets "keys" is forbidden`), Not(ContainSubstring("give the controller"))))
+}
+
+func TestExplainTellsWhatTheControllerHasToWriteFirst(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.edit(func(s *v1.Stack) {
+		s.Spec.ProgramRef, s.Spec.ProjectRepo, s.Spec.Branch = nil, "https://git.example.com/infra", "main"
+	})
+	options := ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }}
+	explained, err := Explain(context.Background(), w.Client, w.stack(), options)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Unwritten).To(Equal("write the status of Stack default/app"))
+	g.Expect(explained.Checks).To(BeEmpty())
+
+	stack := w.stack()
+	stack.Status.GitRepository = gitsource.Name(stack.Name)
+	explained, err = Explain(context.Background(), w.Client, stack, options)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Unwritten).To(HavePrefix("write GitRepository default/"))
+	g.Expect(w.writes).To(BeZero())
 }
 
 // Whoever only looks has no parser of programs, and reads what the controller has found.

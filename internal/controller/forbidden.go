@@ -34,6 +34,9 @@ func forbiddenProblem(err error) *decide.Problem {
 		// Secrets and ConfigMaps; what a program is made from is of a group.
 		problem.Reason = v1.InputsFailedReason
 	}
-	problem.Message = fmt.Sprintf("%v: give the controller the right to get %s", err, resource)
+	var ofReader *deniedToReaderError
+	if !errors.As(err, &ofReader) {
+		problem.Message = fmt.Sprintf("%v: give the controller the right to get %s", err, resource)
+	}
 	return problem
 }

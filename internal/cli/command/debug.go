@@ -58,18 +58,7 @@ func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack,
 			return err
 		}
 	}
-	lines = nil
-	for _, check := range explained.Checks {
-		says := "goes on"
-		if check.Decided {
-			says = decisionText(explained.Decision)
-		}
-		lines = append(lines, []string{check.About, check.Found, says})
-	}
-	if !decided(explained.Checks) {
-		lines = append(lines, []string{"all of them", "nothing to do", decisionText(explained.Decision)})
-	}
-	table.Print(s.Out, []string{"CHECK", "FOUND", "DECISION"}, lines)
+	s.printChecks(explained)
 	for _, unchecked := range explained.Unchecked {
 		s.Warningf("not known here, so that the controller may decide otherwise: %s", unchecked)
 	}
@@ -77,6 +66,24 @@ func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack,
 		s.Warningf("you may not read this, so that the controller may decide otherwise: %s", unreadable)
 	}
 	return nil
+}
+
+func (s *session) printChecks(explained *controller.Explanation) {
+	var lines [][]string
+	for _, check := range explained.Checks {
+		says := "goes on"
+		if check.Decided {
+			says = decisionText(explained.Decision)
+		}
+		lines = append(lines, []string{check.About, check.Found, says})
+	}
+	switch {
+	case explained.Unwritten != "":
+		lines = append(lines, []string{"before all of them", "the controller has yet to " + explained.Unwritten + ": is it running?", "not known"})
+	case !decided(explained.Checks):
+		lines = append(lines, []string{"all of them", "nothing to do", decisionText(explained.Decision)})
+	}
+	table.Print(s.Out, []string{"CHECK", "FOUND", "DECISION"}, lines)
 }
 
 func decided(checks []decide.Check) bool {
