@@ -7,10 +7,12 @@ package manifests
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -33,18 +35,33 @@ type Options struct {
 	Jobs bool
 }
 
+// check refuses what no image can be named.
+func (o Options) check() error {
+	repository, err := name.NewRepository(cmp.Or(o.Image, image))
+	if err == nil && o.Tag != "" {
+		_, err = name.NewTag(repository.Name() + ":" + o.Tag)
+	}
+	if err != nil {
+		return fmt.Errorf("the image of the controller cannot have this name: %w", err)
+	}
+	return nil
+}
+
 // Build returns the YAML of all that is installed.
 func Build(files fs.FS, options Options) ([]byte, error) {
+	if err := options.check(); err != nil {
+		return nil, err
+	}
 	memory := filesys.MakeFsInMemory()
-	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		text, err := fs.ReadFile(files, name)
+		text, err := fs.ReadFile(files, file)
 		if err != nil {
 			return err
 		}
-		return memory.WriteFile(path.Join("/config", name), text)
+		return memory.WriteFile(path.Join("/config", file), text)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the manifests: %w", err)
