@@ -60,11 +60,22 @@ func (s *session) newObject(kind cluster.Kind, args []string, flags *createFlags
 
 // pairs reads key=value.
 func pairs(flag string, values []string) (map[string]string, error) {
+	return pairsOr(flag, values, func(value string) error {
+		return fmt.Errorf("invalid --%s '%s', must be key=value", flag, value)
+	})
+}
+
+// pairsOr reads key=value, each key once: which of two is meant nobody can know. invalid
+// tells of what is no such pair.
+func pairsOr(flag string, values []string, invalid func(value string) error) (map[string]string, error) {
 	read := map[string]string{}
 	for _, value := range values {
 		name, text, found := strings.Cut(value, "=")
 		if !found || name == "" {
-			return nil, fmt.Errorf("invalid --%s '%s', must be key=value", flag, value)
+			return nil, invalid(value)
+		}
+		if _, twice := read[name]; twice {
+			return nil, fmt.Errorf("--%s gives %s more than once", flag, name)
 		}
 		read[name] = text
 	}

@@ -6,6 +6,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -160,6 +161,9 @@ func (f *stackFlags) addInputs(spec map[string]any) error {
 	if err != nil {
 		return err
 	}
+	if err := errors.Join(givenOnce("env", env, "secret-env", secretEnv), givenOnce("config", config, "secret-config", secretConfig)); err != nil {
+		return err
+	}
 	values := map[string]any{}
 	for name, value := range config {
 		values[name] = value
@@ -173,7 +177,10 @@ func (f *stackFlags) addInputs(spec map[string]any) error {
 		}
 	}
 	var dependencies []any
-	for _, of := range f.dependsOn {
+	for i, of := range f.dependsOn {
+		if slices.Contains(f.dependsOn[:i], of) {
+			return fmt.Errorf("--depends-on gives %s more than once", of)
+		}
 		dependency := map[string]any{"name": of}
 		namespace, name, found := strings.Cut(of, "/")
 		if found && (namespace == "" || name == "" || strings.Contains(name, "/")) {
@@ -190,11 +197,23 @@ func (f *stackFlags) addInputs(spec map[string]any) error {
 	return nil
 }
 
+// givenOnce refuses what both of two flags give.
+func givenOnce(flag string, plain map[string]string, secretFlag string, secret map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(plain)) {
+		if _, twice := secret[name]; twice {
+			return fmt.Errorf("both --%s and --%s give %s", flag, secretFlag, name)
+		}
+	}
+	return nil
+}
+
 // secretRefs reads NAME=secret/key.
 func secretRefs(flag string, values []string) (map[string]any, error) {
-	read, err := pairs(flag, values)
+	read, err := pairsOr(flag, values, func(string) error { // which may be the secret itself
+		return fmt.Errorf("invalid --%s, must be NAME=<name of a Secret>/<key in it>", flag)
+	})
 	if err != nil {
-		return nil, fmt.Errorf("invalid --%s, must be NAME=<name of a Secret>/<key in it>", flag) // what was given may be the secret itself
+		return nil, err
 	}
 	refs := map[string]any{}
 	for name, ref := range read {
