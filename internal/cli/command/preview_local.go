@@ -75,6 +75,9 @@ func (s *session) localProgram(ctx context.Context, stack *v1.Stack, path string
 	if len(packed.Links) > 0 {
 		s.Warningf("links are left out, as in a Flux source: %s", shortList(packed.Links))
 	}
+	if len(packed.Others) > 0 {
+		s.Warningf("left out, as no files: %s", shortList(packed.Others))
+	}
 	return localprogram.ArchiveKey, packed.Data, nil
 }
 

@@ -30,6 +30,8 @@ type Packed struct {
 	Files int
 	// Links that are not in it, relative to the directory.
 	Links []string
+	// Others that are not in it, as they are no files, each with what it is.
+	Others []string
 }
 
 // Options of packing.
@@ -68,7 +70,7 @@ func Dir(dir string, options Options) (*Packed, error) {
 		}
 		return nil, fmt.Errorf("packing %s: %w", dir, err)
 	}
-	return &Packed{Data: packed.data, Files: len(found.files), Links: found.links}, nil
+	return &Packed{Data: packed.data, Files: len(found.files), Links: found.links, Others: found.others}, nil
 }
 
 // listed is what is in a directory and not left out.
@@ -77,6 +79,8 @@ type listed struct {
 	root  string
 	files []file
 	links []string
+	// others are named pipes and the like.
+	others []string
 	// kept has the absolute paths of all that is packed.
 	kept map[string]bool
 }
@@ -139,8 +143,13 @@ func (l *listed) note(path string, entry fs.DirEntry, rules []gitignore.Pattern)
 	if err != nil {
 		return err
 	}
-	if !entry.Type().IsRegular() {
+	switch kind := kindOf(entry.Type()); kind {
+	case "file":
+	case "link":
 		l.links = append(l.links, filepath.ToSlash(name))
+		return nil
+	default:
+		l.others = append(l.others, fmt.Sprintf("%s (%s)", filepath.ToSlash(name), kind))
 		return nil
 	}
 	info, err := entry.Info()
@@ -150,6 +159,23 @@ func (l *listed) note(path string, entry fs.DirEntry, rules []gitignore.Pattern)
 	l.kept[path] = true
 	l.files = append(l.files, file{filepath.ToSlash(name), info.Size()})
 	return nil
+}
+
+// kindOf is what a person calls an entry of a directory that is no directory.
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return "file"
+	case mode&fs.ModeSymlink != 0:
+		return "link"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	case mode&fs.ModeDevice != 0:
+		return "device"
+	}
+	return "no file"
 }
 
 func (l *listed) hasProject() bool {

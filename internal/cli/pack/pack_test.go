@@ -6,6 +6,8 @@ package pack
 import (
 	"bytes"
 	"crypto/rand"
+	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,6 +113,25 @@ func TestWhatAPersonHasGitLeaveOutIsLeftOut(t *testing.T) {
 			g.Expect(unpacked(t, packed.Data)).To(ConsistOf(test.want))
 		})
 	}
+}
+
+func TestWhatIsNoFileIsCalledByItsName(t *testing.T) {
+	g := NewWithT(t)
+	for mode, want := range map[fs.FileMode]string{
+		0: "file", fs.ModeSymlink: "link", fs.ModeNamedPipe: "named pipe", fs.ModeSocket: "socket", fs.ModeDevice | fs.ModeCharDevice: "device", fs.ModeIrregular: "no file",
+	} {
+		g.Expect(kindOf(mode)).To(Equal(want))
+	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"Pulumi.yaml": "name: a\n", "link": "-> Pulumi.yaml"})
+	listener, err := net.Listen("unix", filepath.Join(dir, "sock"))
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = listener.Close() }()
+	packed, err := Dir(dir, Options{Limit: 1 << 20})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(packed.Links).To(ConsistOf("link"))
+	g.Expect(packed.Others).To(ConsistOf("sock (socket)"))
+	g.Expect(unpacked(t, packed.Data)).To(ConsistOf("Pulumi.yaml"))
 }
 
 func TestADirectoryThatIsNoProgramIsRefused(t *testing.T) {
