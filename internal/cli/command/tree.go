@@ -102,14 +102,30 @@ func treeOf(stack *v1.Stack, resources []run.Resource) *node {
 	for _, one := range resources {
 		byURN[one.URN] = &node{Resource: one.Type + " " + inventory.Name(one.URN), URN: one.URN, ID: one.ID, Protected: one.Protected, External: one.External}
 	}
+	parents := make(map[string]string, len(resources))
+	for _, one := range resources {
+		parents[one.URN] = one.Parent
+	}
 	for _, one := range resources {
 		parent, ok := byURN[one.Parent]
-		if !ok || one.Parent == one.URN {
+		if !ok || isOwnAncestor(one.URN, parents) {
 			parent = root
 		}
 		parent.Children = append(parent.Children, byURN[one.URN])
 	}
 	return root
+}
+
+// isOwnAncestor tells whether a resource is among its parents, as none of Pulumi's is.
+func isOwnAncestor(urn string, parents map[string]string) bool {
+	parent := parents[urn]
+	for range parents { // there may be a circle above it
+		if parent == urn || parent == "" {
+			return parent == urn
+		}
+		parent = parents[parent]
+	}
+	return false
 }
 
 func (n *node) line(s *session) string {
