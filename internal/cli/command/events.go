@@ -136,7 +136,7 @@ func (s *session) ago(then time.Time) string {
 	if then.IsZero() {
 		return "<unknown>"
 	}
-	return duration.HumanDuration(s.Now().Sub(then))
+	return duration.HumanDuration(max(0, s.Now().Sub(then))) // clocks differ
 }
 
 // lastSeen is the time of an event, which the API has in several places.

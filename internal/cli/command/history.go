@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -33,16 +32,21 @@ func newHistory(s *session) *cobra.Command {
 
 func (s *session) history(stack *v1.Stack, output string) error {
 	if output != "" {
-		return printValue(s.Out, output, stack.Status.History)
+		if err := checkOutput(output, "json", "yaml"); err != nil {
+			return err
+		}
 	}
 	if len(stack.Status.History) == 0 {
 		return fmt.Errorf("no run of Stack %s has ended yet", stack.Name)
+	}
+	if output != "" {
+		return printValue(s.Out, output, stack.Status.History)
 	}
 	var lines [][]string
 	for _, one := range stack.Status.History {
 		lines = append(lines, []string{
 			table.Shorten(one.Metadata["revision"]), one.Metadata["operation"], one.LastReconciledStatus,
-			duration.HumanDuration(s.Now().Sub(one.LastReconciled.Time)) + " ago",
+			s.ago(one.LastReconciled.Time) + " ago",
 			one.LastReconciledDuration.Round(100 * time.Millisecond).String(), strconv.FormatInt(one.TotalReconciliations, 10), one.Metadata["changes"],
 		})
 	}

@@ -72,7 +72,7 @@ func TestOutputsAndHistory(t *testing.T) {
 	w := newWorld(t, "outputs")
 	w.apply("steered")
 	w.golden("outputs", "outputs stack network", "outputs stack network -o json", "outputs stack network --show-secrets", "outputs stack idle",
-		"history stack network", "history stack idle")
+		"history stack network", "history stack idle", "history stack idle -o json", "history stack idle -o table")
 	w.status(func(s *v1.StackStatus) { s.OutputsSecret = &v1.OutputsSecretStatus{Name: "out", Digest: "sha256:x"} })
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "out"}, Data: map[string][]byte{"password": []byte("hunter2"), "ports": []byte("[80,443]")}}
 	g := NewWithT(t)

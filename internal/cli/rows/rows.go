@@ -138,10 +138,10 @@ func Running(stack *v1.Stack, now time.Time) string {
 	}
 	_, message := readiness(stack.Status.Conditions)
 	rest, told := strings.CutPrefix(message, text) // that it has started
-	text += " for " + now.Sub(record.StartedAt.Time).Round(time.Second).String()
+	text += " for " + elapsed(record.StartedAt.Time, now).Round(time.Second).String()
 	switch progress := record.Progress; {
-	case progress != nil:
-		return fmt.Sprintf("%s: %s after %s", text, progress.Message, progress.LastUpdateTime.Sub(record.StartedAt.Time))
+	case progress != nil && progress.Message != "":
+		return fmt.Sprintf("%s: %s after %s", text, progress.Message, elapsed(record.StartedAt.Time, progress.LastUpdateTime.Time))
 	case told:
 		return text + rest
 	case message != "":
@@ -149,6 +149,9 @@ func Running(stack *v1.Stack, now time.Time) string {
 	}
 	return text
 }
+
+// elapsed is the time between two, of clocks that may differ.
+func elapsed(from, to time.Time) time.Duration { return max(0, to.Sub(from)) }
 
 // Matches tells whether a condition of the type has the status, both in any case.
 func Matches(conditions []metav1.Condition, conditionType, status string) bool {

@@ -27,6 +27,7 @@ func TestWhatIsToldOfARunInFlight(t *testing.T) {
 		"that it is cut":    {"Cancelling run a (update) at once", nil, running + " for 1m5s: Cancelling run a (update) at once"},
 		"a preview of it":   {"Applied revision: v0", nil, running + " for 1m5s: Applied revision: v0"},
 		"how far it is":     {running + ": 1 created after 40s", &v1.RunProgress{Message: "1 created"}, running + " for 1m5s: 1 created after 40s"},
+		"nothing to tell":   {"", &v1.RunProgress{}, running + " for 1m5s"},
 		"by an old release": {running + ": 1 created after 40s", nil, running + " for 1m5s: 1 created after 40s"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,4 +42,7 @@ func TestWhatIsToldOfARunInFlight(t *testing.T) {
 		})
 	}
 	NewWithT(t).Expect(Running(&v1.Stack{}, started)).To(BeEmpty())
+	stack := &v1.Stack{}
+	stack.Status.Run = &v1.RunStatus{Operation: v1.OperationUpdate, StartedAt: metav1.Time{Time: started}, Progress: &v1.RunProgress{Message: "1 created", LastUpdateTime: metav1.Time{Time: started.Add(-time.Minute)}}}
+	NewWithT(t).Expect(Running(stack, started.Add(-time.Hour))).To(Equal("Running update for 0s: 1 created after 0s"), "with a clock that is behind")
 }
