@@ -51,7 +51,7 @@ func TestTheSameContentsAreTheSameArchive(t *testing.T) {
 func TestTrees(t *testing.T) {
 	g := NewWithT(t)
 	root := filepath.Join(t.TempDir(), "root")
-	g.Expect(writeTrees(root, testLayers(t, time.Now()))).To(Succeed())
+	g.Expect(writeTrees(root, testLayers(t, time.Now()), time.Unix(1, 0))).To(Succeed())
 	found := map[string]fs.FileMode{}
 	g.Expect(filepath.WalkDir(filepath.Join(root, "base"), func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
@@ -60,13 +60,16 @@ func TestTrees(t *testing.T) {
 		info, err := os.Lstat(path)
 		inside, _ := filepath.Rel(root, path)
 		found[inside] = info.Mode()
+		if filepath.Dir(path) != root { // not the directory of a layer, which is no part of it
+			g.Expect(info.ModTime()).To(BeTemporally("==", time.Unix(1, 0)), inside)
+		}
 		return err
 	})).To(Succeed())
 	g.Expect(found).To(Equal(map[string]fs.FileMode{
 		"base": fs.ModeDir | 0o755, "base/etc": fs.ModeDir | 0o755, "base/etc/f": 0o644, "base/tmp": fs.ModeDir | fs.ModeSticky | 0o777,
 		"base/usr": fs.ModeDir | 0o755, "base/usr/bin": fs.ModeDir | 0o755, "base/usr/bin/a": fs.ModeSymlink | 0o777, "base/usr/bin/b": 0o755,
 	}))
-	g.Expect(writeTrees(root, testLayers(t, time.Now()))).NotTo(Succeed(), "what is there already might stay")
+	g.Expect(writeTrees(root, testLayers(t, time.Now()), time.Unix(1, 0))).NotTo(Succeed(), "what is there already might stay")
 }
 
 func TestAnImageOfOneProgram(t *testing.T) {

@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if o.root != "" {
-		return writeTrees(o.root, layers)
+		return writeTrees(o.root, layers, o.created)
 	}
 	image, err := newImage(o, layers)
 	if err != nil {

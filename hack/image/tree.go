@@ -10,11 +10,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // writeTrees writes the contents of each layer to a directory of its name, which
-// must not be there before: what an earlier version had would stay in it.
-func writeTrees(root string, layers []layer) error {
+// must not be there before: what an earlier version had would stay in it. All has the
+// same time: a COPY keeps it, and what is copied is the same layer only with the same times.
+func writeTrees(root string, layers []layer, created time.Time) error {
 	for _, l := range layers {
 		dir := filepath.Join(root, l.name)
 		if err := os.MkdirAll(root, 0o755); err != nil {
@@ -28,8 +33,23 @@ func writeTrees(root string, layers []layer) error {
 				return fmt.Errorf("writing /%s: %w", e.path, err)
 			}
 		}
+		// A directory comes before what is in it, and changes with that.
+		for _, e := range slices.Backward(l.entries) {
+			if err := setTime(filepath.Join(dir, e.path), created); err != nil {
+				return fmt.Errorf("setting the time of /%s: %w", e.path, err)
+			}
+		}
 	}
 	return nil
+}
+
+// setTime sets the time of a link, too, which os.Chtimes sets that of its target for.
+func setTime(path string, to time.Time) error {
+	spec, err := unix.TimeToTimespec(to)
+	if err != nil {
+		return err
+	}
+	return unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{spec, spec}, unix.AT_SYMLINK_NOFOLLOW)
 }
 
 // write writes the entry to a file system.
