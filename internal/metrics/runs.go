@@ -43,7 +43,7 @@ func NewRuns(registerer prometheus.Registerer, places Places) (*Runs, error) {
 	}
 	// A rate of what has never been there is no zero: the first failure would not be one.
 	r.count(run.Changes{})
-	for _, operation := range []run.Operation{run.Update, run.Destroy, run.Recover, run.Preview} {
+	for _, operation := range []run.Operation{run.Update, run.Destroy, run.Recover, run.Preview, run.ReadOutputs} {
 		for _, outcome := range []run.Outcome{run.Failed, run.TimedOut} {
 			r.duration.WithLabelValues(string(operation), string(outcome))
 		}
