@@ -92,7 +92,7 @@ func tellOfJobs(c config, reconciler *controller.StackReconciler, runner *job.Ru
 	}
 	reconciler.CheckRun, reconciler.JobName, reconciler.WaitsFor = runner.Check, job.Name, runner.WaitsFor
 	reconciler.NamespaceEnds = runner.NamespaceEnds
-	runner.Believe(reconciler.HasRun)
+	runner.Believe(reconciler.Recorded)
 	runner.KeepInUse(func(ctx context.Context) (map[string]bool, error) { return reconciler.RunsInUse(ctx, where...) })
 }
 

@@ -40,20 +40,20 @@ func (r *StackReconciler) RunsInUse(ctx context.Context, opts ...client.ListOpti
 	return inUse, nil
 }
 
-// HasRun tells whether the Stack has recorded the run as in flight. The cache may be
-// behind, so that only its yes counts.
-func (r *StackReconciler) HasRun(ctx context.Context, ref run.Ref) (bool, error) {
+// Recorded tells what the Stack has recorded of the run. The cache may be behind, so
+// that only its yes counts.
+func (r *StackReconciler) Recorded(ctx context.Context, ref run.Ref) (run.Recorded, error) {
 	for _, reader := range []client.Reader{r.Client, r.APIReader} {
 		stack := &v1.Stack{}
 		err := reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stack)
 		if client.IgnoreNotFound(err) != nil {
-			return false, fmt.Errorf("failed to read Stack %s/%s: %w", ref.Namespace, ref.Name, err)
+			return run.Recorded{}, fmt.Errorf("failed to read Stack %s/%s: %w", ref.Namespace, ref.Name, err)
 		}
-		if err == nil && stack.Status.Run != nil && stack.Status.Run.ID == ref.ID {
-			return true, nil
+		if record := stack.Status.Run; err == nil && record != nil && record.ID == ref.ID {
+			return run.Recorded{InFlight: true, Cancelled: record.Cancel != "", AtOnce: record.Cancel == v1.CancelNow}, nil
 		}
 	}
-	return false, nil
+	return run.Recorded{}, nil
 }
 
 const (

@@ -27,6 +27,15 @@ const (
 // was started.
 var ErrRefused = errors.New("the run was not started")
 
+// Recorded is what a Stack has recorded of a run.
+type Recorded struct {
+	// InFlight says that the run is the one of the Stack that is in flight.
+	InFlight bool
+	// Cancelled says that a person has asked for the end of it, and AtOnce that what it has
+	// in flight is not to be waited for.
+	Cancelled, AtOnce bool
+}
+
 // ErrCancelled is the cause of the end of runs that a person has cancelled.
 var ErrCancelled = errors.New("somebody asked for it")
 

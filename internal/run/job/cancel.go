@@ -29,16 +29,20 @@ func (r *Runner) Cancel(id string, now bool) error {
 	if !ok || known.result != nil {
 		return nil
 	}
-	how := exchange.CancelGently
-	if now {
-		how = exchange.CancelNow
-	}
+	how := howToEnd(now)
 	if known.cancel == how || known.cancel == exchange.CancelNow {
 		return nil // the controller says so with each look at the Stack
 	}
 	known.cancel = how
 	r.queue.Add(known.key)
 	return nil
+}
+
+func howToEnd(now bool) exchange.Cancel {
+	if now {
+		return exchange.CancelNow
+	}
+	return exchange.CancelGently
 }
 
 // cancelOf tells how the run is to end before its time.

@@ -4,6 +4,7 @@
 package job
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -159,4 +160,42 @@ func TestARunThatIsBegunInTheMeantimeIsNotGivenUpWithItsSecret(t *testing.T) {
 	s.Expect(err).To(HaveOccurred())
 	s.Expect(s.phase()).To(Equal(run.Running))
 	s.Expect(s.has(&corev1.Secret{})).To(BeTrue())
+}
+
+// A program can write a result, and that its run was cancelled too.
+func TestTheNextControllerKnowsFromTheStackWhoHasEndedARun(t *testing.T) {
+	for name, tt := range map[string]struct {
+		recorded run.Recorded
+		want     run.Outcome
+		passedOn exchange.Cancel
+	}{
+		"a person":          {run.Recorded{InFlight: true, Cancelled: true}, run.Cancelled, exchange.CancelGently},
+		"a person, at once": {run.Recorded{InFlight: true, Cancelled: true, AtOnce: true}, run.Cancelled, exchange.CancelNow},
+		"nobody":            {run.Recorded{InFlight: true}, run.PodFailed, exchange.NotCancelled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			recorded := func(o *Options) {
+				o.Recorded = func(context.Context, run.Ref) (run.Recorded, error) { return tt.recorded, nil }
+			}
+			first := start(t)
+			first.step()
+			first.pod(atWork)
+			first.claim()
+			s := first.next(recorded)
+			s.step()
+			s.Expect(string(s.secret().Data[exchange.CancelKey])).To(BeEquivalentTo(tt.passedOn))
+
+			first.write(run.Result{Outcome: run.Cancelled, Message: "cancelled: somebody asked for it"})
+			secret := s.secret()
+			secret.Data[exchange.CancelKey] = []byte(exchange.CancelGently) // which proves nothing
+			s.Expect(s.api.Update(t.Context(), secret)).To(Succeed())
+			s.step()
+			s.Expect(s.ended().Outcome).To(Equal(tt.want), "of the controller in whose time it ends")
+			s = first.next(recorded)
+			s.Expect(s.ended().Outcome).To(Equal(tt.want), "and of the one that finds it ended")
+			if tt.want == run.PodFailed {
+				s.Expect(s.ended().Message).To(Equal("the pod of the run was told to end; Pulumi has finished what it had begun"))
+			}
+		})
+	}
 }

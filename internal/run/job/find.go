@@ -80,9 +80,11 @@ func (r *Runner) takeNote(ctx context.Context, k key, s seen, asked bool) (bool,
 	if (!isOwn && !asked) || len(validation.IsDNS1123Subdomain(stack.Name)) > 0 {
 		return false, nil
 	}
-	if r.options.HasRun != nil {
-		has, err := r.options.HasRun(ctx, run.Ref{ID: k.id, Namespace: stack.Namespace, Name: stack.Name})
-		if err != nil || !has {
+	recorded := run.Recorded{InFlight: true}
+	if r.options.Recorded != nil {
+		var err error
+		recorded, err = r.options.Recorded(ctx, run.Ref{ID: k.id, Namespace: stack.Namespace, Name: stack.Name})
+		if err != nil || !recorded.InFlight {
 			return false, err
 		}
 	}
@@ -92,6 +94,9 @@ func (r *Runner) takeNote(ctx context.Context, k key, s seen, asked bool) (bool,
 		return known.key == k && known.result == nil, nil
 	}
 	found := &record{key: k, stack: stack, counted: isOwn}
+	if recorded.Cancelled {
+		found.cancel = howToEnd(recorded.AtOnce)
+	}
 	r.runs[k.id] = found
 	if found.counted {
 		r.slots.Take(found.stack)
@@ -161,6 +166,7 @@ func (r *Runner) loadAll(ctx context.Context) error {
 			return err
 		}
 		if known {
+			s.cancelled = r.cancelOf(k.id) != exchange.NotCancelled
 			if v := judge(s); v.ended != nil && !v.unclaimed {
 				r.settle(k.id, v.ended)
 				if judgeRest(s, s.now) == restOver {

@@ -6,6 +6,7 @@ package job
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -21,13 +22,8 @@ import (
 // recorded is what Stacks have recorded.
 func recorded(all ...run.Ref) func(*Options) {
 	return func(o *Options) {
-		o.HasRun = func(_ context.Context, found run.Ref) (bool, error) {
-			for _, one := range all {
-				if one == found {
-					return true, nil
-				}
-			}
-			return false, nil
+		o.Recorded = func(_ context.Context, found run.Ref) (run.Recorded, error) {
+			return run.Recorded{InFlight: slices.Contains(all, found)}, nil
 		}
 	}
 }
@@ -224,7 +220,9 @@ func TestWhetherAStackHasARunIsAskedAgain(t *testing.T) {
 	first.step()
 	first.claim()
 	s := first.next(func(o *Options) {
-		o.HasRun = func(context.Context, run.Ref) (bool, error) { return false, errors.New("connection refused") }
+		o.Recorded = func(context.Context, run.Ref) (run.Recorded, error) {
+			return run.Recorded{}, errors.New("connection refused")
+		}
 	})
 	_, err := s.tend(t.Context(), s.key)
 	s.Expect(err).To(MatchError(ContainSubstring("connection refused")))

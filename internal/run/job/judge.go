@@ -5,7 +5,6 @@ package job
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -60,7 +59,7 @@ func judge(s seen) verdict {
 				v.told.Progress.Waiting = "the pod of the run was told to end, and has not ended yet"
 				return v
 			}
-			v.ended = ended
+			v.ended = toldToEnd(s, ended)
 			return v
 		}
 	}
@@ -112,15 +111,26 @@ func resultOf(s seen, data []byte) *run.Result {
 		// What the run did is in the state of its stack.
 		return &run.Result{Outcome: run.PodFailed, Message: err.Error(), Interrupted: true, StartedAt: startOf(s), EndedAt: s.now}
 	}
-	if ended.Outcome == run.Cancelled {
-		if why := cmp.Or(disruptionText(s.pods), jobText(s.job)); why != "" {
-			// Nobody has asked for it, and it is not to be begun again at once time after time.
-			ended.Outcome = run.PodFailed
-			ended.Message = fmt.Sprintf("the pod of the run was told to end: %s; Pulumi has finished what it had begun", why)
-		}
-	}
 	return ended
 }
+
+// toldToEnd is the result of a run that was stopped and not by a person: it is not to be
+// begun again at once time after time. A program can write such a result too.
+func toldToEnd(s seen, ended *run.Result) *run.Result {
+	why := kubernetesText(s)
+	if ended.Outcome != run.Cancelled || s.cancelled && why == "" {
+		return ended
+	}
+	ended.Outcome, ended.Message = run.PodFailed, "the pod of the run was told to end"
+	if why = cmp.Or(why, goneText(s)); why != "" {
+		ended.Message += ": " + why
+	}
+	ended.Message += "; Pulumi has finished what it had begun"
+	return ended
+}
+
+// kubernetesText tells why Kubernetes has ended a pod, or its Job.
+func kubernetesText(s seen) string { return cmp.Or(disruptionText(s.pods), jobText(s.job)) }
 
 // reasonPatience is how long the reason is waited for why a pod was told to end.
 const reasonPatience = 20 * time.Second
@@ -128,7 +138,7 @@ const reasonPatience = 20 * time.Second
 // waitsForReason tells of a run that nobody has cancelled, whose pod was told to end:
 // a kubelet that evicts it tells why when it has ended, after the result is written.
 func waitsForReason(s seen, ended *run.Result) bool {
-	return ended.Outcome == run.Cancelled && !s.cancelled && slices.ContainsFunc(s.pods, isAlive) && s.now.Before(ended.EndedAt.Add(reasonPatience))
+	return ended.Outcome == run.Cancelled && !s.cancelled && kubernetesText(s) == "" && slices.ContainsFunc(s.pods, isAlive) && s.now.Before(ended.EndedAt.Add(reasonPatience))
 }
 
 // isAlive tells whether anything of a pod may be at work.

@@ -115,13 +115,13 @@ func TestWhereARunStands(t *testing.T) {
 		"a result without Job and pod": {resulted(run.Result{Outcome: run.Failed, Message: "no"}), nil, nil, run.Failed, false, false, "no"},
 		"a result of a pod that was evicted": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, evicted),
 			run.PodFailed, false, false, "evicted from node node-1: The node was low on resource: memory."},
-		"a result of a pod that was deleted": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("BackoffLimitExceeded", ""), nil, run.Cancelled, false, false, "x"},
+		"a result of a pod that was deleted": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("BackoffLimitExceeded", ""), nil, run.PodFailed, false, false, "told to end: the pod of Job pulumi-run-1 is gone"},
 		"a result that cannot be read":       {aSecret(exchange.ClaimKey, "{}", exchange.ResultKey, "x"), aJob(), nil, run.PodFailed, true, false, "reading the result"},
 
 		"suspended before a pod began it": {aSecret(), suspendedJob(), nil, "", false, false, "Job pulumi-run-1 is suspended"},
 		"suspended, and its pod ends":     {claimed(), suspendedJob(), aPod(corev1.PodRunning), "", false, false, ""},
 		"suspended in mid-run":            {claimed(), suspendedJob(), nil, run.PodFailed, true, false, "Job pulumi-run-1 was suspended by somebody, which has ended its pod"},
-		"a result of a suspended Job":     {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), suspendedJob(), nil, run.Cancelled, false, false, "x"},
+		"a result of a suspended Job":     {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), suspendedJob(), nil, run.PodFailed, false, false, "told to end: Job pulumi-run-1 was suspended by somebody"},
 
 		"killed with its pod":          {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "Error", "")), run.PodFailed, true, false, "was killed: exit code 137"},
 		"out of memory":                {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", "")), run.PodFailed, true, false, "raise spec.workspaceTemplate.spec.resources.limits.memory"},
@@ -267,10 +267,10 @@ func TestWhyAPodWasToldToEndIsWaitedFor(t *testing.T) {
 		want      run.Outcome
 	}{
 		"its pod ends":              {result, aPod(corev1.PodRunning), false, time.Second, ""},
-		"it ends for long":          {result, aPod(corev1.PodRunning), false, time.Minute, run.Cancelled},
+		"it ends for long":          {result, aPod(corev1.PodRunning), false, time.Minute, run.PodFailed},
 		"it has ended, evicted":     {result, aPod(corev1.PodFailed, evicted), false, time.Second, run.PodFailed},
-		"it has ended":              {result, aPod(corev1.PodFailed), false, time.Second, run.Cancelled},
-		"it is gone":                {result, nil, false, time.Second, run.Cancelled},
+		"it has ended":              {result, aPod(corev1.PodFailed), false, time.Second, run.PodFailed},
+		"it is gone":                {result, nil, false, time.Second, run.PodFailed},
 		"a person has cancelled it": {result, aPod(corev1.PodRunning), true, time.Second, run.Cancelled},
 		"it has failed by itself":   {run.Result{Outcome: run.Failed, EndedAt: at}, aPod(corev1.PodRunning), false, time.Second, run.Failed},
 	} {
@@ -284,6 +284,31 @@ func TestWhyAPodWasToldToEndIsWaitedFor(t *testing.T) {
 			}
 			g.Expect(v.ended).NotTo(BeNil())
 			g.Expect(v.ended.Outcome).To(Equal(tt.want))
+		})
+	}
+}
+
+func TestWhoHasAPodEndIsTold(t *testing.T) {
+	deleted := func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} }
+	for name, tt := range map[string]struct {
+		job  *batchv1.Job
+		pods []corev1.Pod
+		want string
+	}{
+		"the cluster":              {aJob(), aPod(corev1.PodFailed, evicted), "the pod of the run was told to end: pod pulumi-run-1-x was evicted from node "},
+		"who deletes the pod":      {aJob(), aPod(corev1.PodFailed, deleted), "the pod of the run was told to end: pod pulumi-run-1-x was deleted by somebody; Pulumi"},
+		"and it is gone":           {aJob(), nil, "the pod of the run was told to end: the pod of Job pulumi-run-1 is gone, which somebody must have deleted; Pulumi"},
+		"who deletes the Job":      {nil, nil, "the pod of the run was told to end: Job pulumi-run-1 of the run is gone, which somebody must have deleted; Pulumi"},
+		"who suspends it, at once": {suspendedJob(), aPod(corev1.PodFailed, deleted), "the pod of the run was told to end: Job pulumi-run-1 was suspended by somebody"},
+		"who suspends the Job":     {suspendedJob(), nil, "the pod of the run was told to end: Job pulumi-run-1 was suspended by somebody, which has ended its pod; Pulumi"},
+		"nobody, as it appears":    {aJob(), aPod(corev1.PodFailed), "the pod of the run was told to end; Pulumi"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			result := run.Result{Outcome: run.Cancelled, Message: "forged", StartedAt: at, EndedAt: at}
+			v := judge(seen{secret: resulted(result), job: tt.job, pods: tt.pods, fresh: true, now: at.Add(time.Minute)})
+			g.Expect(v.ended).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", false)))
+			g.Expect(v.ended.Message).To(And(HavePrefix(tt.want), HaveSuffix("Pulumi has finished what it had begun")))
 		})
 	}
 }

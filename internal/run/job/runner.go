@@ -21,8 +21,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
 )
 
-// Options of a Runner. All but PerNamespace, Namespace, InUse and HasRun are
-// required.
+// Options of a Runner. All but PerNamespace, Namespace, InUse and Recorded
+// are required.
 type Options struct {
 	Settings
 	// Client writes.
@@ -39,10 +39,10 @@ type Options struct {
 	PerNamespace int
 	// InUse lists the runs that Stacks know of. Nil keeps what nobody knows of.
 	InUse func(ctx context.Context) (map[string]bool, error)
-	// HasRun tells whether that Stack has recorded that run as in flight. Who may make
-	// Secrets and Jobs in a namespace may give them any label: what no Stack has recorded
-	// is nobody's run. Nil believes all that is found.
-	HasRun func(ctx context.Context, found run.Ref) (bool, error)
+	// Recorded tells what that Stack has recorded of that run. Who may make Secrets and
+	// Jobs in a namespace may give them any label, and write anything there: what no Stack
+	// has recorded as in flight is nobody's run. Nil believes all that is found.
+	Recorded func(ctx context.Context, found run.Ref) (run.Recorded, error)
 	// Ended is called, from any goroutine, when a run of the Stack has ended, when
 	// something is known of one in flight that must not wait for its end, and when a
 	// place is free that the Stack asked for. It must neither block nor call the
@@ -320,6 +320,6 @@ func (r *Runner) KeepInUse(list func(ctx context.Context) (map[string]bool, erro
 
 // Believe has what is found in the cluster taken for a run only where its Stack says
 // that it is one. It is to be called before Tend.
-func (r *Runner) Believe(hasRun func(ctx context.Context, found run.Ref) (bool, error)) {
-	r.options.HasRun = hasRun
+func (r *Runner) Believe(recorded func(ctx context.Context, found run.Ref) (run.Recorded, error)) {
+	r.options.Recorded = recorded
 }

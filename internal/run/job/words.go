@@ -4,6 +4,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -104,20 +105,30 @@ func deathText(s seen, claimed bool) string {
 			return why + begun
 		}
 	}
+	if s.job == nil && !claimed {
+		return fmt.Sprintf("Job %s of the run is not there: it was not made, or somebody has deleted it%s", nameOf(s), begun)
+	}
+	return cmp.Or(goneText(s), "the pod of the run has ended without a result") + begun
+}
+
+// goneText tells what of a run somebody has ended by hand, "" for nothing.
+func goneText(s seen) string {
 	switch {
 	case s.secret == nil && s.job == nil:
 		return "the Job and the Secret of the run are gone, which somebody must have deleted"
 	case s.job == nil:
-		if !claimed {
-			return fmt.Sprintf("Job %s of the run is not there: it was not made, or somebody has deleted it%s", nameOf(s), begun)
-		}
 		return fmt.Sprintf("Job %s of the run is gone, which somebody must have deleted", nameOf(s))
-	case len(s.pods) == 0 && isSuspended(s.job):
-		return fmt.Sprintf("Job %s was suspended by somebody, which has ended its pod%s", nameOf(s), begun)
+	case isSuspended(s.job):
+		return fmt.Sprintf("Job %s was suspended by somebody, which has ended its pod", nameOf(s))
 	case len(s.pods) == 0:
-		return fmt.Sprintf("the pod of Job %s is gone, which somebody must have deleted%s", nameOf(s), begun)
+		return fmt.Sprintf("the pod of Job %s is gone, which somebody must have deleted", nameOf(s))
 	}
-	return "the pod of the run has ended without a result" + begun
+	for _, pod := range s.pods {
+		if pod.DeletionTimestamp != nil {
+			return fmt.Sprintf("pod %s was deleted by somebody", pod.Name)
+		}
+	}
+	return ""
 }
 
 func nameOf(s seen) string {
