@@ -156,27 +156,33 @@ func (r *Runner) loadAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var errs []error
 	for _, k := range found {
-		s, err := gather(ctx, r.options.Cache, k)
-		if err != nil {
-			return err
-		}
-		known, err := r.takeNote(ctx, k, s, false)
-		if err != nil {
-			return err
-		}
-		if known {
-			s.cancelled = r.cancelOf(k.id) != exchange.NotCancelled
-			if v := judge(s); v.ended != nil && !v.unclaimed {
-				r.settle(k.id, v.ended)
-				if judgeRest(s, s.now) == restOver {
-					r.free(k)
-				}
-			} else {
-				r.noteTold(k.id, v)
-			}
-		}
+		errs = append(errs, r.loadOne(ctx, k))
 		r.queue.Add(k)
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Runner) loadOne(ctx context.Context, k key) error {
+	s, err := gather(ctx, r.options.Cache, k)
+	if err != nil {
+		return err
+	}
+	if known, err := r.takeNote(ctx, k, s, false); err != nil || !known {
+		return err
+	}
+	s, v, err := r.judge(ctx, k, s)
+	switch {
+	case err != nil:
+		return err
+	case v.ended == nil || v.unclaimed:
+		r.noteTold(k.id, v)
+		return nil
+	}
+	r.settle(k.id, v.ended)
+	if judgeRest(s, s.now) == restOver {
+		r.free(k)
 	}
 	return nil
 }

@@ -53,7 +53,12 @@ func judge(s seen) verdict {
 	var v verdict
 	if s.secret != nil {
 		v.told = exchange.DecodeTold(s.secret.Data[exchange.ToldKey])
-		if data := s.secret.Data[exchange.ResultKey]; len(data) > 0 {
+		data := s.secret.Data[exchange.ResultKey]
+		if len(data) > 0 && !s.fresh {
+			v.freshen = true // a cache has but that it is there
+			return v
+		}
+		if len(data) > 0 {
 			ended := resultOf(s, data)
 			if waitsForReason(s, ended) {
 				v.told.Progress.Waiting = "the pod of the run was told to end, and has not ended yet"
@@ -96,6 +101,11 @@ func judge(s seen) verdict {
 	}
 	v.ended, v.unclaimed = ended, !claimed
 	return v
+}
+
+// hasResult tells whether the pod, or a controller, has written one.
+func hasResult(secret *corev1.Secret) bool {
+	return secret != nil && len(secret.Data[exchange.ResultKey]) > 0
 }
 
 // cancelledBefore is the result of a run that was cancelled before a pod had begun it.

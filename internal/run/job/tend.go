@@ -123,16 +123,9 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 		return again, errors.Join(err, r.removeLeft(ctx, k))
 	}
 	cancel := r.cancelOf(k.id)
-	s.cancelled, s.waited = cancel != exchange.NotCancelled, r.Progress(k.id).Waiting
-	s.account = r.accountOf(ctx, k, s)
-	v := judge(s)
-	if v.freshen {
-		if s, err = gather(ctx, r.options.Reader, k); err != nil {
-			return true, err
-		}
-		s.fresh, s.cancelled, s.waited = true, cancel != exchange.NotCancelled, r.Progress(k.id).Waiting
-		s.account = r.goneAccount(ctx, s.pods)
-		v = judge(s)
+	s, v, err := r.judge(ctx, k, s)
+	if err != nil {
+		return true, err
 	}
 	if v.ended == nil {
 		if why := r.whyNoPod(ctx, s); why != "" {
@@ -155,6 +148,26 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 	}
 	r.settle(k.id, v.ended)
 	return r.tendRestAnew(ctx, k)
+}
+
+// judge tells where a run stands that there is a record of, and by what: by what the API
+// server itself has where the cache is no proof.
+func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error) {
+	s.cancelled, s.waited = r.cancelOf(k.id) != exchange.NotCancelled, r.Progress(k.id).Waiting
+	s.account = r.accountOf(ctx, k, s)
+	v := judge(s)
+	if !v.freshen {
+		return s, v, nil
+	}
+	fresh, err := gather(ctx, r.options.Reader, k)
+	if err != nil {
+		return s, v, err
+	}
+	fresh.fresh, fresh.cancelled, fresh.waited = true, s.cancelled, s.waited
+	if !hasResult(fresh.secret) {
+		fresh.account = r.goneAccount(ctx, fresh.pods)
+	}
+	return fresh, judge(fresh), nil
 }
 
 // removeLeft removes the Secret of a run that was forgotten, where that has failed: it has

@@ -8,9 +8,11 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -44,22 +46,40 @@ func NewCache(config *rest.Config, scheme *runtime.Scheme, namespace string) (ca
 	return watched, nil
 }
 
-// slim leaves out of the cache what nobody looks at there, the inputs of runs first of
-// all: they are secret, and large.
+// slim leaves out of the cache what nobody looks at there: what is secret, and what is
+// large. Whoever may make such objects in a namespace can make many, and write anything
+// there.
 func slim(object any) (any, error) {
 	if last, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 		object = last.Obj
 	}
-	if accessed, ok := object.(client.Object); ok {
-		accessed.SetManagedFields(nil)
-	}
 	switch o := object.(type) {
 	case *corev1.Secret:
-		delete(o.Data, exchange.RunKey)
+		*o = corev1.Secret{ObjectMeta: slimMeta(o.ObjectMeta), Immutable: o.Immutable, Data: exchange.Outline(o.Data)}
 	case *batchv1.Job:
-		o.Spec.Template.Spec = corev1.PodSpec{}
+		*o = batchv1.Job{ObjectMeta: slimMeta(o.ObjectMeta), Spec: batchv1.JobSpec{Suspend: o.Spec.Suspend}, Status: o.Status}
 	case *corev1.Pod:
+		owners := o.OwnerReferences
+		o.ObjectMeta = slimMeta(o.ObjectMeta)
+		o.OwnerReferences = owners
 		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName, ServiceAccountName: o.Spec.ServiceAccountName}
 	}
 	return object, nil
+}
+
+// slimMeta is what names an object, tells its run, and how old it is.
+func slimMeta(meta metav1.ObjectMeta) metav1.ObjectMeta {
+	slim := metav1.ObjectMeta{
+		Namespace: meta.Namespace, Name: meta.Name, UID: meta.UID, ResourceVersion: meta.ResourceVersion,
+		CreationTimestamp: meta.CreationTimestamp, DeletionTimestamp: meta.DeletionTimestamp,
+	}
+	for key, value := range meta.Labels {
+		if isReserved(key) {
+			metav1.SetMetaDataLabel(&slim, key, value)
+		}
+	}
+	if stack := meta.Annotations[stackAnnotation]; stack != "" && len(stack) <= validation.DNS1123SubdomainMaxLength {
+		slim.Annotations = map[string]string{stackAnnotation: stack}
+	}
+	return slim
 }

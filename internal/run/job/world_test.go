@@ -13,6 +13,8 @@ import (
 	. "github.com/onsi/gomega"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -135,7 +137,7 @@ func (c *cluster) readError() error {
 	return c.unreadable
 }
 
-// cacheOf is a cache of the cluster.
+// cacheOf is a cache of the cluster, which has of its objects what NewCache has.
 type cacheOf struct {
 	cache.Cache
 	client.Reader
@@ -143,11 +145,21 @@ type cacheOf struct {
 }
 
 func (c cacheOf) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	return c.Reader.Get(ctx, key, object, options...)
+	if err := c.Reader.Get(ctx, key, object, options...); err != nil {
+		return err
+	}
+	_, err := slim(object)
+	return err
 }
 
 func (c cacheOf) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	return c.Reader.List(ctx, list, options...)
+	if err := c.Reader.List(ctx, list, options...); err != nil {
+		return err
+	}
+	return meta.EachListItem(list, func(object runtime.Object) error {
+		_, err := slim(object)
+		return err
+	})
 }
 
 func (c cacheOf) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {

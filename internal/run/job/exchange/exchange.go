@@ -44,6 +44,8 @@ const (
 	MaxData = 1<<20 - 16<<10
 	// maxRun leaves room for what the pod tells beside it.
 	maxRun = MaxData - maxTold - 4<<10
+	// maxClaim bounds a Claim.
+	maxClaim = 4 << 10
 	// maxTold bounds what is told of a run in flight.
 	maxTold = 128 << 10
 	// maxText bounds what is unpacked from a Secret: a mebibyte can hold a thousand.
@@ -132,7 +134,7 @@ func EncodeClaim(claim Claim) ([]byte, error) { return json.Marshal(claim) }
 // DecodeClaim reads the Claim. What cannot be read is that of no pod.
 func DecodeClaim(data []byte) Claim {
 	var claim Claim
-	if json.Unmarshal(data, &claim) != nil {
+	if len(data) > maxClaim || json.Unmarshal(data, &claim) != nil {
 		return Claim{}
 	}
 	return claim

@@ -1,0 +1,44 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exchange
+
+import (
+	"bytes"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+func TestTheOutlineOfASecretSaysTheSameAndIsSmall(t *testing.T) {
+	large := func(text string) []byte { return append([]byte(text), bytes.Repeat([]byte(" "), 1<<20)...) }
+	const claim, told = `{"Pod":"a","UID":"b"}`, `{"Progress":{"InFlight":2}}`
+	for name, tt := range map[string]struct {
+		data map[string][]byte
+		keys []string
+	}{
+		"nothing": {},
+		"empty":   {data: map[string][]byte{ClaimKey: {}, ResultKey: nil}},
+		"a run": {
+			map[string][]byte{RunKey: large("secret"), ClaimKey: []byte(claim), ToldKey: []byte(told), CancelKey: []byte("Now"), "else": large("")},
+			[]string{ClaimKey, ToldKey},
+		},
+		"one that has ended":       {map[string][]byte{ResultKey: large("x"), ClaimKey: []byte(claim)}, []string{ResultKey, ClaimKey}},
+		"what no pod has written":  {map[string][]byte{ClaimKey: large(claim), ToldKey: large(told), ResultKey: []byte("x")}, []string{ClaimKey, ToldKey, ResultKey}},
+		"somebody else's, and big": {data: map[string][]byte{"a": large("a"), "b": large("b")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			outline := Outline(tt.data)
+			g.Expect(outline).To(HaveLen(len(tt.keys)))
+			size := 0
+			for _, key := range tt.keys {
+				g.Expect(outline[key]).NotTo(BeEmpty(), key)
+				size += len(outline[key])
+			}
+			g.Expect(size).To(BeNumerically("<=", maxClaim+maxTold+1))
+			g.Expect(DecodeClaim(outline[ClaimKey])).To(Equal(DecodeClaim(tt.data[ClaimKey])))
+			g.Expect(DecodeTold(outline[ToldKey])).To(Equal(DecodeTold(tt.data[ToldKey])))
+		})
+	}
+}
