@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,7 +20,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
@@ -189,7 +189,7 @@ func TestTheResultIsWrittenWhenTheAPIServerIsBack(t *testing.T) {
 }
 
 func TestHowLongARequestIsTriedAgain(t *testing.T) {
-	away := errors.New("connection refused")
+	away, late := errors.New("connection refused"), fmt.Errorf("patch: %w", context.DeadlineExceeded)
 	refused := apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("no role allows it"))
 	type answer struct {
 		after time.Duration
@@ -206,7 +206,9 @@ func TestHowLongARequestIsTriedAgain(t *testing.T) {
 		"back after minutes, not caught up": {answers: []answer{{0, away}, {3 * time.Minute, away}, {3*time.Minute + time.Second, refused}}},
 		"back after minutes, and refused":   {answers: []answer{{0, away}, {3 * time.Minute, refused}, {4*time.Minute + time.Second, refused}}, over: true},
 		"refused, away, and refused again":  {answers: []answer{{0, refused}, {50 * time.Second, away}, {70 * time.Second, refused}}},
-		"another pod has the run":           {answers: []answer{{0, wait.ErrorInterrupted(errors.New("another pod"))}}, over: true},
+		"not answered in time for minutes":  {answers: []answer{{0, late}, {4 * time.Minute, late}}},
+		"not answered in time for longer":   {answers: []answer{{0, late}, {5 * time.Minute, late}}, over: true},
+		"another pod has the run":           {answers: []answer{{0, &finalError{errors.New("another pod")}}}, over: true},
 		"somebody has written in between":   {answers: []answer{{0, apierrors.NewConflict(corev1.Resource("secrets"), "x", nil)}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ package pod
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -62,6 +63,9 @@ const (
 // faultError is one of the run itself.
 type faultError struct{ error }
 
+// finalError is one that no other try changes.
+type finalError struct{ error }
+
 // claim reads what to do and makes sure that no other pod does it. An error that is no
 // faultError says that the run is not this pod's.
 func (o Options) claim(ctx context.Context) (exchange.Input, error) {
@@ -78,13 +82,13 @@ func (o Options) claim(ctx context.Context) (exchange.Input, error) {
 			return err
 		}
 		if len(secret.Data[exchange.ResultKey]) > 0 {
-			return wait.ErrorInterrupted(fmt.Errorf("the controller has given up the run, or it has ended already"))
+			return &finalError{errors.New("the controller has given up the run, or it has ended already")}
 		}
 		if other := secret.Data[exchange.ClaimKey]; len(other) > 0 {
 			if string(other) == string(data) && len(have) > 0 {
 				return nil // by a write whose answer was lost
 			}
-			return wait.ErrorInterrupted(fmt.Errorf("another pod has the run: %s", other))
+			return &finalError{fmt.Errorf("another pod has the run: %s", other)}
 		}
 		have = secret.Data[exchange.RunKey]
 		return o.patch(ctx, map[string]any{exchange.ClaimKey: data, exchange.RunKey: nil}, secret)
@@ -164,7 +168,10 @@ func (p *patience) isOver(err error, now time.Time) bool {
 	case p.refused.IsZero():
 		p.refused = now
 	}
-	return wait.Interrupted(err) || now.Sub(p.began) > p.most || (!p.refused.IsZero() && now.Sub(p.refused) > refusedPatience)
+	// One that was not answered in time is tried again: the API server may be out of reach
+	// in a way that nobody tells.
+	var final *finalError
+	return errors.As(err, &final) || now.Sub(p.began) > p.most || (!p.refused.IsZero() && now.Sub(p.refused) > refusedPatience)
 }
 
 // isRefusal tells of an answer of an API server that is there.
