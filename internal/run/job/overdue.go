@@ -14,45 +14,44 @@ import (
 )
 
 // overdueAllowance is how much longer a pod without a Job keeps a place than it may take
-// to end.
+// to end, and how long a Job does that is suspended.
 const overdueAllowance = time.Minute
 
-// overdue tells of a pod that is there although its Job is not, or has ended it. One that
-// does not go in the time that it has is on a node that does not answer, or is kept by
-// somebody, and no tenant is to keep the places of all others with such pods. Its Stack
+// overdue tells of a run that keeps a place in which nothing is done that ends by itself:
+// its pod is there although its Job is not, or has ended it, and that does not go in the
+// time that it has, as on a node that does not answer; or its Job is suspended, as in a
+// queue. No tenant is to keep the places of all others with such pods and Jobs. Its Stack
 // goes on waiting for it: nothing is run twice.
 type overdue struct {
-	// since is when it was first seen, zero where the Job is there.
+	// since is when that was first seen, zero where it is not so.
 	since time.Time
 	// lapsed says that the place was given to others.
 	lapsed bool
 }
 
-// lapseOverdue gives the place of a run, or of the rest of one, to others where its pod
-// should have ended for long.
+// lapseOverdue gives the place of a run, or of the rest of one, to others where it keeps
+// it for too long. A Job that goes on later has its place again, whether there is one or
+// not.
 func (r *Runner) lapseOverdue(k key, s seen) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var (
-		stack   places.Stack
-		counted *bool
-		of      *overdue
-	)
-	if left, ok := r.rests[k]; ok {
-		stack, counted, of = left.stack, &left.counted, &left.overdue
-	} else if known, ok := r.runs[k.id]; ok && known.key == k && known.result == nil {
-		stack, counted, of = known.stack, &known.counted, &known.overdue
-	} else {
+	stack, counted, of := r.placeOf(k)
+	if of == nil {
 		return
 	}
-	if !isLeftByJob(s) {
+	most, is := r.overdueAfter(s)
+	if !is {
 		of.since = time.Time{}
+		if of.lapsed && s.job != nil && !endsPods(s.job) {
+			*counted, of.lapsed = true, false
+			r.slots.Take(stack)
+		}
 		return
 	}
 	if of.since.IsZero() {
 		of.since = s.now
 	}
-	if !*counted || s.now.Sub(of.since) < r.options.stopping()+overdueAllowance {
+	if !*counted || s.now.Sub(of.since) < most {
 		return
 	}
 	*counted, of.lapsed = false, true
@@ -62,12 +61,38 @@ func (r *Runner) lapseOverdue(k key, s seen) {
 	}
 }
 
+// placeOf is what is known of the place of a run in flight, or of the rest of one: nil is
+// nothing. It is called with the lock held.
+func (r *Runner) placeOf(k key) (stack places.Stack, counted *bool, of *overdue) {
+	if left, ok := r.rests[k]; ok {
+		return left.stack, &left.counted, &left.overdue
+	}
+	if known, ok := r.runs[k.id]; ok && known.key == k && known.result == nil {
+		return known.stack, &known.counted, &known.overdue
+	}
+	return stack, nil, nil
+}
+
+// overdueAfter tells how long a run may keep its place as it is seen. It is false for one
+// that goes on.
+func (r *Runner) overdueAfter(s seen) (time.Duration, bool) {
+	switch {
+	case isLeftByJob(s):
+		return r.options.stopping() + overdueAllowance, true
+	case isSuspended(s.job) && len(s.pods) == 0:
+		return overdueAllowance, true
+	}
+	return 0, false
+}
+
 // isLeftByJob tells whether there is a pod whose Job is gone, or ends it.
 func isLeftByJob(s seen) bool {
-	if !slices.ContainsFunc(s.pods, isAlive) {
-		return false
-	}
-	return s.job == nil || slices.ContainsFunc(s.job.Status.Conditions, func(c batchv1.JobCondition) bool {
+	return slices.ContainsFunc(s.pods, isAlive) && (s.job == nil || endsPods(s.job))
+}
+
+// endsPods tells of a Job that has ended, or is to when its pods have.
+func endsPods(job *batchv1.Job) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobFailed || c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailureTarget)
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// beOverdue has the pod be without its Job for as long as it may take to end.
+// beOverdue has it be so for longer than any place is kept.
 func (s *started) beOverdue() {
 	s.test.Helper()
 	s.mu.Lock()
@@ -31,13 +31,7 @@ func (s *started) beOverdue() {
 
 func TestARestWhosePodDoesNotGoKeepsItsStackAndNotItsPlace(t *testing.T) {
 	woken := &calls{}
-	s := start(t, func(o *Options) { o.Ended = woken.ended })
-	s.step()
-	s.pod(atWork)
-	s.claim()
-	s.tell(run.Result{Outcome: run.Succeeded})
-	s.step()
-	s.Expect(s.Forget("1")).To(Succeed())
+	s := leftBehind(t, func(o *Options) { o.Ended = woken.ended })
 	s.wait()
 	s.step()
 	s.step()
@@ -66,11 +60,7 @@ func TestARestWhosePodDoesNotGoKeepsItsStackAndNotItsPlace(t *testing.T) {
 }
 
 func TestARunWhosePodDoesNotGoIsInFlightWithoutAPlace(t *testing.T) {
-	s := start(t)
-	s.step()
-	s.pod(atWork)
-	s.claim()
-	s.step()
+	s := begun(t)
 	s.Expect(s.runs["1"].overdue.since).To(BeZero(), "it has its Job")
 	s.Expect(s.removeJob(t.Context(), s.key)).To(Succeed())
 	s.step()
@@ -90,6 +80,105 @@ func TestARunWhosePodDoesNotGoIsInFlightWithoutAPlace(t *testing.T) {
 	s.Expect(s.rests).To(BeEmpty())
 	s.Release("default", "other")
 	s.Expect(s.Reserve("default", "app")).To(BeTrue())
+}
+
+// suspend has the Job be as a queue wants it.
+func (s *started) suspend(is bool) {
+	s.test.Helper()
+	job := &batchv1.Job{}
+	s.Expect(s.api.Get(s.test.Context(), s.name(), job)).To(Succeed())
+	job.Spec.Suspend = &is
+	s.Expect(s.api.Update(s.test.Context(), job)).To(Succeed())
+}
+
+func TestAJobThatIsSuspendedIsWaitedForWithoutItsPlace(t *testing.T) {
+	woken := &calls{}
+	s := start(t, func(o *Options) { o.Ended = woken.ended })
+	s.step()
+	s.suspend(true)
+	s.step()
+	s.Expect(s.Progress("1").Waiting).To(HavePrefix("Job pulumi-run-1 is suspended"))
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "most are for less than a minute")
+	woken.list()
+	s.beOverdue()
+	s.step()
+	s.Expect(woken.list()).To(Equal([]string{"default/other"}))
+	s.Expect(s.Reserve("default", "other")).To(BeTrue())
+	s.Expect(s.Reserve("default", "app")).To(BeFalse())
+	s.Expect(s.phase()).To(Equal(run.Running), "who suspends it has it go on some time")
+	s.step()
+	inFlight, _ := s.Count()
+	s.Expect(inFlight).To(BeZero())
+	s.Release("default", "other")
+
+	s.suspend(false)
+	s.step()
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it has its place again")
+	s.pod(atWork)
+	s.claim()
+	s.write(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
+	s.Expect(s.Reserve("default", "other")).To(BeTrue())
+	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "the other one has the place")
+}
+
+func TestAJobThatGoesOnHasAPlaceWhetherThereIsOneOrNot(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.suspend(true)
+	s.step()
+	s.beOverdue()
+	s.step()
+	s.Expect(s.Reserve("default", "other")).To(BeTrue())
+	s.Expect(s.Start(oneRun("2", "other"))).To(Succeed())
+	s.suspend(false)
+	s.step()
+	inFlight, _ := s.Count()
+	s.Expect(inFlight).To(Equal(2))
+	s.Expect(s.Reserve("default", "third")).To(BeFalse())
+
+	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.step()
+	s.Expect(s.ended().Outcome).To(Equal(run.Cancelled))
+	s.Expect(s.Reserve("default", "third")).To(BeFalse(), "the other has the one that there is")
+}
+
+func TestAJobThatIsSuspendedWithoutAPlaceIsCancelled(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.suspend(true)
+	s.step()
+	s.beOverdue()
+	s.step()
+	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.step()
+	s.isCancelled()
+	s.Expect(s.hasJob()).To(BeFalse())
+	s.Expect(s.rests).To(BeEmpty())
+}
+
+func TestHowLongARunMayKeepItsPlace(t *testing.T) {
+	r := start(t)
+	ending := aJob(batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue})
+	for name, tt := range map[string]struct {
+		job  *batchv1.Job
+		pods []corev1.Pod
+		want time.Duration // 0 is for as long as it takes
+	}{
+		"at work":                 {aJob(), aPod(corev1.PodRunning), 0},
+		"waiting for its pod":     {aJob(), nil, 0},
+		"the Job ends its pod":    {ending, aPod(corev1.PodRunning), r.options.stopping() + time.Minute},
+		"suspended":               {suspendedJob(), nil, time.Minute},
+		"suspended, its pod ends": {suspendedJob(), aPod(corev1.PodRunning), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			most, is := r.overdueAfter(seen{job: tt.job, pods: tt.pods})
+			g.Expect(is).To(Equal(tt.want != 0))
+			g.Expect(most).To(Equal(tt.want))
+		})
+	}
 }
 
 func TestWhetherAPodIsLeftByItsJob(t *testing.T) {

@@ -66,13 +66,7 @@ func (s *started) wait() {
 
 func TestAPodThatGoesOnAfterItsResultKeepsItsPlace(t *testing.T) {
 	woken := &calls{}
-	s := start(t, func(o *Options) { o.Ended = woken.ended })
-	s.step()
-	s.pod(atWork)
-	s.claim()
-	s.step()
-	s.tell(run.Result{Outcome: run.Succeeded, Message: "forged"})
-	s.step()
+	s := goesOn(t, func(o *Options) { o.Ended = woken.ended })
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded), "what it says is of its own Stack alone")
 	s.Expect(woken.list()).To(ContainElement("default/app"))
 	s.Expect(s.Forget("1")).To(Succeed())
@@ -100,12 +94,7 @@ func TestAPodThatGoesOnAfterItsResultKeepsItsPlace(t *testing.T) {
 }
 
 func TestAStackThatIsGoneKeepsThePlaceOfItsPod(t *testing.T) {
-	s := start(t)
-	s.step()
-	s.pod(atWork)
-	s.claim()
-	s.tell(run.Result{Outcome: run.Succeeded})
-	s.step()
+	s := goesOn(t)
 	s.Abandon("default", "app")
 	s.Expect(s.Ended()).To(BeEmpty())
 	s.Expect(s.Reserve("default", "other")).To(BeFalse())
@@ -116,12 +105,7 @@ func TestAStackThatIsGoneKeepsThePlaceOfItsPod(t *testing.T) {
 
 func TestAPodWithoutANodeIsToldToTheStackThatWaitsForIt(t *testing.T) {
 	woken := &calls{}
-	s := start(t, func(o *Options) { o.Ended = woken.ended })
-	s.step()
-	s.pod(atWork)
-	s.claim()
-	s.tell(run.Result{Outcome: run.Succeeded})
-	s.step()
+	s := goesOn(t, func(o *Options) { o.Ended = woken.ended })
 	s.Expect(s.Reserve("default", "app")).To(BeFalse())
 	woken.list()
 	s.pod(func(status *corev1.PodStatus) { status.Reason = "NodeLost" })
@@ -133,12 +117,7 @@ func TestAPodWithoutANodeIsToldToTheStackThatWaitsForIt(t *testing.T) {
 // leftBehind is a pod that goes on, whose result a controller has taken in that is gone.
 func leftBehind(t *testing.T, change ...func(*Options)) *started {
 	t.Helper()
-	first := start(t, change...)
-	first.step()
-	first.pod(atWork)
-	first.claim()
-	first.tell(run.Result{Outcome: run.Succeeded})
-	first.step()
+	first := goesOn(t, change...)
 	first.Expect(first.Forget("1")).To(Succeed())
 	return first
 }

@@ -220,6 +220,27 @@ func start(t *testing.T, change ...func(*Options)) *started {
 	return s
 }
 
+// begun is a Runner with one run whose pod is at work.
+func begun(t *testing.T, change ...func(*Options)) *started {
+	t.Helper()
+	s := start(t, change...)
+	s.step()
+	s.pod(atWork)
+	s.claim()
+	s.step()
+	return s
+}
+
+// goesOn is one whose pod is at work although there is a result, which any program can
+// write.
+func goesOn(t *testing.T, change ...func(*Options)) *started {
+	t.Helper()
+	s := begun(t, change...)
+	s.tell(run.Result{Outcome: run.Succeeded})
+	s.step()
+	return s
+}
+
 func oneRun(id, stack string) run.Run {
 	return run.Run{ID: id, Namespace: "default", Name: stack, Operation: run.Update, Backend: "s3://state"}
 }
