@@ -84,8 +84,7 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	note(of+"env", keepsEnv(was.Env, is.Env))
 	note(of+"volumeMounts", keepsMounts(was.VolumeMounts, is.VolumeMounts))
 	for _, mount := range is.VolumeMounts {
-		i := slices.IndexFunc(m.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name })
-		kept := !mount.ReadOnly && i >= 0 && lasts(m.Volumes, mount.Name)
+		kept := !mount.ReadOnly && lasts(m.Volumes, mount.Name)
 		note(of+"volumeMounts (what is within "+workDir+" goes with the pod: an emptyDir, or ephemeral)", !kept || !within(mount.MountPath, workDir))
 	}
 	note(of+"lifecycle", is.Lifecycle == nil)
