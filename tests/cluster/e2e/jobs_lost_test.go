@@ -78,6 +78,7 @@ func (w *world) losePods() {
 	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: w.tenant, Name: begun[1].pod.Name}}
 	w.Expect(w.SubResource("eviction").Create(w.ctx, &begun[1].pod, eviction)).To(Succeed())
 
+	w.awaitEvent("inline", v1.PodFailedReason, "the pod of the run was told to end: ", "Pulumi has finished what it had begun")
 	w.awaitEvent("fromgit", v1.PodFailedReason, "was evicted, as when a node is drained", "Pulumi has finished what it had begun")
 	w.awaitEvent("third", v1.PodFailedReason, "pod")
 	for _, name := range []string{"inline", "fromgit", "third"} {

@@ -25,6 +25,7 @@ func TestRunsAsJobs(t *testing.T) {
 		step{"runs go on without their controller", (*world).loseControllers},
 		step{"pods that are deleted, evicted and killed in mid-run", (*world).losePods},
 		step{"pods that cannot start, or live", (*world).starvePods},
+		step{"Jobs that are suspended", (*world).holdJobs},
 		step{"a node that does not answer", (*world).loseNode},
 		step{"Stacks are destroyed", (*world).destroyAll},
 	)
