@@ -56,7 +56,8 @@ func runTests(m *testing.M) (code int, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	shared, err = newWorld(ctx, dir, system.Options{
-		WithNotifications: true, Installed: true, // Tests that hold runs must not have all places of those that go on beside them.
+		WithNotifications: true, Installed: true,
+		// Tests that hold runs must not have all places of those that go on beside them.
 		ControllerArgs: []string{"--enable-leader-election", "--concurrent-runs=12"},
 		// An API server that does not stream a list, as an older one, is asked for the list: that takes
 		// another right. Controllers of other worlds have it streamed.
