@@ -13,10 +13,13 @@ import (
 // Visible is a text of others as a person may be shown it, in one line: what a terminal
 // would do something with, or would not show, is written as Go writes it, as \x1b or
 // \u202e. All else is as it was.
-func Visible(text string) string { return visible(text, "") }
+func Visible(text string) string { return visible(text, joiners) }
 
 // VisibleLines is the same for a text that may have several lines, and tabs.
-func VisibleLines(text string) string { return visible(text, "\n\t") }
+func VisibleLines(text string) string { return visible(text, joiners+"\n\t") }
+
+// joiners are within words of Persian and others, and within symbols.
+const joiners = "\u200c\u200d"
 
 func visible(text, kept string) string {
 	isShown := func(r rune) bool { return unicode.IsGraphic(r) || strings.ContainsRune(kept, r) }

@@ -12,16 +12,17 @@ import (
 
 func TestATextOfOthersDoesNothingToATerminal(t *testing.T) {
 	for text, want := range map[string]string{
-		"zażółć 漢字 🙂 a b":    "zażółć 漢字 🙂 a b",
-		`C:\a "quoted"`:      `C:\a "quoted"`,
-		"\x1b[31mred":        `\x1b[31mred`,
-		"\x1b]0;title\a":     `\x1b]0;title\a`,
-		"a\u009bb\u202ec":    `a\u009bb\u202ec`,
-		"one\ntwo\tthree\r":  `one\ntwo\tthree\r`,
-		"del\x7f bom\ufeff":  `del\x7f bom\ufeff`,
-		"no text\xff at all": `no text\xff at all`,
-		"\ufffd":             "\ufffd",
-		"":                   "",
+		"zażółć 漢字 🙂 a b":        "zażółć 漢字 🙂 a b",
+		"می\u200cخواهم 👩\u200d💻": "می\u200cخواهم 👩\u200d💻",
+		`C:\a "quoted"`:          `C:\a "quoted"`,
+		"\x1b[31mred":            `\x1b[31mred`,
+		"\x1b]0;title\a":         `\x1b]0;title\a`,
+		"a\u009bb\u202ec":        `a\u009bb\u202ec`,
+		"one\ntwo\tthree\r":      `one\ntwo\tthree\r`,
+		"del\x7f bom\ufeff":      `del\x7f bom\ufeff`,
+		"no text\xff at all":     `no text\xff at all`,
+		"\ufffd":                 "\ufffd",
+		"":                       "",
 	} {
 		NewWithT(t).Expect(Visible(text)).To(Equal(want))
 	}
