@@ -128,13 +128,16 @@ func (p *Places) Lapse(now time.Time) {
 // first, and of two such the one that was given a place longer ago. One whose namespace
 // has all that it may have does not keep others waiting.
 func (p *Places) next() []int {
-	free := p.size - len(p.taken)
-	if free <= 0 {
-		return nil
-	}
 	of := make(map[string]int)
 	for stack := range p.taken {
 		of[stack.Namespace]++
+	}
+	free := p.size
+	for _, has := range of {
+		if p.perNamespace > 0 {
+			has = min(has, p.perNamespace) // what it has taken beyond that is not at the expense of others
+		}
+		free -= has
 	}
 	var next []int
 	for len(next) < free {

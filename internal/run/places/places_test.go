@@ -113,6 +113,18 @@ func TestANamespaceHasNotAllPlaces(t *testing.T) {
 	g.Expect(p.Reserve(stack("b/2"))).To(BeTrue())
 }
 
+// As a Job does that goes on after it had given its place to another of its namespace.
+func TestWhatANamespaceTakesBeyondItsBoundIsNotAtTheExpenseOfOthers(t *testing.T) {
+	g := NewWithT(t)
+	p := New(2, 1)
+	for _, name := range []string{"a/1", "a/2", "a/3"} {
+		p.Take(stack(name))
+	}
+	g.Expect(p.Reserve(stack("a/4"))).To(BeFalse())
+	g.Expect(p.Reserve(stack("b/1"))).To(BeTrue())
+	g.Expect(p.Reserve(stack("c/1"))).To(BeFalse())
+}
+
 // TestNamespacesTakeTurns has one tenant ask for much, before another asks for little.
 func TestNamespacesTakeTurns(t *testing.T) {
 	for name, tc := range map[string]struct {
