@@ -131,11 +131,14 @@ func toldToEnd(s seen, ended *run.Result) *run.Result {
 	if ended.Outcome != run.Cancelled || s.cancelled && why == "" {
 		return ended
 	}
-	ended.Outcome, ended.Message = run.PodFailed, "the pod of the run was told to end"
+	text, end := "the pod of the run was told to end", "Pulumi has finished what it had begun"
 	if why = cmp.Or(why, goneText(s)); why != "" {
-		ended.Message += ": " + why
+		text += ": " + why
 	}
-	ended.Message += "; Pulumi has finished what it had begun"
+	if ended.Interrupted {
+		end = ended.Message // it had no time to
+	}
+	ended.Outcome, ended.Message = run.PodFailed, text+"; "+end
 	return ended
 }
 

@@ -122,6 +122,9 @@ func TestWhereARunStands(t *testing.T) {
 		"suspended, and its pod ends":     {claimed(), suspendedJob(), aPod(corev1.PodRunning), "", false, false, ""},
 		"suspended in mid-run":            {claimed(), suspendedJob(), nil, run.PodFailed, true, false, "Job pulumi-run-1 was suspended by somebody, which has ended its pod"},
 		"a result of a suspended Job":     {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), suspendedJob(), nil, run.PodFailed, false, false, "told to end: Job pulumi-run-1 was suspended by somebody"},
+		"a result of one that was killed": {
+			resulted(run.Result{Outcome: run.Cancelled, Interrupted: true, Message: "cancelled: SIGTERM; Pulumi had to be killed"}), suspendedJob(), nil,
+			run.PodFailed, true, false, "Job pulumi-run-1 was suspended by somebody, which has ended its pod; cancelled: SIGTERM; Pulumi had to be killed"},
 
 		"killed with its pod":          {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "Error", "")), run.PodFailed, true, false, "was killed: exit code 137"},
 		"out of memory":                {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", "")), run.PodFailed, true, false, "raise spec.workspaceTemplate.spec.resources.limits.memory"},
