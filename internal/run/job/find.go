@@ -13,6 +13,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,10 +55,9 @@ func gather(ctx context.Context, from client.Reader, k key) (seen, error) {
 // pod of a Job that was deleted without it has no owner any more: it is known by the
 // claim, and where that is gone too by the label of the Job controller.
 func isOfRun(pod corev1.Pod, k key, secret *corev1.Secret) bool {
-	for _, owner := range pod.OwnerReferences {
-		if owner.Kind == "Job" && owner.Name == Name(k.id) && strings.HasPrefix(owner.APIVersion, "batch/") {
-			return true
-		}
+	owner := metav1.GetControllerOf(&pod)
+	if owner != nil && owner.Kind == "Job" && owner.Name == Name(k.id) && strings.HasPrefix(owner.APIVersion, "batch/") {
+		return true
 	}
 	if secret == nil {
 		return pod.Labels[batchv1.JobNameLabel] == Name(k.id)

@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -109,8 +110,8 @@ func TestARunThatIsNowhereIsUnknownAndNotWhenNobodyCanTell(t *testing.T) {
 }
 
 func TestWhichPodsAreOfARun(t *testing.T) {
-	other := []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "pulumi-run-2"}}
-	set := []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "pulumi-run-1"}}
+	other := []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "pulumi-run-2", Controller: ptr.To(true)}}
+	set := []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "pulumi-run-1", Controller: ptr.To(true)}}
 	byJob := map[string]string{batchv1.JobNameLabel: "pulumi-run-1"}
 	const claim = `{"Pod":"a","UID":"u-1"}`
 	for name, tt := range map[string]struct {

@@ -27,7 +27,7 @@ import (
 
 // ofJob is the owner of the pod of a run.
 func ofJob(id string) []metav1.OwnerReference {
-	return []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: Name(id), UID: types.UID("of-" + id)}}
+	return []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: Name(id), UID: types.UID("of-" + id), Controller: ptr.To(true)}}
 }
 
 // pod makes the one of the run, or changes its status.

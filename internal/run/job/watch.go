@@ -59,9 +59,11 @@ func slim(object any) (any, error) {
 	case *batchv1.Job:
 		*o = batchv1.Job{ObjectMeta: slimMeta(o.ObjectMeta), Spec: batchv1.JobSpec{Suspend: o.Spec.Suspend}, Status: o.Status}
 	case *corev1.Pod:
-		owners := o.OwnerReferences
+		job := metav1.GetControllerOf(o)
 		o.ObjectMeta = slimMeta(o.ObjectMeta)
-		o.OwnerReferences = owners
+		if job != nil {
+			o.OwnerReferences = []metav1.OwnerReference{*job}
+		}
 		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName, ServiceAccountName: o.Spec.ServiceAccountName}
 	}
 	return object, nil
@@ -73,8 +75,8 @@ func slimMeta(meta metav1.ObjectMeta) metav1.ObjectMeta {
 		Namespace: meta.Namespace, Name: meta.Name, UID: meta.UID, ResourceVersion: meta.ResourceVersion,
 		CreationTimestamp: meta.CreationTimestamp, DeletionTimestamp: meta.DeletionTimestamp,
 	}
-	for key, value := range meta.Labels {
-		if isReserved(key) {
+	for _, key := range []string{RunLabel, partLabel, batchv1.JobNameLabel} {
+		if value, ok := meta.Labels[key]; ok {
 			metav1.SetMetaDataLabel(&slim, key, value)
 		}
 	}

@@ -27,7 +27,7 @@ func TestTheCacheHasWhatIsLookedAtAndNoMore(t *testing.T) {
 	large := strings.Repeat("x", 1<<10)
 	whole := metav1.ObjectMeta{
 		Namespace: "a", Name: "x", UID: "u", ResourceVersion: "1", CreationTimestamp: metav1.Time{Time: at}, DeletionTimestamp: &metav1.Time{Time: at},
-		Labels:          map[string]string{RunLabel: "1", partLabel: "one", batchv1.JobNameLabel: "x", "mine": large},
+		Labels:          map[string]string{RunLabel: "1", partLabel: "one", batchv1.JobNameLabel: "x", "mine": large, "pulumi.com/mine": large},
 		Annotations:     map[string]string{stackAnnotation: "app", revisionAnnotation: large, "mine": large},
 		OwnerReferences: ofJob("1"), Finalizers: []string{large}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "a"}},
 	}
