@@ -6,6 +6,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -98,14 +99,15 @@ type node struct {
 // there.
 func treeOf(stack *v1.Stack, resources []run.Resource) *node {
 	root := &node{Resource: fmt.Sprintf("Stack/%s/%s", stack.Namespace, stack.Name)}
-	byURN := make(map[string]*node, len(resources))
-	for _, one := range resources {
+	byURN, parents := make(map[string]*node, len(resources)), make(map[string]string, len(resources))
+	resources = slices.DeleteFunc(slices.Clone(resources), func(one run.Resource) bool {
+		if byURN[one.URN] != nil {
+			return true // none of Pulumi's is there twice
+		}
 		byURN[one.URN] = &node{Resource: one.Type + " " + inventory.Name(one.URN), URN: one.URN, ID: one.ID, Protected: one.Protected, External: one.External}
-	}
-	parents := make(map[string]string, len(resources))
-	for _, one := range resources {
 		parents[one.URN] = one.Parent
-	}
+		return false
+	})
 	for _, one := range resources {
 		parent, ok := byURN[one.Parent]
 		if !ok || isOwnAncestor(one.URN, parents) {

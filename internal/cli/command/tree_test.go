@@ -16,7 +16,7 @@ import (
 func TestATreeHasEachResourceOnceWhateverItsParentIs(t *testing.T) {
 	g := NewWithT(t)
 	var resources []run.Resource
-	for _, parents := range []string{"a ", "b a", "self self", "one two", "two three", "three one", "below three", "lost absent"} {
+	for _, parents := range []string{"a ", "b a", "self self", "one two", "two three", "three one", "below three", "lost absent", "twice other", "other twice", "twice "} {
 		name, parent, _ := strings.Cut(parents, " ")
 		resources = append(resources, run.Resource{URN: name, Type: name, Parent: parent})
 	}
@@ -30,5 +30,5 @@ func TestATreeHasEachResourceOnceWhateverItsParentIs(t *testing.T) {
 		}
 	}
 	walk(treeOf(&v1.Stack{}, resources))
-	g.Expect(shown).To(Equal(map[string]string{"a": "", "b": "a", "self": "", "one": "", "two": "", "three": "", "below": "three", "lost": ""}))
+	g.Expect(shown).To(Equal(map[string]string{"a": "", "b": "a", "self": "", "one": "", "two": "", "three": "", "below": "three", "lost": "", "twice": "", "other": ""}))
 }
