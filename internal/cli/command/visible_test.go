@@ -50,20 +50,20 @@ func TestWhatOthersHaveWrittenDoesNothingToATerminal(t *testing.T) {
 	w.apply("steered")
 	w.withUnseen()
 	for line, lines := range map[string]int{
-		"get stacks network":     2,
-		"trace stack network":    0,
-		"tree stack network":     2,
-		"events":                 2,
-		"outputs stack network":  2,
-		"history stack network":  0,
-		"debug stack network":    0,
-		"resume stack network":   0,
-		"preview stack\x1b[31m":  0,
-		"logs --level \u202ered": 0,
+		"get stacks network":                2,
+		"trace stack network":               0,
+		"tree stack network":                2,
+		"events":                            2,
+		"outputs stack network":             2,
+		"history stack network":             0,
+		"debug stack network":               0,
+		"resume stack network --timeout 2s": 0,
+		"preview stack\x1b[31m":             0,
+		"logs --level \u202ered":            0,
 	} {
 		t.Run(line, func(t *testing.T) {
 			g := NewWithT(t)
-			done := w.run(line + " --timeout 2s")
+			done := w.run(line)
 			for _, part := range []string{"\x1b", "\a", "\u009b", "\u202e", "\ufeff", "\x7f"} {
 				g.Expect(done.out+done.err).NotTo(ContainSubstring(part), "%q", done.out+done.err)
 			}
