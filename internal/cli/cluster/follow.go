@@ -30,17 +30,23 @@ type Follower struct {
 // ended.
 func Follow(ctx context.Context, api client.WithWatch, list client.ObjectList, follower Follower, options ...client.ListOption) error {
 	version, watched, lost := "", false, false
+	var refused time.Time // since when, after it was lost
 	for ctx.Err() == nil {
 		from := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}}
 		watcher, err := api.Watch(ctx, list, append(options, from)...)
 		if err == nil {
-			watched, lost = true, false
+			watched, lost, refused = true, false, time.Time{}
 			version, err = drain(watcher, version, follower.Tell)
 		}
 		switch {
 		case err == nil, ctx.Err() != nil:
 		case apierrors.IsGone(err), apierrors.IsResourceExpired(err):
 			version = ""
+		case lost && isRefusal(err) && (refused.IsZero() || time.Since(refused) < refusedPatience):
+			if refused.IsZero() {
+				refused = time.Now()
+			}
+			pause(ctx, follower.Pause)
 		case !watched || !isWatchLost(err):
 			return Explain(fmt.Errorf("watching: %w", err))
 		default:
@@ -52,6 +58,14 @@ func Follow(ctx context.Context, api client.WithWatch, list client.ObjectList, f
 		}
 	}
 	return nil
+}
+
+// refusedPatience is for how long an API server that is back may refuse what it has
+// allowed: it may not know all roles when it begins to answer.
+const refusedPatience = time.Minute
+
+func isRefusal(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 }
 
 // isWatchLost tells whether a watch may be had again. What Tell returns is not of that kind.
