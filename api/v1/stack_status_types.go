@@ -350,8 +350,8 @@ type StackStatus struct {
 	// +optional
 	LastAttemptedRevision string `json:"lastAttemptedRevision,omitempty"`
 
-	// LastAttemptedDigest is the digest of all inputs of the last run that was not
-	// a recovery.
+	// LastAttemptedDigest is the digest of all inputs of the last run that was neither
+	// a recovery nor a destroy. It is empty after a destroy.
 	// +optional
 	LastAttemptedDigest string `json:"lastAttemptedDigest,omitempty"`
 

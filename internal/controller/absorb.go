@@ -73,6 +73,9 @@ func endedText(record *v1.RunStatus, reason string) string {
 func countAnew(stack *v1.Stack, record *v1.RunStatus) {
 	last := stack.Status.LastUpdate
 	anew := last != nil && last.Generation != 0 && last.Generation != record.Generation
+	if record.Operation == v1.OperationDestroy && last != nil && last.Type == v1.UpdateTypeDestroy {
+		anew = anew || (last.Digest != "" && last.Digest != record.Digest)
+	}
 	if record.Operation != v1.OperationRecover {
 		attempted := attemptedDigest(record)
 		anew = anew || stack.Status.LastAttemptedDigest != attempted

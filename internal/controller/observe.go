@@ -218,7 +218,7 @@ func (r *StackReconciler) digestRun(stack *v1.Stack, seen *observed, operation s
 	if err != nil {
 		return err
 	}
-	seen.Digest = inputs.RunDigest(inputs.RunInputs{
+	in := inputs.RunInputs{
 		ProgramDigest: seen.program.Digest,
 		Project:       seen.program.Project.Name,
 		Dir:           dirOf(stack),
@@ -230,7 +230,12 @@ func (r *StackReconciler) digestRun(stack *v1.Stack, seen *observed, operation s
 		ServiceAccount: seen.account,
 		Workspace:      workspace,
 		Operation:      operation,
-	})
+	}
+	if operation != "" && !stack.Spec.RunProgram {
+		// It works from the state alone, however the project is known.
+		in.ProgramDigest, in.Project = "", ""
+	}
+	seen.Digest = inputs.RunDigest(in)
 	return nil
 }
 

@@ -101,6 +101,16 @@ func TestAbsorbSuccessOfAnOlderGenerationDoesNotSpeakForTheNewerOne(t *testing.T
 	g.Expect(stack.Status.LastAppliedRevision).To(Equal(gitRevision), "it was applied all the same")
 }
 
+func TestFailuresOfADestroyAreCountedAnewWithOtherInputs(t *testing.T) {
+	for digest, want := range map[string]int{"sha256:inputs": 4, "sha256:expired": 1, "": 4} {
+		stack := stackWithRun(v1.OperationDestroy)
+		stack.Status.LastUpdate = &v1.LastUpdate{Type: v1.UpdateTypeDestroy, Digest: digest}
+		stack.Status.Failures = 3
+		absorb(stack, result(run.Failed, "no such bucket"))
+		NewWithT(t).Expect(stack.Status.Failures).To(BeEquivalentTo(want), digest)
+	}
+}
+
 func TestAbsorbFailure(t *testing.T) {
 	tests := []struct {
 		name      string

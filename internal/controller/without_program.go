@@ -38,6 +38,10 @@ func (r *StackReconciler) withoutProgram(ctx context.Context, stack *v1.Stack, s
 	if err != nil && problemOf(err) == nil {
 		return err
 	}
-	seen.Recoverable = known && err == nil
+	if seen.Recoverable = known && err == nil; seen.Recoverable {
+		if err := r.digestRun(stack, seen, string(run.Recover)); err != nil {
+			return err
+		}
+	}
 	return why
 }

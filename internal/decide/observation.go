@@ -63,7 +63,8 @@ type Problem struct {
 type LastRun struct {
 	// Operation of the run, empty if there was none.
 	Operation run.Operation
-	// Digest of the inputs of the last run that was neither a recovery nor a destroy.
+	// Digest of the inputs of the last run that was neither a recovery nor a destroy,
+	// empty after a destroy.
 	Digest string
 	// RunDigest of the inputs of this one, whatever it was: empty where they were not
 	// known.

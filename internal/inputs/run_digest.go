@@ -33,8 +33,9 @@ type RunInputs struct {
 	ServiceAccount string
 	// Workspace is the template of the pod that the program runs in, if it has one.
 	Workspace string
-	// Operation is "destroy" for one, and empty for updates and previews: these have
-	// nothing of each other's, though all else may be the same.
+	// Operation is that of a run that works from the state, as a destroy does, and empty
+	// for updates and previews: these have nothing of each other's, though all else may
+	// be the same.
 	Operation string
 }
 
