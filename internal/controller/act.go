@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -121,6 +122,9 @@ func (r *StackReconciler) nothing(ctx context.Context, stack *v1.Stack, seen *ob
 	})
 }
 
+// withdrawalPatience bounds the last write of a controller that ends.
+const withdrawalPatience = 10 * time.Second
+
 // start records a run and then starts it. The record is written with optimistic
 // locking and before anything else happens: a refused write proves that what was
 // observed is stale, and a process that dies at any point after it leaves word
@@ -155,7 +159,11 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	}
 	err := r.Runner.Start(todo)
 	if errors.Is(err, run.ErrRefused) {
-		return errors.Join(err, r.patchStatus(ctx, stack, func() { withdrawRun(stack) }))
+		// It is refused as the controller ends, which ends ctx too: the next one would have
+		// to recover from a run that never was.
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawalPatience)
+		defer cancel()
+		return errors.Join(err, r.patchStatus(last, stack, func() { withdrawRun(stack) }))
 	}
 	// Any other error leaves it open whether the run has begun. The record
 	// stays, and the next reconcile finds out.

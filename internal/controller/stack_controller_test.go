@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -97,6 +98,29 @@ func TestARefusedStartIsWithdrawn(t *testing.T) {
 	w.runner.refuse = true
 
 	_, err := w.reconcile()
+	g.Expect(err).To(MatchError(run.ErrRefused))
+	g.Expect(w.stack().Status.Run).To(BeNil())
+}
+
+// endingRunner is that of a controller that ends just before a run is started.
+type endingRunner struct {
+	*testRunner
+	end func()
+}
+
+func (r *endingRunner) Start(todo run.Run) error {
+	r.end()
+	return r.testRunner.Start(todo)
+}
+
+func TestARefusedStartIsWithdrawnAlsoWhenTheControllerEnds(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	ctx, end := context.WithCancel(t.Context())
+	w.runner.refuse = true
+	w.Runner = &endingRunner{w.runner, end}
+
+	_, err := w.Reconcile(ctx, ctrl.Request{NamespacedName: key})
 	g.Expect(err).To(MatchError(run.ErrRefused))
 	g.Expect(w.stack().Status.Run).To(BeNil())
 }

@@ -167,14 +167,14 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		}
 	}
 	w := &world{t: t, runner: newTestRunner(), events: &eventLog{}, others: &prover{}}
-	count := func() error {
+	count := func(ctx context.Context) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.writes++
 		if w.failWrite != nil {
 			return w.failWrite(w.writes)
 		}
-		return nil
+		return ctx.Err()
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1.Stack{}, &v1.Program{})
 	for field, index := range stackIndexes() {
@@ -183,7 +183,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	api := builder.
 		WithInterceptorFuncs(interceptor.Funcs{
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-				if err := count(); err != nil {
+				if err := count(ctx); err != nil {
 					return err
 				}
 				return c.Patch(ctx, o, p, opts...)
@@ -192,7 +192,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 				if w.writing != nil {
 					w.writing(o.GetName())
 				}
-				if err := count(); err != nil {
+				if err := count(ctx); err != nil {
 					return err
 				}
 				err := c.SubResource(sub).Patch(ctx, o, p, opts...)

@@ -65,11 +65,12 @@ func (t *tenant) byItself(name string, more ...string) *v1.Stack {
 
 func (t *tenant) ownCloud(name string) string { return filepath.Join(t.place, name) }
 
-// held is as byItself, with a run that does not end before it is released.
+// held is as byItself, with a run that has begun to create its thing, and does not end before it is released.
 func (t *tenant) held(name string) *v1.Stack {
 	t.test.Helper()
 	stack := t.byItself(name, "hold: create")
 	t.awaitRun(stack, "")
+	t.Eventually(cloud.Open(t.ownCloud(name)).Journal).Should(ContainElement(And(HaveField("Op", cloud.Create), HaveField("Phase", cloud.Begin))))
 	return stack
 }
 

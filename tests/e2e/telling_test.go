@@ -245,14 +245,8 @@ func whatIsToldAtTheEndArrives(u tellingPart) {
 	stack := u.held("slow")
 	stopped := make(chan error, 1)
 	go func() { stopped <- u.Controller.Stop() }()
-	// The run may not have come to the creation yet: then it is told to stop before it.
-	slow := cloud.Open(u.ownCloud("slow"))
-	u.Eventually(func(g Gomega) {
-		if len(stopped) == 0 {
-			g.Expect(slow.ToldToStop()).To(BeTrue())
-		}
-	}).Should(Succeed())
-	u.Expect(slow.Release()).To(Succeed())
+	u.Eventually(cloud.Open(u.ownCloud("slow")).ToldToStop).Should(BeTrue())
+	u.releaseHeld("slow")
 	u.Eventually(stopped).Should(Receive(BeNil()))
 	told := u.receiver.about(stack)
 	u.Expect(told).To(HaveLen(1))
