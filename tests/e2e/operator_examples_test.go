@@ -28,7 +28,7 @@ func TestAStackWithAPodOfThePulumiOperatorSaysWhatToUseInstead(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
 	stack := u.bring(example("program-source"), u.nowhere)["passwords"]
-	u.awaitStalled(stack, v1.InvalidSpecReason, "spec.workspaceTemplate", "remove it")
+	u.awaitStalled(stack, v1.InvalidSpecReason, "spec.workspaceTemplate", "--runner=job", "remove the template")
 
 	edit(u, stack, withoutAPod)
 	u.awaitReady(stack)

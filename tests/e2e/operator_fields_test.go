@@ -77,7 +77,7 @@ func fates() map[string]fate {
 		"updateTemplate.parallel":        invalid("spec.updateTemplate.spec.parallel", "PULUMI_PARALLEL"),
 		"useLocalStackOnly":              {failed: v1.UpdateFailedReason, texts: []string{"is not in the backend", "spec.useLocalStackOnly"}},
 		"workspaceReclaimPolicy":         {},
-		"workspaceTemplate":              invalid("spec.workspaceTemplate", "remove it"),
+		"workspaceTemplate":              invalid("spec.workspaceTemplate", "--runner=job", "remove the template"),
 	}
 }
 
