@@ -145,7 +145,7 @@ func TestReconcileRefuses(t *testing.T) {
 		"reconcile stack suspended",
 		"reconcile stack suspended --with-source",
 		"reconcile stack external --with-source",
-		"reconcile stack network --timeout 300ms",
+		"reconcile stack network --timeout 5s",
 		"reconcile program absent",
 		"reconcile source",
 	)
@@ -170,7 +170,7 @@ func TestSuspendAndResume(t *testing.T) {
 		"suspend stack -l tier=none",
 		"resume stack --all",
 		"resume stack absent",
-		"resume stack cluster --timeout 300ms",
+		"resume stack cluster --timeout 5s",
 		"get stacks",
 	)
 }

@@ -57,7 +57,7 @@ func TestWhatOthersHaveWrittenDoesNothingToATerminal(t *testing.T) {
 		"outputs stack network":             2,
 		"history stack network":             0,
 		"debug stack network":               0,
-		"resume stack network --timeout 2s": 0,
+		"resume stack network --timeout 5s": 0,
 		"preview stack\x1b[31m":             0,
 		"logs --level \u202ered":            0,
 	} {
