@@ -231,17 +231,11 @@ func changedInputs(o Observation) (Decision, bool) {
 // controller down with them, and what they create and do not live to tell of may
 // be there once more after each.
 func recovered(o Observation) (Decision, bool) {
-	if o.Last.Operation != run.Recover || !o.Last.Succeeded {
-		return Decision{}, false
-	}
-	return retry(o, operation(o)), true
+	return retry(o, operation(o)), o.Last.Operation == run.Recover && o.Last.Succeeded
 }
 
 func failedBefore(o Observation) (Decision, bool) {
-	if o.Last.Succeeded {
-		return Decision{}, false
-	}
-	return retry(o, operation(o)), true
+	return retry(o, operation(o)), !o.Last.Succeeded
 }
 
 func resync(o Observation) (Decision, bool) {
@@ -314,17 +308,11 @@ func unfound(o Observation) (Decision, bool) {
 }
 
 func failedDestroy(o Observation) (Decision, bool) {
-	if o.Last.Operation != run.Destroy || o.Last.Succeeded {
-		return Decision{}, false
-	}
-	return retry(o, run.Destroy), true
+	return retry(o, run.Destroy), o.Last.Operation == run.Destroy && !o.Last.Succeeded
 }
 
 func destroyAgain(o Observation) (Decision, bool) {
-	if o.Last.Operation != run.Recover || !o.Last.Succeeded {
-		return Decision{}, false
-	}
-	return retry(o, run.Destroy), true
+	return retry(o, run.Destroy), o.Last.Operation == run.Recover && o.Last.Succeeded
 }
 
 func destroyed(o Observation) (Decision, bool) {

@@ -123,13 +123,20 @@ func TestAJobThatIsSuspendedIsWaitedForWithoutItsPlace(t *testing.T) {
 	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "the other one has the place")
 }
 
-func TestAJobThatGoesOnHasAPlaceWhetherThereIsOneOrNot(t *testing.T) {
+// suspendedForLong is a run whose Job nobody has begun, and that has given its place to others.
+func suspendedForLong(t *testing.T) *started {
+	t.Helper()
 	s := start(t)
 	s.step()
 	s.suspend(true)
 	s.step()
 	s.beOverdue()
 	s.step()
+	return s
+}
+
+func TestAJobThatGoesOnHasAPlaceWhetherThereIsOneOrNot(t *testing.T) {
+	s := suspendedForLong(t)
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 	s.Expect(s.Start(oneRun("2", "other"))).To(Succeed())
 	s.suspend(false)
@@ -145,12 +152,7 @@ func TestAJobThatGoesOnHasAPlaceWhetherThereIsOneOrNot(t *testing.T) {
 }
 
 func TestAJobThatIsSuspendedWithoutAPlaceIsCancelled(t *testing.T) {
-	s := start(t)
-	s.step()
-	s.suspend(true)
-	s.step()
-	s.beOverdue()
-	s.step()
+	s := suspendedForLong(t)
 	s.Expect(s.Cancel("1", false)).To(Succeed())
 	s.step()
 	s.isCancelled()
