@@ -1,0 +1,77 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/fluxcd/pkg/apis/meta"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// hold adds the finalizer. It comes with the first run and not before: without
+// it the object has nothing to undo, and goes at once when it is deleted.
+func (r *StackReconciler) hold(ctx context.Context, stack *v1.Stack) error {
+	before := stack.DeepCopy()
+	if !controllerutil.AddFinalizer(stack, v1.StackFinalizer) {
+		return nil
+	}
+	if err := r.Patch(ctx, stack, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
+		return fmt.Errorf("failed to add the finalizer: %w", err)
+	}
+	return nil
+}
+
+// mayHaveMade tells that there may be something to undo. A finalizer that somebody
+// has removed since, with a kubectl replace or a restore, is put back: the object
+// would go without a destroy, and without a word.
+func mayHaveMade(stack *v1.Stack) bool {
+	status := &stack.Status
+	return status.ProjectInfo != nil || (status.Run != nil && !isLook(status.Run)) || len(status.Interrupted) > 0 || len(status.UnknownCreates) > 0
+}
+
+// letGo removes the finalizer.
+func (r *StackReconciler) letGo(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	r.releaseGit(ctx, stack)
+	if err := r.releaseOutputs(ctx, stack); err != nil {
+		return err
+	}
+	before := stack.DeepCopy()
+	if !controllerutil.RemoveFinalizer(stack, v1.StackFinalizer) {
+		return nil
+	}
+	if err := r.Patch(ctx, stack, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
+		return fmt.Errorf("failed to remove the finalizer: %w", err)
+	}
+	for _, left := range leftEvents(stack, seen) {
+		r.announce(ctx, stack, left)
+	}
+	if reason, while := notDestroyed(seen); reason != "" {
+		r.announce(ctx, stack, notice{
+			kind:    corev1.EventTypeWarning,
+			reason:  reason,
+			message: fmt.Sprintf("The Stack was deleted while %s: stack %s was not destroyed", while, stack.Spec.Stack),
+		})
+	}
+	return nil
+}
+
+// notDestroyed tells why a Stack that asks for a destroy was let go without one.
+func notDestroyed(seen *observed) (reason, while string) {
+	switch {
+	case !seen.DestroyOnFinalize || seen.NeverRan:
+		return "", ""
+	case seen.Suspended:
+		return meta.SuspendedReason, "suspended"
+	case seen.Preview:
+		return v1.NotDestroyedReason, "it only previewed"
+	}
+	return "", ""
+}

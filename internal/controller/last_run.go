@@ -1,0 +1,64 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"github.com/fluxcd/pkg/apis/meta"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// neverRan tells that all runs that ended did so before Pulumi started, or only
+// previewed, so that there is nothing to destroy. A Stack that was moved here from
+// the Pulumi operator, which writes no digest, has no run of ours and proves
+// nothing; the first run of ours notes in the project that there was another
+// (recordRun), and the commit that succeeded there stays in the status.
+func neverRan(stack *v1.Stack) bool {
+	succeeded := stack.Status.LastUpdate != nil && stack.Status.LastUpdate.LastSuccessfulCommit != ""
+	return stack.Status.ProjectInfo == nil && stack.Status.LastAttemptedDigest != "" && !succeeded
+}
+
+// edited tells whether the last run was of another generation. That of the
+// Pulumi operator may tell none.
+func edited(stack *v1.Stack) bool {
+	last := stack.Status.LastUpdate
+	return last != nil && last.Generation != 0 && last.Generation != stack.Generation
+}
+
+// lastRun reads the last run from the status.
+func lastRun(stack *v1.Stack) decide.LastRun {
+	last := decide.LastRun{Digest: stack.Status.LastAttemptedDigest}
+	update := stack.Status.LastUpdate
+	if update == nil {
+		return last
+	}
+	switch update.Type {
+	case v1.UpdateTypeDestroy:
+		last.Operation = run.Destroy
+	case v1.UpdateTypeRefresh:
+		last.Operation = run.Recover
+	case v1.UpdateTypePreview:
+		last.Operation = run.Preview
+	default:
+		last.Operation = run.Update
+	}
+	last.RunDigest = update.Digest
+	last.Succeeded = update.State == v1.UpdateSucceeded
+	last.Reason, last.Message = update.Reason, update.Message
+	last.Cancelled = update.Reason == v1.RunCancelledReason
+	last.Interrupted = update.Reason == v1.RunInterruptedReason
+	last.Locked = update.Reason == v1.StackLockedReason
+	switch update.Reason {
+	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, v1.ServiceAccountFailedReason, v1.PodFailedReason, meta.ArtifactFailedReason:
+		// An artifact that is gone, damaged or not to be had is one of a source, or
+		// of its server, that is about to have another.
+		last.Unavailable = true
+	}
+	if update.LastResyncTime != nil {
+		last.EndedAt = update.LastResyncTime.Time
+	}
+	return last
+}

@@ -1,0 +1,159 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// observeInputs finds the program and resolves the values for a run.
+func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	name, err := grammar.ParseStackName(stack.Spec.Stack)
+	if err != nil {
+		return &invalidSpecError{fmt.Errorf("spec.stack: %w", err)}
+	}
+	if seen.Deleting {
+		if err := r.observeDestroy(ctx, stack, seen, name); err != nil {
+			return err
+		}
+		return r.digestRun(stack, seen, string(run.Destroy))
+	}
+	if err := checkSize(stack); err != nil {
+		return &invalidSpecError{err}
+	}
+	if err := r.validate(stack); err != nil {
+		return err
+	}
+	if err := r.checkOrder(ctx, stack, seen); err != nil {
+		return err
+	}
+	if err := r.leaveGit(ctx, stack); err != nil {
+		return err
+	}
+	if seen.program, err = r.programFor(ctx, stack, seen, name); err != nil {
+		return r.withoutProgram(ctx, stack, seen, name, err)
+	}
+	return r.resolveFor(ctx, stack, seen)
+}
+
+// resolveFor resolves the values for a run of the program that was found.
+func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	if err := r.resolve(ctx, stack, seen); err != nil {
+		return err
+	}
+	if err := r.digestRun(stack, seen, ""); err != nil {
+		return err
+	}
+	seen.AppliedElsewhere = appliedByOperator(stack, seen.program)
+	return nil
+}
+
+// digestRun tells a run by its inputs: one that has failed for want of a credential is
+// begun again when that is there.
+func (r *StackReconciler) digestRun(stack *v1.Stack, seen *observed, operation string) error {
+	options, err := inputs.RunOptions(stack.Spec)
+	if err != nil {
+		return err
+	}
+	workspace, err := r.workspaceText(stack)
+	if err != nil {
+		return err
+	}
+	in := inputs.RunInputs{
+		ProgramDigest: seen.program.Digest,
+		Project:       seen.program.Project.Name,
+		Dir:           dirOf(stack),
+		Stack:         stack.Spec.Stack,
+		Backend:       stack.Spec.Backend,
+		Inputs:        seen.inputs.Digest,
+		Options:       options,
+
+		ServiceAccount: seen.account,
+		Workspace:      workspace,
+		Operation:      operation,
+	}
+	if operation != "" && !stack.Spec.RunProgram {
+		// It works from the state alone, however the project is known.
+		in.ProgramDigest, in.Project = "", ""
+	}
+	seen.Digest = inputs.RunDigest(in)
+	return nil
+}
+
+// observeDestroy resolves what a destroy needs. It works from the state of the
+// stack, so neither the config nor, where the project is known, the program is
+// needed: both may be gone, or wrong.
+func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (err error) {
+	if stack.Spec.RunProgram {
+		return r.observeProgramOfDestroy(ctx, stack, seen, name)
+	}
+	if known, err := r.observeState(ctx, stack, seen, name); known || err != nil {
+		return err
+	}
+	if err := r.validate(stack); err != nil {
+		return err
+	}
+	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
+		return fmt.Errorf("%w (the destroy needs it, as no run has told the project of the stack and spec.stack does not name it)", err)
+	}
+	return nil
+}
+
+// observeProgramOfDestroy resolves what a destroy needs that runs the program:
+// all that an update needs.
+func (r *StackReconciler) observeProgramOfDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%w (the destroy needs it, as spec.runProgram is set)", err)
+		}
+	}()
+	if err := r.validate(stack); err != nil {
+		return err
+	}
+	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
+		return err
+	}
+	return r.resolve(ctx, stack, seen)
+}
+
+// findProgram finds the program that the Stack refers to.
+func (r *StackReconciler) findProgram(ctx context.Context, stack *v1.Stack, name grammar.StackName) (program, error) {
+	if ref := stack.Spec.ProgramRef; ref != nil {
+		return r.programObject(ctx, stack.Namespace, ref.Name, name.Project)
+	}
+	if stack.Spec.ProjectRepo != "" {
+		return r.gitProgram(ctx, stack)
+	}
+	ref := stack.Spec.FluxSource.SourceRef
+	if err := r.watches.ensure(ref.Kind); err != nil {
+		return program{}, err
+	}
+	found, err := r.Sources.Resolve(ctx, stack.Namespace, ref)
+	if err != nil {
+		return program{}, err
+	}
+	return program{
+		Program:        run.Program{Artifact: &run.Artifact{URL: found.URL, Digest: found.Digest, Dir: stack.Spec.FluxSource.Dir}},
+		Revision:       found.Revision,
+		OriginRevision: found.OriginRevision,
+		Digest:         found.Digest,
+	}, nil
+}
+
+// dirOf returns the directory of the program in its source.
+func dirOf(stack *v1.Stack) string {
+	if stack.Spec.ProjectRepo != "" {
+		return stack.Spec.RepoDir
+	}
+	if stack.Spec.FluxSource == nil {
+		return ""
+	}
+	return stack.Spec.FluxSource.Dir
+}

@@ -1,0 +1,70 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"errors"
+	"fmt"
+
+	aclv1 "github.com/fluxcd/pkg/apis/acl"
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/acl"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
+)
+
+// invalidSpecError is a fault that only an edit mends.
+type invalidSpecError struct{ error }
+
+func (e *invalidSpecError) Unwrap() error { return e.error }
+
+// programMissingError is a Program that is not there.
+type programMissingError struct{ namespace, name string }
+
+func (e *programMissingError) Error() string {
+	return fmt.Sprintf("Program %s/%s not found: create it, or correct spec.programRef", e.namespace, e.name)
+}
+
+// problemOf turns an error that is the Stack's into a Problem. It returns nil
+// for an error of the API server, which the work queue retries.
+func problemOf(err error) *decide.Problem {
+	var (
+		invalid      *invalidSpecError
+		invalidInput *inputs.InvalidError
+		denied       acl.AccessDeniedError
+		noProgram    *programMissingError
+		badProgram   *programInvalidError
+		noInput      *inputs.MissingError
+		badInput     *inputs.UnusableError
+		notOurs      *notOursError
+		refused      *refusedError
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &invalid), errors.As(err, &invalidInput), errors.Is(err, source.ErrInvalid):
+		return &decide.Problem{Reason: v1.InvalidSpecReason, Message: err.Error(), Terminal: true}
+	case errors.As(err, &denied):
+		return &decide.Problem{Reason: aclv1.AccessDeniedReason, Message: err.Error(), Terminal: true}
+	case errors.As(err, &noProgram), errors.Is(err, source.ErrNotFound), errors.Is(err, source.ErrNotReady), errors.Is(err, source.ErrFetching):
+		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error(), Awaited: true}
+	case errors.As(err, &badProgram):
+		return &decide.Problem{Reason: v1.ProgramInvalidReason, Message: err.Error()}
+	case errors.Is(err, source.ErrNotServed), errors.Is(err, source.ErrFetchFailed), errors.As(err, &notOurs), errors.As(err, &refused):
+		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error()}
+	case errors.As(err, &noInput), errors.As(err, &badInput):
+		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error()}
+	}
+	return forbiddenProblem(err)
+}
+
+// passes tells whether a problem may pass without anything that the controller sees:
+// nothing tells it of a CRD that is installed again, or of a right that is granted.
+func passes(err error) bool {
+	var refused *refusedError
+	return errors.Is(err, source.ErrNotServed) || errors.As(err, &refused)
+}

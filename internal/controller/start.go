@@ -1,0 +1,86 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// withdrawalPatience bounds the last write of a controller that ends.
+const withdrawalPatience = 10 * time.Second
+
+// start records a run and then starts it. The record is written with optimistic
+// locking and before anything else happens: a refused write proves that what was
+// observed is stale, and a process that dies at any point after it leaves word
+// of what it may have been doing.
+func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *observed, operation run.Operation) error {
+	if !r.Runner.Reserve(stack.Namespace, stack.Name) {
+		if r.Ending != nil && r.Ending() {
+			return nil // the next process starts it; until then, what became of the last run stays to be read
+		}
+		return r.patchStatus(ctx, stack, func() { markWaiting(stack, r.waitingForPlace(stack)) })
+	}
+	started := false
+	defer func() {
+		if !started {
+			r.Runner.Release(stack.Namespace, stack.Name)
+		}
+	}()
+	if err := r.hold(ctx, stack); err != nil {
+		return err
+	}
+	todo := newRun(stack, seen, operation, string(uuid.NewUUID()))
+	todo.Interrupted = interruptedRuns(stack, operation, r.Holder)
+	todo.Workspace = r.workspaceOf(stack)
+	if err := r.patchStatus(ctx, stack, func() {
+		takeOn(stack)
+		recordRun(stack, r.record(stack, seen, todo))
+	}); err != nil {
+		return err
+	}
+	for _, leftOut := range seen.inputs.LeftOut {
+		ctrl.LoggerFrom(ctx).Info(leftOut)
+	}
+	err := r.Runner.Start(todo)
+	if errors.Is(err, run.ErrRefused) {
+		// It is refused as the controller ends, which ends ctx too: the next one would have
+		// to recover from a run that never was.
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawalPatience)
+		defer cancel()
+		return errors.Join(err, r.patchStatus(last, stack, func() { withdrawRun(stack) }))
+	}
+	// Any other error leaves it open whether the run has begun. The record
+	// stays, and the next reconcile finds out.
+	started = err == nil
+	return err
+}
+
+// record is what the status keeps of a run from before it begins.
+func (r *StackReconciler) record(stack *v1.Stack, seen *observed, todo run.Run) v1.RunStatus {
+	return v1.RunStatus{
+		ID:               todo.ID,
+		Operation:        v1.Operation(todo.Operation),
+		Generation:       stack.Generation,
+		Revision:         seen.program.Revision,
+		OriginRevision:   seen.program.OriginRevision,
+		Digest:           seen.Digest,
+		ReconcileRequest: stack.Status.GetLastHandledReconcileRequest(),
+		StartedAt:        metav1.Time{Time: seen.Now},
+		Holder:           r.Holder,
+		Job:              r.jobOf(todo),
+		ProjectInfo: &v1.ProjectInfo{
+			Name: todo.Project.Name, Runtime: todo.Project.Runtime, Backend: grammar.BackendOf(todo),
+		},
+	}
+}
