@@ -9,9 +9,7 @@ package local
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -84,9 +82,6 @@ type record struct {
 }
 
 var _ run.Runner = (*Runner)(nil)
-
-// errShutdown is the cause of the end of runs that were in flight.
-var errShutdown = errors.New("the controller is shutting down")
 
 // New returns a Runner. The work directory is made by the runs: where that is not
 // possible they fail and say so in their Stacks, and the controller lives to run
@@ -239,34 +234,6 @@ func (r *Runner) remove(id string) error {
 	return pulumi.Directory(r.dir(id)).Remove()
 }
 
-// Shutdown begins no run any more, stops those in flight gently and waits for
-// them. Their results stay, for this controller or the next to absorb. The error
-// is that of ctx, when it is done before they are.
-func (r *Runner) Shutdown(ctx context.Context) error {
-	r.mu.Lock()
-	r.closed = true
-	r.mu.Unlock()
-	r.end(errShutdown)
-	ended := make(chan struct{})
-	go func() {
-		r.work.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for runs in flight to end: %w", context.Cause(ctx))
-	}
-}
-
-// Closed tells whether no run is begun any more.
-func (r *Runner) Closed() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.closed
-}
-
 // Count tells how many runs are in flight and how many Stacks wait for a place.
 func (r *Runner) Count() (inFlight, waiting int) {
 	r.mu.Lock()
@@ -290,69 +257,6 @@ func (r *Runner) Ended() []run.Ref {
 		}
 	}
 	return ended
-}
-
-// AwaitForgotten returns when the results of all runs that have ended here are
-// absorbed, or when ctx is done.
-func (r *Runner) AwaitForgotten(ctx context.Context) {
-	ticker := time.NewTicker(forgottenInterval)
-	defer ticker.Stop()
-	for len(r.Ended()) > 0 {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
-}
-
-// forgottenInterval is how often AwaitForgotten looks.
-const forgottenInterval = 20 * time.Millisecond
-
-// Sweep removes what runs of an earlier controller left in the work directory. Of
-// those to keep, whose result may still be absorbed or that are to be recovered
-// from, it leaves what is needed for that. It is to be called at start-up. A run
-// with a process alive, which finishes what it had begun when its controller died,
-// is left for the next time.
-func (r *Runner) Sweep(keep func(id string) bool) error {
-	entries, err := os.ReadDir(r.options.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("sweeping the work directory: %w", err)
-	}
-	var errs []error
-	for _, entry := range entries {
-		id := entry.Name()
-		if r.started(id) {
-			continue
-		}
-		if alive, err := pulumi.Alive(id); err != nil || alive > 0 {
-			r.options.Log.Info("a run of an earlier controller is still in flight", "run", id, "processes", alive)
-			errs = append(errs, err)
-			continue
-		}
-		if err := r.sweep(id, keep(id)); err != nil {
-			errs = append(errs, fmt.Errorf("sweeping the work directory: %w", err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// sweep removes the directory of a run that is dead, or the bulk of it.
-func (r *Runner) sweep(id string, keep bool) error {
-	if keep {
-		return pulumi.Directory(r.dir(id)).ClearBulk()
-	}
-	return pulumi.Directory(r.dir(id)).Remove()
-}
-
-func (r *Runner) started(id string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, ok := r.runs[id]
-	return ok
 }
 
 // inFlight says whether the Stack has a run in flight. There are no more records

@@ -1,0 +1,59 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// errShutdown is the cause of the end of runs that were in flight.
+var errShutdown = errors.New("the controller is shutting down")
+
+// Shutdown begins no run any more, stops those in flight gently and waits for
+// them. Their results stay, for this controller or the next to absorb. The error
+// is that of ctx, when it is done before they are.
+func (r *Runner) Shutdown(ctx context.Context) error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.end(errShutdown)
+	ended := make(chan struct{})
+	go func() {
+		r.work.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for runs in flight to end: %w", context.Cause(ctx))
+	}
+}
+
+// Closed tells whether no run is begun any more.
+func (r *Runner) Closed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closed
+}
+
+// AwaitForgotten returns when the results of all runs that have ended here are
+// absorbed, or when ctx is done.
+func (r *Runner) AwaitForgotten(ctx context.Context) {
+	ticker := time.NewTicker(forgottenInterval)
+	defer ticker.Stop()
+	for len(r.Ended()) > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// forgottenInterval is how often AwaitForgotten looks.
+const forgottenInterval = 20 * time.Millisecond
