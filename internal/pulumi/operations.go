@@ -1,0 +1,167 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// work prepares the workspace and calls the CLI as often as it takes.
+func (s *session) work(ctx context.Context) (exit, error) {
+	prepared, err := s.driver.prepare(ctx, s.dir, s.run)
+	if err != nil {
+		return exit{}, err
+	}
+	s.prepared, s.project = prepared, prepared.project
+	s.mask.Learn(prepared.secrets)
+	s.env = s.driver.environment(s.dir, s.run)
+	if err := os.WriteFile(s.dir.backend(), []byte(s.backend()), 0o600); err != nil {
+		return exit{}, workspaceError{fmt.Errorf("noting the backend of the run: %w", err)}
+	}
+	if s.run.Operation == run.Recover {
+		return s.recover(ctx)
+	}
+	if last, err := s.install(ctx); err != nil || last.code != 0 {
+		return last, err
+	}
+	switch s.run.Operation {
+	case run.Destroy:
+		return s.destroy(ctx)
+	case run.Preview:
+		return s.apply(ctx)
+	case run.ReadOutputs:
+		return s.readOutputs(ctx)
+	}
+	last, err := s.update(ctx)
+	if err == nil && last.code == 0 {
+		s.takeOutputs(ctx)
+	}
+	return last, err
+}
+
+// destroy is not bound to the targets: it is for all of a stack that is to go.
+func (s *session) destroy(ctx context.Context) (exit, error) {
+	if last, err := s.setSecrets(ctx); err != nil || last.code != 0 {
+		return last, err
+	}
+	if last, err := s.lookFirst(ctx); err != nil || last.code != 0 {
+		return last, err
+	}
+	return s.engine(ctx, append([]string{"destroy", "--remove"}, refreshFlags(s.run.Options)...)...)
+}
+
+// update makes the stack only where it is not known to exist, which saves the
+// CLI process that would ask for it.
+func (s *session) update(ctx context.Context) (exit, error) {
+	if !s.run.Exists && !s.run.MustExist && !s.run.NoCreate && s.run.KnownBackend == "" {
+		return s.createAndApply(ctx)
+	}
+	last, err := s.apply(ctx)
+	if err != nil || last.code != exitStackNotFound {
+		return last, err
+	}
+	return s.createAndApply(ctx)
+}
+
+func (s *session) createAndApply(ctx context.Context) (exit, error) {
+	args := []string{"stack", "init", "--stack", s.stack, "--no-select"}
+	if s.provider != "" {
+		// It does not look for the provider in the stack's settings, and would
+		// replace it there by the backend's own.
+		args = append(args, "--secrets-provider="+s.provider)
+	}
+	last, err := s.call(ctx, command{args: args})
+	if err != nil || (last.code != 0 && !strings.Contains(last.stderr.text, "already exists")) {
+		return last, err
+	}
+	if last.code == 0 {
+		// There is nothing yet that anybody could have changed.
+		s.run.Options.ExpectNoRefreshChanges = false
+		s.looked = true
+	}
+	return s.apply(ctx)
+}
+
+// apply updates, or tells what an update would do.
+func (s *session) apply(ctx context.Context) (exit, error) {
+	if last, err := s.setSecrets(ctx); err != nil || last.code != 0 {
+		return last, err
+	}
+	if last, err := s.lookFirst(ctx); err != nil || last.code != 0 {
+		return last, err
+	}
+	if s.run.Options.Refresh && s.run.Options.ExpectNoRefreshChanges {
+		if last, err := s.check(ctx); err != nil || last.code != 0 {
+			return last, err
+		}
+	}
+	flags := append(refreshFlags(s.run.Options), targetFlags(s.run.Options)...)
+	if s.run.Operation == run.Preview {
+		return s.look(ctx, append([]string{"preview"}, flags...)...)
+	}
+	return s.engine(ctx, append([]string{"up"}, flags...)...)
+}
+
+// check looks for changes that were made behind Pulumi's back. The flag of an
+// update, or of a real refresh, that expects none finds them only after it has
+// written them into the state, where the next run would take them as known. This
+// neither writes nor locks.
+func (s *session) check(ctx context.Context) (exit, error) {
+	flags := append([]string{"refresh", "--preview-only", "--expect-no-changes"}, targetFlags(s.run.Options)...)
+	if s.run.Options.RunProgram {
+		flags = append(flags, "--run-program")
+	}
+	last, err := s.look(ctx, flags...)
+	if err == nil && last.code == exitHasChanges && s.events.onlyProvidersChanged() {
+		last.code = 0
+	}
+	s.checking = err != nil || last.code != 0
+	return last, err
+}
+
+// setSecrets sets what only the CLI can encrypt, each key by a process.
+func (s *session) setSecrets(ctx context.Context) (exit, error) {
+	for _, key := range slices.Sorted(maps.Keys(s.unencrypted)) {
+		last, err := s.call(ctx, command{
+			args: []string{"config", "set", "--secret", "--stack", s.stack, "--", key},
+			// The CLI takes one newline from the end.
+			stdin: s.unencrypted[key] + "\n",
+		})
+		if err != nil || last.code != 0 {
+			return last, err
+		}
+	}
+	return exit{}, nil
+}
+
+// refreshFlags are for an operation that may read what really exists first.
+func refreshFlags(options run.Options) []string {
+	var flags []string
+	if options.Refresh {
+		flags = append(flags, "--refresh")
+	}
+	if options.RunProgram {
+		flags = append(flags, "--run-program")
+	}
+	return flags
+}
+
+// targetFlags are for an operation on some of the resources.
+func targetFlags(options run.Options) []string {
+	var flags []string
+	for _, urn := range options.Targets {
+		flags = append(flags, "--target="+urn)
+	}
+	if len(flags) > 0 && options.TargetDependents {
+		flags = append(flags, "--target-dependents")
+	}
+	return flags
+}

@@ -1,0 +1,67 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// ending tells how the run ended. The cause is that of its context, if it was done.
+func (s *session) ending(last exit, err, cause error) ending {
+	end := ending{
+		operation: s.run.Operation, err: err, last: last, stderr: last.stderr.masked(s.mask), events: *s.events, checked: s.checking,
+		missing: s.missed && !s.found, held: s.heldLocks, installing: s.installing, cause: cause,
+	}
+	if s.installing {
+		end.stdout = last.stdout.masked(s.mask)
+	}
+	if last.code != 0 {
+		end.disk = s.dir.probe()
+	}
+	if last.code != 0 && !s.installing {
+		end.unread = s.unreadLocks()
+	}
+	return end
+}
+
+// result is what is told of the run.
+func (s *session) result(end ending) run.Result {
+	result := run.Result{Project: s.project, Changes: s.changes()}
+	if !grammar.IsDIY(s.run.Backend) {
+		result.Permalink = permalink(end.last.stdout.text)
+	}
+	outcome, message := judge(end)
+	if outcome != run.Succeeded {
+		message += s.openText() + s.elsewhereText()
+	}
+	result.Outcome, result.Message = outcome, cut(s.mask.Apply(message), maxMessage)
+	if outcome == run.Succeeded {
+		result.Plain = s.plain
+	}
+	result.Steps, result.StepsLeftOut = s.steps()
+	if s.run.Operation == run.Preview || s.run.Operation == run.ReadOutputs || s.checking {
+		// Nothing was changed, so that nothing can have been left half done, and the
+		// outputs of the events are not those of the state.
+		return result
+	}
+	if s.found && (!s.run.Look || s.looked) {
+		result.Backend = s.backend()
+	}
+	result.Outputs = showOutputs(s.events.outputs, s.mask, s.writtenNames())
+	result.LeftOut = len(s.events.outputs) - len(result.Outputs)
+	result.Interrupted = (end.last.byForce() && !s.installing) || s.unsettled
+	result.UnknownCreates, result.Forgotten = s.unknownCreates(outcome)
+	result.Inventory = s.inventory(outcome)
+	return result
+}
+
+// changes counts what was done: nothing, where the events tell of what a check has
+// found, or of the resources that a refresh looked at before it failed.
+func (s *session) changes() run.Changes {
+	if s.checking || (s.run.Look && !s.looked) {
+		return run.Changes{}
+	}
+	return s.events.changes()
+}
