@@ -47,11 +47,6 @@ func run(ctx context.Context, c config) error {
 	} else if err != nil {
 		ctrl.Log.Error(err, "no run can be started before the data directory can be written")
 	}
-	holder, err := controller.ThisHolder(data.Locked())
-	if err != nil {
-		return err
-	}
-
 	restConfig, err := clusterConfig(ctx, c)
 	if err != nil {
 		return err
@@ -82,12 +77,9 @@ func run(ctx context.Context, c config) error {
 	if reconciler.Runs, err = metrics.NewRuns(ctrlmetrics.Registry, runner); err != nil {
 		return err
 	}
-	here, podNamespace, err := controller.InPod(ctx, mgr.GetAPIReader(), holder, c.runtimeNamespace)
-	if err != nil {
+	if err := identify(ctx, c, mgr, data, reconciler); err != nil {
 		return err
 	}
-	reconciler.Holder = here
-	reconciler.Holders = holders{controller.Holders{Here: here, Reader: mgr.GetAPIReader(), Namespace: podNamespace}, data}
 	configs, err := runtimectrl.GetWatchConfigsPredicate(c.watch)
 	if err != nil {
 		return fmt.Errorf("failed to read --watch-configs-label-selector: %w", err)
@@ -107,6 +99,22 @@ func run(ctx context.Context, c config) error {
 		}
 	}
 	return serve(ctx, c, mgr, reconciler, runner)
+}
+
+// identify tells the reconciler who records its runs, and how to prove that another is
+// gone.
+func identify(ctx context.Context, c config, mgr ctrl.Manager, data *dataDir, reconciler *controller.StackReconciler) error {
+	holder, err := controller.ThisHolder(data.Locked())
+	if err != nil {
+		return err
+	}
+	here, podNamespace, err := controller.InPod(ctx, mgr.GetAPIReader(), holder, c.runtimeNamespace)
+	if err != nil {
+		return err
+	}
+	reconciler.Holder = here
+	reconciler.Holders = holders{controller.Holders{Here: here, Reader: mgr.GetAPIReader(), Namespace: podNamespace}, data}
+	return nil
 }
 
 // newReconciler makes the reconciler of Stacks, but for what says who it is and whom
