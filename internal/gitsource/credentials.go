@@ -78,15 +78,16 @@ func fromAuth(ctx context.Context, values Values, auth v1.GitAuth, remote Remote
 	case remote.IsSSH():
 		return Credentials{}, &inputs.InvalidError{Field: authField, Problem: "needs sshAuth, as the repository is one over ssh"}
 	case auth.PersonalAccessToken != nil:
-		token, err := values.Value(ctx, authField+".accessToken", *auth.PersonalAccessToken)
+		token, err := needed(ctx, values, authField+".accessToken", *auth.PersonalAccessToken)
 		return userAndPassword(cmp.Or(remote.User, tokenUser), strings.TrimSpace(token)), err
 	case auth.BasicAuth != nil:
 		user, err := values.Value(ctx, authField+".basicAuth.userName", auth.BasicAuth.UserName)
 		if err != nil {
 			return Credentials{}, err
 		}
-		password, err := values.Value(ctx, authField+".basicAuth.password", auth.BasicAuth.Password)
-		return userAndPassword(user, password), err
+		password, err := needed(ctx, values, authField+".basicAuth.password", auth.BasicAuth.Password)
+		// Azure DevOps takes a token as the password of no user, and source-controller takes none.
+		return userAndPassword(cmp.Or(user, remote.User, tokenUser), password), err
 	case auth.GitHubApp != nil:
 		return fromApp(ctx, values, *auth.GitHubApp, remote)
 	case auth.SSHAuth != nil:
@@ -96,10 +97,20 @@ func fromAuth(ctx context.Context, values Values, auth v1.GitAuth, remote Remote
 	return Credentials{}, &inputs.InvalidError{Field: authField, Problem: "has no credentials: add sshAuth, accessToken, basicAuth or githubApp, or remove it"}
 }
 
+// needed reads a value that is of no use empty: of such a one source-controller and
+// servers tell without a word of where it comes from.
+func needed(ctx context.Context, values Values, field string, ref v1.ResourceRef) (string, error) {
+	value, err := values.Value(ctx, field, ref)
+	if err == nil && strings.TrimSpace(value) == "" {
+		return "", &inputs.UnusableError{Field: field, Problem: "the value is empty"}
+	}
+	return value, err
+}
+
 // fromKey reads a key, and finds the keys of the server.
 func fromKey(ctx context.Context, values Values, auth v1.GitSSHAuth, remote Remote) (Credentials, error) {
 	const field = authField + ".sshAuth"
-	key, err := values.Value(ctx, field+".sshPrivateKey", auth.SSHPrivateKey)
+	key, err := needed(ctx, values, field+".sshPrivateKey", auth.SSHPrivateKey)
 	if err != nil {
 		return Credentials{}, err
 	}
@@ -150,7 +161,7 @@ func fromApp(ctx context.Context, values Values, app v1.GitHubAppAuth, remote Re
 		{secrets.KeyGitHubAppInstallationID, "installationID", app.InstallationID},
 		{secrets.KeyGitHubAppPrivateKey, "privateKey", app.PrivateKey},
 	} {
-		value, err := values.Value(ctx, authField+".githubApp."+part.field, part.ref)
+		value, err := needed(ctx, values, authField+".githubApp."+part.field, part.ref)
 		if err != nil {
 			return Credentials{}, err
 		}
