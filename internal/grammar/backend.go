@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -51,6 +52,9 @@ func HasEnvironments(backend string) bool { return !IsDIY(backend) }
 // CheckBackend refuses a URL that Pulumi would take for one of Pulumi Cloud, and ask
 // for its access token. The URL may be secret, and is not told.
 func CheckBackend(backend string) error {
+	if _, err := url.Parse(backend); err != nil {
+		return errors.New("cannot be read as a URL: write what is special in a user, a password or a path as %XX, such as %25 for a percent sign")
+	}
 	if known := Scheme(backend); IsDIY(backend) || known == "https" || known == "http" {
 		return nil
 	}

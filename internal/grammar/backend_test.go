@@ -49,3 +49,13 @@ func TestNothingOfABackendThatIsSecretIsShown(t *testing.T) {
 	}
 	NewWithT(t).Expect(BackendOf(run.Run{Backend: "./state", Masks: []string{"hunter2"}})).To(Equal("./state"), "no Secret names it")
 }
+
+func TestABackendThatIsNoURLIsRefusedWithoutBeingShown(t *testing.T) {
+	g := NewWithT(t)
+	for _, backend := range []string{"postgres://u:hunter2%zz@db/x", "file:///state/100%", "s3://bucket/a b\x7f", "hunter2", "ftp://hunter2"} {
+		g.Expect(CheckBackend(backend)).To(MatchError(And(ContainSubstring("URL"), Not(ContainSubstring("hunter2")))), backend)
+	}
+	for _, backend := range []string{"https://api.pulumi.com", "file://~", "file:///state/100%25", "s3://bucket?region=x", "postgres://u:hunter2%25@db/x"} {
+		g.Expect(CheckBackend(backend)).To(Succeed(), backend)
+	}
+}
