@@ -180,7 +180,7 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 	}
 	secret, err := r.putSecret(ctx, stack, before, data, hidden)
 	if isRefused(err) {
-		return outputsRefused(stack, err.Error(), before, now), nil
+		return outputsRefused(stack, err.Error()+immutableText(before), before, now), nil
 	}
 	if err != nil {
 		return nil, err
@@ -192,6 +192,14 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 	}
 	digest, err := outputs.Digest(secret, *to)
 	return &v1.OutputsSecretStatus{Name: to.Name, Digest: digest}, err
+}
+
+// immutableText says what helps where a Secret is one that nobody can write.
+func immutableText(before *corev1.Secret) string {
+	if before == nil || before.Immutable == nil || !*before.Immutable {
+		return ""
+	}
+	return ". The Secret is immutable: delete it, and it is made anew"
 }
 
 // putSecret makes the Secret, or makes it what it should be. Neither can hit a Secret

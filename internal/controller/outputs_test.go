@@ -337,7 +337,8 @@ func TestAWriteThatIsRefusedIsToldAndTriedAgain(t *testing.T) {
 func TestAnotherSecretThanTheOneThatWasRefusedIsWrittenAtOnce(t *testing.T) {
 	g := NewWithT(t)
 	w := written(t)
-	w.editSecret(func(s *corev1.Secret) { s.UID, s.Data = "uid-of-out", nil }) // the fake client gives no UID
+	immutable := true
+	w.editSecret(func(s *corev1.Secret) { s.UID, s.Data, s.Immutable = "uid-of-out", nil, &immutable }) // the fake client gives no UID
 	w.edit(func(s *v1.Stack) { s.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour} })
 	inner := w.Client
 	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "out", errors.New("field is immutable"))
@@ -351,7 +352,7 @@ func TestAnotherSecretThanTheOneThatWasRefusedIsWrittenAtOnce(t *testing.T) {
 	for range 3 {
 		w.mustReconcile()
 	}
-	w.expectNotReady(g, v1.OutputsFailedReason, "field is immutable")
+	w.expectNotReady(g, v1.OutputsFailedReason, "field is immutable. The Secret is immutable: delete it, and it is made anew")
 	g.Expect(w.runner.started).To(Equal(started), "the same Secret is tried when it is time")
 
 	g.Expect(inner.Delete(context.Background(), w.secret("out"))).To(Succeed())
