@@ -231,6 +231,9 @@ bin/pack-image: $(wildcard hack/image/*)
 release-manifests: bin/kustomize
 	@rm -rf bin/release && mkdir -p bin/release/assets && cp -R config bin/release/config && rm bin/release/config/embed.go
 	@cd bin/release/config/manager && ../../../kustomize edit set image $(MANAGER_IMAGE)=$(IMAGE)
+	@image='$(IMAGE)' && image=$${image%%@*} && for part in crd controller; do \
+		(cd bin/release/config/$$part && ../../../kustomize edit add label app.kubernetes.io/version:$${image##*:} --without-selector --include-templates) || exit; \
+	done
 	@bin/kustomize build bin/release/config/crd >bin/release/assets/pulumi-controller.crds.yaml
 	@bin/kustomize build bin/release/config/default >bin/release/assets/install.yaml
 	@grep -qF 'image: $(IMAGE)' bin/release/assets/install.yaml || { echo "the manifests do not have the image $(IMAGE)" >&2; exit 1; }
