@@ -6,6 +6,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -124,7 +125,10 @@ func (t *team) program(name, body string) *v1.Program {
 }
 
 // pod has the backend and the plugins, which are directories of the machine.
-func (t *team) pod(more map[string]any) *apiextensionsv1.JSON {
+func (t *team) pod(more map[string]any) *apiextensionsv1.JSON { return t.podWith(more, nil) }
+
+// podWith has more in the workspace, and in the patch of the pod.
+func (t *team) podWith(more, patch map[string]any) *apiextensionsv1.JSON {
 	spec := map[string]any{
 		"volumes": []map[string]any{
 			{"name": "backend", "hostPath": map[string]any{"path": t.backend}},
@@ -134,10 +138,9 @@ func (t *team) pod(more map[string]any) *apiextensionsv1.JSON {
 			{"name": "backend", "mountPath": t.backend}, {"name": "plugins", "mountPath": "/pulumi-plugins"},
 		}}},
 	}
+	maps.Copy(spec, patch)
 	workspace := map[string]any{"podTemplate": map[string]any{"spec": spec}}
-	for key, value := range more {
-		workspace[key] = value
-	}
+	maps.Copy(workspace, more)
 	raw, err := json.Marshal(map[string]any{"spec": workspace})
 	t.Expect(err).NotTo(HaveOccurred())
 	return &apiextensionsv1.JSON{Raw: raw}

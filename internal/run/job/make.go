@@ -145,15 +145,29 @@ func explained(object client.Object, err error) error {
 // that when it makes one, and tells it in events alone: a quota that is used up, a
 // service account that is missing, a pod security that forbids it.
 func (r *Runner) tryPod(ctx context.Context, job *batchv1.Job) error {
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name, Labels: job.Spec.Template.Labels, Annotations: job.Spec.Template.Annotations},
-		Spec:       *job.Spec.Template.Spec.DeepCopy(),
-	}
+	pod := podLike(job)
 	err := r.options.Client.Create(ctx, pod, client.DryRunAll, fieldOwner)
 	if err == nil || apierrors.IsAlreadyExists(err) || apierrors.IsBadRequest(err) {
 		return nil // a webhook that cannot tell is asked when the pod is made
 	}
 	return explained(pod, err)
+}
+
+// podLike is what the Job controller would make of a Job. There are policies against
+// pods that no controller has made.
+func podLike(job *batchv1.Job) *corev1.Pod {
+	template := job.Spec.Template.DeepCopy()
+	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
+	pod.Namespace, pod.Name = job.Namespace, job.Name
+	if pod.Labels == nil {
+		pod.Labels = map[string]string{}
+	}
+	pod.Labels[batchv1.JobNameLabel] = job.Name
+	// The Job has no UID yet, and nobody looks for the owner of what is never made.
+	owner := metav1.NewControllerRef(&metav1.ObjectMeta{Name: job.Name, UID: types.UID(job.Labels[RunLabel])}, batchv1.SchemeGroupVersion.WithKind("Job"))
+	owner.BlockOwnerDeletion = nil
+	pod.OwnerReferences = []metav1.OwnerReference{*owner}
+	return pod
 }
 
 // refused ends a run whose objects the API server does not take. Any other error is

@@ -75,8 +75,9 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 		note("spec.volumes["+volume.Name+"]", i >= 0 && (volume.Name != programVolume || equality.Semantic.DeepEqual(volume, m.Volumes[i])))
 		note("spec.volumes["+volume.Name+"] (it goes with the pod: an emptyDir, or ephemeral)", i < 0 || goesWithPod(m.Volumes[i]))
 	}
-	note("spec.initContainers["+copyContainer+"]",
-		equality.Semantic.DeepEqual(containerOf(b.InitContainers, copyContainer), containerOf(m.InitContainers, copyContainer)))
+	copies, merges := containerOf(b.InitContainers, copyContainer), containerOf(m.InitContainers, copyContainer)
+	merges.Resources = copies.Resources // a LimitRange may ask for others
+	note("spec.initContainers["+copyContainer+"] (but for its resources)", equality.Semantic.DeepEqual(copies, merges))
 	was, is := containerOf(b.Containers, mainContainer), containerOf(m.Containers, mainContainer)
 	of := "spec.containers[" + mainContainer + "]."
 	note(of+"command", slices.Equal(was.Command, is.Command))

@@ -31,17 +31,16 @@ type objects struct {
 // check tells why no pod can do the run: what is wrong with spec.workspaceTemplate, as a
 // TemplateError, or with the backend.
 func check(s Settings, r run.Run) error {
-	_, _, err := podOf(s, r)
+	w, err := parseTemplate(r.Workspace)
+	if err == nil {
+		_, _, err = podOf(s, r, w)
+	}
 	return err
 }
 
 // podOf is the template of the pod, without the digest of the run, and the name of
 // its account.
-func podOf(s Settings, r run.Run) (corev1.PodTemplateSpec, string, error) {
-	w, err := parseTemplate(r.Workspace)
-	if err != nil {
-		return corev1.PodTemplateSpec{}, "", err
-	}
+func podOf(s Settings, r run.Run, w workspace) (corev1.PodTemplateSpec, string, error) {
 	account := r.Account.Name
 	if account == "" {
 		// One of its own, which may nothing but write the result: that of the namespace may
@@ -61,7 +60,11 @@ func podOf(s Settings, r run.Run) (corev1.PodTemplateSpec, string, error) {
 // build makes the objects of a run. An error is of the Stack: a TemplateError, or
 // exchange.ErrTooLarge.
 func build(s Settings, r run.Run) (*objects, error) {
-	pod, account, err := podOf(s, r)
+	w, err := parseTemplate(r.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	pod, account, err := podOf(s, r, w)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +92,7 @@ func build(s Settings, r run.Run) (*objects, error) {
 		},
 		job: &batchv1.Job{ObjectMeta: *owned.DeepCopy(), Spec: jobSpec(s, r, pod)},
 	}
+	w.jobMetadata.onto(built.job)
 	if r.Account.Name == "" {
 		built.account = &corev1.ServiceAccount{ObjectMeta: *meta.DeepCopy(), AutomountServiceAccountToken: ptr.To(false)}
 	}

@@ -10,7 +10,9 @@ import (
 	"maps"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // templateField is where a Stack has it.
@@ -19,6 +21,8 @@ const templateField = "spec.workspaceTemplate"
 // workspace is what spec.workspaceTemplate.spec may say, with the names of the Pulumi
 // operator.
 type workspace struct {
+	// jobMetadata is that of the operator's Workspace object, in whose place the Job is.
+	jobMetadata        jobMetadata
 	ServiceAccountName string                      `json:"serviceAccountName"`
 	Image              string                      `json:"image"`
 	ImagePullPolicy    corev1.PullPolicy           `json:"imagePullPolicy"`
@@ -30,6 +34,12 @@ type workspace struct {
 	PodTemplate json.RawMessage `json:"podTemplate"`
 }
 
+// jobMetadata is for what looks at Jobs, such as a queue that is named by a label.
+type jobMetadata struct {
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+}
+
 // TemplateError is a fault of spec.workspaceTemplate.
 type TemplateError struct{ Field, Problem string }
 
@@ -39,15 +49,20 @@ func (e *TemplateError) Error() string { return e.Field + " " + e.Problem }
 // honoured is refused by its name and not dropped.
 func parseTemplate(raw json.RawMessage) (workspace, error) {
 	var read workspace
+	if len(raw) > maxTemplate {
+		return read, &TemplateError{templateField, fmt.Sprintf("has more than %d bytes: put what is long into a ConfigMap", maxTemplate)}
+	}
 	outer, err := membersOf(templateField, raw)
 	if err != nil {
 		return read, err
 	}
 	for _, key := range slices.Sorted(maps.Keys(outer)) {
-		// Labels and annotations of the operator's Workspace object, which does not exist.
 		if key != "spec" && key != "metadata" {
 			return read, &TemplateError{templateField + "." + key, "is not known: remove it"}
 		}
+	}
+	if err := read.jobMetadata.read(templateField+".metadata", outer["metadata"]); err != nil {
+		return read, err
 	}
 	field := templateField + ".spec"
 	inner, err := membersOf(field, outer["spec"])
@@ -65,7 +80,35 @@ func parseTemplate(raw json.RawMessage) (workspace, error) {
 	if _, err := membersOf(field+".podTemplate", read.PodTemplate); err != nil {
 		return read, err
 	}
+	if err := checkLists(field+".podTemplate", read.PodTemplate); err != nil {
+		return read, err
+	}
 	return read, read.check(field)
+}
+
+// read reads labels and annotations, of which none may be the controller's.
+func (m *jobMetadata) read(field string, raw json.RawMessage) error {
+	if err := strictly(raw, m); err != nil {
+		return &TemplateError{field, fmt.Sprintf("cannot be read: %v", err)}
+	}
+	for _, all := range []map[string]string{m.Labels, m.Annotations} {
+		for _, key := range slices.Sorted(maps.Keys(all)) {
+			if isReserved(key) {
+				return &TemplateError{field, fmt.Sprintf("has %s, which is not a Stack's to set: remove it", key)}
+			}
+		}
+	}
+	return nil
+}
+
+// onto sets them on the Job, beside those of the controller.
+func (m jobMetadata) onto(job *batchv1.Job) {
+	for key, value := range m.Labels {
+		metav1.SetMetaDataLabel(&job.ObjectMeta, key, value)
+	}
+	for key, value := range m.Annotations {
+		metav1.SetMetaDataAnnotation(&job.ObjectMeta, key, value)
+	}
 }
 
 // refusedMember tells what to do in place of a field of the operator's, "" for one
