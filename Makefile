@@ -94,7 +94,7 @@ cluster-down: ## End it, and remove all that was of it
 
 .PHONY: cluster-images
 cluster-images: build ## Pack the images of Flux and of the controller, with providers for tests, as bin/images/*.tar
-	@$(SUBMAKE) $(CLUSTER_IMAGES) $(FLUX_CONTROLLERS:%=bin/manifests/%)
+	@$(SUBMAKE) $(CLUSTER_IMAGES) $(FLUX_CONTROLLERS:%=bin/manifests/%) bin/manifests/flux
 
 .PHONY: e2e
 e2e: ## Run the tests on a real Kubernetes node, or on the cluster of KUBECONFIG
@@ -204,6 +204,13 @@ bin/manifests/%: hack/tools/%/go.mod hack/tools/%/go.sum
 	@cd $(<D) && (go mod download github.com/fluxcd/$* || go mod download github.com/fluxcd/$*)
 	@rm -rf $@ && mkdir -p $@
 	@cp -R "$$(cd $(<D) && go list -m -f '{{.Dir}}' github.com/fluxcd/$*)"/config/crd "$$(cd $(<D) && go list -m -f '{{.Dir}}' github.com/fluxcd/$*)"/config/manager $@/
+	@chmod -R u+w $@ && touch $@
+
+# The NetworkPolicies that flux install adds to them.
+bin/manifests/flux: hack/tools/flux/go.mod hack/tools/flux/go.sum
+	@cd $(<D) && (go mod download github.com/fluxcd/flux2/v2 || go mod download github.com/fluxcd/flux2/v2)
+	@rm -rf $@ && mkdir -p $@
+	@cp -R "$$(cd $(<D) && go list -m -f '{{.Dir}}' github.com/fluxcd/flux2/v2)"/manifests/policies $@/
 	@chmod -R u+w $@ && touch $@
 
 bin/cluster: $(shell find tests/cluster tests/process tests/controlplane -name '*.go' 2>/dev/null)

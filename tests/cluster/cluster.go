@@ -190,6 +190,9 @@ func (c *Cluster) Kubeconfig() string { return c.spec.Kubeconfig() }
 // HostAddress is the address of this machine as pods see it: what listens there can be reached by them.
 func (c *Cluster) HostAddress() string { return c.spec.HostAddress() }
 
+// PodsCIDR is the network of the pods.
+func (c *Cluster) PodsCIDR() string { return c.spec.PodsCIDR() }
+
 // Dir has the logs of all components.
 func (c *Cluster) Dir() string { return c.spec.Dir }
 
