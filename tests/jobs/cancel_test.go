@@ -35,7 +35,6 @@ func (t *team) runOf(stack *v1.Stack) string {
 }
 
 func TestAJobThatIsCancelledFinishesWhatItHadBegun(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
@@ -57,7 +56,6 @@ func TestAJobThatIsCancelledFinishesWhatItHadBegun(t *testing.T) {
 }
 
 func TestAJobThatIsCancelledAtOnceIsRecoveredFrom(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	program := u.program("app", thing("one"))
 	stack := u.stack("app")

@@ -19,7 +19,6 @@ import (
 
 // TestALocalProgramIsPreviewedInAPod hands the program to the pod with the run.
 func TestALocalProgramIsPreviewedInAPod(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one"))
 	stack := u.stack("app")

@@ -57,7 +57,6 @@ func (t *team) killPod(stack *v1.Stack) {
 }
 
 func TestAPodThatIsKilledIsRecoveredFrom(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	program := u.program("app", thing("one"))
 	stack := u.stack("app")
@@ -75,7 +74,6 @@ func TestAPodThatIsKilledIsRecoveredFrom(t *testing.T) {
 }
 
 func TestACreationThatIsKilledIsNamed(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
@@ -93,7 +91,6 @@ func TestACreationThatIsKilledIsNamed(t *testing.T) {
 }
 
 func TestAPodThatIsDeletedFinishesWhatItHadBegun(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
@@ -109,7 +106,6 @@ func TestAPodThatIsDeletedFinishesWhatItHadBegun(t *testing.T) {
 }
 
 func TestAJobThatIsDeletedIsRunAgain(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
@@ -123,7 +119,6 @@ func TestAJobThatIsDeletedIsRunAgain(t *testing.T) {
 }
 
 func TestASecretThatIsDeletedIsRecoveredFrom(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
@@ -145,7 +140,6 @@ func TestASecretThatIsDeletedIsRecoveredFrom(t *testing.T) {
 }
 
 func TestWhatKeepsAPodFromStartingIsToldAtOnce(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one"))
 	stack := u.stack("app", func(s *v1.Stack) {

@@ -19,7 +19,6 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/kubelet"
-	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 	"github.com/flux-pulumi/pulumi-controller/tests/rights"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
@@ -38,18 +37,11 @@ type cluster struct {
 	stop    context.CancelFunc
 }
 
-// parallelTests is how many tests go on at a time, but for the one that stops the controller of all. Six were seen to hold each
-// other up on two processors.
-const parallelTests = 1
-
-// shared is the cluster of all tests: TestMain has no other way to hand it on.
+// shared is the cluster of all tests: TestMain has no other way to hand it on. They go on one after the other, as they were seen to
+// hold each other up on two processors.
 var shared *cluster
 
 func TestMain(m *testing.M) {
-	if err := parallel.Tests(parallelTests); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 	ctrl.SetLogger(logr.Discard()) // of the client, which complains of having none
 	if err := kubelet.CanRun(); err != nil {
 		fmt.Fprintln(os.Stderr, "the tests of this package are left out:", err)

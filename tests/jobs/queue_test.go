@@ -57,7 +57,6 @@ func (t *team) queueJobs() {
 }
 
 func TestJobsInAQueueLeaveTheirPlacesToOthers(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	u.queueJobs()
 	var all []*v1.Stack

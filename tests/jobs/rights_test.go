@@ -23,7 +23,6 @@ import (
 // compares what the API server was asked for with the role there. It runs as the account that has this role and those of
 // config/default, so that every other test here fails too where a right is missing.
 func TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one"))
 	app := u.stack("app")

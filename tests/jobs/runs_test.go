@@ -24,7 +24,6 @@ import (
 )
 
 func TestAProgramRunsAsAJob(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app", func(s *v1.Stack) {
@@ -82,7 +81,6 @@ func (t *team) mayOnly(name string) {
 }
 
 func TestASourceRunsAsAJob(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	repo, err := u.git.NewRepo(u.ctx, u.namespace)
 	u.Expect(err).NotTo(HaveOccurred())
@@ -102,7 +100,6 @@ func TestASourceRunsAsAJob(t *testing.T) {
 }
 
 func TestATemplateThatCannotBeStalls(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	u.program("app", thing("one"))
 	stack := u.stack("app", func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(map[string]any{"git": map[string]any{}}) })
@@ -115,7 +112,6 @@ func TestATemplateThatCannotBeStalls(t *testing.T) {
 }
 
 func TestANamespaceHasNotMoreJobsThanItMay(t *testing.T) {
-	t.Parallel()
 	u := newTeam(t)
 	const stacks = 4
 	var all []*v1.Stack
