@@ -19,8 +19,9 @@ import (
 const (
 	// enforcedIn is how long a network plugin may take for a NetworkPolicy before it is taken for one that does not enforce any.
 	enforcedIn = 15 * time.Second
-	// whileAsked is how long runs go on that are asked what they reach.
-	whileAsked = time.Minute
+	// askedFor is how long pods are asked what they reach until they answer as they should, and whileAsked how long their runs go on:
+	// a pod that has ended has no answer, which would be all that a failure tells.
+	askedFor, whileAsked = 40 * time.Second, 90 * time.Second
 	// listening is the port of the pods of this test that listen.
 	listening = "8000"
 	// metadata is the address of the metadata service of most clouds.
@@ -117,7 +118,7 @@ func (w *world) lookAtNetwork() {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(reached).To(ConsistOf(expected), "what is reached by %s", one.who)
 		}
-	}).Should(Succeed())
+	}).WithTimeout(askedFor).Should(Succeed())
 	w.listens(theirs, to)
 
 	w.awaitValue("fromgit", "asked")
