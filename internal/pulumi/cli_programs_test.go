@@ -30,14 +30,31 @@ func TestPulumiRefusesWhatIsAFaultOfAProgram(t *testing.T) {
 		`resources: {PROV, a: {type: " lab:index:Thing", properties: {name: a}}}`:                         {"is no type of a resource", "error resolving type"},
 		`resources: {PROV, a: {type: "lab:index:Thing ", properties: {name: a}}}`:                         {"is no type of a resource", "unable to find resource type"},
 		// Options. Where the language host dies of one, the engine's words depend on how it notices.
-		`resources: {PROV, ` + thing + `, options: {envVarMappings: {A: B}}}}`:                                               {"is for providers only", "provider resources"},
-		`resources: {PROV, ` + thing + `, options: {hideDiffs: [""]}}}`:                                                      {"is empty", "exit code 2"},
-		`resources: {PROV, ` + thing + `, options: {aliases: [""]}}}`:                                                        {"is empty", "invalid alias URN"},
-		`resources: {PROV, ` + thing + `, options: {aliases: [{urn: ""}]}}}`:                                                 {"is empty", ""},
-		`resources: {PROV, ` + thing + `, options: {version: 1.0.0}}}`:                                                       {"default provider prov", ""},
-		`resources: {PROV, ` + thing + `, options: {pluginDownloadURL: "https://x"}}}`:                                       {"default provider prov", ""},
-		`resources: {VERSIONED, ` + thing + `, options: {version: 1.0.0}}}`:                                                  {"default provider prov", "conflicts with the default provider"},
-		"resources: {VERSIONED}\nvariables: {v: {'fn::invoke': {function: 'lab:index:nothing', options: {version: 0.1.0}}}}": {"default provider prov", "conflicts with the default provider"},
+		`resources: {PROV, ` + thing + `, options: {envVarMappings: {A: B}}}}`:                                                                      {"is for providers only", "provider resources"},
+		`resources: {PROV, ` + thing + `, options: {hideDiffs: [""]}}}`:                                                                             {"is empty", "exit code 2"},
+		`resources: {PROV, ` + thing + `, options: {aliases: [""]}}}`:                                                                               {"is empty", "invalid alias URN"},
+		`resources: {PROV, ` + thing + `, options: {aliases: [{urn: ""}]}}}`:                                                                        {"is empty", ""},
+		`resources: {PROV, ` + thing + `, options: {version: 1.0.0}}}`:                                                                              {"default provider prov", ""},
+		`resources: {PROV, ` + thing + `, options: {pluginDownloadURL: "https://x"}}}`:                                                              {"default provider prov", ""},
+		`resources: {VERSIONED, ` + thing + `, options: {version: 1.0.0}}}`:                                                                         {"default provider prov", "conflicts with the default provider"},
+		"resources: {VERSIONED}\nvariables: {v: {'fn::invoke': {function: 'lab:index:nothing', options: {version: 0.1.0}}}}":                        {"default provider prov", "conflicts with the default provider"},
+		`resources: {PROV, ` + thing + `}, b: {type: "lab:index:Thing", properties: {name: b}, options: {dependsOn: "${a}"}}}`:                      {"must be a list of references", "must be a list of resources"},
+		`resources: {PROV, ` + thing + `}, b: {type: "lab:index:Thing", properties: {name: b}, options: {dependsOn: ["${a.id}"]}}}`:                 {"is an output of the resource a", "not an output"},
+		`resources: {PROV, ` + thing + `}, b: {type: "lab:index:Thing", properties: {name: b}, options: {parent: "${v}"}}}` + "\nvariables: {v: x}": {"is a string", "expected resource, got string"},
+		`resources: {PROV, ` + thing + `}, b: {type: "lab:index:Thing", properties: {name: b}, options: {provider: "${a}"}}}`:                       {"must be a reference to a provider", "was not a provider resource"},
+		`resources: {PROV, ` + thing + `}, b: {type: "lab:index:Thing", properties: {name: b}, options: {providers: ["${a}"]}}}`:                    {"must be a reference to a provider", "was not a provider resource"},
+		`resources: {PROV, ` + thing + `}, b: {type: "lab:index:Thing", properties: {name: b}, options: {protect: "${a.id}"}}}`:                     {"is an output of a resource", "not be an output"},
+		`resources: {PROV, ` + thing + `, options: {aliases: [x]}}}`:                                                                                {"is no URN", "invalid alias URN"},
+		`resources: {PROV, ` + thing + `, options: {aliases: [{parent: x}]}}}`:                                                                      {"is no URN", "invalid URN"},
+		`resources: {PROV, ` + thing + `, options: {aliases: [{parent: "${prov}", noParent: true}]}}}`:                                              {"and noParent cannot both be given", "not more then one"},
+		`resources: {q: {type: "pulumi:providers:lab", get: {id: x}}}`:                                                                              {"cannot be given for a provider", ""},
+		// Defaults, which are evaluated before all else.
+		`config: {c: {type: "List<List<String>>"}}`:                     {"is no type", ""},
+		"config: {c: {default: '${v}'}}\nvariables: {v: x}":             {"refers to v", "could not be found"},
+		`config: {c: {default: "${d}"}, d: {default: x}}`:               {"refers to d", "could not be found"},
+		`config: {c: {default: x, secret: true}, d: {default: "${c}"}}`: {"refers to the secret c", "unexpected configuration type"},
+		`config: {c: {default: {"fn::secret": a}}}`:                     {"is a secret", "unexpected configuration type"},
+		`config: {c: {default: {"fn::assetArchive": {}}}}`:              {"is a secret, an asset", "unexpected configuration type"},
 		// Functions.
 		fn(`"fn::join": ["", null]`):           {"must be a list", "must be a list"},
 		fn(`"fn::join": ["", a]`):              {"must be a list", "must be a list"},
@@ -97,11 +114,14 @@ func TestPulumiTakesWhatIsNoFaultOfAProgram(t *testing.T) {
 config:
   "  ": {type: String, default: ""}
   c: {type: String, name: "", default: x}
-variables: {" ": 1, none: null, v: x, V: y}
+  d: {type: String, default: "${c} ${pulumi.stack}"}
+  e: {default: {a: {"fn::secret": x}, b: {"fn::toBase64": a, c: d}}}
+  f: {type: Integer, default: {"fn::length": abc}}
+variables: {list: ["${a}"], " ": 1, none: null, v: x, V: y}
 resources:
   PROV
   a: {type: "lab:index:Thing", properties: {name: a, value: null}, options: {ignoreChanges: [""], additionalSecretOutputs: [""], aliases: [{name: ""}]}}
-  A: {type: "lab:index:Thing", name: "", properties: {name: b}}
+  A: {type: "lab:index:Thing", name: "", properties: {name: b}, options: {dependsOn: "${list}", aliases: "${list}"}}
   "a b": {type: "lab:index:Thing", name: " ", properties: {name: c}}
 outputs:
   " ": {"fn::join": [null, [a]]}

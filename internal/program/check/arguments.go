@@ -40,7 +40,7 @@ func checkArgument(name string, at *place, invalid *found) {
 			notEmpty(text, "and has to name a stack, and one of its outputs", invalid)
 		})
 	case "fn::length":
-		if kind := literalKind(at); !slices.Contains([]string{"", "a list", "an object", "a string"}, kind) {
+		if kind := knownKind(at); !slices.Contains([]string{"", "a list", "an object", "a string"}, kind) {
 			invalid.add(at, "must be a list, an object or a string, or an expression that is one, and is %s", kind)
 		}
 	case "fn::singleornone":

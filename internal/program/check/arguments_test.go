@@ -91,8 +91,8 @@ func TestArgumentsThatPulumiTakesAreNoFaults(t *testing.T) {
 		`"fn::split": ["", ""]`, `"fn::split": ["${v}", {"fn::secret": 1}]`, `"fn::select": ["${v}", "${v}"]`, `"fn::select": [1.0, [a, b]]`, `"fn::select": [7, "${v}"]`,
 		`"fn::toBase64": ""`, `"fn::fromBase64": ""`, `"fn::fromBase64": "eA=="`, `"fn::fromBase64": "${v}="`, `"fn::length": ""`, `"fn::length": {}`, `"fn::length": []`,
 		`"fn::singleOrNone": []`, `"fn::singleOrNone": ["${v}"]`, `"fn::toJSON": null`, `"fn::secret": null`, `"fn::sha1": ""`, `"fn::stringAsset": ""`, `"fn::readFile": Main.yaml`,
-		`"fn::stackReference": [a/b/c, "${v}"]`, `"fn::pulumiResourceName": "${v}"`, `"fn::toBase64": "1"`, `a: 1`, `"fn::toBase64": 1, b: 2`,
+		`"fn::stackReference": [a/b/c, "${v}"]`, `"fn::pulumiResourceName": "${w}"`, `"fn::toBase64": "1"`, `a: 1`, `"fn::toBase64": 1, b: 2`,
 	} {
-		NewWithT(t).Expect(lines(checked(t, "variables: {v: x}\noutputs: {o: {"+argument+"}}").Invalid)).To(BeEmpty(), argument)
+		NewWithT(t).Expect(lines(checked(t, "variables: {v: x, w: {'fn::select': [0, ['${v}']]}}\noutputs: {o: {"+argument+"}}").Invalid)).To(BeEmpty(), argument)
 	}
 }

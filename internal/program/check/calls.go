@@ -62,6 +62,7 @@ func checkCalls(at *place, c *calls) {
 		}
 		checkToken(at.get("function"), token, c.reaches)
 		callOptions().check(at.get("options"), c.invalid)
+		checkResources(at.get("options"), c.invalid)
 	case strings.HasPrefix(at.key, "fn::") && isCall(at.parent) && !slices.Contains(computes(), name) && !shortCall.MatchString(name):
 		// In other letters it may well be CloudFormation's, as Fn::Sub is.
 		c.invalid.add(at, "is no function of Pulumi YAML")

@@ -80,7 +80,7 @@ resources:
     properties: {p: {q: [1]}}
     options:
       additionalSecretOutputs: [s]
-      aliases: [al, {name: old, parent: "${prov}"}]
+      aliases: ["urn:pulumi:dev::demo::b:c:D::al", {name: old, parent: "${prov}"}]
       customTimeouts: {create: 1m, delete: 2m, update: "${old}", read: 4m}
       deleteBeforeReplace: true
       dependsOn: ["${prov}"]

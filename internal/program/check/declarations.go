@@ -3,11 +3,7 @@
 
 package check
 
-import (
-	"math"
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // checkDeclaration checks the declaration of a config value. Pulumi says the same,
 // but not before it runs the program.
@@ -45,8 +41,8 @@ func checkDeclaration(at *place, invalid *found) {
 // kindOf names what a value of the type is, or nothing where there is no such type.
 func kindOf(name string) string {
 	if item, ok := itemOf(name); ok {
-		if kindOf(item) == "" {
-			return ""
+		if kind := kindOf(item); kind == "" || kind == "a list" {
+			return "" // at a list of lists Pulumi YAML ends without a word
 		}
 		return "a list"
 	}
@@ -72,59 +68,4 @@ func itemOf(name string) (string, bool) {
 
 func isInteger(name string) bool {
 	return strings.EqualFold(name, "int") || strings.EqualFold(name, "integer")
-}
-
-// checkDefault compares a default with the type, which is empty where there is none.
-// What an expression is, is known when it is evaluated.
-func checkDefault(standard *place, name string, invalid *found) {
-	if standard == nil {
-		return
-	}
-	if text, ok := standard.text(); ok && strings.Contains(text, "${") || isCall(standard) {
-		return
-	}
-	wanted := kindOf(name)
-	switch kind := standard.kind(); {
-	case kind == "null":
-		invalid.add(standard, "is null, which no config value can be")
-	case wanted != "" && kind != wanted:
-		invalid.add(standard, "must be %s, as the type says, and is %s", wanted, kind)
-	case isInteger(name) && !isWhole(standard):
-		invalid.add(standard, "must be an integer, as the type says")
-	case kind == "a list":
-		checkDefaultList(standard, name, invalid)
-	}
-}
-
-// isWhole tells whether a number is one that Pulumi YAML takes for an integer.
-func isWhole(at *place) bool {
-	number, err := strconv.ParseFloat(at.node.Value, 64)
-	return err != nil || math.Mod(number, 1) == 0
-}
-
-// checkDefaultList checks the items of a default: Pulumi YAML knows lists of texts,
-// of numbers and of booleans, and ends without a word at others.
-func checkDefaultList(standard *place, name string, invalid *found) {
-	if len(standard.node.Content) == 0 {
-		invalid.add(standard, "is an empty list, which Pulumi YAML does not know the type of")
-		return
-	}
-	item, _ := itemOf(name)
-	wanted, before := kindOf(item), ""
-	standard.each(func(at *place) {
-		kind := literalKind(at)
-		switch {
-		case kind == "":
-			return
-		case kind != "a string" && kind != "a number" && kind != "a boolean":
-			invalid.add(at, "is %s: a default can be a list of strings, of numbers or of booleans only", kind)
-		case wanted != "" && kind != wanted:
-			invalid.add(at, "must be %s, as the type says, and is %s", wanted, kind)
-		case isInteger(item):
-			invalid.add(at, "is a number, which Pulumi YAML does not take for an integer in a list: make the type List<Number>")
-		case before != "" && kind != before:
-			invalid.add(at, "is %s after %s: all items of a list must have the same type", kind, before)
-		}
-		before = kind
-	})
 }

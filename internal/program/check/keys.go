@@ -10,6 +10,9 @@ import (
 	"github.com/blang/semver"
 )
 
+// providerType begins the types of providers.
+const providerType = "pulumi:providers:"
+
 // record is an object with keys that are known.
 type record struct {
 	// what it is, in messages.
@@ -114,7 +117,10 @@ func checkResource(at *place, invalid *found) {
 		invalid.add(token, "is no type of a resource: it is written as aws:s3:Bucket")
 		return
 	}
-	if strings.HasPrefix(name, "pulumi:providers:") {
+	if strings.HasPrefix(name, providerType) {
+		if id := at.get("get").get("id"); id != nil {
+			invalid.add(id, "cannot be given for a provider: Pulumi reads none")
+		}
 		return
 	}
 	const providersOnly = "is for providers only, which have a type such as pulumi:providers:aws"

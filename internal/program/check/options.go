@@ -20,15 +20,10 @@ func checkOptions(options *place, invalid *found) {
 	record{"customTimeouts", timeouts()}.check(options.get("customTimeouts"), invalid)
 	checkVersion(options.get("version"), invalid)
 	notEmpty(options.get("import"), "and Pulumi would create the resource: give the ID of the one to import, or remove import", invalid)
-	mustBe("a boolean", options.get("protect"), invalid)
-	for _, key := range []string{"deletedWith", "parent", "provider"} {
-		mustBeResource(options.get(key), invalid)
+	if mustBe("a boolean", options.get("protect"), invalid) {
+		mustNotBeOutput(options.get("protect"), invalid)
 	}
-	for _, key := range []string{"dependsOn", "providers", "replaceWith"} {
-		if list := options.get(key); mustBe("a list", list, invalid) {
-			eachOfLiteral(list, func(item *place) { mustBeResource(item, invalid) })
-		}
-	}
+	checkResources(options, invalid)
 	for _, key := range timeouts() {
 		checkTimeout(options.get("customTimeouts").get(key), invalid)
 	}
@@ -41,38 +36,26 @@ func checkOptions(options *place, invalid *found) {
 	}
 }
 
-func timeouts() []string { return []string{"create", "delete", "read", "update"} }
-
-// checkAliases checks the aliases as far as Pulumi does: it passes over an alias
-// that is a number.
-func checkAliases(at *place, invalid *found) {
-	if at == nil || literalKind(at) == "null" || !mustBe("a list", at, invalid) {
-		return
+// checkResources checks the options that are resources, of a resource or of a call.
+func checkResources(options *place, invalid *found) {
+	for _, key := range []string{"deletedWith", "parent"} {
+		mustBeResource(options.get(key), invalid)
 	}
-	eachOfLiteral(at, func(alias *place) {
-		switch literalKind(alias) {
-		case "a string":
-			notEmpty(alias, "and has to be the URN that the resource had", invalid)
-		case "a list":
-			invalid.add(alias, "must be a URN or an object, and is a list")
-		case "an object":
-			record{"an alias", []string{"name", "noParent", "parent", "project", "stack", "type", "urn"}}.check(alias, invalid)
-			for _, key := range []string{"name", "parent", "project", "stack", "type", "urn"} {
-				mustBe("a string", alias.get(key), invalid)
-			}
-			notEmpty(alias.get("urn"), "and has to be the URN that the resource had", invalid)
-			if noParent := alias.get("noParent"); literalKind(noParent) != "null" {
-				mustBe("a boolean", noParent, invalid)
-			}
-		}
-	})
+	mustBeProvider(options.get("provider"), invalid)
+	for _, key := range []string{"dependsOn", "replaceWith"} {
+		mustBeResources(options.get(key), invalid, func(item *place) { mustBeResource(item, invalid) })
+	}
+	mustBeResources(options.get("providers"), invalid, func(item *place) { mustBeProvider(item, invalid) })
 }
+
+func timeouts() []string { return []string{"create", "delete", "read", "update"} }
 
 // checkTimeout checks a duration. Pulumi takes an empty one for none.
 func checkTimeout(at *place, invalid *found) {
 	if !mustBe("a string", at, invalid) {
 		return
 	}
+	mustNotBeOutput(at, invalid)
 	if text, known := literal(at); known && text != "" {
 		if _, err := time.ParseDuration(text); err != nil {
 			invalid.add(at, "is no duration, such as 30s, 5m or 1h30m")
@@ -83,7 +66,7 @@ func checkTimeout(at *place, invalid *found) {
 // mustBe refuses what is known to be something else. It tells whether there is
 // something that may be right.
 func mustBe(wanted string, at *place, invalid *found) bool {
-	kind := literalKind(at)
+	kind := knownKind(at)
 	if kind != "" && kind != wanted {
 		invalid.add(at, "must be %s, or an expression that is one, and is %s", wanted, kind)
 		return false
@@ -96,13 +79,6 @@ func mustBe(wanted string, at *place, invalid *found) bool {
 func notEmpty(at *place, remedy string, invalid *found) {
 	if id, known := literal(at); known && id == "" {
 		invalid.add(at, "is empty, %s", remedy)
-	}
-}
-
-// mustBeResource refuses what is no reference. One may lead to a resource or not.
-func mustBeResource(at *place, invalid *found) {
-	if kind := literalKind(at); kind != "" {
-		invalid.add(at, "must be a reference to a resource, such as ${bucket}, and is %s", kind)
 	}
 }
 

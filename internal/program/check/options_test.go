@@ -80,6 +80,7 @@ func TestLiteralsThatFailInTheRunAreFaults(t *testing.T) {
 		{withResource(`get: {state: {name: a}}, properties: {name: a}`), "cannot be given together with get"},
 		{withResource(`get: {id: x}, properties: "${o}"`), "cannot be given together with get"},
 		{withResource(`properties: null`), "must be an object, or an expression that is one, and is null"},
+		{`resources: {r: {type: "pulumi:providers:a", get: {id: x}}}`, "program.resources.r.get.id (line 4): cannot be given for a provider: Pulumi reads none"},
 		{withResource(`get: {id: 3}`), "program.resources.r.get.id (line 7): must be a string"},
 		{withResource(`get: {id: ""}`), "program.resources.r.get.id (line 7): is empty, and Pulumi would fail in the run: give the ID of the resource to read, or remove get"},
 		{withResource(`get: {id: "", state: {name: a}}`), "get.id (line 7): is empty"},

@@ -53,7 +53,7 @@ func checkTypes(top *place, reaches *found) {
 // checkToken refuses the token of a resource or a function whose package is a path:
 // Pulumi may look there for a plugin, and run it.
 func checkToken(at *place, token string, reaches *found) {
-	pkg, _, _ := strings.Cut(strings.TrimPrefix(token, "pulumi:providers:"), ":")
+	pkg, _, _ := strings.Cut(strings.TrimPrefix(token, providerType), ":")
 	if strings.ContainsAny(pkg, `/\`) {
 		reaches.add(at, "names its package by a path")
 	}

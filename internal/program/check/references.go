@@ -72,7 +72,7 @@ func defaultProviders(template *ast.TemplateDecl) map[string]string {
 	providers := map[string]string{}
 	for _, entry := range template.Resources.Entries {
 		if r := entry.Value; r != nil && r.DefaultProvider != nil && r.DefaultProvider.Value {
-			if name, ok := strings.CutPrefix(r.Type.GetValue(), "pulumi:providers:"); ok {
+			if name, ok := strings.CutPrefix(r.Type.GetValue(), providerType); ok {
 				providers[name] = entry.Key.Value
 			}
 		}

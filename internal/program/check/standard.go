@@ -12,7 +12,7 @@ func checkStandards(top *place, invalid *found) {
 	standards := map[string]*place{}
 	top.get("resources").entries(func(at *place) {
 		token, _ := at.get("type").text()
-		if name, ok := strings.CutPrefix(token, "pulumi:providers:"); ok && isTrue(at.get("defaultProvider")) {
+		if name, ok := strings.CutPrefix(token, providerType); ok && isTrue(at.get("defaultProvider")) {
 			standards[name] = at
 		}
 	})

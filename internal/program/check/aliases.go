@@ -1,0 +1,75 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/urn"
+)
+
+// checkAliases checks the aliases as far as Pulumi does: it passes over an alias
+// that is a number, and over a list that a reference leads to.
+func checkAliases(at *place, invalid *found) {
+	if at == nil || access(at) != nil || literalKind(at) == "null" || !mustBe("a list", at, invalid) {
+		return
+	}
+	eachOfLiteral(at, func(alias *place) {
+		switch literalKind(alias) {
+		case "a string":
+			checkURN(alias, invalid)
+		case "a list":
+			invalid.add(alias, "must be a URN or an object, and is a list")
+		case "an object":
+			checkAlias(alias, invalid)
+		}
+	})
+}
+
+func checkAlias(alias *place, invalid *found) {
+	record{"an alias", []string{"name", "noParent", "parent", "project", "stack", "type", "urn"}}.check(alias, invalid)
+	for _, key := range []string{"name", "project", "stack", "type", "urn"} {
+		mustBe("a string", alias.get(key), invalid)
+	}
+	checkURN(alias.get("urn"), invalid)
+	checkParentOfAlias(alias, invalid)
+	if noParent := alias.get("noParent"); literalKind(noParent) != "null" && access(noParent) == nil {
+		mustBe("a boolean", noParent, invalid)
+	}
+}
+
+// checkParentOfAlias checks the parent, which is a resource or the URN of one.
+func checkParentOfAlias(alias *place, invalid *found) {
+	parent := alias.get("parent")
+	if parent == nil {
+		return
+	}
+	if isTrue(alias.get("noParent")) {
+		invalid.add(parent, "and noParent cannot both be given")
+	}
+	if to := access(parent); to != nil && len(to.Accessors) > 1 && parent.top().get("resources").get(to.RootName()) != nil && !isName(to) {
+		invalid.add(parent, "must be a resource or the URN of one, and is a property of the resource %s", to.RootName())
+		return
+	}
+	if knownKind(parent) != aResource && mustBe("a string", parent, invalid) {
+		checkURN(parent, invalid)
+	}
+}
+
+// checkURN refuses what is no URN.
+func checkURN(at *place, invalid *found) {
+	text, known := literal(at)
+	if !known {
+		return
+	}
+	notEmpty(at, "and has to be the URN that the resource had", invalid)
+	if _, err := urn.Parse(text); err != nil && text != "" {
+		invalid.add(at, "is no URN, such as urn:pulumi:dev::demo::aws:s3/bucket:Bucket::name")
+	}
+}
+
+// isName tells whether it is one of what a resource is known by, which are texts.
+func isName(to *ast.PropertyAccess) bool {
+	field, ok := to.Accessors[1].(*ast.PropertyName)
+	return ok && len(to.Accessors) == 2 && (field.Name == "id" || field.Name == "urn")
+}

@@ -1,0 +1,190 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
+	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/syntax"
+)
+
+// What a reference is evaluated to is known after the run, and what it leads to often
+// before: a resource is one, whatever it has for properties, and a property of it is
+// an output, whose value Pulumi YAML does not have when it reads options. The value of
+// a variable is not looked at for anything but resources, as the config of a Stack may
+// have a value of that name, which goes before it. No config value is a resource.
+
+// aResource is the kind of a reference to a resource as a whole.
+const aResource = "a resource"
+
+// maxVariables bounds how many variables are followed to a resource.
+const maxVariables = 10
+
+// access is what a text refers to that is nothing but a reference, or nil.
+func access(at *place) *ast.PropertyAccess {
+	text, ok := at.text()
+	if !ok {
+		return nil
+	}
+	expression, diags := ast.ParseExpr(syntax.String(text))
+	symbol, ok := expression.(*ast.SymbolExpr)
+	if !ok || diags.HasErrors() || len(symbol.Property.Accessors) == 0 {
+		return nil
+	}
+	return symbol.Property
+}
+
+// top is the program that the place is in.
+func (p *place) top() *place {
+	for p.parent != nil {
+		p = p.parent
+	}
+	return p
+}
+
+// knownKind names what is there, as literalKind does, or what a reference leads to
+// where nothing but that can come of it.
+func knownKind(at *place) string {
+	to := access(at)
+	if to == nil {
+		return literalKind(at)
+	}
+	if len(to.Accessors) == 1 && at.top().get("resources").get(to.RootName()) != nil {
+		return aResource
+	}
+	if to.RootName() == reserved {
+		return kindOfReserved(to)
+	}
+	return ""
+}
+
+// kindOfReserved names what Pulumi tells of the run.
+func kindOfReserved(to *ast.PropertyAccess) string {
+	switch len(to.Accessors) {
+	case 1:
+		return "an object"
+	case 2:
+		return "a string"
+	}
+	return ""
+}
+
+// mustBeResource refuses what is no reference to a resource, and returns the resource
+// where it is one that is known.
+func mustBeResource(at *place, invalid *found) *place {
+	const wanted = "must be a reference to a resource, such as ${bucket}, and is "
+	if kind := literalKind(at); kind != "" {
+		invalid.add(at, wanted+"%s", kind)
+		return nil
+	}
+	told := at
+	for range maxVariables {
+		to := access(at)
+		if to == nil {
+			if kind := literalKind(at); kind != "" {
+				invalid.add(told, wanted+"%s", kind)
+			}
+			return nil
+		}
+		name, top := to.RootName(), at.top()
+		resource, variable := top.get("resources").get(name), top.get("variables").get(name)
+		switch isWhole := len(to.Accessors) == 1; {
+		case resource != nil && isWhole:
+			return resource
+		case resource != nil:
+			invalid.add(told, wanted+"an output of the resource %s", name)
+			return nil
+		case variable != nil && isWhole:
+			at = variable
+		case variable != nil:
+			return nil
+		case name == reserved, top.get("config").get(name) != nil:
+			invalid.add(told, wanted+"a value: %s is no resource", name)
+			return nil
+		default:
+			invalid.add(told, wanted+"to %s, which is none of the program", shortened(name, maxPath))
+			return nil
+		}
+	}
+	return nil
+}
+
+// mustBeProvider refuses what is no reference to a resource that is a provider.
+func mustBeProvider(at *place, invalid *found) {
+	resource := mustBeResource(at, invalid)
+	if token, ok := resource.get("type").text(); ok && !strings.HasPrefix(token, providerType) {
+		invalid.add(at, "must be a reference to a provider, which has a type such as pulumi:providers:aws, and is %s, a %s", resource.key, token)
+	}
+}
+
+// mustBeResources refuses what is no list of what each has to be.
+func mustBeResources(at *place, invalid *found, each func(*place)) {
+	switch {
+	case at == nil:
+	case knownKind(at) == aResource:
+		invalid.add(at, `must be a list of references, such as ["%s"], and is a reference to one resource`, at.node.Value)
+	case mustBe("a list", at, invalid):
+		eachOfLiteral(at, each)
+		mustNotBeOutput(at, invalid)
+	}
+}
+
+// mustNotBeOutput refuses what Pulumi YAML has no value of when it reads an option.
+func mustNotBeOutput(at *place, invalid *found) {
+	if literalKind(at) != "a list" && isOutput(at) {
+		invalid.add(at, "is an output of a resource or a function, or a secret, whose value Pulumi YAML does not have when it reads this")
+	}
+}
+
+// isOutput tells whether a value is one that there is only when resources are there,
+// or a secret, which is handed on in the same way.
+func isOutput(at *place) bool {
+	if at == nil {
+		return false
+	}
+	if isCall(at) {
+		name := strings.ToLower(at.node.Content[0].Value)
+		return shortCall.MatchString(name) || slices.Contains(outputCalls(), name) || isOutput(at.field(0))
+	}
+	if text, ok := at.text(); ok {
+		return slices.ContainsFunc(accesses(text), func(to *ast.PropertyAccess) bool {
+			return len(to.Accessors) > 1 && at.top().get("resources").get(to.RootName()) != nil
+		})
+	}
+	is := false
+	at.each(func(inner *place) { is = is || isOutput(inner) })
+	return is
+}
+
+func outputCalls() []string {
+	return []string{"fn::invoke", "fn::secret", "fn::stackreference", "fn::unsecret"}
+}
+
+// accesses are all references in a text.
+func accesses(text string) []*ast.PropertyAccess {
+	if !strings.Contains(text, "${") {
+		return nil
+	}
+	expression, diags := ast.ParseExpr(syntax.String(text))
+	if diags.HasErrors() {
+		return nil // the parser says what is wrong with it
+	}
+	var all []*ast.PropertyAccess
+	note := func(to *ast.PropertyAccess) {
+		if to != nil && len(to.Accessors) > 0 {
+			all = append(all, to)
+		}
+	}
+	switch e := expression.(type) {
+	case *ast.SymbolExpr:
+		note(e.Property)
+	case *ast.InterpolateExpr:
+		for _, part := range e.Parts {
+			note(part.Value)
+		}
+	}
+	return all
+}
