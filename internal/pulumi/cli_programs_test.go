@@ -55,6 +55,10 @@ func TestPulumiRefusesWhatIsAFaultOfAProgram(t *testing.T) {
 		`config: {c: {default: x, secret: true}, d: {default: "${c}"}}`: {"refers to the secret c", "unexpected configuration type"},
 		`config: {c: {default: {"fn::secret": a}}}`:                     {"is a secret", "unexpected configuration type"},
 		`config: {c: {default: {"fn::assetArchive": {}}}}`:              {"is a secret, an asset", "unexpected configuration type"},
+		// References.
+		`outputs: {o: "${pulumi.nope}"}`:            {"refers to ${pulumi.nope}", "does not exist on pulumi"},
+		`outputs: {o: "${pulumi.stack.x}"}`:         {"refers to ${pulumi.stack.x}", "cannot access a property"},
+		"outputs: {o: '${ v }'}\nvariables: {v: x}": {"blanks in ${} are part of the name", "could not be found"},
 		// Functions.
 		fn(`"fn::join": ["", null]`):           {"must be a list", "must be a list"},
 		fn(`"fn::join": ["", a]`):              {"must be a list", "must be a list"},
@@ -125,6 +129,7 @@ resources:
   "a b": {type: "lab:index:Thing", name: " ", properties: {name: c}}
 outputs:
   " ": {"fn::join": [null, [a]]}
+  nothing: "x ${pulumi.nope}"
   o: {"fn::join": ["", []]}
   O: {"fn::split": ["", "ab"]}
   json: [{"fn::toJSON": null}, {"fn::toJSON": ""}, {"fn::secret": null}, {"fn::unsecret": null}]

@@ -6,6 +6,7 @@ package check
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
@@ -181,7 +182,7 @@ func (g *graph) undeclared(template *ast.TemplateDecl) []string {
 	note := func(used []string) {
 		for _, name := range used {
 			if g.kinds[name] == "" && name != reserved {
-				names[shortened(name, maxPath)] = true
+				names[told(name)] = true
 			}
 		}
 	}
@@ -193,4 +194,12 @@ func (g *graph) undeclared(template *ast.TemplateDecl) []string {
 	}
 	all := slices.Sorted(maps.Keys(names))
 	return all[:min(len(all), maxNames)]
+}
+
+// told is a name as it is told of, in quotes where it could not be seen otherwise.
+func told(name string) string {
+	if name == "" || strings.TrimSpace(name) != name {
+		return strconv.Quote(name[:min(len(name), maxPath)])
+	}
+	return shortened(name, maxPath)
 }
