@@ -48,6 +48,10 @@ func TestPulumiRefusesWhatIsAFaultOfAProgram(t *testing.T) {
 		`resources: {PROV, ` + thing + `, options: {aliases: [{parent: x}]}}}`:                                                                      {"is no URN", "invalid URN"},
 		`resources: {PROV, ` + thing + `, options: {aliases: [{parent: "${prov}", noParent: true}]}}}`:                                              {"and noParent cannot both be given", "not more then one"},
 		`resources: {q: {type: "pulumi:providers:lab", get: {id: x}}}`:                                                                              {"cannot be given for a provider", ""},
+		// What is evaluated later than an option that refers to it.
+		`resources: {PROV, ` + thing + `, options: {deletedWith: "${b}"}}, b: {type: "lab:index:Thing", properties: {name: b}}}`:           {"refers to b, which Pulumi YAML evaluates later", "could not be found"},
+		`resources: {PROV, ` + thing + `, options: {replacementTrigger: "${b.id}"}}, b: {type: "lab:index:Thing", properties: {name: b}}}`: {"refers to b, which Pulumi YAML evaluates later", "could not be found"},
+		`resources: {PROV, ` + thing + `, options: {protect: "${v}"}}}` + "\nvariables: {v: true}":                                         {"refers to the variable v", "could not be found"},
 		// Defaults, which are evaluated before all else.
 		`config: {c: {type: "List<List<String>>"}}`:                     {"is no type", ""},
 		"config: {c: {default: '${v}'}}\nvariables: {v: x}":             {"refers to v", "could not be found"},
@@ -125,7 +129,9 @@ variables: {list: ["${a}"], " ": 1, none: null, v: x, V: y}
 resources:
   PROV
   a: {type: "lab:index:Thing", properties: {name: a, value: null}, options: {ignoreChanges: [""], additionalSecretOutputs: [""], aliases: [{name: ""}]}}
-  A: {type: "lab:index:Thing", name: "", properties: {name: b}, options: {dependsOn: "${list}", aliases: "${list}"}}
+  A: {type: "lab:index:Thing", name: "", properties: {name: b}, options: {dependsOn: "${list}", aliases: "${list}", deletedWith: "${a}"}}
+  late: {type: "lab:index:Thing", properties: {name: "x ${V}"}, options: {deletedWith: "${z}", dependsOn: ["${z}"], replacementTrigger: "${V}"}}
+  z: {type: "lab:index:Thing", properties: {name: z}}
   "a b": {type: "lab:index:Thing", name: " ", properties: {name: c}}
 outputs:
   " ": {"fn::join": [null, [a]]}

@@ -48,7 +48,11 @@ func checkReferences(template *ast.TemplateDecl, top *place, invalid *found) []s
 			g.uses[entry.Key.Value] = namesIn(entry.Value)
 		}
 	}
-	g.checkCycles(invalid)
+	if before := len(invalid.all.First); !invalid.isFull() {
+		if g.checkCycles(invalid); len(invalid.all.First) == before {
+			checkOrder(template, top, invalid)
+		}
+	}
 	return g.undeclared(template)
 }
 
