@@ -130,7 +130,7 @@ resources:
   PROV
   a: {type: "lab:index:Thing", properties: {name: a, value: null}, options: {ignoreChanges: [""], additionalSecretOutputs: [""], aliases: [{name: ""}]}}
   A: {type: "lab:index:Thing", name: "", properties: {name: b}, options: {dependsOn: "${list}", aliases: "${list}", deletedWith: "${a}"}}
-  late: {type: "lab:index:Thing", properties: {name: "x ${V}"}, options: {deletedWith: "${z}", dependsOn: ["${z}"], replacementTrigger: "${V}"}}
+  late: {type: "lab:index:Thing", properties: {name: "late-${V}"}, options: {deletedWith: "${z}", dependsOn: ["${z}"], replacementTrigger: "${V}"}}
   z: {type: "lab:index:Thing", properties: {name: z}}
   "a b": {type: "lab:index:Thing", name: " ", properties: {name: c}}
 outputs:

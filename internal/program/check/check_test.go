@@ -222,6 +222,8 @@ func TestABigProgramIsCheckedSoon(t *testing.T) {
 	deep := strings.Repeat(`{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":`, 90)
 	for name, raw := range map[string]string{
 		"resources":              `{"resources":{` + many(4000, `"r%d":{"type":"a:B","properties":{"x":"${r%d.id}"}}`) + `}}`,
+		"defaults":               `{"config":{` + many(20000, `"c%d":{"default":"${c%d}"}`) + `}}`,
+		"references to one name": `{"resources":{` + many(4000, `"r%d":{"type":"a:B","options":{"parent":"${r%d}","protect":"${r0.id}"}}`) + `}}`,
 		"a chain of variables":   `{"variables":{` + many(8000, `"v%d":"${v%d}"`) + `}}`,
 		"faults":                 `{"resources":{` + many(4000, `"r%d":{"type":"a:B","options":{"x%d":1}}`) + `}}`,
 		"faults that are deep":   `{"outputs":{"a":` + deep + `[` + strings.TrimSuffix(strings.Repeat(`{"fn::join":1},`, 10000), ",") + `]` + strings.Repeat("}", 90) + `}}`,

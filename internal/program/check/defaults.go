@@ -94,15 +94,17 @@ func (d *defaultReferences) refuse(at *place, format string, args ...any) {
 }
 
 // earlier is the config value of that name where it is declared before another one.
-func earlier(declaration *place, name string) (before *place) {
-	config, found := declaration.parent, false
-	config.each(func(at *place) {
-		found = found || at.key == declaration.key
-		if !found && at.key == name {
-			before = at
+func earlier(declaration *place, name string) *place {
+	config := declaration.parent
+	for n := range len(config.node.Content) / 2 {
+		switch config.node.Content[2*n].Value {
+		case declaration.key:
+			return nil
+		case name:
+			return config.field(n)
 		}
-	})
-	return before
+	}
+	return nil
 }
 
 // kindOfDefault names what a default is evaluated to, and is empty where that is not
