@@ -81,17 +81,13 @@ func (r *StackReconciler) writeInventory(ctx context.Context, stack *v1.Stack, t
 	if err != nil {
 		return nil, err
 	}
-	var list *inventory.List
+	var before []byte
 	if meta != nil && !told[0].Complete {
-		if list, err = r.readInventory(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}); err != nil {
+		if before, err = r.readInventory(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}); err != nil {
 			return nil, err
 		}
 	}
-	for _, one := range told {
-		merged := inventory.Merge(list, one)
-		list = &merged
-	}
-	data, kept, err := inventory.Encode(*list)
+	data, kept, err := r.inventories.merge(before, told)
 	if err != nil {
 		return nil, err
 	}
@@ -101,18 +97,30 @@ func (r *StackReconciler) writeInventory(ctx context.Context, stack *v1.Stack, t
 	return &v1.InventoryStatus{ConfigMap: name, Digest: inventory.Digest(data), Count: int32(kept.Count()), Message: lacks(kept)}, nil
 }
 
-// readInventory reads the list that is there. One that cannot be read is as good as
-// none.
-func (r *StackReconciler) readInventory(ctx context.Context, key client.ObjectKey) (*inventory.List, error) {
+// readInventory reads the data that are there.
+func (r *StackReconciler) readInventory(ctx context.Context, key client.ObjectKey) ([]byte, error) {
 	kept := &corev1.ConfigMap{}
 	if err := r.APIReader.Get(ctx, key, kept); err != nil {
 		return nil, fmt.Errorf("failed to read ConfigMap %s: %w", key, err)
 	}
-	list, err := inventory.Decode(kept.BinaryData[inventory.Key])
-	if err != nil {
-		return nil, nil
+	return kept.BinaryData[inventory.Key], nil
+}
+
+// merge takes what runs have told into the data that were there. What cannot be read is
+// as good as none. It is done for one Stack at a time: whoever may write ConfigMaps can
+// have it take as much memory as the largest list does.
+func (i *inventories) merge(before []byte, told []run.Inventory) ([]byte, inventory.List, error) {
+	i.merging.Lock()
+	defer i.merging.Unlock()
+	var list *inventory.List
+	if known, err := inventory.Decode(before); err == nil {
+		list = &known
 	}
-	return &list, nil
+	for _, one := range told {
+		merged := inventory.Merge(list, one)
+		list = &merged
+	}
+	return inventory.Encode(*list)
 }
 
 // lacks tells what is not in a list.
@@ -152,6 +160,7 @@ func (r *StackReconciler) announceInventory(ctx context.Context, stack *v1.Stack
 
 // inventories are the lists that could not be written yet.
 type inventories struct {
+	merging sync.Mutex
 	mu      sync.Mutex
 	pending map[types.NamespacedName]pendingInventory
 }

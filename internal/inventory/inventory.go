@@ -7,17 +7,14 @@
 package inventory
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/packed"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -28,9 +25,16 @@ const (
 	// MaxData bounds the data, in bytes. A ConfigMap may have 1 MiB with all that is
 	// around its data.
 	MaxData = 900 << 10
-	// maxText bounds what data are unpacked to.
-	maxText = 64 << 20
+	// maxText bounds what data are unpacked to, in bytes, and maxMembers the members of its
+	// lists and objects: whoever may write ConfigMaps in the namespace can write these.
+	maxText    = 32 << 20
+	maxMembers = 500_000
+	// maxCount is as many as anybody counts.
+	maxCount = 10_000_000
 )
+
+// most is how large data may be that are read.
+func most() packed.Size { return packed.Size{Data: 1 << 20, Text: maxText, Members: maxMembers} }
 
 // List of the resources that a stack manages.
 type List struct {
@@ -84,9 +88,12 @@ func Encode(list List) ([]byte, List, error) { return encode(list, MaxData) }
 
 func encode(list List, limit int) ([]byte, List, error) {
 	for {
-		data, err := pack(list)
-		if err != nil || len(data) <= limit {
-			return data, list, err
+		data, size, err := packed.Pack(list)
+		if err != nil {
+			return nil, list, fmt.Errorf("packing the list of resources: %w", err)
+		}
+		if isReadable(size, limit) {
+			return data, list, nil
 		}
 		if !list.WithoutIDs {
 			list = withoutIDs(list)
@@ -95,8 +102,7 @@ func encode(list List, limit int) ([]byte, List, error) {
 		if len(list.Resources) == 0 {
 			return nil, list, errors.New("the list of resources cannot be made small enough")
 		}
-		// By as much as there is too much, and a little more.
-		keep := len(list.Resources) * limit / len(data) * 19 / 20
+		keep := keepOf(len(list.Resources), size, limit)
 		list.LeftOut += len(list.Resources) - keep
 		list.Resources = list.Resources[:keep]
 	}
@@ -110,42 +116,25 @@ func withoutIDs(list List) List {
 	return list
 }
 
-// pack makes the same bytes of the same list: nothing in them tells of the time.
-func pack(list List) ([]byte, error) {
-	var packed bytes.Buffer
-	writer := gzip.NewWriter(&packed)
-	if err := errors.Join(json.NewEncoder(writer).Encode(list), writer.Close()); err != nil {
-		return nil, fmt.Errorf("packing the list of resources: %w", err)
-	}
-	return packed.Bytes(), nil
+// isReadable tells whether data of that size may be written, and are read again.
+func isReadable(size packed.Size, limit int) bool {
+	return size.Fits(packed.Size{Data: limit, Text: maxText, Members: maxMembers})
+}
+
+// keepOf is how many of a list are kept: less by as much as there is too much, and a
+// little more.
+func keepOf(count int, size packed.Size, limit int) int {
+	return min(count*limit/size.Data, count*maxText/size.Text, count*maxMembers/max(1, size.Members), count) * 19 / 20
 }
 
 // Decode reads the data of a ConfigMap.
 func Decode(data []byte) (List, error) {
 	var list List
-	text, err := unpack(data)
-	if err != nil {
-		return list, err
+	if err := packed.Unpack(data, most(), &list); err != nil {
+		return List{}, fmt.Errorf("reading the list of resources in the ConfigMap: %w", err)
 	}
-	if err := json.Unmarshal(text, &list); err != nil {
-		return list, fmt.Errorf("reading the list of resources: %w", err)
-	}
+	list.LeftOut = max(0, min(list.LeftOut, maxCount))
 	return list, nil
-}
-
-func unpack(data []byte) ([]byte, error) {
-	reader, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("unpacking what is in the ConfigMap: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(reader, maxText+1))
-	if err != nil {
-		return nil, fmt.Errorf("unpacking what is in the ConfigMap: %w", err)
-	}
-	if len(text) > maxText {
-		return nil, fmt.Errorf("unpacking what is in the ConfigMap: it is bigger than %d bytes", maxText)
-	}
-	return text, nil
 }
 
 // Digest of data.

@@ -7,10 +7,12 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"runtime"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/packed"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -129,6 +131,43 @@ func TestWhatDoesNotFitIsSaid(t *testing.T) {
 	read, err := Decode(data)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(read).To(Equal(kept))
+}
+
+// Whoever may write ConfigMaps can write these.
+func TestWhatIsMuchLargerThanItsDataIsNotRead(t *testing.T) {
+	resources, _, err := packed.Pack(List{Resources: make([]run.Resource, maxMembers)})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	steps, _, err := packed.Pack(Steps{Steps: make([]run.Step, maxMembers)})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	for name, decode := range map[string]func() error{
+		"resources": func() error { _, err := Decode(resources); return err },
+		"steps":     func() error { _, err := DecodeSteps(steps); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			g.Expect(decode()).To(MatchError(ContainSubstring("more than")))
+			runtime.ReadMemStats(&after)
+			g.Expect(after.TotalAlloc - before.TotalAlloc).To(BeNumerically("<", 1<<20))
+		})
+	}
+}
+
+func TestWhatIsWrittenCanBeRead(t *testing.T) {
+	g := NewWithT(t)
+	data, kept, err := Encode(List{Resources: make([]run.Resource, maxMembers)})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(kept.LeftOut).To(BeNumerically(">", 0))
+	g.Expect(kept.Count()).To(Equal(maxMembers))
+	read, err := Decode(data)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.Count()).To(Equal(maxMembers))
+	steps, err := EncodeSteps(Steps{Steps: make([]run.Step, maxMembers)})
+	g.Expect(err).NotTo(HaveOccurred())
+	told, err := DecodeSteps(steps)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(told.Steps) + told.LeftOut).To(Equal(maxMembers))
 }
 
 func TestDecodeRefuses(t *testing.T) {

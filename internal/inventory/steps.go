@@ -4,12 +4,10 @@
 package inventory
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/packed"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -28,18 +26,17 @@ func EncodeSteps(steps Steps) ([]byte, error) { return encodeSteps(steps, MaxDat
 
 func encodeSteps(steps Steps, limit int) ([]byte, error) {
 	for {
-		var packed bytes.Buffer
-		writer := gzip.NewWriter(&packed)
-		if err := errors.Join(json.NewEncoder(writer).Encode(steps), writer.Close()); err != nil {
+		data, size, err := packed.Pack(steps)
+		if err != nil {
 			return nil, fmt.Errorf("packing the steps: %w", err)
 		}
-		if packed.Len() <= limit {
-			return packed.Bytes(), nil
+		if isReadable(size, limit) {
+			return data, nil
 		}
 		if len(steps.Steps) == 0 {
 			return nil, errors.New("the steps cannot be made small enough")
 		}
-		keep := len(steps.Steps) * limit / packed.Len() * 19 / 20
+		keep := keepOf(len(steps.Steps), size, limit)
 		steps.LeftOut += len(steps.Steps) - keep
 		steps.Steps = steps.Steps[:keep]
 	}
@@ -48,12 +45,8 @@ func encodeSteps(steps Steps, limit int) ([]byte, error) {
 // DecodeSteps reads the data of a ConfigMap.
 func DecodeSteps(data []byte) (Steps, error) {
 	var steps Steps
-	text, err := unpack(data)
-	if err != nil {
-		return steps, err
-	}
-	if err := json.Unmarshal(text, &steps); err != nil {
-		return steps, fmt.Errorf("reading the steps: %w", err)
+	if err := packed.Unpack(data, most(), &steps); err != nil {
+		return Steps{}, fmt.Errorf("reading the steps in the ConfigMap: %w", err)
 	}
 	return steps, nil
 }

@@ -58,6 +58,8 @@ type Runner struct {
 	options Options
 	queue   workqueue.TypedRateLimitingInterface[key]
 	load    sync.Once
+	// reading is held while what a tenant may have written is read that takes much memory.
+	reading sync.Mutex
 
 	mu     sync.Mutex
 	closed bool

@@ -167,6 +167,8 @@ func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error
 	if !hasResult(fresh.secret) {
 		fresh.account = r.goneAccount(ctx, fresh.pods)
 	}
+	r.reading.Lock() // one result at a time
+	defer r.reading.Unlock()
 	return fresh, judge(fresh), nil
 }
 

@@ -10,16 +10,14 @@
 package exchange
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/packed"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -48,9 +46,24 @@ const (
 	maxClaim = 4 << 10
 	// maxTold bounds what is told of a run in flight.
 	maxTold = 128 << 10
-	// maxText bounds what is unpacked from a Secret: a mebibyte can hold a thousand.
-	maxText = 32 << 20
+	// maxRunText and maxText bound a run and a result when they are unpacked: a mebibyte can
+	// hold a thousand.
+	maxRunText = 32 << 20
+	maxText    = 16 << 20
+	// maxMembers bounds those of all lists and objects of a result together: as many as the
+	// lists of the driver and a mebibyte of outputs have. Each takes up to a hundred bytes of
+	// the controller, and some times that while they are read.
+	maxMembers = 500_000
 )
+
+// mostOfRun is how large an Input may be. It is read by the pod alone, and only as the
+// controller has written it.
+func mostOfRun() packed.Size { return packed.Size{Data: maxRun, Text: maxRunText, Members: maxRunText} }
+
+// mostOfResult is how large a result may be. A tenant can write it too.
+func mostOfResult() packed.Size {
+	return packed.Size{Data: MaxData, Text: maxText, Members: maxMembers}
+}
 
 // ErrTooLarge is an Input or a result that no Secret can hold.
 var ErrTooLarge = errors.New("is larger than a Secret can be")
@@ -101,12 +114,11 @@ type Told struct {
 // EncodeInput returns the Input as it is in the Secret, and its digest. The error is
 // ErrTooLarge for one that has no room there.
 func EncodeInput(input Input) (data []byte, digest string, err error) {
-	all, err := pack(input)
+	data, size, err := packed.Pack(input)
 	if err != nil {
 		return nil, "", fmt.Errorf("writing the run: %w", err)
 	}
-	data = all.data
-	if len(data) > maxRun || all.text > maxText {
+	if !size.Fits(mostOfRun()) {
 		return nil, "", fmt.Errorf("the run, with the text of its program, its config and its environment, %w: it has %d bytes packed, of %d at most",
 			ErrTooLarge, len(data), maxRun)
 	}
@@ -122,7 +134,7 @@ func DecodeInput(data []byte, digest string) (Input, error) {
 		return Input{}, fmt.Errorf("reading the run: it was changed by somebody: its digest is %s, and should be %s", got, digest)
 	}
 	var input Input
-	if err := unpack(data, &input); err != nil {
+	if err := packed.Unpack(data, mostOfRun(), &input); err != nil {
 		return Input{}, fmt.Errorf("reading the run: %w", err)
 	}
 	return input, nil
@@ -164,46 +176,4 @@ func DecodeTold(data []byte) Told {
 		told.Progress.Waiting = "" // a tenant may have written it, and nothing else is told by a pod
 	}
 	return told
-}
-
-// packed is a value as it is in a Secret, and the size of it unpacked.
-type packed struct {
-	data []byte
-	text int
-}
-
-// fits tells whether the other side takes it.
-func (p packed) fits() bool { return len(p.data) <= MaxData && p.text <= maxText }
-
-// pack packs the value as compressed JSON, which is the same for the same value.
-func pack(value any) (packed, error) {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return packed{}, err
-	}
-	var out bytes.Buffer
-	zip := gzip.NewWriter(&out)
-	if _, err := zip.Write(text); err != nil {
-		return packed{}, err
-	}
-	if err := zip.Close(); err != nil {
-		return packed{}, err
-	}
-	return packed{out.Bytes(), len(text)}, nil
-}
-
-// unpack reads what was packed, up to a bound.
-func unpack(data []byte, into any) error {
-	zip, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return err
-	}
-	text, err := io.ReadAll(io.LimitReader(zip, maxText+1))
-	if err != nil {
-		return err
-	}
-	if len(text) > maxText {
-		return fmt.Errorf("it has more than %d bytes when it is unpacked", maxText)
-	}
-	return json.Unmarshal(text, into)
 }

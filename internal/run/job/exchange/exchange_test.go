@@ -14,6 +14,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/packed"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -136,9 +137,9 @@ func TestAResultThatNoDriverMadeIsKeptInBounds(t *testing.T) {
 	g := NewWithT(t)
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	encoded := func(value any) []byte {
-		all, err := pack(value)
+		data, _, err := packed.Pack(value)
 		g.Expect(err).NotTo(HaveOccurred())
-		return all.data
+		return data
 	}
 	_, err := DecodeResult(encoded(result{Result: run.Result{Outcome: "Excellent"}}), now)
 	g.Expect(err).To(MatchError(ContainSubstring(`"Excellent" is no outcome`)))
@@ -166,6 +167,16 @@ func TestAResultThatNoDriverMadeIsKeptInBounds(t *testing.T) {
 	g.Expect(len(strings.Join(read.Forgotten, ""))).To(And(BeNumerically(">", maxURNsSize/2), BeNumerically("<=", maxURNsSize)))
 	g.Expect(read.StartedAt).To(Equal(now))
 	g.Expect(read.EndedAt).To(Equal(now))
+
+	large := map[string]json.RawMessage{"a": quoted("x"), "b": quoted(strings.Repeat("x", maxOutputs)), "c": quoted("x")}
+	read, err = DecodeResult(encoded(result{Result: run.Result{Outcome: run.Succeeded, Outputs: large, LeftOut: 3}}), now)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.Outputs).To(And(HaveLen(1), HaveKey("a")))
+	g.Expect(read.LeftOut).To(Equal(5))
+	large["b"] = quoted(strings.Repeat("x", maxPlain))
+	read, err = DecodeResult(encoded(result{Result: run.Result{Outcome: run.Succeeded}, Plain: &run.PlainOutputs{Values: large}}), now)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.Plain).To(BeNil())
 }
 
 func TestWhatIsToldIsBounded(t *testing.T) {

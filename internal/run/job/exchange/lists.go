@@ -41,7 +41,7 @@ func listsOf(ended *run.Result) lists {
 // packWith packs a result that fits, which is bare, with as much of the lists as has
 // room: without IDs first, and then without the last of the resources and steps, which
 // are counted.
-func packWith(whole result, bare packed, l lists) ([]byte, error) {
+func packWith(whole result, bare packedResult, l lists) ([]byte, error) {
 	for {
 		whole.Result.Inventory, whole.Result.Steps, whole.Result.StepsLeftOut = l.inventory, l.steps, l.stepsLeftOut
 		all, err := pack(whole)
@@ -56,9 +56,10 @@ func packWith(whole result, bare packed, l lists) ([]byte, error) {
 		}
 		l.cut(func(count int) int {
 			// By as much as there is too much, and a little more.
-			ofData := count * (MaxData - len(bare.data)) / max(1, len(all.data)-len(bare.data))
-			ofText := count * (maxText - bare.text) / max(1, all.text-bare.text)
-			return max(0, min(ofData, ofText, count)) * 19 / 20
+			ofData := count * (MaxData - bare.size.Data) / max(1, all.size.Data-bare.size.Data)
+			ofText := count * (maxText - bare.size.Text) / max(1, all.size.Text-bare.size.Text)
+			ofMembers := count * (maxMembers - bare.size.Members) / max(1, all.size.Members-bare.size.Members)
+			return max(0, min(ofData, ofText, ofMembers, count)) * 19 / 20
 		})
 	}
 }
@@ -94,12 +95,12 @@ func boundedInventory(told *run.Inventory) *run.Inventory {
 		return nil
 	}
 	bounded := *told
-	bounded.Resources = told.Resources[:min(len(told.Resources), maxResources)]
+	bounded.Resources = first(told.Resources, maxResources)
 	for i := range bounded.Resources {
 		one := &bounded.Resources[i]
 		one.URN, one.Type, one.ID, one.Parent = cut(one.URN, maxURN), cut(one.Type, maxName), cut(one.ID, maxURN), cut(one.Parent, maxURN)
 	}
-	bounded.Gone = told.Gone[:min(len(told.Gone), maxResources)]
+	bounded.Gone = first(told.Gone, maxResources)
 	for i := range bounded.Gone {
 		bounded.Gone[i] = cut(bounded.Gone[i], maxURN)
 	}
@@ -109,16 +110,24 @@ func boundedInventory(told *run.Inventory) *run.Inventory {
 
 // boundedSteps are those that the driver may have made.
 func boundedSteps(told []run.Step) []run.Step {
-	bounded := told[:min(len(told), maxSteps)]
+	bounded := first(told, maxSteps)
 	for i := range bounded {
 		one := &bounded[i]
 		one.Op, one.URN, one.Type = cut(one.Op, maxName), cut(one.URN, maxURN), cut(one.Type, maxName)
-		one.Paths = one.Paths[:min(len(one.Paths), maxPaths)]
+		one.Paths = first(one.Paths, maxPaths)
 		for n := range one.Paths {
 			one.Paths[n] = cut(one.Paths[n], maxPath)
 		}
 	}
 	return bounded
+}
+
+// first are the first of a list, in memory of their own: nothing is kept of the others.
+func first[T any](list []T, most int) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return slices.Clone(list[:min(len(list), most)])
 }
 
 func boundedCount(count int) int { return max(0, min(count, maxCount)) }

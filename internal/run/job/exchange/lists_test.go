@@ -121,6 +121,33 @@ func TestListsAreSmallEnoughToBeRead(t *testing.T) {
 	g.Expect(read.Inventory.Resources).NotTo(BeEmpty())
 }
 
+func TestListsHaveNoMoreMembersThanAreRead(t *testing.T) {
+	g := NewWithT(t)
+	data, err := EncodeResult(run.Update, run.Result{Outcome: run.Succeeded, Inventory: &run.Inventory{Resources: make([]run.Resource, maxMembers)}})
+	g.Expect(err).NotTo(HaveOccurred())
+	read, err := DecodeResult(data, time.Now())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.Inventory.LeftOut).To(BeNumerically(">", 0))
+	g.Expect(read.Inventory.Resources).NotTo(BeEmpty())
+}
+
+func TestOutputsOfTooManyMembersAreLeftOut(t *testing.T) {
+	g := NewWithT(t)
+	long := json.RawMessage("[" + strings.Repeat("1,", maxMembers) + "1]")
+	ended := run.Result{Outcome: run.Succeeded, Plain: &run.PlainOutputs{Values: map[string]json.RawMessage{"long": long}}}
+	data, err := EncodeResult(run.Update, ended)
+	g.Expect(err).NotTo(HaveOccurred())
+	read, err := DecodeResult(data, time.Now())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.Outcome).To(Equal(run.Succeeded))
+	g.Expect(read.Plain).To(BeNil())
+	data, err = EncodeResult(run.ReadOutputs, ended)
+	g.Expect(err).NotTo(HaveOccurred())
+	read, err = DecodeResult(data, time.Now())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.Message).To(And(ContainSubstring("members of lists and objects"), ContainSubstring("spec.writeOutputsToSecret.keys")))
+}
+
 // The program of a tenant can write the Secret too.
 func TestListsThatNoDriverMadeAreKeptInBounds(t *testing.T) {
 	g := NewWithT(t)

@@ -4,12 +4,15 @@
 package exchange
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/packed"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -22,12 +25,40 @@ const (
 	// maxURNsSize bounds the URNs together, as they become part of a status, of which etcd
 	// takes 1.5 MiB.
 	maxURNsSize = 200 << 10
+	// maxOutputs bounds those that are shown, in bytes, which are to be in a status too, and
+	// maxPlain those in plain.
+	maxOutputs = 1 << 20
+	maxPlain   = 8 << 20
 )
 
 // result is a Result with its outputs in plain, which are for the controller alone.
 type result struct {
 	Result run.Result
 	Plain  *run.PlainOutputs `json:",omitempty"`
+}
+
+// packedResult is one as it is in a Secret, and the size of it.
+type packedResult struct {
+	data []byte
+	size packed.Size
+}
+
+func pack(whole result) (packedResult, error) {
+	data, size, err := packed.Pack(whole)
+	return packedResult{data, size}, err
+}
+
+// fits tells whether the other side takes it.
+func (p packedResult) fits() bool { return p.size.Fits(mostOfResult()) }
+
+// sizeText is that of a result which does not fit.
+func (p packedResult) sizeText() string {
+	most := mostOfResult()
+	if p.size.Data > most.Data {
+		return fmt.Sprintf("%d bytes packed, and %d are what can be handed over by a Secret", p.size.Data, most.Data)
+	}
+	return fmt.Sprintf("%d bytes and %d members of lists and objects, and %d and %d are what can be handed over by a Secret",
+		p.size.Text, p.size.Members, most.Text, most.Members)
 }
 
 // EncodeResult returns the result as it is in the Secret. Where there is no room for
@@ -49,15 +80,14 @@ func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
 }
 
 // packOutputs packs a result without lists, and returns what is in it.
-func packOutputs(operation run.Operation, whole result) (result, packed, error) {
+func packOutputs(operation run.Operation, whole result) (result, packedResult, error) {
 	all, err := pack(whole)
 	if err != nil || all.fits() {
 		return whole, all, err
 	}
 	if operation == run.ReadOutputs {
 		whole.Result.Outcome = run.Failed
-		whole.Result.Message = fmt.Sprintf("the outputs have %d bytes packed, and %d are what can be handed over by a Secret: "+
-			"name fewer in spec.writeOutputsToSecret.keys", len(all.data), MaxData)
+		whole.Result.Message = fmt.Sprintf("the outputs have %s: name fewer in spec.writeOutputsToSecret.keys", all.sizeText())
 	}
 	whole.Plain = nil
 	if all, err = pack(whole); err != nil || all.fits() {
@@ -66,7 +96,7 @@ func packOutputs(operation run.Operation, whole result) (result, packed, error) 
 	whole.Result.LeftOut += len(whole.Result.Outputs)
 	whole.Result.Outputs = nil
 	if all, err = pack(whole); err == nil && !all.fits() {
-		return whole, packed{}, fmt.Errorf("the result %w, also without outputs: it has %d bytes packed", ErrTooLarge, len(all.data))
+		return whole, packedResult{}, fmt.Errorf("the result %w, also without outputs: it has %s", ErrTooLarge, all.sizeText())
 	}
 	return whole, all, err
 }
@@ -75,14 +105,14 @@ func packOutputs(operation run.Operation, whole result) (result, packed, error) 
 // of an outcome that there is, in bounds, and not of the future.
 func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 	var read result
-	if err := unpack(data, &read); err != nil {
+	if err := packed.Unpack(data, mostOfResult(), &read); err != nil {
 		return nil, fmt.Errorf("reading the result of the run: %w", err)
 	}
 	ended := read.Result
 	if !slices.Contains(run.Outcomes(), ended.Outcome) {
 		return nil, fmt.Errorf("reading the result of the run: %q is no outcome", cut(string(ended.Outcome), maxName))
 	}
-	ended.Plain = read.Plain
+	ended.Plain = boundedPlain(read.Plain)
 	ended.Message = cut(ended.Message, maxMessage)
 	for _, text := range []*string{&ended.Project.Name, &ended.Project.Runtime, &ended.Backend, &ended.Permalink} {
 		*text = cut(*text, maxName)
@@ -91,7 +121,8 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 		ended.Permalink = ""
 	}
 	ended.UnknownCreates, ended.Forgotten = boundedURNs(ended.UnknownCreates), boundedURNs(ended.Forgotten)
-	ended.Changes, ended.LeftOut = boundedChanges(ended.Changes), boundedCount(ended.LeftOut)
+	ended.Changes = boundedChanges(ended.Changes)
+	ended.Outputs, ended.LeftOut = boundedOutputs(ended.Outputs, boundedCount(ended.LeftOut))
 	ended.Inventory = boundedInventory(ended.Inventory)
 	ended.Steps, ended.StepsLeftOut = boundedSteps(ended.Steps), boundedCount(ended.StepsLeftOut)
 	if ended.EndedAt.IsZero() || ended.EndedAt.After(now) {
@@ -111,7 +142,7 @@ func boundedURNs(urns []string) []string {
 	}
 	slices.Sort(bounded)
 	bounded = slices.Compact(bounded)
-	bounded = bounded[:min(len(bounded), maxURNs)]
+	bounded = first(bounded, maxURNs)
 	size := 0
 	for i, urn := range bounded {
 		if size += len(urn); size > maxURNsSize {
@@ -119,6 +150,42 @@ func boundedURNs(urns []string) []string {
 		}
 	}
 	return bounded
+}
+
+// boundedOutputs are no more than the status of a Stack could take, and how many are left out.
+func boundedOutputs(told map[string]json.RawMessage, leftOut int) (map[string]json.RawMessage, int) {
+	if told == nil {
+		return nil, leftOut
+	}
+	bounded, size := make(map[string]json.RawMessage), 0
+	for _, name := range slices.Sorted(maps.Keys(told)) {
+		if size += outputSize(name, told[name]); size > maxOutputs {
+			break
+		}
+		bounded[name] = told[name]
+	}
+	return bounded, boundedCount(leftOut + len(told) - len(bounded))
+}
+
+// outputSize is about what an output takes in memory.
+func outputSize(name string, value json.RawMessage) int { return len(name) + len(value) + 64 }
+
+// boundedPlain are outputs in plain that the driver may have read. Others are none.
+func boundedPlain(told *run.PlainOutputs) *run.PlainOutputs {
+	if told == nil {
+		return nil
+	}
+	size := 0
+	for _, key := range told.Wanted.Keys {
+		size += outputSize(key, nil)
+	}
+	for name, value := range told.Values {
+		size += outputSize(name, value)
+	}
+	if size > maxPlain {
+		return nil
+	}
+	return told
 }
 
 // boundedChanges are numbers that can be counted with others.
@@ -137,5 +204,5 @@ func cut(text string, most int) string {
 	for most > 0 && !utf8.RuneStart(text[most]) {
 		most--
 	}
-	return text[:most]
+	return strings.Clone(text[:most]) // nothing else of it is kept
 }

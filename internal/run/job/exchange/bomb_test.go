@@ -1,0 +1,121 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exchange
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+const mebibyte = 1 << 20
+
+// bomb is a result that is small in its Secret, and has as much of something as text has
+// room. Each # is a number of its own.
+func bomb(t *testing.T, before, again, after string, text int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zip, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		if _, err := zip.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(before)
+	if left := text - len(before) - len(after); strings.Contains(again, "#") {
+		for i := range left / len(numbered(again, 0)) {
+			write(numbered(again, i))
+		}
+	} else {
+		write(strings.Repeat(again, left/len(again)))
+	}
+	write(after)
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func numbered(text string, number int) string {
+	return strings.ReplaceAll(text, "#", fmt.Sprintf("%06x", number))
+}
+
+// allocated is how much memory the function takes, and how much of it stays.
+func allocated(do func()) (all, stays int) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	all = int(after.TotalAlloc - before.TotalAlloc)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	return all, max(0, int(after.HeapAlloc)-int(before.HeapAlloc))
+}
+
+// A tenant can write any result, and its Secret takes a mebibyte of what a thousandfold is
+// packed in. There is one controller for all of them.
+func TestNoResultTakesMuchMemory(t *testing.T) {
+	const ok = `{"Result":{"Outcome":"Succeeded",`
+	for name, tt := range map[string]struct {
+		before, again, after string
+		// members are how many count as that in each of again. 0 is a result that is read.
+		members int
+	}{
+		"resources":                {ok + `"Inventory":{"Resources":[`, `{},`, `{}]}}}`, 2},
+		"what is gone":             {ok + `"Inventory":{"Gone":[`, `"",`, `""]}}}`, 1},
+		"steps":                    {ok + `"Steps":[`, `{},`, `{}]}}`, 2},
+		"nulls in place of steps":  {ok + `"Steps":[`, `null,`, `null]}}`, 1},
+		"paths of a step":          {ok + `"Steps":[{"paths":[`, `"",`, `""]}]}}`, 1},
+		"creations":                {ok + `"UnknownCreates":[`, `"",`, `""]}}`, 1},
+		"what is forgotten":        {ok + `"Forgotten":[`, `"",`, `""]}}`, 1},
+		"outputs":                  {ok + `"Outputs":{`, `"#":1,`, `"b":1}}}`, 1},
+		"a list in an output":      {ok + `"Outputs":{"a":[`, `{},`, `{}]}}}`, 2},
+		"outputs in plain":         {ok + `"x":1},"Plain":{"Values":{`, `"#":1,`, `"b":1}}}`, 1},
+		"names of wanted outputs":  {ok + `"x":1},"Plain":{"Wanted":{"Keys":[`, `"",`, `""]}}}`, 1},
+		"lists within each other":  {ok + `"Outputs":{"a":`, `[`, ``, 1},
+		"what nobody knows":        {ok + `"Else":[`, `0,`, `0]}}`, 1},
+		"the same again and again": {ok + `"Steps":[`, `{}],"Steps":[`, `{}]}}`, 3},
+		"a long message":           {ok + `"Message":"`, `a`, `"}}`, 0},
+		"one that grows":           {ok + `"Message":"`, "\xff", `"}}`, 0},
+		"a long URN":               {ok + `"UnknownCreates":["`, `u`, `"]}}`, 0},
+		"a long name of an output": {ok + `"Outputs":{"`, `u`, `":1}}}`, 0},
+		"a large output":           {ok + `"Outputs":{"a":"`, `u`, `"}}}`, 0},
+		"a large one in plain":     {ok + `"x":1},"Plain":{"Values":{"a":"`, `u`, `"}}}`, 0},
+		"a long link":              {ok + `"Permalink":"https://`, `u`, `"}}`, 0},
+		"a long path of a step":    {ok + `"Steps":[{"paths":["`, `u`, `"]}]}}`, 0},
+		"a text that nobody knows": {ok + `"Else":"`, `u`, `"}}`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			const atMost = 200 * mebibyte
+			decode := func(text int) error {
+				data := bomb(t, tt.before, tt.again, tt.after, text)
+				var kept any
+				var err error
+				all, stays := allocated(func() { kept, err = DecodeResult(data, time.Now()) })
+				t.Logf("%d bytes, %d unpacked: %d MiB are allocated, and %d KiB stay", len(data), text, all>>20, stays>>10)
+				g.Expect(all).To(BeNumerically("<", atMost))
+				g.Expect(stays).To(BeNumerically("<", 20*mebibyte))
+				runtime.KeepAlive(kept)
+				return err
+			}
+			if tt.members == 0 {
+				g.Expect(decode(maxText)).To(Succeed())
+				return
+			}
+			g.Expect(decode(maxText)).To(MatchError(And(HavePrefix("reading the result of the run: "), MatchRegexp("more than (500000 members|1032192 bytes)"))))
+			_ = decode(min(maxText, len(numbered(tt.again, 0))*(maxMembers/tt.members-10))) // the most that is read
+		})
+	}
+}
