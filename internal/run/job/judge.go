@@ -47,8 +47,8 @@ type verdict struct {
 }
 
 // judge tells where a run stands. That a run has ended without a result of its own is
-// proven by its pods, never guessed from time: each of them has ended, or its object is
-// gone. Only where a pod has claimed the run has Pulumi been at work.
+// proven by its pods, never guessed from time: each of them has ended, but for side cars,
+// or its object is gone. Only where a pod has claimed the run has Pulumi been at work.
 func judge(s seen) verdict {
 	var v verdict
 	if s.secret != nil {
@@ -69,7 +69,7 @@ func judge(s seen) verdict {
 		}
 	}
 	claimed := s.secret == nil || len(s.secret.Data[exchange.ClaimKey]) > 0
-	alive := slices.ContainsFunc(s.pods, isAlive)
+	alive := slices.ContainsFunc(s.pods, mayBeAtWork)
 	stuck := ""
 	if alive && !claimed {
 		stuck = stuckText(s.pods)
@@ -159,11 +159,18 @@ func isAlive(pod corev1.Pod) bool {
 	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
+// mayBeAtWork tells whether the run may go on in a pod. It does not in one of which only
+// side cars go on: its container is not begun again.
+func mayBeAtWork(pod corev1.Pod) bool { return isAlive(pod) && !onlyRest(pod) }
+
 // isOver tells whether no pod will begin the run any more, where none is alive. A Job that
 // is suspended ends its pod, and has no condition and no deadline until it is resumed: the
-// next pod does not begin a run that was begun.
+// next pod does not begin a run that was begun, and begins one that was not.
 func isOver(s seen, claimed bool) bool {
-	return s.job == nil || len(s.pods) > 0 || condition(s.job) != nil || claimed && isSuspended(s.job)
+	if isSuspended(s.job) && !claimed {
+		return condition(s.job) != nil
+	}
+	return s.job == nil || len(s.pods) > 0 || condition(s.job) != nil || isSuspended(s.job)
 }
 
 // isSuspended tells of a Job that somebody has suspended, as a queue of Jobs does.

@@ -87,6 +87,12 @@ func withCondition(kind corev1.PodConditionType, status corev1.ConditionStatus, 
 	}
 }
 
+// sideCar goes on beside the container of the run.
+func sideCar(p *corev1.Pod) {
+	p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: "proxy",
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
+}
+
 func evicted(p *corev1.Pod) {
 	p.Status.Reason, p.Status.Message = "Evicted", "The node was low on resource: memory."
 }
@@ -118,13 +124,28 @@ func TestWhereARunStands(t *testing.T) {
 		"a result of a pod that was deleted": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("BackoffLimitExceeded", ""), nil, run.PodFailed, false, false, "told to end: the pod of Job pulumi-run-1 is gone"},
 		"a result that cannot be read":       {aSecret(exchange.ClaimKey, "{}", exchange.ResultKey, "x"), aJob(), nil, run.PodFailed, true, false, "reading the result"},
 
-		"suspended before a pod began it": {aSecret(), suspendedJob(), nil, "", false, false, "Job pulumi-run-1 is suspended"},
-		"suspended, and its pod ends":     {claimed(), suspendedJob(), aPod(corev1.PodRunning), "", false, false, ""},
-		"suspended in mid-run":            {claimed(), suspendedJob(), nil, run.PodFailed, true, false, "Job pulumi-run-1 was suspended by somebody, which has ended its pod"},
-		"a result of a suspended Job":     {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), suspendedJob(), nil, run.PodFailed, false, false, "told to end: Job pulumi-run-1 was suspended by somebody"},
+		"suspended before a pod began it":     {aSecret(), suspendedJob(), nil, "", false, false, "Job pulumi-run-1 is suspended"},
+		"suspended while its pod was started": {aSecret(), suspendedJob(), aPod(corev1.PodFailed), "", false, false, "Job pulumi-run-1 is suspended"},
+		"suspended, and its deadline is over": {aSecret(), func() *batchv1.Job {
+			job := failedJob("DeadlineExceeded", "x")
+			job.Spec.Suspend = ptr.To(true)
+			return job
+		}(), aPod(corev1.PodFailed), run.PodFailed, false, true, "was ended at its deadline"},
+		"suspended, and its pod ends": {claimed(), suspendedJob(), aPod(corev1.PodRunning), "", false, false, ""},
+		"suspended in mid-run":        {claimed(), suspendedJob(), nil, run.PodFailed, true, false, "Job pulumi-run-1 was suspended by somebody, which has ended its pod"},
+		"a result of a suspended Job": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), suspendedJob(), nil, run.PodFailed, false, false, "told to end: Job pulumi-run-1 was suspended by somebody"},
 		"a result of one that was killed": {
 			resulted(run.Result{Outcome: run.Cancelled, Interrupted: true, Message: "cancelled: SIGTERM; Pulumi had to be killed"}), suspendedJob(), nil,
 			run.PodFailed, true, false, "Job pulumi-run-1 was suspended by somebody, which has ended its pod; cancelled: SIGTERM; Pulumi had to be killed"},
+
+		"out of memory beside a side car": {claimed(), aJob(), aPod(corev1.PodRunning, terminated(137, "OOMKilled", ""), sideCar), run.PodFailed, true, false, "needs more memory than it may have (OOMKilled)"},
+		"killed beside a side car":        {claimed(), aJob(), aPod(corev1.PodRunning, terminated(137, "Error", ""), sideCar), run.PodFailed, true, false, "was killed: exit code 137"},
+		"not told beside a side car":      {claimed(), aJob(), aPod(corev1.PodRunning, terminated(ExitNotTold, "Error", ""), sideCar), run.PodFailed, true, false, "could not write the result"},
+		"not begun beside a side car":     {aSecret(), aJob(), aPod(corev1.PodRunning, terminated(ExitNotBegun, "Error", ""), sideCar), run.PodFailed, false, true, "did not begin the run"},
+		"a side car that has ended":       {claimed(), aJob(), aPod(corev1.PodRunning, terminated(0, "Completed", ""), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Name = "proxy" }), "", false, false, ""},
+		"a pod that its node does not take": {aSecret(), aJob(), aPod(corev1.PodFailed, func(p *corev1.Pod) {
+			p.Status.Reason, p.Status.Message = "OutOfcpu", "Pod was rejected: not enough cpu"
+		}), run.PodFailed, false, true, "pod pulumi-run-1-x was ended by node node-1: Pod was rejected: not enough cpu (OutOfcpu); Pulumi was not begun"},
 
 		"killed with its pod":          {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "Error", "")), run.PodFailed, true, false, "was killed: exit code 137"},
 		"out of memory":                {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", "")), run.PodFailed, true, false, "raise spec.workspaceTemplate.spec.resources.limits.memory"},

@@ -79,7 +79,7 @@ func (r *Runner) overdueAfter(s seen) (time.Duration, bool) {
 	switch {
 	case isLeftByJob(s):
 		return r.options.stopping() + overdueAllowance, true
-	case isSuspended(s.job) && len(s.pods) == 0:
+	case isSuspended(s.job) && !slices.ContainsFunc(s.pods, isAlive):
 		return overdueAllowance, true
 	}
 	return 0, false

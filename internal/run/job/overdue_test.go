@@ -173,6 +173,7 @@ func TestHowLongARunMayKeepItsPlace(t *testing.T) {
 		"the Job ends its pod":    {ending, aPod(corev1.PodRunning), r.options.stopping() + time.Minute},
 		"suspended":               {suspendedJob(), nil, time.Minute},
 		"suspended, its pod ends": {suspendedJob(), aPod(corev1.PodRunning), 0},
+		"suspended, it has ended": {suspendedJob(), aPod(corev1.PodFailed), time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -163,6 +163,28 @@ func TestASideCarDoesNotOutliveTheRun(t *testing.T) {
 	s.Expect(s.hasJob()).To(BeFalse())
 }
 
+func TestASideCarDoesNotOutliveARunThatWasKilled(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.claim()
+	s.pod(func(status *corev1.PodStatus) {
+		status.Phase = corev1.PodRunning
+		status.ContainerStatuses = []corev1.ContainerStatus{
+			{Name: mainContainer, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}}},
+			{Name: "proxy", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+		}
+	})
+	s.step()
+	s.Expect(s.ended().Interrupted).To(BeTrue())
+	s.Expect(s.Forget("1")).To(Succeed())
+	s.step()
+	s.Expect(s.hasJob()).To(BeFalse())
+	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "its pod has not ended")
+	s.pod(failed)
+	s.step()
+	s.Expect(s.Reserve("default", "app")).To(BeTrue())
+}
+
 // TestManyRunsAtATime is about requests that fail, answers that are lost, and goroutines
 // that ask at the same time.
 func TestManyRunsAtATime(t *testing.T) {

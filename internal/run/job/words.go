@@ -48,7 +48,7 @@ func waitingText(s seen, claimed bool) string {
 	case claimed:
 		return lostNodeText(s.pods)
 	}
-	if len(s.pods) == 0 && isSuspended(s.job) {
+	if isSuspended(s.job) && !slices.ContainsFunc(s.pods, isAlive) {
 		return fmt.Sprintf("Job %s is suspended: it has a pod when its spec.suspend is false", nameOf(s))
 	}
 	if len(s.pods) == 0 {
@@ -100,7 +100,7 @@ func deathText(s seen, claimed bool) string {
 	} else if why := jobText(s.job); why != "" && s.waited != "" {
 		return "the run was never started: " + s.waited + "; " + why + begun
 	}
-	for _, why := range []string{disruptionText(s.pods), memoryText(s.pods), jobText(s.job), exitText(s)} {
+	for _, why := range []string{disruptionText(s.pods), memoryText(s.pods), jobText(s.job), exitText(s), rejectedText(s.pods)} {
 		if why != "" {
 			return why + begun
 		}
@@ -212,6 +212,17 @@ func exitText(s seen) string {
 				return fmt.Sprintf("container %s of pod %s was killed: exit code %d", status.Name, pod.Name, ended.ExitCode)
 			}
 			return fmt.Sprintf("container %s of pod %s has ended with exit code %d: %s", status.Name, pod.Name, ended.ExitCode, reasonText(ended.Reason, ended.Message))
+		}
+	}
+	return ""
+}
+
+// rejectedText tells of a pod that its node has not taken, so that it has no container that
+// could have ended.
+func rejectedText(pods []corev1.Pod) string {
+	for _, pod := range pods {
+		if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" {
+			return fmt.Sprintf("pod %s was ended by node %s: %s", pod.Name, pod.Spec.NodeName, reasonText(pod.Status.Reason, pod.Status.Message))
 		}
 	}
 	return ""
