@@ -13,7 +13,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -152,7 +155,7 @@ func (r *Runner) loadOnce() {
 }
 
 func (r *Runner) loadAll(ctx context.Context) error {
-	found, err := keysOf(ctx, r.options.Cache)
+	found, err := keysOf(ctx, r.options.Cache, []client.ObjectList{&corev1.SecretList{}, &batchv1.JobList{}, &corev1.PodList{}})
 	if err != nil {
 		return err
 	}
@@ -191,7 +194,10 @@ func (r *Runner) loadOne(ctx context.Context, k key) error {
 func (r *Runner) seek(id string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	found, err := keysOf(ctx, r.options.Reader, client.InNamespace(r.options.Namespace), client.MatchingLabels{RunLabel: id})
+	lists := []client.ObjectList{
+		metadataOf(corev1.SchemeGroupVersion, "Secret"), metadataOf(batchv1.SchemeGroupVersion, "Job"), metadataOf(corev1.SchemeGroupVersion, "Pod"),
+	}
+	found, err := keysOf(ctx, r.options.Reader, lists, client.InNamespace(r.options.Namespace), client.MatchingLabels{RunLabel: id})
 	if err != nil {
 		return err
 	}
@@ -208,24 +214,29 @@ func (r *Runner) seek(id string) error {
 	return nil
 }
 
+// metadataOf is a list of the metadata of such objects, which is all that names a run.
+func metadataOf(version schema.GroupVersion, kind string) *metav1.PartialObjectMetadataList {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(version.WithKind(kind + "List"))
+	return list
+}
+
 // keysOf are the keys of all runs that there is something of, in order.
-func keysOf(ctx context.Context, from client.Reader, of ...client.ListOption) ([]key, error) {
-	secrets, jobs, pods := &corev1.SecretList{}, &batchv1.JobList{}, &corev1.PodList{}
-	if err := errors.Join(from.List(ctx, secrets, of...), from.List(ctx, jobs, of...), from.List(ctx, pods, of...)); err != nil {
-		return nil, fmt.Errorf("listing the objects of runs: %w", err)
-	}
+func keysOf(ctx context.Context, from client.Reader, lists []client.ObjectList, of ...client.ListOption) ([]key, error) {
 	var found []key
-	note := func(object client.Object) {
-		found = append(found, key{object.GetNamespace(), object.GetLabels()[RunLabel]})
-	}
-	for i := range secrets.Items {
-		note(&secrets.Items[i])
-	}
-	for i := range jobs.Items {
-		note(&jobs.Items[i])
-	}
-	for i := range pods.Items {
-		note(&pods.Items[i])
+	for _, list := range lists {
+		if err := from.List(ctx, list, of...); err != nil {
+			return nil, fmt.Errorf("listing the objects of runs: %w", err)
+		}
+		err := meta.EachListItem(list, func(item runtime.Object) error {
+			if object, ok := item.(client.Object); ok {
+				found = append(found, key{object.GetNamespace(), object.GetLabels()[RunLabel]})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("reading the objects of runs: %w", err)
+		}
 	}
 	slices.SortFunc(found, compare)
 	return slices.Compact(found), nil

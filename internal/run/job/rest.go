@@ -145,11 +145,29 @@ func (r *Runner) tendRest(ctx context.Context, k key, s seen) (bool, error) {
 	switch {
 	case state == restEnds:
 		r.queue.AddAfter(k, restPatience-s.now.Sub(since))
+		return true, nil
 	case s.job != nil && s.job.DeletionTimestamp == nil:
 		// Its pods are told to end, and are given their time.
-		return true, r.removeJob(ctx, k)
+		if err := r.removeJob(ctx, k); err != nil {
+			return true, err
+		}
+		return r.isWaitedFor(k), nil
 	}
-	return true, nil
+	return r.isWaitedFor(k), nil
+}
+
+// isWaitedFor tells whether anybody waits for the rest of a run. One of a controller before
+// this one, or one that somebody has made to look like it, whose Job is told to end, is
+// nobody's: nothing more is to be done for it, however long it stays.
+func (r *Runner) isWaitedFor(k key) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left, ok := r.rests[k]
+	if ok && (left.counted || left.overdue.lapsed) {
+		return true
+	}
+	delete(r.rests, k)
+	return false
 }
 
 // tendRestAnew is for a run whose objects were changed since they were read.
@@ -171,7 +189,7 @@ func (r *Runner) sinceOf(k key, s seen) (since time.Time, isLeft bool) {
 	if left, ok := r.rests[k]; ok {
 		return left.since, true
 	}
-	if _, known := r.runs[k.id]; known || s.secret != nil || s.job == nil || condition(s.job) != nil || s.job.Labels[partLabel] != r.options.Part {
+	if _, known := r.runs[k.id]; known || s.secret != nil || s.job == nil || condition(s.job) != nil || s.job.DeletionTimestamp != nil || s.job.Labels[partLabel] != r.options.Part {
 		return time.Time{}, false
 	}
 	r.rests[k] = &remains{stack: places.Stack{Namespace: k.namespace, Name: s.job.Annotations[stackAnnotation]}, since: s.now}

@@ -137,6 +137,25 @@ func TestTheNextControllerEndsAPodThatGoesOn(t *testing.T) {
 	s.Expect(s.rests).To(BeEmpty())
 }
 
+func TestAJobOfNobodyThatDoesNotGoIsLookedAtOnce(t *testing.T) {
+	s := runnerOn(t, newCluster(), recorded())
+	suspend := true
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: Name("1"), Labels: map[string]string{RunLabel: "1"}, Finalizers: []string{"example.com/stay"},
+	}, Spec: batchv1.JobSpec{Suspend: &suspend}}
+	s.Expect(s.api.Create(t.Context(), job)).To(Succeed())
+	var listed []string
+	s.options.Reader = listing{s.options.Reader, &listed}
+	for range 3 {
+		again, err := s.tend(t.Context(), s.key)
+		s.Expect(err).NotTo(HaveOccurred())
+		s.Expect(again).To(BeFalse())
+		s.Expect(s.rests).To(BeEmpty())
+	}
+	s.Expect(s.api.deletes).To(Equal(1))
+	s.Expect(listed).To(HaveLen(1), "its end is told by an event")
+}
+
 func TestTheJobOfAnotherShardIsLeftAlone(t *testing.T) {
 	s := leftBehind(t, func(o *Options) { o.Part = "one" }).next(recorded(), func(o *Options) { o.Part = "two" })
 	s.step()

@@ -107,6 +107,7 @@ var errShutdown = errors.New("the controller is shutting down")
 
 // New returns a Runner. It does nothing before Tend is called.
 func New(options Options) *Runner {
+	options.Reader = paged{options.Reader}
 	return &Runner{
 		options: options,
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),

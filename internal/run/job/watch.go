@@ -58,6 +58,8 @@ func slim(object any) (any, error) {
 		*o = corev1.Secret{ObjectMeta: slimMeta(o.ObjectMeta), Immutable: o.Immutable, Data: exchange.Outline(o.Data)}
 	case *batchv1.Job:
 		*o = batchv1.Job{ObjectMeta: slimMeta(o.ObjectMeta), Spec: batchv1.JobSpec{Suspend: o.Spec.Suspend}, Status: o.Status}
+	case *metav1.PartialObjectMetadata:
+		o.ObjectMeta = slimMeta(o.ObjectMeta)
 	case *corev1.Pod:
 		job := metav1.GetControllerOf(o)
 		o.ObjectMeta = slimMeta(o.ObjectMeta)
