@@ -52,6 +52,9 @@ func parseTemplate(raw json.RawMessage) (workspace, error) {
 	if len(raw) > maxTemplate {
 		return read, &TemplateError{templateField, fmt.Sprintf("has more than %d bytes: put what is long into a ConfigMap", maxTemplate)}
 	}
+	if err := checkLists(templateField, raw); err != nil {
+		return read, err
+	}
 	outer, err := membersOf(templateField, raw)
 	if err != nil {
 		return read, err
@@ -78,9 +81,6 @@ func parseTemplate(raw json.RawMessage) (workspace, error) {
 		return read, &TemplateError{field, fmt.Sprintf("cannot be read: %v", err)}
 	}
 	if _, err := membersOf(field+".podTemplate", read.PodTemplate); err != nil {
-		return read, err
-	}
-	if err := checkLists(field+".podTemplate", read.PodTemplate); err != nil {
 		return read, err
 	}
 	return read, read.check(field)

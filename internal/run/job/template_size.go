@@ -13,7 +13,7 @@ import (
 const (
 	// maxTemplate bounds spec.workspaceTemplate, in bytes.
 	maxTemplate = 64 << 10
-	// maxList bounds each list of its podTemplate.
+	// maxList bounds each of its lists.
 	maxList = 250
 )
 
@@ -27,7 +27,7 @@ func checkLists(field string, raw json.RawMessage) error {
 		return &TemplateError{field, fmt.Sprintf("cannot be read: %v", err)}
 	}
 	if longest := longestList(value); longest > maxList {
-		return &TemplateError{field, fmt.Sprintf("has a list of %d members, of which there may be %d", longest, maxList)}
+		return &TemplateError{field, fmt.Sprintf("has a list of %d members, of which there may be %d: read many variables from a ConfigMap, by envFrom", longest, maxList)}
 	}
 	return nil
 }
