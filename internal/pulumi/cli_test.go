@@ -56,7 +56,8 @@ func newLab(t *testing.T) *lab {
 			NoPluginDownload: true, Grace: Grace{Settle: patience},
 		},
 	}
-	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" >> %s\nexec %s \"$@\"\n", l.calls, cli)
+	// A call is over before there is much garbage: see WritePulumi of tests/system.
+	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" >> %s\nGOGC=400 GOMEMLIMIT=512MiB exec %s \"$@\"\n", l.calls, cli)
 	writeTree(t, dir, map[string]string{"bin/.keep": "", "backend/.keep": "", "calls": ""})
 	writeProgram(t, filepath.Join(l.driver.Bin, "pulumi"), script)
 	return l
