@@ -59,14 +59,12 @@ func (r *Runner) cancelOf(id string) exchange.Cancel {
 // Secret it has no Job, and has ended. Otherwise it is as any other from now on: a try
 // whose answer was lost may have made all of it.
 func (r *Runner) cancelMaking(ctx context.Context, k key) error {
-	secret := &corev1.Secret{}
-	name := client.ObjectKey{Namespace: k.namespace, Name: Name(k.id)}
-	err := r.options.Reader.Get(ctx, name, secret)
+	secret, err := r.freshSecret(ctx, k)
 	switch {
-	case apierrors.IsNotFound(err), err == nil && secret.Labels[RunLabel] != k.id:
-		r.settleUnmade(k, cancelledBefore(seen{now: time.Now()}))
 	case err != nil:
-		return fmt.Errorf("reading Secret %s: %w", name, err)
+		return err
+	case judgeUnmade(secret, k.id) == leftNothing:
+		r.settleUnmade(k, cancelledBefore(seen{now: time.Now()}))
 	default:
 		r.made(k.id)
 	}

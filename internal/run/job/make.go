@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -221,14 +222,28 @@ func (r *Runner) giveUp(ctx context.Context, secret *corev1.Secret, ended *run.R
 	}
 	target := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: secret.Namespace, Name: secret.Name}}
 	err = r.options.Client.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch), fieldOwner)
-	if takesNoMore(err) {
-		exactly := client.Preconditions{UID: &secret.UID, ResourceVersion: &secret.ResourceVersion}
-		err = client.IgnoreNotFound(r.options.Client.Delete(ctx, target, exactly))
+	if takesNoMore(err) || apierrors.IsInternalError(err) { // which is that of a webhook that does not answer
+		err = r.removeUnclaimed(ctx, secret)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the end of the run to Secret %s/%s: %w", secret.Namespace, secret.Name, err)
 	}
 	return nil
+}
+
+// removeUnclaimed removes the Secret of a run if it is as it was when it was read. One that
+// somebody's finalizer keeps could be claimed still.
+func (r *Runner) removeUnclaimed(ctx context.Context, secret *corev1.Secret) error {
+	exactly := client.Preconditions{UID: &secret.UID, ResourceVersion: &secret.ResourceVersion}
+	target := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: secret.Namespace, Name: secret.Name}}
+	if err := r.options.Client.Delete(ctx, target, exactly); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	there, err := r.freshSecret(ctx, key{secret.Namespace, secret.Labels[RunLabel]})
+	if err == nil && there != nil && there.UID == secret.UID && !isImmutable(there) {
+		err = fmt.Errorf("it was deleted, and a finalizer keeps it: %s", strings.Join(there.Finalizers, ", "))
+	}
+	return err
 }
 
 // remove removes what is kept of a run. What the Secret owns goes with it. A Job that

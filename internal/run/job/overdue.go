@@ -54,6 +54,12 @@ func (r *Runner) lapseOverdue(k key, s seen) {
 	if !*counted || s.now.Sub(of.since) < most {
 		return
 	}
+	r.giveToOthers(stack, counted, of)
+}
+
+// giveToOthers takes the place of a run, or of the rest of one. It is called with the lock
+// held.
+func (r *Runner) giveToOthers(stack places.Stack, counted *bool, of *overdue) {
 	*counted, of.lapsed = false, true
 	if !r.hasPlace(stack) {
 		r.slots.Release(stack)

@@ -63,6 +63,8 @@ type Runner struct {
 
 	mu     sync.Mutex
 	closed bool
+	// tended says that Tend has ended: what is not made then is not made any more.
+	tended bool
 	slots  *places.Places
 	runs   map[string]*record
 	// rests are the runs that have ended and whose pods may not have.
@@ -81,7 +83,8 @@ type record struct {
 	key   key
 	stack places.Stack
 	// todo is a run whose objects are yet to be made.
-	todo *run.Run
+	todo   *run.Run
+	unmade unmade
 	// counted says that the run has one of the places of this controller.
 	counted bool
 	overdue overdue
@@ -214,35 +217,67 @@ func (r *Runner) Forget(id string) error {
 
 // Shutdown begins no run any more. Those in flight go on, and the next controller
 // finds them. It waits for those whose objects are yet to be made: nobody would find
-// them.
+// them. Each of them is tried once, and ends if it cannot be made: what can be neither,
+// and what nobody makes any more, is not waited for.
 func (r *Runner) Shutdown(ctx context.Context) error {
-	r.mu.Lock()
-	r.closed = true
-	r.mu.Unlock()
+	r.close()
+	ctx, cancel := context.WithTimeoutCause(ctx, closeAllowance, errors.New("the API server does not answer"))
+	defer cancel()
 	ticker := time.NewTicker(madeInterval)
 	defer ticker.Stop()
-	for r.making() {
+	for {
+		waitFor, unmade := r.making()
+		switch {
+		case waitFor == 0 && unmade == 0:
+			return nil
+		case waitFor == 0:
+			return fmt.Errorf("the Jobs of %d runs could not be made", unmade)
+		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for the Jobs of runs to be made: %w", context.Cause(ctx))
 		case <-ticker.C:
 		}
 	}
-	return nil
 }
 
-// madeInterval is how often Shutdown looks.
-const madeInterval = 20 * time.Millisecond
+const (
+	// madeInterval is how often Shutdown looks.
+	madeInterval = 20 * time.Millisecond
+	// closeAllowance is how long it looks at most: a try that was begun may take its time,
+	// and then a last one, and the end of the run.
+	closeAllowance = 3 * requestTimeout
+)
 
-func (r *Runner) making() bool {
+// close has what is yet to be made be tried at once.
+func (r *Runner) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	r.closed = true
+	for _, known := range r.runs {
+		if known.todo != nil && known.result == nil {
+			r.queue.Add(known.key)
+		}
+	}
+}
+
+// making counts the runs whose objects are yet to be made, and those whose are not made.
+func (r *Runner) making() (yet, not int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, known := range r.runs {
-		if known.todo != nil && known.result == nil {
-			return true
+		switch {
+		case known.todo == nil || known.result != nil:
+		case r.tended || known.unmade.hopeless:
+			not++
+		default:
+			yet++
 		}
 	}
-	return false
+	return yet, not
 }
 
 // Closed tells whether no run is begun any more.

@@ -60,6 +60,9 @@ func (r *Runner) Tend(ctx context.Context) error {
 	<-ctx.Done()
 	r.queue.ShutDown()
 	work.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tended = true
 	return nil
 }
 
@@ -108,7 +111,7 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 		if r.cancelOf(k.id) != exchange.NotCancelled {
 			return true, r.cancelMaking(ctx, k)
 		}
-		return true, r.make(ctx, *todo)
+		return true, r.tryToMake(ctx, *todo)
 	}
 	s, err := gather(ctx, r.options.Cache, k)
 	if err != nil {

@@ -1,0 +1,266 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+func TestHowLongARunIsTriedToBeMade(t *testing.T) {
+	now := time.Now()
+	for name, tt := range map[string]struct {
+		since  time.Duration
+		closed bool
+		want   bool
+	}{
+		"the first try has failed":       {since: time.Second},
+		"tries have failed for a minute": {since: time.Minute, want: true},
+		"the controller ends":            {since: time.Second, closed: true, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(unmade{since: now.Add(-tt.since)}.isHopeless(now, tt.closed)).To(Equal(tt.want))
+		})
+	}
+}
+
+func TestWhatIsLeftOfARunThatCannotBeMade(t *testing.T) {
+	others := aSecret()
+	others.Labels = map[string]string{RunLabel: "2"}
+	of := func(data ...string) *corev1.Secret {
+		secret := aSecret(data...)
+		secret.Labels = map[string]string{RunLabel: "1"}
+		return secret
+	}
+	for name, tt := range map[string]struct {
+		secret *corev1.Secret
+		want   leftOf
+	}{
+		"no Secret":                   {nil, leftNothing},
+		"the Secret of somebody else": {others, leftNothing},
+		"one that waits for its pod":  {of(exchange.RunKey, "x"), leftUnclaimed},
+		"one that a pod has claimed":  {of(exchange.ClaimKey, "{}"), leftBegun},
+		"one that has a result":       {of(exchange.ResultKey, "x"), leftBegun},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(judgeUnmade(tt.secret, "1")).To(Equal(tt.want))
+		})
+	}
+}
+
+// away is the answer where a webhook does not answer.
+var away = apierrors.NewInternalError(errors.New(`failed calling webhook "guard.example.com": connection refused`))
+
+// unanswered is a webhook for that kind that does not answer.
+func unanswered(kind string) func(client.Object) error {
+	return func(object client.Object) error {
+		if typeName(object) == kind {
+			return away
+		}
+		return nil
+	}
+}
+
+// stepFails takes the run a step that is to be tried again.
+func (s *started) stepFails() {
+	s.test.Helper()
+	_, err := s.tend(s.test.Context(), s.key)
+	s.Expect(err).To(HaveOccurred())
+}
+
+// beTriedForLong has the first try have begun longer ago than any run is tried to be made.
+func (s *started) beTriedForLong() {
+	s.test.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Expect(s.runs["1"].unmade.since).NotTo(BeZero())
+	s.runs["1"].unmade.since = time.Now().Add(-makeAllowance)
+}
+
+func TestARunThatCannotBeMadeWaitsForItsRetryWithoutAPlace(t *testing.T) {
+	for _, kind := range append(inOrder, "a pod") {
+		t.Run(kind, func(t *testing.T) {
+			s := start(t)
+			s.api.fails = unanswered(kind)
+			if kind == "a pod" {
+				s.api.tried = away
+			}
+			s.stepFails()
+			s.Expect(s.phase()).To(Equal(run.Running), "most webhooks are away for less than a minute")
+			s.Expect(s.Reserve("other", "app")).To(BeFalse())
+			s.beTriedForLong()
+			s.step()
+			s.Expect(s.ended()).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", false)))
+			s.Expect(s.ended().Message).To(And(HavePrefix("the Job of the run could not be made: failed to create "), ContainSubstring("failed calling webhook")))
+			s.Expect(s.Reserve("other", "app")).To(BeTrue())
+			s.Expect(s.hasJob()).To(BeFalse())
+			if s.has(&corev1.Secret{}) {
+				s.Expect(s.secret().Data).To(And(HaveKey(exchange.ResultKey), Not(HaveKey(exchange.RunKey))))
+			}
+			s.Expect(s.rests).To(BeEmpty())
+		})
+	}
+}
+
+func TestARunIsNotEndedThatAPodMayHaveBegun(t *testing.T) {
+	lost := func(t *testing.T) *started {
+		s := start(t)
+		s.api.lost = once("*v1.Job", errors.New("connection reset"))
+		s.stepFails()
+		s.api.tried = away
+		s.beTriedForLong()
+		return s
+	}
+	t.Run("before", func(t *testing.T) {
+		s := lost(t)
+		s.pod(atWork)
+		s.claim()
+		s.step()
+		s.Expect(s.phase()).To(Equal(run.Running))
+		s.Expect(s.hasJob()).To(BeTrue())
+		s.Expect(s.Reserve("other", "app")).To(BeFalse())
+	})
+	t.Run("in the meantime", func(t *testing.T) {
+		s := lost(t)
+		s.api.patching = func() {
+			s.api.patching = nil
+			s.pod(atWork)
+			s.claim()
+		}
+		s.stepFails()
+		s.Expect(s.phase()).To(Equal(run.Running))
+		s.Expect(s.hasJob()).To(BeTrue())
+		s.step()
+		s.Expect(s.phase()).To(Equal(run.Running))
+	})
+	t.Run("not at all", func(t *testing.T) {
+		s := lost(t)
+		s.step()
+		s.Expect(s.ended().Interrupted).To(BeFalse())
+		s.Expect(s.hasJob()).To(BeFalse())
+		s.Expect(s.secret().Data).To(HaveKey(exchange.ResultKey), "the pod finds it, where it is made before its Job is gone")
+	})
+}
+
+func TestARunWhoseSecretTakesNothingIsEndedWithoutIt(t *testing.T) {
+	s := start(t)
+	s.api.fails, s.api.refuses = unanswered("*v1.Job"), away
+	s.stepFails()
+	s.beTriedForLong()
+	s.step()
+	s.Expect(s.ended().Outcome).To(Equal(run.PodFailed))
+	s.Expect(s.has(&corev1.Secret{})).To(BeFalse(), "no pod can claim it")
+}
+
+func TestARunThatCanBeNeitherMadeNorEndedHasNoPlaceMeanwhile(t *testing.T) {
+	for name, keep := range map[string]func(s *started){
+		"the deletion is refused": func(s *started) { s.api.undeletable = away },
+		"a finalizer keeps it": func(s *started) {
+			secret := s.secret()
+			secret.Finalizers = []string{"example.com/x"}
+			s.Expect(s.api.Update(t.Context(), secret)).To(Succeed())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			s.api.fails, s.api.refuses = unanswered("*v1.Role"), away
+			s.stepFails()
+			keep(s)
+			s.beTriedForLong()
+			s.stepFails()
+			s.Expect(s.phase()).To(Equal(run.Running))
+			s.Expect(s.Reserve("default", "app")).To(BeFalse())
+			s.Expect(s.Reserve("other", "app")).To(BeTrue())
+			s.Release("other", "app")
+			s.stepFails()
+			s.Expect(s.Reserve("other", "app")).To(BeTrue(), "it takes it once")
+			s.Release("other", "app")
+
+			s.api.fails, s.api.refuses, s.api.undeletable = nil, nil, nil
+			s.step()
+			s.Expect(s.hasJob()).To(BeTrue())
+			s.step()
+			s.Expect(s.Reserve("other", "app")).To(BeFalse(), "its Job has a place again")
+		})
+	}
+}
+
+func TestARunIsMadeWhenTheAPIServerIsBack(t *testing.T) {
+	s := start(t)
+	s.api.fails, s.api.unreadable = func(client.Object) error { return errors.New("connection refused") }, errors.New("connection refused")
+	s.stepFails()
+	s.beTriedForLong()
+	s.stepFails()
+	s.Expect(s.Reserve("other", "app")).To(BeFalse(), "nobody gets on meanwhile")
+	s.api.fails, s.api.unreadable = nil, nil
+	s.step()
+	s.Expect(s.phase()).To(Equal(run.Running))
+	s.Expect(s.hasJob()).To(BeTrue())
+}
+
+func TestARunThatLosesItsLeaderInATryIsTheNextOnes(t *testing.T) {
+	s := start(t)
+	s.api.fails = unanswered("*v1.Role")
+	s.stepFails()
+	s.beTriedForLong()
+	lost, lose := context.WithCancel(t.Context())
+	lose()
+	_, err := s.tend(lost, s.key)
+	s.Expect(err).To(HaveOccurred())
+	s.Expect(s.secret().Data).NotTo(HaveKey(exchange.ResultKey))
+}
+
+// tending has the runs of it tended to until the function is called.
+func (s *started) tending() (end func()) {
+	s.test.Helper()
+	ctx, cancel := context.WithCancel(s.test.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Tend(ctx) }()
+	return func() {
+		s.test.Helper()
+		cancel()
+		s.Eventually(ended).Should(Receive(BeNil()))
+	}
+}
+
+func TestTheEndOfTheControllerEndsWhatCannotBeMade(t *testing.T) {
+	s := start(t)
+	s.api.fails = unanswered("*v1.Role")
+	defer s.tending()()
+	s.Eventually(func() string { return s.Progress("1").Waiting }).Should(ContainSubstring("failed calling webhook"))
+	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	s.Expect(s.Shutdown(soon)).To(Succeed())
+	s.Expect(s.ended().Outcome).To(Equal(run.PodFailed))
+}
+
+func TestTheEndOfTheControllerDoesNotWaitForWhatCannotBeEnded(t *testing.T) {
+	s := start(t)
+	s.api.fails, s.api.refuses, s.api.undeletable = unanswered("*v1.Role"), away, away
+	defer s.tending()()
+	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
+}
+
+func TestTheEndOfTheControllerDoesNotWaitForWhatNobodyMakes(t *testing.T) {
+	s := start(t)
+	s.api.fails = unanswered("*v1.Role")
+	end := s.tending()
+	s.Eventually(func() string { return s.Progress("1").Waiting }).Should(ContainSubstring("failed calling webhook"))
+	end() // as by the loss of the lease
+	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
+}
