@@ -96,14 +96,14 @@ func (r *Runner) takeNote(ctx context.Context, k key, s seen, asked bool) (bool,
 	if known, ok := r.runs[k.id]; ok { // meanwhile
 		return known.key == k && known.result == nil, nil
 	}
-	found := &record{key: k, stack: stack, counted: isOwn}
+	// One that is asked for is of a Stack that is watched here, whichever part has begun it:
+	// the parts of the shards are others where there is one more.
+	found := &record{key: k, stack: stack, counted: true}
 	if recorded.Cancelled {
 		found.cancel = howToEnd(recorded.AtOnce)
 	}
 	r.runs[k.id] = found
-	if found.counted {
-		r.slots.Take(found.stack)
-	}
+	r.slots.Take(found.stack)
 	return true, nil
 }
 

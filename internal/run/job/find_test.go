@@ -230,7 +230,7 @@ func TestWhetherAStackHasARunIsAskedAgain(t *testing.T) {
 	s.Expect(s.phase()).To(Equal(run.Running))
 }
 
-func TestTheRunsOfAnotherShardAreNotCounted(t *testing.T) {
+func TestTheRunsOfAnotherShardAreCountedWhenTheirStackIsHere(t *testing.T) {
 	first := start(t, func(o *Options) { o.Part = "one" })
 	first.step()
 	first.claim()
@@ -239,11 +239,24 @@ func TestTheRunsOfAnotherShardAreNotCounted(t *testing.T) {
 	s.step()
 	s.Expect(s.runs).To(BeEmpty(), "nobody would have it forgotten here")
 	s.Expect(s.phase()).To(Equal(run.Running), "its Stack has come here, and asks for it")
+	s.Release("default", "other")
 	inFlight, _ := s.Count()
-	s.Expect(inFlight).To(BeZero())
+	s.Expect(inFlight).To(Equal(1))
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it has the one place that there is")
 	s.write(run.Result{Outcome: run.Succeeded})
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
+	s.Expect(s.Reserve("default", "other")).To(BeTrue())
+}
+
+func TestOneMoreShardFindsNoMorePlaces(t *testing.T) {
+	first := start(t, func(o *Options) { o.Part = "not in a" })
+	first.step()
+	first.claim()
+	s := first.next(recorded(runOfApp), func(o *Options) { o.Part = "not in a, b" })
+	s.Expect(s.phase()).To(Equal(run.Running))
+	s.Expect(s.Reserve("default", "other")).To(BeFalse())
+	s.Expect(s.Reserve("default", "app")).To(BeFalse())
 }
 
 func TestWhatNoStackKnowsOfIsRemoved(t *testing.T) {
