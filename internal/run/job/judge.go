@@ -30,6 +30,8 @@ type seen struct {
 	now   time.Time
 	// account is that of the pod, where it is known to be gone.
 	account string
+	// toldAt is when this controller first saw a result, zero where there is none.
+	toldAt time.Time
 	// waited is what the run was last seen to wait for.
 	waited string
 }
@@ -149,9 +151,11 @@ func kubernetesText(s seen) string { return cmp.Or(disruptionText(s.pods), jobTe
 const reasonPatience = 20 * time.Second
 
 // waitsForReason tells of a run that nobody has cancelled, whose pod was told to end:
-// a kubelet that evicts it tells why when it has ended, after the result is written.
+// a kubelet that evicts it tells why when it has ended, after the result is written. When
+// that was is this controller's to say: the clock of the pod may be wrong, and its program
+// can write any time.
 func waitsForReason(s seen, ended *run.Result) bool {
-	return ended.Outcome == run.Cancelled && !s.cancelled && kubernetesText(s) == "" && slices.ContainsFunc(s.pods, isAlive) && s.now.Before(ended.EndedAt.Add(reasonPatience))
+	return ended.Outcome == run.Cancelled && !s.cancelled && kubernetesText(s) == "" && slices.ContainsFunc(s.pods, isAlive) && s.now.Before(s.toldAt.Add(reasonPatience))
 }
 
 // isAlive tells whether anything of a pod may be at work.

@@ -283,6 +283,8 @@ func TestTheLogOfAPodThatWasKilledIsNoReason(t *testing.T) {
 
 func TestWhyAPodWasToldToEndIsWaitedFor(t *testing.T) {
 	result := run.Result{Outcome: run.Cancelled, Message: "x", StartedAt: at.Add(-time.Minute), EndedAt: at}
+	future := result
+	future.EndedAt = at.Add(time.Hour)
 	for name, tt := range map[string]struct {
 		result    run.Result
 		pods      []corev1.Pod
@@ -292,6 +294,7 @@ func TestWhyAPodWasToldToEndIsWaitedFor(t *testing.T) {
 	}{
 		"its pod ends":              {result, aPod(corev1.PodRunning), false, time.Second, ""},
 		"it ends for long":          {result, aPod(corev1.PodRunning), false, time.Minute, run.PodFailed},
+		"for long, of the future":   {future, aPod(corev1.PodRunning), false, time.Minute, run.PodFailed},
 		"it has ended, evicted":     {result, aPod(corev1.PodFailed, evicted), false, time.Second, run.PodFailed},
 		"it has ended":              {result, aPod(corev1.PodFailed), false, time.Second, run.PodFailed},
 		"it is gone":                {result, nil, false, time.Second, run.PodFailed},
@@ -300,7 +303,7 @@ func TestWhyAPodWasToldToEndIsWaitedFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			v := judge(seen{secret: resulted(tt.result), job: aJob(), pods: tt.pods, cancelled: tt.cancelled, fresh: true, now: at.Add(tt.after)})
+			v := judge(seen{secret: resulted(tt.result), job: aJob(), pods: tt.pods, cancelled: tt.cancelled, fresh: true, now: at.Add(tt.after), toldAt: at})
 			if tt.want == "" {
 				g.Expect(v.ended).To(BeNil())
 				g.Expect(v.told.Progress.Waiting).To(ContainSubstring("was told to end"))

@@ -99,6 +99,8 @@ type record struct {
 	// account is that of the pod, where it is gone, and asked is when that was last asked.
 	account string
 	asked   time.Time
+	// toldAt is when a result was first seen, which may not be the last word.
+	toldAt time.Time
 	// result is nil while the run is in flight.
 	result *run.Result
 }

@@ -29,6 +29,9 @@ const (
 	retryFirst, retryMost = 500 * time.Millisecond, 30 * time.Second
 	// podPatience is how long a Job may be without a pod until it is asked why.
 	podPatience = 10 * time.Second
+	// lookInterval is how often a run is looked at, at most, because something of it has
+	// changed.
+	lookInterval = 250 * time.Millisecond
 	// lookAgain is when to look at a run in flight that nothing was heard of.
 	lookAgain = time.Minute
 )
@@ -73,7 +76,8 @@ func (r *Runner) handler() toolscache.ResourceEventHandler {
 			changed = last.Obj
 		}
 		if object, ok := changed.(client.Object); ok && validID(object.GetLabels()[RunLabel]) {
-			r.queue.Add(key{object.GetNamespace(), object.GetLabels()[RunLabel]})
+			// Who may write an object of a run may write it all the time.
+			r.queue.AddAfter(key{object.GetNamespace(), object.GetLabels()[RunLabel]}, lookInterval)
 		}
 	}
 	return toolscache.ResourceEventHandlerFuncs{
@@ -157,7 +161,7 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 // server itself has where the cache is no proof.
 func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error) {
 	s.cancelled, s.waited = r.cancelOf(k.id) != exchange.NotCancelled, r.Progress(k.id).Waiting
-	s.account = r.accountOf(ctx, k, s)
+	s.account, s.toldAt = r.accountOf(ctx, k, s), r.toldAt(k.id, s)
 	v := judge(s)
 	if !v.freshen {
 		return s, v, nil
@@ -167,12 +171,27 @@ func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error
 		return s, v, err
 	}
 	fresh.fresh, fresh.cancelled, fresh.waited = true, s.cancelled, s.waited
+	fresh.toldAt = r.toldAt(k.id, fresh)
 	if !hasResult(fresh.secret) {
 		fresh.account = r.goneAccount(ctx, fresh.pods)
 	}
 	r.reading.Lock() // one result at a time
 	defer r.reading.Unlock()
 	return fresh, judge(fresh), nil
+}
+
+// toldAt is when a result of the run was first seen here.
+func (r *Runner) toldAt(id string, s seen) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.runs[id]
+	if !ok || !hasResult(s.secret) {
+		return time.Time{}
+	}
+	if known.toldAt.IsZero() {
+		known.toldAt = s.now
+	}
+	return known.toldAt
 }
 
 // removeLeft removes the Secret of a run that was forgotten, where that has failed: it has

@@ -163,6 +163,29 @@ func TestASideCarDoesNotOutliveTheRun(t *testing.T) {
 	s.Expect(s.hasJob()).To(BeFalse())
 }
 
+func TestAResultOfTheFutureIsNotWaitedForForEver(t *testing.T) {
+	s := begun(t)
+	s.tell(run.Result{Outcome: run.Cancelled, EndedAt: time.Now().Add(time.Hour)})
+	s.step()
+	s.Expect(s.phase()).To(Equal(run.Running), "why it was told to end may be told yet")
+	s.runs["1"].toldAt = time.Now().Add(-reasonPatience)
+	s.step()
+	s.Expect(s.ended().Outcome).To(Equal(run.PodFailed))
+}
+
+func TestARunIsLookedAtOnceForManyChanges(t *testing.T) {
+	s := begun(t)
+	for range 100 {
+		s.handler().OnUpdate(nil, s.secret())
+	}
+	for s.queue.Len() > 0 { // what was to be done before
+		k, _ := s.queue.Get()
+		s.queue.Done(k)
+	}
+	s.Eventually(s.queue.Len).Should(Equal(1))
+	s.Consistently(s.queue.Len).WithTimeout(2 * lookInterval).Should(Equal(1))
+}
+
 func TestASideCarDoesNotOutliveARunThatWasKilled(t *testing.T) {
 	s := start(t)
 	s.step()
