@@ -34,7 +34,7 @@ func main() {
 	klog.SetLogger(logr.Discard())
 	// A pipe that nobody reads is an error of a write, which ends a command as any other.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, end := endAtSignals(context.Background())
 	code := command.Run(ctx, command.Environment{
 		In:            os.Stdin,
 		Out:           os.Stdout,
@@ -47,8 +47,7 @@ func main() {
 		Version:       version,
 		PollInterval:  pollInterval,
 	}, os.Args[1:])
-	stop()
-	os.Exit(code)
+	end.exit(code)
 }
 
 // width is how many columns the terminal of stderr has.

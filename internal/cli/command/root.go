@@ -37,9 +37,10 @@ func (e *exitError) Error() string { return e.Err.Error() }
 
 func (e *exitError) Unwrap() error { return e.Err }
 
-// Run runs the command that args name and returns the exit code.
-func Run(ctx context.Context, env Environment, args []string) int {
-	ctx, stop := context.WithCancel(ctx)
+// Run runs the command that args name and returns the exit code. Nothing is told of what
+// has failed as ctx has ended: whoever has interrupted a command knows it.
+func Run(interruptible context.Context, env Environment, args []string) int {
+	ctx, stop := context.WithCancel(interruptible)
 	defer stop()
 	out, errs := &watchedWriter{Writer: env.Out, stop: stop}, &watchedWriter{Writer: env.Err, stop: stop}
 	env.Out, env.Err = out, errs
@@ -65,6 +66,8 @@ func Run(ctx context.Context, env Environment, args []string) int {
 			s.Failuref("%v", exit)
 		}
 		return exit.Code
+	case interruptible.Err() != nil:
+		return failureCode(cmd)
 	default:
 		s.Failuref("%v", err)
 		return failureCode(cmd)

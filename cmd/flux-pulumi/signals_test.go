@@ -1,0 +1,136 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !windows
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+// asPlugin has the binary of the tests be the program itself.
+const asPlugin = "TEST_AS_PLUGIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asPlugin) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// silentServer takes connections and never answers. It returns the flags for it, and
+// what tells of each request.
+func silentServer(t *testing.T) (flags string, asked <-chan struct{}) {
+	t.Helper()
+	g := NewWithT(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = listener.Close() })
+	requests := make(chan struct{}, 100)
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			requests <- struct{}{}
+			go func() {
+				_, _ = io.Copy(io.Discard, connection)
+				_ = connection.Close()
+			}()
+		}
+	}()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	g.Expect(os.WriteFile(kubeconfig, fmt.Appendf(nil, `{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: "http://%s"}}],
+		contexts: [{name: a, context: {cluster: a}}]}`, listener.Addr()), 0o600)).To(Succeed())
+	return "--kubeconfig " + kubeconfig, requests
+}
+
+// start runs a script of a shell, in which "$0" is the program, in a process group of its own.
+func start(t *testing.T, shell, script string) (process *exec.Cmd, told *strings.Builder) {
+	t.Helper()
+	g := NewWithT(t)
+	self, err := os.Executable()
+	g.Expect(err).NotTo(HaveOccurred())
+	process, told = exec.Command(shell, "-c", script, self), &strings.Builder{}
+	process.Env = append(os.Environ(), asPlugin+"=1")
+	process.Stdout, process.Stderr = told, told
+	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	g.Expect(process.Start()).To(Succeed())
+	t.Cleanup(func() { _ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) })
+	return process, told
+}
+
+func ended(process *exec.Cmd) <-chan syscall.WaitStatus {
+	done := make(chan syscall.WaitStatus, 1)
+	go func() {
+		_ = process.Wait()
+		status, _ := process.ProcessState.Sys().(syscall.WaitStatus)
+		done <- status
+	}()
+	return done
+}
+
+func TestACommandDiesOfTheSignalThatEndsIt(t *testing.T) {
+	for _, sent := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		for _, line := range []string{"reconcile stack a", "get stacks --watch", "preview stack a", "events -w"} {
+			t.Run(sent.String()+" "+line, func(t *testing.T) {
+				g := NewWithT(t)
+				flags, asked := silentServer(t)
+				process, told := start(t, "sh", `exec "$0" `+line+" "+flags)
+				g.Eventually(asked, time.Minute).Should(Receive())
+				g.Expect(process.Process.Signal(sent)).To(Succeed())
+				var status syscall.WaitStatus
+				g.Eventually(ended(process), time.Minute).Should(Receive(&status))
+				g.Expect(status.Signaled()).To(BeTrue(), "exit code %d: %s", status.ExitStatus(), told)
+				g.Expect(status.Signal()).To(Equal(sent))
+				g.Expect(told.String()).To(BeEmpty())
+			})
+		}
+	}
+}
+
+func TestAShellEndsALoopAtCtrlC(t *testing.T) {
+	g := NewWithT(t)
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	flags, asked := silentServer(t)
+	process, told := start(t, bash, `for name in a b; do "$0" reconcile stack $name `+flags+`; done; echo went on`)
+	g.Eventually(asked, time.Minute).Should(Receive())
+	g.Expect(syscall.Kill(-process.Process.Pid, syscall.SIGINT)).To(Succeed()) // as a terminal does
+	var status syscall.WaitStatus
+	g.Eventually(ended(process), time.Minute).Should(Receive(&status))
+	g.Expect(status.Signaled()).To(BeTrue(), told.String())
+	g.Expect(told.String()).To(BeEmpty())
+	g.Expect(asked).NotTo(Receive())
+}
+
+func TestWhatIsIgnoredStaysIgnored(t *testing.T) {
+	for name, ignored := range map[string]syscall.Signal{"HUP": syscall.SIGHUP, "INT": syscall.SIGINT} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			flags, asked := silentServer(t)
+			process, _ := start(t, "sh", `trap "" `+name+`; exec "$0" get stacks --watch `+flags)
+			g.Eventually(asked, time.Minute).Should(Receive())
+			g.Expect(process.Process.Signal(ignored)).To(Succeed())
+			g.Expect(process.Process.Signal(syscall.SIGTERM)).To(Succeed())
+			var status syscall.WaitStatus
+			g.Eventually(ended(process), time.Minute).Should(Receive(&status))
+			g.Expect(status.Signal()).To(Equal(syscall.SIGTERM), "the first to come is what it dies of")
+		})
+	}
+}
