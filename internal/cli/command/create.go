@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
@@ -113,8 +114,17 @@ func (s *session) create(ctx context.Context, object *unstructured.Unstructured,
 	return nil
 }
 
-// upsert says whether it has created or updated the object, or nothing.
-func upsert(ctx context.Context, api client.Client, of target, object *unstructured.Unstructured, part string) (string, error) {
+// upsert says whether it has created or updated the object, or nothing. What somebody
+// else changes meanwhile, as the controller does when a run begins, is read again.
+func upsert(ctx context.Context, api client.Client, of target, object *unstructured.Unstructured, part string) (done string, err error) {
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		done, err = tryUpsert(ctx, api, of, object, part)
+		return err
+	})
+	return done, err
+}
+
+func tryUpsert(ctx context.Context, api client.Client, of target, object *unstructured.Unstructured, part string) (string, error) {
 	current, err := of.get(ctx, api)
 	if apierrors.IsNotFound(err) {
 		if err := api.Create(ctx, object, fieldOwner); err != nil {
@@ -124,6 +134,10 @@ func upsert(ctx context.Context, api client.Client, of target, object *unstructu
 	}
 	if err != nil {
 		return "", err
+	}
+	if current.GetDeletionTimestamp() != nil {
+		// Without spec.destroyOnFinalize it would go and leave its resources behind.
+		return "", fmt.Errorf("%s %s is being deleted, and is not changed: create it again when it is gone", of.Kind, of.Name)
 	}
 	version := current.GetResourceVersion()
 	current.Object[part] = object.Object[part]

@@ -4,12 +4,17 @@
 package command
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 )
 
@@ -69,4 +74,45 @@ func TestCreateAndUpdate(t *testing.T) {
 	NewWithT(t).Expect(w.api.Delete(t.Context(), &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "pulumi.com/v1", "kind": "Stack", "metadata": map[string]any{"namespace": w.namespace, "name": "words"},
 	}})).To(Succeed())
+}
+
+func TestCreateLeavesAStackAloneThatIsBeingDeleted(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "create-deleted")
+	w.apply("steered")
+	stack := w.network()
+	stack.Finalizers, stack.Spec.DestroyOnFinalize = []string{v1.StackFinalizer}, true
+	g.Expect(w.api.Update(t.Context(), stack)).To(Succeed())
+	g.Expect(w.api.Delete(t.Context(), stack)).To(Succeed())
+	t.Cleanup(func() {
+		release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+		g.Expect(w.api.Patch(context.Background(), stack, release)).To(Succeed())
+	})
+	done := w.run("create stack network --stack dev --program network")
+	g.Expect(done.exit).To(Equal(exitFailed))
+	g.Expect(done.err).To(ContainSubstring("✗ Stack network is being deleted, and is not changed"))
+	g.Expect(w.network().Spec.DestroyOnFinalize).To(BeTrue())
+}
+
+func TestCreateTakesInWhatTheControllerHasWrittenMeanwhile(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "create-conflict")
+	w.apply("steered")
+	conflicts := 1
+	api := interceptor.NewClient(w.api, interceptor.Funcs{
+		Update: func(ctx context.Context, api client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+			if conflicts--; conflicts >= 0 {
+				other := w.network()
+				other.Labels = map[string]string{"other": "one"}
+				g.Expect(w.api.Update(ctx, other)).To(Succeed())
+			}
+			return api.Update(ctx, object, options...)
+		},
+	})
+	wanted := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"stack": w.network().Spec.Stack, "programRef": map[string]any{"name": "b"}}}}
+	done, err := upsert(t.Context(), api, stackTarget(w.network()), wanted, "spec")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(done).To(Equal("updated"))
+	g.Expect(w.network().Spec.ProgramRef.Name).To(Equal("b"))
+	g.Expect(w.network().Labels).To(HaveKeyWithValue("other", "one"))
 }
