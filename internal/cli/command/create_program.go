@@ -4,10 +4,9 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -29,11 +28,11 @@ func newCreateProgram(s *session, create *createFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if object.Object["program"], err = s.readProgram(file); err != nil {
-				return err
-			}
 			ctx, cancel := s.limited(cmd)
 			defer cancel()
+			if object.Object["program"], err = s.readProgram(ctx, file); err != nil {
+				return err
+			}
 			return s.create(ctx, object, "program", create.export)
 		},
 	}
@@ -42,25 +41,13 @@ func newCreateProgram(s *session, create *createFlags) *cobra.Command {
 }
 
 // readProgram leaves out what names the project: a Program has its own name.
-func (s *session) readProgram(file string) (map[string]any, error) {
+func (s *session) readProgram(ctx context.Context, file string) (map[string]any, error) {
 	if file == "" {
 		return nil, errors.New("a file is required (--from-file)")
 	}
-	in := s.In
-	if file != "-" {
-		opened, err := os.Open(file)
-		if err != nil {
-			return nil, fmt.Errorf("reading the program: %w", err)
-		}
-		defer func() { _ = opened.Close() }()
-		in = opened
-	}
-	text, err := io.ReadAll(io.LimitReader(in, maxProgram+1))
+	text, err := s.readProgramFile(ctx, file)
 	if err != nil {
-		return nil, fmt.Errorf("reading the program: %w", err)
-	}
-	if len(text) > maxProgram {
-		return nil, fmt.Errorf("%s has more than %d bytes, which no object can have", file, maxProgram)
+		return nil, err
 	}
 	program, more, err := parseProject(text)
 	if err != nil {

@@ -5,7 +5,9 @@ package command
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,13 +24,13 @@ import (
 
 // findProgram finds what a Program is to say in a file, or in one of a directory: a
 // Pulumi.yaml, or the manifest of the Program of that name. It returns the file too.
-func (s *session) findProgram(path, name string) (program map[string]any, file string, err error) {
+func (s *session) findProgram(ctx context.Context, path, name string) (program map[string]any, file string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, "", fmt.Errorf("reading the program: %w", err)
 	}
 	if !info.IsDir() {
-		program, err = s.programIn(path, name)
+		program, err = s.programIn(ctx, path, name)
 		if err == nil && program == nil {
 			err = fmt.Errorf("%s has no Program %s", path, name)
 		}
@@ -43,10 +45,10 @@ func (s *session) findProgram(path, name string) (program map[string]any, file s
 	for _, candidate := range files {
 		base := filepath.Base(candidate)
 		isProject := base == "Pulumi.yaml" || base == "Pulumi.yml"
-		if !isProject && !mayHaveProgram(candidate) {
+		if !isProject && !s.mayHaveProgram(ctx, candidate) {
 			continue
 		}
-		read, err := s.programIn(candidate, name)
+		read, err := s.programIn(ctx, candidate, name)
 		if err != nil {
 			unread = cmp.Or(unread, err)
 		}
@@ -85,35 +87,19 @@ func yamlFiles(dir string) ([]string, error) {
 
 // mayHaveProgram tells whether a file of a directory has objects of this project. What
 // else is wrong with those beside it is not for this command.
-func mayHaveProgram(file string) bool {
-	text, err := readFile(file)
-	return err == nil && strings.Contains(text, v1.GroupVersion.Group+"/") && strings.Contains(text, v1.ProgramKind)
-}
-
-func readFile(file string) (string, error) {
-	opened, err := os.Open(file)
-	if err != nil {
-		return "", fmt.Errorf("reading the program: %w", err)
-	}
-	defer func() { _ = opened.Close() }()
-	text, err := io.ReadAll(io.LimitReader(opened, maxProgram+1))
-	if err != nil {
-		return "", fmt.Errorf("reading the program: %w", err)
-	}
-	if len(text) > maxProgram {
-		return "", fmt.Errorf("%s has more than %d bytes, which no object can have", file, maxProgram)
-	}
-	return string(text), nil
+func (s *session) mayHaveProgram(ctx context.Context, file string) bool {
+	text, err := s.readProgramFile(ctx, file)
+	return err == nil && bytes.Contains(text, []byte(v1.GroupVersion.Group+"/")) && bytes.Contains(text, []byte(v1.ProgramKind))
 }
 
 // programIn reads the Program of that name from a file of manifests, or a project. It is
 // nil where there are other manifests alone.
-func (s *session) programIn(file, name string) (map[string]any, error) {
-	text, err := readFile(file)
+func (s *session) programIn(ctx context.Context, file, name string) (map[string]any, error) {
+	text, err := s.readProgramFile(ctx, file)
 	if err != nil {
 		return nil, err
 	}
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text)))
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	for {
 		document, err := documents.Read()
 		if errors.Is(err, io.EOF) {
@@ -129,7 +115,7 @@ func (s *session) programIn(file, name string) (map[string]any, error) {
 		case len(keys) == 0:
 			continue
 		case !slices.Contains(keys, "apiVersion"):
-			return s.readProgram(file)
+			return s.readProgram(ctx, file)
 		}
 		object := map[string]any{}
 		if err := yaml.UnmarshalStrict(document, &object); err != nil {

@@ -52,7 +52,7 @@ func (s *session) previewLocal(ctx context.Context, api client.WithWatch, stack 
 // localProgram reads the program as the controller wants it, and the key that it has.
 func (s *session) localProgram(ctx context.Context, stack *v1.Stack, path string) (key string, data []byte, err error) {
 	if ref := stack.Spec.ProgramRef; ref != nil {
-		program, file, err := s.findProgram(path, ref.Name)
+		program, file, err := s.findProgram(ctx, path, ref.Name)
 		if err != nil {
 			return "", nil, err
 		}
@@ -65,7 +65,7 @@ func (s *session) localProgram(ctx context.Context, stack *v1.Stack, path string
 		s.Actionf("taking the program from %s", file)
 		return localprogram.ProgramKey, data, nil
 	}
-	packed, err := pack.Dir(path, pack.Options{
+	packed, err := pack.Dir(ctx, path, pack.Options{
 		Limit: localprogram.MaxSize, Excludes: func(top string) (string, error) { return s.gitExcludes(ctx, top) },
 	})
 	if err != nil {

@@ -90,3 +90,22 @@ func TestAServerThatDoesNotAnswerIsNotWaitedForAfterAnInterrupt(t *testing.T) {
 		})
 	}
 }
+
+// mute is a terminal at which nobody types.
+type mute struct{}
+
+func (mute) Read([]byte) (int, error) { select {} }
+
+func TestWhatIsNeverSaidOnStdinIsWaitedForNoLongerThanTheTimeout(t *testing.T) {
+	g := NewWithT(t)
+	w := &world{t: t, namespace: "apps", kubeconfig: "absent", env: testEnvironment()}
+	w.env.In = mute{}
+	ended := make(chan result, 1)
+	go func() {
+		ended <- w.start(context.Background(), "create program a --from-file - --export --timeout 200ms")
+	}()
+	var done result
+	g.Eventually(ended, 10*time.Second).Should(Receive(&done))
+	g.Expect(done.exit).To(Equal(exitFailed))
+	g.Expect(done.err).To(Equal("✗ reading the program: context deadline exceeded\n"))
+}

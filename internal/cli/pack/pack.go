@@ -8,6 +8,7 @@ package pack
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,8 +44,12 @@ type Options struct {
 	Excludes func(top string) (string, error)
 }
 
-// Dir packs the directory of a program.
-func Dir(dir string, options Options) (*Packed, error) {
+// maxCompression is more than gzip makes of anything: what it could never make small
+// enough is not read.
+const maxCompression = 1100
+
+// Dir packs the directory of a program, unless ctx ends.
+func Dir(ctx context.Context, dir string, options Options) (*Packed, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, fmt.Errorf("reading the program: %w", err)
@@ -52,17 +57,17 @@ func Dir(dir string, options Options) (*Packed, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("%s is a file: name the directory of the program", dir)
 	}
-	found, err := list(dir, options)
+	found, err := list(ctx, dir, options)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case len(found.files) == 0:
-		return nil, fmt.Errorf("%s has no files, but for those that are left out by .gitignore, .sourceignore and Flux", dir)
 	case !found.hasProject():
-		return nil, fmt.Errorf("%s has no Pulumi.yaml, or it is left out by .gitignore or .sourceignore: name the directory of the program", dir)
+		return nil, noProject(dir)
+	case found.size()/maxCompression > int64(options.Limit):
+		return nil, found.tooLarge(dir, options.Limit)
 	}
-	packed := &bounded{limit: options.Limit}
+	packed := &bounded{ctx: ctx, limit: options.Limit}
 	leaveOut := func(path string, _ os.FileInfo) bool { return !found.kept[path] }
 	if _, err := fluxtar.Tar(found.root, packed, fluxtar.WithFilter(leaveOut)); err != nil {
 		if errors.Is(err, errFull) {
@@ -75,6 +80,7 @@ func Dir(dir string, options Options) (*Packed, error) {
 
 // listed is what is in a directory and not left out.
 type listed struct {
+	ctx context.Context
 	tree
 	root  string
 	files []file
@@ -90,7 +96,11 @@ type file struct {
 	size int64
 }
 
-func list(dir string, options Options) (*listed, error) {
+func noProject(dir string) error {
+	return fmt.Errorf("%s has no Pulumi.yaml, or it is left out by .gitignore or .sourceignore: name the directory of the program", dir)
+}
+
+func list(ctx context.Context, dir string, options Options) (*listed, error) {
 	root, err := filepath.Abs(dir)
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
@@ -98,7 +108,14 @@ func list(dir string, options Options) (*listed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the program: %w", err)
 	}
-	found := &listed{tree: findTree(root), root: root, kept: map[string]bool{}}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil, fmt.Errorf("reading the program: %w", err)
+	}
+	if !slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return isProject(entry.Name()) }) {
+		return nil, noProject(dir) // what is below it may be all of a home
+	}
+	found := &listed{ctx: ctx, tree: findTree(root), root: root, kept: map[string]bool{}}
 	rules, err := found.rules(options)
 	if err != nil {
 		return nil, err
@@ -112,6 +129,9 @@ func list(dir string, options Options) (*listed, error) {
 // walk notes what is in the directory. What is left out is not looked into: there may be
 // a lot of it.
 func (l *listed) walk(dir string, rules []gitignore.Pattern) error {
+	if err := l.ctx.Err(); err != nil {
+		return err
+	}
 	own, err := l.rulesIn(dir)
 	if err != nil {
 		return err
@@ -179,26 +199,32 @@ func kindOf(mode fs.FileMode) string {
 }
 
 func (l *listed) hasProject() bool {
-	return slices.ContainsFunc(l.files, func(f file) bool {
-		return f.name == "Pulumi.yaml" || f.name == "Pulumi.yml" || f.name == "Pulumi.json"
-	})
+	return slices.ContainsFunc(l.files, func(f file) bool { return isProject(f.name) })
+}
+
+func isProject(name string) bool {
+	return name == "Pulumi.yaml" || name == "Pulumi.yml" || name == "Pulumi.json"
+}
+
+func (l *listed) size() int64 {
+	total := int64(0)
+	for _, f := range l.files {
+		total += f.size
+	}
+	return total
 }
 
 // maxNamed bounds the files that an error names.
 const maxNamed = 3
 
 func (l *listed) tooLarge(dir string, limit int) error {
-	total := int64(0)
-	for _, f := range l.files {
-		total += f.size
-	}
 	bySize := slices.SortedStableFunc(slices.Values(l.files), func(a, b file) int { return cmp.Compare(b.size, a.size) })
 	var names []string
 	for _, f := range bySize[:min(maxNamed, len(bySize))] {
 		names = append(names, fmt.Sprintf("%s (%s)", f.name, size(f.size)))
 	}
 	return fmt.Errorf("%s is too large: its %d files have %s, which is more than %s when packed: leave some out with a .sourceignore; the largest are %s",
-		dir, len(l.files), size(total), size(int64(limit)), strings.Join(names, ", "))
+		dir, len(l.files), size(l.size()), size(int64(limit)), strings.Join(names, ", "))
 }
 
 func size(bytes int64) string {
@@ -211,14 +237,18 @@ func size(bytes int64) string {
 
 var errFull = errors.New("no more is taken")
 
-// bounded takes so many bytes and no more.
+// bounded takes so many bytes and no more, and none once ctx has ended.
 type bounded struct {
+	ctx   context.Context
 	data  []byte
 	limit int
 }
 
 // Write implements io.Writer.
 func (b *bounded) Write(data []byte) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
 	if len(b.data)+len(data) > b.limit {
 		return 0, errFull
 	}

@@ -5,6 +5,7 @@ package pack
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"io/fs"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	fluxtar "github.com/fluxcd/pkg/tar"
 	. "github.com/onsi/gomega"
@@ -72,17 +74,17 @@ func TestADirectoryIsPackedAsASourceWouldBe(t *testing.T) {
 		"infra/net/out":                     "-> /etc/passwd",
 		"infra/net/up":                      "-> ../..",
 	})
-	packed, err := Dir(filepath.Join(top, "infra/net"), Options{Limit: 1 << 20})
+	packed, err := Dir(t.Context(), filepath.Join(top, "infra/net"), Options{Limit: 1 << 20})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(unpacked(t, packed.Data)).To(ConsistOf("Pulumi.yaml", "index.ts", "lib/a.ts", "lib/bin/a.ts", "kept.log", "docs/a.md"))
 	g.Expect(packed.Files).To(Equal(6))
 	g.Expect(packed.Links).To(ConsistOf("out", "up"))
 
-	again, err := Dir(filepath.Join(top, "infra/net"), Options{Limit: 1 << 20})
+	again, err := Dir(t.Context(), filepath.Join(top, "infra/net"), Options{Limit: 1 << 20})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again.Data).To(Equal(packed.Data), "the same files are the same archive")
 	write(t, top, map[string]string{"link": "-> infra/net"})
-	again, err = Dir(filepath.Join(top, "link"), Options{Limit: 1 << 20})
+	again, err = Dir(t.Context(), filepath.Join(top, "link"), Options{Limit: 1 << 20})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again.Data).To(Equal(packed.Data), "a link to the directory is as good")
 }
@@ -108,7 +110,7 @@ func TestWhatAPersonHasGitLeaveOutIsLeftOut(t *testing.T) {
 			write(t, top, map[string]string{"infra/Pulumi.yaml": "name: net\n", "infra/local": "", "infra/sub/local": "", "infra/mine.txt": ""})
 			write(t, top, test.files)
 			excludes := func(string) (string, error) { return filepath.Join(top, "excludes"), nil }
-			packed, err := Dir(filepath.Join(top, test.dir), Options{Limit: 1 << 20, Excludes: excludes})
+			packed, err := Dir(t.Context(), filepath.Join(top, test.dir), Options{Limit: 1 << 20, Excludes: excludes})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(unpacked(t, packed.Data)).To(ConsistOf(test.want))
 		})
@@ -127,7 +129,7 @@ func TestWhatIsNoFileIsCalledByItsName(t *testing.T) {
 	listener, err := net.Listen("unix", filepath.Join(dir, "sock"))
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = listener.Close() }()
-	packed, err := Dir(dir, Options{Limit: 1 << 20})
+	packed, err := Dir(t.Context(), dir, Options{Limit: 1 << 20})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(packed.Links).To(ConsistOf("link"))
 	g.Expect(packed.Others).To(ConsistOf("sock (socket)"))
@@ -145,8 +147,8 @@ func TestADirectoryThatIsNoProgramIsRefused(t *testing.T) {
 	}{
 		"missing":           {nil, "absent", "no such file or directory"},
 		"a file":            {map[string]string{"a/Pulumi.yaml": "name: a\n"}, "a/Pulumi.yaml", "Pulumi.yaml is a file: name the directory of the program"},
-		"empty":             {map[string]string{"a/b/.gitignore": "*\n"}, "a", "a has no files, but for those that are left out by .gitignore, .sourceignore and Flux"},
-		"links alone":       {map[string]string{"a/b": "-> /etc"}, "a", "a has no files"},
+		"empty":             {map[string]string{"a/b/.gitignore": "*\n"}, "a", "a has no Pulumi.yaml, or it is left out"},
+		"links alone":       {map[string]string{"a/b": "-> /etc"}, "a", "a has no Pulumi.yaml"},
 		"without a project": {map[string]string{"a/index.ts": "x"}, "a", "a has no Pulumi.yaml, or it is left out"},
 		"with its project left out": {map[string]string{"a/index.ts": "x", "a/Pulumi.yaml": "name: a\n", "a/.sourceignore": "Pulumi.yaml\n"}, "a",
 			"a has no Pulumi.yaml, or it is left out"},
@@ -157,8 +159,44 @@ func TestADirectoryThatIsNoProgramIsRefused(t *testing.T) {
 			g := NewWithT(t)
 			dir := t.TempDir()
 			write(t, dir, test.files)
-			_, err := Dir(filepath.Join(dir, test.path), Options{Limit: 64 << 10})
+			_, err := Dir(t.Context(), filepath.Join(dir, test.path), Options{Limit: 64 << 10})
 			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
 		})
 	}
+}
+
+func TestAProgramThatIsTooLargeToBePackedIsNotRead(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"Pulumi.yaml": "name: a\n", "zero.bin": ""})
+	g.Expect(os.Truncate(filepath.Join(dir, "zero.bin"), 30<<30)).To(Succeed())
+	_, err := Dir(t.Context(), dir, Options{Limit: 768 << 10})
+	g.Expect(err).To(MatchError(ContainSubstring("is too large: its 2 files have 30GiB, which is more than 768KiB when packed")))
+}
+
+func TestPackingEndsWithItsContext(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"Pulumi.yaml": "name: a\n", "zero.bin": ""})
+	g.Expect(os.Truncate(filepath.Join(dir, "zero.bin"), 1<<40)).To(Succeed())
+	ctx, interrupt := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Dir(ctx, dir, Options{Limit: 1 << 31})
+		ended <- err
+	}()
+	interrupt()
+	g.Eventually(ended, time.Minute).Should(Receive(MatchError(context.Canceled)))
+
+	bounds := &bounded{ctx: ctx, limit: 10}
+	_, err := bounds.Write([]byte("a"))
+	g.Expect(err).To(MatchError(context.Canceled), "in the midst of a file")
+}
+
+func TestOnlyADirectoryWithAProjectIsLookedInto(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"below/Pulumi.yaml": "name: a\n", "below/.gitignore/a": "which cannot be read as a file"})
+	_, err := Dir(t.Context(), dir, Options{Limit: 1 << 20})
+	g.Expect(err).To(MatchError(ContainSubstring("has no Pulumi.yaml")))
 }

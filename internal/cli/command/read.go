@@ -1,0 +1,51 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+)
+
+// readProgramFile reads a file, or stdin for -, of no more than an object may have. A
+// terminal or a named pipe may never say anything: nothing is read any more when ctx ends.
+func (s *session) readProgramFile(ctx context.Context, file string) ([]byte, error) {
+	type read struct {
+		text []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		text, err := readBounded(file, s.In)
+		done <- read{text, err}
+	}()
+	var all read
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("reading the program: %w", ctx.Err())
+	case all = <-done:
+	}
+	switch {
+	case all.err != nil:
+		return nil, fmt.Errorf("reading the program: %w", all.err)
+	case len(all.text) > maxProgram:
+		return nil, fmt.Errorf("%s has more than %d bytes, which no object can have", file, maxProgram)
+	}
+	return all.text, nil
+}
+
+func readBounded(file string, stdin io.Reader) ([]byte, error) {
+	in := stdin
+	if file != "-" {
+		opened, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = opened.Close() }()
+		in = opened
+	}
+	return io.ReadAll(io.LimitReader(in, maxProgram+1))
+}
