@@ -68,6 +68,7 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 		NoCrossNamespaceRefs: options.NoCrossNamespaceRefs, DefaultServiceAccount: options.DefaultServiceAccount,
 		Jitter: func(d time.Duration) time.Duration { return d }, Now: options.Now,
 		expressions: dependency.NewExpressions(1), checks: checks,
+		PartialCache: true, // it has none, and no index
 	}
 	if options.Jobs {
 		r.CheckRun = func(run.Run) error { return nil } // what a pod may be is for the controller to say
@@ -158,7 +159,15 @@ type onlooker struct {
 
 // Get implements client.Reader.
 func (o *onlooker) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	err := o.Client.Get(ctx, key, object, options...)
+	return o.note(o.Client.Get(ctx, key, object, options...))
+}
+
+// List implements client.Reader.
+func (o *onlooker) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	return o.note(o.Client.List(ctx, list, options...))
+}
+
+func (o *onlooker) note(err error) error {
 	if !apierrors.IsForbidden(err) {
 		return err
 	}

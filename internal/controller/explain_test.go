@@ -143,3 +143,43 @@ func TestExplainTakesTheFaultsOfAProgramFromItsStatus(t *testing.T) {
 	g.Expect(explained.Unchecked).To(BeEmpty())
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))
 }
+
+// A client of the API server has none of the indexes that the cache has.
+func TestExplainFindsWhatAStackThatIsBeingDeletedWaitsFor(t *testing.T) {
+	for name, test := range map[string]struct {
+		denied     bool
+		unreadable int
+	}{
+		"of all namespaces": {false, 0},
+		"of one namespace":  {true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := explainedWorld(t)
+			w.edit(func(s *v1.Stack) {
+				s.Spec.DestroyOnFinalize, s.Finalizers = true, []string{v1.StackFinalizer}
+			})
+			user := w.stack()
+			user.ObjectMeta = metav1.ObjectMeta{Namespace: "default", Name: "user"}
+			user.Spec.DependsOn = []v1.DependencyReference{{Name: w.stack().Name}}
+			g.Expect(w.Client.Create(t.Context(), user)).To(Succeed())
+			g.Expect(w.Client.Delete(t.Context(), w.stack())).To(Succeed())
+			plain := interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
+				List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+					options := (&client.ListOptions{}).ApplyOptions(opts)
+					if options.FieldSelector != nil {
+						return apierrors.NewBadRequest("field label not supported: " + options.FieldSelector.String())
+					}
+					if test.denied && options.Namespace == "" {
+						return apierrors.NewForbidden(schema.GroupResource{Group: "pulumi.com", Resource: "stacks"}, "", nil)
+					}
+					return c.List(ctx, list, opts...)
+				},
+			})
+			explained, err := Explain(t.Context(), plain, w.stack(), ExplainOptions{Now: func() time.Time { return started }})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(explained.Decision.Message).To(ContainSubstring("default/user"))
+			g.Expect(explained.Unreadable).To(HaveLen(test.unreadable))
+		})
+	}
+}
