@@ -55,7 +55,11 @@ func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.St
 		id, _, err := unstructured.NestedString(object.Object, "status", "run", "id")
 		return id != running.ID, err
 	})
-	if err != nil {
+	switch {
+	case isGone(object, err):
+		s.Successf("run %s had succeeded before it could be cancelled: Stack deleted", running.ID)
+		return nil
+	case err != nil:
 		return err
 	}
 	last, _, _ := unstructured.NestedString(object.Object, "status", "lastUpdate", "name")

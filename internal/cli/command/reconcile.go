@@ -162,7 +162,14 @@ func (s *session) request(ctx context.Context, api client.Client, of target, for
 		}
 		return over, err
 	})
-	if err != nil {
+	if object == nil {
+		object = before
+	}
+	switch {
+	case isGone(object, err):
+		s.Successf("%s deleted", of.Kind)
+		return nil
+	case err != nil:
 		return err
 	}
 	s.Successf("%s", successMessage(object))

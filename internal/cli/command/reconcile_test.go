@@ -5,12 +5,14 @@ package command
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -173,4 +175,54 @@ func TestSuspendAndResume(t *testing.T) {
 		"resume stack cluster --timeout 5s",
 		"get stacks",
 	)
+}
+
+func TestResumeWaitsForAllAtOnce(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "resume-all")
+	w.apply("reconcile")
+	w.play(cluster.Stack().GroupVersionKind, "network", func(object *unstructured.Unstructured) bool {
+		return object.GetGeneration() == 2
+	}, succeeded)
+	done := w.run("resume stack cluster network --wait --timeout 5s")
+	g.Expect(done.exit).To(Equal(exitFailed))
+	g.Expect(done.err).To(ContainSubstring("✔ Stack network reconciliation completed"), done.err)
+	g.Expect(done.err).To(HaveSuffix("✗ Stack cluster reconciliation failed: timed out after 5s waiting for Stack cluster: waiting to be reconciled\n"))
+}
+
+func TestReconcileOfWhatIsBeingDeletedEndsWhenItIsGone(t *testing.T) {
+	for name, test := range map[string]struct {
+		statuses []string
+		exit     int
+		told     string
+	}{
+		"gone":          {[]string{inFlight}, 0, "✔ Stack deleted\n"},
+		"not destroyed": {[]string{inFlight, failed}, exitFailed, "✗ Stack reconciliation failed: no such bucket\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := newWorld(t, "reconcile-deleted-"+strings.ReplaceAll(name, " ", "-"))
+			w.apply("steered")
+			stack := w.network()
+			release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+			letGo := func() { _ = w.api.Patch(context.Background(), stack.DeepCopy(), release) }
+			stack.Finalizers = []string{"example.com/test"}
+			g.Expect(w.api.Update(t.Context(), stack)).To(Succeed())
+			g.Expect(w.api.Delete(t.Context(), stack)).To(Succeed())
+			t.Cleanup(letGo)
+			w.answer(cluster.Stack().GroupVersionKind, "network", test.statuses...)
+			if test.exit == 0 {
+				w.play(cluster.Stack().GroupVersionKind, "network", func(object *unstructured.Unstructured) bool {
+					handled, _, _ := unstructured.NestedString(object.Object, "status", "lastHandledReconcileAt")
+					if handled != "" {
+						letGo()
+					}
+					return handled != ""
+				})
+			}
+			done := w.run("reconcile stack network")
+			g.Expect(done.err).To(HaveSuffix(test.told))
+			g.Expect(done.exit).To(Equal(test.exit))
+		})
+	}
 }

@@ -48,20 +48,24 @@ func newResume(s *session) *cobra.Command {
 	return newGroup("resume", "Resume suspended Stacks", cmd)
 }
 
-// awaitResumed waits for each of the targets to be reconciled as its spec is now.
+// awaitResumed waits for the targets to be reconciled as their specs are now. All are
+// waited for at once: one that does not get there must not take the time of the others.
 func (s *session) awaitResumed(ctx context.Context, api client.Reader, targets []target) error {
-	var failures []error
-	for _, of := range targets {
-		s.Waitingf("waiting for %s reconciliation", of.Kind)
-		object, err := s.await(ctx, api, of, func(object *unstructured.Unstructured) (bool, error) {
-			return ready.AtGeneration(object)
-		})
-		if err != nil {
-			failures = append(failures, fmt.Errorf("%s %s reconciliation failed: %w", of.Kind, of.Name, err))
-			continue
-		}
-		s.Successf("%s %s reconciliation completed", of.Kind, of.Name)
-		s.Successf("%s", successMessage(object))
+	if len(targets) == 0 {
+		return nil
 	}
+	s.Waitingf("waiting for %s reconciliation", targets[0].Kind)
+	var failures []error
+	s.awaitEach(ctx, api, targets, ready.AtGeneration, func(of target, object *unstructured.Unstructured, err error) {
+		switch {
+		case isGone(object, err):
+			s.Successf("%s %s deleted", of.Kind, of.Name)
+		case err != nil:
+			failures = append(failures, fmt.Errorf("%s %s reconciliation failed: %w", of.Kind, of.Name, err))
+		default:
+			s.Successf("%s %s reconciliation completed", of.Kind, of.Name)
+			s.Successf("%s", successMessage(object))
+		}
+	})
 	return s.tellAll(failures, fmt.Sprintf("reconciliation failed for %d Stack(s)", len(failures)))
 }

@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,29 +39,74 @@ func (t target) get(ctx context.Context, api client.Reader) (*unstructured.Unstr
 	return object, nil
 }
 
+// verdict says from an object whether what is waited for is over.
+type verdict func(*unstructured.Unstructured) (bool, error)
+
+// awaited is a target that is waited for, and what was seen of it last.
+type awaited struct {
+	target
+	last *unstructured.Unstructured
+}
+
 // await looks at the target until done says that it is over, and draws what the
 // target says on the way.
-func (s *session) await(ctx context.Context, api client.Reader, of target, done func(*unstructured.Unstructured) (bool, error)) (*unstructured.Unstructured, error) {
+func (s *session) await(ctx context.Context, api client.Reader, of target, done verdict) (last *unstructured.Unstructured, err error) {
+	s.awaitEach(ctx, api, []target{of}, done, func(_ target, object *unstructured.Unstructured, failure error) {
+		last, err = object, failure
+	})
+	return last, err
+}
+
+// awaitEach looks at all targets in turns, and tells of each as soon as it is over, with
+// what was seen of it last.
+func (s *session) awaitEach(ctx context.Context, api client.Reader, targets []target, done verdict, tell func(target, *unstructured.Unstructured, error)) {
 	defer s.Done()
 	began := s.Now()
-	var last *unstructured.Unstructured
+	var left []*awaited
+	for _, of := range targets {
+		left = append(left, &awaited{target: of})
+	}
 	for {
-		object, err := of.get(ctx, api)
-		if err != nil {
-			return last, s.explainTimeout(ctx, err, of, last)
+		left = slices.DeleteFunc(left, func(one *awaited) bool {
+			object, err := one.get(ctx, api)
+			if err != nil {
+				tell(one.target, one.last, s.explainTimeout(ctx, err, one.target, one.last))
+				return true
+			}
+			one.last = object
+			over, err := done(object)
+			if over || err != nil {
+				tell(one.target, object, err)
+			}
+			return over || err != nil
+		})
+		if len(left) == 0 {
+			return
 		}
-		last = object
-		if over, err := done(object); over || err != nil {
-			return object, err
-		}
-		text := func() string {
-			waited := s.Now().Sub(began).Round(time.Second)
-			return fmt.Sprintf("%s %s, %s: %s", of.Kind, of.Name, waited, table.Shorten(rows.Progress(object, s.Now())))
-		}
+		text := func() string { return s.waitingText(left, began) }
 		if err := s.pause(ctx, text); err != nil {
-			return last, s.explainTimeout(ctx, err, of, last)
+			for _, one := range left {
+				tell(one.target, one.last, s.explainTimeout(ctx, err, one.target, one.last))
+			}
+			return
 		}
 	}
+}
+
+// waitingText tells of the first that is waited for, and how many more there are.
+func (s *session) waitingText(left []*awaited, began time.Time) string {
+	of, more := left[0], ""
+	if len(left) > 1 {
+		more = fmt.Sprintf(" and %d more", len(left)-1)
+	}
+	waited := s.Now().Sub(began).Round(time.Second)
+	return fmt.Sprintf("%s %s%s, %s: %s", of.Kind, of.Name, more, waited, table.Shorten(rows.Progress(of.last, s.Now())))
+}
+
+// isGone tells whether a wait has ended as what was being deleted is gone: there may have
+// been a destroy to wait for, and that has succeeded.
+func isGone(last *unstructured.Unstructured, err error) bool {
+	return apierrors.IsNotFound(err) && last != nil && last.GetDeletionTimestamp() != nil
 }
 
 // pause waits for one poll interval, and draws progress meanwhile.
@@ -83,8 +130,11 @@ func (s *session) pause(ctx context.Context, text func() string) error {
 // explainTimeout adds what the object last said to an error that says no more than
 // that the time is over.
 func (s *session) explainTimeout(ctx context.Context, err error, of target, last *unstructured.Unstructured) error {
-	if last == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
+	}
+	if last == nil {
+		return fmt.Errorf("timed out after %s waiting for %s %s: it could not be read", s.timeout, of.Kind, of.Name)
 	}
 	return fmt.Errorf("timed out after %s waiting for %s %s: %s", s.timeout, of.Kind, of.Name, ready.Message(last))
 }

@@ -62,7 +62,8 @@ func AtGeneration(object *unstructured.Unstructured) (bool, error) {
 }
 
 // settled is the verdict of kstatus, but that a failure which is tried again later is
-// one too: nobody who waits for the answer wants to wait for the next try.
+// one too: nobody who waits for the answer wants to wait for the next try. What is being
+// deleted is over when it is gone, or when that has failed: a destroy may be in flight.
 func settled(object *unstructured.Unstructured) (bool, error) {
 	result, err := status.Compute(object)
 	if err != nil {
@@ -70,23 +71,30 @@ func settled(object *unstructured.Unstructured) (bool, error) {
 	}
 	ready := readyCondition(object)
 	switch {
-	case result.Status == status.FailedStatus || result.Status == status.TerminatingStatus || result.Status == status.NotFoundStatus:
+	case result.Status == status.FailedStatus || result.Status == status.NotFoundStatus:
 		return false, errors.New(result.Message)
-	case running(object) || ready == nil || ready.Status == metav1.ConditionUnknown:
+	case inFlight(object) || ready == nil || ready.Status == metav1.ConditionUnknown:
 		return false, nil
 	case ready.Status == metav1.ConditionFalse && triedAgain(object):
 		return false, errors.New(ready.Message)
+	case pending(object):
+		return false, nil
 	default:
 		return result.Status == status.CurrentStatus, nil
 	}
 }
 
-// running tells of a Stack that a run is in flight, or begins as soon as what stands in
-// its way is gone.
-func running(object *unstructured.Unstructured) bool {
-	_, inFlight, _ := unstructured.NestedMap(object.Object, "status", "run")
+// inFlight tells of a Stack that a run is in flight.
+func inFlight(object *unstructured.Unstructured) bool {
+	_, found, _ := unstructured.NestedMap(object.Object, "status", "run")
+	return found
+}
+
+// pending tells of a Stack that a run which was asked for is yet to begin. Where that has
+// failed for now Ready says so; else it begins at once.
+func pending(object *unstructured.Unstructured) bool {
 	pending, _, _ := unstructured.NestedBool(object.Object, "status", "runPending")
-	return inFlight || pending
+	return pending
 }
 
 // triedAgain tells that the controller has done what it could do for now.

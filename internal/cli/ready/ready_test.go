@@ -5,8 +5,10 @@ package ready
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
@@ -46,8 +48,16 @@ func TestAfter(t *testing.T) {
 		"taken up, and Ready is still that of before": {
 			status: "{lastHandledReconcileAt: new, observedGeneration: 2, run: {id: a}, conditions: [" + isReady + "]}",
 		},
-		"what stands in the way may go": {
+		"what stands in the way of the run": {
 			status: "{lastHandledReconcileAt: new, runPending: true, observedGeneration: 2, conditions: [" + isFailed + "," + withRetry + "]}",
+			fault:  "no such bucket",
+		},
+		"a source that there has never been": {
+			status: "{lastHandledReconcileAt: new, runPending: true, observedGeneration: -1, conditions: [" + isFailed + "," + withRetry + "]}",
+			fault:  "no such bucket",
+		},
+		"a run that is yet to begin": {
+			status: "{lastHandledReconcileAt: new, runPending: true, observedGeneration: 2, conditions: [" + isReady + "]}",
 		},
 		"a failure that is tried again is the answer": {
 			status: "{lastHandledReconcileAt: new, observedGeneration: 2, conditions: [" + isFailed + "," + withRetry + "]}",
@@ -93,6 +103,30 @@ func TestAtGeneration(t *testing.T) {
 			g := NewWithT(t)
 			over, err := AtGeneration(object(t, tc.status))
 			g.Expect(over).To(Equal(tc.over))
+			if tc.fault == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				g.Expect(err).To(MatchError(tc.fault))
+			}
+		})
+	}
+}
+
+func TestWhatIsBeingDeletedIsWaitedForUntilThatFails(t *testing.T) {
+	for name, tc := range map[string]struct{ status, fault string }{
+		"the destroy in flight": {status: "{lastHandledReconcileAt: new, observedGeneration: 2, run: {id: a}, conditions: [" + isUnknown + "," + progressing + "]}"},
+		"about to be gone":      {status: "{lastHandledReconcileAt: new, observedGeneration: 2, conditions: [" + isUnknown + "," + progressing + "]}"},
+		"ready before":          {status: "{lastHandledReconcileAt: new, observedGeneration: 2, conditions: [" + isReady + "]}"},
+		"the destroy has failed": {
+			status: "{lastHandledReconcileAt: new, observedGeneration: 2, conditions: [" + isFailed + "," + withRetry + "]}", fault: "no such bucket",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			deleted := object(t, tc.status)
+			deleted.SetDeletionTimestamp(&metav1.Time{Time: time.Unix(1, 0)})
+			over, err := After(deleted, "old")
+			g.Expect(over).To(BeFalse())
 			if tc.fault == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 			} else {
