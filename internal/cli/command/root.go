@@ -44,6 +44,9 @@ func Run(interruptible context.Context, env Environment, args []string) int {
 	defer stop()
 	out, errs := &watchedWriter{Writer: env.Out, stop: stop}, &watchedWriter{Writer: env.Err, stop: stop}
 	env.Out, env.Err = out, errs
+	if env.Getenv("TERM") == "dumb" { // one that would print what is to redraw or colour a line
+		env.OutIsTerminal, env.ErrIsTerminal = false, false
+	}
 	s := &session{Environment: env, Console: console.New(env.Err, env.ErrIsTerminal, env.Width)}
 	s.paint = console.Paint(env.OutIsTerminal && env.Getenv("NO_COLOR") == "")
 	root := newRoot(s)

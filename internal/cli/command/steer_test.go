@@ -166,3 +166,14 @@ func TestDebug(t *testing.T) {
 	NewWithT(t).Expect(text.String()).NotTo(ContainSubstring("hunter2"))
 	compare(t, "debug", aDigest.ReplaceAllString(text.String(), "sha256:..."))
 }
+
+func TestADumbTerminalGetsNoEscapes(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "dumb")
+	w.apply("steered")
+	w.env.OutIsTerminal, w.env.ErrIsTerminal = true, true
+	line := "reconcile stack network --timeout 2s"
+	g.Expect(w.run(line).err).To(ContainSubstring("\x1b["))
+	w.env.Getenv = func(name string) string { return map[string]string{"TERM": "dumb"}[name] }
+	g.Expect(w.run(line).err).NotTo(ContainSubstring("\x1b"))
+}

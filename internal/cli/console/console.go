@@ -10,7 +10,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 )
@@ -84,10 +85,11 @@ func (c *Console) Done() {
 	}
 }
 
-// cut keeps a line from being wrapped: what was wrapped could not be drawn over.
+// cut keeps a line from being wrapped: what was wrapped could not be drawn over. Some
+// characters take two columns.
 func cut(line string, width int) string {
-	if width < 1 || utf8.RuneCountInString(line) <= width {
+	if width < 1 {
 		return line
 	}
-	return string([]rune(line)[:width-1]) + "…"
+	return runewidth.Truncate(line, width, "…")
 }
