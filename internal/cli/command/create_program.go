@@ -62,9 +62,17 @@ func (s *session) readProgram(ctx context.Context, file string) (map[string]any,
 	if more {
 		return nil, fmt.Errorf("%s has more than one document, and a program is one", file)
 	}
+	if main := mainBeside(file); main != "" && file != main && file != "-" && !hasProgram(program) {
+		return nil, fmt.Errorf("%s has no program, which is in %s: name that file", file, main)
+	}
 	delete(program, "name")
 	delete(program, "runtime")
 	return program, nil
+}
+
+// hasProgram tells whether a project does anything.
+func hasProgram(project map[string]any) bool {
+	return project["resources"] != nil || project["outputs"] != nil || project["variables"] != nil
 }
 
 // runtimeOf a Pulumi.yaml is a name, or an object with one.

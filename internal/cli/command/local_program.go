@@ -48,6 +48,9 @@ func (s *session) findProgram(ctx context.Context, path, name string) (program m
 		if !isProject && !s.mayHaveProgram(ctx, candidate) {
 			continue
 		}
+		if main := mainBeside(candidate); isProject && main != "" {
+			candidate, base = main, filepath.Base(main)
+		}
 		read, err := s.programIn(ctx, candidate, name)
 		if err != nil {
 			unread = cmp.Or(unread, err)
@@ -69,6 +72,17 @@ func (s *session) findProgram(ctx context.Context, path, name string) (program m
 		return program, file, nil
 	}
 	return nil, "", fmt.Errorf("%s has more than one file with the program, name the one that is meant: %s", path, shortList(found))
+}
+
+// mainBeside is the file that Pulumi reads the program from in place of the Pulumi.yaml.
+func mainBeside(project string) string {
+	for _, name := range []string{"Main.json", "Main.yaml"} {
+		main := filepath.Join(filepath.Dir(project), name)
+		if info, err := os.Stat(main); err == nil && info.Mode().IsRegular() {
+			return main
+		}
+	}
+	return ""
 }
 
 func yamlFiles(dir string) ([]string, error) {

@@ -94,6 +94,8 @@ func TestPreviewOfALocalProgram(t *testing.T) {
 			`{"variables":{"y":1,"yes":2}}`},
 		"beside a template": {map[string]string{"apps/a.yaml": "# pulumi.com/v1 Program\n{{ no: yaml", "apps/program.yml": aProgram},
 			"--path apps", `{"outputs":{"from":"the manifest"}}`},
+		"a project beside its program": {map[string]string{"infra/Pulumi.yaml": "name: network\nruntime: yaml\n", "infra/Main.yaml": "outputs: {from: the main}\n"},
+			"--path ./infra", `{"outputs":{"from":"the main"}}`},
 		"project": {map[string]string{"infra/Pulumi.yaml": aProject}, "--path ./infra", `{"outputs":{"from":"the project"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -234,4 +236,14 @@ type unread struct{}
 
 func (unread) Write([]byte) (int, error) {
 	return 0, &os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}
+}
+
+func TestAProjectWhoseProgramIsInAnotherFileIsNoProgram(t *testing.T) {
+	g := NewWithT(t)
+	files(t, map[string]string{"infra/Pulumi.yaml": "name: network\nruntime: yaml\n", "infra/Main.yaml": "outputs: {from: the main}\n"})
+	w := &world{t: t, namespace: "apps", kubeconfig: "absent", env: testEnvironment()}
+	done := w.run("create program network --from-file infra/Pulumi.yaml --export")
+	g.Expect(done.exit).To(Equal(exitFailed))
+	g.Expect(done.err).To(Equal("✗ infra/Pulumi.yaml has no program, which is in infra/Main.yaml: name that file\n"))
+	g.Expect(w.run("create program network --from-file infra/Main.yaml --export").out).To(ContainSubstring("from: the main"))
 }
