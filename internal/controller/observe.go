@@ -64,6 +64,9 @@ type program struct {
 	Revision, OriginRevision, Digest string
 	// Project is known for a Program only: a source brings its Pulumi.yaml.
 	Project run.Project
+	// Names tells of the names of resources and of variables which of the two they
+	// are, of a Program only.
+	Names map[string]string
 	// MadeAt is when the Program was created. Zero for a source.
 	MadeAt time.Time
 }

@@ -123,6 +123,7 @@ func (r *StackReconciler) programObject(ctx context.Context, namespace, name, pr
 		Revision: programRevision(object.GetGeneration(), checked.Digest),
 		Digest:   checked.Digest,
 		Project:  run.Project{Name: project, Runtime: "yaml"},
+		Names:    checked.Names,
 		MadeAt:   object.GetCreationTimestamp().Time,
 	}
 	if faults := checked.Invalid.With(checked.Reaches); !faults.None() {

@@ -53,6 +53,7 @@ func TestInputsThatAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		change         func(*v1.StackSpec)
 		plain          map[string]string
+		program        map[string]any
 		reason, want   string
 		notTerminal    bool
 		controllerRefs *inputs.Controller
@@ -88,6 +89,23 @@ func TestInputsThatAreRefused(t *testing.T) {
 				s.Config = map[string]apiextensionsv1.JSON{"aws:region": {Raw: []byte(`"a"`)}, "aws:config:region": {Raw: []byte(`"b"`)}}
 			},
 			reason: v1.InvalidSpecReason, want: "spec.config.aws:config:region: is the same config value as spec.config.aws:region"},
+		"config by the name of a resource": {
+			change: func(s *v1.StackSpec) {
+				s.Config = map[string]apiextensionsv1.JSON{"bucket": {Raw: []byte(`"a"`)}}
+			},
+			program: map[string]any{"resources": map[string]any{"bucket": map[string]any{"type": "a:b:C"}}},
+			reason:  v1.InvalidSpecReason,
+			want:    "spec.config.bucket: is the name of a resource of the program, too: Pulumi YAML would take the value in its place, and delete the resource: rename one"},
+		"a secret by the name of a variable, with the project": {
+			change:  func(s *v1.StackSpec) { s.Secrets = map[string]string{"app:v": "x"} },
+			program: map[string]any{"variables": map[string]any{"v": "a"}},
+			reason:  v1.InvalidSpecReason, want: "spec.secrets.app:v: is the name of a variable of the program, too"},
+		"a reference by the name of a resource, with the old form of the project": {
+			change: func(s *v1.StackSpec) {
+				s.ConfigRef = map[string]v1.ConfigMapRef{"app:config:bucket": {Name: "app", Key: "who"}}
+			},
+			program: map[string]any{"resources": map[string]any{"bucket": map[string]any{"type": "a:b:C"}}}, plain: map[string]string{"who": "b"},
+			reason: v1.InvalidSpecReason, want: "spec.configRef.app:config:bucket: is the name of a resource"},
 		"two kubeconfigs": {
 			change: func(s *v1.StackSpec) { s.Envs, s.ServiceAccountName = []string{"app"}, "deployer" }, plain: map[string]string{"KUBECONFIG": "/k"},
 			reason: v1.InputsFailedReason, want: "spec.envs[0] (key KUBECONFIG): spec.serviceAccountName gives the program a kubeconfig already", notTerminal: true},
@@ -132,6 +150,9 @@ func TestInputsThatAreRefused(t *testing.T) {
 			g := NewWithT(t)
 			w := optionsWorld(t, test.change)
 			w.ControllerRefs = test.controllerRefs
+			if test.program != nil {
+				w.says(test.program)
+			}
 			w.settings("app", test.plain, nil)
 			w.mustReconcile()
 			g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(test.reason))

@@ -64,3 +64,17 @@ func SameConfigKey(project string, names []string) (one, other string, found boo
 	}
 	return "", "", false
 }
+
+// InProgram is the name by which a program in Pulumi YAML knows the value.
+func (k ConfigKey) InProgram(project string) string {
+	return strings.TrimPrefix(k.Namespace+":"+k.Name, project+":")
+}
+
+// ShadowedProblem is what becomes of a resource, or a variable, of a program in Pulumi
+// YAML which has the name of a config value.
+func ShadowedProblem(kind string) string {
+	if kind == "resource" {
+		return "Pulumi YAML would take the value in its place, and delete the resource"
+	}
+	return "Pulumi YAML would take the value in its place"
+}

@@ -21,6 +21,8 @@ type Checked struct {
 	Digest string
 	// ProjectConfig are the config values for providers, by name.
 	ProjectConfig map[string]any
+	// Names tells of the names of resources and of variables which of the two they are.
+	Names map[string]string
 	// Packages are the versions of packages, by name.
 	Packages map[string]string
 	// Invalid is why it cannot be run at all.
@@ -56,7 +58,7 @@ func Read(raw []byte) (checked Checked, object map[string]any, err error) {
 	if err != nil {
 		return Checked{}, nil, err
 	}
-	checked = Checked{Text: text, ProjectConfig: v1.ProjectConfig(object)}
+	checked = Checked{Text: text, ProjectConfig: v1.ProjectConfig(object), Names: names(object)}
 	if checked.Digest, err = digestOf(checked); err != nil {
 		return Checked{}, nil, err
 	}
@@ -76,4 +78,16 @@ func digestOf(checked Checked) (string, error) {
 		hash.Write(config)
 	}
 	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// names of resources and variables: what is no section has none.
+func names(object map[string]any) map[string]string {
+	found := map[string]string{}
+	for section, kind := range map[string]string{"resources": "resource", "variables": "variable"} {
+		entries, _ := object[section].(map[string]any)
+		for name := range entries {
+			found[name] = kind
+		}
+	}
+	return found
 }

@@ -94,8 +94,10 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 		p.secrets = append(p.secrets, mask.InProgram(text)...)
 		p.names.addProgram(text)
 	}
-	p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, r)
-	return p, err
+	if p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, r); err != nil {
+		return nil, err
+	}
+	return p, checkShadowed(root, place, name.Stack, r)
 }
 
 // placedProject is a project and the path of its Pulumi.yaml in the workspace.

@@ -1,0 +1,109 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
+	"gopkg.in/yaml.v3"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// checkShadowed refuses config that has the name of a resource or a variable of a
+// program in Pulumi YAML. Pulumi YAML takes the value for what the name stands for and
+// never looks at the resource, so that the engine deletes what it has made.
+//
+// What an environment of Pulumi ESC gives is not known here.
+func checkShadowed(root *os.Root, place placedProject, stack string, r run.Run) error {
+	names := templateNames(root, place)
+	if len(names) == 0 {
+		return nil
+	}
+	keys, err := configKeys(root, place, stack, r)
+	if err != nil {
+		return err
+	}
+	project := place.project.Name.String()
+	for _, key := range slices.SortedFunc(slices.Values(keys), func(a, b config.Key) int { return strings.Compare(a.String(), b.String()) }) {
+		name := grammar.ConfigKey{Namespace: key.Namespace(), Name: key.Name()}.InProgram(project)
+		if kind, taken := names[name]; taken {
+			return fmt.Errorf("config key %q is the name of a %s of the program, too: %s: rename one of the two, or remove the config value",
+				key, kind, grammar.ShadowedProblem(kind))
+		}
+	}
+	return nil
+}
+
+// configKeys are the keys of all values that the program is given: those of the run, of
+// Pulumi.<stack>.yaml and of Pulumi.yaml.
+func configKeys(root *os.Root, place placedProject, stack string, r run.Run) ([]config.Key, error) {
+	settings, err := readStackFile(root, place.project, stackFile(place, stack))
+	if err != nil {
+		return nil, err
+	}
+	keys := slices.Collect(maps.Keys(settings.Config))
+	names := slices.Concat(slices.Collect(maps.Keys(r.Config)), slices.Collect(maps.Keys(r.Secrets)), slices.Collect(maps.Keys(r.Program.Config)))
+	for name, declared := range place.project.Config {
+		if declared.Value != nil || declared.Default != nil {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		key, err := configKey(place.project.Name.String(), name)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+// templateNames tells what the names in the file are that Pulumi YAML runs: that of the
+// first of its names. It is empty where the program is another, or made by a compiler,
+// and where the file cannot be read: Pulumi says what is wrong with it.
+func templateNames(root *os.Root, place placedProject) map[string]string {
+	if place.project.Runtime.Name() != yamlRuntime || place.project.Runtime.Options()["compiler"] != nil {
+		return nil
+	}
+	dir := path.Join(path.Dir(place.file), place.project.Main)
+	for _, file := range []string{"Main.json", "Main.yaml", "Pulumi.yaml"} {
+		if _, err := root.Stat(path.Join(dir, file)); err != nil {
+			continue
+		}
+		text, err := readBounded(root, path.Join(dir, file))
+		if err != nil {
+			return nil
+		}
+		return namesOf(text)
+	}
+	return nil
+}
+
+// namesOf tells what the names in a text in Pulumi YAML are, which takes its sections
+// in capital letters, too.
+func namesOf(text []byte) map[string]string {
+	var sections map[string]yaml.Node
+	if yaml.Unmarshal(text, &sections) != nil {
+		return nil
+	}
+	names := map[string]string{}
+	for section, node := range sections {
+		kind, ok := map[string]string{"resources": "resource", "variables": "variable"}[strings.ToLower(section)]
+		if !ok || node.Kind != yaml.MappingNode {
+			continue
+		}
+		for n := 0; n+1 < len(node.Content); n += 2 {
+			names[node.Content[n].Value] = kind
+		}
+	}
+	return names
+}
