@@ -120,19 +120,12 @@ func explainValues(stack *v1.Stack, seen *observed) []ExplainedValue {
 		}
 		values = append(values, ExplainedValue{"env", name, value, from})
 	}
+	from := configFields(stack)
 	for _, key := range slices.Sorted(maps.Keys(seen.inputs.Config)) {
-		from := "spec.config." + key
-		if _, ok := stack.Spec.ConfigRef[key]; ok {
-			from = "spec.configRef." + key
-		}
-		values = append(values, ExplainedValue{"config", key, hide(string(seen.inputs.Config[key])), from})
+		values = append(values, ExplainedValue{"config", key, hide(string(seen.inputs.Config[key])), from[key]})
 	}
 	for _, key := range slices.Sorted(maps.Keys(seen.inputs.Secrets)) {
-		from := "spec.secrets." + key
-		if _, ok := stack.Spec.SecretsRef[key]; ok {
-			from = "spec.secretsRef." + key
-		}
-		values = append(values, ExplainedValue{"config", key, secretText, from})
+		values = append(values, ExplainedValue{"config", key, secretText, from[key]})
 	}
 	return values
 }

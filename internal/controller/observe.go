@@ -14,6 +14,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
@@ -67,6 +68,8 @@ type program struct {
 	// Names tells of the names of resources and of variables which of the two they
 	// are, of a Program only.
 	Names map[string]string
+	// Declared are the config values that a Program takes.
+	Declared []programs.Declared
 	// MadeAt is when the Program was created. Zero for a source.
 	MadeAt time.Time
 }

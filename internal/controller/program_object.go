@@ -124,6 +124,7 @@ func (r *StackReconciler) programObject(ctx context.Context, namespace, name, pr
 		Digest:   checked.Digest,
 		Project:  run.Project{Name: project, Runtime: "yaml"},
 		Names:    checked.Names,
+		Declared: checked.Declared,
 		MadeAt:   object.GetCreationTimestamp().Time,
 	}
 	if faults := checked.Invalid.With(checked.Reaches); !faults.None() {

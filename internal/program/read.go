@@ -23,6 +23,8 @@ type Checked struct {
 	ProjectConfig map[string]any
 	// Names tells of the names of resources and of variables which of the two they are.
 	Names map[string]string
+	// Declared are the config values that it takes.
+	Declared []Declared
 	// Packages are the versions of packages, by name.
 	Packages map[string]string
 	// Invalid is why it cannot be run at all.
@@ -58,7 +60,7 @@ func Read(raw []byte) (checked Checked, object map[string]any, err error) {
 	if err != nil {
 		return Checked{}, nil, err
 	}
-	checked = Checked{Text: text, ProjectConfig: v1.ProjectConfig(object), Names: names(object)}
+	checked = Checked{Text: text, ProjectConfig: v1.ProjectConfig(object), Names: names(object), Declared: declared(object)}
 	if checked.Digest, err = digestOf(checked); err != nil {
 		return Checked{}, nil, err
 	}
