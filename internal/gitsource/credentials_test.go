@@ -97,7 +97,7 @@ func auths() map[string]auth {
 		"a token that is empty": {url: https, source: withAuth(v1.GitAuth{PersonalAccessToken: pointer(literal("\n"))}), err: "spec.gitAuth.accessToken: the value is empty"},
 		"a password that is empty": {url: https, source: withAuth(v1.GitAuth{BasicAuth: &v1.GitBasicAuth{UserName: literal("me"), Password: literal("")}}),
 			err: "spec.gitAuth.basicAuth.password: the value is empty"},
-		"a key that is empty": {url: ssh, source: withAuth(v1.GitAuth{SSHAuth: &v1.GitSSHAuth{SSHPrivateKey: literal("")}}), err: "spec.gitAuth.sshAuth.sshPrivateKey: the value is empty"},
+		"a key that is empty":   {url: ssh, source: withAuth(v1.GitAuth{SSHAuth: &v1.GitSSHAuth{SSHPrivateKey: literal("")}}), err: "spec.gitAuth.sshAuth.sshPrivateKey: the value is empty"},
 		"a key over https":      {url: https, source: withAuth(v1.GitAuth{SSHAuth: &v1.GitSSHAuth{SSHPrivateKey: literal("KEY")}}), err: "has a key for ssh only"},
 		"a token over ssh":      {url: ssh, source: withAuth(v1.GitAuth{PersonalAccessToken: pointer(literal("TOKEN"))}), err: "needs sshAuth"},
 		"gitAuth with nothing":  {url: https, source: withAuth(v1.GitAuth{}), err: "has no credentials"},
