@@ -32,10 +32,22 @@ func (r *StackReconciler) unknownCreatesInFlight(record *v1.RunStatus) []string 
 	return r.UnknownCreates(record.ID)
 }
 
-// addUnknownCreates adds them to those that the status names.
+// maxUnknownCreates bounds what the status names of runs in flight, in bytes. etcd takes
+// 1.5 MiB, and the result, which is bounded too, has to have room beside it.
+const maxUnknownCreates = 512 << 10
+
+// addUnknownCreates adds them to those that the status names, where there is room: a
+// program that writes to the Secret of its own run can tell of others time and again.
 func addUnknownCreates(stack *v1.Stack, urns []string) {
-	if len(urns) > 0 {
-		stack.Status.UnknownCreates = unionOf(stack.Status.UnknownCreates, urns)
+	if len(urns) == 0 {
+		return
+	}
+	all, size := unionOf(stack.Status.UnknownCreates, urns), 0
+	for _, urn := range all {
+		size += len(urn)
+	}
+	if size <= maxUnknownCreates {
+		stack.Status.UnknownCreates = all
 	}
 }
 
