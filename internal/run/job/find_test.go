@@ -259,30 +259,6 @@ func TestOneMoreShardFindsNoMorePlaces(t *testing.T) {
 	s.Expect(s.Reserve("default", "app")).To(BeFalse())
 }
 
-func TestWhatNoStackKnowsOfIsRemoved(t *testing.T) {
-	for name, tc := range map[string]struct {
-		inUse map[string]bool
-		err   error
-		kept  bool
-	}{
-		"known to a Stack": {inUse: map[string]bool{"1": true}, kept: true},
-		"known to none":    {inUse: map[string]bool{"2": true}},
-		"nobody can tell":  {err: errors.New("connection refused"), kept: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			first := start(t)
-			first.step()
-			first.claim()
-			s := first.next()
-			s.Expect(s.phase()).To(Equal(run.Running))
-			s.KeepInUse(func(context.Context) (map[string]bool, error) { return tc.inUse, tc.err })
-			s.sweep(t.Context())
-			s.Expect(s.has(&corev1.Secret{})).To(Equal(tc.kept))
-			s.Expect(s.Reserve("default", "other")).To(Equal(!tc.kept))
-		})
-	}
-}
-
 func TestARunThatIsForgottenIsNotFoundAgain(t *testing.T) {
 	s := start(t)
 	s.step()

@@ -51,8 +51,8 @@ func (r *Runner) Tend(ctx context.Context) error {
 		defer func() { _ = informer.RemoveEventHandler(registration) }() // the process ends
 	}
 	r.loadOnce()
-	r.sweep(ctx)
 	var work sync.WaitGroup
+	work.Go(func() { r.sweepUntilDone(ctx, sweepAgain()) })
 	for range workers {
 		work.Go(func() {
 			for r.tendNext(ctx) {
