@@ -4,12 +4,50 @@
 package controller
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
+
+// checkDeclared refuses values that are not of the type which the Program declares for
+// them. Pulumi would, if they were declared in a Pulumi.yaml.
+func checkDeclared(stack *v1.Stack, program program, resolved *inputs.Inputs) error {
+	types := map[grammar.ConfigKey]*grammar.ConfigType{}
+	for _, declared := range program.Declared {
+		if key, err := grammar.ParseConfigKey(program.Project.Name, declared.Key); err == nil && declared.Type != nil {
+			types[key] = declared.Type
+		}
+	}
+	fields := configFields(stack)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		key, err := grammar.ParseConfigKey(program.Project.Name, name)
+		wanted := types[key]
+		if err != nil || wanted == nil || takes(wanted, name, resolved) {
+			continue
+		}
+		problem := fmt.Sprintf("must be of the type %s, which the Program declares for it", wanted)
+		ref, isRef := stack.Spec.ConfigRef[name]
+		if isRef && !ref.JSON && wanted.IsJSON() {
+			problem += ": set json, for the value is a text without it"
+		}
+		if _, isSecretRef := stack.Spec.SecretsRef[name]; isRef || isSecretRef {
+			return &inputs.UnusableError{Field: fields[name], Problem: problem}
+		}
+		return &inputs.InvalidError{Field: fields[name], Problem: problem}
+	}
+	return nil
+}
+
+func takes(wanted *grammar.ConfigType, name string, resolved *inputs.Inputs) bool {
+	if secret, ok := resolved.Secrets[name]; ok {
+		return wanted.TakesSecret(secret)
+	}
+	return wanted.TakesConfig(resolved.Config[name])
+}
 
 // hideDeclared makes secret config of what the Program declares as secret and the Stack
 // gives in plain: Pulumi YAML takes a value as it is given, and keeps a plain one in the

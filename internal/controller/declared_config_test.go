@@ -6,6 +6,8 @@ package controller
 import (
 	"testing"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -39,5 +41,44 @@ func TestConfigThatTheProgramDeclaresSecretIsSecret(t *testing.T) {
 	}))
 	for _, value := range todo.Secrets {
 		g.Expect(todo.Masks).To(ContainElement(value))
+	}
+}
+
+func TestConfigOfAnotherTypeThanTheProgramDeclaresIsRefused(t *testing.T) {
+	plain := func(value string) func(*v1.StackSpec) {
+		return func(s *v1.StackSpec) { s.Config = map[string]apiextensionsv1.JSON{"app:v": jsonOf(value)} }
+	}
+	listed := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+	for name, test := range map[string]struct {
+		section      string
+		declared     map[string]any
+		change       func(*v1.StackSpec)
+		reason, want string
+	}{
+		"an integer":  {"config", map[string]any{"type": "integer"}, plain(`3.7`), v1.InvalidSpecReason, "spec.config.app:v: must be of the type integer, which the Program declares for it"},
+		"a list":      {"config", listed, plain(`["x",{"a":1}]`), v1.InvalidSpecReason, "spec.config.app:v: must be of the type array<string>"},
+		"a secret":    {"config", map[string]any{"type": "Boolean"}, func(s *v1.StackSpec) { s.Secrets = map[string]string{"v": "canary-yes"} }, v1.InvalidSpecReason, "spec.secrets.v: must be of the type boolean"},
+		"a ConfigMap": {"config", listed, func(s *v1.StackSpec) { s.ConfigRef = map[string]v1.ConfigMapRef{"v": {Name: "app", Key: "list"}} }, v1.InputsFailedReason, "spec.configRef.v: must be of the type array<string>, which the Program declares for it: set json"},
+		"a ConfigMap in JSON": {"config", listed, func(s *v1.StackSpec) {
+			s.ConfigRef = map[string]v1.ConfigMapRef{"v": {Name: "app", Key: "list", JSON: true}}
+		}, "", ""},
+		"a secret one":  {"config", map[string]any{"type": "integer", "secret": true}, plain(`"canary-no"`), v1.InvalidSpecReason, "spec.config.app:v: must be of the type integer"},
+		"configuration": {"configuration", map[string]any{"type": "Integer"}, plain(`"no"`), "", ""},
+		"one that fits": {"config", map[string]any{"type": "integer"}, plain(`5`), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := optionsWorld(t, test.change)
+			w.settings("app", map[string]string{"list": `["a"]`}, nil)
+			w.says(map[string]any{test.section: map[string]any{"v": test.declared}})
+			w.mustReconcile()
+			if test.want == "" {
+				g.Expect(w.runner.started).To(Equal(1))
+				return
+			}
+			g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(test.reason))
+			g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(And(HavePrefix(test.want), Not(ContainSubstring("canary"))))
+			g.Expect(w.runner.started).To(BeZero())
+		})
 	}
 }

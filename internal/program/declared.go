@@ -6,6 +6,8 @@ package program
 import (
 	"maps"
 	"slices"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
 // Declared is a config value that a Program declares.
@@ -14,6 +16,9 @@ type Declared struct {
 	Key string
 	// Secret is one that is to be kept encrypted.
 	Secret bool
+	// Type that Pulumi checks values against. It does so for config alone, and has no
+	// rule for some types: nil then.
+	Type *grammar.ConfigType
 }
 
 // declared are the config values that a program declares. What is no declaration is
@@ -32,6 +37,9 @@ func declared(object map[string]any) []Declared {
 				one.Key = key
 			}
 			one.Secret, _ = fields["secret"].(bool)
+			if section == "config" {
+				one.Type = grammar.ParseConfigType(fields)
+			}
 			found = append(found, one)
 		}
 	}
