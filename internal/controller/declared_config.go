@@ -49,6 +49,34 @@ func takes(wanted *grammar.ConfigType, name string, resolved *inputs.Inputs) boo
 	return wanted.TakesConfig(resolved.Config[name])
 }
 
+// checkRequired refuses a Stack that leaves out a value which the Program has no default
+// for: Pulumi YAML would name neither the Stack nor a file that is known to anybody. With
+// Pulumi Cloud there may be one in an environment.
+func checkRequired(stack *v1.Stack, program program, resolved *inputs.Inputs) error {
+	if grammar.HasEnvironments(backend(stack, resolved.Env)) {
+		return nil
+	}
+	given := map[grammar.ConfigKey]bool{}
+	names := slices.Concat(slices.Collect(maps.Keys(configFields(stack))), slices.Collect(maps.Keys(program.Config)))
+	for _, name := range names {
+		if key, err := grammar.ParseConfigKey(program.Project.Name, name); err == nil {
+			given[key] = true
+		}
+	}
+	for _, declared := range program.Declared {
+		key, err := grammar.ParseConfigKey(program.Project.Name, declared.Key)
+		if err != nil || !declared.Required || given[key] {
+			continue
+		}
+		field := "spec.config."
+		if declared.Secret {
+			field = "spec.secretsRef."
+		}
+		return &inputs.InvalidError{Field: field + declared.Key, Problem: "is required: the Program declares it, and has no default for it"}
+	}
+	return nil
+}
+
 // hideDeclared makes secret config of what the Program declares as secret and the Stack
 // gives in plain: Pulumi YAML takes a value as it is given, and keeps a plain one in the
 // clear whatever the program says.

@@ -82,3 +82,38 @@ func TestConfigOfAnotherTypeThanTheProgramDeclaresIsRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestConfigThatTheProgramRequiresIsNamed(t *testing.T) {
+	given := func(key string) func(*v1.StackSpec) {
+		return func(s *v1.StackSpec) { s.Config = map[string]apiextensionsv1.JSON{key: jsonOf(`"x"`)} }
+	}
+	for name, test := range map[string]struct {
+		declared map[string]any
+		change   func(*v1.StackSpec)
+		want     string
+	}{
+		"nothing":            {map[string]any{"type": "String"}, given("other"), "spec.config.v: is required: the Program declares it, and has no default for it"},
+		"a secret":           {map[string]any{"type": "String", "secret": true}, given("other"), "spec.secretsRef.v: is required"},
+		"its own name":       {map[string]any{"type": "String", "name": "key"}, given("v"), "spec.config.key: is required"},
+		"that of a provider": {map[string]any{"type": "String", "name": "lab:directory"}, given("v"), "spec.config.lab:directory: is required"},
+		"given":              {map[string]any{"type": "String"}, given("app:v"), ""},
+		"with a default":     {map[string]any{"type": "String", "default": "x"}, given("other"), ""},
+		"with a value":       {map[string]any{"value": "x"}, given("other"), ""},
+		"of the Program":     {map[string]any{"type": "String", "name": "aws:region"}, given("other"), ""},
+		"of Pulumi Cloud":    {map[string]any{"type": "String"}, func(s *v1.StackSpec) { s.Backend = "https://api.pulumi.com" }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := optionsWorld(t, test.change)
+			w.says(map[string]any{"configuration": map[string]any{"v": test.declared}, "config": map[string]any{"aws:region": map[string]any{"value": "x"}}})
+			w.mustReconcile()
+			if test.want == "" {
+				g.Expect(w.runner.started).To(Equal(1), conditions.GetMessage(w.stack(), meta.ReadyCondition))
+				return
+			}
+			g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.InvalidSpecReason))
+			g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(HavePrefix(test.want))
+			g.Expect(w.runner.started).To(BeZero())
+		})
+	}
+}

@@ -30,6 +30,9 @@ func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *ob
 	if err := checkProgramConfig(stack, resolved); err != nil {
 		return err
 	}
+	if err := checkRequired(stack, seen.program, resolved); err != nil {
+		return err
+	}
 	if err := checkDeclared(stack, seen.program, resolved); err != nil {
 		return err
 	}

@@ -16,6 +16,8 @@ type Declared struct {
 	Key string
 	// Secret is one that is to be kept encrypted.
 	Secret bool
+	// Required is one that has no default.
+	Required bool
 	// Type that Pulumi checks values against. It does so for config alone, and has no
 	// rule for some types: nil then.
 	Type *grammar.ConfigType
@@ -37,6 +39,9 @@ func declared(object map[string]any) []Declared {
 				one.Key = key
 			}
 			one.Secret, _ = fields["secret"].(bool)
+			_, hasDefault := fields["default"]
+			_, hasValue := fields["value"]
+			one.Required = !hasDefault && !hasValue
 			if section == "config" {
 				one.Type = grammar.ParseConfigType(fields)
 			}
