@@ -14,9 +14,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
 
-// checkConfigKeys refuses two names of one config value, and one that a resource or a
-// variable of the Program has. A source may have its project in its Pulumi.yaml alone,
-// and has its program to itself: the run finds those then.
+// checkConfigKeys refuses two names of one config value, and one that a resource of the
+// Program has. A source may have its project in its Pulumi.yaml alone, and has its program
+// to itself: the run finds those then.
 func checkConfigKeys(stack *v1.Stack, seen *observed) error {
 	fields := configFields(stack)
 	name, err := grammar.ParseStackName(stack.Spec.Stack)
@@ -29,7 +29,7 @@ func checkConfigKeys(stack *v1.Stack, seen *observed) error {
 		return &inputs.InvalidError{Field: fields[one],
 			Problem: fmt.Sprintf("is the same config value as %s, in the project %s: remove one of the two", fields[other], project)}
 	}
-	return checkShadowed(fields, project, seen.program.Names)
+	return checkShadowed(fields, project, seen.program.ResourceNames)
 }
 
 // configFields are the fields of the Stack that give config values, by their names.
@@ -50,17 +50,16 @@ func configFields(stack *v1.Stack) map[string]string {
 	return fields
 }
 
-// checkShadowed refuses config by the name of a resource or a variable, for which Pulumi
-// YAML would take the value. Only the run knows what a source has.
-func checkShadowed(fields map[string]string, project string, names map[string]string) error {
+// checkShadowed refuses config by the name of a resource, for which Pulumi YAML would take
+// the value. Only the run knows what a source has.
+func checkShadowed(fields map[string]string, project string, resources map[string]bool) error {
 	for _, text := range slices.Sorted(maps.Keys(fields)) {
 		key, err := grammar.ParseConfigKey(project, text)
 		if err != nil {
 			continue // which is for others to refuse
 		}
-		if kind, taken := names[key.InProgram(project)]; taken {
-			return &inputs.InvalidError{Field: fields[text],
-				Problem: fmt.Sprintf("is the name of a %s of the program, too: %s: rename one of the two", kind, grammar.ShadowedProblem(kind))}
+		if resources[key.InProgram(project)] {
+			return &inputs.InvalidError{Field: fields[text], Problem: grammar.ShadowedProblem}
 		}
 	}
 	return nil

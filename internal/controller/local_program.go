@@ -112,7 +112,7 @@ func localProgram(check ProgramCheck, stack *v1.Stack, ref localprogram.Referenc
 		return nil, localProgramFault("the program to preview is not valid: %s", faults)
 	}
 	found.Program = run.Program{YAML: checked.Text, Config: checked.ProjectConfig, Packages: checked.Packages}
-	found.Names, found.Declared = checked.Names, checked.Declared
+	found.ResourceNames, found.Declared = checked.ResourceNames, checked.Declared
 	found.Project = run.Project{Name: stack.Spec.ProgramRef.Name, Runtime: "yaml"}
 	if name, err := grammar.ParseStackName(stack.Spec.Stack); err == nil && name.Project != "" {
 		found.Project.Name = name.Project

@@ -65,9 +65,8 @@ type program struct {
 	Revision, OriginRevision, Digest string
 	// Project is known for a Program only: a source brings its Pulumi.yaml.
 	Project run.Project
-	// Names tells of the names of resources and of variables which of the two they
-	// are, of a Program only.
-	Names map[string]string
+	// ResourceNames are those of the resources of a Program.
+	ResourceNames map[string]bool
 	// Declared are the config values that a Program takes.
 	Declared []programs.Declared
 	// MadeAt is when the Program was created. Zero for a source.

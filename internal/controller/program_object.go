@@ -119,13 +119,13 @@ func (r *StackReconciler) programObject(ctx context.Context, namespace, name, pr
 		project = name
 	}
 	found := program{
-		Program:  run.Program{YAML: checked.Text, Config: checked.ProjectConfig, Packages: checked.Packages},
-		Revision: programRevision(object.GetGeneration(), checked.Digest),
-		Digest:   checked.Digest,
-		Project:  run.Project{Name: project, Runtime: "yaml"},
-		Names:    checked.Names,
-		Declared: checked.Declared,
-		MadeAt:   object.GetCreationTimestamp().Time,
+		Program:       run.Program{YAML: checked.Text, Config: checked.ProjectConfig, Packages: checked.Packages},
+		Revision:      programRevision(object.GetGeneration(), checked.Digest),
+		Digest:        checked.Digest,
+		Project:       run.Project{Name: project, Runtime: "yaml"},
+		ResourceNames: checked.ResourceNames,
+		Declared:      checked.Declared,
+		MadeAt:        object.GetCreationTimestamp().Time,
 	}
 	if faults := checked.Invalid.With(checked.Reaches); !faults.None() {
 		return found, &programInvalidError{namespace, name, faults}

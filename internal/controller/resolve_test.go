@@ -96,10 +96,10 @@ func TestInputsThatAreRefused(t *testing.T) {
 			program: map[string]any{"resources": map[string]any{"bucket": map[string]any{"type": "a:b:C"}}},
 			reason:  v1.InvalidSpecReason,
 			want:    "spec.config.bucket: is the name of a resource of the program, too: Pulumi YAML would take the value in its place, and delete the resource: rename one"},
-		"a secret by the name of a variable, with the project": {
+		"a secret by the name of a resource, with the project": {
 			change:  func(s *v1.StackSpec) { s.Secrets = map[string]string{"app:v": "x"} },
-			program: map[string]any{"variables": map[string]any{"v": "a"}},
-			reason:  v1.InvalidSpecReason, want: "spec.secrets.app:v: is the name of a variable of the program, too"},
+			program: map[string]any{"resources": map[string]any{"v": map[string]any{"type": "a:b:C"}}},
+			reason:  v1.InvalidSpecReason, want: "spec.secrets.app:v: is the name of a resource of the program, too"},
 		"a reference by the name of a resource, with the old form of the project": {
 			change: func(s *v1.StackSpec) {
 				s.ConfigRef = map[string]v1.ConfigMapRef{"app:config:bucket": {Name: "app", Key: "who"}}

@@ -70,11 +70,7 @@ func (k ConfigKey) InProgram(project string) string {
 	return strings.TrimPrefix(k.Namespace+":"+k.Name, project+":")
 }
 
-// ShadowedProblem is what becomes of a resource, or a variable, of a program in Pulumi
-// YAML which has the name of a config value.
-func ShadowedProblem(kind string) string {
-	if kind == "resource" {
-		return "Pulumi YAML would take the value in its place, and delete the resource"
-	}
-	return "Pulumi YAML would take the value in its place"
-}
+// ShadowedProblem is what becomes of a resource of a program in Pulumi YAML which has the
+// name of a config value. A variable of that name is no fault: to give it by config is to
+// say what it is.
+const ShadowedProblem = "is the name of a resource of the program, too: Pulumi YAML would take the value in its place, and delete the resource: rename one of the two"

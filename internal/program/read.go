@@ -21,8 +21,8 @@ type Checked struct {
 	Digest string
 	// ProjectConfig are the config values for providers, by name.
 	ProjectConfig map[string]any
-	// Names tells of the names of resources and of variables which of the two they are.
-	Names map[string]string
+	// ResourceNames are those of its resources.
+	ResourceNames map[string]bool
 	// Declared are the config values that it takes.
 	Declared []Declared
 	// Packages are the versions of packages, by name.
@@ -60,7 +60,7 @@ func Read(raw []byte) (checked Checked, object map[string]any, err error) {
 	if err != nil {
 		return Checked{}, nil, err
 	}
-	checked = Checked{Text: text, ProjectConfig: v1.ProjectConfig(object), Names: names(object), Declared: declared(object)}
+	checked = Checked{Text: text, ProjectConfig: v1.ProjectConfig(object), ResourceNames: resourceNames(object), Declared: declared(object)}
 	if checked.Digest, err = digestOf(checked); err != nil {
 		return Checked{}, nil, err
 	}
@@ -82,14 +82,12 @@ func digestOf(checked Checked) (string, error) {
 	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// names of resources and variables: what is no section has none.
-func names(object map[string]any) map[string]string {
-	found := map[string]string{}
-	for section, kind := range map[string]string{"resources": "resource", "variables": "variable"} {
-		entries, _ := object[section].(map[string]any)
-		for name := range entries {
-			found[name] = kind
-		}
+// resourceNames are the names of those of a program: what is no section has none.
+func resourceNames(object map[string]any) map[string]bool {
+	found := map[string]bool{}
+	entries, _ := object["resources"].(map[string]any)
+	for name := range entries {
+		found[name] = true
 	}
 	return found
 }

@@ -32,7 +32,6 @@ func TestConfigByTheNameOfAResourceDeletesNothing(t *testing.T) {
 			r.Secrets, r.SecretsProvider = map[string]string{"demo:config:a": "x"}, "awskms://k"
 		}, `config key "demo:a" is the name of a resource`},
 		"of the Program": {func(r *run.Run) { r.Program.Config = map[string]any{"demo:a": "x"} }, `config key "demo:a" is the name of a resource`},
-		"a variable":     {func(r *run.Run) { r.Config = map[string]json.RawMessage{"v": one} }, `config key "demo:v" is the name of a variable`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l.WithT = NewWithT(t)
@@ -46,10 +45,11 @@ func TestConfigByTheNameOfAResourceDeletesNothing(t *testing.T) {
 	}
 	l.WithT = NewWithT(t)
 	r := l.update(text)
-	r.Config = map[string]json.RawMessage{"lab:a": one, "other:v": one, "c": one}
+	r.Config = map[string]json.RawMessage{"lab:a": one, "v": json.RawMessage(`"given"`), "c": one}
 	result := l.do(t.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(result.Changes).To(Equal(run.Changes{Same: 2}))
+	l.Expect(result.Outputs).To(HaveKeyWithValue("o", json.RawMessage(`"given"`)), "a variable is what config says, as with Pulumi")
 }
 
 func TestConfigOfASourceByTheNameOfAResourceIsRefused(t *testing.T) {

@@ -18,14 +18,14 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// checkShadowed refuses config that has the name of a resource or a variable of a
-// program in Pulumi YAML. Pulumi YAML takes the value for what the name stands for and
-// never looks at the resource, so that the engine deletes what it has made.
+// checkShadowed refuses config that has the name of a resource of a program in Pulumi
+// YAML. Pulumi YAML takes the value for what the name stands for and never looks at the
+// resource, so that the engine deletes what it has made.
 //
 // What an environment of Pulumi ESC gives is not known here.
 func checkShadowed(root *os.Root, place placedProject, stack string, r run.Run) error {
-	names := templateNames(root, place)
-	if len(names) == 0 {
+	resources := resourceNames(root, place)
+	if len(resources) == 0 {
 		return nil
 	}
 	keys, err := configKeys(root, place, stack, r)
@@ -35,9 +35,8 @@ func checkShadowed(root *os.Root, place placedProject, stack string, r run.Run) 
 	project := place.project.Name.String()
 	for _, key := range slices.SortedFunc(slices.Values(keys), func(a, b config.Key) int { return strings.Compare(a.String(), b.String()) }) {
 		name := grammar.ConfigKey{Namespace: key.Namespace(), Name: key.Name()}.InProgram(project)
-		if kind, taken := names[name]; taken {
-			return fmt.Errorf("config key %q is the name of a %s of the program, too: %s: rename one of the two, or remove the config value",
-				key, kind, grammar.ShadowedProblem(kind))
+		if resources[name] {
+			return fmt.Errorf("config key %q %s, or remove the config value", key, grammar.ShadowedProblem)
 		}
 	}
 	return nil
@@ -67,10 +66,9 @@ func configKeys(root *os.Root, place placedProject, stack string, r run.Run) ([]
 	return keys, nil
 }
 
-// templateNames tells what the names in the file are that Pulumi YAML runs: that of the
-// first of its names. It is empty where the program is another, or made by a compiler,
+// resourceNames are those in the file that Pulumi YAML runs: the first of its names. It is empty where the program is another, or made by a compiler,
 // and where the file cannot be read: Pulumi says what is wrong with it.
-func templateNames(root *os.Root, place placedProject) map[string]string {
+func resourceNames(root *os.Root, place placedProject) map[string]bool {
 	if place.project.Runtime.Name() != yamlRuntime || place.project.Runtime.Options()["compiler"] != nil {
 		return nil
 	}
@@ -83,26 +81,25 @@ func templateNames(root *os.Root, place placedProject) map[string]string {
 		if err != nil {
 			return nil
 		}
-		return namesOf(text)
+		return resourcesOf(text)
 	}
 	return nil
 }
 
-// namesOf tells what the names in a text in Pulumi YAML are, which takes its sections
-// in capital letters, too.
-func namesOf(text []byte) map[string]string {
+// resourcesOf are the names of the resources of a text in Pulumi YAML, which takes its
+// sections in capital letters, too.
+func resourcesOf(text []byte) map[string]bool {
 	var sections map[string]yaml.Node
 	if yaml.Unmarshal(text, &sections) != nil {
 		return nil
 	}
-	names := map[string]string{}
+	names := map[string]bool{}
 	for section, node := range sections {
-		kind, ok := map[string]string{"resources": "resource", "variables": "variable"}[strings.ToLower(section)]
-		if !ok || node.Kind != yaml.MappingNode {
+		if !strings.EqualFold(section, "resources") || node.Kind != yaml.MappingNode {
 			continue
 		}
 		for n := 0; n+1 < len(node.Content); n += 2 {
-			names[node.Content[n].Value] = kind
+			names[node.Content[n].Value] = true
 		}
 	}
 	return names
