@@ -11,6 +11,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -51,6 +52,31 @@ func TestAStackThatWasInterruptedIsLetGoBySuspendingIt(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(w.deleted()).To(BeTrue())
 	g.Expect(w.events.lines).To(ContainElement(HavePrefix("Warning RunInterrupted The Stack was let go without having recovered")))
+}
+
+func TestARecoveryNeedsNothingOfWhatAProgramAsksFor(t *testing.T) {
+	for name, change := range map[string]func(w *world){
+		"a Program that is invalid by now": func(w *world) {
+			w.says(map[string]any{"config": map[string]any{"who": map[string]any{"type": "string"}}, "resources": map[string]any{"a": map[string]any{"typ": "x"}}})
+		},
+		"config that is refused by now": func(w *world) {
+			w.says(map[string]any{"config": map[string]any{"who": map[string]any{"type": "string"}, "more": map[string]any{"type": "string"}}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := newWorld(t, programAndStack()...)
+			w.change(func(s *v1.StackSpec) {
+				s.Backend = "file:///state"
+				s.Config = map[string]apiextensionsv1.JSON{"who": {Raw: []byte(`"me"`)}}
+			})
+			w.says(map[string]any{"config": map[string]any{"who": map[string]any{"type": "string"}}})
+			w.nextRun()
+			w.endNow(run.Failed, byForce)
+			change(w)
+			g.Expect(w.nextRun().Operation).To(Equal(run.Recover))
+		})
+	}
 }
 
 func TestARecoveryNeedsNoProgram(t *testing.T) {

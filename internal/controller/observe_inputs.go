@@ -40,7 +40,10 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 	if seen.program, err = r.programFor(ctx, stack, seen, name); err != nil {
 		return r.withoutProgram(ctx, stack, seen, name, err)
 	}
-	return r.resolveFor(ctx, stack, seen)
+	if err := r.resolveFor(ctx, stack, seen); err != nil {
+		return r.withoutProgram(ctx, stack, seen, name, err)
+	}
+	return nil
 }
 
 // resolveFor resolves the values for a run of the program that was found.

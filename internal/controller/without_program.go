@@ -17,6 +17,7 @@ import (
 func (r *StackReconciler) observeState(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (bool, error) {
 	envOnly := stack.DeepCopy()
 	envOnly.Spec.Config, envOnly.Spec.ConfigRef, envOnly.Spec.SecretsRef, envOnly.Spec.Secrets = nil, nil, nil, nil
+	seen.program.Declared = nil // what a program asks for is nothing to the state
 	if err := r.resolve(ctx, envOnly, seen); err != nil {
 		return false, err
 	}
@@ -29,7 +30,8 @@ func (r *StackReconciler) observeState(ctx context.Context, stack *v1.Stack, see
 }
 
 // withoutProgram finds out whether a recovery has all that it needs although the
-// program could not be found. It returns why that could not be.
+// program could not be found, or not be given its config. It returns why that could
+// not be.
 func (r *StackReconciler) withoutProgram(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName, why error) error {
 	if !seen.Interrupted || stack.Spec.RunProgram || problemOf(why) == nil {
 		return why
