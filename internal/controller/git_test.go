@@ -168,9 +168,11 @@ func TestARequestHasTheRepositoryFetchFirst(t *testing.T) {
 	w.Expect(w.repo().Annotations).To(HaveKeyWithValue(meta.ReconcileRequestAnnotation, "now"))
 	w.mustReconcile()
 	w.Expect(w.runner.started).To(Equal(1))
+	w.Expect(w.stack().Status.GetLastHandledReconcileRequest()).NotTo(Equal("now"), "who waits for the answer would take the fetch for a failure")
 	w.fetch("two")
 	w.finish()
 	w.Expect(w.runner.started).To(Equal(2))
+	w.Expect(w.stack().Status.GetLastHandledReconcileRequest()).To(Equal("now"))
 	w.Expect(w.stack().Status.LastAppliedRevision).To(Equal("main@sha1:two"))
 }
 

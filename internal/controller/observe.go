@@ -53,6 +53,8 @@ type observed struct {
 	// forced: the run is to be forced, as somebody asks for that, or has asked and
 	// no forced run has succeeded since.
 	forced bool
+	// fetching: the repository of the Stack has yet to fetch what is asked for.
+	fetching bool
 	// local is the program that somebody has brought for a preview, in place of that
 	// of the Stack.
 	local *program
@@ -95,6 +97,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		}
 	}
 	err := r.observeInputs(ctx, stack, seen)
+	seen.fetching = errors.Is(err, source.ErrFetching)
 	if seen.Problem = problemOf(err); seen.Problem == nil && err != nil {
 		return seen, err
 	}
