@@ -57,19 +57,21 @@ func TestConfigOfAnotherTypeThanTheProgramDeclaresIsRefused(t *testing.T) {
 	}{
 		"an integer":  {"config", map[string]any{"type": "integer"}, plain(`3.7`), v1.InvalidSpecReason, "spec.config.app:v: must be of the type integer, which the Program declares for it"},
 		"a list":      {"config", listed, plain(`["x",{"a":1}]`), v1.InvalidSpecReason, "spec.config.app:v: must be of the type array<string>"},
-		"a secret":    {"config", map[string]any{"type": "Boolean"}, func(s *v1.StackSpec) { s.Secrets = map[string]string{"v": "canary-yes"} }, v1.InvalidSpecReason, "spec.secrets.v: must be of the type boolean"},
-		"a ConfigMap": {"config", listed, func(s *v1.StackSpec) { s.ConfigRef = map[string]v1.ConfigMapRef{"v": {Name: "app", Key: "list"}} }, v1.InputsFailedReason, "spec.configRef.v: must be of the type array<string>, which the Program declares for it: set json"},
+		"a secret":    {"config", map[string]any{"type": "boolean"}, func(s *v1.StackSpec) { s.Secrets = map[string]string{"v": "canary-yes"} }, v1.InvalidSpecReason, "spec.secrets.v: must be of the type boolean"},
+		"a ConfigMap": {"config", listed, func(s *v1.StackSpec) { s.ConfigRef = map[string]v1.ConfigMapRef{"v": {Name: "app", Key: "word"}} }, v1.InputsFailedReason, "spec.configRef.v: must be of the type array<string>, which the Program declares for it: set json"},
 		"a ConfigMap in JSON": {"config", listed, func(s *v1.StackSpec) {
 			s.ConfigRef = map[string]v1.ConfigMapRef{"v": {Name: "app", Key: "list", JSON: true}}
 		}, "", ""},
-		"a secret one":  {"config", map[string]any{"type": "integer", "secret": true}, plain(`"canary-no"`), v1.InvalidSpecReason, "spec.config.app:v: must be of the type integer"},
-		"configuration": {"configuration", map[string]any{"type": "Integer"}, plain(`"no"`), "", ""},
-		"one that fits": {"config", map[string]any{"type": "integer"}, plain(`5`), "", ""},
+		"JSON in a text":                   {"config", listed, func(s *v1.StackSpec) { s.ConfigRef = map[string]v1.ConfigMapRef{"v": {Name: "app", Key: "list"}} }, "", ""},
+		"a type that only Pulumi YAML has": {"config", map[string]any{"type": "Boolean"}, plain(`"T"`), "", ""},
+		"a secret one":                     {"config", map[string]any{"type": "integer", "secret": true}, plain(`"canary-no"`), v1.InvalidSpecReason, "spec.config.app:v: must be of the type integer"},
+		"configuration":                    {"configuration", map[string]any{"type": "Integer"}, plain(`"no"`), "", ""},
+		"one that fits":                    {"config", map[string]any{"type": "integer"}, plain(`5`), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			w := optionsWorld(t, test.change)
-			w.settings("app", map[string]string{"list": `["a"]`}, nil)
+			w.settings("app", map[string]string{"list": `["a"]`, "word": "a"}, nil)
 			w.says(map[string]any{test.section: map[string]any{"v": test.declared}})
 			w.mustReconcile()
 			if test.want == "" {

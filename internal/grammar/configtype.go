@@ -21,10 +21,9 @@ type ConfigType struct {
 }
 
 // ParseConfigType reads the type of a declaration, in JSON, and is nil where Pulumi has
-// no such type in a Pulumi.yaml, and so no rule for it.
+// no such type in a Pulumi.yaml, and so no rule for it: there they are in small letters.
 func ParseConfigType(declaration map[string]any) *ConfigType {
-	text, _ := declaration["type"].(string)
-	name := strings.ToLower(text)
+	name, _ := declaration["type"].(string)
 	if slices.Contains([]string{"string", "integer", "boolean", "object"}, name) {
 		return &ConfigType{Name: name}
 	}
@@ -50,13 +49,15 @@ func (t *ConfigType) String() string {
 func (t *ConfigType) IsJSON() bool { return t.Name == "object" || t.Name == "array" }
 
 // TakesConfig tells whether a config value in JSON is of the type. Pulumi has a text of
-// all that is no object and no array.
+// all that is no object and no array, and Pulumi YAML reads these in a text as well.
 func (t *ConfigType) TakesConfig(raw []byte) bool {
 	var value any
 	if json.Unmarshal(raw, &value) != nil {
 		return false
 	}
 	switch given := value.(type) {
+	case string:
+		return t.TakesSecret(given)
 	case bool:
 		value = strconv.FormatBool(given)
 	case float64:
