@@ -123,3 +123,28 @@ func TestAStackIsNotMadeWhereItIsToBeThere(t *testing.T) {
 	r.NoCreate, r.Exists = true, false
 	l.Expect(l.do(t.Context(), r).Outcome).To(Equal(run.Succeeded), "it is there")
 }
+
+// A Program may begin to say that a value is secret, which the Stack has given in plain.
+func TestSecretsAreEncryptedWithTheProviderThatTheStateAloneNames(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	vault := transit(t)
+	program := secretProgram + "  n: {\"fn::length\": \"${pw}\"}\n"
+	update := func(change func(*run.Run)) run.Result {
+		r := l.update(program)
+		r.Secrets = map[string]string{"pw": "hunter2hunter2"}
+		r.Env = map[string]string{"VAULT_SERVER_URL": vault.URL, "VAULT_SERVER_TOKEN": "t"}
+		change(&r)
+		return l.do(t.Context(), r)
+	}
+	result := update(func(r *run.Run) { r.SecretsProvider = vaultKey })
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+
+	result = update(func(r *run.Run) { r.Exists = true })
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.state()).To(ContainSubstring(vaultKey))
+
+	result = update(func(r *run.Run) { r.Exists = false })
+	l.Expect(result.Outcome).To(Equal(run.Failed), "of a stack that may be new it is not known")
+	l.Expect(result.Message).To(ContainSubstring("set PULUMI_CONFIG_PASSPHRASE"))
+}

@@ -48,6 +48,9 @@ func addSecrets(
 		return r.Secrets, nil
 	}
 	passphrase, err := passphraseOf(r.Env)
+	if err != nil && r.Exists && settings.SecretsProvider == "" && settings.EncryptionSalt == "" {
+		return r.Secrets, nil // the state may name another provider, which the CLI finds there
+	}
 	if err != nil {
 		return nil, err
 	}
