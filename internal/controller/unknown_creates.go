@@ -42,14 +42,25 @@ func addUnknownCreates(stack *v1.Stack, urns []string) {
 	if len(urns) == 0 {
 		return
 	}
-	all, size := unionOf(stack.Status.UnknownCreates, urns), 0
-	for _, urn := range all {
-		size += len(urn)
+	size := 0
+	for _, urn := range stack.Status.UnknownCreates {
+		size += jsonSize(urn)
 	}
-	if size <= maxUnknownCreates {
-		stack.Status.UnknownCreates = all
+	var more []string
+	for _, urn := range urns {
+		if _, known := slices.BinarySearch(stack.Status.UnknownCreates, urn); known {
+			continue
+		}
+		if size += jsonSize(urn); size > maxUnknownCreates {
+			break
+		}
+		more = append(more, urn)
 	}
+	stack.Status.UnknownCreates = unionOf(stack.Status.UnknownCreates, more)
 }
+
+// jsonSize is what a member of a list takes: quotes and a comma.
+func jsonSize(text string) int { return len(text) + 3 }
 
 // unionOf is sorted, so that the same creations always look the same.
 func unionOf(one, other []string) []string {
