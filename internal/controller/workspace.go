@@ -29,7 +29,7 @@ func (r *StackReconciler) validate(stack *v1.Stack) error {
 // workspaceOf is the template as the spec has it, where it is honoured. One with
 // nothing in it is as none, and starts no run when it comes or goes.
 func (r *StackReconciler) workspaceOf(stack *v1.Stack) json.RawMessage {
-	if !r.doesJobs() || !inputs.HasWorkspace(stack.Spec) {
+	if !r.doesJobs() || !inputs.HasJob(stack.Spec) {
 		return nil
 	}
 	return stack.Spec.WorkspaceTemplate.Raw

@@ -20,7 +20,7 @@ func TestATemplateWithNothingInItStartsNoRun(t *testing.T) {
 	w.mustReconcile()
 	w.endRun(run.Succeeded, "", run.Changes{})
 	started := w.runner.started
-	for _, text := range []string{`{}`, `{"spec":{}}`, `{"metadata":{"labels":{"a":"b"}}}`} {
+	for _, text := range []string{`{}`, `{"spec":{}}`, `{"metadata":{"name":"x"}}`} {
 		w.edit(func(s *v1.Stack) { s.Spec.WorkspaceTemplate = &apiextensionsv1.JSON{Raw: []byte(text)} })
 		w.mustReconcile()
 		g.Expect(w.runner.started).To(Equal(started), text)
@@ -30,4 +30,17 @@ func TestATemplateWithNothingInItStartsNoRun(t *testing.T) {
 	})
 	w.mustReconcile()
 	g.Expect(w.runner.started).To(Equal(started + 1))
+}
+
+// A queue of Jobs is named by a label, which may be all that a Stack asks for.
+func TestATemplateOfTheJobAloneIsHonoured(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	const text = `{"metadata":{"labels":{"kueue.x-k8s.io/queue-name":"q"}}}`
+	stack := &v1.Stack{Spec: v1.StackSpec{WorkspaceTemplate: &apiextensionsv1.JSON{Raw: []byte(text)}}}
+	g.Expect(w.workspaceOf(stack)).To(BeNil(), "this controller makes no Jobs")
+	w.CheckRun = func(run.Run) error { return nil }
+	g.Expect(w.workspaceOf(stack)).To(MatchJSON(text))
+	stack.Spec.WorkspaceTemplate.Raw = []byte(`{"metadata":{"labels":{}}}`)
+	g.Expect(w.workspaceOf(stack)).To(BeNil())
 }

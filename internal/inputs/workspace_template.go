@@ -5,6 +5,7 @@ package inputs
 
 import (
 	"encoding/json"
+	"maps"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
@@ -12,6 +13,24 @@ import (
 // HasWorkspace tells whether the spec asks for anything of the pod that the Pulumi
 // operator runs a program in. A template with nothing in it is as none.
 func HasWorkspace(spec v1.StackSpec) bool {
+	return asksFor(spec, func(template map[string]any) {
+		delete(template, "metadata") // of the operator's Workspace objects, of which there are none
+	})
+}
+
+// HasJob tells whether the spec asks for anything of the Job of a run, in whose place the
+// operator has a Workspace object, or of its pod.
+func HasJob(spec v1.StackSpec) bool {
+	return asksFor(spec, func(template map[string]any) {
+		if metadata, ok := template["metadata"].(map[string]any); ok {
+			maps.DeleteFunc(metadata, func(key string, _ any) bool { return key != "labels" && key != "annotations" })
+		}
+	})
+}
+
+// asksFor tells whether there is anything in spec.workspaceTemplate but for what is left
+// out of it.
+func asksFor(spec v1.StackSpec, leaveOut func(template map[string]any)) bool {
 	if spec.WorkspaceTemplate == nil {
 		return false
 	}
@@ -20,7 +39,7 @@ func HasWorkspace(spec v1.StackSpec) bool {
 		return true
 	}
 	if members, ok := template.(map[string]any); ok {
-		delete(members, "metadata") // of the operator's Workspace objects, of which there are none
+		leaveOut(members)
 	}
 	return !asksForNothing(template, 0)
 }

@@ -41,3 +41,24 @@ func TestATemplateWithNothingInItIsAsNone(t *testing.T) {
 	}
 	NewWithT(t).Expect(HasWorkspace(v1.StackSpec{})).To(BeFalse())
 }
+
+func TestALabelOfTheJobIsSomethingThatATemplateAsksFor(t *testing.T) {
+	for text, asks := range map[string]bool{
+		`null`:                                   false,
+		`{"spec":{"image":null}}`:                false,
+		`{"metadata":{"labels":{}},"spec":null}`: false,
+		`{"metadata":{"labels":null,"annotations":null}}`:    false,
+		`{"metadata":{"name":"x","creationTimestamp":null}}`: false,
+		`{"metadata":{"labels":{"a":"b"}}}`:                  true,
+		`{"metadata":{"annotations":{"a":"b"}},"spec":{}}`:   true,
+		`{"metadata":{"labels":{"a":""}}}`:                   true,
+		`{"metadata":3}`:                                     true,
+		`{"metadata":{"labels":{}},"spec":{"image":"x"}}`:    true,
+	} {
+		t.Run(text, func(t *testing.T) {
+			spec := v1.StackSpec{WorkspaceTemplate: &apiextensionsv1.JSON{Raw: []byte(text)}}
+			NewWithT(t).Expect(HasJob(spec)).To(Equal(asks))
+		})
+	}
+	NewWithT(t).Expect(HasJob(v1.StackSpec{})).To(BeFalse())
+}
