@@ -202,8 +202,9 @@ func TestATemplateIsRefusedByName(t *testing.T) {
 		"a finalizer":                              {`{spec: {podTemplate: {metadata: {finalizers: [example.com/stay]}}}}`, "metadata (but for labels and annotations)"},
 		"an owner":                                 {`{spec: {podTemplate: {metadata: {ownerReferences: [{apiVersion: v1, kind: Secret, name: a, uid: b}]}}}}`, "metadata (but for labels and annotations)"},
 		"a label of the controller":                {`{spec: {podTemplate: {metadata: {labels: {pulumi.com/run: x}}}}}`, "metadata"},
-		"a label of the controller on the Job":     {`{metadata: {labels: {pulumi.com/run: x}}}`, "spec.workspaceTemplate.metadata has pulumi.com/run"},
-		"a name of the Job":                        {`{metadata: {name: x}}`, "spec.workspaceTemplate.metadata cannot be read"},
+		"labels of the Job that are none":          {`{metadata: {labels: [a]}}`, "spec.workspaceTemplate.metadata.labels is not an object of texts"},
+		"an annotation of the Job without quotes":  {`{metadata: {annotations: {a: true}}}`, "spec.workspaceTemplate.metadata.annotations is not an object of texts"},
+		"metadata that is none":                    {`{metadata: x}`, "spec.workspaceTemplate.metadata is not an object"},
 		"more than it may have":                    {`{spec: {image: ` + strings.Repeat("x", maxTemplate) + `}}`, "spec.workspaceTemplate has more than"},
 		"a list that takes minutes to merge":       {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [` + strings.Repeat("{name: a},", 4000) + `]}]}}}}`, "list of 4000 members"},
 		"other arguments of the copy":              {`{spec: {podTemplate: {spec: {initContainers: [{name: bootstrap, resources: {limits: {cpu: 1}}, args: [x]}]}}}}`, "spec.initContainers[bootstrap]"},
@@ -228,6 +229,8 @@ func TestATemplateIsHonoured(t *testing.T) {
 		"none":                  `{}`,
 		"no spec":               `{spec: null}`,
 		"metadata":              `{metadata: {labels: {a: b}}}`,
+		"metadata of an object": `{metadata: {name: x, namespace: y, creationTimestamp: null, labels: null, generateName: z, finalizers: [a.com/b]}}`,
+		"a reserved label":      `{metadata: {labels: {app.kubernetes.io/managed-by: Helm}, annotations: {pulumi.com/stack: x}}}`,
 		"what the copy may use": `{spec: {podTemplate: {spec: {initContainers: [{name: bootstrap, resources: {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 64Mi}}}]}}}}`,
 		"a side car":            `{spec: {podTemplate: {spec: {containers: [{name: side, image: x, securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}}}}`,
 		"another user":          `{spec: {podTemplate: {spec: {securityContext: {runAsUser: 1000, fsGroup: 1000}}}}}`,
@@ -248,6 +251,19 @@ func TestATemplateIsHonoured(t *testing.T) {
 			NewWithT(t).Expect(check(settings(), withTemplate(template))).To(Succeed())
 		})
 	}
+}
+
+func TestTheLabelsOfTheControllerStayOnTheJob(t *testing.T) {
+	g := NewWithT(t)
+	bare, err := build(settings(), aRun())
+	g.Expect(err).NotTo(HaveOccurred())
+	built, err := build(settings(), withTemplate(`{metadata: {name: x, namespace: y, ownerReferences: [{name: z}],
+  labels: {queue: q, pulumi.com/run: x, app.kubernetes.io/managed-by: Helm}, annotations: {note: said, pulumi.com/stack: x, batch.kubernetes.io/x: z}}}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	want := bare.job.ObjectMeta.DeepCopy()
+	want.Labels["queue"], want.Annotations["note"] = "q", "said"
+	g.Expect(built.job.ObjectMeta).To(Equal(*want))
+	g.Expect(built.secret.ObjectMeta).To(Equal(bare.secret.ObjectMeta))
 }
 
 func TestTheAdministratorSaysWhatPodsMayDo(t *testing.T) {

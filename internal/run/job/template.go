@@ -86,28 +86,32 @@ func parseTemplate(raw json.RawMessage) (workspace, error) {
 	return read, read.check(field)
 }
 
-// read reads labels and annotations, of which none may be the controller's.
+// read reads labels and annotations. What else the metadata of an object has, such as its
+// name, is that of the operator's.
 func (m *jobMetadata) read(field string, raw json.RawMessage) error {
-	if err := strictly(raw, m); err != nil {
-		return &TemplateError{field, fmt.Sprintf("cannot be read: %v", err)}
+	members, err := membersOf(field, raw)
+	if err != nil {
+		return err
 	}
-	for _, all := range []map[string]string{m.Labels, m.Annotations} {
-		for _, key := range slices.Sorted(maps.Keys(all)) {
-			if isReserved(key) {
-				return &TemplateError{field, fmt.Sprintf("has %s, which is not a Stack's to set: remove it", key)}
-			}
-		}
+	if m.Labels, err = textsOf(field+".labels", members["labels"]); err != nil {
+		return err
 	}
-	return nil
+	m.Annotations, err = textsOf(field+".annotations", members["annotations"])
+	return err
 }
 
-// onto sets them on the Job, beside those of the controller.
+// onto sets them on the Job, beside those of the controller, which stay as they are: what
+// makes a manifest of the operator's may set them on all that it makes.
 func (m jobMetadata) onto(job *batchv1.Job) {
 	for key, value := range m.Labels {
-		metav1.SetMetaDataLabel(&job.ObjectMeta, key, value)
+		if !isReserved(key) {
+			metav1.SetMetaDataLabel(&job.ObjectMeta, key, value)
+		}
 	}
 	for key, value := range m.Annotations {
-		metav1.SetMetaDataAnnotation(&job.ObjectMeta, key, value)
+		if !isReserved(key) {
+			metav1.SetMetaDataAnnotation(&job.ObjectMeta, key, value)
+		}
 	}
 }
 
@@ -165,6 +169,18 @@ func membersOf(field string, raw json.RawMessage) (map[string]json.RawMessage, e
 		return nil, &TemplateError{field, "is not an object: remove it"}
 	}
 	return members, nil
+}
+
+// textsOf reads an object of texts that may be missing.
+func textsOf(field string, raw json.RawMessage) (map[string]string, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var texts map[string]string
+	if err := json.Unmarshal(raw, &texts); err != nil {
+		return nil, &TemplateError{field, "is not an object of texts: put each value in quotes"}
+	}
+	return texts, nil
 }
 
 // strictly reads what has no fields that are not known.
