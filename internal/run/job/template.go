@@ -9,10 +9,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // templateField is where a Stack has it.
@@ -96,8 +100,23 @@ func (m *jobMetadata) read(field string, raw json.RawMessage) error {
 	if m.Labels, err = textsOf(field+".labels", members["labels"]); err != nil {
 		return err
 	}
-	m.Annotations, err = textsOf(field+".annotations", members["annotations"])
-	return err
+	if m.Annotations, err = textsOf(field+".annotations", members["annotations"]); err != nil {
+		return err
+	}
+	if err := possible(field+".labels", metavalidation.ValidateLabels(m.Labels, nil)); err != nil {
+		return err
+	}
+	return possible(field+".annotations", validation.ValidateAnnotations(m.Annotations, nil))
+}
+
+// possible refuses what the API server would, with each run: nothing but another template
+// mends it.
+func possible(at string, faults field.ErrorList) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	slices.SortFunc(faults, func(a, b *field.Error) int { return strings.Compare(a.ErrorBody(), b.ErrorBody()) })
+	return &TemplateError{at, oneLine("cannot be set on a Job: " + faults[0].ErrorBody())}
 }
 
 // onto sets them on the Job, beside those of the controller, which stay as they are: what
