@@ -20,8 +20,9 @@ const overdueAllowance = time.Minute
 // overdue tells of a run that keeps a place in which nothing is done that ends by itself:
 // its pod is there although its Job is not, or has ended it, and that does not go in the
 // time that it has, as on a node that does not answer; or its Job is suspended, as in a
-// queue. No tenant is to keep the places of all others with such pods and Jobs. Its Stack
-// goes on waiting for it: nothing is run twice.
+// queue; or nothing of it goes on, and it cannot be ended. No tenant is to keep the places
+// of all others with such pods, Jobs and Secrets. Its Stack goes on waiting for it: nothing
+// is run twice.
 type overdue struct {
 	// since is when that was first seen, zero where it is not so.
 	since time.Time
@@ -85,10 +86,19 @@ func (r *Runner) overdueAfter(s seen) (time.Duration, bool) {
 	switch {
 	case isLeftByJob(s):
 		return r.options.stopping() + overdueAllowance, true
+	case isDone(s):
+		return 0, true
 	case isSuspended(s.job) && !slices.ContainsFunc(s.pods, isAlive):
 		return overdueAllowance, true
 	}
 	return 0, false
+}
+
+// isDone tells whether the API server itself has nothing that goes on of a run, or may: no
+// pod, and no Job that makes one. What is left is that it cannot be ended, as where its
+// Secret can be neither written nor deleted.
+func isDone(s seen) bool {
+	return s.fresh && !slices.ContainsFunc(s.pods, isAlive) && (s.job == nil || endsPods(s.job))
 }
 
 // isLeftByJob tells whether there is a pod whose Job is gone, or ends it.

@@ -184,6 +184,23 @@ func TestHowLongARunMayKeepItsPlace(t *testing.T) {
 	}
 }
 
+func TestOfWhatNothingGoesOn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		s    seen
+		want bool
+	}{
+		"nothing but the Secret":         {seen{fresh: true}, true},
+		"as the cache has it":            {seen{}, false},
+		"the Job has failed":             {seen{fresh: true, job: failedJob("DeadlineExceeded", ""), pods: aPod(corev1.PodFailed)}, true},
+		"it has failed, and its pod not": {seen{fresh: true, job: failedJob("DeadlineExceeded", ""), pods: aPod(corev1.PodRunning)}, false},
+		"a Job that may make a pod":      {seen{fresh: true, job: aJob()}, false},
+		"a Job that is suspended":        {seen{fresh: true, job: suspendedJob()}, false},
+		"a pod without a Job":            {seen{fresh: true, pods: aPod(corev1.PodPending)}, false},
+	} {
+		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(isDone(tt.s)).To(Equal(tt.want)) })
+	}
+}
+
 func TestWhetherAPodIsLeftByItsJob(t *testing.T) {
 	ending := aJob(batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue})
 	for name, tt := range map[string]struct {

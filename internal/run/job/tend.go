@@ -148,6 +148,7 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 	}
 	// Before a pod claims it, or not at all.
 	if err := r.giveUp(ctx, s.secret, v.ended); err != nil {
+		r.lapseOverdue(k, s) // it is tried on, without keeping others from their runs
 		return true, err
 	}
 	if err := r.removeJob(ctx, k); err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -194,6 +195,79 @@ func TestARunThatCanBeNeitherMadeNorEndedHasNoPlaceMeanwhile(t *testing.T) {
 			s.Expect(s.Reserve("other", "app")).To(BeFalse(), "its Job has a place again")
 		})
 	}
+}
+
+func TestARunThatCannotBeEndedHasNoPlaceWhereNothingOfItGoesOn(t *testing.T) {
+	halfMade := func(t *testing.T) *started {
+		s := start(t)
+		s.api.fails = unanswered("*v1.Role")
+		s.stepFails()
+		return s
+	}
+	for name, left := range map[string]func(t *testing.T) *started{
+		"cancelled while it is made": func(t *testing.T) *started {
+			s := halfMade(t)
+			s.Expect(s.Cancel("1", false)).To(Succeed())
+			s.step()
+			return s
+		},
+		"found by the next controller": func(t *testing.T) *started {
+			next := halfMade(t).next()
+			next.Expect(next.Reserve("other", "app")).To(BeFalse())
+			next.Release("other", "app")
+			return next
+		},
+		"its Job was deleted": func(t *testing.T) *started {
+			s := start(t)
+			s.step()
+			s.Expect(s.removeJob(t.Context(), s.key)).To(Succeed())
+			return s
+		},
+		"its Job has failed": func(t *testing.T) *started {
+			s := start(t)
+			s.step()
+			job := &batchv1.Job{}
+			s.Expect(s.api.Get(t.Context(), s.name(), job)).To(Succeed())
+			job.Status = failedJob("DeadlineExceeded", "").Status
+			s.Expect(s.api.Status().Update(t.Context(), job)).To(Succeed())
+			return s
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := left(t)
+			s.api.fails, s.api.refuses, s.api.undeletable = nil, away, away
+			s.stepFails()
+			s.Expect(s.phase()).To(Equal(run.Running))
+			s.Expect(s.Reserve("default", "app")).To(BeFalse(), "nothing is run beside it")
+			s.Expect(s.Reserve("other", "app")).To(BeTrue())
+			s.stepFails()
+			s.Release("other", "app")
+
+			s.api.refuses, s.api.undeletable = nil, nil
+			s.step()
+			s.Expect(s.ended().Interrupted).To(BeFalse())
+			s.Expect(s.rests).To(BeEmpty())
+			s.Expect(s.Reserve("default", "app")).To(BeTrue())
+		})
+	}
+}
+
+func TestARunThatCannotBeEndedHasItsPlaceWhileItsJobMayMakeAPod(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.api.refuses, s.api.undeletable = away, away
+	s.stepFails()
+	s.Expect(s.Reserve("other", "app")).To(BeFalse())
+	s.suspend(true)
+	s.stepFails()
+	s.beOverdue()
+	s.stepFails()
+	s.Expect(s.Reserve("other", "app")).To(BeTrue())
+	s.Release("other", "app")
+	s.suspend(false)
+	s.stepFails()
+	s.Expect(s.Reserve("other", "app")).To(BeFalse(), "it has a place again")
 }
 
 func TestARunIsMadeWhenTheAPIServerIsBack(t *testing.T) {
