@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,12 @@ func TestAResultThatHasNoRoomSaysWhatIsLeftOut(t *testing.T) {
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	large := map[string]json.RawMessage{"large": quoted(noise(2 << 20)), "small": quoted("x")}
 	small := map[string]json.RawMessage{"small": quoted("x")}
+	zeros := map[string]json.RawMessage{"zeros": quoted(strings.Repeat("0", maxPlain))}
+	escaped := map[string]json.RawMessage{"tags": json.RawMessage(`"` + strings.Repeat("<", maxPlain/5) + `"`)}
+	many := make(map[string]json.RawMessage)
+	for i := range 150_000 {
+		many[strconv.Itoa(i)] = quoted("")
+	}
 	for name, tt := range map[string]struct {
 		operation run.Operation
 		ended     run.Result
@@ -117,6 +124,32 @@ func TestAResultThatHasNoRoomSaysWhatIsLeftOut(t *testing.T) {
 			func(g *WithT, read *run.Result) {
 				g.Expect(read.Outcome).To(Equal(run.Failed))
 				g.Expect(read.Message).To(ContainSubstring("spec.writeOutputsToSecret.keys"))
+			},
+		},
+		"what was to read more than is taken has failed, however well it can be packed": {
+			run.ReadOutputs, run.Result{Outcome: run.Succeeded, Plain: &run.PlainOutputs{Values: zeros}},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.Outcome).To(Equal(run.Failed))
+				g.Expect(read.Message).To(MatchRegexp(`^the outputs have \d+ bytes, and 8388608 are .*: name fewer in spec.writeOutputsToSecret.keys$`))
+			},
+		},
+		"and so has what is longer when it is written": {
+			run.ReadOutputs, run.Result{Outcome: run.Succeeded, Plain: &run.PlainOutputs{Values: escaped}},
+			func(g *WithT, read *run.Result) { g.Expect(read.Outcome).To(Equal(run.Failed)) },
+		},
+		"an update has succeeded with it": {
+			run.Update, run.Result{Outcome: run.Succeeded, Outputs: small, Plain: &run.PlainOutputs{Values: zeros}},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.Outcome).To(Equal(run.Succeeded))
+				g.Expect(read.Outputs).To(HaveLen(1))
+				g.Expect(read.Plain).To(BeNil())
+			},
+		},
+		"many that are small are no more than they are": {
+			run.ReadOutputs, run.Result{Outcome: run.Succeeded, Plain: &run.PlainOutputs{Values: many}},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.Outcome).To(Equal(run.Succeeded))
+				g.Expect(read.Plain.Values).To(HaveLen(len(many)))
 			},
 		},
 	} {

@@ -26,7 +26,7 @@ const (
 	// takes 1.5 MiB.
 	maxURNsSize = 200 << 10
 	// maxOutputs bounds those that are shown, in bytes, which are to be in a status too, and
-	// maxPlain those in plain.
+	// maxPlain those in plain, of which either all are there or none.
 	maxOutputs = 1 << 20
 	maxPlain   = 8 << 20
 )
@@ -67,6 +67,13 @@ func (p packedResult) sizeText() string {
 // then all. What reads nothing but outputs has then failed.
 func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
 	whole := result{Result: ended, Plain: ended.Plain}
+	plain, err := json.Marshal(ended.Plain) // it may be longer so, and the other side has it so
+	if err != nil {
+		return nil, err
+	}
+	if len(plain) > maxPlain {
+		whole = withoutPlain(operation, whole, fmt.Sprintf("%d bytes, and %d are what can be handed over by a Secret", len(plain), maxPlain))
+	}
 	all, err := pack(whole)
 	if err != nil || all.fits() {
 		return all.data, err
@@ -85,11 +92,7 @@ func packOutputs(operation run.Operation, whole result) (result, packedResult, e
 	if err != nil || all.fits() {
 		return whole, all, err
 	}
-	if operation == run.ReadOutputs {
-		whole.Result.Outcome = run.Failed
-		whole.Result.Message = fmt.Sprintf("the outputs have %s: name fewer in spec.writeOutputsToSecret.keys", all.sizeText())
-	}
-	whole.Plain = nil
+	whole = withoutPlain(operation, whole, all.sizeText())
 	if all, err = pack(whole); err != nil || all.fits() {
 		return whole, all, err
 	}
@@ -99,6 +102,17 @@ func packOutputs(operation run.Operation, whole result) (result, packedResult, e
 		return whole, packedResult{}, fmt.Errorf("the result %w, also without outputs: it has %s", ErrTooLarge, all.sizeText())
 	}
 	return whole, all, err
+}
+
+// withoutPlain leaves out the outputs in plain, which are too large. What was to read them
+// has failed: it would be begun again at once.
+func withoutPlain(operation run.Operation, whole result, size string) result {
+	if operation == run.ReadOutputs {
+		whole.Result.Outcome = run.Failed
+		whole.Result.Message = fmt.Sprintf("the outputs have %s: name fewer in spec.writeOutputsToSecret.keys", size)
+	}
+	whole.Plain = nil
+	return whole
 }
 
 // DecodeResult reads a result, at that time. It is one that the driver may have made:
@@ -170,22 +184,29 @@ func boundedOutputs(told map[string]json.RawMessage, leftOut int) (map[string]js
 // outputSize is about what an output takes in memory.
 func outputSize(name string, value json.RawMessage) int { return len(name) + len(value) + 64 }
 
-// boundedPlain are outputs in plain that the driver may have read. Others are none.
+// boundedPlain are outputs in plain that the driver may have read. Others are none: it
+// tells of those that are larger itself.
 func boundedPlain(told *run.PlainOutputs) *run.PlainOutputs {
-	if told == nil {
-		return nil
-	}
-	size := 0
-	for _, key := range told.Wanted.Keys {
-		size += outputSize(key, nil)
-	}
-	for name, value := range told.Values {
-		size += outputSize(name, value)
-	}
-	if size > maxPlain {
+	if plainSize(told) > maxPlain {
 		return nil
 	}
 	return told
+}
+
+// plainSize is how large outputs in plain are, in bytes. How many there are is bounded with
+// all that is in a result.
+func plainSize(plain *run.PlainOutputs) int {
+	if plain == nil {
+		return 0
+	}
+	size := 0
+	for _, key := range plain.Wanted.Keys {
+		size += len(key)
+	}
+	for name, value := range plain.Values {
+		size += len(name) + len(value)
+	}
+	return size
 }
 
 // boundedChanges are numbers that can be counted with others.
