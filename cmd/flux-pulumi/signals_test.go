@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -68,6 +69,11 @@ func start(t *testing.T, shell, script string) (process *exec.Cmd, told *strings
 	process.Env = append(os.Environ(), asPlugin+"=1")
 	process.Stdout, process.Stderr = told, told
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// A process begins without what is caught here, but ignores what is ignored here, as
+	// below nohup.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	g.Expect(process.Start()).To(Succeed())
 	t.Cleanup(func() { _ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) })
 	return process, told
