@@ -7,18 +7,26 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mattn/go-runewidth"
 	. "github.com/onsi/gomega"
 )
 
 func TestProgressStaysInItsLine(t *testing.T) {
-	for text, want := range map[string]string{
-		"short":         "⠋ short",
-		"0123456789abc": "⠋ 0123456…",
-		"漢字漢字漢字":        "⠋ 漢字漢…", // two columns each
+	locale := runewidth.DefaultCondition.EastAsianWidth
+	t.Cleanup(func() { runewidth.DefaultCondition.EastAsianWidth = locale })
+	for _, test := range []struct {
+		eastAsian  bool
+		text, want string
+	}{
+		{false, "short", "⠋ short"},
+		{false, "0123456789abc", "⠋ 0123456…"},
+		{false, "漢字漢字漢字", "⠋ 漢字漢…"},          // two columns each
+		{true, "0123456789abc", "⠋ 012345…"}, // where the terminal may draw … in two
 	} {
 		g := NewWithT(t)
+		runewidth.DefaultCondition.EastAsianWidth = test.eastAsian
 		var out strings.Builder
-		New(&out, true, func() int { return 11 }).Progress(text)
-		g.Expect(out.String()).To(Equal(clearLine + want))
+		New(&out, true, func() int { return 11 }).Progress(test.text)
+		g.Expect(out.String()).To(Equal(clearLine + test.want))
 	}
 }
