@@ -57,7 +57,8 @@ func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.St
 	})
 	switch {
 	case isGone(object, err):
-		s.Successf("run %s had succeeded before it could be cancelled: Stack deleted", running.ID)
+		// How it has ended has gone with the Stack: it may as well be cancelled, or have failed.
+		s.Successf("run %s has ended, and the Stack is deleted", running.ID)
 		return nil
 	case err != nil:
 		return err

@@ -119,6 +119,31 @@ func TestCancel(t *testing.T) {
 	w.golden("cancel", "cancel stack network --now")
 }
 
+func TestCancelTellsNotHowARunHasEndedThatIsGoneWithItsStack(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "cancel-deleted")
+	w.apply("steered")
+	w.status(func(s *v1.StackStatus) {
+		s.Run = &v1.RunStatus{ID: "run-1", Operation: v1.OperationUpdate, Generation: 1, Holder: v1.RunHolder{Host: "a", Instance: "b"}, StartedAt: metav1.Time{Time: now}}
+	})
+	stack := w.network()
+	stack.Finalizers = []string{"example.com/test"}
+	g.Expect(w.api.Update(t.Context(), stack)).To(Succeed())
+	g.Expect(w.api.Delete(t.Context(), stack)).To(Succeed())
+	release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	t.Cleanup(func() { _ = w.api.Patch(context.Background(), stack.DeepCopy(), release) })
+	looks := 0
+	w.env.Now = func() time.Time { // also asked for whenever progress is told
+		if looks++; looks == 10 {
+			g.Expect(w.api.Patch(t.Context(), stack.DeepCopy(), release)).To(Succeed())
+		}
+		return now
+	}
+	done := w.run("cancel stack network")
+	g.Expect(done.exit).To(Equal(0), done.err)
+	g.Expect(done.err).To(HaveSuffix("✔ run run-1 has ended, and the Stack is deleted\n"))
+}
+
 func TestPreview(t *testing.T) {
 	data, err := inventory.EncodeSteps(inventory.Steps{Steps: []run.Step{
 		{Op: "create", URN: "urn:pulumi:dev::network::lab:index:Thing::a", Type: "lab:index:Thing"},
