@@ -89,6 +89,7 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 		note(of+"volumeMounts (what is within "+workDir+" goes with the pod: an emptyDir, or ephemeral)", !kept || !within(mount.MountPath, workDir))
 	}
 	note(of+"lifecycle", is.Lifecycle == nil)
+	note(of+"restartPolicy", is.RestartPolicy == nil && len(is.RestartPolicyRules) == 0)
 	for _, all := range [][2]map[string]string{{base.Labels, merged.Labels}, {base.Annotations, merged.Annotations}} {
 		note("metadata", keepsReserved(all[0], all[1]))
 	}

@@ -187,6 +187,8 @@ func TestATemplateIsRefusedByName(t *testing.T) {
 		"other arguments":              {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, args: [sh]}]}}}}`, "spec.containers[pulumi].args"},
 		"no container":                 {`{spec: {podTemplate: {spec: {containers: [{$patch: delete, name: pulumi}]}}}}`, "spec.containers[pulumi].command"},
 		"all containers replaced":      {`{spec: {podTemplate: {spec: {containers: [{$patch: replace}, {name: x}]}}}}`, "spec.containers[pulumi].command"},
+		"restarts of the container":    {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, restartPolicy: Always}]}}}}`, "spec.containers[pulumi].restartPolicy"},
+		"rules for its restarts":       {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, restartPolicy: Never, restartPolicyRules: [{action: Restart}]}]}}}}`, "spec.containers[pulumi].restartPolicy"},
 		"a hook":                       {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, lifecycle: {preStop: {exec: {command: [x]}}}}]}}}}`, "lifecycle"},
 		"the copy":                     {`{spec: {podTemplate: {spec: {initContainers: [{name: bootstrap, image: evil}]}}}}`, "spec.initContainers[bootstrap]"},
 		"no work directory":            {`{spec: {podTemplate: {spec: {volumes: [{$patch: delete, name: pulumi-work}]}}}}`, "spec.volumes[pulumi-work]"},
