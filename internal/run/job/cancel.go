@@ -59,7 +59,7 @@ func (r *Runner) cancelOf(id string) exchange.Cancel {
 // Secret it has no Job, and has ended. Otherwise it is as any other from now on: a try
 // whose answer was lost may have made all of it.
 func (r *Runner) cancelMaking(ctx context.Context, k key) error {
-	secret, err := r.freshSecret(ctx, k)
+	secret, err := r.freshSecret(ctx, k.object())
 	switch {
 	case err != nil:
 		return err

@@ -27,8 +27,7 @@ import (
 
 // gather reads the objects of a run: the Secret last.
 func gather(ctx context.Context, from client.Reader, k key) (seen, error) {
-	s := seen{now: time.Now()}
-	name := client.ObjectKey{Namespace: k.namespace, Name: Name(k.id)}
+	s, name := seen{now: time.Now()}, k.object()
 	job := &batchv1.Job{}
 	if err := from.Get(ctx, name, job); client.IgnoreNotFound(err) != nil {
 		return s, fmt.Errorf("reading Job %s: %w", name, err)

@@ -239,7 +239,7 @@ func (r *Runner) removeUnclaimed(ctx context.Context, secret *corev1.Secret) err
 	if err := r.options.Client.Delete(ctx, target, exactly); client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	there, err := r.freshSecret(ctx, key{secret.Namespace, secret.Labels[RunLabel]})
+	there, err := r.freshSecret(ctx, client.ObjectKeyFromObject(secret)) // its labels are anybody's
 	if err == nil && there != nil && there.UID == secret.UID && !isImmutable(there) {
 		err = fmt.Errorf("it was deleted, and a finalizer keeps it: %s", strings.Join(there.Finalizers, ", "))
 	}

@@ -78,6 +78,11 @@ type Runner struct {
 // key names a run and where it is.
 type key struct{ namespace, id string }
 
+// object is the name of all its objects.
+func (k key) object() client.ObjectKey {
+	return client.ObjectKey{Namespace: k.namespace, Name: Name(k.id)}
+}
+
 // record is what is known of a run.
 type record struct {
 	key   key

@@ -106,7 +106,7 @@ func (r *Runner) noteHopeless(id string) {
 // made all of it: the run is ended only where no pod can begin it any more.
 func (r *Runner) endUnmade(ctx context.Context, todo run.Run, why error) error {
 	k := key{todo.Namespace, todo.ID}
-	secret, err := r.freshSecret(ctx, k)
+	secret, err := r.freshSecret(ctx, k.object())
 	if err != nil {
 		return err // nobody knows, as where the API server is away
 	}
@@ -131,8 +131,8 @@ func (r *Runner) endUnmade(ctx context.Context, todo run.Run, why error) error {
 }
 
 // freshSecret is that of a run as the API server has it, nil where there is none.
-func (r *Runner) freshSecret(ctx context.Context, k key) (*corev1.Secret, error) {
-	secret, name := &corev1.Secret{}, client.ObjectKey{Namespace: k.namespace, Name: Name(k.id)}
+func (r *Runner) freshSecret(ctx context.Context, name client.ObjectKey) (*corev1.Secret, error) {
+	secret := &corev1.Secret{}
 	err := r.options.Reader.Get(ctx, name, secret)
 	if apierrors.IsNotFound(err) {
 		return nil, nil

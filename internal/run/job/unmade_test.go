@@ -252,6 +252,20 @@ func TestARunThatCannotBeEndedHasNoPlaceWhereNothingOfItGoesOn(t *testing.T) {
 	}
 }
 
+// A tenant may change the labels of what is there.
+func TestASecretThatIsKeptIsFoundByItsName(t *testing.T) {
+	s := start(t)
+	s.step()
+	secret := s.secret()
+	secret.Labels[RunLabel], secret.Finalizers = "another", []string{"example.com/x"}
+	s.Expect(s.api.Update(t.Context(), secret)).To(Succeed())
+	s.api.refuses = away
+	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.stepFails()
+	s.Expect(s.phase()).To(Equal(run.Running), "a pod may claim it")
+	s.Expect(s.hasJob()).To(BeTrue())
+}
+
 func TestARunThatCannotBeEndedHasItsPlaceWhileItsJobMayMakeAPod(t *testing.T) {
 	s := start(t)
 	s.step()
