@@ -39,6 +39,7 @@ const (
 // Tend makes the objects of runs and finds out what becomes of them, until ctx is
 // done. Only one controller may do it: the leader.
 func (r *Runner) Tend(ctx context.Context) error {
+	defer r.noteTended()
 	for _, object := range []client.Object{&batchv1.Job{}, &corev1.Pod{}, &corev1.Secret{}} {
 		informer, err := r.options.Cache.GetInformer(ctx, object)
 		if err != nil {
@@ -63,10 +64,14 @@ func (r *Runner) Tend(ctx context.Context) error {
 	<-ctx.Done()
 	r.queue.ShutDown()
 	work.Wait()
+	return nil
+}
+
+// noteTended has the end of the controller wait for nothing that nobody makes any more.
+func (r *Runner) noteTended() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tended = true
-	return nil
 }
 
 // handler has a run looked at when something of it has changed.

@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -348,6 +349,21 @@ func TestTheEndOfTheControllerDoesNotWaitForWhatNobodyMakes(t *testing.T) {
 	end := s.tending()
 	s.Eventually(func() string { return s.Progress("1").Waiting }).Should(ContainSubstring("failed calling webhook"))
 	end() // as by the loss of the lease
+	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
+}
+
+// uncached has no cache to watch anything by.
+type uncached struct{ cacheOf }
+
+func (uncached) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
+	return nil, errors.New("forbidden")
+}
+
+func TestTheEndOfTheControllerDoesNotWaitForWhatNobodyHasBegunToMake(t *testing.T) {
+	s := start(t, func(o *Options) { o.Cache = uncached{o.Cache.(cacheOf)} })
+	s.Expect(s.Tend(t.Context())).To(MatchError(ContainSubstring("failed to watch the objects of runs: forbidden")))
 	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
