@@ -197,8 +197,19 @@ func TestADumbTerminalGetsNoEscapes(t *testing.T) {
 	w := newWorld(t, "dumb")
 	w.apply("steered")
 	w.env.OutIsTerminal, w.env.ErrIsTerminal = true, true
-	line := "reconcile stack network --timeout 2s"
-	g.Expect(w.run(line).err).To(ContainSubstring("\x1b["))
+	waits := func() string {
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		looks := 0
+		w.env.Now = func() time.Time { // also asked for whenever progress is told
+			if looks++; looks == 20 {
+				interrupt()
+			}
+			return now
+		}
+		return w.start(ctx, "reconcile stack network").err
+	}
+	g.Expect(waits()).To(And(ContainSubstring("◎ waiting"), ContainSubstring("\x1b[")))
 	w.env.Getenv = func(name string) string { return map[string]string{"TERM": "dumb"}[name] }
-	g.Expect(w.run(line).err).NotTo(ContainSubstring("\x1b"))
+	g.Expect(waits()).To(And(ContainSubstring("◎ waiting"), Not(ContainSubstring("\x1b"))))
 }
