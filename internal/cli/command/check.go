@@ -62,8 +62,14 @@ func (s *session) check(ctx context.Context, pre bool) error {
 	if pre {
 		return s.checked(ok, "prerequisites checks passed")
 	}
+	if wasInterrupted(ctx) {
+		return ctx.Err()
+	}
 	s.Actionf("checking controllers")
 	ok = s.checkDeployments(ctx, api) && ok
+	if wasInterrupted(ctx) {
+		return ctx.Err()
+	}
 	s.Actionf("checking crds")
 	for _, kind := range []cluster.Kind{cluster.Stack(), cluster.Program()} {
 		ok = s.checkCRD(ctx, api, v1.GroupVersion.Group, kind.Plural, v1.GroupVersion.Version, "install the controller: flux pulumi install") && ok
@@ -83,7 +89,7 @@ func (s *session) checked(ok bool, words string) error {
 func (s *session) checkKubernetes(ctx context.Context) (ok, reached bool) {
 	info, err := cluster.Version(ctx, s.flags)
 	if err != nil {
-		s.Failuref("Kubernetes API call failed: %v", err)
+		s.failedf(ctx, "Kubernetes API call failed: %v", err)
 		return false, !cluster.IsUnreached(err)
 	}
 	found, err := version.ParseSemantic(info.GitVersion)
@@ -109,7 +115,7 @@ func (s *session) checkCRD(ctx context.Context, api client.Reader, group, plural
 		return false
 	}
 	if err != nil {
-		s.Failuref("%s: %v", name, err)
+		s.failedf(ctx, "%s: %v", name, err)
 		return false
 	}
 	for i := range crd.Spec.Versions {
@@ -125,7 +131,7 @@ func (s *session) checkCRD(ctx context.Context, api client.Reader, group, plural
 func (s *session) checkDeployments(ctx context.Context, api client.Reader) bool {
 	list := &appsv1.DeploymentList{}
 	if err := api.List(ctx, list, client.InNamespace(s.namespace()), client.MatchingLabels{componentLabel: controllerName}); err != nil {
-		s.Failuref("listing the Deployments of the controller: %v", err)
+		s.failedf(ctx, "listing the Deployments of the controller: %v", err)
 		return false
 	}
 	if len(list.Items) == 0 {

@@ -67,5 +67,5 @@ func (s *session) awaitResumed(ctx context.Context, api client.Reader, targets [
 			s.Successf("%s", successMessage(object))
 		}
 	})
-	return s.tellAll(failures, fmt.Sprintf("reconciliation failed for %d Stack(s)", len(failures)))
+	return s.tellAll(ctx, failures, fmt.Sprintf("reconciliation failed for %d Stack(s)", len(failures)))
 }

@@ -38,7 +38,7 @@ func (e *exitError) Error() string { return e.Err.Error() }
 func (e *exitError) Unwrap() error { return e.Err }
 
 // Run runs the command that args name and returns the exit code. Nothing is told of what
-// has failed as ctx has ended: whoever has interrupted a command knows it.
+// has failed as interruptible has ended: whoever has interrupted a command knows it.
 func Run(interruptible context.Context, env Environment, args []string) int {
 	ctx, stop := context.WithCancel(interruptible)
 	defer stop()

@@ -5,7 +5,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -92,19 +91,7 @@ func (s *session) setSuspend(ctx context.Context, api client.Client, kind cluste
 			s.Successf("%s %s", kind.Singular, how.done)
 		}
 	}
-	return set, s.tellAll(failures, fmt.Sprintf("failed to %s %d of %d %s", how.inf, len(failures), len(targets), kind.Plural))
-}
-
-// tellAll returns a single failure as it is. Of several it tells each, and returns the
-// summary.
-func (s *session) tellAll(failures []error, summary string) error {
-	if len(failures) <= 1 {
-		return errors.Join(failures...)
-	}
-	for _, failure := range failures {
-		s.Failuref("%v", failure)
-	}
-	return errors.New(summary)
+	return set, s.tellAll(ctx, failures, fmt.Sprintf("failed to %s %d of %d %s", how.inf, len(failures), len(targets), kind.Plural))
 }
 
 // selectTargets are the named ones, each once, or all that are selected.

@@ -71,7 +71,7 @@ func (s *session) traceStack(ctx context.Context, of target) error {
 	if page.err != nil {
 		return page.err
 	}
-	return s.tellAll(page.unread, fmt.Sprintf("the trace of Stack %s is not whole", of.Name))
+	return s.tellAll(ctx, page.unread, fmt.Sprintf("the trace of Stack %s is not whole", of.Name))
 }
 
 // sourceOf is the object that has the program of a Stack.

@@ -1,0 +1,41 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// wasInterrupted tells that a command ends before its time: whoever has interrupted it
+// knows that, and is not told of each thing that has failed by it.
+func wasInterrupted(ctx context.Context) bool {
+	return errors.Is(ctx.Err(), context.Canceled)
+}
+
+// tellAll returns a single failure as it is. Of several it tells each, and returns the
+// summary. After an interrupt it tells only what had failed before.
+func (s *session) tellAll(ctx context.Context, failures []error, summary string) error {
+	told := failures
+	if wasInterrupted(ctx) {
+		told = slices.DeleteFunc(slices.Clone(failures), func(failure error) bool { return errors.Is(failure, context.Canceled) })
+	} else if len(failures) == 1 {
+		return failures[0]
+	}
+	for _, failure := range told {
+		s.Failuref("%v", failure)
+	}
+	if len(failures) == 0 {
+		return nil
+	}
+	return errors.New(summary)
+}
+
+// failedf tells of something that has failed just now, unless an interrupt has done that.
+func (s *session) failedf(ctx context.Context, format string, args ...any) {
+	if !wasInterrupted(ctx) {
+		s.Failuref(format, args...)
+	}
+}
