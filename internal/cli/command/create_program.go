@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -53,8 +54,8 @@ func (s *session) readProgram(ctx context.Context, file string) (map[string]any,
 	if err != nil {
 		return nil, fmt.Errorf("%s is no YAML: %w", file, err)
 	}
-	if runtime := runtimeOf(program); runtime != "" && runtime != "yaml" {
-		return nil, fmt.Errorf("%s is a project of the runtime %s, and a Program can only be Pulumi YAML: use a source", file, runtime)
+	if err := checkRuntime(file, program); err != nil {
+		return nil, err
 	}
 	if program["apiVersion"] != nil {
 		return nil, fmt.Errorf("%s is an object of Kubernetes and no program: apply it as it is", file)
@@ -62,7 +63,7 @@ func (s *session) readProgram(ctx context.Context, file string) (map[string]any,
 	if more {
 		return nil, fmt.Errorf("%s has more than one document, and a program is one", file)
 	}
-	if main := mainBeside(file); main != "" && file != main && file != "-" && !hasProgram(program) {
+	if main := mainBeside(file); main != "" && filepath.Clean(file) != main && file != "-" && !hasProgram(program) {
 		return nil, fmt.Errorf("%s has no program, which is in %s: name that file", file, main)
 	}
 	delete(program, "name")
@@ -73,6 +74,14 @@ func (s *session) readProgram(ctx context.Context, file string) (map[string]any,
 // hasProgram tells whether a project does anything.
 func hasProgram(project map[string]any) bool {
 	return project["resources"] != nil || project["outputs"] != nil || project["variables"] != nil
+}
+
+// checkRuntime refuses a project that is not Pulumi YAML.
+func checkRuntime(file string, project map[string]any) error {
+	if runtime := runtimeOf(project); runtime != "" && runtime != "yaml" {
+		return fmt.Errorf("%s is a project of the runtime %s, and a Program can only be Pulumi YAML: use a source", file, runtime)
+	}
+	return nil
 }
 
 // runtimeOf a Pulumi.yaml is a name, or an object with one.

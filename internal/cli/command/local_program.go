@@ -49,7 +49,14 @@ func (s *session) findProgram(ctx context.Context, path, name string) (program m
 			continue
 		}
 		if main := mainBeside(candidate); isProject && main != "" {
+			if err := s.checkProjectOf(ctx, candidate, main); err != nil {
+				unread = cmp.Or(unread, err)
+				continue
+			}
 			candidate, base = main, filepath.Base(main)
+		}
+		if candidate == file { // the Main.yaml of a project has been read by its own name
+			continue
 		}
 		read, err := s.programIn(ctx, candidate, name)
 		if err != nil {
@@ -83,6 +90,25 @@ func mainBeside(project string) string {
 		}
 	}
 	return ""
+}
+
+// checkProjectOf checks that the project beside a main file is one of Pulumi YAML.
+func (s *session) checkProjectOf(ctx context.Context, project, main string) error {
+	text, err := s.readProgramFile(ctx, project)
+	if err != nil {
+		return err
+	}
+	fields, _, err := parseProject(text)
+	if err != nil {
+		return fmt.Errorf("%s is no YAML: %w", project, err)
+	}
+	if err := checkRuntime(project, fields); err != nil {
+		return err
+	}
+	if fields["config"] != nil {
+		s.Warningf("config of %s is left out, as the program is in %s", project, main)
+	}
+	return nil
 }
 
 func yamlFiles(dir string) ([]string, error) {

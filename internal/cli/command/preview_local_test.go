@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/console"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/localprogram"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -246,4 +247,47 @@ func TestAProjectWhoseProgramIsInAnotherFileIsNoProgram(t *testing.T) {
 	g.Expect(done.exit).To(Equal(exitFailed))
 	g.Expect(done.err).To(Equal("✗ infra/Pulumi.yaml has no program, which is in infra/Main.yaml: name that file\n"))
 	g.Expect(w.run("create program network --from-file infra/Main.yaml --export").out).To(ContainSubstring("from: the main"))
+	g.Expect(os.WriteFile("infra/Main.yaml", []byte("config: {a: {default: 1}}\n"), 0o644)).To(Succeed())
+	g.Expect(w.run("create program network --from-file ./infra//Main.yaml --export").out).To(ContainSubstring("default: 1"))
+}
+
+func TestTheMainFileOfAProjectIsFoundInItsDirectory(t *testing.T) {
+	const (
+		project = "name: network\nruntime: yaml\n"
+		main    = "outputs: {from: the main}\n"
+		// What names a Program is read for itself, too.
+		candidate = "# pulumi.com/v1 Program\n" + main
+	)
+	for name, test := range map[string]struct {
+		files map[string]string
+		file  string
+		told  string
+		fails string
+	}{
+		"alone":                    {map[string]string{"Pulumi.yaml": project, "Main.yaml": main}, "Main.yaml", "", ""},
+		"read for itself":          {map[string]string{"Pulumi.yaml": project, "Main.yaml": candidate}, "Main.yaml", "", ""},
+		"of two projects":          {map[string]string{"Pulumi.yaml": project, "Pulumi.yml": project, "Main.yaml": main}, "Main.yaml", "", ""},
+		"before another main file": {map[string]string{"Pulumi.yaml": project, "Main.yaml": "outputs: {}\n", "Main.json": `{"outputs":{"from":"the main"}}`}, "Main.json", "", ""},
+		"with config beside it": {map[string]string{"Pulumi.yaml": project + "config: {a: x}\n", "Main.yaml": main}, "Main.yaml",
+			"⚠️ config of Pulumi.yaml is left out, as the program is in Main.yaml\n", ""},
+		"of another runtime": {map[string]string{"Pulumi.yaml": "name: network\nruntime: nodejs\n", "Main.yaml": main}, "", "",
+			"Pulumi.yaml is a project of the runtime nodejs, and a Program can only be Pulumi YAML: use a source"},
+		"of a broken project": {map[string]string{"Pulumi.yaml": "{{ no: yaml", "Main.yaml": main}, "", "", "Pulumi.yaml is no YAML"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			files(t, test.files)
+			var told strings.Builder
+			s := &session{Console: console.New(&told, false, nil)}
+			program, file, err := s.findProgram(t.Context(), ".", "network")
+			g.Expect(told.String()).To(Equal(test.told))
+			if test.fails != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(test.fails)))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(file).To(Equal(test.file))
+			g.Expect(program).To(Equal(map[string]any{"outputs": map[string]any{"from": "the main"}}))
+		})
+	}
 }
