@@ -19,7 +19,6 @@ import (
 
 	"github.com/fluxcd/pkg/sourceignore"
 	"github.com/fluxcd/pkg/sourceignore/gitignore"
-	fluxtar "github.com/fluxcd/pkg/tar"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
@@ -68,8 +67,7 @@ func Dir(ctx context.Context, dir string, options Options) (*Packed, error) {
 		return nil, found.tooLarge(dir, options.Limit)
 	}
 	packed := &bounded{ctx: ctx, limit: options.Limit}
-	leaveOut := func(path string, _ os.FileInfo) bool { return !found.kept[path] }
-	if _, err := fluxtar.Tar(found.root, packed, fluxtar.WithFilter(leaveOut)); err != nil {
+	if err := found.archive(packed); err != nil {
 		if errors.Is(err, errFull) {
 			return nil, found.tooLarge(dir, options.Limit)
 		}
@@ -87,8 +85,8 @@ type listed struct {
 	links []string
 	// others are named pipes and the like.
 	others []string
-	// kept has the absolute paths of all that is packed.
-	kept map[string]bool
+	// entries are all that is packed, each directory before what is in it.
+	entries []entry
 }
 
 type file struct {
@@ -115,7 +113,7 @@ func list(ctx context.Context, dir string, options Options) (*listed, error) {
 	if !slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return isProject(entry.Name()) }) {
 		return nil, noProject(dir) // what is below it may be all of a home
 	}
-	found := &listed{ctx: ctx, tree: findTree(root), root: root, kept: map[string]bool{}}
+	found := &listed{ctx: ctx, tree: findTree(root), root: root}
 	rules, err := found.rules(options)
 	if err != nil {
 		return nil, err
@@ -142,28 +140,32 @@ func (l *listed) walk(dir string, rules []gitignore.Pattern) error {
 	if err != nil {
 		return err
 	}
-	l.kept[dir] = true
-	for _, entry := range entries {
-		path := filepath.Join(dir, entry.Name())
-		if matcher.Match(l.parts(path), entry.IsDir()) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	l.entries = append(l.entries, entry{dir, info})
+	for _, found := range entries {
+		path := filepath.Join(dir, found.Name())
+		if matcher.Match(l.parts(path), found.IsDir()) {
 			continue
 		}
-		if err := l.note(path, entry, rules); err != nil {
+		if err := l.note(path, found, rules); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *listed) note(path string, entry fs.DirEntry, rules []gitignore.Pattern) error {
-	if entry.IsDir() {
+func (l *listed) note(path string, found fs.DirEntry, rules []gitignore.Pattern) error {
+	if found.IsDir() {
 		return l.walk(path, rules)
 	}
 	name, err := filepath.Rel(l.root, path)
 	if err != nil {
 		return err
 	}
-	switch kind := kindOf(entry.Type()); kind {
+	switch kind := kindOf(found.Type()); kind {
 	case "file":
 	case "link":
 		l.links = append(l.links, filepath.ToSlash(name))
@@ -172,11 +174,11 @@ func (l *listed) note(path string, entry fs.DirEntry, rules []gitignore.Pattern)
 		l.others = append(l.others, fmt.Sprintf("%s (%s)", filepath.ToSlash(name), kind))
 		return nil
 	}
-	info, err := entry.Info()
+	info, err := found.Info()
 	if err != nil {
 		return err
 	}
-	l.kept[path] = true
+	l.entries = append(l.entries, entry{path, info})
 	l.files = append(l.files, file{filepath.ToSlash(name), info.Size()})
 	return nil
 }

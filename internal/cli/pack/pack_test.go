@@ -169,9 +169,51 @@ func TestAProgramThatIsTooLargeToBePackedIsNotRead(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"Pulumi.yaml": "name: a\n", "zero.bin": ""})
-	g.Expect(os.Truncate(filepath.Join(dir, "zero.bin"), 30<<30)).To(Succeed())
-	_, err := Dir(t.Context(), dir, Options{Limit: 768 << 10})
-	g.Expect(err).To(MatchError(ContainSubstring("is too large: its 2 files have 30GiB, which is more than 768KiB when packed")))
+	g.Expect(os.Truncate(filepath.Join(dir, "zero.bin"), 2<<40)).To(Succeed())
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Dir(ctx, dir, Options{Limit: 1 << 30}) // to read as much would take an hour
+		ended <- err
+	}()
+	g.Eventually(ended, time.Minute).Should(Receive(MatchError(
+		ContainSubstring("is too large: its 2 files have 2TiB, which is more than 1GiB when packed"))))
+}
+
+func TestWhatIsLeftOutIsNotLookedInto(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{".gitignore": "node_modules/\n", "Pulumi.yaml": "name: a\n", "lib/index.ts": ""})
+	plain, err := Dir(t.Context(), dir, Options{Limit: 1 << 20})
+	g.Expect(err).NotTo(HaveOccurred())
+	// One with a path that is too long to be read by anybody.
+	top, err := os.OpenRoot(dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	name := "node_modules"
+	for range 20 {
+		g.Expect(top.Mkdir(name, 0o755)).To(Succeed())
+		below, err := top.OpenRoot(name)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(top.Close()).To(Succeed())
+		top, name = below, strings.Repeat("a", 250)
+	}
+	g.Expect(top.Close()).To(Succeed())
+	packed, err := Dir(t.Context(), dir, Options{Limit: 1 << 20})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(packed.Data).To(Equal(plain.Data))
+}
+
+func TestAnArchiveIsThatOfFlux(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"Pulumi.yaml": "name: a\n", "lib/index.ts": "x", "lib.ts": "y", "lib/a/b/" + strings.Repeat("long", 40): "z"})
+	packed, err := Dir(t.Context(), dir, Options{Limit: 1 << 20})
+	g.Expect(err).NotTo(HaveOccurred())
+	var want bytes.Buffer
+	_, err = fluxtar.Tar(dir, &want)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(packed.Data).To(Equal(want.Bytes()))
 }
 
 func TestPackingEndsWithItsContext(t *testing.T) {
