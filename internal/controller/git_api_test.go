@@ -83,7 +83,7 @@ func TestRepositoriesOnAnAPIServer(t *testing.T) {
 
 	crds, err := process.FindBin(filepath.Join("crds", "source-controller"))
 	u.Expect(err).NotTo(HaveOccurred())
-	_, err = envtest.InstallCRDs(cluster.config, envtest.CRDInstallOptions{Paths: []string{crds}, ErrorIfPathMissing: true})
+	_, err = envtest.InstallCRDs(cluster.config, envtest.CRDInstallOptions{Paths: []string{crds}, ErrorIfPathMissing: true, MaxTime: time.Minute})
 	u.Expect(err).NotTo(HaveOccurred())
 	u.fetched("early", "1")
 	u.awaitApplied("early", "1")

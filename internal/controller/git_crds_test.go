@@ -6,6 +6,7 @@ package controller
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -29,7 +30,7 @@ func TestCRDsThatAreRemovedAreWaitedFor(t *testing.T) {
 	u := cluster.tenant(t)
 	path, err := process.FindBin(filepath.Join("crds", "source-controller"))
 	u.Expect(err).NotTo(HaveOccurred())
-	crds := envtest.CRDInstallOptions{Paths: []string{path}, ErrorIfPathMissing: true}
+	crds := envtest.CRDInstallOptions{Paths: []string{path}, ErrorIfPathMissing: true, MaxTime: time.Minute}
 	_, err = envtest.InstallCRDs(cluster.config, crds)
 	u.Expect(err).NotTo(HaveOccurred())
 	u.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "token"}, StringData: map[string]string{"token": gitToken}})
