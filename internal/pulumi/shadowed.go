@@ -66,8 +66,9 @@ func configKeys(root *os.Root, place placedProject, stack string, r run.Run) ([]
 	return keys, nil
 }
 
-// resourceNames are those in the file that Pulumi YAML runs: the first of its names. It is empty where the program is another, or made by a compiler,
-// and where the file cannot be read: Pulumi says what is wrong with it.
+// resourceNames are those in the file that Pulumi YAML runs: the first of its names. It is
+// empty where the program is another, or made by a compiler, and where the file cannot be
+// read: Pulumi says what is wrong with it.
 func resourceNames(root *os.Root, place placedProject) map[string]bool {
 	if place.project.Runtime.Name() != yamlRuntime || place.project.Runtime.Options()["compiler"] != nil {
 		return nil

@@ -36,35 +36,19 @@ func (s *session) findProgram(ctx context.Context, path, name string) (program m
 		}
 		return program, path, err
 	}
-	files, err := yamlFiles(path)
+	files, unread, err := s.programFiles(ctx, path)
 	if err != nil {
 		return nil, "", err
 	}
 	var found []string
-	var unread error
 	for _, candidate := range files {
-		base := filepath.Base(candidate)
-		isProject := base == "Pulumi.yaml" || base == "Pulumi.yml"
-		if !isProject && !s.mayHaveProgram(ctx, candidate) {
-			continue
-		}
-		if main := mainBeside(candidate); isProject && main != "" {
-			if err := s.checkProjectOf(ctx, candidate, main); err != nil {
-				unread = cmp.Or(unread, err)
-				continue
-			}
-			candidate, base = main, filepath.Base(main)
-		}
-		if candidate == file { // the Main.yaml of a project has been read by its own name
-			continue
-		}
 		read, err := s.programIn(ctx, candidate, name)
 		if err != nil {
 			unread = cmp.Or(unread, err)
 		}
 		if read != nil {
 			program, file = read, candidate
-			found = append(found, base)
+			found = append(found, filepath.Base(candidate))
 		}
 	}
 	switch {
@@ -79,6 +63,33 @@ func (s *session) findProgram(ctx context.Context, path, name string) (program m
 		return program, file, nil
 	}
 	return nil, "", fmt.Errorf("%s has more than one file with the program, name the one that is meant: %s", path, shortList(found))
+}
+
+// programFiles are those of a directory that may have a Program, each once: a project is
+// read from the main file beside it. unread is why a project is none of Pulumi YAML.
+func (s *session) programFiles(ctx context.Context, dir string) (files []string, unread, err error) {
+	all, err := yamlFiles(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, candidate := range all {
+		base := filepath.Base(candidate)
+		isProject := base == "Pulumi.yaml" || base == "Pulumi.yml"
+		if !isProject && !s.mayHaveProgram(ctx, candidate) {
+			continue
+		}
+		if main := mainBeside(candidate); isProject && main != "" {
+			if err := s.checkProjectOf(ctx, candidate, main); err != nil {
+				unread = cmp.Or(unread, err)
+				continue
+			}
+			candidate = main
+		}
+		if !slices.Contains(files, candidate) {
+			files = append(files, candidate)
+		}
+	}
+	return files, unread, nil
 }
 
 // mainBeside is the file that Pulumi reads the program from in place of the Pulumi.yaml.

@@ -6,6 +6,7 @@ package pack
 import (
 	"archive/tar"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,13 +22,14 @@ type entry struct {
 	info fs.FileInfo
 }
 
-// archive writes what was listed, and looks at nothing else: that may not be readable, or
-// a lot. The bytes are those that the tar of Flux makes of the same files.
-func (l *listed) archive(to io.Writer) error {
+// archive writes what was listed. That of fluxcd/pkg/tar makes the same bytes of the same
+// files, but looks into directories that are left out as well, which may not be readable,
+// or a lot.
+func (l *listed) archive(ctx context.Context, to io.Writer) error {
 	zipped := gzip.NewWriter(to)
 	packed := tar.NewWriter(zipped)
 	for _, one := range l.entries {
-		if err := l.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if err := l.add(packed, one); err != nil {

@@ -67,7 +67,7 @@ func Dir(ctx context.Context, dir string, options Options) (*Packed, error) {
 		return nil, found.tooLarge(dir, options.Limit)
 	}
 	packed := &bounded{ctx: ctx, limit: options.Limit}
-	if err := found.archive(packed); err != nil {
+	if err := found.archive(ctx, packed); err != nil {
 		if errors.Is(err, errFull) {
 			return nil, found.tooLarge(dir, options.Limit)
 		}
@@ -78,7 +78,6 @@ func Dir(ctx context.Context, dir string, options Options) (*Packed, error) {
 
 // listed is what is in a directory and not left out.
 type listed struct {
-	ctx context.Context
 	tree
 	root  string
 	files []file
@@ -113,12 +112,12 @@ func list(ctx context.Context, dir string, options Options) (*listed, error) {
 	if !slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return isProject(entry.Name()) }) {
 		return nil, noProject(dir) // what is below it may be all of a home
 	}
-	found := &listed{ctx: ctx, tree: findTree(root), root: root}
+	found := &listed{tree: findTree(root), root: root}
 	rules, err := found.rules(options)
 	if err != nil {
 		return nil, err
 	}
-	if err := found.walk(root, rules); err != nil {
+	if err := found.walk(ctx, root, rules); err != nil {
 		return nil, fmt.Errorf("reading the program: %w", err)
 	}
 	return found, nil
@@ -126,8 +125,8 @@ func list(ctx context.Context, dir string, options Options) (*listed, error) {
 
 // walk notes what is in the directory. What is left out is not looked into: there may be
 // a lot of it.
-func (l *listed) walk(dir string, rules []gitignore.Pattern) error {
-	if err := l.ctx.Err(); err != nil {
+func (l *listed) walk(ctx context.Context, dir string, rules []gitignore.Pattern) error {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	own, err := l.rulesIn(dir)
@@ -150,16 +149,16 @@ func (l *listed) walk(dir string, rules []gitignore.Pattern) error {
 		if matcher.Match(l.parts(path), found.IsDir()) {
 			continue
 		}
-		if err := l.note(path, found, rules); err != nil {
+		if err := l.note(ctx, path, found, rules); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *listed) note(path string, found fs.DirEntry, rules []gitignore.Pattern) error {
+func (l *listed) note(ctx context.Context, path string, found fs.DirEntry, rules []gitignore.Pattern) error {
 	if found.IsDir() {
-		return l.walk(path, rules)
+		return l.walk(ctx, path, rules)
 	}
 	name, err := filepath.Rel(l.root, path)
 	if err != nil {
