@@ -69,7 +69,11 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.TakeOver:
 		return r.takeOver(ctx, stack, seen)
 	case decide.Fail:
-		return r.report(ctx, stack, seen, decision, markFailed)
+		mark := markFailed
+		if decision.Fetching {
+			mark = markFetching
+		}
+		return r.report(ctx, stack, seen, decision, mark)
 	case decide.Stall:
 		return r.report(ctx, stack, seen, decision, markStalled)
 	case decide.Wait:

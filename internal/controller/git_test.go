@@ -169,6 +169,7 @@ func TestARequestHasTheRepositoryFetchFirst(t *testing.T) {
 	w.mustReconcile()
 	w.Expect(w.runner.started).To(Equal(1))
 	w.Expect(w.stack().Status.GetLastHandledReconcileRequest()).NotTo(Equal("now"), "who waits for the answer would take the fetch for a failure")
+	w.Expect(conditions.GetReason(w.stack(), meta.ReconcilingCondition)).To(Equal(meta.ProgressingReason), "that of a retry is one, too")
 	w.fetch("two")
 	w.finish()
 	w.Expect(w.runner.started).To(Equal(2))

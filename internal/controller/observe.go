@@ -53,8 +53,6 @@ type observed struct {
 	// forced: the run is to be forced, as somebody asks for that, or has asked and
 	// no forced run has succeeded since.
 	forced bool
-	// fetching: the repository of the Stack has yet to fetch what is asked for.
-	fetching bool
 	// local is the program that somebody has brought for a preview, in place of that
 	// of the Stack.
 	local *program
@@ -97,13 +95,12 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		}
 	}
 	err := r.observeInputs(ctx, stack, seen)
-	seen.fetching = errors.Is(err, source.ErrFetching)
 	if seen.Problem = problemOf(err); seen.Problem == nil && err != nil {
 		return seen, err
 	}
 	if seen.Problem != nil {
 		// What was there once and is gone is not on its way.
-		seen.Problem.Awaited = seen.Problem.Awaited && (stack.Status.LastAttemptedRevision == "" || errors.Is(err, source.ErrFetching))
+		seen.Problem.Awaited = seen.Problem.Awaited && (stack.Status.LastAttemptedRevision == "" || seen.Problem.Fetching)
 		if passes(err) {
 			seen.Problem.Since = notReadySince(stack, seen.Problem.Reason, seen.Now)
 		}

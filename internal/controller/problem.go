@@ -50,7 +50,9 @@ func problemOf(err error) *decide.Problem {
 		return &decide.Problem{Reason: v1.InvalidSpecReason, Message: err.Error(), Terminal: true}
 	case errors.As(err, &denied):
 		return &decide.Problem{Reason: aclv1.AccessDeniedReason, Message: err.Error(), Terminal: true}
-	case errors.As(err, &noProgram), errors.Is(err, source.ErrNotFound), errors.Is(err, source.ErrNotReady), errors.Is(err, source.ErrFetching):
+	case errors.Is(err, source.ErrFetching):
+		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error(), Awaited: true, Fetching: true}
+	case errors.As(err, &noProgram), errors.Is(err, source.ErrNotFound), errors.Is(err, source.ErrNotReady):
 		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error(), Awaited: true}
 	case errors.As(err, &badProgram):
 		return &decide.Problem{Reason: v1.ProgramInvalidReason, Message: err.Error()}

@@ -27,9 +27,8 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 		if revision != "" {
 			stack.Status.LastAttemptedRevision = revision
 		}
-		if !seen.fetching || decision.Action != decide.Fail {
-			// Answered with a failure, but the run that is asked for is still to come. Where
-			// the repository fetches for the request, there is nothing to answer yet.
+		if !decision.Fetching { // or there is nothing to answer yet
+			// Answered with a failure, but the run that is asked for is still to come.
 			takeOn(stack)
 		}
 		mark(stack, decision.Reason, decision.Message)

@@ -68,6 +68,13 @@ func markFailed(stack *v1.Stack, reason, message string) {
 	conditions.MarkReconciling(stack, meta.ProgressingWithRetryReason, "%s", message)
 }
 
+// markFetching: what it needs is on its way. Who waits for the Stack is to wait on, and
+// not to take it for a failure, as with ProgressingWithRetry.
+func markFetching(stack *v1.Stack, reason, message string) {
+	conditions.MarkFalse(stack, meta.ReadyCondition, reason, "%s", message)
+	conditions.MarkReconciling(stack, meta.ProgressingReason, "%s", message)
+}
+
 // markStalled: it cannot work until something is edited.
 func markStalled(stack *v1.Stack, reason, message string) {
 	stack.Status.ObservedGeneration = stack.Generation

@@ -64,8 +64,8 @@ type Decision struct {
 	Operation run.Operation
 	// Reason and Message of a Fail, a Stall or a Wait.
 	Reason, Message string
-	// Awaited is that of the Problem.
-	Awaited bool
+	// Awaited and Fetching are those of the Problem.
+	Awaited, Fetching bool
 	// After is when to look again if nothing happens before. Zero is never.
 	After time.Duration
 }
@@ -156,7 +156,8 @@ func problem(o Observation) (Decision, bool) {
 	case o.Problem.Terminal:
 		return Decision{Action: Stall, Reason: o.Problem.Reason, Message: o.Problem.Message, After: o.Untold}, true
 	default:
-		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message, Awaited: o.Problem.Awaited, After: problemDelay(o)}, true
+		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message,
+			Awaited: o.Problem.Awaited, Fetching: o.Problem.Fetching, After: problemDelay(o)}, true
 	}
 }
 

@@ -39,7 +39,7 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 		}
 	}
 	if in.Bool() {
-		o.Problem = &decide.Problem{Reason: "ArtifactFailed", Message: "gone", Terminal: in.Bool(), Awaited: in.Bool(), Since: moment(in)}
+		o.Problem = &decide.Problem{Reason: "ArtifactFailed", Message: "gone", Terminal: in.Bool(), Awaited: in.Bool(), Fetching: in.Bool(), Since: moment(in)}
 	}
 	o.Unready = fuzz.List(in, 14, func() string { return "Stack default/a is not ready" })
 	o.Dependents = fuzz.List(in, 14, func() string { return "default/x" })

@@ -54,6 +54,8 @@ type Problem struct {
 	// Awaited: what is missing is likely on its way, as the artifact of a source is
 	// that was made together with the Stack. Nobody has to be told.
 	Awaited bool
+	// Fetching: it is fetched just now, so that nothing has failed.
+	Fetching bool
 	// Since is when it began, for one that likely passes by itself and is worth a
 	// look before the retry interval. Zero is for all others.
 	Since time.Time

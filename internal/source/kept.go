@@ -47,7 +47,7 @@ func OfKept(repo *sourcev1.GitRepository, mask func(string) string) (*Source, er
 	stored := currentCondition(repo, sourcev1.ArtifactInStorageCondition)
 	artifact := repo.GetArtifact()
 	switch {
-	case unanswered(repo) && failed == nil:
+	case unanswered(repo): // a failure is older than the request
 		return nil, Fetching(fmt.Sprintf("source '%s' is asked to fetch, and has not yet: does source-controller run?", name))
 	case failed != nil:
 		// Also where it has an older artifact: the Stack is all that tells of this source,

@@ -32,6 +32,7 @@ func TestOfKept(t *testing.T) {
 	asked := func(repo *sourcev1.GitRepository) {
 		repo.Annotations = map[string]string{fluxmeta.ReconcileRequestAnnotation: "now"}
 	}
+	answered := func(repo *sourcev1.GitRepository) { repo.Status.LastHandledReconcileAt = "now" }
 	for name, test := range map[string]struct {
 		changes []change
 		want    error
@@ -46,7 +47,8 @@ func TestOfKept(t *testing.T) {
 		"failed, with what was there before":     {[]change{artifact, stored(2), failed(2)}, ErrFetchFailed, "cannot fetch"},
 		"failed to store":                        {[]change{artifact, stored(2), with(sourcev1.StorageOperationFailedCondition, "full", 2)}, ErrFetchFailed, "full"},
 		"failed for the spec before":             {[]change{failed(1)}, ErrFetching, "has not yet fetched"},
-		"asked, and failed, which is the answer": {[]change{asked, failed(2)}, ErrFetchFailed, "cannot fetch"},
+		"asked, having failed before":            {[]change{failed(2), asked}, ErrFetching, "is asked to fetch"},
+		"asked, and failed, which is the answer": {[]change{asked, failed(2), answered}, ErrFetchFailed, "cannot fetch"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
