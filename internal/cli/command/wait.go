@@ -136,5 +136,9 @@ func (s *session) explainTimeout(ctx context.Context, err error, of target, last
 	if last == nil {
 		return fmt.Errorf("timed out after %s waiting for %s %s: it could not be read", s.timeout, of.Kind, of.Name)
 	}
+	if !ready.TakenUp(last) {
+		return fmt.Errorf("timed out after %s waiting for %s %s: no controller has taken up the request, is it running? Last status: %s",
+			s.timeout, of.Kind, of.Name, ready.Message(last))
+	}
 	return fmt.Errorf("timed out after %s waiting for %s %s: %s", s.timeout, of.Kind, of.Name, ready.Message(last))
 }

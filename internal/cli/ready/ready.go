@@ -42,6 +42,20 @@ func Message(object *unstructured.Unstructured) string {
 	return "waiting to be reconciled"
 }
 
+// TakenUp tells whether a controller has seen what is asked of the object, by a request or
+// by its spec, as far as the object shows that.
+func TakenUp(object *unstructured.Unstructured) bool {
+	found := rows.Conditions(object)
+	if inFlight(object) || apimeta.FindStatusCondition(found, meta.ReconcilingCondition) != nil {
+		return true
+	}
+	if asked := object.GetAnnotations()[meta.ReconcileRequestAnnotation]; asked != "" && asked != Handled(object) {
+		return false
+	}
+	ready := readyCondition(object)
+	return len(found) > 0 && (ready == nil || ofGeneration(ready, object))
+}
+
 // After tells whether a reconcile that was asked for is over, when before is the
 // request that had been handled until then. A failure is an error.
 func After(object *unstructured.Unstructured, before string) (bool, error) {
@@ -52,10 +66,14 @@ func After(object *unstructured.Unstructured, before string) (bool, error) {
 }
 
 // AtGeneration tells whether the object has been reconciled as its spec is now. A
-// failure is an error.
+// failure is an error, but that what it depends on is not ready: that may be made, or
+// resumed, with it.
 func AtGeneration(object *unstructured.Unstructured) (bool, error) {
 	ready := readyCondition(object)
-	if ready == nil || ready.ObservedGeneration != 0 && ready.ObservedGeneration != object.GetGeneration() {
+	if ready == nil || !ofGeneration(ready, object) {
+		return false, nil
+	}
+	if ready.Status == metav1.ConditionFalse && ready.Reason == meta.DependencyNotReadyReason {
 		return false, nil
 	}
 	return settled(object)
@@ -101,6 +119,12 @@ func pending(object *unstructured.Unstructured) bool {
 func triedAgain(object *unstructured.Unstructured) bool {
 	reconciling := apimeta.FindStatusCondition(rows.Conditions(object), meta.ReconcilingCondition)
 	return reconciling == nil || reconciling.Reason == meta.ProgressingWithRetryReason
+}
+
+// ofGeneration tells whether the condition is one of the object as it is now. Not all
+// controllers say.
+func ofGeneration(condition *metav1.Condition, object *unstructured.Unstructured) bool {
+	return condition.ObservedGeneration == 0 || condition.ObservedGeneration == object.GetGeneration()
 }
 
 func readyCondition(object *unstructured.Unstructured) *metav1.Condition {

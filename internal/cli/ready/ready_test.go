@@ -16,6 +16,7 @@ import (
 const (
 	isReady     = "{type: Ready, status: 'True', observedGeneration: 2, message: Applied revision}"
 	isFailed    = "{type: Ready, status: 'False', observedGeneration: 2, reason: UpdateFailed, message: no such bucket}"
+	isBlocked   = "{type: Ready, status: 'False', observedGeneration: 2, reason: DependencyNotReady, message: dependency b/c is not ready}"
 	isUnknown   = "{type: Ready, status: Unknown, observedGeneration: 2, message: Running update}"
 	isOld       = "{type: Ready, status: 'True', observedGeneration: 1, message: Applied revision}"
 	progressing = "{type: Reconciling, status: 'True', reason: Progressing, message: Running update}"
@@ -88,6 +89,33 @@ func TestAfter(t *testing.T) {
 	}
 }
 
+func TestTakenUp(t *testing.T) {
+	for name, tc := range map[string]struct {
+		asked, status string
+		want          bool
+	}{
+		"never looked at":               {status: "{observedGeneration: -1}"},
+		"ready":                         {status: "{conditions: [" + isReady + "]}", want: true},
+		"edited since":                  {status: "{conditions: [" + isOld + "]}"},
+		"edited since, and at it":       {status: "{conditions: [" + isOld + "," + progressing + "]}", want: true},
+		"edited since, during a run":    {status: "{run: {id: a}, conditions: [" + isOld + "]}", want: true},
+		"asked, and answered":           {asked: "now", status: "{lastHandledReconcileAt: now, conditions: [" + isReady + "]}", want: true},
+		"asked, and not looked at":      {asked: "now", status: "{lastHandledReconcileAt: before, conditions: [" + isReady + "]}"},
+		"asked, and at it":              {asked: "now", status: "{conditions: [" + isFailed + "," + progressing + "]}", want: true},
+		"asked, in the midst of a run":  {asked: "now", status: "{run: {id: a}, conditions: [" + isUnknown + "]}", want: true},
+		"with conditions of its own":    {status: "{conditions: [{type: Available, status: 'False'}]}", want: true},
+		"asked for the first time ever": {asked: "now", status: "{conditions: [" + isReady + "]}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of := object(t, tc.status)
+			if tc.asked != "" {
+				of.SetAnnotations(map[string]string{"reconcile.fluxcd.io/requestedAt": tc.asked})
+			}
+			NewWithT(t).Expect(TakenUp(of)).To(Equal(tc.want))
+		})
+	}
+}
+
 func TestAtGeneration(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status string
@@ -98,6 +126,8 @@ func TestAtGeneration(t *testing.T) {
 		"ready":                        {status: "{observedGeneration: 2, conditions: [" + isReady + "]}", over: true},
 		"failed":                       {status: "{observedGeneration: 2, conditions: [" + isFailed + "," + withRetry + "]}", fault: "no such bucket"},
 		"never looked at":              {status: "{observedGeneration: -1}"},
+		"waits for what it depends on": {status: "{observedGeneration: 2, conditions: [" + isBlocked + "," + withRetry + "]}"},
+		"waits for its repository":     {status: "{observedGeneration: 2, conditions: [" + isFailed + "," + progressing + "]}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
