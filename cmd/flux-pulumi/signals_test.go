@@ -6,19 +6,17 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/silent"
 )
 
 // asPlugin has the binary of the tests be the program itself.
@@ -31,41 +29,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// silentServer takes connections and never answers. It returns the flags for it, and
-// what tells of each request.
-func silentServer(t *testing.T) (flags string, asked <-chan struct{}) {
-	t.Helper()
-	g := NewWithT(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _ = listener.Close() })
-	requests := make(chan struct{}, 100)
-	go func() {
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			requests <- struct{}{}
-			go func() {
-				_, _ = io.Copy(io.Discard, connection)
-				_ = connection.Close()
-			}()
-		}
-	}()
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	g.Expect(os.WriteFile(kubeconfig, fmt.Appendf(nil, `{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: "http://%s"}}],
-		contexts: [{name: a, context: {cluster: a}}]}`, listener.Addr()), 0o600)).To(Succeed())
-	return "--kubeconfig " + kubeconfig, requests
-}
-
-// start runs a script of a shell, in which "$0" is the program, in a process group of its own.
-func start(t *testing.T, shell, script string) (process *exec.Cmd, told *strings.Builder) {
+// start runs a script of a shell, in which "$0" is the program and "$1" the kubeconfig, in a
+// process group of its own.
+func start(t *testing.T, shell, script, kubeconfig string) (process *exec.Cmd, told *strings.Builder) {
 	t.Helper()
 	g := NewWithT(t)
 	self, err := os.Executable()
 	g.Expect(err).NotTo(HaveOccurred())
-	process, told = exec.Command(shell, "-c", script, self), &strings.Builder{}
+	process, told = exec.Command(shell, "-c", script, self, kubeconfig), &strings.Builder{}
 	process.Env = append(os.Environ(), asPlugin+"=1")
 	process.Stdout, process.Stderr = told, told
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -94,8 +65,8 @@ func TestACommandDiesOfTheSignalThatEndsIt(t *testing.T) {
 		for _, line := range []string{"reconcile stack a", "get stacks --watch", "preview stack a", "events -w"} {
 			t.Run(sent.String()+" "+line, func(t *testing.T) {
 				g := NewWithT(t)
-				flags, asked := silentServer(t)
-				process, told := start(t, "sh", `exec "$0" `+line+" "+flags)
+				kubeconfig, asked := silent.Server(t)
+				process, told := start(t, "sh", `exec "$0" `+line+` --kubeconfig "$1"`, kubeconfig)
 				g.Eventually(asked, time.Minute).Should(Receive())
 				g.Expect(process.Process.Signal(sent)).To(Succeed())
 				var status syscall.WaitStatus
@@ -114,8 +85,8 @@ func TestAShellEndsALoopAtCtrlC(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no bash")
 	}
-	flags, asked := silentServer(t)
-	process, told := start(t, bash, `for name in a b; do "$0" reconcile stack $name `+flags+`; done; echo went on`)
+	kubeconfig, asked := silent.Server(t)
+	process, told := start(t, bash, `for name in a b; do "$0" reconcile stack $name --kubeconfig "$1"; done; echo went on`, kubeconfig)
 	g.Eventually(asked, time.Minute).Should(Receive())
 	g.Expect(syscall.Kill(-process.Process.Pid, syscall.SIGINT)).To(Succeed()) // as a terminal does
 	var status syscall.WaitStatus
@@ -129,8 +100,8 @@ func TestWhatIsIgnoredStaysIgnored(t *testing.T) {
 	for name, ignored := range map[string]syscall.Signal{"HUP": syscall.SIGHUP, "INT": syscall.SIGINT} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			flags, asked := silentServer(t)
-			process, _ := start(t, "sh", `trap "" `+name+`; exec "$0" get stacks --watch `+flags)
+			kubeconfig, asked := silent.Server(t)
+			process, _ := start(t, "sh", `trap "" `+name+`; exec "$0" get stacks --watch --kubeconfig "$1"`, kubeconfig)
 			g.Eventually(asked, time.Minute).Should(Receive())
 			g.Expect(process.Process.Signal(ignored)).To(Succeed())
 			g.Expect(process.Process.Signal(syscall.SIGTERM)).To(Succeed())

@@ -5,41 +5,14 @@ package command
 
 import (
 	"context"
-	"fmt"
-	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
-)
 
-// silentServer takes connections and never answers. It returns a kubeconfig for it, and
-// what tells of each request.
-func silentServer(t *testing.T) (kubeconfig string, asked <-chan struct{}) {
-	t.Helper()
-	g := NewWithT(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _ = listener.Close() })
-	requests := make(chan struct{}, 100)
-	go func() {
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			t.Cleanup(func() { _ = connection.Close() })
-			requests <- struct{}{}
-		}
-	}()
-	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	g.Expect(os.WriteFile(kubeconfig, fmt.Appendf(nil, `{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: "http://%s"}}],
-		contexts: [{name: a, context: {cluster: a}}]}`, listener.Addr()), 0o600)).To(Succeed())
-	return kubeconfig, requests
-}
+	"github.com/flux-pulumi/pulumi-controller/tests/silent"
+)
 
 func TestAServerThatDoesNotAnswerIsWaitedForNoLongerThanTheTimeout(t *testing.T) {
 	for line, want := range map[string]string{
@@ -49,7 +22,7 @@ func TestAServerThatDoesNotAnswerIsWaitedForNoLongerThanTheTimeout(t *testing.T)
 	} {
 		t.Run(line, func(t *testing.T) {
 			g := NewWithT(t)
-			kubeconfig, _ := silentServer(t)
+			kubeconfig, _ := silent.Server(t)
 			w := &world{t: t, namespace: "apps", kubeconfig: kubeconfig, env: testEnvironment()}
 			ended := make(chan result, 1)
 			go func() { ended <- w.start(context.Background(), line) }()
@@ -63,7 +36,7 @@ func TestAServerThatDoesNotAnswerIsWaitedForNoLongerThanTheTimeout(t *testing.T)
 
 func TestACompletionDoesNotWaitForAServerThatDoesNotAnswer(t *testing.T) {
 	g := NewWithT(t)
-	kubeconfig, _ := silentServer(t)
+	kubeconfig, _ := silent.Server(t)
 	env := testEnvironment()
 	var out strings.Builder
 	env.Out, env.Err = &out, &strings.Builder{}
@@ -79,7 +52,7 @@ func TestAServerThatDoesNotAnswerIsNotWaitedForAfterAnInterrupt(t *testing.T) {
 	for _, line := range []string{"get stacks", "get stacks --watch", "logs -f", "check", "trace stack a"} {
 		t.Run(line, func(t *testing.T) {
 			g := NewWithT(t)
-			kubeconfig, asked := silentServer(t)
+			kubeconfig, asked := silent.Server(t)
 			w := &world{t: t, namespace: "apps", kubeconfig: kubeconfig, env: testEnvironment()}
 			ctx, interrupt := context.WithCancel(t.Context())
 			ended := make(chan result, 1)
