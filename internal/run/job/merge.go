@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -42,6 +43,10 @@ func mergePod(base corev1.PodTemplateSpec, patch json.RawMessage, level psaapi.L
 		if err := strictly(text, &merged); err != nil {
 			return merged, &TemplateError{podField, fmt.Sprintf("cannot be read: %v", err)}
 		}
+	}
+	merged.Labels, merged.Annotations = keepReserved(base.Labels, merged.Labels), keepReserved(base.Annotations, merged.Annotations)
+	if err := possibleMetadata(podField+".metadata", "a pod", merged.Labels, merged.Annotations); err != nil {
+		return merged, err
 	}
 	if changed := changedParts(base, merged); len(changed) > 0 {
 		return merged, &TemplateError{podField, fmt.Sprintf("changes %s, which the controller depends on: remove that", strings.Join(changed, ", "))}
@@ -90,9 +95,6 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	}
 	note(of+"lifecycle", is.Lifecycle == nil)
 	note(of+"restartPolicy", is.RestartPolicy == nil && len(is.RestartPolicyRules) == 0)
-	for _, all := range [][2]map[string]string{{base.Labels, merged.Labels}, {base.Annotations, merged.Annotations}} {
-		note("metadata", keepsReserved(all[0], all[1]))
-	}
 	// Finalizers and owners would keep pods, or have others take them away.
 	other := merged.ObjectMeta
 	other.Labels, other.Annotations = nil, nil
@@ -165,20 +167,19 @@ func within(one, dir string) bool {
 	return one == dir || strings.HasPrefix(one, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// keepsReserved tells whether the labels that the controller has are as they were, and
-// no others of that kind are there.
-func keepsReserved(was, is map[string]string) bool {
+// keepReserved returns those that are to be, with the controller's own as they were. What
+// makes a manifest may set them on all that it makes, as Helm does.
+func keepReserved(was, is map[string]string) map[string]string {
+	kept := maps.Clone(was)
 	for key, value := range is {
-		if isReserved(key) && was[key] != value {
-			return false
+		if _, own := was[key]; !own && !isReserved(key) {
+			if kept == nil {
+				kept = map[string]string{}
+			}
+			kept[key] = value
 		}
 	}
-	for key, value := range was {
-		if is[key] != value {
-			return false
-		}
-	}
-	return true
+	return kept
 }
 
 // checkSecurity holds the pod against a level of the Pod Security Standards. Who may

@@ -16,6 +16,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	psaapi "k8s.io/pod-security-admission/api"
 	"sigs.k8s.io/yaml"
 
@@ -203,7 +204,7 @@ func TestATemplateIsRefusedByName(t *testing.T) {
 		"the name of the pod":                      {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [{name: POD_UID, value: x}]}]}}}}`, "spec.containers[pulumi].env"},
 		"a finalizer":                              {`{spec: {podTemplate: {metadata: {finalizers: [example.com/stay]}}}}`, "metadata (but for labels and annotations)"},
 		"an owner":                                 {`{spec: {podTemplate: {metadata: {ownerReferences: [{apiVersion: v1, kind: Secret, name: a, uid: b}]}}}}`, "metadata (but for labels and annotations)"},
-		"a label of the controller":                {`{spec: {podTemplate: {metadata: {labels: {pulumi.com/run: x}}}}}`, "metadata"},
+		"a label of the pod that cannot be":        {`{spec: {podTemplate: {metadata: {labels: {a: x y}}}}}`, `spec.workspaceTemplate.spec.podTemplate.metadata.labels cannot be set on a pod: Invalid value: "x y": a valid label must`},
 		"labels of the Job that are none":          {`{metadata: {labels: [a]}}`, "spec.workspaceTemplate.metadata.labels is not an object of texts"},
 		"an annotation of the Job without quotes":  {`{metadata: {annotations: {a: true}}}`, "spec.workspaceTemplate.metadata.annotations is not an object of texts"},
 		"a label of the Job that cannot be":        {`{metadata: {labels: {a b: x}}}`, `spec.workspaceTemplate.metadata.labels cannot be set on a Job: Invalid value: "a b": name part must`},
@@ -270,6 +271,24 @@ func TestTheLabelsOfTheControllerStayOnTheJob(t *testing.T) {
 	want.Labels["queue"], want.Annotations["note"] = "q", "said"
 	g.Expect(built.job.ObjectMeta).To(Equal(*want))
 	g.Expect(built.secret.ObjectMeta).To(Equal(bare.secret.ObjectMeta))
+}
+
+func TestTheLabelsOfTheControllerStayOnThePod(t *testing.T) {
+	g := NewWithT(t)
+	bare, err := build(settings(), aRun())
+	g.Expect(err).NotTo(HaveOccurred())
+	for name, template := range map[string]string{
+		"of others": `{spec: {podTemplate: {metadata: {labels: {team: a, pulumi.com/run: x, app.kubernetes.io/managed-by: Helm}, annotations: {note: said, pulumi.com/stack: x}}}}}`,
+		"replaced":  `{spec: {podTemplate: {metadata: {labels: {$patch: replace, team: a}, annotations: {$patch: replace, note: said}}}}}`,
+		"removed":   `{spec: {podTemplate: {metadata: {labels: {team: a, pulumi.com/run: null}, annotations: {note: said}}}}}`,
+	} {
+		built, err := build(settings(), withTemplate(template))
+		g.Expect(err).NotTo(HaveOccurred(), name)
+		want := bare.job.Spec.Template.ObjectMeta.DeepCopy()
+		metav1.SetMetaDataLabel(want, "team", "a")
+		metav1.SetMetaDataAnnotation(want, "note", "said")
+		g.Expect(built.job.Spec.Template.ObjectMeta).To(Equal(*want), name)
+	}
 }
 
 func TestTheAdministratorSaysWhatPodsMayDo(t *testing.T) {

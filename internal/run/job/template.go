@@ -103,20 +103,24 @@ func (m *jobMetadata) read(field string, raw json.RawMessage) error {
 	if m.Annotations, err = textsOf(field+".annotations", members["annotations"]); err != nil {
 		return err
 	}
-	if err := possible(field+".labels", metavalidation.ValidateLabels(m.Labels, nil)); err != nil {
-		return err
-	}
-	return possible(field+".annotations", validation.ValidateAnnotations(m.Annotations, nil))
+	return possibleMetadata(field, "a Job", m.Labels, m.Annotations)
 }
 
-// possible refuses what the API server would, with each run: nothing but another template
-// mends it.
-func possible(at string, faults field.ErrorList) error {
+// possibleMetadata refuses what the API server would, with each run: nothing but another
+// template mends it. on is what they are set on.
+func possibleMetadata(at, on string, labels, annotations map[string]string) error {
+	if err := possible(at+".labels", on, metavalidation.ValidateLabels(labels, nil)); err != nil {
+		return err
+	}
+	return possible(at+".annotations", on, validation.ValidateAnnotations(annotations, nil))
+}
+
+func possible(at, on string, faults field.ErrorList) error {
 	if len(faults) == 0 {
 		return nil
 	}
 	slices.SortFunc(faults, func(a, b *field.Error) int { return strings.Compare(a.ErrorBody(), b.ErrorBody()) })
-	return &TemplateError{at, oneLine("cannot be set on a Job: " + faults[0].ErrorBody())}
+	return &TemplateError{at, oneLine("cannot be set on " + on + ": " + faults[0].ErrorBody())}
 }
 
 // onto sets them on the Job, beside those of the controller, which stay as they are: what
