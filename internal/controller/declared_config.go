@@ -11,21 +11,29 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
 )
+
+// declaredKeys are the config values that the Program declares, by the keys that Pulumi
+// reads them from.
+func (p program) declaredKeys() map[grammar.ConfigKey]programs.Declared {
+	keys := map[grammar.ConfigKey]programs.Declared{}
+	for _, declared := range p.Declared {
+		if key, err := grammar.ParseConfigKey(p.Project.Name, declared.Key); err == nil {
+			keys[key] = declared
+		}
+	}
+	return keys
+}
 
 // checkDeclared refuses values that are not of the type which the Program declares for
 // them. Pulumi would, if they were declared in a Pulumi.yaml.
 func checkDeclared(stack *v1.Stack, program program, resolved *inputs.Inputs) error {
-	types := map[grammar.ConfigKey]*grammar.ConfigType{}
-	for _, declared := range program.Declared {
-		if key, err := grammar.ParseConfigKey(program.Project.Name, declared.Key); err == nil && declared.Type != nil {
-			types[key] = declared.Type
-		}
-	}
+	declared := program.declaredKeys()
 	fields := configFields(stack)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		key, err := grammar.ParseConfigKey(program.Project.Name, name)
-		wanted := types[key]
+		wanted := declared[key].Type
 		if err != nil || wanted == nil || takes(wanted, name, resolved) {
 			continue
 		}
@@ -81,15 +89,10 @@ func checkRequired(stack *v1.Stack, program program, resolved *inputs.Inputs) er
 // gives in plain: Pulumi YAML takes a value as it is given, and keeps a plain one in the
 // clear whatever the program says.
 func hideDeclared(program program, resolved *inputs.Inputs) error {
-	secret := map[grammar.ConfigKey]bool{}
-	for _, declared := range program.Declared {
-		if key, err := grammar.ParseConfigKey(program.Project.Name, declared.Key); err == nil && declared.Secret {
-			secret[key] = true
-		}
-	}
+	declared := program.declaredKeys()
 	for _, name := range slices.Sorted(maps.Keys(resolved.Config)) {
 		key, err := grammar.ParseConfigKey(program.Project.Name, name)
-		if err != nil || !secret[key] {
+		if err != nil || !declared[key].Secret {
 			continue
 		}
 		if err := resolved.HideConfig(name); err != nil {
