@@ -48,7 +48,7 @@ func addSecrets(
 		return r.Secrets, nil
 	}
 	passphrase, err := passphraseOf(r.Env)
-	if err != nil && r.Exists && settings.SecretsProvider == "" && settings.EncryptionSalt == "" {
+	if err != nil && (r.Exists || r.MustExist || r.NoCreate) && settings.SecretsProvider == "" && settings.EncryptionSalt == "" {
 		return r.Secrets, nil // the state may name another provider, which the CLI finds there
 	}
 	if err != nil {
