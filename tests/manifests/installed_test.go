@@ -4,6 +4,7 @@
 package manifests
 
 import (
+	"bytes"
 	"os/exec"
 	"strings"
 	"testing"
@@ -29,6 +30,7 @@ func TestInstallations(t *testing.T) {
 	t.Parallel()
 	all := everyInstallation(t)
 	t.Run("labels keep apart what flux uninstall may delete and what it must not", func(t *testing.T) { testLabels(t, all) })
+	t.Run("Flux substitutes no variables of others", func(t *testing.T) { testVariables(t, all) })
 	t.Run("a controller has its shard and no other", func(t *testing.T) { testShards(t, all) })
 	t.Run("a controller that is locked down gives nobody its rights", func(t *testing.T) { testLockdown(t, all) })
 	t.Run("the PodMonitor finds the pods", func(t *testing.T) { testPodMonitor(t, all) })
@@ -67,11 +69,17 @@ func everyInstallation(t *testing.T) installations {
 	// Those for notifications are built on what Flux has, in another test.
 	g.Expect(components).To(ConsistOf("config/multi-tenancy", "config/runner-jobs", "config/notifications/flux-2.7", "config/notifications/flux-2.9"))
 	all := installations{}
-	add := func(dir string, components ...string) {
-		unit, err := Build(t.Context(), root, t.TempDir(), dir, components...)
+	objects := func(unit Unit, err error) []*unstructured.Unstructured {
 		g.Expect(err).NotTo(HaveOccurred())
 		all[unit.Name], err = unit.Objects()
 		g.Expect(err).NotTo(HaveOccurred())
+		return all[unit.Name]
+	}
+	add := func(dir string, components ...string) {
+		built := objects(Build(t.Context(), root, t.TempDir(), dir, components...))
+		if len(components) > 0 {
+			g.Expect(objects(BuildAsFlux(t.Context(), root, t.TempDir(), dir, components...))).To(ConsistOf(built), "%s with %v", dir, components)
+		}
 	}
 	for _, dir := range dirs {
 		add(dir)
@@ -144,6 +152,25 @@ func testLabels(t *testing.T, all installations) {
 			}
 		}
 	}
+}
+
+// testVariables looks for what a Flux Kustomization with spec.postBuild would take for variables of its own: it fails where
+// they are not set.
+func testVariables(t *testing.T, all installations) {
+	g := NewWithT(t)
+	found := 0
+	for name, objects := range all {
+		for _, object := range objects {
+			text, err := object.MarshalJSON()
+			g.Expect(err).NotTo(HaveOccurred())
+			if bytes.Contains(text, []byte("${")) {
+				found++
+				g.Expect(object.GetAnnotations()).To(HaveKeyWithValue("kustomize.toolkit.fluxcd.io/substitute", "disabled"), "%s %s of %s",
+					object.GetKind(), object.GetName(), name)
+			}
+		}
+	}
+	g.Expect(found).NotTo(BeZero(), "the dashboard has some")
 }
 
 // testShards also sees that no Deployment takes the pods of another for its own.

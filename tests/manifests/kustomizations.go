@@ -39,6 +39,33 @@ func Kustomizations(root string) (dirs, components []string, err error) {
 	return dirs, components, err
 }
 
+// BuildAsFlux returns what kustomize-controller makes of a directory of config/ for a Kustomization with these components:
+// it adds them to the kustomization.yaml that is there, so that they see what is there before that file changes anything.
+// scratch must be empty.
+func BuildAsFlux(ctx context.Context, root, scratch, dir string, components ...string) (Unit, error) {
+	if err := os.CopyFS(filepath.Join(scratch, "config"), os.DirFS(filepath.Join(root, "config"))); err != nil {
+		return Unit{}, err
+	}
+	file := filepath.Join(scratch, dir, "kustomization.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return Unit{}, err
+	}
+	text = append(text, "components:\n"...)
+	for _, component := range components {
+		path, err := filepath.Rel(dir, component)
+		if err != nil {
+			return Unit{}, err
+		}
+		text = fmt.Appendf(text, "  - %s\n", path)
+	}
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		return Unit{}, err
+	}
+	built, err := controlplane.Kustomize(ctx, filepath.Join(scratch, dir))
+	return Unit{Name: fmt.Sprintf("a Flux Kustomization of %s with %s", dir, strings.Join(components, " with ")), Text: string(built)}, err
+}
+
 // Build returns what kustomize makes of a directory of the repository, with the components on top of it. scratch must be
 // empty.
 func Build(ctx context.Context, root, scratch, dir string, components ...string) (Unit, error) {
