@@ -5,14 +5,14 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// CancelMode is how a run is cancelled.
+// CancelMode selects how a run is cancelled.
 // +kubebuilder:validation:Enum=Gently;Now
 type CancelMode string
 
 const (
-	// CancelGently finishes what is in flight, and begins nothing else.
+	// CancelGently finishes the operations in flight, and starts no others.
 	CancelGently CancelMode = "Gently"
-	// CancelNow does not wait for what is in flight.
+	// CancelNow does not wait for the operations in flight.
 	CancelNow CancelMode = "Now"
 )
 
@@ -34,7 +34,7 @@ type CancelledRun struct {
 	// +optional
 	Digest string `json:"digest,omitempty"`
 
-	// Message tells what was cancelled, and what begins it again.
+	// Message says what was cancelled, and what starts it again.
 	// +optional
 	Message string `json:"message,omitempty"`
 

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// DependencyReference names a Stack that has to be ready first.
+// DependencyReference names a Stack that must be ready first.
 type DependencyReference struct {
 	// Name of the Stack.
 	// +kubebuilder:validation:MinLength=1
@@ -16,18 +16,19 @@ type DependencyReference struct {
 	// +required
 	Name string `json:"name"`
 
-	// Namespace of the Stack. Defaults to the namespace of the Stack that has the
-	// reference. Another one is refused unless the controller runs with
-	// --no-cross-namespace-refs=false.
+	// Namespace of the Stack. Defaults to the namespace of the Stack that has
+	// the reference. Any other namespace is rejected unless the controller runs
+	// with --no-cross-namespace-refs=false.
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
 
-	// ReadyExpr is a CEL expression that tells whether the Stack is ready. It is
-	// a boolean over two variables: dep is the Stack that is named, and self is
-	// the Stack that has the reference. It replaces the built-in check, unless
-	// the controller runs with the feature gate AdditiveCELDependencyCheck: then
-	// both must hold. Defaults to the built-in check.
+	// ReadyExpr is a CEL expression that determines whether the Stack is ready.
+	// It must return a boolean and has two variables: dep is the named Stack,
+	// and self is the Stack that has the reference. It replaces the built-in
+	// check, unless the controller runs with the feature gate
+	// AdditiveCELDependencyCheck: then both must hold. Defaults to the built-in
+	// check.
 	// +kubebuilder:validation:MaxLength=4096
 	// +optional
 	ReadyExpr string `json:"readyExpr,omitempty"`
@@ -35,23 +36,23 @@ type DependencyReference struct {
 
 // PrerequisiteReference names a Stack that must have succeeded first.
 type PrerequisiteReference struct {
-	// Name of the Stack. It is in the same namespace.
+	// Name of the Stack, in the same namespace.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +required
 	Name string `json:"name"`
 
-	// Requirement is what is asked of the Stack, beyond that its last run
+	// Requirement is what the Stack must fulfil, besides that its last run
 	// succeeded.
 	// +optional
 	Requirement *PrerequisiteRequirement `json:"requirement,omitempty"`
 }
 
-// PrerequisiteRequirement is what is asked of a prerequisite.
+// PrerequisiteRequirement is what a prerequisite must fulfil.
 type PrerequisiteRequirement struct {
-	// SucceededWithinDuration is how long ago the last run of the Stack may have
-	// succeeded, for instance 1h. If that is too long ago, the Stack is run again
-	// first. Less than 10s counts as 10s. Defaults to any time.
+	// SucceededWithinDuration is the maximum age of the last successful run of
+	// the Stack, for example 1h. If that run is older, the Stack runs again
+	// first. Less than 10s counts as 10s. Defaults to any age.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,9}([.][0-9]{1,9})?(ms|s)|[0-9]{1,7}([.][0-9]{1,9})?m|[0-9]{1,5}([.][0-9]{1,9})?h){1,8}$')",message="must be a duration such as 30s, 5m or 1h30m, of at most 99999h"
@@ -60,8 +61,8 @@ type PrerequisiteRequirement struct {
 	SucceededWithinDuration *metav1.Duration `json:"succeededWithinDuration,omitempty"`
 }
 
-// GetDependsOn returns the dependencies in the words that all Flux objects have
-// for them. Prerequisites are not among them.
+// GetDependsOn returns the dependencies in the form that all Flux objects
+// share, without the prerequisites.
 func (in *Stack) GetDependsOn() []meta.DependencyReference {
 	references := make([]meta.DependencyReference, 0, len(in.Spec.DependsOn))
 	for _, d := range in.Spec.DependsOn {

@@ -3,62 +3,62 @@
 
 package v1
 
-// GitSource takes the program straight from a git repository. The controller
-// keeps a GitRepository of Flux for it, which the Stack owns and which has the
-// name of the Stack: source-controller does all that is done with git.
+// GitSource takes the program directly from a git repository. The controller
+// creates a Flux GitRepository for it, which the Stack owns and which has the
+// name of the Stack: source-controller does all the work with git.
 type GitSource struct {
-	// ProjectRepo is the URL of the git repository that holds the program: over
-	// https, http or ssh, or as <user>@<host>:<path>. A user and a password in it
-	// are kept in a Secret. A user alone is taken for a token, unless it is git or a
-	// part of the path. The controller keeps a GitRepository of the same name
-	// as the Stack for it, so source-controller must be installed. A branch is
-	// polled at the interval of the Stack, and not while it is suspended. A
-	// GitRepository and fluxSource can do more, such as semver ranges and
-	// signatures.
+	// ProjectRepo is the URL of the git repository that contains the program:
+	// over https, http or ssh, or as <user>@<host>:<path>. A user and a
+	// password in it are kept in a Secret. A user alone is treated as a token,
+	// unless it is git or a part of the path. The controller creates a
+	// GitRepository with the name of the Stack for it, so source-controller
+	// must be installed. A branch is polled at the interval of the Stack, but
+	// not while it is suspended. For more features, such as semver ranges and
+	// signatures, use a GitRepository and fluxSource.
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	ProjectRepo string `json:"projectRepo,omitempty"`
 
-	// Branch of the repository whose newest commit is applied, as <branch> or
-	// refs/heads/<branch>; another name that begins with refs/ is taken as it is.
-	// With projectRepo either branch or commit is required.
+	// Branch of the repository whose latest commit is applied, as <branch> or
+	// refs/heads/<branch>. Another name that begins with refs/ is used as it
+	// is. With projectRepo either branch or commit is required.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule=`size(self) == 0 || !self.matches(r'^[-/]|^@$|[.]$|/$|//|[.][.]|@[{]|(^|/)[.]|[.]lock(/|$)|[[:cntrl:] ~^:?*\\[]')`,message="cannot be the name of a branch in git: correct it"
 	// +optional
 	Branch string `json:"branch,omitempty"`
 
-	// Commit of the repository to apply, by its full hash. With projectRepo
+	// Commit of the repository to apply, as its full hash. With projectRepo
 	// either branch or commit is required.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})?$')",message="must be the full hash of a commit, of 40 or 64 hexadecimal digits"
 	// +optional
 	Commit string `json:"commit,omitempty"`
 
-	// RepoDir is the directory of the Pulumi program, the one that holds
-	// Pulumi.yaml, relative to the root of the repository. It cannot lead out of
-	// the repository. Defaults to the root.
+	// RepoDir is the directory of the Pulumi program, the one that contains
+	// Pulumi.yaml, relative to the root of the repository. It cannot point
+	// outside the repository. Defaults to the root.
 	// +kubebuilder:validation:MaxLength=4096
 	// +optional
 	RepoDir string `json:"repoDir,omitempty"`
 
-	// Shallow is accepted and needs nothing done: source-controller never fetches
+	// Shallow is accepted and has no effect: source-controller never fetches
 	// the history of a branch.
 	// +optional
 	Shallow bool `json:"shallow,omitempty"`
 
-	// GitAuth are the credentials for the repository. Over ssh that is sshAuth, over
-	// https the first that is given of accessToken, basicAuth and githubApp. What
-	// does not fit the URL is left alone. Defaults to the user and the password, or
-	// the token, in projectRepo, and without those to none, for a public repository.
+	// GitAuth are the credentials for the repository: over ssh sshAuth, over
+	// https the first one given of accessToken, basicAuth and githubApp.
+	// Credentials that do not match the URL are ignored. Defaults to the user
+	// and the password, or the token, in projectRepo, and without those to
+	// none, for a public repository.
 	// +optional
 	GitAuth *GitAuth `json:"gitAuth,omitempty"`
 
 	// GitAuthSecret names a Secret in the namespace of the Stack with the
 	// credentials for the repository. Over ssh these are sshPrivateKey, with
-	// password where the key has one, and known_hosts as for gitAuth. Over https
-	// they are accessToken, or else username and password. gitAuth takes its place
-	// where both are given.
-	// It is deprecated: use gitAuth.
+	// password if the key has one, and known_hosts as for gitAuth. Over https
+	// they are accessToken, or else username and password. Ignored if gitAuth
+	// is set. It is deprecated: use gitAuth.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	GitAuthSecret string `json:"gitAuthSecret,omitempty"`
@@ -66,8 +66,8 @@ type GitSource struct {
 
 // GitAuth are credentials for a git repository.
 type GitAuth struct {
-	// PersonalAccessToken for the repository over https. It is given with the user
-	// in projectRepo, or with git where that has none.
+	// PersonalAccessToken for the repository over https. It is sent with the
+	// user in projectRepo, or with git if that has none.
 	// +optional
 	PersonalAccessToken *ResourceRef `json:"accessToken,omitempty"`
 
@@ -79,15 +79,15 @@ type GitAuth struct {
 	// +optional
 	BasicAuth *GitBasicAuth `json:"basicAuth,omitempty"`
 
-	// GitHubApp is an app of GitHub, or of a GitHub Enterprise Server, that is
-	// installed for the repository.
+	// GitHubApp is a GitHub App that is installed for the repository, of GitHub
+	// or of a GitHub Enterprise Server.
 	// +optional
 	GitHubApp *GitHubAppAuth `json:"githubApp,omitempty"`
 }
 
 // GitSSHAuth is a key for a git repository over ssh.
 type GitSSHAuth struct {
-	// SSHPrivateKey is the private key, in PEM.
+	// SSHPrivateKey is the private key, in PEM format.
 	// +required
 	SSHPrivateKey ResourceRef `json:"sshPrivateKey"`
 
@@ -95,11 +95,11 @@ type GitSSHAuth struct {
 	// +optional
 	Password *ResourceRef `json:"password,omitempty"`
 
-	// KnownHosts are the public keys of the server, in the format of OpenSSH's
-	// known_hosts. source-controller connects to no server whose key it does not
-	// know. Defaults to the key known_hosts of the Secret that sshPrivateKey is
-	// in, and without that to the keys that github.com, gitlab.com and
-	// bitbucket.org publish. For any other server one of the first two is needed.
+	// KnownHosts are the public keys of the server, in the known_hosts format
+	// of OpenSSH. source-controller connects only to servers whose key it
+	// knows. Defaults to the key known_hosts of the Secret that contains
+	// sshPrivateKey, and without that to the keys that github.com, gitlab.com
+	// and bitbucket.org publish. Any other server needs one of the first two.
 	// +optional
 	KnownHosts *ResourceRef `json:"knownHosts,omitempty"`
 }
@@ -115,7 +115,7 @@ type GitBasicAuth struct {
 	Password ResourceRef `json:"password"`
 }
 
-// GitHubAppAuth is an app of GitHub that is installed for a repository.
+// GitHubAppAuth is a GitHub App that is installed for a repository.
 type GitHubAppAuth struct {
 	// AppID of the app.
 	// +required
@@ -125,7 +125,7 @@ type GitHubAppAuth struct {
 	// +required
 	InstallationID ResourceRef `json:"installationID"`
 
-	// PrivateKey of the app, in PEM.
+	// PrivateKey of the app, in PEM format.
 	// +required
 	PrivateKey ResourceRef `json:"privateKey"`
 }

@@ -7,21 +7,21 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // OutputsSecret names the Secret that the outputs of a stack are written to.
 type OutputsSecret struct {
-	// Name of the Secret, in the namespace of the Stack. It is made by the
-	// controller, is owned by the Stack, and goes with it, or when another name, or
-	// none, is given. One that is there already and is not owned by the Stack is
-	// never overwritten: the Stack says so, and goes on when it is removed. It must
-	// not be a Secret that the Stack itself takes values from, nor one with the
-	// credentials of its repository.
+	// Name of the Secret, in the namespace of the Stack. The controller creates
+	// it. The Stack owns it, and it is deleted with the Stack, or when another
+	// name or none is given. An existing Secret that the Stack does not own is
+	// never overwritten: the Stack reports it, and continues when that Secret
+	// is removed. It must not be a Secret that the Stack itself takes values
+	// from, or one with the credentials of its repository.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern="^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
 	// +required
 	Name string `json:"name"`
 
-	// Keys are the outputs to write, each under its own name. One that the stack
-	// does not have, or whose name cannot be a key of a Secret (letters, digits, "-",
-	// "_" and "."), is an error. Defaults to all.
+	// Keys are the outputs to write, each under its own name. An output that
+	// the stack does not have, or whose name is not a valid Secret key
+	// (letters, digits, "-", "_" and "."), is an error. Defaults to all.
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
@@ -30,29 +30,29 @@ type OutputsSecret struct {
 	// +optional
 	Keys []string `json:"keys,omitempty"`
 
-	// Labels of the Secret. Others that it has are removed when it is written next.
+	// Labels of the Secret. Other labels are removed at the next write.
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// Annotations of the Secret. Others that it has are removed when it is written
-	// next.
+	// Annotations of the Secret. Other annotations are removed at the next
+	// write.
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// OutputsSecretStatus tells of the Secret that the outputs are written to.
+// OutputsSecretStatus describes the Secret that the outputs are written to.
 type OutputsSecretStatus struct {
-	// Name of the Secret. It is deleted when the spec does not name it any more.
+	// Name of the Secret. It is deleted when the spec no longer names it.
 	// +required
 	Name string `json:"name"`
 
-	// Digest of what was last written to the Secret. No value can be found from it
-	// by trying: its key is the UID of the Secret. Empty while the outputs of the
-	// last update are not written.
+	// Digest of what was last written to the Secret. Values cannot be guessed
+	// from it, because its key is the UID of the Secret. Empty while the
+	// outputs of the last update are not written.
 	// +optional
 	Digest string `json:"digest,omitempty"`
 
@@ -63,22 +63,24 @@ type OutputsSecretStatus struct {
 
 // OutputsFailure is why outputs could not be read or written.
 type OutputsFailure struct {
-	// Message tells what to do.
+	// Message says what to do.
 	// +required
 	Message string `json:"message"`
 
-	// Generation of the Stack that it is about. Another one is tried at once.
+	// Generation of the Stack that the failure is about. Another generation is
+	// tried at once.
 	// +required
 	Generation int64 `json:"generation"`
 
-	// RetryAt is when it is tried again. None is given where only another spec, or
-	// another update, can help.
+	// RetryAt is when the controller retries. It is absent if only another
+	// spec, or another update, can help.
 	// +optional
 	RetryAt *metav1.Time `json:"retryAt,omitempty"`
 
-	// Secret stands for the Secret that could not be written: a hash of its UID, or
-	// empty where there was none. Another one, as after this one was deleted, is
-	// tried at once. None is given for a failure that is not about the Secret.
+	// Secret identifies the Secret that could not be written: a hash of its
+	// UID, or empty if there was none. Another Secret, for example after this
+	// one was deleted, is tried at once. It is absent if the failure is not
+	// about the Secret.
 	// +optional
 	Secret *string `json:"secret,omitempty"`
 }

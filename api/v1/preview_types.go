@@ -5,15 +5,15 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// PreviewStatus tells of a preview that somebody has asked for. It is no reconcile of
-// the Stack: no condition, revision or event tells of it.
+// PreviewStatus describes a preview that somebody has requested. It is not a
+// reconcile of the Stack: it has no effect on conditions, revisions or events.
 type PreviewStatus struct {
-	// Request is the value of the annotation pulumi.com/preview-requested-at that was
-	// answered.
+	// Request is the value of the annotation pulumi.com/preview-requested-at
+	// that was answered.
 	// +required
 	Request string `json:"request"`
 
-	// Run is the ID of the run. There is none where the preview was refused.
+	// Run is the ID of the run. It is absent if the preview was refused.
 	// +optional
 	Run string `json:"run,omitempty"`
 
@@ -25,7 +25,7 @@ type PreviewStatus struct {
 	// +optional
 	State UpdateState `json:"state,omitempty"`
 
-	// Message tells why it failed or was refused.
+	// Message says why it failed or was refused.
 	// +optional
 	Message string `json:"message,omitempty"`
 
@@ -40,13 +40,14 @@ type PreviewStatus struct {
 	// ResourceChanges that an update would make.
 	ResourceChanges `json:",inline"`
 
-	// ConfigMap is the name of the ConfigMap that the Stack owns and whose key
-	// steps.json.gz in binaryData has what would be done to each resource, with the
-	// names of the properties that change and none of their values, as JSON in gzip.
+	// ConfigMap is the name of a ConfigMap that the Stack owns. Its key
+	// steps.json.gz in binaryData contains what would be done to each resource,
+	// with the names of the properties that change and none of their values, as
+	// gzipped JSON.
 	// +optional
 	ConfigMap string `json:"configMap,omitempty"`
 
-	// Digest of what the key has, as sha256:<checksum>.
+	// Digest of the content of the key, as sha256:<checksum>.
 	// +optional
 	Digest string `json:"digest,omitempty"`
 }

@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ProgramStatus tells whether a Program is one that can be run.
+// ProgramStatus says whether a Program can be run.
 //
-// The Pulumi operator writes an artifact here. It is left as it is.
+// The Pulumi operator writes an artifact here. It is left unchanged.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type ProgramStatus struct {
@@ -21,12 +21,13 @@ type ProgramStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Conditions of the Program. Ready is True when the Program can be run, and
-	// otherwise names its faults. Reconciling and Stalled are there only when true.
+	// otherwise names its errors. Reconciling and Stalled are present only when
+	// true.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Digest of the text of the Program, as it is in the revision of the Stacks
-	// that run it.
+	// Digest of the text of the Program, as in the revision of the Stacks that
+	// run it.
 	// +optional
 	Digest string `json:"digest,omitempty"`
 }

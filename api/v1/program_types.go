@@ -11,26 +11,26 @@ import (
 // ProgramKind is the kind of a Program.
 const ProgramKind = "Program"
 
-// ProgramSpec is a program in Pulumi YAML. It never becomes the settings of the
-// project: those are written by the controller.
+// ProgramSpec is a program in Pulumi YAML. It never contains the settings of
+// the project: the controller writes those.
 //
-// A key that Pulumi YAML does not have is kept, so that the controller can name
-// it: a Program with one is not valid, and is not run.
+// A key that Pulumi YAML does not know is kept, so that the controller can name
+// it: a Program with such a key is invalid and is not run.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type ProgramSpec struct {
-	// Description of the program. Nothing comes of it.
+	// Description of the program. It has no effect.
 	// +optional
 	Description string `json:"description,omitempty"`
 
-	// Config declares the config values that the program takes, by name: their
-	// type, default and whether they are secret. A name with a colon is one of a
-	// provider, such as aws:region, and has a value.
+	// Config declares the config values of the program, by name: their type,
+	// default and whether they are secret. A name with a colon, such as
+	// aws:region, belongs to a provider and has a value.
 	// +optional
 	Config map[string]ConfigurationDeclaration `json:"config,omitempty"`
 
-	// Configuration is what Pulumi YAML called config before. Both can be used, but
-	// not with the same name in them.
+	// Configuration is the former name of config in Pulumi YAML. Both can be
+	// used, but not with the same name in them.
 	// +optional
 	Configuration map[string]ConfigurationDeclaration `json:"configuration,omitempty"`
 
@@ -43,30 +43,30 @@ type ProgramSpec struct {
 	// +optional
 	Variables map[string]Expression `json:"variables,omitempty"`
 
-	// Outputs are the named values that the stack shows when the program has
+	// Outputs are the named values that the stack shows after the program has
 	// run.
 	// +optional
 	Outputs map[string]Expression `json:"outputs,omitempty"`
 
-	// Packages names the Pulumi packages that the program uses, with the version
-	// of each.
+	// Packages are the Pulumi packages that the program uses, with their
+	// versions.
 	// +optional
 	Packages map[string]string `json:"packages,omitempty"`
 
-	// Pulumi is what the program asks of Pulumi itself.
+	// Pulumi are the requirements of the program on Pulumi itself.
 	// +optional
 	Pulumi *PulumiSettings `json:"pulumi,omitempty"`
 }
 
-// Expression is any value of Pulumi YAML: text with ${...} in it, a number, a
-// list, an object, or a call of a function (fn::...).
+// Expression is any value of Pulumi YAML: a string with ${...} in it, a number,
+// a list, an object, or a function call (fn::...).
 type Expression = apiextensionsv1.JSON
 
-// PulumiSettings are what a program asks of Pulumi.
+// PulumiSettings are the requirements of a program on Pulumi.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type PulumiSettings struct {
-	// RequiredVersion is the range of versions of Pulumi that can run the program,
+	// RequiredVersion is the range of Pulumi versions that can run the program,
 	// such as ">=3.250.0". A run with another version fails.
 	// +optional
 	RequiredVersion *Expression `json:"requiredVersion,omitempty"`
@@ -76,25 +76,26 @@ type PulumiSettings struct {
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type ConfigurationDeclaration struct {
-	// Type of the value: String, Number, Integer, Boolean, Object, or List<...> of
-	// one of them, in any case of letters; or array, with items. Without it the
-	// type is that of the default.
+	// Type of the value: String, Number, Integer, Boolean, Object, or List<...>
+	// of one of them, case-insensitive; or array, with items. Defaults to the
+	// type of the default.
 	// +optional
 	Type string `json:"type,omitempty"`
 
-	// Name is the config key that the Stack gives the value under, where that is
-	// not the name it has in the program.
+	// Name is the config key of the value in the Stack, if it differs from the
+	// name in the program.
 	// +optional
 	Name string `json:"name,omitempty"`
 
-	// Default is the value where the Stack gives none. Without it the Stack has to
-	// give one.
+	// Default is the value if the Stack gives none. Without a default, the
+	// Stack must give one.
 	// +optional
 	Default *Expression `json:"default,omitempty"`
 
-	// Value is what the project as a whole has, where the Stack gives none: the
-	// same as a default for what the program itself takes, and the one way for a
-	// config value of a provider, such as aws:region. Not together with default.
+	// Value is the value of the whole project if the Stack gives none. For the
+	// config of the program itself, it is the same as a default. For a config
+	// value of a provider, such as aws:region, it is the only way to set one.
+	// It cannot be combined with default.
 	// +optional
 	Value *Expression `json:"value,omitempty"`
 
@@ -102,16 +103,16 @@ type ConfigurationDeclaration struct {
 	// +optional
 	Secret bool `json:"secret,omitempty"`
 
-	// Items says what an array has in it, where the type is array.
+	// Items declares the items of an array, if the type is array.
 	// +optional
 	Items *ConfigurationItems `json:"items,omitempty"`
 
-	// Description of the value. Nothing comes of it.
+	// Description of the value. It has no effect.
 	// +optional
 	Description string `json:"description,omitempty"`
 }
 
-// ConfigurationItems says what an array has in it.
+// ConfigurationItems declares the items of an array.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type ConfigurationItems struct {
@@ -125,35 +126,35 @@ type ConfigurationItems struct {
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type Resource struct {
-	// Type is the Pulumi type token of the resource, for instance aws:s3:Bucket.
+	// Type is the Pulumi type token of the resource, for example aws:s3:Bucket.
 	// +kubebuilder:validation:MinLength=1
 	// +required
 	Type string `json:"type"`
 
-	// Name of the resource, where it differs from its logical name.
+	// Name of the resource, if it differs from its logical name.
 	// +optional
 	Name string `json:"name,omitempty"`
 
-	// DefaultProvider makes this provider resource the one that resources of its
-	// package use when they name none.
+	// DefaultProvider makes this provider resource the default for resources of
+	// its package that name no provider.
 	// +optional
 	DefaultProvider *bool `json:"defaultProvider,omitempty"`
 
-	// Properties are the inputs of the resource: an object, or an expression that
-	// is one.
+	// Properties are the inputs of the resource: an object, or an expression
+	// that evaluates to one.
 	// +optional
 	Properties *Expression `json:"properties,omitempty"`
 
-	// Options say how Pulumi manages the resource.
+	// Options control how Pulumi manages the resource.
 	// +optional
 	Options *ResourceOptions `json:"options,omitempty"`
 
-	// Get reads a resource that exists already in place of managing one.
+	// Get reads an existing resource instead of managing one.
 	// +optional
 	Get *ResourceGet `json:"get,omitempty"`
 }
 
-// ResourceGet names a resource that exists already.
+// ResourceGet names an existing resource.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type ResourceGet struct {
@@ -161,8 +162,8 @@ type ResourceGet struct {
 	// +required
 	ID Expression `json:"id"`
 
-	// State helps the provider to find the resource, where the ID is not
-	// enough.
+	// State helps the provider to find the resource if the ID is not
+	// sufficient.
 	// +optional
 	State map[string]Expression `json:"state,omitempty"`
 }
@@ -174,11 +175,11 @@ type ResourceOptions struct {
 	// AdditionalSecretOutputs names output properties to keep encrypted.
 	// +optional
 	AdditionalSecretOutputs []string `json:"additionalSecretOutputs,omitempty"`
-	// Aliases the resource had before: a list of URNs, or of objects with name,
-	// type, parent, stack, project and noParent.
+	// Aliases that the resource had before: a list of URNs, or of objects with
+	// name, type, parent, stack, project and noParent.
 	// +optional
 	Aliases *Expression `json:"aliases,omitempty"`
-	// CustomTimeouts bounds the operations of the provider.
+	// CustomTimeouts limit the operations of the provider.
 	// +optional
 	CustomTimeouts *CustomTimeouts `json:"customTimeouts,omitempty"`
 	// DeleteBeforeReplace deletes the old resource before the new one is
@@ -188,14 +189,14 @@ type ResourceOptions struct {
 	// DependsOn lists resources to create first.
 	// +optional
 	DependsOn *Expression `json:"dependsOn,omitempty"`
-	// EnvVarMappings gives the plugin of a provider resource environment variables
-	// under other names, by the name that they have.
+	// EnvVarMappings passes environment variables to the plugin of a provider
+	// resource under other names, by their current name.
 	// +optional
 	EnvVarMappings *Expression `json:"envVarMappings,omitempty"`
 	// IgnoreChanges lists properties whose changes are not applied.
 	// +optional
 	IgnoreChanges []string `json:"ignoreChanges,omitempty"`
-	// Import takes over the resource with this ID in place of creating one.
+	// Import adopts the resource with this ID instead of creating one.
 	// +optional
 	Import string `json:"import,omitempty"`
 	// Parent of the resource.
@@ -213,18 +214,19 @@ type ResourceOptions struct {
 	// Version of the provider plugin.
 	// +optional
 	Version string `json:"version,omitempty"`
-	// PluginDownloadURL is where the provider plugin comes from: an https, http,
-	// github or gitlab URL.
+	// PluginDownloadURL is the download URL of the provider plugin: an https,
+	// http, github or gitlab URL.
 	// +optional
 	PluginDownloadURL string `json:"pluginDownloadURL,omitempty"`
 	// ReplaceOnChanges lists properties whose changes replace the resource.
 	// +optional
 	ReplaceOnChanges []string `json:"replaceOnChanges,omitempty"`
-	// ReplacementTrigger is any value; when it changes the resource is replaced.
+	// ReplacementTrigger is any value. When it changes, the resource is
+	// replaced.
 	// +optional
 	ReplacementTrigger *Expression `json:"replacementTrigger,omitempty"`
-	// RetainOnDelete leaves the resource where it is when it is removed from the
-	// program.
+	// RetainOnDelete keeps the resource at its provider when it is removed from
+	// the program.
 	// +optional
 	RetainOnDelete bool `json:"retainOnDelete,omitempty"`
 	// ReplaceWith lists resources whose replacement replaces this one.
@@ -233,32 +235,32 @@ type ResourceOptions struct {
 	// DeletedWith names a resource whose deletion deletes this one too.
 	// +optional
 	DeletedWith *Expression `json:"deletedWith,omitempty"`
-	// HideDiffs lists properties whose diffs are not shown.
+	// HideDiffs lists properties whose diffs are hidden.
 	// +optional
 	HideDiffs []string `json:"hideDiffs,omitempty"`
 }
 
-// CustomTimeouts bounds the operations of a provider on one resource. Each is a
-// duration such as 5m, or an expression that is one.
+// CustomTimeouts limit the operations of a provider on one resource. Each is a
+// duration such as 5m, or an expression that evaluates to one.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type CustomTimeouts struct {
-	// Create bounds the creation.
+	// Create limits the creation.
 	// +optional
 	Create *Expression `json:"create,omitempty"`
-	// Delete bounds the deletion.
+	// Delete limits the deletion.
 	// +optional
 	Delete *Expression `json:"delete,omitempty"`
-	// Read bounds the reading of a resource, as a get does.
+	// Read limits the reading of a resource, as in a get.
 	// +optional
 	Read *Expression `json:"read,omitempty"`
-	// Update bounds an update in place.
+	// Update limits an update in place.
 	// +optional
 	Update *Expression `json:"update,omitempty"`
 }
 
-// Program is a program in Pulumi YAML kept as a Kubernetes object, for Stacks in
-// its namespace to run.
+// Program is a Pulumi YAML program in a Kubernetes object, for Stacks in its
+// namespace to run.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:storageversion
@@ -272,11 +274,11 @@ type Program struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Program is the program, in Pulumi YAML. One without anything in it is {}.
+	// Program is the program, in Pulumi YAML. An empty program is {}.
 	// +required
 	Program ProgramSpec `json:"program"`
 
-	// Status is what the controller has found.
+	// Status is what the controller has observed.
 	// +kubebuilder:default:={"observedGeneration":-1}
 	Status ProgramStatus `json:"status,omitempty"`
 }

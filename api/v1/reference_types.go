@@ -3,15 +3,15 @@
 
 package v1
 
-// FluxSource names a Flux source object and the directory of the Pulumi
-// program in it.
+// FluxSource names a Flux source object and the directory of the Pulumi program
+// in it.
 type FluxSource struct {
 	// SourceRef names the source object.
 	// +required
 	SourceRef SourceReference `json:"sourceRef"`
 
-	// Dir is the directory of the Pulumi program, the one that holds
-	// Pulumi.yaml, relative to the root of the source. It cannot lead out of
+	// Dir is the directory of the Pulumi program, the one that contains
+	// Pulumi.yaml, relative to the root of the source. It cannot point outside
 	// the source. Defaults to the root.
 	// +optional
 	Dir string `json:"dir,omitempty"`
@@ -19,8 +19,8 @@ type FluxSource struct {
 
 // SourceReference names a Flux source object.
 type SourceReference struct {
-	// APIVersion of the source, for instance source.toolkit.fluxcd.io/v1.
-	// Only its group matters: the version the cluster serves is used whatever
+	// APIVersion of the source, for example source.toolkit.fluxcd.io/v1. Only
+	// its group matters: the controller always reads version v1, whatever
 	// version is written here. Defaults to the group source.toolkit.fluxcd.io.
 	// +optional
 	APIVersion string `json:"apiVersion,omitempty"`
@@ -36,8 +36,8 @@ type SourceReference struct {
 	// +required
 	Name string `json:"name"`
 
-	// Namespace of the source. Defaults to the namespace of the Stack. Another
-	// namespace is refused unless the controller runs with
+	// Namespace of the source. Defaults to the namespace of the Stack. Any
+	// other namespace is rejected unless the controller runs with
 	// --no-cross-namespace-refs=false.
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
@@ -53,14 +53,14 @@ type ProgramReference struct {
 	Name string `json:"name"`
 }
 
-// ResourceRefType says where the value of a ResourceRef comes from.
+// ResourceRefType selects where the value of a ResourceRef comes from.
 // +kubebuilder:validation:Enum=Secret;Literal;Env;FS
 type ResourceRefType string
 
 const (
 	// ResourceRefSecret takes the value from a key of a Secret.
 	ResourceRefSecret ResourceRefType = "Secret"
-	// ResourceRefLiteral takes the value as it is written.
+	// ResourceRefLiteral uses the value as it is written.
 	ResourceRefLiteral ResourceRefType = "Literal"
 	// ResourceRefEnv takes the value from an environment variable of the
 	// controller.
@@ -79,9 +79,10 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type == 'Env' || !has(self.env)",message="env belongs to type Env: remove it, or change the type"
 // +kubebuilder:validation:XValidation:rule="self.type == 'FS' || !has(self.filesystem)",message="filesystem belongs to type FS: remove it, or change the type"
 type ResourceRef struct {
-	// Type says where the value comes from: Secret, Literal, Env or FS. Env and FS
-	// read the controller itself, and are refused unless it runs with
-	// --allow-controller-refs. A change of what they read starts no run.
+	// Type selects where the value comes from: Secret, Literal, Env or FS. Env
+	// and FS read from the controller itself, and are rejected unless it runs
+	// with --allow-controller-refs. A change of what they read does not start a
+	// run.
 	// +required
 	Type ResourceRefType `json:"type"`
 
@@ -113,7 +114,8 @@ type EnvReference struct {
 
 // FileReference names a file of the controller.
 type FileReference struct {
-	// Path of the file: absolute, and that of a regular file of at most 1 MiB.
+	// Path of the file. It must be absolute and lead to a regular file of at
+	// most 1 MiB.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="must be absolute: begin it with /"
@@ -123,8 +125,8 @@ type FileReference struct {
 
 // SecretKeyReference names a key of a Secret.
 type SecretKeyReference struct {
-	// Namespace of the Secret. Defaults to the namespace of the Stack. Another
-	// namespace is refused unless the controller runs with
+	// Namespace of the Secret. Defaults to the namespace of the Stack. Any
+	// other namespace is rejected unless the controller runs with
 	// --no-cross-namespace-refs=false.
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
@@ -143,14 +145,15 @@ type SecretKeyReference struct {
 	Key string `json:"key"`
 }
 
-// LiteralValue is a value written in the object itself.
+// LiteralValue is a value in the object itself.
 type LiteralValue struct {
 	// Value is used as it is.
 	// +required
 	Value string `json:"value"`
 }
 
-// ConfigMapRef is a config value in a ConfigMap of the namespace of the Stack.
+// ConfigMapRef is a config value from a ConfigMap in the namespace of the
+// Stack.
 type ConfigMapRef struct {
 	// Name of the ConfigMap.
 	// +kubebuilder:validation:MinLength=1
@@ -164,8 +167,8 @@ type ConfigMapRef struct {
 	// +required
 	Key string `json:"key"`
 
-	// JSON reads the value as JSON: a number, a boolean, a list or an object
-	// keeps its type. Defaults to false: the value is text.
+	// JSON parses the value as JSON: a number, a boolean, a list or an object
+	// keeps its type. Defaults to false: the value is a string.
 	// +optional
 	JSON bool `json:"json,omitempty"`
 }

@@ -15,25 +15,25 @@ import (
 type Operation string
 
 const (
-	// OperationUpdate makes reality what the program says (pulumi up).
+	// OperationUpdate applies the program (pulumi up).
 	OperationUpdate Operation = "update"
-	// OperationDestroy deletes all that the stack manages, and then the stack
-	// itself (pulumi destroy --remove).
+	// OperationDestroy deletes everything that the stack manages, and then the
+	// stack itself (pulumi destroy --remove).
 	OperationDestroy Operation = "destroy"
-	// OperationRecover finds out what an interrupted run has left behind, and
-	// heals it: processes, its lock, and the operations that were in flight
+	// OperationRecover determines what an interrupted run has left behind, and
+	// repairs it: processes, its lock, and the operations that were in flight
 	// (pulumi refresh).
 	OperationRecover Operation = "recover"
-	// OperationPreview finds out what an update would do (pulumi preview).
+	// OperationPreview reports what an update would do (pulumi preview).
 	OperationPreview Operation = "preview"
-	// OperationOutputs reads the outputs, for the Secret that they are written to
-	// (pulumi stack output).
+	// OperationOutputs reads the outputs for the Secret that they are written
+	// to (pulumi stack output).
 	OperationOutputs Operation = "outputs"
 )
 
 // RunStatus records a run from before it starts until its result is in the
-// status of the Stack. A controller that dies at any moment finds out here what
-// it may have been doing.
+// status of the Stack. After a controller dies at any moment, the record says
+// what it may have been doing.
 type RunStatus struct {
 	// ID of the run.
 	// +required
@@ -51,8 +51,8 @@ type RunStatus struct {
 	// +optional
 	Revision string `json:"revision,omitempty"`
 
-	// OriginRevision of the program, where its source tells one: the git commit
-	// an OCI artifact was made from.
+	// OriginRevision of the program, if its source reports one: the git commit
+	// that an OCI artifact was made from.
 	// +optional
 	OriginRevision string `json:"originRevision,omitempty"`
 
@@ -68,81 +68,82 @@ type RunStatus struct {
 	// +required
 	StartedAt metav1.Time `json:"startedAt"`
 
-	// Job is the name of the Job that does the run, and of the Secret that it tells its
-	// result in, where runs are Jobs. It goes on when the controller that has recorded
-	// it ends.
+	// Job is the name of the Job of the run, and of the Secret with its result,
+	// if runs are Jobs. The Job continues when the controller that recorded it
+	// ends.
 	// +optional
 	Job string `json:"job,omitempty"`
 
-	// Holder is the controller process that has the run, or that has recorded it, where
-	// a Job has it.
+	// Holder is the controller process that has the run, or, if a Job has it,
+	// that recorded it.
 	// +required
 	Holder RunHolder `json:"holder"`
 
-	// PreviewRequest is the value of the annotation pulumi.com/preview-requested-at
-	// that the run answers. Such a run counts as no reconcile of the Stack.
+	// PreviewRequest is the value of the annotation
+	// pulumi.com/preview-requested-at that the run answers. Such a run does not
+	// count as a reconcile of the Stack.
 	// +optional
 	PreviewRequest string `json:"previewRequest,omitempty"`
 
-	// Progress is how far the run had come when it was last told of. A run that takes
-	// less than ten seconds is not, and neither is a preview on request. It is not
-	// there while the conditions tell something else of the run, such as that it is
+	// Progress is the last reported progress of the run. It is absent for a run
+	// of less than ten seconds, for a preview on request, and while the
+	// conditions report something else about the run, such as that it is being
 	// cancelled.
 	// +optional
 	Progress *RunProgress `json:"progress,omitempty"`
 
-	// Cancel says that a person has asked for the end of the run, and how: Gently, so
-	// that what is in flight is finished, or Now.
+	// Cancel is set if a person has asked to end the run: Gently, to finish the
+	// operations in flight, or Now.
 	// +optional
 	Cancel CancelMode `json:"cancel,omitempty"`
 
-	// ProjectInfo is what is known of the project before the run starts, and the
-	// backend that it is to use. That a source brings its project is found out in
-	// the run.
+	// ProjectInfo is what is known of the project before the run starts, and
+	// the backend that the run is to use. The project of a source is only found
+	// during the run.
 	// +optional
 	ProjectInfo *ProjectInfo `json:"projectInfo,omitempty"`
 }
 
-// RunProgress is how far a run had come at a time.
+// RunProgress is the progress of a run at a point in time.
 type RunProgress struct {
-	// Message tells how far that was, as "3 created, 2 in progress", or what the run
-	// waited for.
+	// Message describes the progress, for example "3 created, 2 in progress",
+	// or what the run waited for.
 	// +required
 	Message string `json:"message"`
 
-	// WaitingFor is what the run waited for, without what may change while it did, such
-	// as the words of a scheduler. Empty for a run that was at work.
+	// WaitingFor is what the run waited for, without details that may change
+	// meanwhile, such as the message of a scheduler. Empty for a run that was
+	// at work.
 	// +optional
 	WaitingFor string `json:"waitingFor,omitempty"`
 
-	// LastUpdateTime is when this was told.
+	// LastUpdateTime is when the progress was reported.
 	// +required
 	LastUpdateTime metav1.Time `json:"lastUpdateTime"`
 }
 
-// RunHolder tells one controller process from every other, so that its death
-// can be proven.
+// RunHolder distinguishes one controller process from all others, so that its
+// death can be proven.
 type RunHolder struct {
 	// Host is the host name of the process: the name of its pod.
 	// +required
 	Host string `json:"host"`
 
-	// Instance tells the process from all others that the host has had: the boot
-	// of the machine, the number of the process and the time it was started, the
-	// PID namespace that the number is of, and the file that it has locked, as
+	// Instance distinguishes the process from all others that the host has had:
+	// the boot of the machine, the process ID and start time, the PID namespace
+	// of the ID, and the file that the process has locked, as
 	// <boot>/<pid>/<start>/<namespace>/<device>:<inode>.
 	// +required
 	Instance string `json:"instance"`
 
-	// PodUID is the UID of the pod that the process runs in, where it runs in
-	// one of its own network: the name of a pod may be used again. Without it a
-	// process on another host is never taken for gone.
+	// PodUID is the UID of the pod that the process runs in, if that pod has
+	// its own network: the name of a pod may be reused. Without it, a process
+	// on another host is never considered gone.
 	// +optional
 	PodUID types.UID `json:"podUID,omitempty"`
 }
 
-// InterruptedRun is a run that was ended by force, or whose end nobody has
-// seen.
+// InterruptedRun is a run that was killed, or whose end nobody has seen.
 type InterruptedRun struct {
 	// ID of the run.
 	// +required
@@ -156,9 +157,9 @@ type InterruptedRun struct {
 	// +required
 	Host string `json:"host"`
 
-	// Instance of the controller process that had the run, as in status.run. Without
-	// it, and the times, a lock that the run has left is known only by the files of
-	// the run in the data directory.
+	// Instance of the controller process that had the run, as in status.run.
+	// Without it and the times, a lock that the run has left can be identified
+	// only by the files of the run in the data directory.
 	// +optional
 	Instance string `json:"instance,omitempty"`
 
@@ -166,16 +167,16 @@ type InterruptedRun struct {
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
 
-	// EndedAt is when it was ended by force, or found to be.
+	// EndedAt is when it was killed, or found to be.
 	// +optional
 	EndedAt *metav1.Time `json:"endedAt,omitempty"`
 
-	// Backend that the run was to use, without user, password and query. It may
-	// or may not have made the stack there.
+	// Backend that the run was to use, without user, password and query. The
+	// run may or may not have created the stack there.
 	// +optional
 	Backend string `json:"backend,omitempty"`
 
-	// Failures is how many runs had failed one after the other with this one.
+	// Failures is the number of consecutive failed runs, including this one.
 	// From the second on, the inputs are not run again at once.
 	// +optional
 	Failures int64 `json:"failures,omitempty"`
@@ -195,15 +196,15 @@ type ResourceChanges struct {
 	// Replaced resources.
 	// +optional
 	Replaced int32 `json:"replaced,omitempty"`
-	// Same is how many the run left as they were.
+	// Same is the number of resources that the run left unchanged.
 	// +optional
 	Same int32 `json:"same,omitempty"`
 }
 
-// ResourcesStatus counts the resources of the stack, the stack's own entry
-// left out.
+// ResourcesStatus counts the resources of the stack, without the stack's own
+// entry.
 type ResourcesStatus struct {
-	// Total is how many resources the last run knew.
+	// Total is the number of resources that the last run knew.
 	Total int32 `json:"total"`
 
 	// ResourceChanges of the last run.
@@ -214,33 +215,33 @@ type ResourcesStatus struct {
 type UpdateState string
 
 const (
-	// UpdateSucceeded is a run that did all it was to do.
+	// UpdateSucceeded is a run that completed.
 	UpdateSucceeded UpdateState = "succeeded"
 	// UpdateFailed is a run that did not.
 	UpdateFailed UpdateState = "failed"
 )
 
-// UpdateType is an operation in the Pulumi operator's words.
+// UpdateType is an operation in the terms of the Pulumi operator.
 type UpdateType string
 
 const (
-	// UpdateTypeUp is the operator's word for an update.
+	// UpdateTypeUp is the operator's term for an update.
 	UpdateTypeUp UpdateType = "up"
-	// UpdateTypeDestroy is the operator's word for a destroy.
+	// UpdateTypeDestroy is the operator's term for a destroy.
 	UpdateTypeDestroy UpdateType = "destroy"
-	// UpdateTypeRefresh is the operator's word for what a recovery does.
+	// UpdateTypeRefresh is the operator's term for what a recovery does.
 	UpdateTypeRefresh UpdateType = "refresh"
-	// UpdateTypePreview is the operator's word for a preview.
+	// UpdateTypePreview is the operator's term for a preview.
 	UpdateTypePreview UpdateType = "preview"
 )
 
-// LastUpdate tells of the last run in the Pulumi operator's words, for what
-// reads them.
+// LastUpdate describes the last run in the terms of the Pulumi operator, for
+// programs that read them.
 type LastUpdate struct {
 	// Generation of the Stack that was run.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
-	// Digest of all inputs of the run, also of a recovery or a destroy, where these
+	// Digest of all inputs of the run, also of a recovery or a destroy, if they
 	// were known. After a failure, other inputs are tried at once.
 	// +optional
 	Digest string `json:"digest,omitempty"`
@@ -260,14 +261,14 @@ type LastUpdate struct {
 	// Reason of a failure, as in the Ready condition.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// Message of a failure, or what a preview has found.
+	// Message of a failure, or the result of a preview.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// LastAttemptedCommit is the git commit that was last run, where the
-	// revision names one.
+	// LastAttemptedCommit is the git commit that was last run, if the revision
+	// names one.
 	// +optional
 	LastAttemptedCommit string `json:"lastAttemptedCommit,omitempty"`
-	// LastSuccessfulCommit is the git commit that last succeeded, where the
+	// LastSuccessfulCommit is the git commit that last succeeded, if the
 	// revision names one.
 	// +optional
 	LastSuccessfulCommit string `json:"lastSuccessfulCommit,omitempty"`
@@ -277,15 +278,15 @@ type LastUpdate struct {
 	// LastResyncTime is when the run ended.
 	// +optional
 	LastResyncTime *metav1.Time `json:"lastResyncTime,omitempty"`
-	// Failures is how many times the Pulumi operator has tried again. This
-	// controller leaves it empty: see status.failures.
+	// Failures is the number of retries of the Pulumi operator. This controller
+	// leaves it empty: see status.failures.
 	// +optional
 	Failures int64 `json:"failures,omitempty"`
 }
 
 // CurrentUpdate names the Update object that the Pulumi operator waits for.
 type CurrentUpdate struct {
-	// Generation of the Stack that is run.
+	// Generation of the Stack that the update runs.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
 	// ReconcileRequest that the update is for.
@@ -294,12 +295,12 @@ type CurrentUpdate struct {
 	// Name of the Update object.
 	// +optional
 	Name string `json:"name,omitempty"`
-	// Commit that is run.
+	// Commit that the update runs.
 	// +optional
 	Commit string `json:"commit,omitempty"`
 }
 
-// ProjectInfo is what is known of the project of the stack. With it the stack
+// ProjectInfo is what is known of the project of the stack. With it, the stack
 // can be destroyed when its program is gone.
 type ProjectInfo struct {
 	// Name of the project, empty while it is not known.
@@ -308,29 +309,30 @@ type ProjectInfo struct {
 	// Runtime of the project: yaml, nodejs, and so on.
 	// +optional
 	Runtime string `json:"runtime"` // neither is this
-	// Backend that the stack was last found in, without user, password and query.
-	// Where a Secret names it, a digest stands for it.
+	// Backend that the stack was last found in, without user, password and
+	// query. If a Secret names it, a digest replaces it.
 	// +optional
 	Backend string `json:"backend,omitempty"`
-	// UpdatedElsewhere: another controller, such as the Pulumi operator, has updated
-	// the stack, and no run of this one has found it yet. Until one has, the stack is
-	// not made anew, and not taken for destroyed.
+	// UpdatedElsewhere: another controller, such as the Pulumi operator, has
+	// updated the stack, and no run of this controller has found it yet. Until
+	// then, the stack is neither created anew nor considered destroyed.
 	// +optional
 	UpdatedElsewhere bool `json:"updatedElsewhere,omitempty"`
-	// LockedElsewhere: a run has met the lock of somebody else. Whoever had it may have
-	// died since, and left operations in flight: the next run settles them before it
-	// does anything, and names creations of unknown outcome, as the first run does.
+	// LockedElsewhere: a run has met the lock of somebody else. The holder may
+	// have died since and left operations in flight: the next run settles them
+	// first, and names creations with an unknown outcome, as the first run
+	// does.
 	// +optional
 	LockedElsewhere bool `json:"lockedElsewhere,omitempty"`
 }
 
-// StackStatus is what the controller has seen and done.
+// StackStatus is what the controller has observed and done.
 type StackStatus struct {
 	meta.ReconcileRequestStatus `json:",inline"`
 	meta.ForceRequestStatus     `json:",inline"`
 
-	// ObservedReconcileRequest is the last value of the annotation
-	// pulumi.com/reconciliation-request that was acted on.
+	// ObservedReconcileRequest is the last handled value of the annotation
+	// pulumi.com/reconciliation-request.
 	// +optional
 	ObservedReconcileRequest string `json:"observedReconcileRequest,omitempty"`
 
@@ -345,8 +347,8 @@ type StackStatus struct {
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// LastAttemptedRevision is the revision of the program that was last looked at:
-	// run, or found to need no run, or kept from one by a failure.
+	// LastAttemptedRevision is the revision of the program that was last
+	// considered: it was run, or needed no run, or a failure prevented the run.
 	// +optional
 	LastAttemptedRevision string `json:"lastAttemptedRevision,omitempty"`
 
@@ -355,18 +357,18 @@ type StackStatus struct {
 	// +optional
 	LastAttemptedDigest string `json:"lastAttemptedDigest,omitempty"`
 
-	// LastAppliedRevision is the revision of the program that was last run with
-	// success.
+	// LastAppliedRevision is the revision of the program that was last run
+	// successfully.
 	// +optional
 	LastAppliedRevision string `json:"lastAppliedRevision,omitempty"`
 
-	// LastAppliedOriginRevision is the origin revision that was last run with
-	// success, where the source tells one.
+	// LastAppliedOriginRevision is the origin revision that was last run
+	// successfully, if the source reports one.
 	// +optional
 	LastAppliedOriginRevision string `json:"lastAppliedOriginRevision,omitempty"`
 
-	// LastAppliedDigest is the digest of all inputs of the last run that
-	// succeeded. Nothing is run while the inputs have this digest.
+	// LastAppliedDigest is the digest of all inputs of the last successful run.
+	// Nothing is run while the inputs have this digest.
 	// +optional
 	LastAppliedDigest string `json:"lastAppliedDigest,omitempty"`
 
@@ -374,43 +376,43 @@ type StackStatus struct {
 	// +optional
 	Run *RunStatus `json:"run,omitempty"`
 
-	// RunPending: a run that was asked for has been answered, or recorded, and
-	// could not begin. It begins as soon as that is possible.
+	// RunPending: a requested run has been answered, or recorded, but could not
+	// start. It starts as soon as possible.
 	// +optional
 	RunPending bool `json:"runPending,omitempty"`
 
-	// RefreshPending: a run was forced, and none that read what really exists has
-	// succeeded since. Each run does so until one has.
+	// RefreshPending: a run was forced, and no run that reads the actual state
+	// has succeeded since. Each run does so until one succeeds.
 	// +optional
 	RefreshPending bool `json:"refreshPending,omitempty"`
 
-	// Interrupted are runs that were ended by force, or whose end nobody has
-	// seen: one, and the recoveries from it that were interrupted in their turn.
-	// They are recovered from before anything else is run.
+	// Interrupted are runs that were killed, or whose end nobody has seen: one
+	// run, and the recoveries from it that were interrupted in turn. They are
+	// recovered before anything else runs.
 	// +optional
 	Interrupted []InterruptedRun `json:"interrupted,omitempty"`
 
-	// CancelledRun is the last run, where a person has cancelled it. It is not begun
-	// again before a new revision, another change of its inputs or of the spec, or a
-	// reconcile request.
+	// CancelledRun is the last run, if a person has cancelled it. It does not
+	// start again before a new revision, another change of its inputs or of the
+	// spec, or a reconcile request.
 	// +optional
 	CancelledRun *CancelledRun `json:"cancelledRun,omitempty"`
 
-	// UnknownCreates are the URNs of resources of which nobody knows whether they
-	// were created. See spec.pendingCreates.
+	// UnknownCreates are the URNs of resources that may or may not have been
+	// created. See spec.pendingCreates.
 	// +optional
 	UnknownCreates []string `json:"unknownCreates,omitempty"`
 
-	// GitRepository is the name of the GitRepository of source-controller that is
-	// kept for spec.projectRepo.
+	// GitRepository is the name of the GitRepository that the controller
+	// maintains for spec.projectRepo.
 	// +optional
 	GitRepository string `json:"gitRepository,omitempty"`
 
-	// Outputs of the stack. A secret one shows as "[secret]".
+	// Outputs of the stack. A secret output is shown as "[secret]".
 	// +optional
 	Outputs map[string]apiextensionsv1.JSON `json:"outputs,omitempty"`
 
-	// OutputsSecret tells of the Secret that the outputs are written to. See
+	// OutputsSecret describes the Secret that the outputs are written to. See
 	// spec.writeOutputsToSecret.
 	// +optional
 	OutputsSecret *OutputsSecretStatus `json:"outputsSecret,omitempty"`
@@ -419,19 +421,19 @@ type StackStatus struct {
 	// +optional
 	Resources *ResourcesStatus `json:"resources,omitempty"`
 
-	// Inventory tells where the list of the resources is that the stack manages, since
-	// the first run that has told of any.
+	// Inventory locates the list of the resources that the stack manages. It is
+	// set from the first run that has reported any.
 	// +optional
 	Inventory *InventoryStatus `json:"inventory,omitempty"`
 
-	// Preview tells of the last preview that somebody has asked for by the annotation
+	// Preview describes the last preview that was requested with the annotation
 	// pulumi.com/preview-requested-at.
 	// +optional
 	Preview *PreviewStatus `json:"preview,omitempty"`
 
-	// Failures is how many runs have failed, or were interrupted, one after the
-	// other. A new revision or a new spec starts it anew. The end of a controller,
-	// when it had its runs stop, is no failure.
+	// Failures is the number of consecutive runs that have failed or were
+	// interrupted. A new revision or a new spec resets it. Runs that a
+	// controller stopped when it shut down do not count.
 	// +optional
 	Failures int64 `json:"failures,omitempty"`
 
@@ -443,13 +445,13 @@ type StackStatus struct {
 	// +optional
 	ProjectInfo *ProjectInfo `json:"projectInfo,omitempty"`
 
-	// LastUpdate tells of the last run in the Pulumi operator's words.
+	// LastUpdate describes the last run in the terms of the Pulumi operator.
 	// +optional
 	LastUpdate *LastUpdate `json:"lastUpdate,omitempty"`
 
-	// CurrentUpdate is the update that the Pulumi operator had in flight. A Stack
-	// that has it is not taken over without a run, and has it no more from then on.
-	// This controller writes its own runs to status.run.
+	// CurrentUpdate is the update that the Pulumi operator had in flight. A
+	// Stack that has it is not taken over without a run, which removes it. This
+	// controller writes its own runs to status.run.
 	// +optional
 	CurrentUpdate *CurrentUpdate `json:"currentUpdate,omitempty"`
 }

@@ -1,6 +1,6 @@
 {{- define "gvDetails" -}}
 {{- $gv := . -}}
-What the fields mean together, with examples, is told in [the specification](../../spec/v1/README.md). This is the list of all of them.
+The [specification](../../spec/v1/README.md) describes the fields with examples. This page lists all of them.
 
 Kinds of `{{ $gv.GroupVersionString }}`:
 {{ range $gv.SortedKinds }}
