@@ -250,10 +250,10 @@ func TestTheRunsOfAnotherShardAreCountedWhenTheirStackIsHere(t *testing.T) {
 }
 
 func TestOneMoreShardFindsNoMorePlaces(t *testing.T) {
-	first := start(t, func(o *Options) { o.Part = "not in a" })
+	first := start(t, func(o *Options) { o.Part = "not-in-a" })
 	first.step()
 	first.claim()
-	s := first.next(recorded(runOfApp), func(o *Options) { o.Part = "not in a, b" })
+	s := first.next(recorded(runOfApp), func(o *Options) { o.Part = "not-in-a-b" })
 	s.Expect(s.phase()).To(Equal(run.Running))
 	s.Expect(s.Reserve("default", "other")).To(BeFalse())
 	s.Expect(s.Reserve("default", "app")).To(BeFalse())
