@@ -127,7 +127,7 @@ type StackSpec struct {
 	// change of a ConfigMap starts a run.
 	// +kubebuilder:validation:MaxProperties=1024
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
-	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is no config key: write <key> for one of the project, or <namespace>:<key>"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is not a config key: write <key> for one of the project, or <namespace>:<key>"
 	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	ConfigRef map[string]ConfigMapRef `json:"configRef,omitempty"`
@@ -136,7 +136,7 @@ type StackSpec struct {
 	// them encrypted.
 	// +kubebuilder:validation:MaxProperties=1024
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
-	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is no config key: write <key> for one of the project, or <namespace>:<key>"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is not a config key: write <key> for one of the project, or <namespace>:<key>"
 	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	SecretsRef map[string]ResourceRef `json:"secretsRef,omitempty"`
@@ -147,7 +147,7 @@ type StackSpec struct {
 	// secretsRef.
 	// +kubebuilder:validation:MaxProperties=1024
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
-	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is no config key: write <key> for one of the project, or <namespace>:<key>"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is not a config key: write <key> for one of the project, or <namespace>:<key>"
 	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	Secrets map[string]string `json:"secrets,omitempty"`

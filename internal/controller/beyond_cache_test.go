@@ -81,7 +81,7 @@ func testDependencyOfAnotherShard(_ *testing.T, u *orderedTenant) {
 func testCircleAcrossShards(_ *testing.T, u *orderedTenant) {
 	u.createStack("a", inShard("two"), dependsOn("b"))
 	u.createStack("b", inShard("one"), dependsOn("a"))
-	u.awaitStalled("circle", "b")
+	u.awaitStalled("cycle", "b")
 	u.edit("a", dependsOn())
 	u.awaitWaiting("b", "/a is not ready")
 }

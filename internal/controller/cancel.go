@@ -116,7 +116,7 @@ func noteCancelled(stack *v1.Stack, record *v1.RunStatus, end string) {
 	}
 	stack.Status.CancelledRun = &v1.CancelledRun{
 		ID: record.ID, Operation: record.Operation, Generation: record.Generation, Digest: record.Digest,
-		Message: fmt.Sprintf("%s was cancelled on request, and is not begun again before a new revision, an edit, or a reconcile request: %s",
+		Message: fmt.Sprintf("%s was cancelled on request, and starts again only with a new revision, an edit or a reconcile request: %s",
 			what, cmp.Or(end, "it has ended")),
 	}
 }

@@ -49,7 +49,7 @@ func TestARunIsCancelledByItsNameAndNotBegunAgain(t *testing.T) {
 	w.mustReconcile()
 	stack := w.stack()
 	g.Expect(conditions.GetReason(stack, meta.StalledCondition)).To(Equal(v1.CancelRequestedReason))
-	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("is not begun again before a new revision"))
+	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("starts again only with a new revision"))
 	g.Expect(stack.Status.Failures).To(BeZero())
 	g.Expect(w.events.lines).To(HaveLen(1))
 	g.Expect(w.events.lines[0]).To(HavePrefix("Warning CancelRequested Update of revision "))

@@ -51,7 +51,7 @@ func (r *StackReconciler) checkOrder(ctx context.Context, stack *v1.Stack, seen 
 	}
 	if cycle != nil {
 		r.noteUntold(ctx, seen, cycle...)
-		return &invalidSpecError{fmt.Errorf("the Stacks depend on each other in a circle: %s. Remove one of these dependencies", dependency.CycleText(cycle))}
+		return &invalidSpecError{fmt.Errorf("the Stacks depend on each other in a cycle: %s. Remove one of these dependencies", dependency.CycleText(cycle))}
 	}
 	return nil
 }

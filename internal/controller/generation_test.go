@@ -55,7 +55,7 @@ func TestALostRunOfAnOlderGenerationDoesNotSpeakForTheNewerOne(t *testing.T) {
 	stack := w.stack()
 	g.Expect(conditions.IsUnknown(stack, meta.ReadyCondition)).To(BeTrue())
 	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(
-		Equal("The controller on pod-1 is gone that had run " + lost + " (update) at generation 1; generation 2 is next"))
+		Equal("The controller on pod-1 that had run " + lost + " (update) is gone at generation 1; generation 2 is next"))
 	g.Expect(stack.Status.LastUpdate.Generation).To(BeEquivalentTo(1))
 	g.Expect(stack.Status.LastUpdate.Reason).To(Equal(v1.RunInterruptedReason))
 }

@@ -45,7 +45,7 @@ func (r *StackReconciler) keepGit(ctx context.Context, stack *v1.Stack, spec sou
 	case err != nil:
 		return nil, source.ReadError(sourcev1.GitRepositoryKind, key, err)
 	case !repo.DeletionTimestamp.IsZero():
-		return nil, source.Fetching(fmt.Sprintf("GitRepository %s is being deleted: it is made anew when it is gone", key))
+		return nil, source.Fetching(fmt.Sprintf("GitRepository %s is being deleted: it is created again when it is gone", key))
 	}
 	// Before anything is made: what is noted is found again, also by a process that
 	// has not made it.
@@ -250,7 +250,7 @@ func (r *StackReconciler) leaveGit(ctx context.Context, stack *v1.Stack) error {
 	}
 	return r.patchStatus(ctx, stack, func() {
 		stack.Status.GitRepository = ""
-		markEdited(stack, "Let go of the GitRepository, which spec.projectRepo does not ask for any more")
+		markEdited(stack, "Released the GitRepository, which spec.projectRepo no longer asks for")
 	})
 }
 

@@ -145,7 +145,7 @@ func inventoryFailed(stack *v1.Stack, err error) *v1.InventoryStatus {
 	if before := stack.Status.Inventory; before != nil {
 		*failed = *before
 	}
-	failed.Message = fmt.Sprintf("The list of resources cannot be written: %v", err)
+	failed.Message = fmt.Sprintf("Cannot write the list of resources: %v", err)
 	return failed
 }
 

@@ -98,7 +98,7 @@ func TestAListThatIsNotOursIsLeftAloneAndFailsNoRun(t *testing.T) {
 	w.endTelling(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a")})
 	stack := w.stack()
 	g.Expect(stack.Status.LastAppliedDigest).NotTo(BeEmpty())
-	told := "The list of resources cannot be written: ConfigMap default/app-inventory does not belong to this Stack: delete or rename it"
+	told := "Cannot write the list of resources: ConfigMap default/app-inventory does not belong to this Stack: delete or rename it"
 	g.Expect(stack.Status.Inventory).To(Equal(&v1.InventoryStatus{Message: told}))
 	g.Expect(w.events.lines).To(ContainElement("Warning InventoryFailed " + told))
 	count := len(w.events.lines)

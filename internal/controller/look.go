@@ -111,7 +111,7 @@ func (r *StackReconciler) handSteps(ctx context.Context, stack *v1.Stack, record
 	}
 	told.State = v1.UpdateSucceeded
 	if err := r.writeSteps(ctx, stack, result, told); err != nil {
-		told.Message = fmt.Sprintf("What would be done to each resource cannot be written: %v", err)
+		told.Message = fmt.Sprintf("Cannot write what the update would do to each resource: %v", err)
 	}
 	return told
 }

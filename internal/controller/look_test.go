@@ -132,7 +132,7 @@ func TestAPreviewThatIsLostIsNothingToRecoverFrom(t *testing.T) {
 	g.Expect(stack.Status.Run).To(BeNil())
 	g.Expect(stack.Status.Interrupted).To(BeEmpty())
 	g.Expect(stack.Status.Preview.State).To(Equal(v1.UpdateFailed))
-	g.Expect(stack.Status.Preview.Message).To(HavePrefix("The controller on pod-1 is gone that had run "))
+	g.Expect(stack.Status.Preview.Message).To(HavePrefix("The controller on pod-1 that had run "))
 	g.Expect(w.runner.started).To(BeZero())
 }
 

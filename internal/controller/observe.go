@@ -163,7 +163,7 @@ func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen 
 	}
 	gone, err := r.Holders.Gone(ctx, recorded.Holder, recorded.StartedAt.Time)
 	if unproven := (*UnprovenError)(nil); errors.As(err, &unproven) {
-		seen.Run.Unproven = fmt.Sprintf("It cannot be found out what became of run %s (%s) of the controller on %s: %v",
+		seen.Run.Unproven = fmt.Sprintf("Cannot determine what became of run %s (%s) of the controller on %s: %v",
 			recorded.ID, recorded.Operation, recorded.Holder.Host, err)
 		return nil
 	}

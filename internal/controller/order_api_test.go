@@ -292,12 +292,12 @@ func testCircle(_ *testing.T, u *orderedTenant) {
 		u.createStack(name, dependsOn(circle[name]))
 	}
 	for mended, dependency := range circle {
-		u.awaitStalled("depend on each other in a circle", "a", "b", "c")
+		u.awaitStalled("depend on each other in a cycle", "a", "b", "c")
 		u.edit(mended, dependsOn())
 		u.awaitReady("a", "b", "c")
 		u.edit(mended, dependsOn(dependency))
 	}
-	u.awaitStalled("depend on each other in a circle", "a", "b", "c")
+	u.awaitStalled("depend on each other in a cycle", "a", "b", "c")
 	u.Expect(u.runs()).To(HaveLen(3), "each was run once, and after that there was nothing new: %v", u.runs())
 }
 
@@ -305,7 +305,7 @@ func testCircleEnds(_ *testing.T, u *orderedTenant) {
 	u.createStack("a", dependsOn("b"))
 	u.createStack("b", dependsOn("c"))
 	u.createStack("c", dependsOn("a"))
-	u.awaitStalled("circle", "a", "b", "c")
+	u.awaitStalled("cycle", "a", "b", "c")
 	u.Expect(u.Delete(u.ctx, u.stack("c"))).To(Succeed())
 	u.awaitWaiting("b", "/c not found")
 	u.awaitWaiting("a", "/b is not ready")

@@ -74,7 +74,7 @@ func (r *StackReconciler) dropOutputs(ctx context.Context, stack *v1.Stack) erro
 	}
 	return r.patchStatus(ctx, stack, func() {
 		stack.Status.OutputsSecret = nil
-		markEdited(stack, fmt.Sprintf("Let go of Secret %s, which is not in spec.writeOutputsToSecret any more", told.Name))
+		markEdited(stack, fmt.Sprintf("Released Secret %s, which spec.writeOutputsToSecret no longer names", told.Name))
 	})
 }
 
@@ -199,7 +199,7 @@ func immutableText(before *corev1.Secret) string {
 	if before == nil || before.Immutable == nil || !*before.Immutable {
 		return ""
 	}
-	return ". The Secret is immutable: delete it, and it is made anew"
+	return ". The Secret is immutable: delete it, and the controller creates it again"
 }
 
 // putSecret makes the Secret, or makes it what it should be. Neither can hit a Secret

@@ -352,7 +352,7 @@ func TestAnotherSecretThanTheOneThatWasRefusedIsWrittenAtOnce(t *testing.T) {
 	for range 3 {
 		w.mustReconcile()
 	}
-	w.expectNotReady(g, v1.OutputsFailedReason, "field is immutable. The Secret is immutable: delete it, and it is made anew")
+	w.expectNotReady(g, v1.OutputsFailedReason, "field is immutable. The Secret is immutable: delete it, and the controller creates it again")
 	g.Expect(w.runner.started).To(Equal(started), "the same Secret is tried when it is time")
 
 	g.Expect(inner.Delete(context.Background(), w.secret("out"))).To(Succeed())

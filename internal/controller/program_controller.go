@@ -163,6 +163,6 @@ func validText(checked programs.Checked) string {
 	if len(checked.Undeclared) == 0 {
 		return "Valid program with " + resources
 	}
-	return fmt.Sprintf("Valid program with %s. Not declared in it, so that the config of a Stack has to have it: %s",
+	return fmt.Sprintf("Valid program with %s. Not declared in it, so the config of a Stack must set it: %s",
 		resources, strings.Join(checked.Undeclared, ", "))
 }

@@ -80,7 +80,7 @@ func TestAProgramTellsWhetherItIsValid(t *testing.T) {
 	p := w.told()
 	g.Expect(conditions.Get(p, meta.ReadyCondition)).To(And(
 		HaveField("Status", metav1.ConditionTrue), HaveField("Reason", meta.SucceededReason),
-		HaveField("Message", "Valid program with 0 resources. Not declared in it, so that the config of a Stack has to have it: words")))
+		HaveField("Message", "Valid program with 0 resources. Not declared in it, so the config of a Stack must set it: words")))
 	g.Expect(p.Status.ObservedGeneration).To(BeEquivalentTo(1))
 	g.Expect(p.Status.Digest).To(HavePrefix("sha256:"))
 	g.Expect(conditions.IsStalled(p)).To(BeFalse())

@@ -26,7 +26,7 @@ func heldText(stack *v1.Stack) string {
 	held := stack.Status.Run
 	release := fmt.Sprintf("release the run: kubectl annotate --overwrite -n %s stacks.pulumi.com/%s %s=%s", stack.Namespace, stack.Name, v1.ReleaseRunAnnotation, held.ID)
 	if held.Job != "" {
-		return fmt.Sprintf("Waiting for Job %s, which does run %s (%s). A controller with --runner=job takes in its result. If there is to be none any more, "+
+		return fmt.Sprintf("Waiting for Job %s, which executes run %s (%s). A controller with --runner=job absorbs its result. If there will be none, "+
 			"and the Job and its pod are gone, %s", held.Job, held.ID, held.Operation, release)
 	}
 	proof := "by itself when that process is seen to be gone, which is on that host alone"
@@ -39,11 +39,11 @@ func heldText(stack *v1.Stack) string {
 
 // goneText tells of a run whose holder is proven to be gone.
 func goneText(lost *v1.RunStatus) string {
-	return fmt.Sprintf("The controller on %s is gone that had run %s (%s)", lost.Holder.Host, lost.ID, lost.Operation)
+	return fmt.Sprintf("The controller on %s that had run %s (%s) is gone", lost.Holder.Host, lost.ID, lost.Operation)
 }
 
 // releasedText tells of a run whose holder is gone by the word of a person.
 func releasedText(lost *v1.RunStatus) string {
-	return fmt.Sprintf("Run %s (%s) of the controller on %s was released by the annotation %s, and is taken for interrupted",
+	return fmt.Sprintf("Run %s (%s) of the controller on %s was released by the annotation %s, and counts as interrupted",
 		lost.ID, lost.Operation, lost.Holder.Host, v1.ReleaseRunAnnotation)
 }

@@ -36,7 +36,7 @@ func TestARunIsReleasedByItsNameAlone(t *testing.T) {
 	g.Expect(stack.Status.Run).To(BeNil())
 	g.Expect(stack.Status.Interrupted).To(HaveLen(1))
 	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.RunInterruptedReason))
-	told := "Run " + lost + " (update) of the controller on pod-1 was released by the annotation pulumi.com/release-run, and is taken for interrupted"
+	told := "Run " + lost + " (update) of the controller on pod-1 was released by the annotation pulumi.com/release-run, and counts as interrupted"
 	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal(told))
 	g.Expect(w.events.lines).To(Equal([]string{"Warning RunInterrupted " + told}))
 
@@ -130,7 +130,7 @@ func TestARunThatIsAJobIsWaitedForByAControllerWithoutJobs(t *testing.T) {
 	}
 	g.Expect(w.stack().Status.Run).To(HaveField("ID", lost.ID), "its pod may be at work, whatever became of the controller")
 	g.Expect(w.runner.started).To(BeZero())
-	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("A controller with --runner=job takes in its result"))
+	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("A controller with --runner=job absorbs its result"))
 
 	w.edit(release(lost.ID))
 	w.mustReconcile()

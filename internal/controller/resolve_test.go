@@ -60,7 +60,7 @@ func TestInputsThatAreRefused(t *testing.T) {
 	}{
 		"a variable of the controller in a ConfigMap": {
 			change: func(s *v1.StackSpec) { s.Envs = []string{"app"} }, plain: map[string]string{"PATH": "/evil"},
-			reason: v1.InputsFailedReason, want: "spec.envs[0] (key PATH): the environment variable PATH cannot be set: the controller gives it", notTerminal: true},
+			reason: v1.InputsFailedReason, want: "spec.envs[0] (key PATH): the environment variable PATH cannot be set: the controller sets it", notTerminal: true},
 		"the same in the spec": {
 			change: func(s *v1.StackSpec) { s.EnvRefs = map[string]v1.ResourceRef{"PATH": literalRef("/evil")} },
 			reason: v1.InvalidSpecReason, want: "spec.envRefs: the environment variable PATH cannot be set"},

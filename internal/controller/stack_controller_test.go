@@ -275,7 +275,7 @@ func TestARunOfWhichNothingCanBeFoundOutIsToldOfAndKept(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.WorkspaceFailedReason))
 	const message = " (update) of the controller on pod-1: failed to make the data directory: not a directory"
-	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(Equal("It cannot be found out what became of run " + lost + message))
+	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(Equal("Cannot determine what became of run " + lost + message))
 	g.Expect(w.stack().Status.Run.ID).To(Equal(lost))
 	g.Expect(w.events.lines).To(ContainElement(HaveSuffix(message)))
 

@@ -97,9 +97,9 @@ func WhyUnmet(requirement *v1.PrerequisiteRequirement, stack *v1.Stack, now time
 		return "", false
 	}
 	if stack.Spec.Suspend {
-		return fmt.Sprintf("has last succeeded more than %s ago, and is suspended", within), false
+		return fmt.Sprintf("last succeeded more than %s ago, and is suspended", within), false
 	}
-	return fmt.Sprintf("has last succeeded more than %s ago, and is asked to run again", within), true
+	return fmt.Sprintf("last succeeded more than %s ago, and was asked to run again", within), true
 }
 
 // Request is the value of the reconcile request that has a stale prerequisite

@@ -97,7 +97,7 @@ func CheckVariable(name, value string) error {
 	case slices.Contains(shellVariables(), name):
 		return fmt.Errorf("the environment variable %s cannot be set: the shell that starts Pulumi has its own", name)
 	case slices.Contains(ownedVariables(), name):
-		return fmt.Errorf("the environment variable %s cannot be set: the controller gives it", name)
+		return fmt.Errorf("the environment variable %s cannot be set: the controller sets it", name)
 	case unsafe:
 		return fmt.Errorf("the environment variable %s cannot be set: %s", name, why)
 	case strings.HasPrefix(name, optionPrefix):

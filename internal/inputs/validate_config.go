@@ -33,7 +33,7 @@ func validateConfig(stack *v1.Stack) error {
 			case name == "":
 				return &InvalidError{keys.field, "has an empty key: give the config value a name, or remove it"}
 			case !configKeys.MatchString(name):
-				return &InvalidError{keys.field + "." + name, "is no config key: write <key> for one of the project, or <namespace>:<key>"}
+				return &InvalidError{keys.field + "." + name, "is not a config key: write <key> for one of the project, or <namespace>:<key>"}
 			}
 		}
 	}

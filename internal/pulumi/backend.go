@@ -54,7 +54,7 @@ func (s *session) missing() error {
 			"to let this Stack go without destroying anything, set spec.destroyOnFinalize to false and delete it", s.stack, s.backend())
 	case s.run.Operation == run.Destroy && s.run.Known.Name != "":
 		// A volume that is not mounted is an empty directory, and no destroy.
-		return fmt.Errorf("nothing was destroyed: the stack %s has been updated before, and is not in the backend %s any more: "+
+		return fmt.Errorf("nothing was destroyed: the stack %s has been updated before, and is no longer in the backend %s: "+
 			"restore its state, or set the backend that has it; "+
 			"to let this Stack go without destroying anything, set spec.destroyOnFinalize to false", s.stack, s.backend())
 	case s.run.Operation == run.Destroy, s.run.MayBeGone:
@@ -64,7 +64,7 @@ func (s *session) missing() error {
 			"make it with pulumi stack init, set the backend that has it, or remove spec.useLocalStackOnly", s.stack, s.backend())
 	case s.run.Known.Name != "":
 		// To make it anew would be to make everything that it manages a second time.
-		return fmt.Errorf("the stack %s has been updated before, and is not in the backend any more: "+
+		return fmt.Errorf("the stack %s has been updated before, and is no longer in the backend: "+
 			"set the backend, or restore the state, that it was updated in; if it was removed on purpose, "+
 			"set spec.destroyOnFinalize to false, delete this Stack and make another", s.stack)
 	}

@@ -66,7 +66,7 @@ func TestAStackThatIsNotFoundHasNotAlwaysGone(t *testing.T) {
 		},
 		"a destroy of what was never seen": {operation: run.Destroy, want: run.Succeeded},
 		"a recovery of what was updated before": {
-			operation: run.Recover, want: run.Failed, says: "is not in the backend any more",
+			operation: run.Recover, want: run.Failed, says: "is no longer in the backend",
 			edit: func(r *run.Run, _ string) { r.Known, r.KnownBackend = known, grammar.PublicBackend(r.Backend) },
 		},
 		"a recovery of what is to be destroyed": {

@@ -269,7 +269,7 @@ func TestAnotherStackIsNotTakenForTheOneThatWasUpdated(t *testing.T) {
 	elsewhere.Known, elsewhere.Backend = known, "file://"+t.TempDir()
 	result := l.do(t.Context(), elsewhere)
 	l.Expect(result.Outcome).To(Equal(run.Failed))
-	l.Expect(result.Message).To(ContainSubstring("is not in the backend any more"))
+	l.Expect(result.Message).To(ContainSubstring("is no longer in the backend"))
 
 	renamed := l.update(program)
 	renamed.Known, renamed.Project.Name = known, "other"

@@ -47,7 +47,7 @@ func (s *session) unreadLocks() []string {
 
 // unreadMessage tells of them.
 func unreadMessage(unread []string) string {
-	return fmt.Sprintf("the stack is locked by %d lock(s) that cannot be read, beside which Pulumi does nothing: "+
+	return fmt.Sprintf("the stack is locked by %d lock(s) that cannot be read, and Pulumi does nothing while they exist: "+
 		"if nobody is at work on the stack, delete %s from the backend",
 		len(unread), strings.Join(unread[:min(len(unread), maxNamed)], " and "))
 }

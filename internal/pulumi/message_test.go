@@ -130,7 +130,7 @@ func TestJudge(t *testing.T) {
 		"a reason on a disk that is full": {ending{last: exit{code: 1}, stderr: "error: bad", disk: errors.New("no space left")}, run.Failed, "bad"},
 		"a lock that cannot be read": {
 			ending{last: exit{code: 1}, stderr: "error: unexpected end of JSON input", unread: []string{"/state/a.json", "/state/b.json"}}, run.Locked,
-			"the stack is locked by 2 lock(s) that cannot be read, beside which Pulumi does nothing: " +
+			"the stack is locked by 2 lock(s) that cannot be read, and Pulumi does nothing while they exist: " +
 				"if nobody is at work on the stack, delete /state/a.json and /state/b.json from the backend",
 		},
 		"a preview beside a lock that cannot be read": {

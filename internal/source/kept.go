@@ -48,7 +48,7 @@ func OfKept(repo *sourcev1.GitRepository, mask func(string) string) (*Source, er
 	artifact := repo.GetArtifact()
 	switch {
 	case unanswered(repo): // a failure is older than the request
-		return nil, Fetching(fmt.Sprintf("source '%s' is asked to fetch, and has not yet: does source-controller run?", name))
+		return nil, Fetching(fmt.Sprintf("source '%s' was asked to fetch and has not yet: is source-controller running?", name))
 	case failed != nil:
 		// Also where it has an older artifact: the Stack is all that tells of this source,
 		// and a run that somebody asks for would be one of what was there before.

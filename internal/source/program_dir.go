@@ -24,7 +24,7 @@ const maxListed = 10
 func ProgramDir(root, dir string) (string, error) {
 	local := filepath.Clean(strings.TrimLeft(dir, "/"))
 	if !filepath.IsLocal(local) {
-		return "", fail(fmt.Sprintf("dir %q leads out of the artifact", shorten(dir, maxName)), ErrDir)
+		return "", fail(fmt.Sprintf("dir %q leads outside of the artifact", shorten(dir, maxName)), ErrDir)
 	}
 	// os.Root follows no link that leads out, should there ever be one.
 	artifact, err := os.OpenRoot(root)

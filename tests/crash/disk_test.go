@@ -72,7 +72,7 @@ func (u *subject) checkWorkspaceFailed(ctx context.Context, why string) {
 	u.Eventually(func(g Gomega) {
 		stack := u.stack(ctx)
 		// A run may have been recorded, and not begun, at the end of the controller before.
-		lost := stack.Status.Run != nil && strings.HasPrefix(conditions.GetMessage(stack, meta.ReadyCondition), "It cannot be found out what became of run")
+		lost := stack.Status.Run != nil && strings.HasPrefix(conditions.GetMessage(stack, meta.ReadyCondition), "Cannot determine what became of run")
 		g.Expect(lost || stack.Status.LastUpdate.Name != before).To(BeTrue(), "this controller has not tried yet")
 	}).Should(Succeed(), u.report(ctx))
 	u.Expect(u.awaitReason(ctx, v1.WorkspaceFailedReason)).To(ContainSubstring(why))

@@ -140,7 +140,7 @@ func anUpdateSurvivesTheDeathOfItsController(u *tenant) {
 	u.Expect(u.cloud.Release()).To(Succeed())
 
 	u.awaitReady(stack, programEdited(program))
-	u.awaitEvent(stack, "Warning", v1.RunInterruptedReason, "is gone that had run")
+	u.awaitEvent(stack, "Warning", v1.RunInterruptedReason, "that had run")
 	u.Expect(u.things()).To(Equal(map[string]string{"a": "two"}))
 	u.Expect(u.cloud.Created("a")).To(Equal(1))
 	u.Expect(u.resourcesInState("app", "dev")).To(Equal([]string{"a"}))

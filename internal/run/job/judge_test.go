@@ -161,7 +161,7 @@ func TestWhereARunStands(t *testing.T) {
 		"at its installation":          {aSecret(exchange.ClaimKey, "{}", exchange.ToldKey, `{"Progress":{"Waiting":"`+run.Installing+`"}}`), aJob(), aPod(corev1.PodRunning), "", false, false, run.Installing},
 		"at what a tenant has written": {aSecret(exchange.ClaimKey, "{}", exchange.ToldKey, `{"Progress":{"Waiting":"nonsense"}}`), aJob(), aPod(corev1.PodRunning), "", false, false, ""},
 		"a node that does not answer": {claimed(), aJob(), aPod(corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} },
-			withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByTaintManager", "x")), "", false, false, "node node-1 does not tell"},
+			withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByTaintManager", "x")), "", false, false, "node node-1 has not reported"},
 		"the Secret deleted":            {nil, aJob(), aPod(corev1.PodRunning), "", false, false, "was deleted"},
 		"the Secret deleted, and over":  {nil, failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "could not write the result of the run (exit code 12): somebody has deleted the Secret, the Role"},
 		"the Role deleted in mid-run":   {claimed(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "the Role or the RoleBinding"},

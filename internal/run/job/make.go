@@ -112,7 +112,7 @@ func (r *Runner) createSecret(ctx context.Context, secret *corev1.Secret) (refus
 		there.DeepCopyInto(secret)
 		return nil, nil
 	case notRead == nil && exists:
-		err = apierrors.NewForbidden(corev1.Resource("secrets"), name.Name, errors.New("somebody else has made one of that name: delete it"))
+		err = apierrors.NewForbidden(corev1.Resource("secrets"), name.Name, errors.New("somebody else created one of that name: delete it"))
 	case notRead != nil && (exists || !apierrors.IsNotFound(notRead)):
 		return nil, fmt.Errorf("reading Secret %s: %w", name, notRead)
 	}

@@ -219,7 +219,7 @@ func TestASecretThatIsSomebodyElsesIsLeftAlone(t *testing.T) {
 	other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pulumi-run-1"}, Data: map[string][]byte{"a": []byte("b")}}
 	s.Expect(s.api.WithWatch.Create(t.Context(), other)).To(Succeed())
 	s.step()
-	s.Expect(s.ended().Message).To(ContainSubstring("somebody else has made one of that name: delete it"))
+	s.Expect(s.ended().Message).To(ContainSubstring("somebody else created one of that name: delete it"))
 	s.Expect(s.secret().Data).To(Equal(other.Data))
 	s.Expect(slices.Contains(s.api.created, "*v1.Job")).To(BeFalse())
 }

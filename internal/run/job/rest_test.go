@@ -111,7 +111,7 @@ func TestAPodWithoutANodeIsToldToTheStackThatWaitsForIt(t *testing.T) {
 	s.pod(func(status *corev1.PodStatus) { status.Reason = "NodeLost" })
 	s.step()
 	s.Expect(woken.list()).To(Equal([]string{"default/app"}))
-	s.Expect(s.WaitsFor("default", "app")).To(And(HavePrefix("Waiting for the pod of the last run to end: "), ContainSubstring("delete the object of the node")))
+	s.Expect(s.WaitsFor("default", "app")).To(And(HavePrefix("Waiting for the pod of the last run to end: "), ContainSubstring("delete its Node object")))
 }
 
 // leftBehind is a pod that goes on, whose result a controller has taken in that is gone.

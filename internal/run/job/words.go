@@ -79,7 +79,7 @@ func triedText(pod corev1.Pod) string {
 func lostNodeText(pods []corev1.Pod) string {
 	for _, pod := range pods {
 		if pod.Status.Reason == "NodeLost" || (pod.DeletionTimestamp != nil && notReady(pod)) {
-			return fmt.Sprintf("pod %s is to end, and node %s does not tell that it has: if the node is gone for good, delete the object of the node", pod.Name, pod.Spec.NodeName)
+			return fmt.Sprintf("pod %s was told to end, but node %s has not reported that it did: if the node is gone for good, delete its Node object", pod.Name, pod.Spec.NodeName)
 		}
 	}
 	return ""

@@ -146,7 +146,7 @@ func (w *world) loseNode() {
 		stack := w.stackNow(g, "third")
 		g.Expect(stack.Status.Run).NotTo(BeNil(), "nothing is begun before it is known what became of the last")
 		g.Expect(stack.Status.Run.ID).To(Equal(lost.run.ID))
-		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("does not tell that it has: if the node is gone for good, delete the object of the node"))
+		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("has not reported that it did: if the node is gone for good, delete its Node object"))
 	}).Should(Succeed())
 
 	// The object of the pod stays, whatever is done to it, for as long as that of its node does: a Job keeps it.
