@@ -13,16 +13,16 @@ import (
 	"path/filepath"
 	"testing"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 )
 
 // Server takes connections and never answers, until the test ends. It returns a kubeconfig
 // for it, and what tells of each connection.
 func Server(t *testing.T) (kubeconfig string, asked <-chan struct{}) {
 	t.Helper()
-	g := NewWithT(t)
+	g := gomega.NewWithT(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(func() { _ = listener.Close() })
 	connections := make(chan struct{}, 100)
 	go func() {
@@ -40,6 +40,6 @@ func Server(t *testing.T) (kubeconfig string, asked <-chan struct{}) {
 	}()
 	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	g.Expect(os.WriteFile(kubeconfig, fmt.Appendf(nil, `{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: "http://%s"}}],
-		contexts: [{name: a, context: {cluster: a}}]}`, listener.Addr()), 0o600)).To(Succeed())
+		contexts: [{name: a, context: {cluster: a}}]}`, listener.Addr()), 0o600)).To(gomega.Succeed())
 	return kubeconfig, connections
 }
