@@ -19,7 +19,8 @@ const (
 	maxPaths = 20
 )
 
-// plannedSteps are those that a preview tells of, each resource once. Nil takes none.
+// plannedSteps are those that a preview tells of, each resource once. A read is none: each
+// preview of a program that looks something up has it. Nil takes none.
 type plannedSteps struct {
 	steps     map[string]run.Step
 	refreshed map[string]bool
@@ -33,7 +34,7 @@ func (p *plannedSteps) began(event *stepEvent) {
 	switch meta := event.Metadata; meta.Op {
 	case apitype.OpRefresh:
 		note(&p.refreshed, meta.URN)
-	case apitype.OpCreate, apitype.OpUpdate, apitype.OpDelete, apitype.OpReplace, apitype.OpImport, apitype.OpRead:
+	case apitype.OpCreate, apitype.OpUpdate, apitype.OpDelete, apitype.OpReplace, apitype.OpImport:
 		p.add(event, string(meta.Op))
 	}
 }

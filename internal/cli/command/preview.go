@@ -159,7 +159,7 @@ func (s *session) stepColour(op string) func(string) string {
 // stepLine tells of a step in the words of flux diff.
 func stepLine(step run.Step) string {
 	word, ok := map[string]string{
-		"create": "created", "import": "imported", "update": "drifted", "replace": "replaced", "delete": "deleted", "read": "read",
+		"create": "created", "import": "imported", "update": "drifted", "replace": "replaced", "delete": "deleted",
 		"drift": "drifted (behind Pulumi's back)",
 	}[step.Op]
 	if !ok {
