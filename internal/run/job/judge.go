@@ -123,7 +123,17 @@ func resultOf(s seen, data []byte) *run.Result {
 		// What the run did is in the state of its stack.
 		return &run.Result{Outcome: run.PodFailed, Message: err.Error(), Interrupted: true, StartedAt: startOf(s), EndedAt: s.now}
 	}
+	ended.StartedAt, ended.EndedAt = later(ended.StartedAt, startOf(s)), later(ended.EndedAt, startOf(s))
 	return ended
+}
+
+// later keeps what the clock of a node, or a program, has told from being of a time before
+// the run: the next one is due by it, and the API server takes no year before 0.
+func later(told, began time.Time) time.Time {
+	if told.Before(began) {
+		return began
+	}
+	return told
 }
 
 // toldToEnd is the result of a run that was stopped and not by a person: it is not to be

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/packed"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
@@ -356,4 +357,31 @@ func TestARunThatIsNeverStartedSaysWhatItWaitedFor(t *testing.T) {
 	g.Expect(v.ended.Message).To(Equal("the run was never started: pod pulumi-run-1-x waits for a node: 0/3 nodes are available (Unschedulable); " +
 		"Job pulumi-run-1 was ended at its deadline: was active longer (DeadlineExceeded); Pulumi was not begun"))
 	g.Expect(v.ended.Interrupted).To(BeFalse())
+}
+
+func TestAResultIsOfTheTimeOfItsRun(t *testing.T) {
+	now := at.Add(time.Hour)
+	for name, tt := range map[string]struct{ started, ended, wantStarted, wantEnded time.Time }{
+		"as it was":                {at.Add(time.Minute), at.Add(2 * time.Minute), at.Add(time.Minute), at.Add(2 * time.Minute)},
+		"by a clock that is slow":  {at.Add(-2 * time.Minute), at.Add(-time.Minute), at, at},
+		"begun by one that was":    {at.Add(-2 * time.Minute), at.Add(time.Minute), at, at.Add(time.Minute)},
+		"by a clock that is fast":  {now.Add(time.Minute), now.Add(time.Hour), now, now},
+		"of a year that none has":  {time.Date(-1, 12, 31, 1, 0, 0, 0, time.UTC), time.Date(-1, 12, 31, 1, 0, 0, 0, time.UTC), at, at},
+		"of no time at all":        {time.Time{}, time.Time{}, now, now},
+		"that ended as it started": {at, at, at, at},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data, err := exchange.EncodeResult(run.Update, run.Result{Outcome: run.Succeeded, StartedAt: tt.started, EndedAt: tt.ended})
+			if err != nil { // a program may write what a driver cannot
+				const no = "0000-01-01T00:00:00+23:00"
+				data, _, err = packed.Pack(json.RawMessage(`{"Result":{"Outcome":"Succeeded","StartedAt":"` + no + `","EndedAt":"` + no + `"}}`))
+			}
+			g := NewWithT(t)
+			g.Expect(err).NotTo(HaveOccurred())
+			v := judge(seen{secret: aSecret(exchange.ClaimKey, "{}", exchange.ResultKey, string(data)), job: aJob(), fresh: true, now: now})
+			g.Expect(v.ended.Outcome).To(Equal(run.Succeeded), v.ended.Message)
+			g.Expect(v.ended.StartedAt).To(BeTemporally("==", tt.wantStarted))
+			g.Expect(v.ended.EndedAt).To(BeTemporally("==", tt.wantEnded))
+		})
+	}
 }
