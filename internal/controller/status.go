@@ -153,10 +153,7 @@ func loseRun(stack *v1.Stack, message string, now time.Time) {
 	}
 	countAnew(stack, lost)
 	stack.Status.Failures++
-	if lost.Operation != v1.OperationPreview {
-		// A preview has changed nothing, so that there is nothing to recover from.
-		interrupt(stack, lost, now)
-	}
+	interrupt(stack, lost, now)
 	if wasCancelled(stack, lost) {
 		noteCancelled(stack, lost, message)
 	}
@@ -169,8 +166,12 @@ func loseRun(stack *v1.Stack, message string, now time.Time) {
 const maxInterrupted = 20
 
 // interrupt notes a run that is to be recovered from, beside those that it was
-// itself to recover from.
+// itself to recover from. A preview has changed nothing, so that there is nothing to
+// recover from.
 func interrupt(stack *v1.Stack, record *v1.RunStatus, ended time.Time) {
+	if record.Operation == v1.OperationPreview {
+		return
+	}
 	if stack.Status.ProjectInfo == nil {
 		// Pulumi may have been at work, so the stack may exist.
 		stack.Status.ProjectInfo = &v1.ProjectInfo{}
