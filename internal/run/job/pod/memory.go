@@ -40,12 +40,15 @@ func oomKillsIn(dir string) int {
 }
 
 // toldOfMemory is the result of a run in which that many processes were killed for want
-// of memory. A run that has succeeded all the same is none that anything is told of.
+// of memory. A run that has succeeded all the same is none that anything is told of. One
+// that has met a lock, or the like, has still: what is done about that depends on it.
 func toldOfMemory(ended run.Result, kills int) run.Result {
 	if kills == 0 || ended.Outcome == run.Succeeded {
 		return ended
 	}
-	ended.Outcome = run.PodFailed
+	if ended.Outcome == run.Failed {
+		ended.Outcome = run.PodFailed
+	}
 	message := "a process of the run needs more memory than its pod may have, and was killed (OOMKilled): raise spec.workspaceTemplate.spec.resources.limits.memory"
 	if ended.Message != "" {
 		message += "; " + ended.Message

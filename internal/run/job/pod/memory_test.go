@@ -45,6 +45,8 @@ func TestARunWithoutMemoryIsToldSo(t *testing.T) {
 	}{
 		"Pulumi was killed": {run.Result{Outcome: run.Failed, Message: "ended by a signal", Interrupted: true}, 1, run.PodFailed, "; ended by a signal"},
 		"without a word":    {run.Result{Outcome: run.Failed}, 1, run.PodFailed, "limits.memory"},
+		"it met a lock":     {run.Result{Outcome: run.Locked, Message: "locked by a"}, 1, run.Locked, "; locked by a"},
+		"it was cancelled":  {run.Result{Outcome: run.Cancelled, Message: "cancelled"}, 1, run.Cancelled, "; cancelled"},
 		"all was well":      {run.Result{Outcome: run.Succeeded}, 1, run.Succeeded, ""},
 		"another failure":   {run.Result{Outcome: run.Failed, Message: "no such bucket"}, 0, run.Failed, "no such bucket"},
 	} {
