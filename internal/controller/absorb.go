@@ -132,6 +132,9 @@ func hasCounted(stack *v1.Stack, result *run.Result) bool {
 	if result.Outcome != run.Succeeded && result.Changes == (run.Changes{}) && stack.Status.Resources != nil {
 		return false
 	}
+	if result.Outcome == run.PodFailed {
+		return result.Changes != (run.Changes{}) // it may have been ended in the midst of its work, or before
+	}
 	return didSomething(result.Outcome)
 }
 
@@ -139,7 +142,7 @@ func hasCounted(stack *v1.Stack, result *run.Result) bool {
 // has not counted the resources either.
 func didSomething(outcome run.Outcome) bool {
 	switch outcome {
-	case run.Drifted, run.Locked, run.BackendUnavailable, run.ArtifactFailed, run.AccountFailed, run.PodFailed:
+	case run.Drifted, run.Locked, run.BackendUnavailable, run.ArtifactFailed, run.AccountFailed:
 		return false
 	}
 	return true

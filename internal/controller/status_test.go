@@ -182,6 +182,33 @@ func TestStalledMovesTheObservedGeneration(t *testing.T) {
 	g.Expect(conditions.IsFalse(stack, meta.ReadyCondition)).To(BeTrue())
 }
 
+func TestAPreviewIsNothingToRecoverFromHoweverItEnds(t *testing.T) {
+	for _, operation := range []v1.Operation{v1.OperationPreview, v1.OperationUpdate} {
+		g := NewWithT(t)
+		stack := stackWithRun(operation)
+		ended := result(run.PodFailed, "out of memory")
+		ended.Interrupted = true
+		absorb(stack, ended)
+		g.Expect(stack.Status.Interrupted).To(HaveLen(map[v1.Operation]int{v1.OperationUpdate: 1}[operation]), string(operation))
+		g.Expect(neverRan(stack)).To(Equal(operation == v1.OperationPreview), string(operation))
+	}
+}
+
+func TestWhatAPodHasDoneIsCountedHoweverItEnds(t *testing.T) {
+	g := NewWithT(t)
+	stack := stackWithRun(v1.OperationUpdate)
+	ended := result(run.PodFailed, "the image is missing")
+	ended.Changes = run.Changes{}
+	absorb(stack, ended)
+	g.Expect(stack.Status.Resources).To(BeNil())
+
+	stack = stackWithRun(v1.OperationUpdate)
+	ended = result(run.PodFailed, "evicted")
+	ended.Changes = run.Changes{Created: 3}
+	absorb(stack, ended)
+	g.Expect(stack.Status.Resources.Total).To(BeEquivalentTo(3))
+}
+
 func TestLoseRunHasTheInputsRunAgain(t *testing.T) {
 	g := NewWithT(t)
 	stack := stackWithRun(v1.OperationUpdate)
