@@ -1,0 +1,64 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+)
+
+// TestTheDataDirectoryIsKept builds what installation.md shows for it, on this repository in place of the one at GitHub.
+func TestTheDataDirectoryIsKept(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	scratch := t.TempDir()
+	g.Expect(os.CopyFS(filepath.Join(scratch, "config"), os.DirFS(filepath.Join(root, "config")))).To(Succeed())
+	dir := filepath.Join(scratch, "mine")
+	g.Expect(os.Mkdir(dir, 0o700)).To(Succeed())
+	text, err := os.ReadFile(filepath.Join(root, "docs", "installation.md"))
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, block := range FencedBlocks("installation.md", string(text)) {
+		switch {
+		case strings.Contains(block.Text, "kind: PersistentVolumeClaim\n"):
+			g.Expect(os.WriteFile(filepath.Join(dir, "data.yaml"), []byte(block.Text), 0o600)).To(Succeed())
+		case strings.Contains(block.Text, "  - data.yaml\n"):
+			local := strings.ReplaceAll(block.Text, "github.com/flux-pulumi/pulumi-controller//config/default?ref=main", "../config/default")
+			g.Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(local), 0o600)).To(Succeed())
+		}
+	}
+	built, err := controlplane.Kustomize(t.Context(), dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	objects, err := Unit{Name: "installation.md", Text: string(built)}.Objects()
+	g.Expect(err).NotTo(HaveOccurred())
+	claims := map[string]bool{}
+	var deployment *appsv1.Deployment
+	for _, object := range objects {
+		switch object.GetKind() {
+		case "PersistentVolumeClaim":
+			claims[object.GetNamespace()+"/"+object.GetName()] = true
+		case "Deployment":
+			deployment = deploymentOf(t, object)
+		}
+	}
+	g.Expect(deployment).NotTo(BeNil())
+	g.Expect(deployment.Spec.Strategy).To(Equal(appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}))
+	sources := map[string]corev1.VolumeSource{}
+	for _, volume := range deployment.Spec.Template.Spec.Volumes {
+		sources[volume.Name] = volume.VolumeSource
+	}
+	g.Expect(sources).To(HaveLen(2))
+	g.Expect(sources["data"].PersistentVolumeClaim).NotTo(BeNil())
+	g.Expect(claims).To(HaveKey(deployment.Namespace + "/" + sources["data"].PersistentVolumeClaim.ClaimName))
+}
