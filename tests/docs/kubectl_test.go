@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -20,21 +21,38 @@ func TestCommandsThatChangeAStackOutlastFlux(t *testing.T) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
 	g.Expect(err).NotTo(HaveOccurred())
-	pages, err := pagesOf(os.DirFS(root), []string{"README.md", "docs", "examples"})
+	changes, err := commandsOf(os.DirFS(root), regexp.MustCompile(`kubectl (?:-n \S+ )?(?:annotate|patch) .*\bstacks?(?:\.pulumi\.com)?[ /]`))
 	g.Expect(err).NotTo(HaveOccurred())
-	// A command ends with a line that no backslash continues.
-	command := regexp.MustCompile(`kubectl (?:-n \S+ )?(?:annotate|patch) (?:[^\n]|\\\n)*`)
-	ofStack := regexp.MustCompile(`\bstacks?(?:\.pulumi\.com)?[ /]`)
-	found := 0
+	g.Expect(len(changes)).To(BeNumerically(">=", 10))
+	g.Expect(changes).To(HaveEach(ContainSubstring(" --field-manager=flux-client-side-apply ")))
+}
+
+// TestCommandsThatWatchNameOneKind looks at each: kubectl refuses to watch more.
+func TestCommandsThatWatchNameOneKind(t *testing.T) {
+	g := NewWithT(t)
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	watches, err := commandsOf(os.DirFS(root), regexp.MustCompile(`kubectl (?:-n \S+ )?get .*--watch\b`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(watches)).To(BeNumerically(">=", 5))
+	g.Expect(watches).To(HaveEach(Not(MatchRegexp(` get \S*,`))))
+}
+
+// commandsOf returns what the pages of users have that matches, with the page before it. A line that a backslash continues is one with the next.
+func commandsOf(repository fs.FS, command *regexp.Regexp) ([]string, error) {
+	pages, err := pagesOf(repository, []string{"README.md", "docs", "examples"})
+	if err != nil {
+		return nil, err
+	}
+	var found []string
 	for _, page := range pages {
-		source, err := fs.ReadFile(os.DirFS(root), page)
-		g.Expect(err).NotTo(HaveOccurred())
-		for _, text := range command.FindAllString(string(source), -1) {
-			if ofStack.MatchString(text) {
-				found++
-				g.Expect(text).To(ContainSubstring(" --field-manager=flux-client-side-apply "), page)
-			}
+		source, err := fs.ReadFile(repository, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range command.FindAllString(strings.ReplaceAll(string(source), "\\\n", " "), -1) {
+			found = append(found, page+": "+text)
 		}
 	}
-	g.Expect(found).To(BeNumerically(">=", 10))
+	return found, nil
 }
