@@ -62,3 +62,40 @@ func TestTheDataDirectoryIsKept(t *testing.T) {
 	g.Expect(sources["data"].PersistentVolumeClaim).NotTo(BeNil())
 	g.Expect(claims).To(HaveKey(deployment.Namespace + "/" + sources["data"].PersistentVolumeClaim.ClaimName))
 }
+
+// TestPluginsAreThereBeforehand builds what installation.md shows for it.
+func TestPluginsAreThereBeforehand(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	scratch := t.TempDir()
+	g.Expect(os.CopyFS(filepath.Join(scratch, "config"), os.DirFS(filepath.Join(root, "config")))).To(Succeed())
+	dir := filepath.Join(scratch, "mine")
+	g.Expect(os.Mkdir(dir, 0o700)).To(Succeed())
+	text, err := os.ReadFile(filepath.Join(root, "docs", "installation.md"))
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, block := range FencedBlocks("installation.md", string(text)) {
+		if strings.Contains(block.Text, "/initContainers\n") {
+			whole := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - ../config/controller\n" + block.Text
+			g.Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(whole), 0o600)).To(Succeed())
+		}
+	}
+	built, err := controlplane.Kustomize(t.Context(), dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	objects, err := Unit{Name: "installation.md", Text: string(built)}.Objects()
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, object := range objects {
+		if object.GetKind() != "Deployment" {
+			continue
+		}
+		pod := deploymentOf(t, object).Spec.Template.Spec
+		g.Expect(pod.InitContainers).To(HaveLen(1))
+		first, controller := pod.InitContainers[0], pod.Containers[0]
+		g.Expect(controller.VolumeMounts).To(ContainElements(first.VolumeMounts))
+		g.Expect(controller.Args).To(ContainElements("--data-dir="+first.VolumeMounts[0].MountPath, "--acquire-plugins=false"))
+		g.Expect(first.Command[len(first.Command)-1]).To(Equal(first.VolumeMounts[0].MountPath + "/plugins"))
+		return
+	}
+	t.Fatal("there is no Deployment")
+}
