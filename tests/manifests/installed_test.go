@@ -135,7 +135,7 @@ func expectArgsAreTaken(t *testing.T, deployment *appsv1.Deployment) {
 
 func testLabels(t *testing.T, all installations) {
 	g := NewWithT(t)
-	for _, name := range []string{"config/default", "config/sharding"} {
+	for _, name := range []string{"config/default", "config/sharding", "config/notifications/rbac"} {
 		for _, object := range all[name] {
 			what := object.GetKind() + " " + object.GetName()
 			g.Expect(object.GetLabels()).To(HaveKeyWithValue("app.kubernetes.io/component", "pulumi-controller"), what)
