@@ -140,7 +140,7 @@ func (r *report) countedRows(phase int) [][]string {
 	b, s := peak(bare.processes), peak(stacks.processes)
 	return append(rows,
 		[]string{"processes left behind by their parent", fmt.Sprint(bare.orphans), fmt.Sprint(stacks.orphans), ""},
-		[]string{"places for runs that had a CLI process in them", percent(busy(bare.processes, r.parallel)), percent(busy(stacks.processes, r.parallel)), ""},
+		[]string{"slots for runs that had a CLI process in them", percent(busy(bare.processes, r.parallel)), percent(busy(stacks.processes, r.parallel)), ""},
 		[]string{"peak memory of the largest CLI process", megabytes(b), megabytes(s), ratioOf(float64(s), float64(b))},
 		[]string{"peak memory of the controller", "", megabytes(r.controllerPeak), ""},
 		[]string{"writes to the API server for each Stack, making the Stack left out", "", fmt.Sprintf("%.1f", r.writesEach(phase)), ""},
