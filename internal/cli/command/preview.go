@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/ready"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -60,7 +61,7 @@ the inputs and the rights of the Stack. You need the rights to create and to del
 func (s *session) preview(ctx context.Context, api client.WithWatch, stack *v1.Stack, path string) error {
 	switch {
 	case stack.Spec.Suspend:
-		return errSuspended
+		return ready.ErrSuspended
 	case path != "":
 		return s.previewLocal(ctx, api, stack, path)
 	}

@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -104,7 +105,7 @@ func (s *session) reconcileStack(ctx context.Context, of target, withSource, for
 			return cluster.Explain(err)
 		}
 		if stack.Spec.Suspend {
-			return errSuspended
+			return ready.ErrSuspended
 		}
 		if err := s.reconcileSource(ctx, api, stack); err != nil {
 			return err
@@ -112,9 +113,6 @@ func (s *session) reconcileStack(ctx context.Context, of target, withSource, for
 	}
 	return s.request(ctx, api, of, force)
 }
-
-// errSuspended is Flux's word for an object that is not reconciled.
-var errSuspended = fmt.Errorf("resource is suspended")
 
 // reconcileSource has the source of a Stack fetched.
 func (s *session) reconcileSource(ctx context.Context, api client.Client, stack *v1.Stack) error {
@@ -145,19 +143,19 @@ func (s *session) request(ctx context.Context, api client.Client, of target, for
 		return err
 	}
 	if ready.Suspended(before) {
-		return errSuspended
+		return ready.ErrSuspended
 	}
 	s.Actionf("annotating %s %s in %s namespace", of.Kind, of.Name, of.Namespace)
-	if err := s.annotate(ctx, api, before, force); err != nil {
+	token := s.Now().Format(time.RFC3339Nano)
+	if err := s.annotate(ctx, api, before, token, force); err != nil {
 		return err
 	}
 	s.Successf("%s annotated", of.Kind)
 
 	s.Waitingf("waiting for %s reconciliation", of.Kind)
-	handled := ready.Handled(before)
 	object, err := s.await(ctx, api, of, func(object *unstructured.Unstructured) (bool, error) {
-		over, err := ready.After(object, handled)
-		if err != nil {
+		over, err := ready.After(object, token)
+		if err != nil && !errors.Is(err, ready.ErrSuspended) {
 			err = fmt.Errorf("%s reconciliation failed: %w", of.Kind, err)
 		}
 		return over, err
@@ -177,8 +175,7 @@ func (s *session) request(ctx context.Context, api client.Client, of target, for
 }
 
 // annotate asks for a reconcile. A second annotation of the same value forces it.
-func (s *session) annotate(ctx context.Context, api client.Client, object *unstructured.Unstructured, force bool) error {
-	token := s.Now().Format(time.RFC3339Nano)
+func (s *session) annotate(ctx context.Context, api client.Client, object *unstructured.Unstructured, token string, force bool) error {
 	annotations := map[string]any{meta.ReconcileRequestAnnotation: token}
 	if force {
 		annotations[meta.ForceRequestAnnotation] = token

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/rows"
 )
 
@@ -46,23 +47,42 @@ func Message(object *unstructured.Unstructured) string {
 // by its spec, as far as the object shows that.
 func TakenUp(object *unstructured.Unstructured) bool {
 	found := rows.Conditions(object)
-	if inFlight(object) || apimeta.FindStatusCondition(found, meta.ReconcilingCondition) != nil {
+	if inFlight(object) || !triedAgain(object) { // what is tried again says so without a controller too
 		return true
 	}
 	if asked := object.GetAnnotations()[meta.ReconcileRequestAnnotation]; asked != "" && asked != Handled(object) {
+		return false
+	}
+	previewed, _, _ := unstructured.NestedString(object.Object, "status", "preview", "request")
+	if asked := object.GetAnnotations()[v1.PreviewRequestAnnotation]; asked != "" && asked != previewed {
 		return false
 	}
 	ready := readyCondition(object)
 	return len(found) > 0 && (ready == nil || ofGeneration(ready, object))
 }
 
-// After tells whether a reconcile that was asked for is over, when before is the
-// request that had been handled until then. A failure is an error.
-func After(object *unstructured.Unstructured, before string) (bool, error) {
-	if Handled(object) == before {
-		return false, nil
+// ErrSuspended is Flux's word for an object that is not reconciled.
+var ErrSuspended = errors.New("resource is suspended")
+
+// After tells whether the reconcile is over that was asked for with the request. A failure
+// is an error, and so is that somebody has suspended the object meanwhile.
+func After(object *unstructured.Unstructured, request string) (bool, error) {
+	if answered(object, request) {
+		if over, err := settled(object); over || err != nil {
+			return over, err
+		}
 	}
-	return settled(object)
+	if Suspended(object) && !inFlight(object) && object.GetDeletionTimestamp() == nil {
+		return false, ErrSuspended
+	}
+	return false, nil
+}
+
+// answered tells whether the request was acted on, or a later one that has taken its
+// place: nobody answers what was overwritten.
+func answered(object *unstructured.Unstructured, request string) bool {
+	handled, last := Handled(object), object.GetAnnotations()[meta.ReconcileRequestAnnotation]
+	return handled == request || last != "" && handled == last
 }
 
 // AtGeneration tells whether the object has been reconciled as its spec is now. A

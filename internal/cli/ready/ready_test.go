@@ -4,6 +4,7 @@
 package ready
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -37,9 +38,10 @@ func object(t *testing.T, status string) *unstructured.Unstructured {
 
 func TestAfter(t *testing.T) {
 	for name, tc := range map[string]struct {
-		status string
-		over   bool
-		fault  string
+		suspended    bool
+		last, status string
+		over         bool
+		fault        string
 	}{
 		"not taken up yet": {status: "{lastHandledReconcileAt: old, observedGeneration: 2, conditions: [" + isReady + "]}"},
 		"done":             {status: "{lastHandledReconcileAt: new, observedGeneration: 2, conditions: [" + isReady + "]}", over: true},
@@ -71,14 +73,32 @@ func TestAfter(t *testing.T) {
 			status: "{lastHandledReconcileAt: new, runPending: true, observedGeneration: 2, conditions: [" + isFailed + "," + stalled + "]}",
 			fault:  "spec.dir leads out",
 		},
-		"no condition yet": {status: "{lastHandledReconcileAt: new, observedGeneration: 2}"},
+		"no condition yet":                           {status: "{lastHandledReconcileAt: new, observedGeneration: 2}"},
+		"what somebody else has asked for before":    {status: "{lastHandledReconcileAt: other, observedGeneration: 2, conditions: [" + isReady + "]}"},
+		"what somebody else has asked for since":     {last: "other", status: "{lastHandledReconcileAt: other, observedGeneration: 2, conditions: [" + isReady + "]}", over: true},
+		"what somebody else has asked for, and open": {last: "other", status: "{lastHandledReconcileAt: old, observedGeneration: 2, conditions: [" + isReady + "]}"},
+		"suspended meanwhile": {
+			suspended: true, status: "{lastHandledReconcileAt: new, observedGeneration: 1, conditions: [" + isOld + "]}", fault: "resource is suspended",
+		},
+		"suspended, by a controller that answers nothing then": {
+			suspended: true, status: "{lastHandledReconcileAt: old, observedGeneration: 1, conditions: [" + isOld + "]}", fault: "resource is suspended",
+		},
+		"suspended during the run": {
+			suspended: true, status: "{lastHandledReconcileAt: old, observedGeneration: 1, run: {id: a}, conditions: [" + isUnknown + "]}",
+		},
+		"suspended after it has failed": {
+			suspended: true, status: "{lastHandledReconcileAt: new, observedGeneration: 2, conditions: [" + isFailed + "," + withRetry + "]}", fault: "no such bucket",
+		},
 		"a spec that nobody has looked at": {
 			status: "{lastHandledReconcileAt: new, observedGeneration: 1, conditions: [" + isReady + "]}",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			over, err := After(object(t, tc.status), "old")
+			of := object(t, tc.status)
+			g.Expect(unstructured.SetNestedField(of.Object, tc.suspended, "spec", "suspend")).To(Succeed())
+			of.SetAnnotations(map[string]string{"reconcile.fluxcd.io/requestedAt": cmp.Or(tc.last, "new")})
+			over, err := After(of, "new")
 			g.Expect(over).To(Equal(tc.over))
 			if tc.fault == "" {
 				g.Expect(err).NotTo(HaveOccurred())
@@ -91,8 +111,8 @@ func TestAfter(t *testing.T) {
 
 func TestTakenUp(t *testing.T) {
 	for name, tc := range map[string]struct {
-		asked, status string
-		want          bool
+		asked, preview, status string
+		want                   bool
 	}{
 		"never looked at":               {status: "{observedGeneration: -1}"},
 		"ready":                         {status: "{conditions: [" + isReady + "]}", want: true},
@@ -104,13 +124,15 @@ func TestTakenUp(t *testing.T) {
 		"asked, and at it":              {asked: "now", status: "{conditions: [" + isFailed + "," + progressing + "]}", want: true},
 		"asked, in the midst of a run":  {asked: "now", status: "{run: {id: a}, conditions: [" + isUnknown + "]}", want: true},
 		"with conditions of its own":    {status: "{conditions: [{type: Available, status: 'False'}]}", want: true},
+		"tried again without an end":    {asked: "now", status: "{conditions: [" + isFailed + "," + withRetry + "]}"},
+		"tried again, and answered":     {asked: "now", status: "{lastHandledReconcileAt: now, conditions: [" + isFailed + "," + withRetry + "]}", want: true},
+		"preview not looked at":         {preview: "now", status: "{preview: {request: before}, conditions: [" + isReady + "]}"},
+		"preview that waits":            {preview: "now", status: "{preview: {request: now}, conditions: [" + isReady + "]}", want: true},
 		"asked for the first time ever": {asked: "now", status: "{conditions: [" + isReady + "]}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			of := object(t, tc.status)
-			if tc.asked != "" {
-				of.SetAnnotations(map[string]string{"reconcile.fluxcd.io/requestedAt": tc.asked})
-			}
+			of.SetAnnotations(map[string]string{"reconcile.fluxcd.io/requestedAt": tc.asked, "pulumi.com/preview-requested-at": tc.preview})
 			NewWithT(t).Expect(TakenUp(of)).To(Equal(tc.want))
 		})
 	}
@@ -155,7 +177,7 @@ func TestWhatIsBeingDeletedIsWaitedForUntilThatFails(t *testing.T) {
 			g := NewWithT(t)
 			deleted := object(t, tc.status)
 			deleted.SetDeletionTimestamp(&metav1.Time{Time: time.Unix(1, 0)})
-			over, err := After(deleted, "old")
+			over, err := After(deleted, "new")
 			g.Expect(over).To(BeFalse())
 			if tc.fault == "" {
 				g.Expect(err).NotTo(HaveOccurred())
