@@ -25,7 +25,7 @@ type PreviewStatus struct {
 	// +optional
 	State UpdateState `json:"state,omitempty"`
 
-	// Message says why it failed or was refused.
+	// Message says why it failed or was refused, or what it waits for.
 	// +optional
 	Message string `json:"message,omitempty"`
 

@@ -27,7 +27,13 @@ func previewRequested(stack *v1.Stack) bool {
 	if last := stack.Status.Preview; last != nil {
 		handled = last.Request
 	}
-	return open(stack, v1.PreviewRequestAnnotation, handled)
+	return open(stack, v1.PreviewRequestAnnotation, handled) || previewWaits(stack) && open(stack, v1.PreviewRequestAnnotation, "")
+}
+
+// previewWaits tells whether the preview that was asked for waits for its turn.
+func previewWaits(stack *v1.Stack) bool {
+	last := stack.Status.Preview
+	return last != nil && last.Run == "" && last.EndedAt == nil
 }
 
 // isLook tells of a run that it is such a preview.
@@ -53,7 +59,10 @@ func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *obser
 		})
 	}
 	if !r.Runner.Reserve(stack.Namespace, stack.Name) {
-		return nil // the runner wakes the Stack
+		// The runner wakes the Stack.
+		return r.patchStatus(ctx, stack, func() {
+			stack.Status.Preview = &v1.PreviewStatus{Request: request, Message: r.waitingForPlace(stack)}
+		})
 	}
 	started := false
 	defer func() {

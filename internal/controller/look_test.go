@@ -101,6 +101,38 @@ func TestAPreviewThatIsNotPossibleIsRefused(t *testing.T) {
 	}
 }
 
+func TestAPreviewThatWaitsForItsTurnSaysSo(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+	w.mustReconcile()
+	w.runner.full = true
+	w.edit(asksForPreview("one"))
+	w.mustReconcile()
+	told := w.stack().Status.Preview
+	g.Expect(told).To(Equal(&v1.PreviewStatus{Request: "one", Message: "Waiting for other runs to end"}))
+	w.runner.full = false
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("PreviewRequest", "one"))
+	g.Expect(w.stack().Status.Preview.Message).To(BeEmpty())
+}
+
+func TestAPreviewThatIsNoLongerAskedForIsNotDone(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+	w.mustReconcile()
+	w.runner.full = true
+	w.edit(asksForPreview("one"))
+	w.mustReconcile()
+	w.runner.full = false
+	w.edit(func(s *v1.Stack) { s.Annotations = nil })
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(BeNil())
+}
+
 func TestAPreviewIsInAPodAsTheTemplateSays(t *testing.T) {
 	g := NewWithT(t)
 	w := inventoryWorld(t)

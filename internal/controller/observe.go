@@ -127,6 +127,7 @@ func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 		RetryConflict:       stack.Spec.RetryOnUpdateConflict,
 		Requested:           requested(stack),
 		PreviewRequested:    previewRequested(stack),
+		PreviewWaits:        previewWaits(stack),
 		Owed:                stack.Status.RunPending,
 		Edited:              edited(stack),
 		Interrupted:         len(stack.Status.Interrupted) > 0,

@@ -162,6 +162,8 @@ type Observation struct {
 	AppliedElsewhere bool
 	// PreviewRequested: somebody asks what a run would do.
 	PreviewRequested bool
+	// PreviewWaits: that is known to wait for its turn, and is woken when it has come.
+	PreviewWaits bool
 	// Requested: somebody asks for a run that has not been answered.
 	Requested bool
 	// Owed: a run that somebody asked for was answered, or recorded, and could not

@@ -140,5 +140,9 @@ func (s *session) explainTimeout(ctx context.Context, err error, of target, last
 		return fmt.Errorf("timed out after %s waiting for %s %s: no controller has taken up the request, is it running? Last status: %s",
 			s.timeout, of.Kind, of.Name, ready.Message(last))
 	}
-	return fmt.Errorf("timed out after %s waiting for %s %s: %s", s.timeout, of.Kind, of.Name, ready.Message(last))
+	says := ready.Message(last)
+	if waits := rows.PreviewWait(last); waits != "" {
+		says = waits
+	}
+	return fmt.Errorf("timed out after %s waiting for %s %s: %s", s.timeout, of.Kind, of.Name, says)
 }

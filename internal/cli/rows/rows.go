@@ -166,12 +166,39 @@ func Matches(conditions []metav1.Condition, conditionType, status string) bool {
 // Progress says what an object is doing: of a Stack with a run in flight, how long and
 // how far, and of any other what its Ready condition says.
 func Progress(object *unstructured.Unstructured, now time.Time) string {
-	if object.GroupVersionKind() == v1.GroupVersion.WithKind("Stack") {
-		stack := &v1.Stack{}
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, stack) == nil && stack.Status.Run != nil {
-			return Running(stack, now)
-		}
+	if stack := asStack(object); stack != nil && stack.Status.Run != nil {
+		return Running(stack, now)
+	}
+	if waits := PreviewWait(object); waits != "" {
+		return waits
 	}
 	_, message := readiness(Conditions(object))
 	return oneLine(message)
+}
+
+// PreviewWait says of a Stack that the preview which somebody asks for waits for its turn,
+// and what for. It is empty where there is none, or where a run is due before it.
+func PreviewWait(object *unstructured.Unstructured) string {
+	stack := asStack(object)
+	if stack == nil || stack.Status.Run != nil {
+		return ""
+	}
+	if due := apimeta.FindStatusCondition(stack.Status.Conditions, meta.ReconcilingCondition); due != nil && due.Reason == meta.ProgressingReason {
+		return ""
+	}
+	asked, told := stack.Annotations[v1.PreviewRequestAnnotation], stack.Status.Preview
+	if asked == "" || told == nil || told.Request != asked || told.Run != "" || told.EndedAt != nil {
+		return ""
+	}
+	return "The preview waits for its turn: " + oneLine(told.Message)
+}
+
+// asStack is nil for what is no Stack.
+func asStack(object *unstructured.Unstructured) *v1.Stack {
+	stack := &v1.Stack{}
+	if object.GroupVersionKind() != v1.GroupVersion.WithKind("Stack") ||
+		runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, stack) != nil {
+		return nil
+	}
+	return stack
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
@@ -45,4 +47,32 @@ func TestWhatIsToldOfARunInFlight(t *testing.T) {
 	stack := &v1.Stack{}
 	stack.Status.Run = &v1.RunStatus{Operation: v1.OperationUpdate, StartedAt: metav1.Time{Time: started}, Progress: &v1.RunProgress{Message: "1 created", LastUpdateTime: metav1.Time{Time: started.Add(-time.Minute)}}}
 	NewWithT(t).Expect(Running(stack, started.Add(-time.Hour))).To(Equal("Running update for 0s: 1 created after 0s"), "with a clock that is behind")
+}
+
+func TestPreviewWait(t *testing.T) {
+	waits := v1.PreviewStatus{Request: "one", Message: "Waiting for other runs to end"}
+	for name, tt := range map[string]struct {
+		asked, reason string
+		told          v1.PreviewStatus
+		want          string
+	}{
+		"waits":                 {"one", "", waits, "The preview waits for its turn: Waiting for other runs to end"},
+		"of what has failed":    {"one", meta.ProgressingWithRetryReason, waits, "The preview waits for its turn: Waiting for other runs to end"},
+		"a run is due before":   {"one", meta.ProgressingReason, waits, ""},
+		"not asked for by now":  {"", "", waits, ""},
+		"another is asked for":  {"two", "", waits, ""},
+		"answered":              {"one", "", v1.PreviewStatus{Request: "one", EndedAt: &metav1.Time{Time: time.Unix(1, 0)}}, ""},
+		"answered, after a run": {"one", "", v1.PreviewStatus{Request: "one", Run: "a", EndedAt: &metav1.Time{Time: time.Unix(1, 0)}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			stack := &v1.Stack{Status: v1.StackStatus{Preview: &tt.told}}
+			stack.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.StackKind))
+			stack.Annotations = map[string]string{v1.PreviewRequestAnnotation: tt.asked}
+			stack.Status.Conditions = []metav1.Condition{{Type: meta.ReconcilingCondition, Status: metav1.ConditionTrue, Reason: tt.reason}}
+			fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(stack)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(PreviewWait(&unstructured.Unstructured{Object: fields})).To(Equal(tt.want))
+		})
+	}
 }
