@@ -13,6 +13,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -99,62 +100,97 @@ func (s *session) reconcileStack(ctx context.Context, of target, withSource, for
 	if err != nil {
 		return err
 	}
-	if withSource {
-		stack := &v1.Stack{}
-		if err := api.Get(ctx, of.ObjectKey, stack); err != nil {
-			return cluster.Explain(err)
-		}
-		if stack.Spec.Suspend {
-			return ready.ErrSuspended
-		}
-		if err := s.reconcileSource(ctx, api, stack); err != nil {
+	if !withSource {
+		return s.request(ctx, api, of, force)
+	}
+	before, err := of.get(ctx, api)
+	if err != nil {
+		return err
+	}
+	stack := &v1.Stack{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(before.Object, stack); err != nil {
+		return fmt.Errorf("reading Stack %s: %w", of.Name, err)
+	}
+	if stack.Spec.Suspend {
+		return ready.ErrSuspended
+	}
+	source, err := s.reconcileSource(ctx, api, stack)
+	if err != nil {
+		return err
+	}
+	if !force && source != nil {
+		object, err := of.get(ctx, api)
+		if err != nil {
 			return err
+		}
+		revision, _, _ := unstructured.NestedString(source.Object, "status", "artifact", "revision")
+		if id := ready.Begun(before, object, revision); id != "" {
+			return s.awaitRun(ctx, api, of, object, id)
 		}
 	}
 	return s.request(ctx, api, of, force)
 }
 
-// reconcileSource has the source of a Stack fetched.
-func (s *session) reconcileSource(ctx context.Context, api client.Client, stack *v1.Stack) error {
+// awaitRun waits for a run that the source has begun by itself: a request would have the
+// same run again after it.
+func (s *session) awaitRun(ctx context.Context, api client.Client, of target, object *unstructured.Unstructured, id string) error {
+	s.Successf("%s runs the revision already", of.Kind)
+	_, err := s.awaitOver(ctx, api, of, object, func(object *unstructured.Unstructured) (bool, error) { return ready.AfterRun(object, id) })
+	return err
+}
+
+// reconcileSource has the source of a Stack fetched, and returns what has the artifact.
+// That is nil where there is none.
+func (s *session) reconcileSource(ctx context.Context, api client.Client, stack *v1.Stack) (*unstructured.Unstructured, error) {
 	switch {
 	case stack.Spec.FluxSource != nil:
 		ref := stack.Spec.FluxSource.SourceRef
 		if ref.Kind == sourcev1.ExternalArtifactKind {
-			return fmt.Errorf("cannot reconcile source of kind %s", ref.Kind)
+			return nil, fmt.Errorf("cannot reconcile source of kind %s", ref.Kind)
 		}
 		key := client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}
 		if key.Namespace == "" {
 			key.Namespace = stack.Namespace
 		}
-		return s.request(ctx, api, target{sourcev1.GroupVersion.WithKind(ref.Kind), key}, false)
+		return s.requested(ctx, api, target{sourcev1.GroupVersion.WithKind(ref.Kind), key}, false)
 	case stack.Spec.ProgramRef != nil:
 		key := client.ObjectKey{Namespace: stack.Namespace, Name: stack.Spec.ProgramRef.Name}
-		return s.request(ctx, api, target{cluster.Program().GroupVersionKind, key}, false)
+		return nil, s.request(ctx, api, target{cluster.Program().GroupVersionKind, key}, false)
 	default:
 		// The controller has the repository of spec.projectRepo fetched for each request.
-		return nil
+		return nil, nil
 	}
 }
 
 // request asks for a reconcile, and waits until it is over.
 func (s *session) request(ctx context.Context, api client.Client, of target, force bool) error {
+	_, err := s.requested(ctx, api, of, force)
+	return err
+}
+
+// requested is request, and returns what was seen of the object last.
+func (s *session) requested(ctx context.Context, api client.Client, of target, force bool) (*unstructured.Unstructured, error) {
 	before, err := of.get(ctx, api)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if ready.Suspended(before) {
-		return ready.ErrSuspended
+		return nil, ready.ErrSuspended
 	}
 	s.Actionf("annotating %s %s in %s namespace", of.Kind, of.Name, of.Namespace)
 	token := s.Now().Format(time.RFC3339Nano)
 	if err := s.annotate(ctx, api, before, token, force); err != nil {
-		return err
+		return nil, err
 	}
 	s.Successf("%s annotated", of.Kind)
+	return s.awaitOver(ctx, api, of, before, func(object *unstructured.Unstructured) (bool, error) { return ready.After(object, token) })
+}
 
+// awaitOver waits until a reconcile is over, and tells how it has ended.
+func (s *session) awaitOver(ctx context.Context, api client.Client, of target, before *unstructured.Unstructured, isOver verdict) (*unstructured.Unstructured, error) {
 	s.Waitingf("waiting for %s reconciliation", of.Kind)
 	object, err := s.await(ctx, api, of, func(object *unstructured.Unstructured) (bool, error) {
-		over, err := ready.After(object, token)
+		over, err := isOver(object)
 		if err != nil && !errors.Is(err, ready.ErrSuspended) {
 			err = fmt.Errorf("%s reconciliation failed: %w", of.Kind, err)
 		}
@@ -166,12 +202,12 @@ func (s *session) request(ctx context.Context, api client.Client, of target, for
 	switch {
 	case isGone(object, err):
 		s.Successf("%s deleted", of.Kind)
-		return nil
+		return nil, nil
 	case err != nil:
-		return err
+		return nil, err
 	}
 	s.Successf("%s", successMessage(object))
-	return nil
+	return object, nil
 }
 
 // annotate asks for a reconcile. A second annotation of the same value forces it.

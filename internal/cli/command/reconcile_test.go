@@ -122,6 +122,28 @@ func TestReconcile(t *testing.T) {
 	)
 }
 
+func TestReconcileWaitsForTheRunThatTheSourceHasBegun(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "reconcile-begun")
+	w.apply("reconcile")
+	running := strings.Replace(inFlight, "generation: 1,", `generation: 1, revision: "main@sha1:9a8f4c4a7c8b1f6f0f5d0f3e7b2f1f0a3c5d7e91",`, 1)
+	w.play(gitRepository(), "infra", func(source *unstructured.Unstructured) bool {
+		asked := source.GetAnnotations()[requestedAt] != ""
+		if asked { // the controller is faster than the command
+			stack := &unstructured.Unstructured{}
+			stack.SetGroupVersionKind(cluster.Stack().GroupVersionKind)
+			stack.SetNamespace(w.namespace)
+			stack.SetName("network")
+			stack.SetGeneration(1)
+			w.setStatus(t.Context(), stack, running)
+		}
+		return asked
+	}, fetched)
+	done := w.runUntil("reconcile stack network --with-source", "◎ waiting for Stack reconciliation")
+	g.Expect(done.err).To(ContainSubstring("✔ Stack runs the revision already\n"))
+	g.Expect(w.network().Annotations).NotTo(HaveKey(requestedAt))
+}
+
 func TestReconcileForcesWithTheSameToken(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "reconcile-force")

@@ -72,10 +72,15 @@ func After(object *unstructured.Unstructured, request string) (bool, error) {
 			return over, err
 		}
 	}
-	if Suspended(object) && !inFlight(object) && object.GetDeletionTimestamp() == nil {
+	if isLeft(object) {
 		return false, ErrSuspended
 	}
 	return false, nil
+}
+
+// isLeft tells that nothing more is done with the object, as it is suspended.
+func isLeft(object *unstructured.Unstructured) bool {
+	return Suspended(object) && !inFlight(object) && object.GetDeletionTimestamp() == nil
 }
 
 // answered tells whether the request was acted on, or a later one that has taken its
