@@ -78,7 +78,14 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 	if err != nil && !errors.As(err, &unwritten) {
 		return nil, fmt.Errorf("looking at Stack %s/%s: %w", stack.Namespace, stack.Name, err)
 	}
-	explained := &Explanation{Values: explainValues(stack, seen), Unreadable: reader.unreadable(), Unchecked: checks.unknown}
+	given, unknown := seen, ""
+	if unwritten == nil {
+		given, unknown = r.explainInputs(ctx, stack, seen)
+	}
+	explained := &Explanation{Values: explainValues(stack, given), Unreadable: reader.unreadable(), Unchecked: checks.unknown}
+	if unknown != "" {
+		explained.Unchecked = append(explained.Unchecked, unknown)
+	}
 	if unwritten != nil {
 		explained.Unwritten = unwritten.what
 		return explained, nil
@@ -90,6 +97,20 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 		}
 	}
 	return explained, nil
+}
+
+// explainInputs observes the inputs of a Stack where the controller does not as nothing
+// depends on them: just what is in flight, or suspended, is what people look into. What
+// keeps them from being known is told.
+func (r *StackReconciler) explainInputs(ctx context.Context, stack *v1.Stack, seen *observed) (given *observed, unknown string) {
+	if stack.Status.Run == nil && !seen.Suspended {
+		return seen, ""
+	}
+	given = r.observeStack(stack)
+	if err := r.observeInputs(ctx, stack, given); err != nil {
+		return given, fmt.Sprintf("the config and the environment of a run: %v", err)
+	}
+	return given, ""
 }
 
 // foundRecorded is all that is known of a run by whoever only looks, and has no runner to ask.

@@ -51,6 +51,7 @@ func TestExplainChangesNothingAndShowsNoSecret(t *testing.T) {
 	w.mustReconcile()
 	explained, err = Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
 	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Values).To(HaveLen(3), "in flight too")
 	g.Expect(explained.Checks).To(HaveLen(1))
 	g.Expect(explained.Checks[0].Found).To(MatchRegexp(`^update \S+ since \S+Z, of the process on pod-1: only that knows where it stands$`))
 	w.runner.end(w.stack().Status.Run.ID, "Succeeded", "")
@@ -58,6 +59,24 @@ func TestExplainChangesNothingAndShowsNoSecret(t *testing.T) {
 	explained, err = Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.Action).To(Equal(decide.InSync))
+}
+
+func TestExplainShowsTheInputsOfASuspendedStack(t *testing.T) {
+	g := NewWithT(t)
+	w := explainedWorld(t)
+	w.edit(func(s *v1.Stack) { s.Spec.Suspend = true })
+	options := ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }}
+	explained, err := Explain(context.Background(), w.Client, w.stack(), options)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Decision.Action).To(Equal(decide.Nothing))
+	g.Expect(explained.Values).To(HaveLen(3))
+	g.Expect(explained.Unchecked).NotTo(ContainElement(HavePrefix("the config")))
+
+	w.edit(func(s *v1.Stack) { s.Spec.EnvSecrets = []string{"absent"} })
+	explained, err = Explain(context.Background(), w.Client, w.stack(), options)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Decision.Action).To(Equal(decide.Nothing))
+	g.Expect(explained.Unchecked).To(ContainElement(And(HavePrefix("the config and the environment of a run: "), ContainSubstring("absent"))))
 }
 
 func TestExplainHonoursAPodWhereRunsAreJobs(t *testing.T) {
