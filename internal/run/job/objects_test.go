@@ -342,3 +342,15 @@ func TestARunThatNoSecretHoldsIsTold(t *testing.T) {
 	_, err = build(settings(), r)
 	g.Expect(err).To(MatchError(exchange.ErrTooLarge))
 }
+
+func TestTheDigestOfARunTellsNothingOfItsSecrets(t *testing.T) {
+	g := NewWithT(t)
+	args := func(s Settings) []string {
+		built, err := build(s, aRun())
+		g.Expect(err).NotTo(HaveOccurred())
+		return containerOf(built.job.Spec.Template.Spec.Containers, mainContainer).Args
+	}
+	one, another := New(Options{Settings: settings(), Concurrent: 1}), New(Options{Settings: settings(), Concurrent: 1})
+	g.Expect(args(one.options.Settings)).To(Equal(args(one.options.Settings)), "a later try makes the same")
+	g.Expect(args(one.options.Settings)).NotTo(Equal(args(another.options.Settings)), "who knows the run does not know its digest")
+}

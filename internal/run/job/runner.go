@@ -5,6 +5,7 @@ package job
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -117,7 +118,7 @@ var errShutdown = errors.New("the controller is shutting down")
 
 // New returns a Runner. It does nothing before Tend is called.
 func New(options Options) *Runner {
-	options.Reader = paged{options.Reader}
+	options.Reader, options.key = paged{options.Reader}, rand.Text()
 	return &Runner{
 		options: options,
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),

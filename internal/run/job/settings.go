@@ -4,6 +4,9 @@
 package job
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"time"
 
@@ -32,6 +35,8 @@ type Settings struct {
 	Retries int
 	// NoPluginDownload has Pulumi fail where a plugin is not installed.
 	NoPluginDownload bool
+	// key is what the nonces of runs are made from. New draws it.
+	key string
 }
 
 const (
@@ -59,6 +64,14 @@ func (s Settings) deadline(r run.Run) time.Duration {
 		timeout = defaultTimeout
 	}
 	return startAllowance + timeout + s.stopping()
+}
+
+// nonce is what nobody can guess of a run. It is the same each time that its objects are
+// made, as an earlier try may have made the Secret.
+func (s Settings) nonce(r run.Run) string {
+	mac := hmac.New(sha256.New, []byte(s.key))
+	mac.Write([]byte(r.ID))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // arguments of the runner in the pod. There is no secret among them.

@@ -38,7 +38,7 @@ func quoted(text string) json.RawMessage {
 func TestAnInputIsTheSameOnTheOtherSide(t *testing.T) {
 	g := NewWithT(t)
 	at := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
-	input := Input{SecretEnv: []string{"TOKEN"}, Run: run.Run{
+	input := Input{SecretEnv: []string{"TOKEN"}, Nonce: "random", Run: run.Run{
 		ID: "1", Namespace: "default", Name: "app", Operation: run.Recover, Backend: "s3://state", BackendKey: "key",
 		Program: run.Program{YAML: []byte("resources: {}\n"), Packages: map[string]string{"aws": "5"}, Config: map[string]any{"aws:region": "eu"}},
 		Env:     map[string]string{"A": "b"}, Config: map[string]json.RawMessage{"app:n": json.RawMessage("12345678901234567890")},
@@ -55,6 +55,12 @@ func TestAnInputIsTheSameOnTheOtherSide(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again).To(Equal(data), "who creates it twice creates the same")
 	g.Expect(same).To(Equal(digest))
+
+	guessed := input
+	guessed.Nonce = ""
+	_, other, err := EncodeInput(guessed)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(other).NotTo(Equal(digest), "who knows all but the nonce does not know the digest")
 
 	_, err = DecodeInput(append(data, 0), digest)
 	g.Expect(err).To(MatchError(ContainSubstring("changed by somebody")))
