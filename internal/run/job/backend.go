@@ -6,6 +6,7 @@ package job
 import (
 	"fmt"
 	"net/url"
+	"path"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,13 +21,25 @@ func checkBackend(backend string, pod corev1.PodTemplateSpec) error {
 		return nil // what is wrong with it is told by who knows backends
 	}
 	main := containerOf(pod.Spec.Containers, mainContainer)
-	for _, mount := range main.VolumeMounts {
-		if within(location.Path, mount.MountPath) && lasts(pod.Spec.Volumes, mount.Name) {
-			return nil
-		}
+	if mount := mountOf(main.VolumeMounts, path.Join(location.Path, stateDir)); mount != nil && mount.SubPathExpr == "" && lasts(pod.Spec.Volumes, mount.Name) {
+		return nil
 	}
 	return fmt.Errorf("the backend is a directory of the pod that the program runs in (%s), and is gone with it: use an object store or Pulumi Cloud, "+
 		"or mount a volume that stays at that path, with spec.workspaceTemplate.spec.podTemplate", location.Path)
+}
+
+// stateDir is where Pulumi has the state in the directory of a backend.
+const stateDir = ".pulumi"
+
+// mountOf is the mount that a path is on: of several above it the nearest, nil for none.
+func mountOf(mounts []corev1.VolumeMount, file string) *corev1.VolumeMount {
+	var nearest *corev1.VolumeMount
+	for i, mount := range mounts {
+		if within(file, mount.MountPath) && (nearest == nil || within(mount.MountPath, nearest.MountPath)) {
+			nearest = &mounts[i]
+		}
+	}
+	return nearest
 }
 
 // lasts tells whether a volume is there after the pod.
