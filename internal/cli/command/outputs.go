@@ -81,6 +81,13 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 	if told == nil {
 		return nil, errors.New("secret outputs are only in the Secret of spec.writeOutputsToSecret, which the Stack does not have")
 	}
+	// The Secret may still have those of an earlier update.
+	if told.Failure != nil {
+		return nil, fmt.Errorf("the Secret %s/%s does not have the outputs of the last update: %s", stack.Namespace, told.Name, told.Failure.Message)
+	}
+	if told.Digest == "" {
+		return nil, fmt.Errorf("the outputs of the last update are yet to be written to Secret %s/%s", stack.Namespace, told.Name)
+	}
 	secret := &corev1.Secret{}
 	err := api.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: told.Name}, secret)
 	switch {

@@ -79,6 +79,12 @@ func TestOutputsAndHistory(t *testing.T) {
 	g.Expect(controllerutil.SetControllerReference(w.network(), secret, w.api.Scheme())).To(Succeed())
 	g.Expect(w.api.Create(t.Context(), secret)).To(Succeed())
 	w.golden("outputs_secret", "outputs stack network --show-secrets -o json", "outputs stack network")
+	w.status(func(s *v1.StackStatus) { s.OutputsSecret.Digest = "" })
+	w.golden("outputs_unwritten", "outputs stack network --show-secrets")
+	w.status(func(s *v1.StackStatus) {
+		s.OutputsSecret.Failure = &v1.OutputsFailure{Message: "The outputs cannot be written: the stack has no output \"a\"", Generation: 1}
+	})
+	w.golden("outputs_failed", "outputs stack network --show-secrets")
 }
 
 func TestCancelRefuses(t *testing.T) {
