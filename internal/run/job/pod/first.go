@@ -14,7 +14,7 @@ import (
 )
 
 // First is what the first process of a container has to do, which no image of a user
-// need have a program for: it starts this program once more, hands all signals on to
+// need have a program for: it starts this program once more, hands signals on to
 // it, and takes the entries of processes that have ended and were left by their
 // parents. It returns the exit code when the program has ended.
 func First() (int, error) {
@@ -32,8 +32,8 @@ func First() (int, error) {
 	}
 	go func() {
 		for s := range signals {
-			if number, ok := s.(syscall.Signal); ok && number != syscall.SIGCHLD && number != syscall.SIGURG {
-				_ = syscall.Kill(pid, number) // no error but that it has ended
+			if isToEnd(s) {
+				_ = syscall.Kill(pid, syscall.SIGTERM) // no error but that it has ended
 			}
 		}
 	}()
@@ -54,6 +54,10 @@ func First() (int, error) {
 		}
 	}
 }
+
+// isToEnd tells whether a signal is to end the container: an image may have any as its
+// STOPSIGNAL. Those that are not come from the kernel and from the runtime of Go.
+func isToEnd(s os.Signal) bool { return s != syscall.SIGCHLD && s != syscall.SIGURG }
 
 // CopyTo copies this program into a directory, for another image to run it.
 func CopyTo(dir string) error {
