@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -158,6 +159,10 @@ func TestTheDeadlineLeavesTimeForAll(t *testing.T) {
 	built, err = build(s, r)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(time.Duration(*built.job.Spec.ActiveDeadlineSeconds) * time.Second).To(BeNumerically(">=", time.Hour))
+	r.Timeout = math.MaxInt64
+	built, err = build(s, r)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(*built.job.Spec.ActiveDeadlineSeconds).To(BeNumerically(">", 0))
 }
 
 // mounting is a template with a volume at a path.

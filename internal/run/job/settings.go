@@ -7,6 +7,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 	"strconv"
 	"time"
 
@@ -63,7 +64,8 @@ func (s Settings) deadline(r run.Run) time.Duration {
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
-	return startAllowance + timeout + s.stopping()
+	rest := startAllowance + s.stopping()
+	return rest + min(timeout, math.MaxInt64-rest) // the longest that there is may be asked for
 }
 
 // nonce is what nobody can guess of a run. It is the same each time that its objects are
