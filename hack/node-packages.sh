@@ -19,8 +19,8 @@ done
 mkdir -p "$dir/archives/partial" "$dir/lists/partial"
 dir=$(cd "$dir" && pwd -P)
 
-# An installed package is downloaded only as what others depend on: it is in its place already. The locks are those of who
-# installs packages, which nobody does here.
+# What the machine has installed is downloaded as well (--reinstall), as the node looks for it in DIR/root. What that depends on
+# is in its place already. The locks are those of who installs packages, which nobody does here.
 fetch() {
 	apt-get -qq -o Debug::NoLocking=1 -o APT::Sandbox::User=root -o "Dir::Cache::archives=$dir/archives/" "$@"
 }
@@ -28,10 +28,10 @@ fetch() {
 echo "fetching $packages of Debian (36 MB)"
 # The lists of the machine may be old or not be there. Then they are fetched aside.
 # shellcheck disable=SC2086 # a list of words
-fetch install --download-only --no-install-recommends -y $packages >/dev/null 2>&1 || {
+fetch install --reinstall --download-only --no-install-recommends -y $packages >/dev/null 2>&1 || {
 	own="-o Dir::State::lists=$dir/lists/ -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache="
 	fetch $own update
-	fetch $own install --download-only --no-install-recommends -y $packages >/dev/null
+	fetch $own install --reinstall --download-only --no-install-recommends -y $packages >/dev/null
 }
 rm -rf "$dir/root" "$dir/unpacked"
 mkdir "$dir/unpacked"
