@@ -35,8 +35,11 @@ func newExport(s *session) *cobra.Command {
 			Args:              cobra.MaximumNArgs(1),
 			ValidArgsFunction: s.completeName(kind.GroupVersionKind),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				if len(args) == 0 && !every {
+				switch {
+				case len(args) == 0 && !every:
 					return errors.New("name is required")
+				case len(args) > 0 && every:
+					return errors.New("give either a name or --all")
 				}
 				return s.export(cmd, args, kind)
 			},
