@@ -97,12 +97,18 @@ func (s *session) checkKubernetes(ctx context.Context) (ok, reached bool) {
 		s.Failuref("Kubernetes version can't be determined")
 		return false, true
 	}
-	if !found.AtLeast(version.MustParseSemantic(minKubernetes)) {
+	if !isSupported(found) {
 		s.Failuref("Kubernetes version %s does not match >=%s", info.GitVersion, minKubernetes)
 		return false, true
 	}
 	s.Successf("Kubernetes %s >=%s", found, minKubernetes)
 	return true, true
+}
+
+// isSupported also takes what clouds add to a version, as in v1.33.0-eks-1234567: -0 is
+// before all of that.
+func isSupported(kubernetes *version.Version) bool {
+	return kubernetes.AtLeast(version.MustParseSemantic(minKubernetes + "-0"))
 }
 
 // checkCRD checks that a version of a kind is served.
