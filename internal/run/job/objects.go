@@ -117,7 +117,7 @@ func jobSpec(s Settings, r run.Run, pod corev1.PodTemplateSpec) batchv1.JobSpec 
 			}},
 			// And from a run that has ended by itself, with a result.
 			{Action: batchv1.PodFailurePolicyActionFailJob, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-				ContainerName: ptr.To(mainContainer), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{ExitFailed, ExitNotBegun, ExitNotTold},
+				ContainerName: ptr.To(mainContainer), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{ExitFailed, ExitNotBegun, ExitNotTold, ExitUnreached},
 			}},
 		}},
 		Template: pod,
@@ -132,6 +132,8 @@ const (
 	ExitNotBegun = 11
 	// ExitNotTold: the run has ended, and the result could not be written.
 	ExitNotTold = 12
+	// ExitUnreached: the run was not begun, as the API server has not answered.
+	ExitUnreached = 13
 )
 
 // secretEnv names the variables of a container that are read from Secrets.

@@ -204,6 +204,10 @@ func exitText(s seen) string {
 			if ended == nil || ended.ExitCode == 0 {
 				continue
 			}
+			if status.Name == mainContainer && ended.ExitCode == ExitUnreached {
+				return fmt.Sprintf("pod %s could not reach the API server (exit code %d), which the network policies of the namespace have to allow: %s",
+					pod.Name, ExitUnreached, oneLine(ended.Message))
+			}
 			if text := ownExitText(pod.Name, status.Name, ended.ExitCode, causesOf(s)); text != "" {
 				return text
 			}

@@ -21,7 +21,6 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
-	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
@@ -77,7 +76,7 @@ func Do(ctx context.Context, o Options) int {
 		return o.finish("", ended)
 	case err != nil:
 		o.Log.Error(err, "the run is not begun")
-		return job.ExitNotBegun
+		return unclaimed(err)
 	}
 	ended := o.do(ctx, input)
 	if o.OOMKills != nil {

@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -159,6 +161,25 @@ func TestARunThatWasGivenUpIsNotBegun(t *testing.T) {
 	_, err := optionsFor(secret, digest, "a").claim(t.Context())
 	g.Expect(err).To(MatchError(ContainSubstring("given up")))
 	g.Expect(secret.patches).To(BeZero())
+}
+
+func TestANetworkThatIsClosedIsToldFromARunOfAnotherPod(t *testing.T) {
+	secrets := corev1.Resource("secrets")
+	for name, tc := range map[string]struct {
+		err  error
+		want int
+	}{
+		"another pod's":   {&finalError{errors.New("another pod has the run")}, job.ExitNotBegun},
+		"deleted":         {apierrors.NewNotFound(secrets, "a"), job.ExitNotBegun},
+		"without rights":  {apierrors.NewForbidden(secrets, "a", errors.New("no Role")), job.ExitNotBegun},
+		"nobody answers":  {&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}, job.ExitUnreached},
+		"not in time":     {context.DeadlineExceeded, job.ExitUnreached},
+		"told to end":     {fmt.Errorf("%w: %w", errTold, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), job.ExitUnreached},
+		"in an overload":  {apierrors.NewServiceUnavailable("later"), job.ExitNotBegun},
+		"with a conflict": {apierrors.NewConflict(secrets, "a", errors.New("changed")), job.ExitNotBegun},
+	} {
+		NewWithT(t).Expect(unclaimed(fmt.Errorf("claiming the run: %w", tc.err))).To(Equal(tc.want), name)
+	}
 }
 
 func TestARunThatSomebodyChangedIsNotDone(t *testing.T) {

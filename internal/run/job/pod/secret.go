@@ -103,6 +103,16 @@ func (o Options) claim(ctx context.Context) (exchange.Input, error) {
 	return input, nil
 }
 
+// unclaimed is the exit code of a run that could not be claimed: the controller has to tell
+// a network that is closed from a run that is another pod's.
+func unclaimed(err error) int {
+	var final *finalError
+	if errors.As(err, &final) || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
+		return job.ExitNotBegun
+	}
+	return job.ExitUnreached
+}
+
 // finish writes the result, also when the pod has been told to end, and for as long as
 // the API server is away.
 func (o Options) finish(operation run.Operation, ended run.Result) int {
