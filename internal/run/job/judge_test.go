@@ -360,6 +360,14 @@ func TestARunThatIsNeverStartedSaysWhatItWaitedFor(t *testing.T) {
 	g.Expect(v.ended.Interrupted).To(BeFalse())
 }
 
+func TestAPodThatTakesLongToStartHasPeopleLookIntoIt(t *testing.T) {
+	g := NewWithT(t)
+	s := seen{secret: aSecret(), job: aJob(), pods: aPod(corev1.PodPending), now: at.Add(startPatience)}
+	g.Expect(judge(s).told.Progress.Waiting).To(Equal("pod pulumi-run-1-x is being started"))
+	s.now = s.now.Add(time.Second)
+	g.Expect(judge(s).told.Progress.Waiting).To(HavePrefix("pod pulumi-run-1-x is being started, which takes long: kubectl describe it"))
+}
+
 func TestAResultIsOfTheTimeOfItsRun(t *testing.T) {
 	now := at.Add(time.Hour)
 	for name, tt := range map[string]struct{ started, ended, wantStarted, wantEnded time.Time }{

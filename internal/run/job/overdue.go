@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
 )
 
@@ -20,11 +21,13 @@ const overdueAllowance = time.Minute
 // overdue tells of a run that keeps a place in which nothing is done that ends by itself:
 // its pod is there although its Job is not, or has ended it, and that does not go in the
 // time that it has, as on a node that does not answer; or its Job is suspended, as in a
-// queue; or nothing of it goes on, and it cannot be ended. No tenant is to keep the places
+// queue; or its pod does not start, as where no node has room or a volume is missing; or
+// nothing of it goes on, and it cannot be ended. No tenant is to keep the places
 // of all others with such pods, Jobs and Secrets. Its Stack goes on waiting for it: nothing
 // is run twice.
 type overdue struct {
-	// since is when that was first seen, zero where it is not so.
+	// why is the cause, and since when that was first seen: zero where it is not so.
+	why   overdueCause
 	since time.Time
 	// lapsed says that the place was given to others.
 	lapsed bool
@@ -40,19 +43,18 @@ func (r *Runner) lapseOverdue(k key, s seen) {
 	if of == nil {
 		return
 	}
-	most, is := r.overdueAfter(s)
-	if !is {
-		of.since = time.Time{}
-		if of.lapsed && s.job != nil && !endsPods(s.job) {
+	most, why := r.overdueAfter(s)
+	if why != of.why {
+		of.why, of.since = why, s.now
+		if why == notOverdue {
+			of.since = time.Time{}
+		}
+		if of.lapsed && mayGoOn(why) && s.job != nil && !endsPods(s.job) {
 			*counted, of.lapsed = true, false
 			r.slots.Take(stack)
 		}
-		return
 	}
-	if of.since.IsZero() {
-		of.since = s.now
-	}
-	if !*counted || s.now.Sub(of.since) < most {
+	if why == notOverdue || !*counted || s.now.Sub(of.since) < most {
 		return
 	}
 	r.giveToOthers(stack, counted, of)
@@ -80,18 +82,40 @@ func (r *Runner) placeOf(k key) (stack places.Stack, counted *bool, of *overdue)
 	return stack, nil, nil
 }
 
-// overdueAfter tells how long a run may keep its place as it is seen. It is false for one
-// that goes on.
-func (r *Runner) overdueAfter(s seen) (time.Duration, bool) {
+// overdueCause is why a run may come to keep its place for too long.
+type overdueCause int
+
+const (
+	// notOverdue: it goes on.
+	notOverdue overdueCause = iota
+	// yetToStart: it goes on as soon as its pod starts.
+	yetToStart
+	jobSuspended
+	leftByJob
+	done
+)
+
+// mayGoOn tells whether it goes on, or is to.
+func mayGoOn(why overdueCause) bool { return why == notOverdue || why == yetToStart }
+
+// overdueAfter tells how long a run may keep its place as it is seen, and why no longer.
+func (r *Runner) overdueAfter(s seen) (time.Duration, overdueCause) {
 	switch {
 	case isLeftByJob(s):
-		return r.options.stopping() + overdueAllowance, true
+		return r.options.stopping() + overdueAllowance, leftByJob
 	case isDone(s):
-		return 0, true
+		return 0, done
 	case isSuspended(s.job) && !slices.ContainsFunc(s.pods, isAlive):
-		return overdueAllowance, true
+		return overdueAllowance, jobSuspended
+	case isYetToStart(s):
+		return startAllowance, yetToStart
 	}
-	return 0, false
+	return 0, notOverdue
+}
+
+// isYetToStart tells whether no pod has begun the run, which its Job is to see to.
+func isYetToStart(s seen) bool {
+	return s.job != nil && !endsPods(s.job) && s.secret != nil && len(s.secret.Data[exchange.ClaimKey]) == 0 && !hasResult(s.secret)
 }
 
 // isDone tells whether the API server itself has nothing that goes on of a run, or may: no

@@ -82,6 +82,27 @@ func TestARunWhosePodDoesNotGoIsInFlightWithoutAPlace(t *testing.T) {
 	s.Expect(s.Reserve("default", "app")).To(BeTrue())
 }
 
+func TestARunWhosePodDoesNotStartWaitsWithoutItsPlace(t *testing.T) {
+	s := start(t)
+	s.step()
+	s.pod(func(status *corev1.PodStatus) { status.Phase = corev1.PodPending })
+	s.step()
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "most start in seconds")
+	s.beOverdue()
+	s.step()
+	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "others need not wait for its node, or its volume")
+	s.Expect(s.Reserve("default", "app")).To(BeFalse())
+	s.Expect(s.phase()).To(Equal(run.Running), "it may start yet")
+
+	s.claim()
+	s.step()
+	inFlight, _ := s.Count()
+	s.Expect(inFlight).To(Equal(1), "it counts again")
+	s.tell(run.Result{Outcome: run.Succeeded})
+	s.step()
+	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
+}
+
 // suspend has the Job be as a queue wants it.
 func (s *started) suspend(is bool) {
 	s.test.Helper()
@@ -164,21 +185,25 @@ func TestHowLongARunMayKeepItsPlace(t *testing.T) {
 	r := start(t)
 	ending := aJob(batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue})
 	for name, tt := range map[string]struct {
-		job  *batchv1.Job
-		pods []corev1.Pod
-		want time.Duration // 0 is for as long as it takes
+		secret *corev1.Secret
+		job    *batchv1.Job
+		pods   []corev1.Pod
+		want   time.Duration // 0 is for as long as it takes
+		why    overdueCause
 	}{
-		"at work":                 {aJob(), aPod(corev1.PodRunning), 0},
-		"waiting for its pod":     {aJob(), nil, 0},
-		"the Job ends its pod":    {ending, aPod(corev1.PodRunning), r.options.stopping() + time.Minute},
-		"suspended":               {suspendedJob(), nil, time.Minute},
-		"suspended, its pod ends": {suspendedJob(), aPod(corev1.PodRunning), 0},
-		"suspended, it has ended": {suspendedJob(), aPod(corev1.PodFailed), time.Minute},
+		"at work":                 {claimed(), aJob(), aPod(corev1.PodRunning), 0, notOverdue},
+		"at work, and unseen":     {nil, aJob(), aPod(corev1.PodRunning), 0, notOverdue},
+		"waiting for its pod":     {aSecret(), aJob(), nil, 10 * time.Minute, yetToStart},
+		"its pod does not start":  {aSecret(), aJob(), aPod(corev1.PodPending), 10 * time.Minute, yetToStart},
+		"the Job ends its pod":    {claimed(), ending, aPod(corev1.PodRunning), r.options.stopping() + time.Minute, leftByJob},
+		"suspended":               {aSecret(), suspendedJob(), nil, time.Minute, jobSuspended},
+		"suspended, its pod ends": {claimed(), suspendedJob(), aPod(corev1.PodRunning), 0, notOverdue},
+		"suspended, it has ended": {claimed(), suspendedJob(), aPod(corev1.PodFailed), time.Minute, jobSuspended},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			most, is := r.overdueAfter(seen{job: tt.job, pods: tt.pods})
-			g.Expect(is).To(Equal(tt.want != 0))
+			most, why := r.overdueAfter(seen{secret: tt.secret, job: tt.job, pods: tt.pods})
+			g.Expect(why).To(Equal(tt.why))
 			g.Expect(most).To(Equal(tt.want))
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -62,8 +63,15 @@ func waitingText(s seen, claimed bool) string {
 	if tried := triedText(s.pods[0]); tried != "" {
 		return fmt.Sprintf("pod %s cannot be started yet: %s", s.pods[0].Name, tried)
 	}
+	if s.job != nil && s.now.Sub(s.job.CreationTimestamp.Time) > startPatience {
+		return fmt.Sprintf("pod %s is being started, which takes long: kubectl describe it to see why, as where a volume is missing", s.pods[0].Name)
+	}
 	return fmt.Sprintf("pod %s is being started", s.pods[0].Name)
 }
+
+// startPatience is how long a pod may take to start until people are told where to look:
+// that a volume cannot be mounted is told by the kubelet in events alone.
+const startPatience = 2 * time.Minute
 
 // triedText tells what has failed and is tried again, "" for nothing.
 func triedText(pod corev1.Pod) string {
