@@ -4,6 +4,7 @@
 package outputs
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -16,10 +17,41 @@ import (
 func Hidden(data map[string][]byte, shown map[string]apiextensionsv1.JSON) []string {
 	var hidden []string
 	for _, name := range slices.Sorted(maps.Keys(data)) {
-		known, err := text(shown[name].Raw)
-		if err != nil || string(known) != string(data[name]) {
+		if !isShown(data[name], shown[name]) {
 			hidden = append(hidden, string(data[name]))
 		}
 	}
 	return hidden
+}
+
+// Plain are the values of the data as JSON. The data has no types: what the status shows
+// in full has that of the status. Of the rest what is an object or a list in JSON is one,
+// and all else a text.
+func Plain(data map[string][]byte, shown map[string]apiextensionsv1.JSON) map[string]json.RawMessage {
+	plain := make(map[string]json.RawMessage, len(data))
+	for name, value := range data {
+		if isShown(value, shown[name]) {
+			plain[name] = shown[name].Raw
+		} else {
+			plain[name] = guessed(value)
+		}
+	}
+	return plain
+}
+
+// isShown tells whether the status has the value in full.
+func isShown(value []byte, shown apiextensionsv1.JSON) bool {
+	known, err := text(shown.Raw)
+	return err == nil && string(known) == string(value)
+}
+
+func guessed(value []byte) json.RawMessage {
+	if json.Valid(value) && (value[0] == '{' || value[0] == '[') {
+		return value
+	}
+	quoted, err := json.Marshal(string(value))
+	if err != nil {
+		return json.RawMessage(`""`) // a text always can be
+	}
+	return quoted
 }

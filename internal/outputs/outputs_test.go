@@ -20,6 +20,25 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
+func TestOutputsInPlainHaveTheTypesThatAreKnown(t *testing.T) {
+	shown := map[string]apiextensionsv1.JSON{
+		"replicas": {Raw: []byte("3")}, "enabled": {Raw: []byte("true")}, "nothing": {Raw: []byte("null")}, "policy": {Raw: []byte(`"{\"a\":1}"`)},
+		"list": {Raw: []byte(`["a", "b"]`)}, "password": {Raw: []byte(`"[secret]"`)}, "pin": {Raw: []byte(`"[secret]"`)},
+		"kubeconfig": {Raw: []byte(`"[secret]"`)}, "edited": {Raw: []byte("1")},
+	}
+	data := map[string][]byte{
+		"replicas": []byte("3"), "enabled": []byte("true"), "nothing": []byte("null"), "policy": []byte(`{"a":1}`),
+		"list": []byte(`["a","b"]`), "password": []byte("hunter2"), "pin": []byte("1234"),
+		"kubeconfig": []byte(`{"kind":"Config"}`), "edited": []byte("2"), "empty": nil,
+	}
+	text := func(value string) json.RawMessage { return json.RawMessage(`"` + value + `"`) }
+	NewWithT(t).Expect(outputs.Plain(data, shown)).To(Equal(map[string]json.RawMessage{
+		"replicas": shown["replicas"].Raw, "enabled": shown["enabled"].Raw, "nothing": shown["nothing"].Raw, "policy": shown["policy"].Raw,
+		"list": shown["list"].Raw, "password": text("hunter2"), "pin": text("1234"),
+		"kubeconfig": data["kubeconfig"], "edited": text("2"), "empty": text(""),
+	}))
+}
+
 func TestValuesOfOutputs(t *testing.T) {
 	for _, tt := range []struct{ name, output, want string }{
 		{"a string is as it is", `"hunter2"`, "hunter2"},

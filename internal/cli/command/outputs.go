@@ -20,6 +20,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+	"github.com/flux-pulumi/pulumi-controller/internal/outputs"
 )
 
 func newOutputs(s *session) *cobra.Command {
@@ -56,9 +57,7 @@ func (s *session) outputs(ctx context.Context, api client.Reader, stack *v1.Stac
 		if err != nil {
 			return err
 		}
-		for name, value := range plain {
-			shown[name] = asJSON(value)
-		}
+		maps.Copy(shown, outputs.Plain(plain, stack.Status.Outputs))
 	}
 	if output != "" {
 		return printValue(s.Out, output, shown)
@@ -101,18 +100,6 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 		return nil, fmt.Errorf("the Secret %s/%s does not belong to Stack %s", stack.Namespace, told.Name, stack.Name)
 	}
 	return secret.Data, nil
-}
-
-// asJSON is a value of the Secret as JSON: a text is written without its quotes there.
-func asJSON(value []byte) json.RawMessage {
-	if trimmed := string(value); json.Valid(value) && len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
-		return value
-	}
-	text, err := json.Marshal(string(value))
-	if err != nil {
-		return json.RawMessage(`""`) // a string always can be
-	}
-	return text
 }
 
 // plainText shows a text without quotes, and all else as JSON. So is a text that would not
