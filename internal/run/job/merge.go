@@ -52,6 +52,9 @@ func mergePod(base corev1.PodTemplateSpec, patch json.RawMessage, level psaapi.L
 		return merged, &TemplateError{podField, fmt.Sprintf("changes %s, which the controller depends on: remove that", strings.Join(changed, ", "))}
 	}
 	main := containerOf(merged.Spec.Containers, mainContainer)
+	if err := checkEnv(podField+".spec.containers["+mainContainer+"].env", main.Env); err != nil {
+		return merged, err
+	}
 	if err := checkEnvFrom(podField+".spec.containers["+mainContainer+"].envFrom", main.EnvFrom); err != nil {
 		return merged, err
 	}

@@ -167,6 +167,9 @@ func (w workspace) check(field string) error {
 	default:
 		return &TemplateError{field + ".imagePullPolicy", fmt.Sprintf("cannot be %q: use Always, IfNotPresent or Never", w.ImagePullPolicy)}
 	}
+	if err := checkEnv(field+".env", w.Env); err != nil {
+		return err
+	}
 	return checkEnvFrom(field+".envFrom", w.EnvFrom)
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
@@ -195,13 +196,12 @@ func mapOf(environ []string) map[string]string {
 
 // passed are the variables of the container that the program gets: those of its image
 // and of its template, which are nobody else's. It gets neither those that the driver
-// sets or refuses, nor the address of the API server, which would have it take the
-// account of the pod for its own where the Stack gives it none.
+// sets or refuses, nor those of the pod itself. An image may have any; those that a template
+// names were refused by their names.
 func passed(environ map[string]string) map[string]string {
 	all := make(map[string]string, len(environ))
 	for name, value := range environ {
-		own := strings.HasPrefix(name, "KUBERNETES_") || name == "POD_NAME" || name == "POD_UID" || name == "HOSTNAME" || name == "PULUMI_BACKEND_URL"
-		if !own && grammar.CheckVariable(name, value) == nil {
+		if !job.IsOfPod(name) && !job.IsBackend(name) && grammar.CheckVariable(name, value) == nil {
 			all[name] = value
 		}
 	}
