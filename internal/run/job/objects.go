@@ -4,6 +4,7 @@
 package job
 
 import (
+	"cmp"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -41,15 +42,14 @@ func check(s Settings, r run.Run) error {
 // podOf is the template of the pod, without the digest of the run, and the name of
 // its account.
 func podOf(s Settings, r run.Run, w workspace) (corev1.PodTemplateSpec, string, error) {
-	account := r.Account.Name
-	if account == "" {
-		// One of its own, which may nothing but write the result: that of the namespace may
-		// have been given more.
-		account = Name(r.ID)
-	} else if w.ServiceAccountName != "" && w.ServiceAccountName != account {
+	if r.Account.Name != "" && w.ServiceAccountName != "" && w.ServiceAccountName != r.Account.Name {
 		return corev1.PodTemplateSpec{}, "", &TemplateError{templateField + ".spec.serviceAccountName",
 			"is another than spec.serviceAccountName: remove one of the two"}
 	}
+	// A program with a kubeconfig of its own has no account, and its pod may: for its image,
+	// or a cloud. Without any it has one of its own, which may nothing but write the result:
+	// that of the namespace may have been given more.
+	account := cmp.Or(r.Account.Name, w.ServiceAccountName, Name(r.ID))
 	pod, err := mergePod(basePod(s, r, w, account, ""), w.PodTemplate, s.PodSecurity)
 	if err == nil {
 		err = checkBackend(r.Backend, pod)
@@ -93,7 +93,7 @@ func build(s Settings, r run.Run) (*objects, error) {
 		job: &batchv1.Job{ObjectMeta: *owned.DeepCopy(), Spec: jobSpec(s, r, pod)},
 	}
 	w.jobMetadata.onto(built.job)
-	if r.Account.Name == "" {
+	if account == Name(r.ID) {
 		built.account = &corev1.ServiceAccount{ObjectMeta: *meta.DeepCopy(), AutomountServiceAccountToken: ptr.To(false)}
 	}
 	return built, nil

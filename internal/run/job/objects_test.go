@@ -326,6 +326,19 @@ func TestTheAccountIsTheStacks(t *testing.T) {
 	g.Expect(built.account).To(BeNil(), "it is there, or is not")
 	g.Expect(built.job.Spec.Template.Spec.ServiceAccountName).To(Equal("deployer"))
 	g.Expect(built.binding.Subjects[0].Name).To(Equal("deployer"))
+
+	withKubeconfig := withTemplate(`{spec: {serviceAccountName: deployer}}`)
+	withKubeconfig.Env = map[string]string{"KUBECONFIG": "/x"}
+	built, err = build(settings(), withKubeconfig)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(built.account).To(BeNil())
+	g.Expect(built.job.Spec.Template.Spec.ServiceAccountName).To(Equal("deployer"), "that of the pod alone")
+	g.Expect(built.binding.Subjects[0].Name).To(Equal("deployer"))
+
+	built, err = build(settings(), aRun())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(built.account.Name).To(Equal(Name(aRun().ID)))
+	g.Expect(built.job.Spec.Template.Spec.ServiceAccountName).To(Equal(built.account.Name))
 	r.Account.Name = "another"
 	g.Expect(check(settings(), r)).To(MatchError(ContainSubstring("serviceAccountName is another")))
 }
