@@ -21,6 +21,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	runs "github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
 // The values of --runner.
@@ -68,7 +69,7 @@ func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *r
 	runner := job.New(job.Options{
 		Settings: job.Settings{
 			Image: image, PullPolicy: pull, PodSecurity: psaapi.Level(c.runnerPodSecurity), Part: partOf(c),
-			Grace: grace, Retries: c.httpRetry, NoPluginDownload: !c.acquirePlugins,
+			Grace: grace, Retries: c.httpRetry, NoPluginDownload: !c.acquirePlugins, Proxies: exchange.Proxies(c.passedEnv),
 		},
 		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Cache: cache, Namespace: namespace,
 		Concurrent: c.concurrentRuns, PerNamespace: c.concurrentRunsPerNamespace,

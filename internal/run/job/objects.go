@@ -71,7 +71,7 @@ func build(s Settings, r run.Run) (*objects, error) {
 	main := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == mainContainer })
 	handed := r
 	handed.Workspace = nil // the pod is what it says already
-	data, digest, err := exchange.EncodeInput(exchange.Input{Run: handed, SecretEnv: secretEnv(pod.Spec.Containers[main]), Nonce: s.nonce(r)})
+	data, digest, err := exchange.EncodeInput(exchange.Input{Run: handed, SecretEnv: secretEnv(pod.Spec.Containers[main]), Proxies: s.Proxies, Nonce: s.nonce(r)})
 	if err != nil {
 		return nil, err
 	}

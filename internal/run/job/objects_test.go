@@ -75,7 +75,7 @@ spec:
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			s := settings()
-			s.Part = "shard"
+			s.Part, s.Proxies = "shard", map[string]string{"HTTPS_PROXY": "http://proxy"}
 			built, err := build(s, r)
 			g.Expect(err).NotTo(HaveOccurred())
 			again, err := build(s, r)
@@ -93,6 +93,7 @@ spec:
 			read, err := exchange.DecodeInput(input, digest)
 			g.Expect(err).NotTo(HaveOccurred(), "the pod is told the digest of its run")
 			g.Expect(read.Run.Secrets).To(Equal(r.Secrets))
+			g.Expect(read.Proxies).To(Equal(s.Proxies))
 			built.secret.Data[exchange.RunKey] = []byte("(the run)")
 			var out []string
 			for _, object := range []any{built.secret, built.account, built.role, built.binding, built.job} {

@@ -36,6 +36,8 @@ type Settings struct {
 	Retries int
 	// NoPluginDownload has Pulumi fail where a plugin is not installed.
 	NoPluginDownload bool
+	// Proxies are the variables of the network that runs are handed.
+	Proxies map[string]string
 	// key is what the nonces of runs are made from. New draws it.
 	key string
 }

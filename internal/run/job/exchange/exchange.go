@@ -74,6 +74,8 @@ type Input struct {
 	// SecretEnv are the names of the variables of the container whose values no text
 	// may show.
 	SecretEnv []string `json:",omitempty"`
+	// Proxies are the variables of the network that Pulumi gets where the pod has none.
+	Proxies map[string]string `json:",omitempty"`
 	// Nonce is of this run alone, and nobody can guess it. The digest is told in the open:
 	// without a nonce, a short secret of the run could be found by trying.
 	Nonce string

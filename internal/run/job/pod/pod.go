@@ -104,7 +104,7 @@ func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
 	driver := o.Driver
 	driver.Progress = func(_ string, progress run.Progress) { told.progress(progress) }
 	driver.UnknownCreates = func(_ string, urns []string) { told.unknownCreates(urns) }
-	driver.PassEnv = passed(environ)
+	driver.PassEnv = exchange.WithProxies(passed(environ), input.Proxies)
 	driver.Cache = filepath.Join(o.WorkDir, "cache")
 	begin := time.Now()
 	if err := o.prepare(&driver, environ["PATH"]); err != nil {
