@@ -27,12 +27,16 @@ func TestTheNetworkPolicySelectsThePodsOfRuns(t *testing.T) {
 	stack := u.stack("app")
 	u.awaitJournal("create", "begin")
 	run := u.runningPod(stack)
-	other := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: "other", Labels: map[string]string{"app": "source-controller"}},
-		Spec:       corev1.PodSpec{NodeName: "nowhere", Containers: []corev1.Container{{Name: "a", Image: "b"}}},
-	}
 	u.Expect(client.IgnoreAlreadyExists(u.Client().Create(u.ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: "default"}}))).To(Succeed())
-	u.Expect(u.Client().Create(u.ctx, other)).To(Succeed())
+	var others []*corev1.Pod
+	for _, app := range []string{"source-controller", "source-watcher", "notification-controller"} {
+		other := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: app, Labels: map[string]string{"app": app}},
+			Spec:       corev1.PodSpec{NodeName: "nowhere", Containers: []corev1.Container{{Name: "a", Image: "b"}}},
+		}
+		u.Expect(u.Client().Create(u.ctx, other)).To(Succeed())
+		others = append(others, other)
+	}
 
 	// The system installs what its processes take of the configuration, which no policy is.
 	root, err := process.RepoRoot()
@@ -48,9 +52,11 @@ func TestTheNetworkPolicySelectsThePodsOfRuns(t *testing.T) {
 	u.Expect(u.selected(&corev1.NamespaceList{}, from.NamespaceSelector)).To(ContainElement(u.namespace))
 	u.Expect(u.selected(&corev1.PodList{}, from.PodSelector, client.InNamespace(u.namespace))).To(ConsistOf(run.Name))
 	u.Expect(policy.Spec.Ingress[0].Ports).To(ConsistOf(HaveField("Port", HaveValue(Equal(intstr.FromString("http"))))))
-	u.Expect(u.selected(&corev1.PodList{}, &policy.Spec.PodSelector, client.InNamespace(u.namespace))).To(ConsistOf("other"),
-		"what it lets them reach has the label of source-controller in Flux")
-	u.Expect(u.Client().Delete(u.ctx, other, client.GracePeriodSeconds(0))).To(Succeed())
+	u.Expect(u.selected(&corev1.PodList{}, &policy.Spec.PodSelector, client.InNamespace(u.namespace))).To(ConsistOf("source-controller", "source-watcher"),
+		"what it lets them reach has the labels of what serves artifacts in Flux")
+	for _, other := range others {
+		u.Expect(u.Client().Delete(u.ctx, other, client.GracePeriodSeconds(0))).To(Succeed())
+	}
 	u.Expect(u.cloud.Release()).To(Succeed())
 	u.awaitReady(stack, "one")
 }
