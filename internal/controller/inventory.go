@@ -36,7 +36,8 @@ func inventoryName(stack *v1.Stack) string { return ownedName(stack, "-inventory
 // handInventory writes what a run has told of the resources, and returns what the
 // status is to say of it. What cannot be written is kept, to be tried again.
 func (r *StackReconciler) handInventory(ctx context.Context, stack *v1.Stack, result *run.Result) *v1.InventoryStatus {
-	if result.Inventory == nil || !stack.DeletionTimestamp.IsZero() {
+	goes := !stack.DeletionTimestamp.IsZero() && result.Outcome == run.Succeeded // and its list with it
+	if result.Inventory == nil || goes {
 		return stack.Status.Inventory
 	}
 	key := client.ObjectKeyFromObject(stack)

@@ -90,6 +90,22 @@ func TestTheResourcesOfAStackAreKept(t *testing.T) {
 	g.Expect(w.stack().Status.Inventory).To(Equal(before))
 }
 
+func TestWhatAFailedDestroyHasLeftIsTold(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	w.edit(func(s *v1.Stack) { s.Spec.DestroyOnFinalize = true })
+	w.mustReconcile()
+	w.endTelling(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a", "b")})
+	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("Operation", v1.OperationDestroy))
+	w.endTelling(run.Failed, &run.Inventory{Gone: []string{things("a")[0].URN}})
+	kept, names := w.inventory()
+	g.Expect(names).To(Equal([]string{"b"}))
+	g.Expect(w.stack().Status.Inventory).To(Equal(&v1.InventoryStatus{
+		ConfigMap: "app-inventory", Digest: inventory.Digest(kept.BinaryData[inventory.Key]), Count: 1}))
+}
+
 func TestAListThatIsNotOursIsLeftAloneAndFailsNoRun(t *testing.T) {
 	g := NewWithT(t)
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app-inventory"}, Data: map[string]string{"a": "b"}}
