@@ -9,8 +9,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// Stack is a Pulumi stack whose resources the controller keeps as a program
-// says.
+// Stack runs a Pulumi program for a stack, so that its resources match the
+// program.
 //
 // Deprecated: use pulumi.com/v1, which has the same fields.
 //
@@ -26,11 +26,11 @@ type Stack struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec says which program is run for which stack, and how.
+	// Spec defines which program runs for which stack, and how.
 	// +required
 	Spec v1.StackSpec `json:"spec"`
 
-	// Status is what the controller has seen and done.
+	// Status is what the controller has observed and done.
 	// +kubebuilder:default:={"observedGeneration":-1}
 	Status v1.StackStatus `json:"status,omitempty"`
 }

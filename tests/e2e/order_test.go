@@ -161,9 +161,9 @@ func TestACircleIsToldToAllInItAndMendedByAnyOfThem(t *testing.T) {
 		u.apply(stack)
 	}
 	ns := u.namespace
-	u.awaitStalled(a, v1.InvalidSpecReason, fmt.Sprintf("circle: %s/a -> %s/c -> %s/b -> %s/a", ns, ns, ns, ns))
-	u.awaitStalled(b, v1.InvalidSpecReason, fmt.Sprintf("circle: %s/b -> %s/a -> %s/c -> %s/b", ns, ns, ns, ns))
-	u.awaitStalled(c, v1.InvalidSpecReason, fmt.Sprintf("circle: %s/c -> %s/b -> %s/a -> %s/c", ns, ns, ns, ns))
+	u.awaitStalled(a, v1.InvalidSpecReason, fmt.Sprintf("cycle: %s/a -> %s/c -> %s/b -> %s/a", ns, ns, ns, ns))
+	u.awaitStalled(b, v1.InvalidSpecReason, fmt.Sprintf("cycle: %s/b -> %s/a -> %s/c -> %s/b", ns, ns, ns, ns))
+	u.awaitStalled(c, v1.InvalidSpecReason, fmt.Sprintf("cycle: %s/c -> %s/b -> %s/a -> %s/c", ns, ns, ns, ns))
 	u.Expect(u.pulumiCalls()).To(BeEmpty())
 
 	edit(u, b, dependsOn())
@@ -226,5 +226,5 @@ func TestAPrerequisiteThatIsTooOldIsRunAgainFirst(t *testing.T) {
 	u.Expect(a.Status.LastUpdate.Name).NotTo(Equal(first))
 	u.Expect(u.journal(u)).To(Equal(inOrder("create", "a", "b")), "there was nothing to do for a")
 	u.Expect(a.Status.History[0].TotalReconciliations).To(BeEquivalentTo(2), "it was run again once")
-	u.awaitEvent(b, "Normal", meta.DependencyNotReadyReason, "is asked to run again")
+	u.awaitEvent(b, "Normal", meta.DependencyNotReadyReason, "was asked to run again")
 }

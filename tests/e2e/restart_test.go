@@ -112,6 +112,7 @@ func aRestartLeavesNoTrace(u *tenant) {
 	for _, stack := range stacks {
 		u.awaitReady(stack)
 	}
+	u.Eventually(u.eventVersions).Should(HaveLen(len(stacks)), "an event is written after the status")
 	calls, events := u.pulumiCalls(), u.eventVersions()
 
 	u.Expect(u.Controller.Stop()).To(Succeed())
