@@ -17,6 +17,7 @@ import (
 
 	"github.com/fluxcd/pkg/runtime/logger"
 	flag "github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -129,6 +130,13 @@ func runRunner(args []string) (int, error) {
 		Fetcher:    source.New(source.Options{Retries: c.httpRetry}),
 		Accounts:   &kubeconfig.Mounted{Config: config, TokenFile: config.BearerTokenFile},
 		OOMKills:   pod.OOMKills,
+		Died:       noteDeath,
 		Log:        logger.NewLogger(c.log),
 	}), nil
+}
+
+// noteDeath has Kubernetes tell why the container has ended. Without that it has the last
+// lines of its log.
+func noteDeath(why string) {
+	_ = os.WriteFile(corev1.TerminationMessagePathDefault, []byte(why), 0o644)
 }

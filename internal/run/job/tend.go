@@ -156,11 +156,21 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 		r.lapseOverdue(k, s) // it is tried on, without keeping others from their runs
 		return true, err
 	}
-	if err := r.removeJob(ctx, k); err != nil {
-		return true, err
+	if !endsByItself(s) {
+		if err := r.removeJob(ctx, k); err != nil {
+			return true, err
+		}
 	}
 	r.settle(k.id, v.ended)
 	return r.tendRestAnew(ctx, k)
+}
+
+// endsByItself tells of a Job whose pod has ended by itself: it makes no other, as it does
+// for one that was deleted because the Job was suspended, and stays for its log to be read.
+func endsByItself(s seen) bool {
+	return s.job != nil && !isSuspended(s.job) && len(s.pods) > 0 && !slices.ContainsFunc(s.pods, func(pod corev1.Pod) bool {
+		return isAlive(pod) || pod.DeletionTimestamp != nil
+	})
 }
 
 // judge tells where a run stands that there is a record of, and by what: by what the API

@@ -67,7 +67,26 @@ func TestAPodThatDiesBeforeItHasClaimedTheRun(t *testing.T) {
 	s.step()
 	s.Expect(s.ended()).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", false)))
 	s.Expect(s.secret().Data).To(HaveKey(exchange.ResultKey), "no other pod begins it")
-	s.Expect(s.hasJob()).To(BeFalse())
+	s.Expect(s.hasJob()).To(BeTrue(), "it ends by itself, and has the log")
+	s.Expect(s.rests).To(BeEmpty())
+	s.Expect(s.Reserve("default", "app")).To(BeTrue())
+}
+
+func TestWhetherAJobEndsByItself(t *testing.T) {
+	for name, tt := range map[string]struct {
+		s    seen
+		want bool
+	}{
+		"its pod has ended":                 {seen{job: aJob(), pods: aPod(corev1.PodFailed)}, true},
+		"its pod goes on":                   {seen{job: aJob(), pods: aPod(corev1.PodPending)}, false},
+		"one of its pods goes on":           {seen{job: aJob(), pods: append(aPod(corev1.PodFailed), aPod(corev1.PodRunning)...)}, false},
+		"it has no pod":                     {seen{job: aJob()}, false},
+		"it has another when it is resumed": {seen{job: suspendedJob(), pods: aPod(corev1.PodFailed)}, false},
+		"its pod was deleted":               {seen{job: aJob(), pods: aPod(corev1.PodFailed, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} })}, false},
+		"it is gone":                        {seen{pods: aPod(corev1.PodFailed)}, false},
+	} {
+		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(endsByItself(tt.s)).To(Equal(tt.want)) })
+	}
 }
 
 func TestACacheThatIsBehindEndsNoRun(t *testing.T) {

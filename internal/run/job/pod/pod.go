@@ -50,6 +50,9 @@ type Options struct {
 	// OOMKills tells how many processes of the pod were killed for want of memory. Nil is
 	// that nobody knows.
 	OOMKills func() int
+	// Died is told why the run was not begun, for Kubernetes to tell as why the container
+	// has ended. Nil leaves that to the last lines of the log.
+	Died func(why string)
 	// Log gets what Pulumi says.
 	Log logr.Logger
 }
@@ -77,6 +80,9 @@ func Do(ctx context.Context, o Options) int {
 		return o.finish("", ended)
 	case err != nil:
 		o.Log.Error(err, "the run is not begun")
+		if o.Died != nil {
+			o.Died(err.Error())
+		}
 		return unclaimed(err)
 	}
 	ended := o.do(ctx, input)

@@ -163,6 +163,18 @@ func TestARunThatWasGivenUpIsNotBegun(t *testing.T) {
 	g.Expect(secret.patches).To(BeZero())
 }
 
+func TestWhyARunIsNotBegunIsTold(t *testing.T) {
+	g := NewWithT(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // it is not asked again
+	secret, told := newFake(nil), ""
+	secret.before = func(string) error { return &net.OpError{Op: "dial", Err: syscall.ETIMEDOUT} }
+	o := optionsFor(secret, "", "a")
+	o.Died = func(why string) { told = why }
+	g.Expect(Do(ctx, o)).To(Equal(job.ExitUnreached))
+	g.Expect(told).To(And(HavePrefix("claiming the run: "), ContainSubstring("dial: connection timed out")))
+}
+
 func TestANetworkThatIsClosedIsToldFromARunOfAnotherPod(t *testing.T) {
 	secrets := corev1.Resource("secrets")
 	for name, tc := range map[string]struct {
