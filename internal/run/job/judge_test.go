@@ -108,11 +108,16 @@ func TestWhereARunStands(t *testing.T) {
 		interrupted, unclaimed bool
 		message                string // or what it waits for
 	}{
-		"a Job without a pod yet":      {aSecret(), aJob(), nil, "", false, false, "waits for its pod"},
-		"a pod that is being started":  {aSecret(), aJob(), aPod(corev1.PodPending), "", false, false, "is being started"},
-		"a pod without a node":         {aSecret(), aJob(), aPod(corev1.PodPending, withCondition(corev1.PodScheduled, corev1.ConditionFalse, "Unschedulable", "0/3 nodes are available")), "", false, false, "waits for a node: 0/3 nodes are available (Unschedulable)"},
-		"a pod at work":                {claimed(), aJob(), aPod(corev1.PodRunning), "", false, false, ""},
-		"a first pull that failed":     {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ErrImagePull", "no such host")), "", false, false, "cannot be started yet: container pulumi, image nowhere/pulumi:1: no such host (ErrImagePull)"},
+		"a Job without a pod yet":     {aSecret(), aJob(), nil, "", false, false, "waits for its pod"},
+		"a pod that is being started": {aSecret(), aJob(), aPod(corev1.PodPending), "", false, false, "is being started"},
+		"a pod without a node":        {aSecret(), aJob(), aPod(corev1.PodPending, withCondition(corev1.PodScheduled, corev1.ConditionFalse, "Unschedulable", "0/3 nodes are available")), "", false, false, "waits for a node: 0/3 nodes are available (Unschedulable)"},
+		"a pod at work":               {claimed(), aJob(), aPod(corev1.PodRunning), "", false, false, ""},
+		"a first pull that failed":    {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ErrImagePull", "no such host")), "", false, false, "cannot be started yet: container pulumi, image nowhere/pulumi:1: no such host (ErrImagePull)"},
+		"a side car that ends":        {aSecret(), aJob(), aPod(corev1.PodPending, waiting("CrashLoopBackOff", "back-off 10s restarting")), "", false, false, "cannot be started yet: container pulumi, image nowhere/pulumi:1: back-off 10s restarting (CrashLoopBackOff)"},
+		"another pod, which waits": {aSecret(), aJob(), append(aPod(corev1.PodFailed), corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "second"}, Status: corev1.PodStatus{Phase: corev1.PodPending}}),
+			"", false, false, "pod second is being started"},
+		"another pod, and the first was stuck": {aSecret(), aJob(), append(aPod(corev1.PodFailed, waiting("CreateContainerError", "x")),
+			corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "second"}, Status: corev1.PodStatus{Phase: corev1.PodPending}}), "", false, false, "pod second is being started"},
 		"an image that is not there":   {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ImagePullBackOff", "no such host")), run.PodFailed, false, true, "image nowhere/pulumi:1: no such host (ImagePullBackOff)"},
 		"a name that is none":          {aSecret(), aJob(), aPod(corev1.PodPending, waiting("InvalidImageName", "")), run.PodFailed, false, true, "InvalidImageName"},
 		"a Secret that is not there":   {aSecret(), aJob(), aPod(corev1.PodPending, waiting("CreateContainerConfigError", `secret "npm" not found`)), run.PodFailed, false, true, `secret "npm" not found`},
@@ -148,7 +153,9 @@ func TestWhereARunStands(t *testing.T) {
 			p.Status.Reason, p.Status.Message = "OutOfcpu", "Pod was rejected: not enough cpu"
 		}), run.PodFailed, false, true, "pod pulumi-run-1-x was ended by node node-1: Pod was rejected: not enough cpu (OutOfcpu); Pulumi was not begun"},
 
-		"killed with its pod":          {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "Error", "")), run.PodFailed, true, false, "was killed: exit code 137"},
+		"killed with its pod": {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "Error", "")), run.PodFailed, true, false, "was killed: exit code 137"},
+		"a side car out of memory": {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", ""), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Name = "proxy" }),
+			run.PodFailed, true, false, "container proxy of pod pulumi-run-1-x needs more memory than it may have (OOMKilled): raise limits.memory of that container in spec.workspaceTemplate.spec.podTemplate"},
 		"out of memory":                {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", "")), run.PodFailed, true, false, "raise spec.workspaceTemplate.spec.resources.limits.memory"},
 		"evicted":                      {claimed(), aJob(), aPod(corev1.PodFailed, evicted), run.PodFailed, true, false, "was evicted from node node-1"},
 		"preempted":                    {claimed(), aJob(), aPod(corev1.PodFailed, withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler", "x")), run.PodFailed, true, false, "higher priority"},

@@ -232,7 +232,7 @@ func (r *Runner) removeLeft(ctx context.Context, k key) error {
 // events alone: another pod may have used up the quota since the API server was asked, or
 // the account of the Stack may be gone.
 func (r *Runner) whyNoPod(ctx context.Context, s seen) string {
-	if s.job == nil || isSuspended(s.job) || len(s.pods) > 0 || s.secret == nil || s.now.Sub(s.job.CreationTimestamp.Time) < podPatience {
+	if s.job == nil || isSuspended(s.job) || slices.ContainsFunc(s.pods, isAlive) || s.secret == nil || s.now.Sub(s.job.CreationTimestamp.Time) < podPatience {
 		return ""
 	}
 	job := &batchv1.Job{}

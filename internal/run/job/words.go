@@ -19,6 +19,9 @@ import (
 // "" for nothing. A first try that failed is one that kubelet makes again.
 func stuckText(pods []corev1.Pod) string {
 	for _, pod := range pods {
+		if !isAlive(pod) {
+			continue
+		}
 		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 			if waiting := status.State.Waiting; waiting != nil && isStuck(waiting.Reason) {
 				return fmt.Sprintf("container %s, image %s: %s", status.Name, status.Image, reasonText(waiting.Reason, waiting.Message))
@@ -52,21 +55,24 @@ func waitingText(s seen, claimed bool) string {
 	if isSuspended(s.job) && !slices.ContainsFunc(s.pods, isAlive) {
 		return fmt.Sprintf("Job %s is suspended: it has a pod when its spec.suspend is false", nameOf(s))
 	}
-	if len(s.pods) == 0 {
+	// Of a Job that was suspended and goes on, there may be an earlier one, which has ended.
+	i := slices.IndexFunc(s.pods, isAlive)
+	if i < 0 {
 		return fmt.Sprintf("Job %s waits for its pod", nameOf(s))
 	}
-	for _, c := range s.pods[0].Status.Conditions {
+	pod := s.pods[i]
+	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return fmt.Sprintf("pod %s waits for a node: %s", s.pods[0].Name, reasonText(c.Reason, c.Message))
+			return fmt.Sprintf("pod %s waits for a node: %s", pod.Name, reasonText(c.Reason, c.Message))
 		}
 	}
-	if tried := triedText(s.pods[0]); tried != "" {
-		return fmt.Sprintf("pod %s cannot be started yet: %s", s.pods[0].Name, tried)
+	if tried := triedText(pod); tried != "" {
+		return fmt.Sprintf("pod %s cannot be started yet: %s", pod.Name, tried)
 	}
 	if s.job != nil && s.now.Sub(s.job.CreationTimestamp.Time) > startPatience {
-		return fmt.Sprintf("pod %s is being started, which takes long: kubectl describe it to see why, as where a volume is missing", s.pods[0].Name)
+		return fmt.Sprintf("pod %s is being started, which takes long: kubectl describe it to see why, as where a volume is missing", pod.Name)
 	}
-	return fmt.Sprintf("pod %s is being started", s.pods[0].Name)
+	return fmt.Sprintf("pod %s is being started", pod.Name)
 }
 
 // startPatience is how long a pod may take to start until people are told where to look:
@@ -76,7 +82,8 @@ const startPatience = 2 * time.Minute
 // triedText tells what has failed and is tried again, "" for nothing.
 func triedText(pod corev1.Pod) string {
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if waiting := status.State.Waiting; waiting != nil && waiting.Reason == "ErrImagePull" {
+		// Side cars that are init containers are the only ones that are begun again.
+		if waiting := status.State.Waiting; waiting != nil && (waiting.Reason == "ErrImagePull" || waiting.Reason == "CrashLoopBackOff") {
 			return fmt.Sprintf("container %s, image %s: %s", status.Name, status.Image, reasonText(waiting.Reason, waiting.Message))
 		}
 	}
@@ -181,8 +188,11 @@ func memoryText(pods []corev1.Pod) string {
 	for _, pod := range pods {
 		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 			if ended := status.State.Terminated; ended != nil && ended.Reason == "OOMKilled" {
-				return fmt.Sprintf("container %s of pod %s needs more memory than it may have (OOMKilled): raise spec.workspaceTemplate.spec.resources.limits.memory",
-					status.Name, pod.Name)
+				limit := "limits.memory of that container in " + podField
+				if status.Name == mainContainer {
+					limit = templateField + ".spec.resources.limits.memory"
+				}
+				return fmt.Sprintf("container %s of pod %s needs more memory than it may have (OOMKilled): raise %s", status.Name, pod.Name, limit)
 			}
 		}
 	}
