@@ -56,7 +56,7 @@ type StackReconciler struct {
 	// Progress tells how far a run has come that is in flight. Nil tells nothing.
 	Progress func(id string) run.Progress
 	// CheckRun tells why a run can never be done by the Runner, as its pod cannot be as
-	// spec.workspaceTemplate says. Nil is for a Runner that has no pods.
+	// spec.workspaceTemplate says, or as it is too large. Nil is for a Runner that has no pods.
 	CheckRun func(todo run.Run) error
 	// NamespaceEnds tells whether a namespace is being deleted, so that no run can be
 	// begun in it. Nil is for a Runner that makes nothing there.

@@ -30,12 +30,9 @@ type objects struct {
 }
 
 // check tells why no pod can do the run: what is wrong with spec.workspaceTemplate, as a
-// TemplateError, or with the backend.
+// TemplateError, or with the backend, or that no Secret can hold the run.
 func check(s Settings, r run.Run) error {
-	w, err := parseTemplate(r.Workspace)
-	if err == nil {
-		_, _, err = podOf(s, r, w)
-	}
+	_, err := build(s, r)
 	return err
 }
 
