@@ -70,6 +70,7 @@ func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *r
 		Settings: job.Settings{
 			Image: image, PullPolicy: pull, PodSecurity: psaapi.Level(c.runnerPodSecurity), Part: partOf(c),
 			Grace: grace, Retries: c.httpRetry, NoPluginDownload: !c.acquirePlugins, Proxies: exchange.Proxies(c.passedEnv),
+			LogLevel: c.logger.LogLevel, LogEncoding: c.logger.LogEncoding,
 		},
 		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Cache: cache, Namespace: namespace,
 		Concurrent: c.concurrentRuns, PerNamespace: c.concurrentRunsPerNamespace,

@@ -147,6 +147,14 @@ func TestTheImageOfTheControllerIsPulledAsItsOwnPodSays(t *testing.T) {
 	}
 }
 
+func TestThePodLogsAsTheController(t *testing.T) {
+	g := NewWithT(t)
+	s := settings()
+	g.Expect(s.arguments(aRun(), "")).NotTo(ContainElement(HavePrefix("--log-")))
+	s.LogLevel, s.LogEncoding = "debug", "console"
+	g.Expect(s.arguments(aRun(), "")).To(ContainElements("--log-level=debug", "--log-encoding=console"))
+}
+
 func TestTheDeadlineLeavesTimeForAll(t *testing.T) {
 	g := NewWithT(t)
 	s, r := settings(), aRun()

@@ -38,6 +38,8 @@ type Settings struct {
 	NoPluginDownload bool
 	// Proxies are the variables of the network that runs are handed.
 	Proxies map[string]string
+	// LogLevel and LogEncoding are those of the controller. Empty is the default of each.
+	LogLevel, LogEncoding string
 	// key is what the nonces of runs are made from. New draws it.
 	key string
 }
@@ -93,6 +95,12 @@ func (s Settings) arguments(r run.Run, digest string) []string {
 	}
 	if s.NoPluginDownload {
 		args = append(args, "--acquire-plugins=false")
+	}
+	if s.LogLevel != "" {
+		args = append(args, "--log-level="+s.LogLevel)
+	}
+	if s.LogEncoding != "" {
+		args = append(args, "--log-encoding="+s.LogEncoding)
 	}
 	return args
 }
