@@ -101,8 +101,9 @@ func TestAPreviewThatIsNotPossibleIsRefused(t *testing.T) {
 	}
 }
 
-func TestAPreviewThatWaitsForItsTurnSaysSo(t *testing.T) {
-	g := NewWithT(t)
+// waitingPreview is a world with a Stack whose preview waits for its turn.
+func waitingPreview(t *testing.T) *world {
+	t.Helper()
 	w := inventoryWorld(t)
 	w.mustReconcile()
 	w.endRun(run.Succeeded, "", run.Changes{})
@@ -110,6 +111,12 @@ func TestAPreviewThatWaitsForItsTurnSaysSo(t *testing.T) {
 	w.runner.full = true
 	w.edit(asksForPreview("one"))
 	w.mustReconcile()
+	return w
+}
+
+func TestAPreviewThatWaitsForItsTurnSaysSo(t *testing.T) {
+	g := NewWithT(t)
+	w := waitingPreview(t)
 	told := w.stack().Status.Preview
 	g.Expect(told).To(Equal(&v1.PreviewStatus{Request: "one", Message: "Waiting for other runs to end"}))
 	w.runner.full = false
@@ -120,13 +127,7 @@ func TestAPreviewThatWaitsForItsTurnSaysSo(t *testing.T) {
 
 func TestAPreviewThatIsNoLongerAskedForIsNotDone(t *testing.T) {
 	g := NewWithT(t)
-	w := inventoryWorld(t)
-	w.mustReconcile()
-	w.endRun(run.Succeeded, "", run.Changes{})
-	w.mustReconcile()
-	w.runner.full = true
-	w.edit(asksForPreview("one"))
-	w.mustReconcile()
+	w := waitingPreview(t)
 	w.runner.full = false
 	w.edit(func(s *v1.Stack) { s.Annotations = nil })
 	w.mustReconcile()

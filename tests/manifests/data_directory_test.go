@@ -12,24 +12,44 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// TestTheDataDirectoryIsKept builds what installation.md shows for it, on this repository in place of the one at GitHub.
-func TestTheDataDirectoryIsKept(t *testing.T) {
-	t.Parallel()
+// besideConfig returns an empty directory beside a copy of config/, and the blocks of installation.md.
+func besideConfig(t *testing.T) (dir string, blocks []Unit) {
+	t.Helper()
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
 	g.Expect(err).NotTo(HaveOccurred())
 	scratch := t.TempDir()
 	g.Expect(os.CopyFS(filepath.Join(scratch, "config"), os.DirFS(filepath.Join(root, "config")))).To(Succeed())
-	dir := filepath.Join(scratch, "mine")
+	dir = filepath.Join(scratch, "mine")
 	g.Expect(os.Mkdir(dir, 0o700)).To(Succeed())
 	text, err := os.ReadFile(filepath.Join(root, "docs", "installation.md"))
 	g.Expect(err).NotTo(HaveOccurred())
-	for _, block := range FencedBlocks("installation.md", string(text)) {
+	return dir, FencedBlocks("installation.md", string(text))
+}
+
+// builtOf returns what kustomize makes of the directory.
+func builtOf(t *testing.T, dir string) []*unstructured.Unstructured {
+	t.Helper()
+	g := NewWithT(t)
+	built, err := controlplane.Kustomize(t.Context(), dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	objects, err := Unit{Name: "installation.md", Text: string(built)}.Objects()
+	g.Expect(err).NotTo(HaveOccurred())
+	return objects
+}
+
+// TestTheDataDirectoryIsKept builds what installation.md shows for it, on this repository in place of the one at GitHub.
+func TestTheDataDirectoryIsKept(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	dir, blocks := besideConfig(t)
+	for _, block := range blocks {
 		switch {
 		case strings.Contains(block.Text, "kind: PersistentVolumeClaim\n"):
 			g.Expect(os.WriteFile(filepath.Join(dir, "data.yaml"), []byte(block.Text), 0o600)).To(Succeed())
@@ -38,10 +58,7 @@ func TestTheDataDirectoryIsKept(t *testing.T) {
 			g.Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(local), 0o600)).To(Succeed())
 		}
 	}
-	built, err := controlplane.Kustomize(t.Context(), dir)
-	g.Expect(err).NotTo(HaveOccurred())
-	objects, err := Unit{Name: "installation.md", Text: string(built)}.Objects()
-	g.Expect(err).NotTo(HaveOccurred())
+	objects := builtOf(t, dir)
 	claims := map[string]bool{}
 	var deployment *appsv1.Deployment
 	for _, object := range objects {
@@ -67,24 +84,14 @@ func TestTheDataDirectoryIsKept(t *testing.T) {
 func TestPluginsAreThereBeforehand(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	root, err := process.RepoRoot()
-	g.Expect(err).NotTo(HaveOccurred())
-	scratch := t.TempDir()
-	g.Expect(os.CopyFS(filepath.Join(scratch, "config"), os.DirFS(filepath.Join(root, "config")))).To(Succeed())
-	dir := filepath.Join(scratch, "mine")
-	g.Expect(os.Mkdir(dir, 0o700)).To(Succeed())
-	text, err := os.ReadFile(filepath.Join(root, "docs", "installation.md"))
-	g.Expect(err).NotTo(HaveOccurred())
-	for _, block := range FencedBlocks("installation.md", string(text)) {
+	dir, blocks := besideConfig(t)
+	for _, block := range blocks {
 		if strings.Contains(block.Text, "/initContainers\n") {
 			whole := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - ../config/controller\n" + block.Text
 			g.Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(whole), 0o600)).To(Succeed())
 		}
 	}
-	built, err := controlplane.Kustomize(t.Context(), dir)
-	g.Expect(err).NotTo(HaveOccurred())
-	objects, err := Unit{Name: "installation.md", Text: string(built)}.Objects()
-	g.Expect(err).NotTo(HaveOccurred())
+	objects := builtOf(t, dir)
 	for _, object := range objects {
 		if object.GetKind() != "Deployment" {
 			continue
