@@ -23,7 +23,7 @@ type AccountChecker interface {
 
 // decide decides what is next. The account is asked for where that is a run, and
 // not each time that the Stack is looked at. A run that is started without one
-// takes a place from others, and is written into the status twice, to fail.
+// takes a slot from others, and is written into the status twice, to fail.
 func (r *StackReconciler) decide(ctx context.Context, stack *v1.Stack, seen *observed) decide.Decision {
 	decision := decide.Next(seen.Observation)
 	if decision.Action == decide.Start {

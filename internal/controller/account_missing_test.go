@@ -43,7 +43,7 @@ func TestNoRunStartsWithoutItsAccount(t *testing.T) {
 	result := w.mustReconcile()
 	stack := w.stack()
 	g.Expect(w.runner.started).To(BeZero())
-	g.Expect(w.runner.places).To(BeZero(), "no place is taken from others")
+	g.Expect(w.runner.slots).To(BeZero(), "no slot is taken from others")
 	g.Expect(stack.Finalizers).To(BeEmpty())
 	g.Expect(conditions.IsFalse(stack, meta.ReadyCondition)).To(BeTrue())
 	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.ServiceAccountFailedReason))

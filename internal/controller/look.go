@@ -61,7 +61,7 @@ func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *obser
 	if !r.Runner.Reserve(stack.Namespace, stack.Name) {
 		// The runner wakes the Stack.
 		return r.patchStatus(ctx, stack, func() {
-			stack.Status.Preview = &v1.PreviewStatus{Request: request, Message: r.waitingForPlace(stack)}
+			stack.Status.Preview = &v1.PreviewStatus{Request: request, Message: r.waitingForSlot(stack)}
 		})
 	}
 	started := false

@@ -26,7 +26,7 @@ func (w *world) measured() *prometheus.Registry {
 	recorder := fluxmetrics.NewRecorder()
 	registry.MustRegister(recorder.Collectors()...)
 	w.Metrics = runtimectrl.Metrics{Scheme: w.Client.Scheme(), MetricsRecorder: recorder}
-	runs, err := metrics.NewRuns(registry, noPlaces{})
+	runs, err := metrics.NewRuns(registry, noSlots{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -34,9 +34,9 @@ func (w *world) measured() *prometheus.Registry {
 	return registry
 }
 
-type noPlaces struct{}
+type noSlots struct{}
 
-func (noPlaces) Count() (inFlight, waiting int) { return 0, 0 }
+func (noSlots) Count() (inFlight, waiting int) { return 0, 0 }
 
 func (w *world) delete() {
 	w.t.Helper()

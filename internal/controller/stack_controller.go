@@ -63,7 +63,7 @@ type StackReconciler struct {
 	NamespaceEnds func(ctx context.Context, namespace string) (bool, error)
 	// JobName names the Job of a run. Nil is for a Runner that has none.
 	JobName func(id string) string
-	// WaitsFor tells what keeps the next run of a Stack from a place, beside the runs of
+	// WaitsFor tells what keeps the next run of a Stack from a slot, beside the runs of
 	// others: "" is nothing. Nil is for a Runner that has no pods.
 	WaitsFor func(namespace, name string) string
 	// UnknownCreates tells which creations of a run that is in flight have an unknown

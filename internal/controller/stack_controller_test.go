@@ -77,7 +77,7 @@ func TestNothingStartsWhenTheRecordCannotBeWritten(t *testing.T) {
 
 				_, err := w.reconcile()
 				g.Expect(w.runner.started).To(BeZero())
-				g.Expect(w.runner.places).To(BeZero(), "the place is given back")
+				g.Expect(w.runner.slots).To(BeZero(), "the slot is given back")
 				g.Expect(w.stack().Status.Run).To(BeNil())
 				if apierrors.IsConflict(refused) {
 					g.Expect(err).NotTo(HaveOccurred(), "a conflict is no fault")

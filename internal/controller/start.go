@@ -29,7 +29,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 		if r.Ending != nil && r.Ending() {
 			return nil // the next process starts it; until then, what became of the last run stays to be read
 		}
-		return r.patchStatus(ctx, stack, func() { markWaiting(stack, r.waitingForPlace(stack)) })
+		return r.patchStatus(ctx, stack, func() { markWaiting(stack, r.waitingForSlot(stack)) })
 	}
 	started := false
 	defer func() {

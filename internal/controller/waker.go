@@ -13,7 +13,7 @@ import (
 )
 
 // Waker puts Stacks into the work queue from outside the API server: a run has
-// ended, or a place for one is free. It never blocks, and what it is told before
+// ended, or a slot for one is free. It never blocks, and what it is told before
 // the controller has started is not needed: the start looks at every Stack.
 type Waker struct {
 	mu    sync.Mutex

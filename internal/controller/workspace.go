@@ -78,8 +78,8 @@ func (r *StackReconciler) jobOf(todo run.Run) string {
 // doesJobs tells that runs are Jobs, which alone have a pod to check.
 func (r *StackReconciler) doesJobs() bool { return r.CheckRun != nil }
 
-// waitingForPlace tells why a run is not begun that is due.
-func (r *StackReconciler) waitingForPlace(stack *v1.Stack) string {
+// waitingForSlot tells why a run is not begun that is due.
+func (r *StackReconciler) waitingForSlot(stack *v1.Stack) string {
 	if r.WaitsFor != nil {
 		if why := r.WaitsFor(stack.Namespace, stack.Name); why != "" {
 			return why

@@ -33,7 +33,7 @@ type testRunner struct {
 	runs    map[string]run.Run
 	results map[string]*run.Result
 	started int
-	places  int
+	slots   int
 	// cancels has the runs that were cancelled, and whether at once.
 	cancels map[string]bool
 }
@@ -44,15 +44,15 @@ func newTestRunner() *testRunner {
 
 func (r *testRunner) Reserve(string, string) bool {
 	if !r.full {
-		r.places++
+		r.slots++
 	}
 	return !r.full
 }
 
-func (r *testRunner) Release(string, string) { r.places = 0 }
+func (r *testRunner) Release(string, string) { r.slots = 0 }
 
 func (r *testRunner) Abandon(string, string) {
-	r.places = 0
+	r.slots = 0
 	clear(r.results)
 }
 

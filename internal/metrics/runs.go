@@ -15,9 +15,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// Places are where runs are done.
-type Places interface {
-	// Count tells how many runs are in flight and how many Stacks wait for a place.
+// Slots are the slots for runs of a runner.
+type Slots interface {
+	// Count returns how many runs are in flight and how many Stacks wait for a slot.
 	Count() (inFlight, waiting int)
 }
 
@@ -28,7 +28,7 @@ type Runs struct {
 }
 
 // NewRuns registers the metrics of runs. The error is that of the registerer.
-func NewRuns(registerer prometheus.Registerer, places Places) (*Runs, error) {
+func NewRuns(registerer prometheus.Registerer, slots Slots) (*Runs, error) {
 	r := &Runs{
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "pulumi_run_duration_seconds",
@@ -53,11 +53,11 @@ func NewRuns(registerer prometheus.Registerer, places Places) (*Runs, error) {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "pulumi_runs_in_flight",
 			Help: "Number of runs of Pulumi that are in flight.",
-		}, func() float64 { inFlight, _ := places.Count(); return float64(inFlight) }),
+		}, func() float64 { inFlight, _ := slots.Count(); return float64(inFlight) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "pulumi_runs_waiting",
 			Help: "Number of Stacks that wait for other runs to end.",
-		}, func() float64 { _, waiting := places.Count(); return float64(waiting) }),
+		}, func() float64 { _, waiting := slots.Count(); return float64(waiting) }),
 	} {
 		if err := registerer.Register(collector); err != nil {
 			return nil, fmt.Errorf("failed to register the metrics of runs: %w", err)

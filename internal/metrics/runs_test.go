@@ -15,14 +15,14 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-type places struct{ inFlight, waiting int }
+type slots struct{ inFlight, waiting int }
 
-func (p *places) Count() (inFlight, waiting int) { return p.inFlight, p.waiting }
+func (s *slots) Count() (inFlight, waiting int) { return s.inFlight, s.waiting }
 
 func TestRunsAreCountedByHowTheyEnded(t *testing.T) {
 	g := NewWithT(t)
 	registry := prometheus.NewPedanticRegistry()
-	runs, err := NewRuns(registry, &places{inFlight: 3, waiting: 7})
+	runs, err := NewRuns(registry, &slots{inFlight: 3, waiting: 7})
 	g.Expect(err).NotTo(HaveOccurred())
 
 	began := time.Now()
@@ -65,14 +65,14 @@ pulumi_runs_waiting 7
 func TestTheMetricsAreThereBeforeTheFirstRun(t *testing.T) {
 	g := NewWithT(t)
 	registry := prometheus.NewPedanticRegistry()
-	runs, err := NewRuns(registry, &places{})
+	runs, err := NewRuns(registry, &slots{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(testutil.GatherAndCount(registry)).To(Equal(16))
 	for _, operation := range []run.Operation{run.Update, run.Preview, run.Destroy, run.Recover, run.ReadOutputs} {
 		runs.Ended(operation, &run.Result{Outcome: run.Failed})
 	}
 	g.Expect(testutil.GatherAndCount(registry)).To(Equal(16), "the first failure is an increase of what was there")
-	_, err = NewRuns(registry, &places{})
+	_, err = NewRuns(registry, &slots{})
 	g.Expect(err).To(MatchError(ContainSubstring("failed to register the metrics of runs")), "and not twice")
 }
 

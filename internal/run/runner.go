@@ -41,18 +41,18 @@ var ErrCancelled = errors.New("somebody asked for it")
 
 // Runner does runs somewhere. Its methods do not wait for a run.
 type Runner interface {
-	// Reserve asks for the place of one run on behalf of a Stack. It returns
+	// Reserve asks for the slot of one run on behalf of a Stack. It returns
 	// false when all are taken: the Stack is then told as soon as one is free
 	// and it is the Stack's turn. It also does while a run of the Stack is in
 	// flight, at the end of which the Stack is told.
 	Reserve(namespace, name string) bool
-	// Release gives a place back, or the wait for one, that no run was started
+	// Release gives a slot back, or the wait for one, that no run was started
 	// for.
 	Release(namespace, name string)
 	// Abandon drops all that is kept for a Stack that does not exist any more. A
 	// run of it that is in flight goes on.
 	Abandon(namespace, name string)
-	// Start starts a run in the place reserved for its Stack and returns at
+	// Start starts a run in the slot reserved for its Stack and returns at
 	// once.
 	Start(r Run) error
 	// Cancel has a run in flight end: gently, so that the operations in flight are

@@ -56,7 +56,7 @@ func (t *team) queueJobs() {
 	}).Should(Succeed())
 }
 
-func TestJobsInAQueueLeaveTheirPlacesToOthers(t *testing.T) {
+func TestJobsInAQueueLeaveTheirSlotsToOthers(t *testing.T) {
 	u := newTeam(t)
 	u.queueJobs()
 	var all []*v1.Stack

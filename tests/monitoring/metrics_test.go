@@ -38,9 +38,9 @@ func repoFile(t *testing.T, elements ...string) []byte {
 	return text
 }
 
-type places struct{}
+type slots struct{}
 
-func (places) Count() (inFlight, waiting int) { return 0, 0 }
+func (slots) Count() (inFlight, waiting int) { return 0, 0 }
 
 // served are the metrics that the controller serves, as main registers them, with
 // their labels. Of a histogram they are those that can be queried.
@@ -49,7 +49,7 @@ func served(t *testing.T) map[string][]string {
 	g := NewWithT(t)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(fluxmetrics.NewRecorder().Collectors()...)
-	_, err := metrics.NewRuns(registry, places{})
+	_, err := metrics.NewRuns(registry, slots{})
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = notify.New(notify.Options{Size: 1, Scheme: runtime.NewScheme(), Registerer: registry, Log: logr.Discard()})
 	g.Expect(err).NotTo(HaveOccurred())

@@ -24,7 +24,7 @@ func (s *started) isCancelled() {
 	s.Expect(phase).To(Equal(run.Ended))
 	s.Expect(result.Outcome).To(Equal(run.Cancelled))
 	s.Expect(result.Interrupted).To(BeFalse())
-	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "its place is free")
+	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "its slot is free")
 }
 
 func TestARunThatIsCancelledBeforeItIsMade(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
-	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
 // gather reads the objects of a run: the Secret last.
@@ -77,7 +77,7 @@ func (r *Runner) takeNote(ctx context.Context, k key, s seen, asked bool) (bool,
 		return open, nil
 	}
 	labels, annotations := s.marks()
-	stack := places.Stack{Namespace: k.namespace, Name: annotations[stackAnnotation]}
+	stack := slots.Stack{Namespace: k.namespace, Name: annotations[stackAnnotation]}
 	isOwn := labels[partLabel] == r.options.Part
 	if (!isOwn && !asked) || len(validation.IsDNS1123Subdomain(stack.Name)) > 0 {
 		return false, nil

@@ -36,7 +36,7 @@ func TestTheNextControllerFindsARunInFlight(t *testing.T) {
 	first.step()
 	first.claim()
 	s := first.next(recorded(runOfApp))
-	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "the run of the controller before has the one place that there is")
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "the run of the controller before has the one slot that there is")
 	s.Expect(s.phase()).To(Equal(run.Running))
 	s.Expect(s.Start(oneRun("1", "app"))).To(Succeed(), "it is in flight already")
 	inFlight, waiting := s.Count()
@@ -242,14 +242,14 @@ func TestTheRunsOfAnotherShardAreCountedWhenTheirStackIsHere(t *testing.T) {
 	s.Release("default", "other")
 	inFlight, _ := s.Count()
 	s.Expect(inFlight).To(Equal(1))
-	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it has the one place that there is")
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it has the one slot that there is")
 	s.write(run.Result{Outcome: run.Succeeded})
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 }
 
-func TestOneMoreShardFindsNoMorePlaces(t *testing.T) {
+func TestOneMoreShardFindsNoMoreSlots(t *testing.T) {
 	first := start(t, func(o *Options) { o.Part = "not-in-a" })
 	first.step()
 	first.claim()

@@ -134,7 +134,7 @@ func TestWhatTheAPIServerRefusesEndsTheRun(t *testing.T) {
 			if tc.secret {
 				s.Expect(s.secret().Data).To(And(HaveKey(exchange.ResultKey), Not(HaveKey(exchange.RunKey))))
 			}
-			s.Expect(s.Reserve("default", "other")).To(BeTrue(), "its place is free")
+			s.Expect(s.Reserve("default", "other")).To(BeTrue(), "its slot is free")
 		})
 	}
 }

@@ -380,7 +380,7 @@ func TestARunThatNoSecretHoldsIsTold(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = build(settings(), r)
 	g.Expect(err).To(MatchError(exchange.ErrTooLarge))
-	g.Expect(check(settings(), r)).To(MatchError(exchange.ErrTooLarge), "before it takes a place from others")
+	g.Expect(check(settings(), r)).To(MatchError(exchange.ErrTooLarge), "before it takes a slot from others")
 }
 
 func TestTheDigestOfARunTellsNothingOfItsSecrets(t *testing.T) {

@@ -11,35 +11,35 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
-	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
-// overdueAllowance is how much longer a pod without a Job keeps a place than it may take
+// overdueAllowance is how much longer a pod without a Job keeps a slot than it may take
 // to end, and how long a Job does that is suspended.
 const overdueAllowance = time.Minute
 
-// overdue tells of a run that keeps a place in which nothing is done that ends by itself:
+// overdue tells of a run that keeps a slot in which nothing is done that ends by itself:
 // its pod is there although its Job is not, or has ended it, and that does not go in the
 // time that it has, as on a node that does not answer; or its Job is suspended, as in a
 // queue; or its pod does not start, as where no node has room or a volume is missing; or
-// nothing of it goes on, and it cannot be ended. No tenant is to keep the places
+// nothing of it goes on, and it cannot be ended. No tenant is to keep the slots
 // of all others with such pods, Jobs and Secrets. Its Stack goes on waiting for it: nothing
 // is run twice.
 type overdue struct {
 	// why is the cause, and since when that was first seen: zero where it is not so.
 	why   overdueCause
 	since time.Time
-	// lapsed says that the place was given to others.
+	// lapsed says that the slot was given to others.
 	lapsed bool
 }
 
-// lapseOverdue gives the place of a run, or of the rest of one, to others where it keeps
-// it for too long. A Job that goes on later has its place again, whether there is one or
+// lapseOverdue gives the slot of a run, or of the rest of one, to others where it keeps
+// it for too long. A Job that goes on later has its slot again, whether there is one or
 // not.
 func (r *Runner) lapseOverdue(k key, s seen) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stack, counted, of := r.placeOf(k)
+	stack, counted, of := r.slotOf(k)
 	if of == nil {
 		return
 	}
@@ -60,19 +60,19 @@ func (r *Runner) lapseOverdue(k key, s seen) {
 	r.giveToOthers(stack, counted, of)
 }
 
-// giveToOthers takes the place of a run, or of the rest of one. It is called with the lock
+// giveToOthers takes the slot of a run, or of the rest of one. It is called with the lock
 // held.
-func (r *Runner) giveToOthers(stack places.Stack, counted *bool, of *overdue) {
+func (r *Runner) giveToOthers(stack slots.Stack, counted *bool, of *overdue) {
 	*counted, of.lapsed = false, true
-	if !r.hasPlace(stack) {
+	if !r.hasSlot(stack) {
 		r.slots.Release(stack)
 		r.offer()
 	}
 }
 
-// placeOf is what is known of the place of a run in flight, or of the rest of one: nil is
+// slotOf is what is known of the slot of a run in flight, or of the rest of one: nil is
 // nothing. It is called with the lock held.
-func (r *Runner) placeOf(k key) (stack places.Stack, counted *bool, of *overdue) {
+func (r *Runner) slotOf(k key) (stack slots.Stack, counted *bool, of *overdue) {
 	if left, ok := r.rests[k]; ok {
 		return left.stack, &left.counted, &left.overdue
 	}
@@ -82,7 +82,7 @@ func (r *Runner) placeOf(k key) (stack places.Stack, counted *bool, of *overdue)
 	return stack, nil, nil
 }
 
-// overdueCause is why a run may come to keep its place for too long.
+// overdueCause is why a run may come to keep its slot for too long.
 type overdueCause int
 
 const (
@@ -98,7 +98,7 @@ const (
 // mayGoOn tells whether it goes on, or is to.
 func mayGoOn(why overdueCause) bool { return why == notOverdue || why == yetToStart }
 
-// overdueAfter tells how long a run may keep its place as it is seen, and why no longer.
+// overdueAfter tells how long a run may keep its slot as it is seen, and why no longer.
 func (r *Runner) overdueAfter(s seen) (time.Duration, overdueCause) {
 	switch {
 	case isLeftByJob(s):
@@ -137,9 +137,9 @@ func endsPods(job *batchv1.Job) bool {
 	})
 }
 
-// hasPlace tells whether a run of the Stack, or the rest of one, has a place. It is
+// hasSlot tells whether a run of the Stack, or the rest of one, has a slot. It is
 // called with the lock held.
-func (r *Runner) hasPlace(stack places.Stack) bool {
+func (r *Runner) hasSlot(stack slots.Stack) bool {
 	for _, known := range r.runs {
 		if known.stack == stack && known.result == nil && known.counted {
 			return true

@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// beOverdue has it be so for longer than any place is kept.
+// beOverdue has it be so for longer than any slot is kept.
 func (s *started) beOverdue() {
 	s.test.Helper()
 	s.mu.Lock()
@@ -55,7 +55,7 @@ func TestARestWhosePodDoesNotGoKeepsItsStackAndNotItsPlace(t *testing.T) {
 	s.step()
 	s.Expect(s.rests).To(BeEmpty())
 	s.Expect(woken.list()).To(ContainElement("default/app"))
-	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "the other one has the place")
+	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "the other one has the slot")
 	s.Expect(s.slots.Waiting()).To(Equal(1))
 }
 
@@ -134,17 +134,17 @@ func TestAJobThatIsSuspendedIsWaitedForWithoutItsPlace(t *testing.T) {
 
 	s.suspend(false)
 	s.step()
-	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it has its place again")
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it has its slot again")
 	s.pod(atWork)
 	s.claim()
 	s.write(run.Result{Outcome: run.Succeeded})
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
-	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "the other one has the place")
+	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "the other one has the slot")
 }
 
-// suspendedForLong is a run whose Job nobody has begun, and that has given its place to others.
+// suspendedForLong is a run whose Job nobody has begun, and that has given its slot to others.
 func suspendedForLong(t *testing.T) *started {
 	t.Helper()
 	s := start(t)

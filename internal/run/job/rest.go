@@ -11,7 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
 // restPatience is how long a pod may go on when its run has a result. One that has
@@ -19,28 +19,28 @@ import (
 // program can write one too, as it has the token of its pod, and go on.
 const restPatience = 20 * time.Second
 
-// remains are what goes on of a run that has ended: its pod. The place of the run is free
+// remains are what goes on of a run that has ended: its pod. The slot of the run is free
 // when that has ended too, as it is Jobs that the bounds on runs are about.
 type remains struct {
-	stack places.Stack
+	stack slots.Stack
 	// since is when this controller saw the end of the run, or the pod of one that it
 	// knows nothing else of.
 	since time.Time
-	// counted says that it keeps the place of its Stack, and overdue that it did.
+	// counted says that it keeps the slot of its Stack, and overdue that it did.
 	counted bool
 	overdue overdue
-	// asked says that the Stack has asked for a place since.
+	// asked says that the Stack has asked for a slot since.
 	asked bool
 	// why tells what it waits for.
 	why string
 }
 
-// keep has the rest of a run keep its place. It is called with the lock held.
+// keep has the rest of a run keep its slot. It is called with the lock held.
 func (r *Runner) keep(known *record) {
 	r.rests[known.key] = &remains{stack: known.stack, since: time.Now(), counted: known.counted, overdue: known.overdue, why: restText(seen{})}
 }
 
-// free gives the place of a run that has ended to the next.
+// free gives the slot of a run that has ended to the next.
 func (r *Runner) free(k key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,7 +49,7 @@ func (r *Runner) free(k key) {
 		return
 	}
 	delete(r.rests, k)
-	if left.counted && !r.hasPlace(left.stack) {
+	if left.counted && !r.hasSlot(left.stack) {
 		r.slots.Release(left.stack)
 	}
 	if left.asked {
@@ -58,14 +58,14 @@ func (r *Runner) free(k key) {
 	r.offer()
 }
 
-// keeps tells whether a run of the Stack, or the rest of one, has its place. It is
+// keeps tells whether a run of the Stack, or the rest of one, has its slot. It is
 // called with the lock held.
-func (r *Runner) keeps(stack places.Stack) bool {
+func (r *Runner) keeps(stack slots.Stack) bool {
 	return r.inFlight(stack) || len(r.restsOf(stack)) > 0
 }
 
-// restsOf are those that a Stack waits for, whether they keep its place still or not. It is called with the lock held.
-func (r *Runner) restsOf(stack places.Stack) []*remains {
+// restsOf are those that a Stack waits for, whether they keep its slot still or not. It is called with the lock held.
+func (r *Runner) restsOf(stack slots.Stack) []*remains {
 	var all []*remains
 	for _, left := range r.rests {
 		if (left.counted || left.overdue.lapsed) && left.stack == stack {
@@ -80,7 +80,7 @@ func (r *Runner) restsOf(stack places.Stack) []*remains {
 func (r *Runner) WaitsFor(namespace, name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, left := range r.restsOf(places.Stack{Namespace: namespace, Name: name}) {
+	for _, left := range r.restsOf(slots.Stack{Namespace: namespace, Name: name}) {
 		return left.why
 	}
 	return ""
@@ -120,7 +120,7 @@ func judgeRest(s seen, since time.Time) restState {
 	return restOver
 }
 
-// tendRest has the pod of a run end that has ended itself, and gives its place to the
+// tendRest has the pod of a run end that has ended itself, and gives its slot to the
 // next when it has. It is true where that is yet to come.
 func (r *Runner) tendRest(ctx context.Context, k key, s seen) (bool, error) {
 	since, isLeft := r.sinceOf(k, s)
@@ -181,7 +181,7 @@ func (r *Runner) tendRestAnew(ctx context.Context, k key) (bool, error) {
 }
 
 // sinceOf tells since when there is but a rest of a run. That of a controller before
-// this one, whose result it has taken in, keeps no place, as its Stack does not say any
+// this one, whose result it has taken in, keeps no slot, as its Stack does not say any
 // more that the Job is one of its runs.
 func (r *Runner) sinceOf(k key, s seen) (since time.Time, isLeft bool) {
 	r.mu.Lock()
@@ -192,7 +192,7 @@ func (r *Runner) sinceOf(k key, s seen) (since time.Time, isLeft bool) {
 	if _, known := r.runs[k.id]; known || s.secret != nil || s.job == nil || condition(s.job) != nil || s.job.DeletionTimestamp != nil || s.job.Labels[partLabel] != r.options.Part {
 		return time.Time{}, false
 	}
-	r.rests[k] = &remains{stack: places.Stack{Namespace: k.namespace, Name: s.job.Annotations[stackAnnotation]}, since: s.now}
+	r.rests[k] = &remains{stack: slots.Stack{Namespace: k.namespace, Name: s.job.Annotations[stackAnnotation]}, since: s.now}
 	return s.now, true
 }
 

@@ -19,7 +19,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
-	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
 // Options of a Runner. All but PerNamespace, Namespace, InUse and Recorded
@@ -46,7 +46,7 @@ type Options struct {
 	Recorded func(ctx context.Context, found run.Ref) (run.Recorded, error)
 	// Ended is called, from any goroutine, when a run of the Stack has ended, when
 	// something is known of one in flight that must not wait for its end, and when a
-	// place is free that the Stack asked for. It must neither block nor call the
+	// slot is free that the Stack asked for. It must neither block nor call the
 	// Runner.
 	Ended func(namespace, name string)
 	// Log gets what goes wrong.
@@ -66,7 +66,7 @@ type Runner struct {
 	closed bool
 	// tended says that Tend has ended: what is not made then is not made any more.
 	tended bool
-	slots  *places.Places
+	slots  *slots.Pool
 	runs   map[string]*record
 	// rests are the runs that have ended and whose pods may not have.
 	rests map[key]*remains
@@ -87,11 +87,11 @@ func (k key) object() client.ObjectKey {
 // record is what is known of a run.
 type record struct {
 	key   key
-	stack places.Stack
+	stack slots.Stack
 	// todo is a run whose objects are yet to be made.
 	todo   *run.Run
 	unmade unmade
-	// counted says that the run has one of the places of this controller.
+	// counted says that the run has one of the slots of this controller.
 	counted bool
 	overdue overdue
 	// progress and unknownCreates are the last that the pod has told.
@@ -122,7 +122,7 @@ func New(options Options) *Runner {
 	return &Runner{
 		options: options,
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),
-		slots:   places.New(options.Concurrent, options.PerNamespace),
+		slots:   slots.New(options.Concurrent, options.PerNamespace),
 		runs:    make(map[string]*record), rests: make(map[key]*remains), forgotten: make(map[key]bool), unremoved: make(map[key]bool),
 	}
 }
@@ -131,7 +131,7 @@ func New(options Options) *Runner {
 // taken on here, or not at all.
 func (r *Runner) Start(started run.Run) error {
 	r.loadOnce()
-	stack := places.Stack{Namespace: started.Namespace, Name: started.Name}
+	stack := slots.Stack{Namespace: started.Namespace, Name: started.Name}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !validID(started.ID) {
@@ -153,7 +153,7 @@ func (r *Runner) Start(started run.Run) error {
 	case r.keeps(stack):
 		return fmt.Errorf("%w: the pod of another run of the Stack has not ended", run.ErrRefused)
 	case !r.slots.Taken(stack):
-		return fmt.Errorf("%w: no place is reserved for the Stack", run.ErrRefused)
+		return fmt.Errorf("%w: no slot is reserved for the Stack", run.ErrRefused)
 	}
 	r.runs[started.ID] = &record{
 		key: key{started.Namespace, started.ID}, stack: stack, todo: &started, counted: true,
@@ -296,7 +296,7 @@ func (r *Runner) Closed() bool {
 }
 
 // Count tells how many runs are in flight, or have a pod that has not ended, and how
-// many Stacks wait for a place.
+// many Stacks wait for a slot.
 func (r *Runner) Count() (inFlight, waiting int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
-	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
 // calls counts who was woken.
@@ -43,7 +43,7 @@ func TestWhatIsNotStarted(t *testing.T) {
 		told   string
 	}{
 		"an ID that cannot be a name": {before: func(s *started) { s.Reserve("default", "app") }, todo: oneRun("A_b", "app"), told: "cannot be the ID of a run"},
-		"no place":                    {todo: oneRun("1", "app"), told: "no place is reserved"},
+		"no slot":                     {todo: oneRun("1", "app"), told: "no slot is reserved"},
 		"another run of the Stack": {before: func(s *started) {
 			s.Reserve("default", "app")
 			s.Expect(s.Start(oneRun("2", "app"))).To(Succeed())
@@ -81,7 +81,7 @@ func TestARunThatIsStartedTwiceIsStartedOnce(t *testing.T) {
 	s.Expect(s.Reserve("default", "app")).To(BeTrue())
 	s.Expect(s.Start(oneRun("1", "app"))).To(Succeed())
 	s.Expect(woken.list()).To(Equal([]string{"default/app"}), "its result is there")
-	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "it keeps no place")
+	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "it keeps no slot")
 }
 
 func TestWhoWaitsIsToldWhenAPlaceIsFree(t *testing.T) {
@@ -94,7 +94,7 @@ func TestWhoWaitsIsToldWhenAPlaceIsFree(t *testing.T) {
 	inFlight, waiting := s.Count()
 	s.Expect([]int{inFlight, waiting}).To(Equal([]int{1, 2}))
 	s.Release("default", "app")
-	s.Expect(woken.list()).To(BeEmpty(), "a run in flight keeps its place")
+	s.Expect(woken.list()).To(BeEmpty(), "a run in flight keeps its slot")
 	s.step()
 	s.claim()
 	s.write(run.Result{Outcome: run.Succeeded})
@@ -105,7 +105,7 @@ func TestWhoWaitsIsToldWhenAPlaceIsFree(t *testing.T) {
 	s.Expect(s.Reserve("default", "c")).To(BeTrue())
 }
 
-func TestANamespaceHasNotAllPlaces(t *testing.T) {
+func TestANamespaceHasNotAllSlots(t *testing.T) {
 	s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent, o.PerNamespace = 2, 1 })
 	s.Expect(s.Reserve("a", "1")).To(BeTrue())
 	s.Expect(s.Reserve("a", "2")).To(BeFalse())
@@ -181,9 +181,9 @@ func TestAPlaceIsNotKeptForEver(t *testing.T) {
 	s.Expect(s.Reserve("default", "a")).To(BeTrue())
 	s.Expect(s.Reserve("default", "b")).To(BeFalse())
 	s.Expect(s.Reserve("default", "c")).To(BeFalse())
-	s.slots.Offer(time.Now().Add(-2 * places.Patience)) // nothing is free
-	s.slots.Release(places.Stack{Namespace: "default", Name: "a"})
-	s.slots.Offer(time.Now().Add(-2 * places.Patience)) // b was told, and does not come
+	s.slots.Offer(time.Now().Add(-2 * slots.Patience)) // nothing is free
+	s.slots.Release(slots.Stack{Namespace: "default", Name: "a"})
+	s.slots.Offer(time.Now().Add(-2 * slots.Patience)) // b was told, and does not come
 	s.lapse()
 	s.Expect(woken.list()).To(Equal([]string{"default/c"}))
 }

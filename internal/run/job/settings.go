@@ -45,7 +45,7 @@ type Settings struct {
 }
 
 const (
-	// startAllowance is how long a pod may take from its Job to its start: for a place
+	// startAllowance is how long a pod may take from its Job to its start: for a slot
 	// on a node, and for its image.
 	startAllowance = 10 * time.Minute
 	// writeAllowance is how long the result may take to be written, when the API server

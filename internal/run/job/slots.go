@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
-	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
 // Reserve implements run.Runner. Namespaces take turns, and the Stacks of
 // one come in the order of asking. The Jobs of a controller before this one have their
-// places.
+// slots.
 func (r *Runner) Reserve(namespace, name string) bool {
 	r.loadOnce()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stack := places.Stack{Namespace: namespace, Name: name}
+	stack := slots.Stack{Namespace: namespace, Name: name}
 	if r.closed || r.inFlight(stack) {
 		return false
 	}
@@ -31,12 +31,12 @@ func (r *Runner) Reserve(namespace, name string) bool {
 	return r.slots.Reserve(stack)
 }
 
-// Release implements run.Runner. It does not take the place of a run in flight, nor of
+// Release implements run.Runner. It does not take the slot of a run in flight, nor of
 // one whose pod has not ended.
 func (r *Runner) Release(namespace, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stack := places.Stack{Namespace: namespace, Name: name}
+	stack := slots.Stack{Namespace: namespace, Name: name}
 	if !r.keeps(stack) {
 		r.slots.Release(stack)
 		r.offer()
@@ -59,7 +59,7 @@ func (r *Runner) Abandon(namespace, name string) {
 
 // inFlight says whether the Stack has a run in flight. There are no more records than
 // Stacks, as each is forgotten when its result is absorbed.
-func (r *Runner) inFlight(stack places.Stack) bool {
+func (r *Runner) inFlight(stack slots.Stack) bool {
 	for _, known := range r.runs {
 		if known.stack == stack && known.result == nil {
 			return true
@@ -68,7 +68,7 @@ func (r *Runner) inFlight(stack places.Stack) bool {
 	return false
 }
 
-// settle makes the result known. The place of the run is kept until its pod has ended.
+// settle makes the result known. The slot of the run is kept until its pod has ended.
 func (r *Runner) settle(id string, result *run.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +87,7 @@ func (r *Runner) settleUnmade(k key, result *run.Result) {
 	r.free(k)
 }
 
-// offer tells the Stacks whose turn has come, and sees to it that a place is not
+// offer tells the Stacks whose turn has come, and sees to it that a slot is not
 // kept for ever. It is called with the lock held.
 func (r *Runner) offer() {
 	told := r.slots.Offer(time.Now())
@@ -95,7 +95,7 @@ func (r *Runner) offer() {
 		r.options.Ended(stack.Namespace, stack.Name)
 	}
 	if len(told) > 0 {
-		time.AfterFunc(places.Patience, r.lapse)
+		time.AfterFunc(slots.Patience, r.lapse)
 	}
 }
 

@@ -88,7 +88,7 @@ func (r *Runner) removeSwept(ctx context.Context, k key) error {
 		return nil
 	}
 	delete(r.runs, k.id)
-	// The place of one that has ended is its rest's, or was given on.
+	// The slot of one that has ended is its rest's, or was given on.
 	if known.result == nil && !r.keeps(known.stack) {
 		r.slots.Release(known.stack)
 		r.offer()

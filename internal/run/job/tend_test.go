@@ -254,7 +254,7 @@ func TestManyRunsAtATime(t *testing.T) {
 			most.Store(max(most.Load(), now.Add(1)))
 			s.Eventually(func() error { return s.doInPod(id) }).Should(Succeed())
 			now.Add(-1)
-			s.endPod(id) // which frees its place
+			s.endPod(id) // which frees its slot
 			s.Eventually(func() run.Phase { phase, _ := s.Look(id); return phase }).Should(Equal(run.Ended))
 			s.Expect(s.Forget(id)).To(Succeed())
 		})

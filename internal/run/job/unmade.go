@@ -18,7 +18,7 @@ import (
 )
 
 // makeAllowance is how long the objects of a run may take to be made. A run that waits for
-// its retry has no place, as one does that is tried again and again: a namespace whose
+// its retry has no slot, as one does that is tried again and again: a namespace whose
 // webhook does not answer would take those of all others.
 const makeAllowance = time.Minute
 
@@ -61,7 +61,7 @@ func judgeUnmade(secret *corev1.Secret, id string) leftOf {
 }
 
 // tryToMake is make, but for a run that cannot be made for too long: that ends, so that
-// its place is free.
+// its slot is free.
 func (r *Runner) tryToMake(ctx context.Context, todo run.Run) error {
 	r.noteTry(todo.ID)
 	err := r.make(ctx, todo)
@@ -143,8 +143,8 @@ func (r *Runner) freshSecret(ctx context.Context, name client.ObjectKey) (*corev
 	return secret, nil
 }
 
-// lapseUnmade gives the place of a run to others that can be neither made nor ended. It
-// has its place again when its Job is there.
+// lapseUnmade gives the slot of a run to others that can be neither made nor ended. It
+// has its slot again when its Job is there.
 func (r *Runner) lapseUnmade(k key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

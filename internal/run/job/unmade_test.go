@@ -193,7 +193,7 @@ func TestARunThatCanBeNeitherMadeNorEndedHasNoPlaceMeanwhile(t *testing.T) {
 			s.step()
 			s.Expect(s.hasJob()).To(BeTrue())
 			s.step()
-			s.Expect(s.Reserve("other", "app")).To(BeFalse(), "its Job has a place again")
+			s.Expect(s.Reserve("other", "app")).To(BeFalse(), "its Job has a slot again")
 		})
 	}
 }
@@ -282,7 +282,7 @@ func TestARunThatCannotBeEndedHasItsPlaceWhileItsJobMayMakeAPod(t *testing.T) {
 	s.Release("other", "app")
 	s.suspend(false)
 	s.stepFails()
-	s.Expect(s.Reserve("other", "app")).To(BeFalse(), "it has a place again")
+	s.Expect(s.Reserve("other", "app")).To(BeFalse(), "it has a slot again")
 }
 
 func TestARunIsMadeWhenTheAPIServerIsBack(t *testing.T) {

@@ -90,7 +90,7 @@ func (r *Runner) keep(id string, result run.Result) error {
 	return errors.Join(clearErr, pulumi.Directory(dir).Clear())
 }
 
-// settle makes the result known, and gives the place of the run to the next.
+// settle makes the result known, and gives the slot of the run to the next.
 func (r *Runner) settle(id string, result run.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package local does runs as child processes of this controller, in directories
-// below one of its own. It keeps the order in which Stacks get a place, the
+// below one of its own. It keeps the order in which Stacks get a slot, the
 // results until they are absorbed, and nothing else: what a run does is the
 // driver's business, and when one is needed the controller's.
 package local
@@ -20,7 +20,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
-	"github.com/flux-pulumi/pulumi-controller/internal/run/places"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
 // Options of a Runner. All but Concurrent, PerNamespace and Usable are required.
@@ -42,7 +42,7 @@ type Options struct {
 	Accounts inplace.Accounts
 	// Ended is called, from any goroutine, when a run of the Stack has ended, when
 	// something is known of one in flight that must not wait for its end, and when a
-	// place is free that the Stack asked for. It must neither block nor call the
+	// slot is free that the Stack asked for. It must neither block nor call the
 	// Runner.
 	Ended func(namespace, name string)
 	// Log gets what Pulumi says.
@@ -61,13 +61,13 @@ type Runner struct {
 
 	mu     sync.Mutex
 	closed bool
-	slots  *places.Places
+	slots  *slots.Pool
 	runs   map[string]*record
 }
 
 // record is what is known of a run that was started here.
 type record struct {
-	stack places.Stack
+	stack slots.Stack
 	// cancel ends the run gently, and abort is closed to have it not wait for what is
 	// in flight.
 	cancel  context.CancelCauseFunc
@@ -91,7 +91,7 @@ func New(options Options) *Runner {
 	return &Runner{
 		options: options, life: life, end: end,
 		place: inplace.Place{Driver: options.Driver, Fetcher: options.Fetcher, Accounts: options.Accounts},
-		slots: places.New(options.Concurrent, options.PerNamespace), runs: make(map[string]*record),
+		slots: slots.New(options.Concurrent, options.PerNamespace), runs: make(map[string]*record),
 	}
 }
 
@@ -101,7 +101,7 @@ func New(options Options) *Runner {
 func (r *Runner) Reserve(namespace, name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stack := places.Stack{Namespace: namespace, Name: name}
+	stack := slots.Stack{Namespace: namespace, Name: name}
 	if r.closed || r.inFlight(stack) {
 		return false
 	}
@@ -109,11 +109,11 @@ func (r *Runner) Reserve(namespace, name string) bool {
 	return r.slots.Reserve(stack)
 }
 
-// Release implements run.Runner. It does not take the place of a run in flight.
+// Release implements run.Runner. It does not take the slot of a run in flight.
 func (r *Runner) Release(namespace, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stack := places.Stack{Namespace: namespace, Name: name}
+	stack := slots.Stack{Namespace: namespace, Name: name}
 	if !r.inFlight(stack) {
 		r.slots.Release(stack)
 		r.offer()
@@ -123,9 +123,9 @@ func (r *Runner) Release(namespace, name string) {
 // Abandon implements run.Runner.
 func (r *Runner) Abandon(namespace, name string) {
 	r.Release(namespace, name)
-	stack := places.Stack{Namespace: namespace, Name: name}
+	stack := slots.Stack{Namespace: namespace, Name: name}
 	for _, ended := range r.Ended() {
-		if (places.Stack{Namespace: ended.Namespace, Name: ended.Name}) != stack {
+		if (slots.Stack{Namespace: ended.Namespace, Name: ended.Name}) != stack {
 			continue
 		}
 		if err := r.Forget(ended.ID); err != nil {
@@ -138,7 +138,7 @@ func (r *Runner) Abandon(namespace, name string) {
 // Start implements run.Runner. Every error wraps run.ErrRefused: a run is either
 // begun here, or not at all.
 func (r *Runner) Start(started run.Run) error {
-	stack := places.Stack{Namespace: started.Namespace, Name: started.Name}
+	stack := slots.Stack{Namespace: started.Namespace, Name: started.Name}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !validID(started.ID) {
@@ -154,7 +154,7 @@ func (r *Runner) Start(started run.Run) error {
 	case r.inFlight(stack):
 		return fmt.Errorf("%w: another run of the Stack is in flight", run.ErrRefused)
 	case !r.slots.Taken(stack):
-		return fmt.Errorf("%w: no place is reserved for the Stack", run.ErrRefused)
+		return fmt.Errorf("%w: no slot is reserved for the Stack", run.ErrRefused)
 	}
 	ctx, cancel := context.WithCancelCause(r.life)
 	known := &record{stack: stack, cancel: cancel, abort: make(chan struct{})}
@@ -165,9 +165,9 @@ func (r *Runner) Start(started run.Run) error {
 	return nil
 }
 
-// adopt is the start of a run that is known. One that has ended needs no place,
+// adopt is the start of a run that is known. One that has ended needs no slot,
 // and its Stack is told of the end once more.
-func (r *Runner) adopt(stack places.Stack, phase run.Phase) {
+func (r *Runner) adopt(stack slots.Stack, phase run.Phase) {
 	if phase == run.Ended && !r.inFlight(stack) {
 		r.slots.Release(stack)
 		r.options.Ended(stack.Namespace, stack.Name)
@@ -234,7 +234,7 @@ func (r *Runner) remove(id string) error {
 	return pulumi.Directory(r.dir(id)).Remove()
 }
 
-// Count tells how many runs are in flight and how many Stacks wait for a place.
+// Count tells how many runs are in flight and how many Stacks wait for a slot.
 func (r *Runner) Count() (inFlight, waiting int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -261,7 +261,7 @@ func (r *Runner) Ended() []run.Ref {
 
 // inFlight says whether the Stack has a run in flight. There are no more records
 // than Stacks, as each is forgotten when its result is absorbed.
-func (r *Runner) inFlight(stack places.Stack) bool {
+func (r *Runner) inFlight(stack slots.Stack) bool {
 	for _, known := range r.runs {
 		if known.stack == stack && known.result == nil {
 			return true
@@ -270,7 +270,7 @@ func (r *Runner) inFlight(stack places.Stack) bool {
 	return false
 }
 
-// offer tells the Stacks whose turn has come, and sees to it that a place is not
+// offer tells the Stacks whose turn has come, and sees to it that a slot is not
 // kept for ever. It is called with the lock held.
 func (r *Runner) offer() {
 	told := r.slots.Offer(time.Now())
@@ -278,7 +278,7 @@ func (r *Runner) offer() {
 		r.options.Ended(stack.Namespace, stack.Name)
 	}
 	if len(told) > 0 {
-		time.AfterFunc(places.Patience, r.lapse)
+		time.AfterFunc(slots.Patience, r.lapse)
 	}
 }
 

@@ -142,10 +142,10 @@ func TestTheNextControllerFindsAResult(t *testing.T) {
 	next.Expect(next.runner.Start(aRun("1", "a"))).To(Succeed(), "adopting")
 	next.Expect(next.ended).To(Receive(Equal("ns/a")))
 	next.Expect(next.driver.starts()).To(BeEmpty())
-	next.Expect(next.runner.Reserve("ns", "b")).To(BeTrue(), "an adopted run that has ended holds no place")
+	next.Expect(next.runner.Reserve("ns", "b")).To(BeTrue(), "an adopted run that has ended holds no slot")
 }
 
-func TestPlacesGoInTurn(t *testing.T) {
+func TestSlotsGoInTurn(t *testing.T) {
 	f := newFixture(t)
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(aRun("1", "a"))).To(Succeed())
@@ -154,7 +154,7 @@ func TestPlacesGoInTurn(t *testing.T) {
 	inFlight, waiting := f.runner.Count()
 	f.Expect([]int{inFlight, waiting}).To(Equal([]int{1, 2}))
 	f.runner.Release("ns", "a")
-	f.Expect(f.runner.Reserve("ns", "b")).To(BeFalse(), "a run in flight keeps its place")
+	f.Expect(f.runner.Reserve("ns", "b")).To(BeFalse(), "a run in flight keeps its slot")
 	close(f.driver.open)
 	f.Eventually(f.ended).Should(Receive(Equal("ns/a")))
 	f.Eventually(f.ended).Should(Receive(Equal("ns/b")))
@@ -178,7 +178,7 @@ func TestAStackWithARunInFlightGetsNoPlace(t *testing.T) {
 
 func TestAStartIsRefused(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Concurrent = 2 })
-	f.Expect(f.runner.Start(aRun("1", "a"))).To(MatchError(run.ErrRefused), "without a place")
+	f.Expect(f.runner.Start(aRun("1", "a"))).To(MatchError(run.ErrRefused), "without a slot")
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 	for _, id := range []string{"", ".", "..", "../x", "a/b", "/x"} {
 		f.Expect(f.runner.Start(aRun(id, "a"))).To(MatchError(run.ErrRefused), "ID %q", id)
@@ -187,7 +187,7 @@ func TestAStartIsRefused(t *testing.T) {
 	f.Expect(f.runner.Start(aRun("2", "a"))).To(MatchError(run.ErrRefused), "one run at a time for a Stack")
 	f.Expect(f.runner.Reserve("ns", "b")).To(BeTrue())
 	f.Expect(f.runner.Shutdown(t.Context())).To(Succeed())
-	f.Expect(f.runner.Reserve("ns", "c")).To(BeFalse(), "there are no places after the shutdown")
+	f.Expect(f.runner.Reserve("ns", "c")).To(BeFalse(), "there are no slots after the shutdown")
 	f.Expect(f.runner.Start(aRun("3", "b"))).To(MatchError(run.ErrRefused), "after the shutdown")
 }
 
@@ -250,7 +250,7 @@ func TestWhatCannotBePreparedHasAnOutcome(t *testing.T) {
 			f.Expect(result.Outcome).To(Equal(test.want), result.Message)
 			f.Expect(result.Message).To(ContainSubstring(test.message))
 			f.Expect(f.driver.starts()).To(BeEmpty())
-			f.Expect(f.runner.Reserve("ns", "b")).To(BeTrue(), "the place is free again")
+			f.Expect(f.runner.Reserve("ns", "b")).To(BeTrue(), "the slot is free again")
 		})
 	}
 }

@@ -27,8 +27,8 @@ import (
 var many = flag.Int("many", 0, "how many Stacks TestManyRuns brings up at a time: it is left out unless this is set")
 
 const (
-	// places is the default of --concurrent-runs.
-	places = 4
+	// slots is the default of --concurrent-runs.
+	slots = 4
 	// alone is how many Stacks are brought up one after the other.
 	alone = 5
 )
@@ -50,7 +50,7 @@ func TestManyRuns(t *testing.T) {
 	w.installForJobs()
 	jobs := w.measure("many-jobs")
 	t.Logf("\n%s", table(*many, local, jobs))
-	w.Expect(jobs.mostAtOnce).To(Equal(min(places, *many)), "as many as there may be, and no more")
+	w.Expect(jobs.mostAtOnce).To(Equal(min(slots, *many)), "as many as there may be, and no more")
 }
 
 // sample is what was measured.

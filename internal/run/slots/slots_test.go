@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package places
+package slots
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func stack(name string) Stack {
 	return Stack{"ns", name}
 }
 
-func TestPlaces(t *testing.T) {
+func TestPool(t *testing.T) {
 	type step struct {
 		do   string // reserve, release, offer or lapse
 		name string
@@ -28,13 +28,13 @@ func TestPlaces(t *testing.T) {
 		got  bool     // of reserve
 	}
 	for name, steps := range map[string][]step{
-		"places are given until none is left": {
+		"slots are given until none is left": {
 			{do: "reserve", name: "a", got: true}, {do: "reserve", name: "b", got: true}, {do: "reserve", name: "c"},
 		},
-		"a reservation that is repeated takes no second place": {
+		"a reservation that is repeated takes no second slot": {
 			{do: "reserve", name: "a", got: true}, {do: "reserve", name: "a", got: true}, {do: "reserve", name: "b", got: true},
 		},
-		"a free place is kept for the one that has waited longest": {
+		"a free slot is kept for the one that has waited longest": {
 			{do: "reserve", name: "a", got: true}, {do: "reserve", name: "b", got: true},
 			{do: "reserve", name: "c"}, {do: "reserve", name: "d"}, {do: "reserve", name: "c"},
 			{do: "release", name: "a"}, {do: "offer", want: []string{"c"}},
@@ -58,7 +58,7 @@ func TestPlaces(t *testing.T) {
 			{do: "lapse", at: 59 * time.Second}, {do: "reserve", name: "d"},
 			{do: "lapse", at: 60 * time.Second}, {do: "offer", want: []string{"d"}}, {do: "reserve", name: "d", got: true},
 		},
-		"two free places are offered to two": {
+		"two free slots are offered to two": {
 			{do: "reserve", name: "a", got: true}, {do: "reserve", name: "b", got: true},
 			{do: "reserve", name: "c"}, {do: "reserve", name: "d"}, {do: "reserve", name: "e"},
 			{do: "release", name: "a"}, {do: "release", name: "b"}, {do: "offer", want: []string{"c", "d"}},
@@ -93,14 +93,14 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-func TestANamespaceHasNotAllPlaces(t *testing.T) {
+func TestANamespaceHasNotAllSlots(t *testing.T) {
 	g := NewWithT(t)
 	p := New(3, 2)
 	for name, got := range map[string]bool{"a/1": true, "a/2": true} {
 		g.Expect(p.Reserve(stack(name))).To(Equal(got), name)
 	}
 	g.Expect(p.Reserve(stack("a/3"))).To(BeFalse(), "a has two")
-	g.Expect(p.Offer(time.Unix(1, 0))).To(BeEmpty(), "there is a place, but none for it")
+	g.Expect(p.Offer(time.Unix(1, 0))).To(BeEmpty(), "there is a slot, but none for it")
 	g.Expect(p.Reserve(stack("b/1"))).To(BeTrue(), "who waits for its own namespace keeps nobody else waiting")
 	g.Expect(p.Reserve(stack("b/2"))).To(BeFalse(), "there are three")
 
@@ -108,12 +108,12 @@ func TestANamespaceHasNotAllPlaces(t *testing.T) {
 	g.Expect(p.Offer(time.Unix(1, 0))).To(Equal([]Stack{stack("b/2")}))
 	p.Release(stack("a/1"))
 	g.Expect(p.Offer(time.Unix(1, 0))).To(Equal([]Stack{stack("a/3")}))
-	g.Expect(p.Reserve(stack("c/1"))).To(BeFalse(), "both places are kept")
+	g.Expect(p.Reserve(stack("c/1"))).To(BeFalse(), "both slots are kept")
 	g.Expect(p.Reserve(stack("a/3"))).To(BeTrue())
 	g.Expect(p.Reserve(stack("b/2"))).To(BeTrue())
 }
 
-// As a Job does that goes on after it had given its place to another of its namespace.
+// As a Job does that goes on after it had given its slot to another of its namespace.
 func TestWhatANamespaceTakesBeyondItsBoundIsNotAtTheExpenseOfOthers(t *testing.T) {
 	g := NewWithT(t)
 	p := New(2, 1)
@@ -130,12 +130,12 @@ func TestNamespacesTakeTurns(t *testing.T) {
 	for name, tc := range map[string]struct {
 		size int
 		asks []string
-		// order in which places are given, where each run ends before the next begins.
+		// order in which slots are given, where each run ends before the next begins.
 		order []string
 	}{
-		"one place": {1, []string{"a/1", "a/2", "a/3", "b/1", "b/2", "c/1"}, []string{"a/1", "b/1", "c/1", "a/2", "b/2", "a/3"}},
+		"one slot": {1, []string{"a/1", "a/2", "a/3", "b/1", "b/2", "c/1"}, []string{"a/1", "b/1", "c/1", "a/2", "b/2", "a/3"}},
 		"in the order of asking where there is one namespace": {1, []string{"a/3", "a/1", "a/2"}, []string{"a/3", "a/1", "a/2"}},
-		"two places": {2, []string{"a/1", "a/2", "a/3", "b/1", "b/2"}, []string{"a/1", "a/2", "b/1", "a/3", "b/2"}},
+		"two slots": {2, []string{"a/1", "a/2", "a/3", "b/1", "b/2"}, []string{"a/1", "a/2", "b/1", "a/3", "b/2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -172,7 +172,7 @@ func TestOneThatWasToldKeepsItsTurn(t *testing.T) {
 	g.Expect(p.Offer(time.Unix(1, 0))).To(Equal([]Stack{stack("a/2")}))
 	g.Expect(p.Reserve(stack("b/1"))).To(BeFalse(), "of a namespace that has had nothing")
 	p.Take(stack("c/1"))
-	g.Expect(p.Reserve(stack("a/2"))).To(BeFalse(), "a run was found that has the place")
+	g.Expect(p.Reserve(stack("a/2"))).To(BeFalse(), "a run was found that has the slot")
 	p.Lapse(time.Unix(1000, 0))
 	p.Release(stack("c/1"))
 	g.Expect(p.Offer(time.Unix(1000, 0))).To(HaveLen(1), "it did come, and is told again in its turn")
@@ -184,7 +184,7 @@ func TestARunThatIsInFlightTakesAPlace(t *testing.T) {
 	p := New(1, 0)
 	p.Take(stack("a"))
 	p.Take(stack("b"))
-	g.Expect(p.Taken(stack("b"))).To(BeTrue(), "also where there were fewer places")
+	g.Expect(p.Taken(stack("b"))).To(BeTrue(), "also where there were fewer slots")
 	g.Expect(p.Reserve(stack("c"))).To(BeFalse())
 	p.Release(stack("a"))
 	g.Expect(p.Offer(time.Unix(1, 0))).To(BeEmpty())
@@ -208,12 +208,12 @@ func FuzzPlaces(f *testing.F) {
 				s.Lapse(time.Unix(int64(i), 0))
 			}
 			if len(s.taken) > 3 {
-				t.Fatal("more places than there are")
+				t.Fatal("more slots than there are")
 			}
 			seen := map[Stack]bool{}
 			for _, w := range s.queue {
 				if seen[w.stack] || s.taken[w.stack] {
-					t.Fatalf("%v waits twice, or has a place", w.stack)
+					t.Fatalf("%v waits twice, or has a slot", w.stack)
 				}
 				seen[w.stack] = true
 			}
