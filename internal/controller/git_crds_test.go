@@ -12,6 +12,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,7 +32,7 @@ func TestCRDsThatAreRemovedAreWaitedFor(t *testing.T) {
 	path, err := process.FindBin(filepath.Join("crds", "source-controller"))
 	u.Expect(err).NotTo(HaveOccurred())
 	crds := envtest.CRDInstallOptions{Paths: []string{path}, ErrorIfPathMissing: true, MaxTime: time.Minute}
-	_, err = envtest.InstallCRDs(cluster.config, crds)
+	installed, err := envtest.InstallCRDs(cluster.config, crds)
 	u.Expect(err).NotTo(HaveOccurred())
 	u.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "token"}, StringData: map[string]string{"token": gitToken}})
 	message := func(name string) func() string {
@@ -58,6 +59,10 @@ func TestCRDsThatAreRemovedAreWaitedFor(t *testing.T) {
 	u.createStack("newer", fromRepo)
 	for _, name := range []string{"old", "new", "newer"} {
 		u.Eventually(message(name)).Should(ContainSubstring("install source-controller"), name)
+	}
+	// A CRD that is still terminating would be updated, and then be gone.
+	for _, crd := range installed {
+		u.Eventually(func() error { return u.Get(u.ctx, client.ObjectKeyFromObject(crd), crd) }).Should(MatchError(apierrors.IsNotFound, "IsNotFound"), crd.Name)
 	}
 
 	_, err = envtest.InstallCRDs(cluster.config, crds)
