@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// maskAccountTokens masks the tokens of Kubernetes service accounts, also those
-// that this run was not given: a program that once put its token into an output
-// has an old one, still valid, in its state.
+// maskAccountTokens masks all Kubernetes service account tokens, including those the run
+// was not given: a program that once put its token into an output still has that old but
+// valid token in its state.
 func maskAccountTokens(text string) string {
 	if !strings.Contains(text, "eyJ") {
 		return text
 	}
-	// Three parts in base64 for URLs, of which the first two are JSON objects.
+	// A JWT: three base64url parts, the first two of which are JSON objects.
 	webToken := regexp.MustCompile(`eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+`)
 	var out strings.Builder
 	for {
@@ -30,7 +30,7 @@ func maskAccountTokens(text string) string {
 			out.WriteString(text[:at[0]] + maskText)
 			text = text[at[1]:]
 		default:
-			// What looks like one may end in the midst of one.
+			// A real token may start inside something that only looks like one.
 			next := at[0] + strings.IndexByte(text[at[0]:], '.') + 1
 			out.WriteString(text[:next])
 			text = text[next:]
@@ -38,8 +38,7 @@ func maskAccountTokens(text string) string {
 	}
 }
 
-// isAccountToken tells a token of a service account from any other by whom it
-// says it is for.
+// isAccountToken tells whether the subject of a JWT is a service account.
 func isAccountToken(token string) bool {
 	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
 	if err != nil {

@@ -9,28 +9,29 @@ import (
 )
 
 const (
-	// maxQuoted bounds a value in quotation marks or of many lines, and maxBare any other.
-	// Of one that is longer that is what is looked for.
+	// maxQuoted bounds quoted and multi-line values, maxBare all others. Only that much
+	// of a longer value is looked for.
 	maxQuoted = 64 << 10
 	maxBare   = 8 << 10
 	maxName   = 128
 )
 
-// assignments reads a text for all that looks like a name and its value, in whatever
-// language it is: the lines of a file of variables, what says how to connect to a
-// database, the source of a program. Where a value ends is not the same in all of
-// them, so that each end that it may have makes one.
+// assignments collects everything in a text that looks like a name and its value,
+// whatever the language: lines of an env file, a database connection string, the source
+// of a program. Languages disagree on where a value ends, so each possible end yields a
+// value.
 type assignments struct {
-	// named is what the name says in what has the fields name and value.
+	// named is the meaning of the last name field, for objects with the fields name and
+	// value.
 	named meaning
-	// section is what the last heading in brackets says, and secretTo where the list or
-	// object ends whose name is that of a secret.
+	// section is the meaning of the last heading in brackets. secretTo is the end of the
+	// list or object that has a secret name.
 	section  meaning
 	secretTo int
 	found    []member
 }
 
-// assignmentsIn lists the values in a text such as NAME=value.
+// assignmentsIn lists the values of assignments, such as NAME=value, in a text.
 func assignmentsIn(text string) []member {
 	if len(text) > maxStructure {
 		return nil
@@ -50,7 +51,8 @@ func assignmentsIn(text string) []member {
 	}
 }
 
-// readHeadings reads the lines between two pairs, of which the first is the rest of one.
+// readHeadings reads the lines between two pairs. The first is the rest of the previous
+// pair's line.
 func (a *assignments) readHeadings(text string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -60,15 +62,15 @@ func (a *assignments) readHeadings(text string) {
 	}
 }
 
-// pair is a name and where it and its value begin.
+// pair is a name, where it begins and where its value begins.
 type pair struct {
 	name        string
 	from, value int
-	// isEqual says that there is no more than an equals sign between them.
+	// isEqual says that the separator is a single equals sign.
 	isEqual bool
 }
 
-// nextPair finds the next one in a text from a place on.
+// nextPair finds the next pair at or after a position.
 func nextPair(text string, at int) (pair, bool) {
 	for next := at; ; {
 		sign := strings.IndexAny(text[next:], "=:")
@@ -92,12 +94,12 @@ func nextPair(text string, at int) (pair, bool) {
 }
 
 func hasPair(text string) bool {
-	_, ok := nextPair(strings.TrimRight(text, "="), 0) // the filling of base64 is none
+	_, ok := nextPair(strings.TrimRight(text, "="), 0) // base64 padding is not an assignment
 	return ok
 }
 
-// nameBefore is the name that a text ends with, and where it begins. It may be in
-// quotation marks, in brackets, and of two words, as User ID.
+// nameBefore returns the name that a text ends with and where it begins. The name may be
+// in quotation marks or brackets and may have two words, as in User ID.
 func nameBefore(text string) (string, int) {
 	end := strings.TrimSuffix(strings.TrimRight(text[max(0, len(text)-maxName):], " \t"), "]")
 	if end != "" && strings.IndexByte("\"'`", end[len(end)-1]) >= 0 {
@@ -122,14 +124,14 @@ func lastWord(text string) string {
 	return text[start:]
 }
 
-// isLead tells whether only a name can follow in a line.
+// isLead tells whether the beginning of a line can only be followed by a name.
 func isLead(text string) bool {
 	text = strings.Trim(text, " \t\"'-")
 	return text == "" || text == "export" || text == "set" || text == "ENV"
 }
 
-// read reads the value that a text begins with, and is how much of that nothing else
-// can be in. In what is no secret by its name may be pairs again.
+// read reads the value at the beginning of a text and returns how far the search for more
+// pairs may skip. It skips secret values only: any other value may contain pairs itself.
 func (a *assignments) read(of pair, text string, isFirst bool) int {
 	says := meaningOf(of.name)
 	if a.named != namesNothing && isValueName(of.name) {
@@ -150,7 +152,8 @@ func (a *assignments) read(of pair, text string, isFirst bool) int {
 		if len(value) < shortMask || slices.Contains(values[:n], value) {
 			continue
 		}
-		// Of the parts of a value that has some, each has a name of its own.
+		// A value that contains pairs is not one secret: each of its parts is read by its
+		// own name.
 		if (says != namesSecret || n > 0) && !(isFirst && n == len(values)-1) && hasPair(value) {
 			continue
 		}
@@ -164,9 +167,9 @@ func (a *assignments) read(of pair, text string, isFirst bool) int {
 	return 0
 }
 
-// valuesAt lists the values that a text may begin with, and the length of the shortest.
-// A word behind a colon that goes on in its line is prose, or the name of something in
-// the source of a program.
+// valuesAt lists the values that a text may begin with and returns the length of the
+// shortest. A word after a colon, with more text on its line, is prose or an identifier
+// in source code, not a value.
 func valuesAt(text string, isFirst, isEqual bool) ([]string, int) {
 	for _, inMarks := range []func(string) ([]string, int){quoted, heredoc, block} {
 		if values, length := inMarks(text[:min(len(text), maxQuoted)]); length > 0 {
@@ -184,7 +187,7 @@ func valuesAt(text string, isFirst, isEqual bool) ([]string, int) {
 		values = append(values, strings.TrimRight(value, "\"'`)]},>"))
 	}
 	if inner, _, closed := strings.Cut(strings.TrimPrefix(line, "{"), "}"); closed && line[0] == '{' {
-		values = append(values, inner) // of ODBC
+		values = append(values, inner) // ODBC
 	}
 	if isFirst {
 		values = append(values, line)
@@ -199,8 +202,9 @@ func before(text, ends string) string {
 	return text
 }
 
-// quoted reads a value in quotation marks, which may be escaped themselves. A backslash
-// before one, and two of them, are a part of the value in some languages.
+// quoted reads a value in quotation marks, which may themselves be escaped. In some
+// languages a backslash before a quotation mark, or a doubled quotation mark, is part of
+// the value.
 func quoted(text string) ([]string, int) {
 	for _, mark := range []string{`"""`, "'''"} {
 		if inner, _, closed := strings.Cut(strings.TrimPrefix(text, mark), mark); closed && strings.HasPrefix(text, mark) {
@@ -233,7 +237,7 @@ func quoted(text string) ([]string, int) {
 	return values, len(first) + 2
 }
 
-// heredoc reads the lines after <<WORD until that word.
+// heredoc reads the lines from <<WORD to WORD.
 func heredoc(text string) ([]string, int) {
 	rest, isOne := strings.CutPrefix(text, "<<")
 	word, rest, more := strings.Cut(rest, "\n")
@@ -257,7 +261,7 @@ func heredoc(text string) ([]string, int) {
 	return nil, 0
 }
 
-// block reads the lines of a block of YAML, which are indented.
+// block reads the indented lines of a YAML block scalar.
 func block(text string) ([]string, int) {
 	head, rest, more := strings.Cut(text[:min(len(text), maxBare)], "\n")
 	if !more || !isBlockHead(head) {
@@ -278,8 +282,8 @@ func block(text string) ([]string, int) {
 	return []string{strings.Join(lines, "\n")}, start + at
 }
 
-// listed lists the texts in quotation marks in a list or an object, which are not its
-// names, and finds its end.
+// listed returns the quoted texts of a list or an object, without the names of its
+// fields, and where it ends.
 func listed(text string) ([]string, int) {
 	if text == "" || strings.IndexByte("[{(", text[0]) < 0 {
 		return nil, 0
@@ -308,8 +312,8 @@ func listed(text string) ([]string, int) {
 	return nil, 0
 }
 
-// isItem tells whether what is between two texts is an item of a list: it has no name,
-// and is none.
+// isItem tells, from what surrounds a text, whether it is an item of a list: neither the
+// name nor the value of a field.
 func isItem(before, after string) bool {
 	before, after = strings.TrimRight(before, " \t\r\n"), strings.TrimLeft(after, " \t\r\n")
 	return strings.IndexByte("[{(,", before[len(before)-1]) >= 0 && after != "" && strings.IndexByte("]}),", after[0]) >= 0
@@ -320,7 +324,7 @@ func isBlockHead(head string) bool {
 	return head != "" && (head[0] == '|' || head[0] == '>') && strings.Trim(head[1:], "+-123456789") == ""
 }
 
-// readings are a value as it is written, and what it is once its escapes are taken back.
+// readings returns a value as written, and decoded in each way that its escapes allow.
 func readings(value string) []string {
 	all := []string{value}
 	if !strings.ContainsAny(value, `\%&'"`) {

@@ -9,23 +9,24 @@ import (
 )
 
 const (
-	// base64Group is how many characters begin at a whole byte again. A text may
-	// begin at any of them: what is before it can be of the same characters.
+	// base64Group is the number of characters after which base64 is back at a byte
+	// boundary. A text may begin at any of them, as the characters before it may be
+	// base64 characters too.
 	base64Group = 4
-	// shortestBase64 is how many characters a value of shortMask bytes has.
+	// shortestBase64 is the number of characters that shortMask bytes take.
 	shortestBase64 = 6
 
 	bitsOfCharacter, bitsOfByte = 6, 8
 )
 
-// base64Run is where the characters are of what may be base64, and where it ends.
+// base64Run holds the positions of the characters of possible base64, and where it ends.
 type base64Run struct {
 	characters []int32
 	end        int
 }
 
-// base64Runs finds all in a text that may be base64, with either alphabet, and broken
-// into lines or not.
+// base64Runs finds everything in a text that may be base64, in either alphabet, with or
+// without line breaks.
 func base64Runs(text string) []base64Run {
 	var runs []base64Run
 	for at := 0; at < len(text); {
@@ -33,7 +34,7 @@ func base64Runs(text string) []base64Run {
 		for at+length < len(text) && base64Bits(text[at+length]) >= 0 {
 			length++
 		}
-		// Most are words.
+		// Most runs are just words.
 		if next, more := nextBase64(text, at+length); length < shortestBase64 && !more {
 			at = next
 			continue
@@ -52,7 +53,8 @@ func base64Runs(text string) []base64Run {
 	return runs
 }
 
-// nextBase64 is where the characters in the next line begin, or where others may.
+// nextBase64 returns where the run goes on in the next line, or else where to look for
+// another.
 func nextBase64(text string, end int) (int, bool) {
 	if end == len(text) || text[end] != '\n' && text[end] != '\r' {
 		return end + 1, false
@@ -61,8 +63,8 @@ func nextBase64(text string, end int) (int, bool) {
 	return next, next < len(text) && base64Bits(text[next]) >= 0
 }
 
-// fromBase64 reads the runs of a view, each from its character at an offset on. A zero
-// byte is between two.
+// fromBase64 decodes the runs of a view, each from its character at offset on, separated
+// by zero bytes.
 func (v view) fromBase64(runs []base64Run, offset int) view {
 	decoded := builder{of: v}
 	for _, run := range runs {
@@ -75,8 +77,8 @@ func (v view) fromBase64(runs []base64Run, offset int) view {
 	return read
 }
 
-// addRun adds the bytes that the characters stand for. A character that is a part of
-// two bytes belongs to both, and what fills the last group to the last byte.
+// addRun adds the bytes that the characters encode. A character shared by two bytes
+// counts as source of both, and the padding as source of the last byte.
 func (v view) addRun(decoded *builder, run []int32, end int) {
 	for end < len(v.text) && v.text[end] == '=' {
 		end++
@@ -95,7 +97,7 @@ func (v view) addRun(decoded *builder, run []int32, end int) {
 	decoded.add("\x00", int(run[len(run)-1]), end)
 }
 
-// base64Bits is what a character of either alphabet stands for, and -1 for any other.
+// base64Bits returns the value of a character of either alphabet, or -1.
 func base64Bits(c byte) int {
 	switch {
 	case 'A' <= c && c <= 'Z':
@@ -112,8 +114,8 @@ func base64Bits(c byte) int {
 	return -1
 }
 
-// base64Forms are a value in base64, for what Pulumi may replace in it, which cannot be
-// read back.
+// base64Forms returns a value in base64. Where Pulumi replaces part of the encoded text,
+// the text cannot be decoded any more and has to be looked for as it is.
 func base64Forms(value string) []string {
 	return []string{
 		base64.RawStdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),

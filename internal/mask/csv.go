@@ -11,8 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// structureInCSV is a table whose first line has the names of its columns, one of them
-// that of a secret, as a list of objects. Consoles of clouds give new keys so.
+// structureInCSV reads CSV with a header line that names a secret, as cloud consoles
+// export new keys, as a list of objects.
 func structureInCSV(value string) ([]*yaml.Node, bool) {
 	head, _, more := strings.Cut(value, "\n")
 	if len(value) > maxStructure || !more || strings.ContainsAny(head, "=:{[<") {

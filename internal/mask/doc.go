@@ -1,9 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mask takes secret values out of texts, however a program has written them
-// there, and finds what is secret in a value, in a program, in a state and in a URL.
+// Package mask removes secret values from texts, however a program has encoded them, and
+// finds the secrets in a value, a program, a state and a URL.
 //
-// All of it is pure: values in, values out. It must not know runs, the Pulumi CLI, its
-// files or its events, or what is told to whom, and use no other package of the project.
+// It is pure: values in, values out. It knows nothing about runs, the Pulumi CLI with its
+// files and events, or who reads a text, and imports no other package of the project.
 package mask

@@ -12,20 +12,20 @@ import (
 	"unicode/utf8"
 )
 
-// writing is a way of writing a text within another one, by how it is taken back.
+// writing is a way of escaping a text within another one, given by how to undo it.
 type writing struct {
-	// sign is in every text that is written so, and starts are the characters that an
-	// escape begins with.
+	// sign occurs in every text that is escaped this way. starts are the characters that
+	// an escape can begin with.
 	sign, starts string
 	escape       escape
 }
 
-// escape reads one escape at the beginning of a text: what it stands for, and its
-// length, 0 where there is none.
+// escape decodes the escape at the beginning of a text and returns what it stands for and
+// its length, or 0 if there is none.
 type escape func(text string) (string, int)
 
-// writings are those that there are beside base64. Two programs may mean other things
-// by one escape: each is one of its own.
+// writings lists all ways of escaping except base64. Where programs disagree on what an
+// escape means, each reading is a writing of its own.
 func writings() []writing {
 	return []writing{
 		{`\`, `\`, func(text string) (string, int) { return backslash(text, false) }},
@@ -39,8 +39,8 @@ func writings() []writing {
 	}
 }
 
-// oneOf reads what stands for a quotation mark: SQL, YAML and CSV double it, and a
-// shell ends the text before it and begins another one after it.
+// oneOf reads an escaped quotation mark: SQL, YAML and CSV double it, and shells end the
+// string before it and begin another after it.
 func oneOf(text string, written ...string) (string, int) {
 	for _, quotes := range written {
 		if strings.HasPrefix(text, quotes) {
@@ -50,8 +50,7 @@ func oneOf(text string, written ...string) (string, int) {
 	return "", 0
 }
 
-// entity reads the entities of HTML and XML, of which the longest have a name of 31
-// characters.
+// entity reads an HTML or XML entity. The longest names have 31 characters.
 func entity(text string) (string, int) {
 	end := strings.IndexByte(text[:min(len(text), len("&;")+31)], ';')
 	if end < 0 {
@@ -68,9 +67,9 @@ func entity(text string) (string, int) {
 	return meant, len(written)
 }
 
-// backslash reads the escapes of JSON, Go, C, shells, databases and their like. Above
-// ASCII \x is a byte in these, and a character in Python, JavaScript and YAML, of
-// which the latter have more.
+// backslash reads the escapes of JSON, Go, C, shells, databases and the like. In these,
+// \x above ASCII is a byte. In Python, JavaScript and YAML, which have more escapes, it
+// is a character (isCharacter).
 func backslash(text string, isCharacter bool) (string, int) {
 	if len(text) < 2 || text[0] != '\\' {
 		return "", 0
@@ -97,7 +96,7 @@ func backslash(text string, isCharacter bool) (string, int) {
 			return string(code), 10
 		}
 		return "", 0
-	case sign == '\n': // the line goes on
+	case sign == '\n': // line continuation
 		return "", len(text) - len(strings.TrimLeft(text[2:], " \t"))
 	case isCharacter:
 		for n, name := range "_NLP0" {
@@ -118,7 +117,7 @@ func isLetterOrDigit(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// octal reads a backslash and up to three digits.
+// octal reads a backslash and up to three octal digits.
 func octal(text string) (string, int) {
 	end := 1
 	for end < len(text) && end < 4 && '0' <= text[end] && text[end] <= '7' {
@@ -131,7 +130,7 @@ func octal(text string) (string, int) {
 	return string([]byte{byte(code)}), end
 }
 
-// character reads a \u, the two that are one character in JSON, or one in braces.
+// character reads \uXXXX, a surrogate pair of two of them as in JSON, or \u{X}.
 func character(text string) (string, int) {
 	if rest, ok := strings.CutPrefix(text[2:], "{"); ok {
 		digits, _, closed := strings.Cut(rest[:min(len(rest), 9)], "}")
@@ -155,7 +154,7 @@ func character(text string) (string, int) {
 	return string(code), 6
 }
 
-// percent reads the escapes of URLs, where a plus may be a space.
+// percent reads the escapes of URLs, where a plus may stand for a space.
 func percent(text string, plusIsSpace bool) (string, int) {
 	switch text[0] {
 	case '+':
@@ -178,8 +177,8 @@ func hex(text string, digits int) (rune, bool) {
 	return rune(code), err == nil
 }
 
-// blanks reads any number of blanks and line breaks as one blank: programs fold long
-// lines, and indent all lines or end them in their own way.
+// blanks reads any run of blanks and line breaks as one blank, because programs fold long
+// lines, indent, and use different line endings.
 func blanks(text string) (string, int) {
 	length := 0
 	for length < len(text) && isBlank(rune(text[length])) {

@@ -9,20 +9,21 @@ import (
 	"strings"
 )
 
-// SecretText is what Pulumi puts in the place of a secret.
+// SecretText is what Pulumi prints in place of a secret.
 const SecretText = "[secret]"
 
 const (
-	// filteredFrom is the length from which Pulumi filters a secret of the config.
+	// filteredFrom is the minimum length of the config secrets that Pulumi filters.
 	filteredFrom = 3
-	// maxMixes bounds the mixed variants of a text, and maxMixed how long it may be.
+	// maxMixes bounds the number of mixed variants of a text, maxMixed the length of a
+	// text that has any.
 	maxMixes = 16
 	maxMixed = 4 << 10
 )
 
-// engineFilter is what Pulumi does to all that it tells: it puts "[secret]" in the
-// place of each secret of the config, also within a longer secret, which is not found
-// any more as what it is. Of two that begin at the same place any may be taken.
+// engineFilter models what Pulumi does to everything it prints: it replaces each config
+// secret with "[secret]", even within a longer secret, which is then no longer found as
+// it is. Where two config secrets begin at the same place, it may replace either.
 type engineFilter struct{ config needles }
 
 func newEngineFilter(config []string) engineFilter {
@@ -38,10 +39,10 @@ func newEngineFilter(config []string) engineFilter {
 	return f
 }
 
-// variants are a text and what Pulumi may make of it. A text is written in one way as
-// a whole: so the first are those in which each way of writing leaves what it changes
-// as it is, and all else is replaced. After them come some in which that is mixed, for
-// a text that is not long. One that is no more than "[secret]" says nothing.
+// variants returns a text and what Pulumi may make of it. A text is usually escaped in
+// one way as a whole, so the first variants assume one way of escaping: secrets that it
+// changes stay, all others are replaced. For short texts, variants that mix these follow.
+// A variant that consists of "[secret]" only would match anything and is left out.
 func (f engineFilter) variants(text string) []string {
 	all := []string{text}
 	if len(f.config.byStart) == 0 {
@@ -79,7 +80,7 @@ func (f engineFilter) variants(text string) []string {
 	return all
 }
 
-// rewritten is a text with one choice taken at each secret of the config.
+// rewritten rewrites a text, calling take to choose at each config secret.
 func (f engineFilter) rewritten(text string, take func([]*rewrite) *rewrite) *rewrite {
 	return f.rewrittenFrom(&rewrite{}, text, take)
 }
@@ -91,18 +92,19 @@ func (f engineFilter) rewrittenFrom(r *rewrite, text string, take func([]*rewrit
 	return r
 }
 
-// rewrite is how far a text has been rewritten.
+// rewrite is one step in rewriting a text.
 type rewrite struct {
-	// before is nil at the beginning, and from is where a secret of the config begins
-	// that is replaced, or at where none is.
+	// before is the previous step, nil at the beginning. from is where the replaced
+	// config secret begins, and equals at where none is replaced.
 	before   *rewrite
 	from, at int
-	// stays says that the secret there stays as it is.
+	// stays says that the config secret there is not replaced.
 	stays bool
 }
 
-// choices are the ways on from the next secret of the config. One that some programs
-// write in another way may also stay as it is: Pulumi knows it as it is, and in JSON.
+// choices returns the possible steps at the next config secret. A secret that some
+// programs escape may also stay, because Pulumi replaces it only verbatim or escaped as
+// JSON.
 func (f engineFilter) choices(r *rewrite, text string) []*rewrite {
 	for at := r.at; at < len(text); at++ {
 		var next []*rewrite
@@ -121,7 +123,7 @@ func (f engineFilter) choices(r *rewrite, text string) []*rewrite {
 	return []*rewrite{{before: r, from: len(text), at: len(text)}}
 }
 
-// of is the text as it was rewritten.
+// of returns the rewritten text.
 func (r *rewrite) of(text string) string {
 	var steps []*rewrite
 	for ; r.before != nil; r = r.before {
@@ -139,7 +141,7 @@ func (r *rewrite) of(text string) string {
 	return out.String() + text[done:]
 }
 
-// isEscaped tells whether a text is written in another way somewhere.
+// isEscaped tells whether some way of escaping changes a text.
 func isEscaped(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.~", r)
@@ -148,13 +150,13 @@ func isEscaped(text string) bool {
 
 func changesNone(string) bool { return false }
 
-// changesQuotes is SQL, YAML and shells, changesHTML HTML and XML, and changesBlanks
-// what goes over many lines.
+// changesQuotes is for SQL, YAML and shells, changesHTML for HTML and XML, and
+// changesBlanks for texts folded over several lines.
 func changesQuotes(text string) bool { return strings.Contains(text, "'") }
 func changesHTML(text string) bool   { return strings.ContainsAny(text, `&<>'"`) }
 func changesBlanks(text string) bool { return strings.ContainsAny(text, blankBytes) }
 
-// quotedInJSON is the text as Pulumi writes it between the quotation marks of JSON.
+// quotedInJSON returns a text as it stands between the quotation marks of JSON.
 func quotedInJSON(text string) string {
 	raw, err := json.Marshal(text)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// formsOf tells add of what is looked for of a value, and whether only as a word. How
-// a form may be escaped is the matter of the views.
+// formsOf calls add with each form of a value to look for, and whether to match it only
+// as a whole word. Escaping is handled by the views.
 func formsOf(value secretValue, add func(form string, asWord bool)) {
 	trimmed := strings.TrimSpace(value.text)
 	if len(trimmed) < shortMask {
@@ -29,9 +29,9 @@ func formsOf(value secretValue, add func(form string, asWord bool)) {
 	}
 }
 
-// linesOf adds the lines of a text, which may stand alone. A short one may be any
-// word. Those of a structured value are names for the most part, and so is what a part
-// of a file of settings begins with.
+// linesOf adds the lines of a text, as each may be printed alone. Short lines match only
+// as whole words, and section headings, such as [default], are skipped. The lines of
+// structured values are mostly names, so formsOf leaves them out.
 func linesOf(text string, add func(form string, asWord bool)) {
 	if !strings.ContainsAny(text, "\r\n") {
 		return

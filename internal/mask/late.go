@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// lateMasker takes values out of texts that come up while a run goes on, such as
-// renewed tokens.
+// lateMasker masks values that only appear while a run is in progress, such as renewed
+// tokens.
 type lateMasker struct {
 	values func() []string
 
@@ -18,7 +18,7 @@ type lateMasker struct {
 	last  *Masker
 }
 
-// Follow has the masker also take out what values returns at each time. Nil is nothing.
+// Follow makes the masker also mask whatever values returns at the time. Nil stops this.
 func (m *Masker) Follow(values func() []string) {
 	m.late = nil
 	if values != nil {
@@ -26,8 +26,8 @@ func (m *Masker) Follow(values func() []string) {
 	}
 }
 
-// mask masks a text. A masker is made anew only when there are other values:
-// each takes as long as many lines to mask.
+// mask masks a text. It builds a new Masker only when the values change: building one
+// takes as long as masking many lines.
 func (l *lateMasker) mask(text string, lacks missing) string {
 	if l == nil {
 		return text

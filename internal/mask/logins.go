@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// loginsIn lists the passwords in a text that has them by their place, and not by a
-// name that an assignment gives them.
+// loginsIn lists the passwords that a text marks by their position rather than by an
+// assignment to a name.
 func loginsIn(text string) []member {
 	if len(text) > maxStructure {
 		return nil
@@ -26,7 +26,8 @@ func loginsIn(text string) []member {
 	return all
 }
 
-// credentials are what follows the name of a scheme, as in the header Authorization.
+// credentials returns what follows an authentication scheme, as in an Authorization
+// header.
 func credentials(text string) []string {
 	const schemes = `bearer|basic|token|apikey|key|splunk|genie-?key|negotiate`
 	if fields := strings.Fields(text); len(fields) == 2 && regexp.MustCompile(`^(?i)(?:`+schemes+`)$`).MatchString(fields[0]) {
@@ -41,8 +42,8 @@ func credentials(text string) []string {
 	return found
 }
 
-// settings are the lines of a name and its value with nothing but blanks between them,
-// and what SQL calls a password.
+// settings returns the values of lines that separate name and value by blanks only, and
+// the passwords in SQL.
 func settings(text string) []string {
 	found := submatches(`(?i)\b(?:password|identified by)\s+'((?:[^']|'')*)'`, text)
 	for _, line := range regexp.MustCompile(`(?m)^[ \t]*(?:(?:ENV|setenv)[ \t]+)?([A-Za-z_][\w.-]*)[ \t]+(\S+)[ \t\r]*$`).FindAllStringSubmatch(text, -1) {
@@ -53,8 +54,8 @@ func settings(text string) []string {
 	return found
 }
 
-// arguments are those of the options of a command that are named as secrets are, and
-// the password of curl.
+// arguments returns the arguments of command-line options with secret names, and the
+// password of curl -u.
 func arguments(text string) []string {
 	var found []string
 	for _, option := range regexp.MustCompile(`(?:^|\s)--?([A-Za-z][\w-]*)[ \t]+("[^"\n]*"|'[^'\n]*'|[^\s-]\S*)`).FindAllStringSubmatch(text, -1) {
@@ -69,12 +70,12 @@ func arguments(text string) []string {
 	return found
 }
 
-// oracle are the passwords in what says how to connect to that database.
+// oracle returns the passwords in Oracle connection strings.
 func oracle(text string) []string {
 	return submatches(`\b\w+/([^\s/@"]+)@(?://|\(|[\w.-]+:\d+[/:])`, text)
 }
 
-// netrc are the passwords in a file of curl, git and others.
+// netrc returns the passwords in a .netrc file, which curl, git and others read.
 func netrc(text string) []string {
 	var found []string
 	fields := strings.Fields(text)
@@ -89,13 +90,14 @@ func netrc(text string) []string {
 	return found
 }
 
-// pgpass are the passwords in a file of PostgreSQL: host, port, database, user, password.
+// pgpass returns the passwords in a PostgreSQL password file, whose lines are
+// host:port:database:user:password.
 func pgpass(text string) []string {
 	const field = `(?:[^:\\\s]|\\.)+`
 	return submatches(`(?m)^`+field+`:(?:\d+|\*):`+field+`:`+field+`:(.*\S)\s*$`, text)
 }
 
-// hashes are those of passwords, after a user, as Apache and crypt write them.
+// hashes returns the password hashes that Apache and crypt write after a user.
 func hashes(text string) []string {
 	return submatches(`(?m)^[^\s:]+:((?:\$\w+\$|\{\w+\})\S+?)(?:[:\s]|$)`, text)
 }
@@ -108,7 +110,7 @@ func submatches(pattern, text string) []string {
 	return found
 }
 
-// passwordOf is what follows a user in a text that is no more than both.
+// passwordOf returns the password of a text that is just user:password.
 func passwordOf(text string) (string, bool) {
 	user, password, ok := strings.Cut(strings.TrimSpace(text), ":")
 	if !ok || user == "" || strings.ContainsAny(user, "/{[\"'") || strings.ContainsFunc(text, isBlank) || strings.HasPrefix(password, "//") || user == "arn" {

@@ -11,46 +11,44 @@ import (
 
 const (
 	maskText = "***"
-	// shortMask is the length under which a value is masked as a whole word
-	// only: "a" in every word would make any text unreadable.
+	// shortMask is the length below which a value is masked only as a whole word: masking
+	// every "a" would make any text unreadable.
 	shortMask = 4
 	// maskedLine is the length from which a part of a value, such as a line, is masked
-	// wherever it stands, as tools like to print keys and certificates line by line.
+	// wherever it occurs: tools like to print keys and certificates line by line.
 	maskedLine = 8
-	// maxNeedle is the length from which a value is looked for in parts: at each place
-	// of a text no more than so much is compared.
+	// maxNeedle is the length above which a value is looked for in pieces, to bound how
+	// much is compared at each position of a text.
 	maxNeedle = 4 << 10
-	// maxTorn is how long an escape may be of which the end is missing: two halves of a
-	// character in JSON, in JSON.
+	// maxTorn is the longest escape that may be cut off: a surrogate pair in JSON within
+	// JSON.
 	maxTorn = 16
 )
 
-// Masker takes secret values out of texts: it looks for the needles of each value in
-// all views of a text.
+// Masker masks secret values in texts: it looks for the needles of each value in all
+// views of a text.
 type Masker struct {
-	// long are the needles of at least maskedLine bytes, middle the others of at least
-	// shortMask, and words and short are those that are masked as a whole word only.
+	// long holds needles of at least maskedLine bytes and middle those of at least
+	// shortMask. words and short match only as whole words.
 	long, middle, words, short needles
-	// starts are what any of them begins with.
+	// starts says what any needle can begin with.
 	starts *starts
-	// evenBlanks says that some of them have blanks in them, which are found however
-	// many there are of each.
+	// evenBlanks says that some needles contain blanks, which match any run of blanks.
 	evenBlanks bool
-	// filter is what Pulumi does to a text before it is seen here.
+	// filter is what Pulumi did to a text before it gets here.
 	filter engineFilter
-	// late takes out what comes up outside the run. Nil is nothing.
+	// late masks values that change outside the run. Nil means there are none.
 	late *lateMasker
 }
 
-// Text takes the values out of a text that Pulumi has nothing to do with, as they are
-// taken out of what it prints.
+// Text masks the values in a text that Pulumi has not filtered.
 func Text(text string, values []string) string { return New(values).Apply(text) }
 
-// New makes a masker of the values for texts that Pulumi has not filtered.
+// New returns a masker of the values for texts that Pulumi has not filtered.
 func New(values []string) *Masker { return Filtered(nil, values) }
 
-// Filtered makes a masker of the values for texts in which Pulumi may have put
-// something in the place of its secret config.
+// Filtered returns a masker of the values for texts in which Pulumi may have replaced its
+// config secrets.
 func Filtered(config, values []string) *Masker {
 	begins := new(starts)
 	m := &Masker{
@@ -62,8 +60,8 @@ func Filtered(config, values []string) *Masker {
 	return m
 }
 
-// Learn has the masker take out more values from now on. What it has masked before
-// is not masked well again: a value may have had another one in it.
+// Learn adds values to mask from now on. Masking an already masked text again does not
+// work well: an earlier mask may have replaced part of a new value.
 func (m *Masker) Learn(values []string) {
 	for _, value := range withParts(values) {
 		formsOf(value, func(form string, asWord bool) {
@@ -89,7 +87,8 @@ func (m *Masker) add(needle string, asWord bool) {
 	m.evenBlanks = m.evenBlanks || strings.ContainsAny(needle, blankBytes)
 	for len(needle) > maxNeedle {
 		m.long.add(needle[:maxNeedle])
-		// Parts that overlap are one mask. The last one is as long as the others.
+		// The pieces overlap, so that they become one mask. The last is as long as the
+		// others.
 		needle = needle[min(maxNeedle-1, len(needle)-maxNeedle):]
 	}
 	switch {
@@ -107,13 +106,13 @@ func (m *Masker) add(needle string, asWord bool) {
 // Apply masks a text.
 func (m *Masker) Apply(text string) string { return m.mask(text, whole) }
 
-// ApplyCut masks a text whose end is missing: a value may have been cut in two.
+// ApplyCut masks a text whose end is missing, which may have cut a value in two.
 func (m *Masker) ApplyCut(text string) string { return m.mask(text, withoutEnd) }
 
-// ApplyRest masks a text whose beginning is missing.
+// ApplyRest masks a text whose beginning is missing, which may have cut a value in two.
 func (m *Masker) ApplyRest(text string) string { return m.mask(text, withoutBeginning) }
 
-// missing is what a text does not have of a longer one.
+// missing says which end of a text has been cut off.
 type missing int
 
 const (
@@ -134,11 +133,11 @@ func (m *Masker) mask(text string, lacks missing) string {
 	return m.late.mask(without(text, found), lacks)
 }
 
-// span is a part of a text, from its first byte to the one after its last.
+// span is a half-open range of bytes of a text.
 type span struct{ from, to int }
 
-// find adds where in the text that the view is of a needle is. Needles may overlap: of
-// two that do nothing is left.
+// find appends the spans of the needles in a view. Needles may overlap: the union of
+// their spans is masked.
 func (m *Masker) find(found []span, v view, isCut bool) []span {
 	for at := range len(v.text) {
 		if !m.starts.has(v.text[at:]) {
@@ -155,8 +154,8 @@ func (m *Masker) find(found []span, v view, isCut bool) []span {
 	return found
 }
 
-// match is the length of the longest needle at a place of a view. A short one is in
-// anything that is no text.
+// match returns the length of the longest needle at a position of a view. Short needles
+// are ignored in guessed views, as random bytes contain all of them.
 func (m *Masker) match(v view, at int) int {
 	rest := v.text[at:]
 	if length := m.long.match(rest, anywhere); length > 0 {
@@ -170,20 +169,20 @@ func (m *Masker) match(v view, at int) int {
 	return max(length, m.short.match(rest, word))
 }
 
-// isBeginning tells whether the end of a text may be the beginning of a needle. The
-// last of it may be a part of an escape, or what a part of a group of base64 is read as.
-// One that is as short as what is left of others says nothing.
+// isBeginning tells whether the end of a text may be the beginning of a needle. Its last
+// bytes may not match, as they may come from a cut escape or base64 group. An end shorter
+// than shortMask says nothing.
 func (m *Masker) isBeginning(text string) bool {
 	return len(text) >= shortMask && (m.long.beginIn(text, maxTorn) || m.middle.beginIn(text, maxTorn) || m.words.beginIn(text, maxTorn))
 }
 
-// restIn is where the longest end of a needle ends that a text begins with, as
-// isBeginning tells of its end.
+// restIn returns the length of the longest beginning of a text that is the end of a
+// needle: the counterpart of isBeginning.
 func (m *Masker) restIn(text string) int {
 	return max(m.long.endIn(text, maxTorn), m.middle.endIn(text, maxTorn), m.words.endIn(text, maxTorn))
 }
 
-// without puts a mask in the place of each span.
+// without replaces each span with a mask.
 func without(text string, spans []span) string {
 	if len(spans) == 0 {
 		return text

@@ -9,19 +9,19 @@ import (
 	"unicode"
 )
 
-// meaning is what the name of a member says of its value.
+// meaning is what a name says about its value.
 type meaning int
 
 const (
 	namesNothing meaning = iota
-	// namesKey is a name of secrets and of other things: "key" may be a key of a map.
+	// namesKey is a name of secrets and of other things: "key" may be the key of a map.
 	namesKey
 	namesSecret
 	namesPlain
 )
 
-// meaningOf tells it by the words of a name. The last word says what it is: a token's
-// type is no token, and the name of a key is no key.
+// meaningOf judges a name by its words. The last word matters most: a token's type is not
+// a token, and the name of a key is not a key.
 func meaningOf(name string) meaning {
 	words := wordsOf(name)
 	if len(words) == 0 {
@@ -33,7 +33,7 @@ func meaningOf(name string) meaning {
 	}
 	switch {
 	case len(words) > 1 && words[len(words)-2] == "secret" && last == "id":
-		return namesNothing // for a password in Vault, for a name elsewhere
+		return namesNothing // a password in Vault, a name elsewhere
 	case isOneOf(last, plainWords), words[0] == "existing", len(words) > 1 && words[len(words)-2] == "password" && last == "key", has(" pull ") && strings.HasPrefix(last, "secret"):
 		return namesPlain
 	case slices.ContainsFunc(words, isSecretWord):
@@ -52,25 +52,27 @@ func meaningOf(name string) meaning {
 	return namesNothing
 }
 
-// isSecretName tells whether a name is one of secrets, such as that of a parameter.
+// isSecretName tells whether a name, such as that of a query parameter, is the name of a
+// secret.
 func isSecretName(name string) bool {
 	says := meaningOf(name)
 	return says == namesSecret || says == namesKey
 }
 
-// isNaming tells whether a field has the name of what another field of it is.
+// isNaming tells whether a field holds the name of the value in another field, as name
+// does in {name, value}.
 func isNaming(field string) bool {
 	words := wordsOf(field)
 	return len(words) > 0 && isOneOf(words[len(words)-1], " name key variable parameter header property option setting ")
 }
 
-// isValueName tells whether a field is that other one.
+// isValueName tells whether a field holds the value in such a pair.
 func isValueName(field string) bool {
 	words := wordsOf(field)
 	return len(words) > 0 && isOneOf(words[len(words)-1], " value val content default ")
 }
 
-// isSecretWord also knows the usual words that are written as one, such as dbpassword.
+// isSecretWord also recognises compounds of common words, such as dbpassword.
 func isSecretWord(word string) bool {
 	one := strings.TrimSuffix(word, "s")
 	return isOneOf(word, secretWords) || isOneOf(one, secretWords) || endsInOne(one, secretEnds) || strings.HasPrefix(word, "passphrase") ||
@@ -84,7 +86,7 @@ const (
 	otherPasses = " compass bypass encompass surpass trespass overpass underpass "
 )
 
-// isOneOf tells whether a word is in a list of words with a blank around each.
+// isOneOf tells whether a word is in a list of words, each with a blank on either side.
 func isOneOf(word, list string) bool { return strings.Contains(list, " "+word+" ") }
 
 func endsInOne(word, list string) bool {
@@ -98,23 +100,23 @@ func endsInOne(word, list string) bool {
 
 const keyWords = " key keys auth authorization "
 
-// plainKeys are what a key is of that is no secret: in databases, maps and encryption.
+// plainKeys are the words that make a key no secret: keys of databases, maps and public
+// keys.
 const plainKeys = " public pub sort hash range partition primary foreign topology cache group "
 
-// plainWords end the names of what is told to everybody, also of what belongs to a secret.
+// plainWords end names whose values are never secret, even when they belong to a secret.
 const plainWords = " address age algorithm audience backend bits cluster count days domain duration email enabled endpoint engine expiration expires " +
 	"expiry file format host hostname hours id ids interval issuer kind length lifetime limit minutes mount name namespace path policy " +
 	"port prefix project provider ref refs reference region rotation seconds selector size store suffix template timeout ttl type uri " +
 	"url user username version zone "
 
-// quietWords end the names of other settings that stand in errors, and look at times as
-// if they were at random.
+// quietWords end names of other settings that appear in errors and sometimes look random.
 const quietWords = " account ami annotation arn branch bucket checksum cidr class commit date device digest disk image instance ip label " +
 	"license machine network node package partition principal profile proxy queue registry release replica repo repository resource revision role " +
 	"route schedule server service sha shard sku snapshot stack subject subnet subscription table tag target tenant time timestamp timezone topic tz " +
 	"vm volume vpc workspace "
 
-// wordsOf splits a name where a capital follows, and at all that is no letter.
+// wordsOf splits a name at capitals and at all characters that are not letters.
 func wordsOf(name string) []string {
 	var words []string
 	var word strings.Builder

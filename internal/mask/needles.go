@@ -12,19 +12,19 @@ import (
 	"unicode/utf8"
 )
 
-// needles are texts that are found by their first bytes. A value may be a bundle of
-// ten thousand lines: a strings.Replacer of as many takes a hundred times the memory.
+// needles are texts indexed by their first bytes. A value may be a bundle of ten thousand
+// lines, for which a strings.Replacer would take a hundred times the memory.
 type needles struct {
-	// width is how many bytes they are found by.
+	// width is the number of bytes of the index.
 	width int
-	// byStart has the longest first.
+	// byStart lists the needles of each start, longest first.
 	byStart map[string][]string
-	// starts are what they begin with, and others that are looked for at once.
+	// starts says what these and other needles can begin with.
 	starts *starts
 }
 
-// starts says for each two bytes whether something begins with them: most places of a
-// text begin with none.
+// starts says for each two bytes whether a needle begins with them, to skip most
+// positions of a text.
 type starts [1 << 8][1 << 8 / 64]uint64
 
 func (s *starts) add(needle string) {
@@ -38,7 +38,8 @@ func (s *starts) add(needle string) {
 	}
 }
 
-// has tells it of a text that is not empty. Of its last byte alone nothing is known.
+// has tells whether a needle may begin at the start of a text, which must not be empty. A
+// text of one byte always may.
 func (s *starts) has(text string) bool {
 	return len(text) < 2 || s[text[0]][text[1]/64]&(1<<(text[1]%64)) != 0
 }
@@ -47,7 +48,7 @@ func newNeedles(width int, starts *starts) needles {
 	return needles{width: width, byStart: map[string][]string{}, starts: starts}
 }
 
-// add takes one of at least width bytes. After the last one is sort.
+// add adds a needle of at least width bytes. Call sort after the last one.
 func (n needles) add(needle string) {
 	n.starts.add(needle)
 	n.byStart[needle[:n.width]] = append(n.byStart[needle[:n.width]], needle)
@@ -60,7 +61,7 @@ func (n needles) sort() {
 	}
 }
 
-// match is the length of the longest one that the text begins with and that fits.
+// match returns the length of the longest needle that the text begins with and that fits.
 func (n needles) match(text string, fits func(length int) bool) int {
 	for _, needle := range n.candidates(text) {
 		if strings.HasPrefix(text, needle) && fits(len(needle)) {
@@ -70,8 +71,8 @@ func (n needles) match(text string, fits func(length int) bool) int {
 	return 0
 }
 
-// beginIn tells whether one of them begins with the text, but for no more than torn
-// bytes at its end.
+// beginIn tells whether a needle begins with the text, except for up to torn bytes at the
+// end of the text.
 func (n needles) beginIn(text string, torn int) bool {
 	begins := func(needle string) bool {
 		same := 0
@@ -91,8 +92,8 @@ func (n needles) beginIn(text string, torn int) bool {
 	return false
 }
 
-// endIn is where the longest end of one of them ends that a text begins with, but for no
-// more than torn bytes before it, and 0 where there is none.
+// endIn returns the length of the longest beginning of the text that is the end of a
+// needle, except for up to torn bytes at the start of the text, or 0 if there is none.
 func (n needles) endIn(text string, torn int) int {
 	longest := 0
 	for from := 0; from <= min(torn, len(text)-shortMask); from++ {
@@ -107,8 +108,8 @@ func (n needles) endIn(text string, torn int) int {
 	return longest
 }
 
-// endLength is the length of the longest end of a needle, though not all of it, that a
-// text of at least shortMask bytes begins with.
+// endLength returns the length of the longest proper suffix of a needle that the text
+// begins with. The text has at least shortMask bytes.
 func endLength(needle, text string) int {
 	for at := 1; ; at++ {
 		next := strings.Index(needle[min(at, len(needle)):], text[:shortMask])
@@ -123,7 +124,8 @@ func endLength(needle, text string) int {
 
 func anywhere(int) bool { return true }
 
-// isWord tells whether no letter, digit or underscore touches a part of a text.
+// isWord tells whether a part of a text is a whole word: no letter, digit or underscore
+// adjoins it.
 func isWord(text string, from, to int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:from])
 	after, _ := utf8.DecodeRuneInString(text[to:])
@@ -134,7 +136,7 @@ func inWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
 }
 
-// matches are the lengths of all that the text begins with.
+// matches returns the lengths of all needles that the text begins with.
 func (n needles) matches(text string) []int {
 	var lengths []int
 	for _, needle := range n.candidates(text) {

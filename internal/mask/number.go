@@ -12,23 +12,23 @@ import (
 	"strings"
 )
 
-// manyDigits are so many that no other number has them.
+// manyDigits is the number of digits that identify a number: no other one has the same.
 const manyDigits = 6
 
-// numberForms lists the ways in which a value that is a number may be printed:
-// every number of Pulumi is a floating-point one, which Go prints with an exponent
-// where it is big. One that is shorter than the value is any number, unless it has
-// many digits: "0001" does not hide each 1.
+// numberForms lists the ways in which a numeric value may be printed: Pulumi has only
+// floating-point numbers, and Go prints big ones with an exponent. A form that is shorter
+// than the value could be any number and is left out unless it has many digits: "0001"
+// must not mask every 1.
 func numberForms(value string) []string {
 	if value == "" || !strings.ContainsRune("+-0123456789", rune(value[0])) || !regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$`).MatchString(value) {
 		return nil
 	}
 	number, err := strconv.ParseFloat(value, 64)
 	if err != nil {
-		return nil // too big to be a number of Pulumi
+		return nil // too big to be a number in Pulumi
 	}
 	forms := []string{
-		fmt.Sprint(number), // as %v and %g
+		fmt.Sprint(number), // %v and %g
 		fmt.Sprintf("%e", number), fmt.Sprintf("%E", number), fmt.Sprintf("%G", number), fmt.Sprintf("%f", number),
 		strconv.FormatFloat(number, 'f', -1, 64), strconv.FormatFloat(number, 'e', -1, 64),
 		fmt.Sprint(float32(number)),
@@ -39,8 +39,7 @@ func numberForms(value string) []string {
 	return slices.DeleteFunc(forms, func(form string) bool { return len(form) < len(value) && mantissa(form) < manyDigits })
 }
 
-// mantissa is how many digits a number has before its exponent, without the zeros that
-// it begins with.
+// mantissa counts the digits of a number before its exponent, without leading zeros.
 func mantissa(number string) int {
 	digits, _, _ := strings.Cut(strings.ToLower(number), "e")
 	return len(strings.TrimLeft(strings.NewReplacer(".", "", "-", "", "+", "").Replace(digits), "0"))

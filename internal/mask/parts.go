@@ -11,43 +11,43 @@ import (
 	"unicode/utf8"
 )
 
-// maxNesting is how often a text in a structured value is looked into again, as the
-// kubeconfig in a Secret in YAML.
+// maxNesting is how many levels of structured values within each other are read, such as
+// a kubeconfig in a Secret in YAML.
 const maxNesting = 3
 
-// byteOrderMark is what some editors begin a file with.
+// byteOrderMark begins the files of some editors.
 const byteOrderMark = "\ufeff"
 
 // secretValue is a value to mask, or a part of one.
 type secretValue struct {
 	text string
-	// asWord says that it is masked where it is a word of its own only, and structured
-	// that its parts are known, so that its lines are none.
+	// asWord says that the value is masked only as a whole word, structured that its
+	// parts are known, so that its lines are not masked.
 	asWord, structured bool
 }
 
-// parts are the parts of values that are masked where they are alone: Pulumi hands a
-// kubeconfig or the key of an account on as what it describes, and a provider that
-// complains of it prints its members. Most of these are names that stand in every
-// error, of a cluster, a region or a project: who reads the error needs them, and who
-// must not know the secret gains little by them. So a member is masked
-//   - under the name of a secret, from shortMask characters on, and a short one as a
-//     word only,
-//   - where it is a URL, if there is something at random in its path,
-//   - under a plain name, such as that of a host, never,
-//   - under any other name, where something in it is at random.
+// parts collects the parts of values that are masked on their own: Pulumi passes a
+// kubeconfig or an account key on as what it describes, and a provider that complains
+// about it prints its members. Most members are names of a cluster, a region or a project
+// that every error contains. Readers need them, and they reveal little. So whether a
+// member is masked depends on its name and text:
 //
-// The value as a whole is masked in any case.
+//   - the name of a secret: from shortMask characters on, short ones only as whole words,
+//   - a URL: only if its path contains something random,
+//   - a plain name, such as that of a host: never,
+//   - any other name: only if it contains something random.
+//
+// The value as a whole is always masked.
 type parts struct {
 	whereURLLeads, usual *regexp.Regexp
-	// all has each part once, and visited what was looked into.
+	// all is the set of parts found, and visited the set of texts already looked into.
 	all     map[secretValue]bool
 	visited map[string]bool
 }
 
-// withParts adds the parts of values that are structured, the passwords in URLs, and
-// what becomes of values that are not text: JSON, gRPC and terminals put a character
-// in the place of each byte that is none, or of all in a row.
+// withParts returns the values together with the parts of structured ones, the passwords
+// in URLs, and what invalid UTF-8 turns into: JSON, gRPC and terminals replace each
+// invalid byte, or each run of them, with one character.
 func withParts(values []string) []secretValue {
 	p := &parts{whereURLLeads: whereURLLeads(), usual: usualThings(), all: map[secretValue]bool{}, visited: map[string]bool{}}
 	for _, value := range values {
@@ -67,13 +67,14 @@ func withParts(values []string) []secretValue {
 	return found
 }
 
-// saysYesOrNo is a value that anything may have: masking it tells more than it hides.
+// saysYesOrNo recognises values that occur everywhere: masking one reveals more than it
+// hides.
 func saysYesOrNo(text string) bool {
 	text = strings.ToLower(strings.TrimSpace(text))
 	return text == "true" || text == "false" || text == "null"
 }
 
-// lookInto adds the parts of a value, and tells whether it is structured.
+// lookInto adds the parts of a value and tells whether it is structured.
 func (p *parts) lookInto(value string, says meaning, depth int) bool {
 	if depth == 0 || len(value) < shortMask {
 		return false
@@ -84,7 +85,7 @@ func (p *parts) lookInto(value string, says meaning, depth int) bool {
 		members = append(members, assignmentsIn(value)...)
 		members = append(members, loginsIn(value)...)
 		if password, ok := passwordOf(value); ok && says != namesPlain && says != namesNothing && (depth < maxNesting || looksChosen(password)) {
-			members = append(members, member{namesSecret, password}) // without a name it may as well be the tag of an image
+			members = append(members, member{namesSecret, password}) // without a name it may as well be an image tag
 		}
 		p.addURLs(value)
 		p.addBase64(value, says, depth)
@@ -123,8 +124,8 @@ func (p *parts) isSecret(found member) bool {
 	return p.isRandom(found.text)
 }
 
-// addURLs adds the passwords of the URLs in a value. One that comes from a file ends in
-// a line break, and a file of credentials has one in each line.
+// addURLs adds the passwords of all URLs in a value: one from a file ends in a line
+// break, and a git credentials file has one per line.
 func (p *parts) addURLs(value string) {
 	for word := range strings.FieldsSeq(value) {
 		for _, part := range urlsIn(word) {
@@ -135,8 +136,8 @@ func (p *parts) addURLs(value string) {
 	}
 }
 
-// addBase64 adds what a value in base64 is, as the members of a Secret and the
-// credentials for a registry are. Where it has a user, the password is after it.
+// addBase64 adds the text of a base64 value, such as a member of a Secret or the
+// credentials for a registry. If the text is user:password, it adds the password too.
 func (p *parts) addBase64(value string, says meaning, depth int) {
 	decoded, ok := decodedBase64(value)
 	if !ok {
@@ -148,7 +149,7 @@ func (p *parts) addBase64(value string, says meaning, depth int) {
 	}
 }
 
-// decodedBase64 reads either alphabet, with its filling or without.
+// decodedBase64 decodes either alphabet, with or without padding.
 func decodedBase64(value string) (string, bool) {
 	text := strings.TrimRight(strings.Join(strings.Fields(value), ""), "=")
 	decoded, err := base64.RawStdEncoding.DecodeString(text)
@@ -163,7 +164,7 @@ func isStructured(value string) bool {
 	return structured
 }
 
-// isReadable tells a text from bytes.
+// isReadable distinguishes text from binary data.
 func isReadable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsPrint(r) && !strings.ContainsRune(blankBytes, r)

@@ -12,12 +12,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// secretFunction is how a program in Pulumi YAML says that a value is a secret.
+// secretFunction marks a value as secret in a Pulumi YAML program.
 const secretFunction = "fn::secret"
 
-// InProgram lists what a program in Pulumi YAML calls a secret and has in its
-// own text: what is under fn::secret, and the values of config that is secret. A
-// text that is no YAML has none: the run says what is wrong with it.
+// InProgram lists the secrets written out in a Pulumi YAML program: the values under
+// fn::secret and those of secret config. It finds none in invalid YAML, which the run
+// itself reports.
 func InProgram(text []byte) []string {
 	var document yaml.Node
 	if yaml.Unmarshal(text, &document) != nil || len(document.Content) != 1 {
@@ -40,7 +40,7 @@ func InProgram(text []byte) []string {
 	return slices.Compact(found)
 }
 
-// underSecret lists the literals under all fn::secret.
+// underSecret lists the literals under every fn::secret.
 func underSecret(node *yaml.Node) []string {
 	var found []string
 	if node.Kind == yaml.SequenceNode {
@@ -58,8 +58,8 @@ func underSecret(node *yaml.Node) []string {
 	return found
 }
 
-// literals lists the texts and numbers in a value. Of a text with references in it
-// these are the parts between them: nothing else is known of it.
+// literals lists the texts and numbers in a value. A text with references yields the
+// parts between them: nothing else is known about it.
 func literals(node *yaml.Node) []string {
 	if node == nil {
 		return nil
@@ -80,8 +80,8 @@ func literals(node *yaml.Node) []string {
 	return found
 }
 
-// literalParts are the parts of a text that are no references. One without any
-// letter or digit is what stands between two, such as a comma.
+// literalParts returns the parts of a text between its references. Parts without a letter
+// or digit are just separators, such as a comma.
 func literalParts(text string) []string {
 	const dollar = "\x00"
 	reference := regexp.MustCompile(`\$\{[^}]*\}`)
@@ -103,7 +103,7 @@ func eachField(node *yaml.Node, visit func(key string, value *yaml.Node)) {
 	}
 }
 
-// fieldOf is nil where there is none.
+// fieldOf returns nil if there is no such field.
 func fieldOf(node *yaml.Node, name string) *yaml.Node {
 	var found *yaml.Node
 	eachField(node, func(key string, value *yaml.Node) {

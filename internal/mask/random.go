@@ -10,18 +10,18 @@ import (
 	"unicode"
 )
 
-// whereURLLeads finds the scheme and the host of a URL, which are no secret.
+// whereURLLeads matches the scheme and host of a URL, which are not secret.
 func whereURLLeads() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#]*`) }
 
-// hasMixed tells whether there is something at random in a text: the URL of a webhook
-// has its secret in its path.
+// hasMixed tells whether a text contains something random. The URL of a webhook, for
+// example, has its secret in its path.
 func hasMixed(text string) bool {
 	runs := strings.FieldsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return slices.ContainsFunc(runs, isMixed)
 }
 
-// isMixed tells whether letters and digits take turns, or are many: a digit or two at
-// the end of a word are the number of something.
+// isMixed tells whether letters and digits alternate, or the run is long. A short word
+// with a few digits at its end is just numbered.
 func isMixed(run string) bool {
 	if len(run) < maskedLine {
 		return false
@@ -43,8 +43,8 @@ func isWordOnly(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
-// isRandom tells whether a text has something in it that nobody would call a thing: a
-// key, or a password with characters that are in no name.
+// isRandom tells whether a text contains something that is nobody's name for a thing: a
+// key, or a password with characters that names do not have.
 func (p *parts) isRandom(text string) bool {
 	if strings.Contains(text, "PRIVATE KEY") {
 		return true
@@ -57,19 +57,20 @@ func (p *parts) isRandom(text string) bool {
 	return false
 }
 
-// usualThings finds what only looks so: the IDs of what is in a cloud, times and digests.
+// usualThings matches what only looks random: IDs of cloud resources, timestamps and
+// digests.
 func usualThings() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[a-z]{1,12}-[0-9a-f]{8,17}|\d{4}-?\d\d-?\d\dT[\d:.]+(?:Z|[+-][\d:]+)?|sha\d+[:-].*|.*@sha256:.*)$`)
 }
 
-// isSpiked tells whether a word has letters, digits and what stands in passwords alone,
-// but for what references, queries and patterns are written with.
+// isSpiked tells whether a word has letters, digits and characters typical of passwords,
+// but none that mark references, queries and patterns.
 func isSpiked(word string) bool {
 	at := strings.IndexAny(word, "!$%^&#?|;`")
 	return at > 0 && hasKinds(word, unicode.IsLetter, unicode.IsDigit) && !strings.Contains(word, "://") && !strings.ContainsAny(word, "{}()<>=*")
 }
 
-// looksChosen tells whether a text has all that a password is asked to have.
+// looksChosen tells whether a text meets the usual rules for passwords.
 func looksChosen(text string) bool {
 	return len(text) >= maskedLine && (isSpiked(text) || hasKinds(text, unicode.IsLower, unicode.IsUpper, unicode.IsDigit))
 }

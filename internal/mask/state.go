@@ -13,18 +13,17 @@ import (
 	"strings"
 )
 
-// maxStateSecrets bounds the secrets of a state that are masked, in bytes together.
-// The shortest come first: what is long is a file or a list of many things, of which
-// an error has no more than a part.
+// maxStateSecrets bounds the total size in bytes of the secrets of a state that are
+// masked. The shortest come first: a long one is a file or a list, of which an error
+// shows only a part.
 const maxStateSecrets = 1 << 20
 
-// InState lists the secrets in an exported state that has them in plain. One
-// of fewer than four characters is none, and neither is a boolean: outputs become
-// secret by what they are made of, and a text without any "1" in it says nothing.
+// InState lists the secrets in a state exported with plaintext secrets. It skips booleans
+// and values shorter than four characters: outputs become secret through what they are
+// computed from, and a text with every "1" masked is unreadable.
 func InState(exported []byte) ([]string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(exported))
-	// The plaintext of one object after the other: a state is too big to be held as a
-	// whole once more.
+	// Read token by token: the state is too big to hold in memory a second time.
 	var found []string
 	var last json.Token
 	for {
@@ -33,7 +32,7 @@ func InState(exported []byte) ([]string, error) {
 			break
 		}
 		if err != nil {
-			// Without the error's own words, which may have some of the text in it.
+			// The decoder's error may quote the text, so it is left out.
 			return nil, errors.New("the state that Pulumi has printed is not JSON")
 		}
 		if text, ok := token.(string); ok && last == json.Token("plaintext") {
@@ -52,8 +51,8 @@ func InState(exported []byte) ([]string, error) {
 	return found, nil
 }
 
-// plaintext is a secret of a state, which is written as JSON. A list or an object
-// stays as it is: the masker knows its parts.
+// plaintext returns the secret that the JSON in a plaintext field encodes. Lists and
+// objects stay JSON: the masker knows their parts.
 func plaintext(raw string) []string {
 	raw = strings.TrimSpace(raw)
 	switch {

@@ -13,19 +13,19 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxStructure bounds a value that is read as YAML, which takes many times its memory,
-// or as assignments.
+// maxStructure bounds a value that is read as assignments or as YAML, which takes many
+// times its size in memory.
 const maxStructure = 256 << 10
 
-// member is a text or a number in a structured value, with the name that it has, and
-// the meaning of that, or of what it is in.
+// member is a text or number in a structured value, with the meaning of its name or of
+// what contains it.
 type member struct {
 	says meaning
 	text string
 }
 
-// membersOf lists what is in a value that is a list or an object in JSON, YAML, XML or
-// CSV. False is a value that is no such thing, or only begins as one.
+// membersOf lists the members of a list or object in JSON, YAML, XML or CSV. It returns
+// false if the value is not, or not all of it, structured.
 func membersOf(value string) ([]member, bool) {
 	documents, whole := structureInJSON(value), true
 	if documents == nil {
@@ -58,7 +58,8 @@ func structureInJSON(value string) []*yaml.Node {
 	return []*yaml.Node{nodeOf(parsed)}
 }
 
-// nodeOf is a value from JSON as one from YAML, which does not read all of JSON.
+// nodeOf converts a JSON value to a YAML node. JSON is not read as YAML because YAML does
+// not cover all of it.
 func nodeOf(value any) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode}
 	switch value := value.(type) {
@@ -80,8 +81,8 @@ func nodeOf(value any) *yaml.Node {
 	return node
 }
 
-// structuresInYAML are the documents of a value in YAML that are lists or objects:
-// every text is YAML. False is a value that is no YAML any more after them.
+// structuresInYAML returns the YAML documents that are lists or objects (any text is
+// YAML). It returns false if a later part is not valid YAML.
 func structuresInYAML(value string) ([]*yaml.Node, bool) {
 	if len(value) > maxStructure || !looksLikeYAML(value) {
 		return nil, false
@@ -101,23 +102,23 @@ func structuresInYAML(value string) ([]*yaml.Node, bool) {
 	}
 }
 
-// hasNames tells whether what is before the colons of a value are names. A line of a
-// shell, or of a program, may have a colon in it as well.
+// hasNames tells whether all keys of a value look like names: lines of a shell script or
+// program may contain colons too.
 func hasNames(node *yaml.Node) bool {
 	all := true
 	eachField(node, func(field string, _ *yaml.Node) { all = all && !strings.ContainsAny(field, "=;\"'`(){}<>|&$") })
 	return all && !slices.ContainsFunc(node.Content, func(inner *yaml.Node) bool { return !hasNames(inner) })
 }
 
-// looksLikeYAML saves most values from being read: keys and passwords.
+// looksLikeYAML avoids parsing most values, which are keys and passwords.
 func looksLikeYAML(value string) bool {
 	trimmed := strings.TrimSpace(value)
 	return strings.Contains(value, ": ") || strings.Contains(value, ":\n") || strings.HasPrefix(trimmed, "- ") ||
 		strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[")
 }
 
-// eachScalar visits the texts and numbers in a value. An alias stands for what is
-// visited where it is. What is in a secret is one, unless it has a plain name.
+// eachScalar visits the texts and numbers in a value. It skips aliases, whose targets are
+// visited anyway. Everything inside a secret is secret unless it has a plain name.
 func eachScalar(says meaning, node *yaml.Node, visit func(member)) {
 	switch node.Kind {
 	case yaml.ScalarNode:
@@ -148,16 +149,16 @@ func eachScalar(says meaning, node *yaml.Node, visit func(member)) {
 	}
 }
 
-// isSecretOption tells whether an item is an option of a command whose argument follows
-// and is a secret.
+// isSecretOption tells whether an item is a command-line option followed by a secret
+// argument.
 func isSecretOption(node *yaml.Node) bool {
 	name, ok := strings.CutPrefix(node.Value, "--")
 	return ok && !strings.Contains(name, "=") && meaningOf(name) == namesSecret
 }
 
-// namedIn is what an object with a name and a value, as in a list of variables, says of
-// that value, and whether it has one. Where several fields may be the name, one that
-// says that it is a secret is.
+// namedIn returns the meaning that an object with a name and a value, such as an
+// environment variable, gives its value, and whether it has a value. If several fields
+// may be the name, a secret one wins.
 func namedIn(node *yaml.Node) (meaning, bool) {
 	named, hasValue := namesNothing, false
 	eachField(node, func(field string, item *yaml.Node) {

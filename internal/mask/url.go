@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// PublicURL is a URL without what may be secret in it: without user and password, query
-// and fragment, and without slashes at its end. False is a text that is no URL.
+// PublicURL returns a URL without its user, password, query and fragment, any of which
+// may be secret, and without trailing slashes. It returns false if the text is not a URL.
 func PublicURL(text string) (string, bool) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -21,9 +21,9 @@ func PublicURL(text string) (string, bool) {
 	return public.String(), true
 }
 
-// InURL lists what is secret in a URL, in whatever field it is: the password, the user
-// where there is no password, as that is a token then, and the parameters that are named
-// as secrets are. What is told of a URL in any case is none.
+// InURL lists the secrets in a URL: the password, or a user without a password, which is
+// a token then, and query parameters with secret names. What PublicURL shows is never a
+// secret.
 func InURL(text string) []string {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -44,7 +44,7 @@ func InURL(text string) []string {
 		}
 	}
 	place, query, _ := strings.Cut(rest, "?")
-	// A password may have a character in it that ends it for others.
+	// An unescaped password may contain characters that end it for a URL parser.
 	at := strings.LastIndexByte(place, '@')
 	if at < 0 && strings.Contains(query, "@") {
 		place, at = rest, strings.LastIndexByte(rest, '@')
@@ -64,8 +64,8 @@ func InURL(text string) []string {
 	return slices.DeleteFunc(found, func(text string) bool { return strings.Contains(public, text) })
 }
 
-// urlsIn are the URLs in a word of a text, which may be a list of them, and what is one
-// but for its scheme, such as user:password@tcp(host)/database.
+// urlsIn returns the URLs in a word, which may be a list of them. It adds a scheme to
+// what lacks only that, such as user:password@tcp(host)/database.
 func urlsIn(word string) []string {
 	if !strings.Contains(word, "://") {
 		user, rest, ok := strings.Cut(word, ":")

@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// maxWritings is how many writings within each other are taken back: JSON in JSON, a
-// password in a URL in JSON, a header of HTTP in JSON.
+// maxWritings is how many nested levels of escaping are undone: JSON in JSON, a URL
+// password in JSON, an HTTP header in JSON.
 const maxWritings = 2
 
-// view is a text with a way of writing taken back, to find in it what each program
-// writes in its own way.
+// view is a text with one kind of escaping undone, so that a value is found however a
+// program escaped it.
 type view struct {
 	text string
-	// from and to are, for each byte, where what it was written as is in the source.
-	// Nil is where it is here. There are many views of a text, of which each has these
-	// for all of it: hence no more bits than it takes.
+	// from and to give, for each byte, the range of the source that it was decoded from.
+	// Nil means the view is the source. A text has many views with such full-length
+	// arrays, hence int32.
 	from, to []int32
-	// isGuess says that it may be no text at all: any word can be read as base64.
+	// isGuess says that the view may not be text at all: any word decodes as base64.
 	isGuess bool
 }
 
-// source is the part of the source that a part of the view is of.
+// source returns the span of the source that a part of the view was decoded from.
 func (v view) source(from, to int) span {
 	if v.from == nil {
 		return span{from, to}
@@ -32,9 +32,9 @@ func (v view) source(from, to int) span {
 	return span{int(v.from[from]), int(v.to[to-1])}
 }
 
-// viewsOf are the text itself, and what it is after one way of writing or two are
-// taken back. Most texts have few of the signs of any. Where a needle has blanks in
-// it, each is there with its blanks made even as well.
+// viewsOf returns the text itself and all its views after up to maxWritings decodings.
+// Most texts have few escapes. With evenBlanks, each view is also there with its blanks
+// made even.
 func viewsOf(text string, evenBlanks bool) []view {
 	views := []view{{text: text}}
 	known := map[string]bool{text: true}
@@ -62,7 +62,7 @@ func viewsOf(text string, evenBlanks bool) []view {
 	return views
 }
 
-// readings are a view with each way of writing taken back of which it has the sign.
+// readings decodes a view in each way whose sign it contains.
 func (v view) readings() []view {
 	var read []view
 	for _, w := range writings() {
@@ -79,8 +79,8 @@ func (v view) readings() []view {
 	return read
 }
 
-// decode takes back all escapes of a kind, which begin with one of some characters. A
-// view that has none is as it was.
+// decode undoes all escapes of one kind, which begin with one of the characters in
+// starts. It returns a view without any unchanged.
 func (v view) decode(starts string, read escape) view {
 	decoded := builder{of: v}
 	done := 0
@@ -107,7 +107,7 @@ func (v view) decode(starts string, read escape) view {
 	return decoded.view()
 }
 
-// builder makes a view of another one.
+// builder builds a view from another one.
 type builder struct {
 	of       view
 	text     []byte
@@ -121,7 +121,7 @@ func (b *builder) grow() {
 	}
 }
 
-// add adds what a part of the other view means.
+// add appends the decoded form of a part of the other view.
 func (b *builder) add(meant string, from, to int) {
 	b.grow()
 	source := b.of.source(from, to)
@@ -131,7 +131,7 @@ func (b *builder) add(meant string, from, to int) {
 	}
 }
 
-// copy adds a part of the other view as it is.
+// copy appends a part of the other view unchanged.
 func (b *builder) copy(from, to int) {
 	b.grow()
 	b.text = append(b.text, b.of.text[from:to]...)

@@ -12,16 +12,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// structureInXML is a document in XML as one in YAML: an element has its attributes and
-// children for fields, and its text as its value. False is a text that is no XML, or
-// none any more somewhere.
+// structureInXML reads an XML document as YAML: the attributes and children of an element
+// become its fields, its text its value. It returns false if the text is not XML, or
+// stops being XML somewhere.
 func structureInXML(value string) ([]*yaml.Node, bool) {
 	trimmed := strings.TrimSpace(value)
 	if len(value) > maxStructure || !strings.HasPrefix(trimmed, "<") || !strings.Contains(trimmed, "</") && !strings.Contains(trimmed, "/>") {
 		return nil, false
 	}
 	decoder := xml.NewDecoder(strings.NewReader(trimmed))
-	decoder.Strict = false // an end that is missing leaves the rest readable
+	decoder.Strict = false // tolerate missing end tags
 	decoder.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil }
 	open := []*element{{node: &yaml.Node{Kind: yaml.MappingNode}}}
 	for {
@@ -48,12 +48,12 @@ func structureInXML(value string) ([]*yaml.Node, bool) {
 	}
 }
 
-// element is an element of which the end has not been read.
+// element is an element that is still open.
 type element struct {
 	name string
 	node *yaml.Node
 	text strings.Builder
-	// key is the name of what comes next in a property list.
+	// key is the name of the next value in a property list.
 	key string
 }
 
@@ -75,7 +75,7 @@ func (e *element) add(name string, node *yaml.Node) {
 	e.node.Content = append(e.node.Content, scalar(name), node)
 }
 
-// done is a text where there is nothing else in the element.
+// done returns the finished element: just its text if it has no fields.
 func (e *element) done() *yaml.Node {
 	if e.key != "" {
 		e.node.Content = append(e.node.Content, scalar("key"), scalar(e.key))
