@@ -10,13 +10,13 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// kubeconfigVariable is where programs look for their kubeconfig.
+// kubeconfigVariable tells programs where their kubeconfig is.
 const kubeconfigVariable = "KUBECONFIG"
 
-// ServiceAccount is the name of the service account whose rights the program of
-// the Stack has, and empty for none. A Stack that brings a kubeconfig of its own
-// does not get the default account: a program has one identity, and one that was
-// not asked for should not be lying about in the run.
+// ServiceAccount returns the name of the service account that the program of the Stack
+// runs as, or "" for none. A Stack with its own kubeconfig does not get the default
+// account: a program has one identity, and credentials that nobody asked for should not
+// be in the run.
 func ServiceAccount(stack *v1.Stack, defaultAccount string) string {
 	if _, own := stack.Spec.EnvRefs[kubeconfigVariable]; own {
 		return stack.Spec.ServiceAccountName
@@ -24,7 +24,8 @@ func ServiceAccount(stack *v1.Stack, defaultAccount string) string {
 	return cmp.Or(stack.Spec.ServiceAccountName, templateAccount(stack), defaultAccount)
 }
 
-// templateAccount is the account that a template of the Pulumi operator names.
+// templateAccount returns the service account named in the Pulumi operator's workspace
+// template.
 func templateAccount(stack *v1.Stack) string {
 	var template struct {
 		Spec struct {
@@ -32,7 +33,7 @@ func templateAccount(stack *v1.Stack) string {
 		} `json:"spec"`
 	}
 	if raw := stack.Spec.WorkspaceTemplate; raw == nil || json.Unmarshal(raw.Raw, &template) != nil {
-		return "" // what is wrong with it is told where the pod is made
+		return "" // building the pod reports the fault
 	}
 	return template.Spec.ServiceAccountName
 }

@@ -18,8 +18,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// ConfigMapRefs lists the ConfigMaps that a Stack takes values from, each once,
-// in order. It is what the index of the watch on ConfigMaps is made of.
+// ConfigMapRefs lists the ConfigMaps that a Stack takes values from, sorted and without
+// duplicates. The index for the ConfigMap watch is built from it.
 func ConfigMapRefs(stack *v1.Stack) []types.NamespacedName {
 	names := map[string]bool{}
 	for _, ref := range stack.Spec.ConfigRef {
@@ -35,8 +35,8 @@ func ConfigMapRefs(stack *v1.Stack) []types.NamespacedName {
 	return refs
 }
 
-// validateConfigRefs checks each entry of configRef by itself, and that no key
-// has two values.
+// validateConfigRefs checks each entry of configRef, and that no key is in spec.config as
+// well.
 func validateConfigRefs(stack *v1.Stack) error {
 	for _, key := range slices.Sorted(maps.Keys(stack.Spec.ConfigRef)) {
 		ref, field := stack.Spec.ConfigRef[key], configField+"."+key
@@ -53,8 +53,8 @@ func validateConfigRefs(stack *v1.Stack) error {
 	return nil
 }
 
-// addConfigMaps adds the values of configRef to the config, in canonical JSON.
-// Each ConfigMap is read once. The values are bounded as those of references are.
+// addConfigMaps adds the values of configRef to the config, in canonical JSON. It reads
+// each ConfigMap once and bounds the values like those of other references.
 func addConfigMaps(ctx context.Context, reader client.Reader, stack *v1.Stack, config map[string]json.RawMessage) error {
 	if err := validateConfigRefs(stack); err != nil {
 		return err
@@ -93,7 +93,7 @@ func addConfigMaps(ctx context.Context, reader client.Reader, stack *v1.Stack, c
 	return nil
 }
 
-// withoutText tells of a key that is not in the data of a ConfigMap.
+// withoutText returns the error for a key that is missing in the data of a ConfigMap.
 func withoutText(field string, of *corev1.ConfigMap, key string) error {
 	name := client.ObjectKeyFromObject(of)
 	if _, ok := of.BinaryData[key]; ok {
@@ -114,7 +114,7 @@ func configMap(ctx context.Context, reader client.Reader, field string, name typ
 	return found, nil
 }
 
-// configValue is the text of a ConfigMap as a config value.
+// configValue returns a ConfigMap value as a config value.
 func configValue(text string, isJSON bool) (json.RawMessage, error) {
 	if isJSON {
 		return canonicalText(text)
@@ -122,7 +122,8 @@ func configValue(text string, isJSON bool) (json.RawMessage, error) {
 	return json.Marshal(text)
 }
 
-// canonicalText is for JSON that a person wrote: nothing at all is no value.
+// canonicalText is canonical for JSON written by a person, where an empty text is an
+// error rather than null.
 func canonicalText(text string) (json.RawMessage, error) {
 	if text == "" {
 		return nil, fmt.Errorf("no JSON value")

@@ -13,21 +13,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readFile reads a regular file. It never waits, as for the writer of a pipe, nor
-// has any effect, as opening a device may. The files of /proc look regular, and
-// have the environments of other runs.
+// readFile reads a regular file. Opening a pipe might block and opening a device might
+// have side effects, so it refuses both. It also refuses /proc, whose files look regular
+// but hold the environments of other runs.
 func readFile(path string) (string, error) {
 	if info, err := os.Stat(path); err != nil {
 		return "", reasonOf(err)
 	} else if !info.Mode().IsRegular() {
 		return "", errors.New("it is not a regular file")
 	}
-	// What is there may have been replaced since: it is looked at again.
+	// The file may have been replaced since the check, so the open file is checked again.
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return "", reasonOf(err)
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // opened for reading only
 	var system unix.Statfs_t
 	if err := unix.Fstatfs(int(file.Fd()), &system); err != nil {
 		return "", reasonOf(err)

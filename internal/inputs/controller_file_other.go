@@ -7,7 +7,8 @@ package inputs
 
 import "errors"
 
-// readFile refuses: what only looks at Stacks is no controller, whose files these are.
+// readFile always fails: other platforms only run the CLI, which has no controller files
+// to read.
 func readFile(string) (string, error) {
 	return "", errors.New("it is one of a controller, which is for Linux")
 }

@@ -14,15 +14,14 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// Controller is what the references of the types Env and FS read: the controller
-// itself. Whoever may write a Stack can then read all that the controller can.
+// Controller resolves references of the types Env and FS, which read from the controller
+// itself. With it, whoever can write a Stack can read everything that the controller can.
 type Controller struct {
-	// LookupEnv finds a variable of the environment.
+	// LookupEnv looks up an environment variable of the controller.
 	LookupEnv func(name string) (string, bool)
 }
 
-// value returns what the reference stands for. Without a controller to read it is
-// refused.
+// value resolves a reference. A nil Controller refuses all of them.
 func (c *Controller) value(ref reference) (value, error) {
 	if c == nil {
 		return value{}, fmt.Errorf("%s: %w", ref.field, acl.AccessDeniedError(fmt.Sprintf(
@@ -45,7 +44,7 @@ func (c *Controller) value(ref reference) (value, error) {
 	return value{text: text, controller: "FS:" + filepath.Clean(path), hidden: true}, nil
 }
 
-// reasonOf is the error without the path, which is told already.
+// reasonOf strips the path from an error, as the caller's message already has it.
 func reasonOf(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {

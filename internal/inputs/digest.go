@@ -16,42 +16,38 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// digestFormat is mixed into the digest of the values. Changing it, or anything
-// else about how a digest is made, gives every Stack another digest, and so
-// causes one run of every Stack.
+// digestFormat is mixed into the digest of the values. Changing it, or anything else
+// about how the digest is made, changes the digest of every Stack and so triggers a run
+// of every Stack.
 const digestFormat = "inputs/1"
 
-// value is a resolved value, and where it came from.
+// value is a resolved value and its origin.
 type value struct {
 	text string
-	// secret is the UID of the Secret the value was read from. Empty for one
-	// that is written in the spec.
+	// secret is the UID of the Secret that the value was read from, "" for others.
 	secret types.UID
-	// controller names what of the controller the value was read from. Empty for
-	// one that comes from elsewhere.
+	// controller names what the value was read from in the controller, "" for others.
 	controller string
-	// hidden says that nothing may show the value, and field is the one of the spec
-	// that asks for it. Neither is part of a digest.
+	// hidden says that the value must never be shown. field is the spec field that asks
+	// for it. Neither is part of the digest.
 	hidden bool
 	field  string
 }
 
-// mark stands for the value in a digest.
+// mark stands for the value in the digest, which anyone who may read Stacks can see in
+// the status.
 //
-// The digest is shown in the status, to people who may read Stacks but not
-// Secrets. A plain hash of a short secret could be found by trying: so the value
-// of a Secret goes in as an HMAC with the UID of the Secret as its key. The UID
-// is random (122 bits), and is told to those only who may read the Secret. The
-// price is that a Secret which is deleted and made again, or another Secret with
-// the same value, counts as a change. A value that is written in the spec is
-// there for every reader of the Stack already.
+// A plain hash of a short secret could be brute-forced, so the value of a Secret goes in
+// as an HMAC keyed with the UID of the Secret. The UID is random (122 bits) and visible
+// only to those who may read the Secret. The price: a Secret that is deleted and created
+// again, or another Secret with the same value, counts as a change. A value written in
+// the spec is public to every reader of the Stack anyway.
 //
-// A value of the controller itself has no such key. What is random and private
-// there, as a key drawn at the start, is another one after each restart, and would
-// have every such Stack run again; what stays, as the UID of its service account or
-// of the Stack, is told to people who may not see the value. So the mark is where
-// the value is read, and not the value: a new one starts no run, and is what the
-// next run gets.
+// A value of the controller itself has no such key. A private random key, drawn at
+// startup, would change with every restart and rerun every such Stack. Anything stable,
+// such as the UID of the service account or the Stack, is visible to people who may not
+// see the value. So the mark is where the value is read from: a new value triggers no
+// run, and the next run picks it up.
 func (v value) mark() string {
 	if v.controller != "" {
 		return "controller:" + v.controller
@@ -64,9 +60,8 @@ func (v value) mark() string {
 	return "hmac:" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// digestOf returns the digest of resolved values as sha256:<hex>. It is that of
-// a JSON text, so that no two sets of values can look the same; its objects are
-// written in the order of their keys. The config must be canonical.
+// digestOf returns the digest of resolved values as sha256:<hex>. It hashes JSON, which
+// is unambiguous and has its object keys sorted. The config must be canonical.
 func digestOf(env map[string]value, config map[string]json.RawMessage, secrets map[string]value) (string, error) {
 	text, err := json.Marshal([]any{digestFormat, marks(env), config, marks(secrets)})
 	if err != nil {
@@ -76,8 +71,8 @@ func digestOf(env map[string]value, config map[string]json.RawMessage, secrets m
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
-// marks returns the marks of the values. It is never nil: no values and a nil
-// map of them are the same.
+// marks returns the marks of the values. It is never nil, so that a nil map and an empty
+// one have the same digest.
 func marks(values map[string]value) map[string]string {
 	out := make(map[string]string, len(values))
 	for name, v := range values {
@@ -86,11 +81,11 @@ func marks(values map[string]value) map[string]string {
 	return out
 }
 
-// canonical returns a JSON value without white space and with the keys of its
-// objects in order. Numbers stay as they are written.
+// canonical returns a JSON value without white space and with sorted object keys. Numbers
+// stay as written.
 func canonical(raw []byte) (json.RawMessage, error) {
 	if len(raw) == 0 {
-		// The API machinery turns null into nothing.
+		// The API machinery decodes null to no bytes.
 		return json.RawMessage("null"), nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))

@@ -17,20 +17,19 @@ import (
 )
 
 const (
-	// backendVariable names the backend where the spec does not.
+	// backendVariable names the backend if the spec does not.
 	backendVariable = "PULUMI_BACKEND_URL"
-	// accessTokenVariable and accessTokenKey: where accessTokenSecret goes, and the
-	// key of its Secret.
+	// accessTokenVariable is set from the key accessTokenKey of accessTokenSecret.
 	accessTokenVariable = "PULUMI_ACCESS_TOKEN"
 	accessTokenKey      = "accessToken"
 )
 
-// envsField and envSecretsField name one entry of a list.
+// envsField and envSecretsField return the path of a list entry.
 func envsField(i int) string       { return fmt.Sprintf("spec.envs[%d]", i) }
 func envSecretsField(i int) string { return fmt.Sprintf("spec.envSecrets[%d]", i) }
 
-// secretNames are the Secrets, of the namespace of the Stack, that the deprecated
-// fields name.
+// secretNames lists the Secrets that the deprecated fields name, all in the Stack's
+// namespace.
 func secretNames(stack *v1.Stack) []string {
 	names := slices.Clone(stack.Spec.EnvSecrets)
 	if stack.Spec.AccessTokenSecret != "" {
@@ -39,7 +38,7 @@ func secretNames(stack *v1.Stack) []string {
 	return names
 }
 
-// addEnvs adds the keys of the ConfigMaps of envs.
+// addEnvs adds the keys of the ConfigMaps in envs.
 func (r *resolver) addEnvs(ctx context.Context, stack *v1.Stack) error {
 	read := map[string]*corev1.ConfigMap{}
 	for i, name := range stack.Spec.Envs {
@@ -58,7 +57,7 @@ func (r *resolver) addEnvs(ctx context.Context, stack *v1.Stack) error {
 	return nil
 }
 
-// addEnvSecrets adds the keys of the Secrets of envSecrets.
+// addEnvSecrets adds the keys of the Secrets in envSecrets.
 func (r *resolver) addEnvSecrets(ctx context.Context, stack *v1.Stack) error {
 	for i, name := range stack.Spec.EnvSecrets {
 		field, object := envSecretsField(i), types.NamespacedName{Namespace: r.namespace, Name: name}
@@ -73,10 +72,9 @@ func (r *resolver) addEnvSecrets(ctx context.Context, stack *v1.Stack) error {
 	return nil
 }
 
-// addVariables adds the keys of one object. Those that are no names of variables
-// are left out, as Kubernetes does with envFrom: the same object may have files for
-// somebody else. A shell would drop such a variable without a word, and the CLI is
-// started by one.
+// addVariables adds the keys of one object. Like Kubernetes with envFrom, it skips keys
+// that are not valid variable names: the object may also hold files for something else.
+// The shell that starts the CLI would silently drop such variables.
 func addVariables[text string | []byte](r *resolver, field, kind string, object types.NamespacedName, data map[string]text, secret types.UID) error {
 	leftOut := 0
 	for _, name := range slices.Sorted(maps.Keys(data)) {
@@ -89,18 +87,19 @@ func addVariables[text string | []byte](r *resolver, field, kind string, object 
 		}
 	}
 	if leftOut > 0 {
-		// Their names are not told: who may read the log may not read the Secret.
+		// The keys are not named: readers of the log may not be allowed to read the
+		// Secret.
 		r.leftOut = append(r.leftOut, fmt.Sprintf("%s: %d keys of %s '%s' cannot be the names of environment variables, and are left out",
 			field, leftOut, kind, object))
 	}
 	return nil
 }
 
-// variableField names the key of an object that a list refers to.
+// variableField returns the path of a key of an object in a list.
 func variableField(field, key string) string { return fmt.Sprintf("%s (key %s)", field, key) }
 
-// addAccessToken adds the token of accessTokenSecret, unless envRefs has one: what
-// does not count need not be there.
+// addAccessToken adds the token of accessTokenSecret unless envRefs has one. The Secret
+// that is overridden then need not exist.
 func (r *resolver) addAccessToken(ctx context.Context, stack *v1.Stack) error {
 	if stack.Spec.AccessTokenSecret == "" {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// InvalidError is a spec that contradicts itself, or asks for what cannot be
-// done: editing the spec is the only remedy.
+// InvalidError is a spec that contradicts itself or asks for something impossible. Only
+// editing the spec helps.
 type InvalidError struct {
 	// Field of the Stack that is wrong, for instance spec.envRefs.HOME.
 	Field string
@@ -21,19 +21,19 @@ type InvalidError struct {
 // Error says which field is wrong and why.
 func (e *InvalidError) Error() string { return e.Field + ": " + e.Problem }
 
-// UnusableError is a value that no run can be given. It may well be a Secret
-// that is wrong, and not the spec.
+// UnusableError is a value that no run can be given. The fault may well be in a Secret
+// rather than in the spec.
 type UnusableError struct {
 	// Field of the Stack that asks for the value.
 	Field string
-	// Problem with it. The value is not told.
+	// Problem with it, without the value.
 	Problem string
 }
 
 // Error says which field is wrong and why.
 func (e *UnusableError) Error() string { return e.Field + ": " + e.Problem }
 
-// MissingError is a Secret or a ConfigMap, or a key of one, that does not exist.
+// MissingError is a Secret, a ConfigMap or a key of one that does not exist.
 type MissingError struct {
 	// Field of the Stack that asks for it.
 	Field string
@@ -41,12 +41,11 @@ type MissingError struct {
 	Kind string
 	// Object that is asked for.
 	Object types.NamespacedName
-	// Key that the object does not have. Empty where there is no such object.
+	// Key that the object lacks, or "" if the object itself does not exist.
 	Key string
 }
 
-// Error says what is missing. Neither the other keys of the object nor its
-// values are told.
+// Error says what is missing, without the object's other keys and its values.
 func (e *MissingError) Error() string {
 	if e.Key == "" {
 		return fmt.Sprintf("%s: %s '%s' not found", e.Field, e.Kind, e.Object)

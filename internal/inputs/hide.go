@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// HideConfig makes a secret config value of a plain one, where there is one of that key:
-// it is masked, and a text as all of them, for which Pulumi has the same text as for the
-// value itself. The digest stays, as the value is the same.
+// HideConfig turns a plain config value, if there is one with that key, into a secret
+// one, which is masked. Secret config values are text, and Pulumi's text for a JSON value
+// is that JSON. The value itself does not change, so neither does the digest.
 func (i *Inputs) HideConfig(key string) error {
 	raw, ok := i.Config[key]
 	if !ok {

@@ -9,16 +9,15 @@ import (
 	"strings"
 )
 
-// alwaysSecret says that the value of a variable is a secret even if it is
-// written in the spec: with it alone, others can read the secrets of the stack.
+// alwaysSecret tells whether a variable is secret even if written in the spec, because
+// its value alone gives access to the secrets of the stack.
 func alwaysSecret(variable string) bool {
 	return variable == passphraseVariable || variable == accessTokenVariable
 }
 
-// masksOf returns the values that nothing may show. They are unique and not
-// empty, the longest first. The forms in which a value can stand in a text are
-// the business of who masks it. Their number is bounded by maxValues, the bound
-// of the values.
+// masksOf returns the values to mask, without duplicates and blank ones, longest first.
+// Package mask derives the forms that a value may take in a text. maxValues bounds the
+// values and so their number.
 func masksOf(values []string) []string {
 	masks := make([]string, 0, len(values))
 	for _, value := range values {

@@ -11,8 +11,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// options are the fields of a spec that change what Pulumi does with a program.
-// One that has no effect is left as its zero value, so that it causes no run.
+// options are the fields of a spec that change what Pulumi does with a program. A field
+// without effect keeps its zero value, so that setting it triggers no run.
 type options struct {
 	Preview                bool     `json:"preview,omitempty"`
 	Refresh                bool     `json:"refresh,omitempty"`
@@ -24,13 +24,12 @@ type options struct {
 	Environment            []string `json:"environment,omitempty"`
 }
 
-// RunOptions returns the fields of the spec that change what Pulumi does with a
-// program, as a canonical text. It is empty where none of them is set.
+// RunOptions returns the fields of the spec that change what Pulumi does with a program
+// as canonical text, or "" if none is set.
 //
-// Fields that only say when to run are not among them, and neither is runProgram
-// without refresh, which then matters for a destroy alone. useLocalStackOnly is not
-// either: it decides whether there is a run, and a stack that is there is the same
-// with it.
+// It leaves out fields that only say when to run, and runProgram without refresh, which
+// matters only for a destroy. It also leaves out useLocalStackOnly, which decides whether
+// there is a run at all and does not change a stack that exists.
 func RunOptions(spec v1.StackSpec) (string, error) {
 	targets := slices.Compact(slices.Sorted(slices.Values(spec.Targets)))
 	set := options{
@@ -41,7 +40,7 @@ func RunOptions(spec v1.StackSpec) (string, error) {
 		Targets:                targets,
 		TargetDependents:       len(targets) > 0 && spec.TargetDependents,
 		SecretsProvider:        spec.SecretsProvider,
-		// Of two environments with the same value the later counts.
+		// Not sorted: if two environments set the same value, the later one wins.
 		Environment: spec.Environment,
 	}
 	text, err := json.Marshal(set)

@@ -19,8 +19,8 @@ import (
 
 const outputsField = "spec.writeOutputsToSecret"
 
-// validateOutputs checks where the outputs are to be written. A Stack that reads what
-// it writes would run for ever.
+// validateOutputs checks where outputs are written to. A Stack that reads the Secret it
+// writes would run forever.
 func validateOutputs(stack *v1.Stack) error {
 	to := stack.Spec.WriteOutputsToSecret
 	if to == nil {
@@ -38,15 +38,15 @@ func validateOutputs(stack *v1.Stack) error {
 	return validateOutputsMetadata(to)
 }
 
-// validateOutputsMetadata checks what the API server would refuse in the Secret, when
-// the update is done.
+// validateOutputsMetadata checks the labels and annotations of the Secret, which the API
+// server would otherwise refuse only after the update.
 func validateOutputsMetadata(to *v1.OutputsSecret) error {
 	wrong := append(metav1validation.ValidateLabels(to.Labels, field.NewPath(outputsField, "labels")),
 		apivalidation.ValidateAnnotations(to.Annotations, field.NewPath(outputsField, "annotations"))...)
 	if len(wrong) == 0 {
 		return nil
 	}
-	// A map has no order, and the message must not change by itself.
+	// Sorted, so that map order does not change the message.
 	slices.SortFunc(wrong, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
 	return &InvalidError{wrong[0].Field, wrong[0].ErrorBody()}
 }

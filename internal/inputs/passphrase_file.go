@@ -16,16 +16,16 @@ const (
 	passphraseFileVariable = "PULUMI_CONFIG_PASSPHRASE_FILE"
 )
 
-// takePassphrase puts the passphrase itself in the place of the file that a variable
-// names. It is a file of the controller, by whatever type of reference it is named: so
-// the rules are those of type FS. Where the passphrase is given as well, it counts, as
-// with Pulumi, and the file is not read.
+// takePassphrase replaces the variable that names a passphrase file with the passphrase
+// itself. The file is one of the controller, whatever type of reference names it, so the
+// rules of type FS apply. As in Pulumi, a passphrase given directly wins, and the file is
+// not read.
 func (r *resolver) takePassphrase() error {
 	named := r.env[passphraseFileVariable]
 	if _, given := r.env[passphraseVariable]; given || named.text == "" {
 		return nil
 	}
-	// The path is not told: it may be that of a Secret.
+	// No error shows the path, which may come from a Secret.
 	switch {
 	case r.opts.Controller == nil:
 		return fmt.Errorf("%s: %w", named.field, acl.AccessDeniedError(fmt.Sprintf(
@@ -39,6 +39,6 @@ func (r *resolver) takePassphrase() error {
 		return &UnusableError{named.field, fmt.Sprintf("the file that %s names cannot be used: %s", passphraseFileVariable, err)}
 	}
 	delete(r.env, passphraseFileVariable)
-	// As Pulumi reads it.
+	// Pulumi trims the content as well.
 	return r.add(reference{field: named.field, name: passphraseVariable}, value{text: strings.TrimSpace(text), hidden: true})
 }

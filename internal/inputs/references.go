@@ -19,13 +19,13 @@ type reference struct {
 	field string
 	// name of the variable, or of the config value.
 	name string
-	// config says that it is a secret config value, and not a variable.
+	// config says that it is a secret config value rather than a variable.
 	config bool
 	ref    v1.ResourceRef
 }
 
-// references lists the references of a Stack, always in the same order, so that
-// of two errors it is always the same one that is shown.
+// references lists the references of a Stack in a stable order, so that of several errors
+// the same one is always shown.
 func references(stack *v1.Stack) []reference {
 	var all []reference
 	for _, name := range slices.Sorted(maps.Keys(stack.Spec.EnvRefs)) {
@@ -39,8 +39,7 @@ func references(stack *v1.Stack) []reference {
 	return all
 }
 
-// secretOf returns the Secret that a reference takes its value from, and false
-// for one that takes it from nowhere else.
+// secretOf returns the Secret that a reference reads, or false if it reads none.
 func secretOf(namespace string, ref v1.ResourceRef) (types.NamespacedName, bool) {
 	if ref.Type != v1.ResourceRefSecret || ref.Secret == nil {
 		return types.NamespacedName{}, false
@@ -48,9 +47,9 @@ func secretOf(namespace string, ref v1.ResourceRef) (types.NamespacedName, bool)
 	return types.NamespacedName{Namespace: cmp.Or(ref.Secret.Namespace, namespace), Name: ref.Secret.Name}, true
 }
 
-// SecretRefs lists the Secrets that a Stack takes values from, each once, in
-// order, the deprecated fields included. It is what the index of the watch on Secrets is made of, so it also
-// lists those that Resolve would refuse to read.
+// SecretRefs lists the Secrets that a Stack takes values from, including the deprecated
+// fields, sorted and without duplicates. The index for the Secret watch is built from it,
+// so it also lists Secrets that Resolve would refuse to read.
 func SecretRefs(stack *v1.Stack) []types.NamespacedName {
 	var secrets []types.NamespacedName
 	for _, r := range references(stack) {

@@ -22,12 +22,11 @@ import (
 )
 
 const (
-	// maxValues bounds all values that are no plain config together, in bytes. A
-	// process takes little more than that as its environment, and an object of
-	// Kubernetes holds no more.
+	// maxValues bounds the total size in bytes of all values except plain config. The
+	// environment of a process and a Kubernetes object can hold little more.
 	maxValues = 1 << 20
-	// maxVariable bounds NAME=value of an environment variable, in bytes: Linux
-	// refuses to start a process with a longer one (MAX_ARG_STRLEN).
+	// maxVariable bounds NAME=value of an environment variable in bytes: Linux refuses to
+	// start a process with a longer one (MAX_ARG_STRLEN).
 	maxVariable = 128<<10 - 1
 )
 
@@ -35,7 +34,7 @@ const (
 type Options struct {
 	// NoCrossNamespaceRefs refuses Secrets of other namespaces.
 	NoCrossNamespaceRefs bool
-	// Controller is what references of the types Env and FS read. Nil refuses them.
+	// Controller resolves references of the types Env and FS. Nil refuses them.
 	Controller *Controller
 }
 
@@ -43,31 +42,29 @@ type Options struct {
 type Inputs struct {
 	// Env are the environment variables, by name.
 	Env map[string]string
-	// EnvFields are the fields of the spec that the variables come from, by name.
+	// EnvFields are the spec fields that the variables come from, by variable name.
 	EnvFields map[string]string
-	// BackendKey is the UID of the Secret that names the backend, "" where none
-	// does. Like the value it is not for those who may not read the Secret.
+	// BackendKey is the UID of the Secret that the backend URL comes from, "" if none.
+	// Like the URL, it must not be shown to people who may not read the Secret.
 	BackendKey string
 	// Config are the plain config values by key, in canonical JSON.
 	Config map[string]json.RawMessage
 	// Secrets are the secret config values, by key.
 	Secrets map[string]string
-	// Masks are the texts that nothing which is shown may have in it, the
-	// longest first.
+	// Masks are the texts that must never be shown, longest first.
 	Masks []string
-	// LeftOut tells of objects with keys that cannot be environment variables.
+	// LeftOut has a message for each object with keys that cannot be environment
+	// variables.
 	LeftOut []string
-	// Digest changes when a value does, as sha256:<hex>.
+	// Digest of the values, as sha256:<hex>.
 	Digest string
 }
 
-// Resolve reads the values that the spec of a Stack asks for. The reader should
-// not be a cache, which would hold all Secrets of the cluster: each Secret is
-// read once, however often it is referred to.
+// Resolve reads the values that the spec of a Stack asks for. The reader should not be a
+// cache, which would hold all Secrets of the cluster. Each Secret is read only once.
 //
-// The errors are InvalidError, MissingError, UnusableError and
-// acl.AccessDeniedError, each for errors.As; any other is one of the API server.
-// None has a value in it.
+// The errors are InvalidError, MissingError, UnusableError and acl.AccessDeniedError, for
+// use with errors.As, or come from the API server. None contains a value.
 func Resolve(ctx context.Context, reader client.Reader, stack *v1.Stack, opts Options) (*Inputs, error) {
 	config, err := canonicalConfig(stack)
 	if err != nil {
@@ -82,7 +79,7 @@ func Resolve(ctx context.Context, reader client.Reader, stack *v1.Stack, opts Op
 		env:     map[string]value{}, config: map[string]value{},
 	}
 	for _, add := range []func(context.Context, *v1.Stack) error{
-		// Each takes the place of what those before it gave.
+		// Later ones override earlier ones.
 		r.addEnvs, r.addEnvSecrets, r.addAccessToken, r.addReferences, r.addInlineSecrets,
 	} {
 		if err := add(ctx, stack); err != nil {
@@ -93,7 +90,7 @@ func Resolve(ctx context.Context, reader client.Reader, stack *v1.Stack, opts Op
 	if err != nil {
 		return nil, err
 	}
-	// After the digest, as a new value in a file of the controller starts no run.
+	// After the digest: a new value in a file of the controller triggers no run.
 	if err := r.takePassphrase(); err != nil {
 		return nil, err
 	}
@@ -116,7 +113,6 @@ func canonicalConfig(stack *v1.Stack) (map[string]json.RawMessage, error) {
 	return config, nil
 }
 
-// texts returns the values without where they came from.
 func texts(values map[string]value) map[string]string {
 	out := make(map[string]string, len(values))
 	for name, v := range values {
@@ -125,7 +121,7 @@ func texts(values map[string]value) map[string]string {
 	return out
 }
 
-// fields returns where the values came from.
+// fields returns the spec fields that the values came from.
 func fields(values map[string]value) map[string]string {
 	out := make(map[string]string, len(values))
 	for name, v := range values {
@@ -134,7 +130,7 @@ func fields(values map[string]value) map[string]string {
 	return out
 }
 
-// hidden returns the texts that nothing may show.
+// hidden returns the texts that must never be shown.
 func hidden(env, config map[string]value) []string {
 	var all []string
 	for name, v := range env {
@@ -148,12 +144,12 @@ func hidden(env, config map[string]value) []string {
 	return all
 }
 
-// resolver gathers the values of one Resolve.
+// resolver collects the values for one Resolve.
 type resolver struct {
 	reader    client.Reader
 	namespace string
 	opts      Options
-	// left is how many bytes of values there may yet be.
+	// left is how many more bytes of values there may be.
 	left    int
 	secrets map[types.NamespacedName]*corev1.Secret
 	leftOut []string
@@ -175,7 +171,7 @@ func (r *resolver) addReferences(ctx context.Context, stack *v1.Stack) error {
 	return nil
 }
 
-// addInlineSecrets adds the secret config that is written in the spec.
+// addInlineSecrets adds the secret config written in the spec.
 func (r *resolver) addInlineSecrets(_ context.Context, stack *v1.Stack) error {
 	if err := validateSecrets(stack); err != nil {
 		return err
@@ -189,8 +185,7 @@ func (r *resolver) addInlineSecrets(_ context.Context, stack *v1.Stack) error {
 	return nil
 }
 
-// add takes a value in, once it is known to be usable. The bound also counts those
-// that another takes the place of.
+// add adds a value if it is usable. Overridden values count towards the bound too.
 func (r *resolver) add(ref reference, v value) error {
 	if err := usable(ref, v.text); err != nil {
 		return err
@@ -208,7 +203,7 @@ func (r *resolver) add(ref reference, v value) error {
 	return nil
 }
 
-// value returns what the reference stands for.
+// value resolves a reference.
 func (r *resolver) value(ctx context.Context, ref reference) (value, error) {
 	if err := validateRef(ref.field, ref.ref); err != nil {
 		return value{}, err
@@ -236,7 +231,7 @@ func (r *resolver) secretKey(ctx context.Context, field string, name types.Names
 	return value{text: string(data), secret: secret.UID, hidden: true}, nil
 }
 
-// secret reads a Secret, if it was not read before.
+// secret reads a Secret, or returns it if already read.
 func (r *resolver) secret(ctx context.Context, field string, name types.NamespacedName) (*corev1.Secret, error) {
 	if r.opts.NoCrossNamespaceRefs && name.Namespace != r.namespace {
 		return nil, fmt.Errorf("%s: %w", field, acl.AccessDeniedError(
@@ -256,8 +251,8 @@ func (r *resolver) secret(ctx context.Context, field string, name types.Namespac
 	return secret, nil
 }
 
-// usable checks that the value can be handed to a run: what a process cannot
-// have in its environment would fail it with no word on which variable it was.
+// usable checks that a run can be given the value. A process with an invalid environment
+// fails to start without saying which variable is at fault.
 func usable(ref reference, text string) error {
 	switch {
 	case ref.config && !utf8.ValidString(text):

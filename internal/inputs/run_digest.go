@@ -12,12 +12,12 @@ import (
 // runFormat is mixed into the digest of a run.
 const runFormat = "run/1"
 
-// RunInputs is all that decides what a run does. A Stack whose last successful
-// run had these is up to date.
+// RunInputs is everything that determines what a run does. A Stack is up to date if its
+// last successful run had the same.
 type RunInputs struct {
-	// ProgramDigest is the digest of the artifact, or of the text of a Program.
+	// ProgramDigest is the digest of the artifact or of the text of a Program.
 	ProgramDigest string
-	// Project that a Program is run as. An artifact brings its own.
+	// Project of a Program. An artifact has its own.
 	Project string
 	// Dir of the program in the artifact.
 	Dir string
@@ -25,28 +25,28 @@ type RunInputs struct {
 	Stack, Backend string
 	// Inputs is the Digest of the Inputs.
 	Inputs string
-	// Options is the text of the fields that change what Pulumi does with the
-	// program, as RunOptions returns it.
+	// Options is the result of RunOptions.
 	Options string
-	// ServiceAccount whose rights the program has, if any. What those rights are
-	// may change without a run.
+	// ServiceAccount that the program runs as, if any. Changes of its rights trigger no
+	// run.
 	ServiceAccount string
-	// Workspace is the template of the pod that the program runs in, if it has one.
+	// Workspace is the template of the program's pod, if any.
 	Workspace string
-	// Operation is that of a run that works from the state, as a destroy does, and empty
-	// for updates and previews: these have nothing of each other's, though all else may
-	// be the same.
+	// Operation of a run that works from the state, such as a destroy. It is empty for
+	// updates and previews. A run of one kind must not count as a run of the other, even
+	// if all other inputs are the same.
 	Operation string
 }
 
 // RunDigest returns the digest of all inputs of a run, as sha256:<hex>.
 //
-// Changing this function, or adding a field, gives every Stack another digest:
-// it causes one run of every Stack when the controller is upgraded. A test pins
-// a digest so that this is never done by accident.
+// Changing this function, or adding a field, changes the digest of every Stack: upgrading
+// the controller then triggers a run of every Stack. A test pins a digest so that this
+// never happens by accident.
 func RunDigest(in RunInputs) string {
 	fields := []string{runFormat, in.ProgramDigest, in.Dir, in.Stack, in.Backend, in.Inputs}
-	// Stacks without one keep the digest they had before there were any.
+	// Added only if set, so that Stacks without these keep the digest they had before the
+	// fields existed.
 	if in.Options != "" {
 		fields = append(fields, "options="+in.Options)
 	}
@@ -64,7 +64,7 @@ func RunDigest(in RunInputs) string {
 	}
 	sum := sha256.New()
 	for _, field := range fields {
-		// The length in front keeps "ab","c" and "a","bc" apart.
+		// The length prefix keeps "ab","c" and "a","bc" apart.
 		fmt.Fprintf(sum, "%d:%s,", len(field), field) //nolint:errcheck // A hash never fails.
 	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))

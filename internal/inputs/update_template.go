@@ -17,10 +17,9 @@ import (
 
 const updateTemplateField = "spec.updateTemplate"
 
-// validateUpdateTemplate accepts a template of the Pulumi operator's Updates where
-// all that it asks for is so here as well, and names the first key that asks for
-// something else. To drop it without a word would be to run another update than the
-// one that is asked for.
+// validateUpdateTemplate accepts the Pulumi operator's updateTemplate if everything it
+// asks for holds here as well, and otherwise names the first key that asks for something
+// else. Ignoring that key would run a different update than the one asked for.
 func validateUpdateTemplate(spec v1.StackSpec) error {
 	if isEmptyTemplate(spec.UpdateTemplate) {
 		return nil
@@ -30,7 +29,7 @@ func validateUpdateTemplate(spec v1.StackSpec) error {
 		return &InvalidError{updateTemplateField, "is not an object: remove it"}
 	}
 	for _, key := range slices.Sorted(maps.Keys(template)) {
-		// Metadata is for the Update objects, of which there are none.
+		// metadata is for the operator's Update objects, which do not exist here.
 		if key != "metadata" && key != "spec" {
 			return &InvalidError{updateTemplateField + "." + key, "is not known: remove it"}
 		}
@@ -47,7 +46,7 @@ func validateUpdateTemplate(spec v1.StackSpec) error {
 	return nil
 }
 
-// updateFieldProblem is what is wrong with one field of an Update, "" for nothing.
+// updateFieldProblem returns what is wrong with a field of an Update, or "".
 func updateFieldProblem(spec v1.StackSpec, key string, raw json.RawMessage) string {
 	instead := func(same bool, field string) string {
 		if same {
@@ -113,7 +112,7 @@ func isBool(raw json.RawMessage, want bool) bool {
 	return json.Unmarshal(raw, &value) == nil && value == want
 }
 
-// isSet tells whether a list has the same texts, in any order.
+// isSet tells whether a list has the same texts in any order.
 func isSet(raw json.RawMessage, want []string) bool {
 	var values []string
 	if json.Unmarshal(raw, &values) != nil {

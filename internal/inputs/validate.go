@@ -23,13 +23,13 @@ const (
 	accessTokenField = "spec.accessTokenSecret"
 )
 
-// maxStack bounds the name of a stack, in bytes.
+// maxStack bounds the name of a stack in bytes.
 const maxStack = 300
 
-// Validate checks the rules between the fields of a spec. The CRD has them too,
-// but for those of the templates of the Pulumi operator: this is for objects that
-// were stored before it did, and for API servers that were told not to ask. The
-// error is an InvalidError, for the first field in order that is wrong.
+// Validate checks the rules between the fields of a spec. The CRD checks them too, except
+// those of the Pulumi operator's templates. Validate covers objects stored before it did,
+// and API servers that were told to skip validation. The error is an InvalidError for the
+// first invalid field.
 func Validate(stack *v1.Stack) error {
 	spec := stack.Spec
 	switch {
@@ -38,7 +38,7 @@ func Validate(stack *v1.Stack) error {
 	case len(spec.Stack) > maxStack:
 		return &InvalidError{"spec.stack", fmt.Sprintf("is longer than %d bytes: give the stack a shorter name", maxStack)}
 	case HasWorkspace(spec):
-		// Before the source: one with a template may have none.
+		// Checked before the source, as a Stack with a template may have none.
 		return &InvalidError{"spec.workspaceTemplate", "is the pod of a run, and this controller runs programs itself: have it run them in pods (--runner=job), or remove the template, and use " +
 			"spec.envRefs for environment variables, spec.serviceAccountName for rights in the cluster, and fluxSource, programRef or projectRepo for the program"}
 	}
@@ -62,7 +62,7 @@ func Validate(stack *v1.Stack) error {
 	return nil
 }
 
-// validateEnv checks the names of variables, and what may not be given twice.
+// validateEnv checks the names of variables, and values that conflict with other fields.
 func validateEnv(spec v1.StackSpec) error {
 	for _, name := range slices.Sorted(maps.Keys(spec.EnvRefs)) {
 		if len(validation.IsCIdentifier(name)) > 0 {
@@ -76,14 +76,15 @@ func validateEnv(spec v1.StackSpec) error {
 	}
 	switch spec.EnvRefs[backendVariable].Type {
 	case v1.ResourceRefEnv, v1.ResourceRefFS:
-		// What is told of a secret backend is keyed by the Secret it comes from.
+		// What is shown about a secret backend is keyed by its Secret, and there is none
+		// here.
 		return &InvalidError{envField + "." + backendVariable,
 			"the backend cannot be read from the controller: set spec.backend, or use type Secret"}
 	}
 	return nil
 }
 
-// validateSecrets checks that no key of the secret config has two values.
+// validateSecrets checks that no key of the secret config has a second value.
 func validateSecrets(stack *v1.Stack) error {
 	spec := stack.Spec
 	for _, key := range slices.Sorted(maps.Keys(spec.Secrets)) {
@@ -110,7 +111,7 @@ func validateSecrets(stack *v1.Stack) error {
 	return nil
 }
 
-// validateRef checks that a reference has what its type asks for.
+// validateRef checks that a reference has the fields that its type requires.
 func validateRef(field string, ref v1.ResourceRef) error {
 	if ref == (v1.ResourceRef{}) {
 		return &InvalidError{field, emptyProblem}
@@ -144,8 +145,8 @@ func validateRef(field string, ref v1.ResourceRef) error {
 	return validateMembers(field, ref)
 }
 
-// validateMembers checks that a reference has no more than its type asks for: it
-// would not be known which of two values is meant.
+// validateMembers refuses fields that do not belong to the type of the reference, as it
+// would be unclear which value is meant.
 func validateMembers(field string, ref v1.ResourceRef) error {
 	for _, member := range []struct {
 		name string

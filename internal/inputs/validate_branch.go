@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// validateBranch checks what git check-ref-format does.
+// validateBranch checks a branch name like git check-ref-format.
 func validateBranch(branch string) error {
 	if isRefName(branch) {
 		return nil
@@ -16,7 +16,7 @@ func validateBranch(branch string) error {
 	return &InvalidError{"spec.branch", fmt.Sprintf("%q cannot be the name of a branch in git: correct it", branch)}
 }
 
-// isRefName tells whether git would have a branch of this name.
+// isRefName tells whether git accepts a name for a branch.
 func isRefName(name string) bool {
 	if name == "" || name == "@" || strings.HasPrefix(name, "-") || strings.HasSuffix(name, ".") ||
 		strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.ContainsAny(name, ` ~^:?*[\`) {

@@ -15,10 +15,11 @@ import (
 
 const plainField = "spec.config"
 
-// configKeys are the forms that a config key may have. The second is an old one.
+// configKeys matches the valid forms of a config key. <namespace>:config:<key> is an old
+// one.
 var configKeys = regexp.MustCompile(`^[^:]+(:(config:)?[^:]+)?$`)
 
-// validateConfig checks the keys and the values of the config that the spec has.
+// validateConfig checks the config keys and values in the spec.
 func validateConfig(stack *v1.Stack) error {
 	spec := stack.Spec
 	for _, keys := range []struct {
@@ -49,20 +50,18 @@ func validateConfig(stack *v1.Stack) error {
 	return nil
 }
 
-// names are the keys in order, so that of two faults it is always the same one that is
-// shown.
+// names returns the keys sorted, so that of several faults the same one is always shown.
 func names[V any](values map[string]V) []string { return slices.Sorted(maps.Keys(values)) }
 
 const nullProblem = "is null, which is no config value: give another one, or remove the entry"
 
-// emptyProblem is of what is read from a null: the CRD has it in no object that is
-// new.
+// emptyProblem describes what a null is decoded to. The CRD no longer admits it.
 const emptyProblem = "is null or empty: give it a value, or remove the entry"
 
 const encryptedProblem = `has an object whose only member is "secure", which Pulumi takes for an encrypted value: rename the member, or give the value in spec.secretsRef`
 
-// looksEncrypted tells whether a JSON value has, at any depth, the form in which
-// Pulumi keeps an encrypted value. What is no JSON is for others to refuse.
+// looksEncrypted tells whether a JSON value contains, at any depth, Pulumi's form of an
+// encrypted value. Invalid JSON is refused elsewhere.
 func looksEncrypted(raw []byte) bool {
 	var value any
 	return json.Unmarshal(raw, &value) == nil && hasEncrypted(value)

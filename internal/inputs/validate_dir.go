@@ -10,8 +10,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// validateDir refuses a directory of the program that leads out of its source. A
-// leading slash means the root of that.
+// validateDir refuses a program directory outside its source. A leading slash means the
+// root of the source.
 func validateDir(spec v1.StackSpec) error {
 	field, dir := "spec.repoDir", spec.RepoDir
 	if spec.FluxSource != nil {

@@ -16,7 +16,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// validateSource checks that there is one program, and what belongs to it.
+// validateSource checks that there is exactly one program source, with only the fields
+// that belong to it.
 func validateSource(spec v1.StackSpec) error {
 	var set []string
 	for _, source := range []struct {
@@ -42,7 +43,7 @@ func validateSource(spec v1.StackSpec) error {
 	return &InvalidError{"spec", rule + strings.Join(set, " and ") + " are set: keep one"}
 }
 
-// validateGit checks what belongs to projectRepo.
+// validateGit checks projectRepo and the fields that belong to it.
 func validateGit(spec v1.StackSpec) error {
 	switch {
 	case spec.Branch != "" && spec.Commit != "":
@@ -68,8 +69,8 @@ func validateGit(spec v1.StackSpec) error {
 	return nil
 }
 
-// gitReferences lists the references of gitAuth. What they lead to is no input of a
-// run, and is not read here.
+// gitReferences lists the references of gitAuth. Git credentials are not inputs of a run
+// and are not read here.
 func gitReferences(spec v1.StackSpec) []reference {
 	auth := spec.GitAuth
 	if auth == nil {
@@ -99,7 +100,7 @@ func gitReferences(spec v1.StackSpec) []reference {
 	return all
 }
 
-// validateChoices checks the fields that have but some values.
+// validateChoices checks the fields that allow only certain values.
 func validateChoices(spec v1.StackSpec) error {
 	switch spec.PendingCreates {
 	case "", v1.PendingCreatesStop, v1.PendingCreatesClear:
@@ -114,8 +115,8 @@ func validateChoices(spec v1.StackSpec) error {
 	return validateSecretsProvider(spec.SecretsProvider)
 }
 
-// validateSecretsProvider checks that Pulumi knows the provider. The URL is on a
-// command line, in the workspace and in the state, so a password has no place in it.
+// validateSecretsProvider checks that Pulumi knows the provider, and that its URL has no
+// password: the URL ends up on a command line, in the workspace and in the state.
 func validateSecretsProvider(provider string) error {
 	const field = "spec.secretsProvider"
 	const use = "use passphrase, default, or the URL of a key: awskms://, azurekeyvault://, gcpkms:// or hashivault://"
@@ -126,7 +127,7 @@ func validateSecretsProvider(provider string) error {
 	if err != nil {
 		return &InvalidError{field, "is not the URL of a key: " + use}
 	}
-	// The scheme as it is written: Pulumi knows none in upper case.
+	// Compared case-sensitively, as Pulumi does.
 	kind, _, isURL := strings.Cut(provider, "://")
 	if !isURL || !slices.Contains([]string{"awskms", "azurekeyvault", "gcpkms", "hashivault"}, kind) {
 		return &InvalidError{field, "names no provider that Pulumi has: " + use}
@@ -137,7 +138,7 @@ func validateSecretsProvider(provider string) error {
 	return nil
 }
 
-// validateLists checks that no entry of a list is empty.
+// validateLists checks that no list has an empty entry.
 func validateLists(spec v1.StackSpec) error {
 	for _, list := range []struct {
 		field, of string
@@ -155,7 +156,7 @@ func validateLists(spec v1.StackSpec) error {
 	return nil
 }
 
-// validateDurations checks that each time can be read, and that none is negative.
+// validateDurations checks that all durations are readable and not negative.
 func validateDurations(spec v1.StackSpec) error {
 	type duration struct {
 		field string

@@ -14,25 +14,24 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// Values reads what a Stack refers to outside of the inputs of its runs, such as
-// credentials for git. The rules and the errors are those of Resolve. Each Secret is
-// read once.
+// Values reads references that are not inputs of a run, such as git credentials, with the
+// rules and errors of Resolve. Each Secret is read only once.
 type Values struct{ resolver resolver }
 
-// NewValues reads for a Stack in the namespace.
+// NewValues returns Values for a Stack in the namespace.
 func NewValues(reader client.Reader, namespace string, opts Options) *Values {
 	return &Values{resolver{reader: reader, namespace: namespace, opts: opts, secrets: map[types.NamespacedName]*corev1.Secret{}}}
 }
 
-// Value is what the reference in the field stands for.
+// Value resolves the reference in the field.
 func (v *Values) Value(ctx context.Context, field string, ref v1.ResourceRef) (string, error) {
-	// A text in UTF-8 is all that is asked of it, as of a config value.
+	// Handled as config, for which a value only has to be UTF-8 text.
 	found, err := v.resolver.value(ctx, reference{field: field, config: true, ref: ref})
 	return found.text, err
 }
 
-// Data is the data of the Secret that the field names, in the namespace of the Stack
-// where none is given.
+// Data returns the data of the Secret that the field names. The namespace defaults to
+// that of the Stack.
 func (v *Values) Data(ctx context.Context, field, namespace, name string) (map[string][]byte, error) {
 	secret, err := v.resolver.secret(ctx, field, types.NamespacedName{Namespace: cmp.Or(namespace, v.resolver.namespace), Name: name})
 	if err != nil {

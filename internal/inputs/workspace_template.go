@@ -10,16 +10,16 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// HasWorkspace tells whether the spec asks for anything of the pod that the Pulumi
-// operator runs a program in. A template with nothing in it is as none.
+// HasWorkspace tells whether the spec asks for anything in the Pulumi operator's
+// workspace pod. An empty template asks for nothing.
 func HasWorkspace(spec v1.StackSpec) bool {
 	return asksFor(spec, func(template map[string]any) {
-		delete(template, "metadata") // of the operator's Workspace objects, of which there are none
+		delete(template, "metadata") // for the operator's Workspace objects, which do not exist here
 	})
 }
 
-// HasJob tells whether the spec asks for anything of the Job of a run, in whose place the
-// operator has a Workspace object, or of its pod.
+// HasJob tells whether the spec asks for anything in the Job of a run or its pod. The Job
+// takes the place of the operator's Workspace object, so metadata counts too.
 func HasJob(spec v1.StackSpec) bool {
 	return asksFor(spec, func(template map[string]any) {
 		if metadata, ok := template["metadata"].(map[string]any); ok {
@@ -28,8 +28,8 @@ func HasJob(spec v1.StackSpec) bool {
 	})
 }
 
-// asksFor tells whether there is anything in spec.workspaceTemplate but for what is left
-// out of it.
+// asksFor tells whether spec.workspaceTemplate asks for anything besides what leaveOut
+// removes.
 func asksFor(spec v1.StackSpec, leaveOut func(template map[string]any)) bool {
 	if spec.WorkspaceTemplate == nil {
 		return false
@@ -44,9 +44,9 @@ func asksFor(spec v1.StackSpec, leaveOut func(template map[string]any)) bool {
 	return !asksForNothing(template, 0)
 }
 
-// asksForNothing tells whether a value of a template is as good as missing. What is in
-// a list is there, whatever it is, and a null within a field of the template's spec may
-// be there to take something away.
+// asksForNothing tells whether a template value is as good as missing. Any list item
+// counts as something, and so does a null inside a field of the template's spec, which
+// may be meant to remove a default.
 func asksForNothing(value any, depth int) bool {
 	switch value := value.(type) {
 	case nil:
