@@ -12,19 +12,19 @@ import (
 
 // Declared is a config value that a Program declares.
 type Declared struct {
-	// Key that Stacks give it under.
+	// Key under which Stacks set it.
 	Key string
-	// Secret is one that is to be kept encrypted.
+	// Secret says that the value is to be kept encrypted.
 	Secret bool
-	// Required is one that has no default.
+	// Required says that it has no default.
 	Required bool
-	// Type that Pulumi checks values against. It does so for config alone, and has no
-	// rule for some types: nil then.
+	// Type that Pulumi checks values against. Nil for types without a rule, and for the
+	// section configuration, which Pulumi does not check.
 	Type *grammar.ConfigType
 }
 
-// declared are the config values that a program declares. What is no declaration is
-// left out: package check tells of it.
+// declared returns the config values that a program declares. It skips malformed
+// declarations, which package check reports.
 func declared(object map[string]any) []Declared {
 	var found []Declared
 	for _, section := range []string{"configuration", "config"} {

@@ -1,9 +1,10 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package program makes a text for Pulumi of what a Program says, with a digest of it,
-// and has the words for what is wrong with one. What that is, package check finds out,
-// with the parser of Pulumi YAML: those who only look at a Program need none, and read
-// in its status what was found. It is pure: a client, a clock or a file must never be
-// needed here.
+// Package program turns a Program into the text that Pulumi reads and its digest, and
+// describes faults of a Program. Finding the faults is up to package check, which needs
+// the parser of Pulumi YAML. Code that only displays a Program does not need the parser:
+// the faults are in its status.
+//
+// It is pure: it must never need a client, a clock or a file.
 package program

@@ -11,16 +11,16 @@ import (
 
 // Fault is something that is wrong with a Program.
 type Fault struct {
-	// Path of what is wrong, from the top of the object: program.resources.bucket.
-	// Empty where the message tells it.
+	// Path of the fault from the top of the object, such as program.resources.bucket.
+	// Empty if the message says it.
 	Path string
-	// Line of it in the text that Pulumi reads, where that is known.
+	// Line in the text that Pulumi reads, if known.
 	Line int
-	// Message says what is wrong with it.
+	// Message says what is wrong.
 	Message string
 }
 
-// String tells the fault in a line.
+// String returns the fault in one line.
 func (f Fault) String() string {
 	switch {
 	case f.Path == "":
@@ -31,15 +31,15 @@ func (f Fault) String() string {
 	return fmt.Sprintf("%s (line %d): %s", f.Path, f.Line, f.Message)
 }
 
-// Faults are what is wrong with a Program, in the order of its text.
+// Faults are what is wrong with a Program, in the order of the text.
 type Faults struct {
 	// First of them.
 	First []Fault
-	// More there are that are not kept.
+	// More is the number of faults that are not kept.
 	More int
 }
 
-// None tells that nothing is wrong.
+// None tells whether there are no faults.
 func (f Faults) None() bool { return len(f.First) == 0 && f.More == 0 }
 
 // With returns the faults of both.
@@ -47,10 +47,10 @@ func (f Faults) With(others Faults) Faults {
 	return Faults{First: append(slices.Clone(f.First), others.First...), More: f.More + others.More}
 }
 
-// MaxTold bounds the faults that a message tells.
+// MaxTold bounds the faults that a message lists.
 const MaxTold = 5
 
-// String tells the first faults in one line, and how many more there are.
+// String returns the first faults in one line, and the number of others.
 func (f Faults) String() string {
 	var told []string
 	for _, fault := range f.First[:min(MaxTold, len(f.First))] {

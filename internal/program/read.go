@@ -13,37 +13,37 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// Checked is what is found of a Program.
+// Checked is the result of checking a Program.
 type Checked struct {
-	// Text is what Pulumi reads, and Digest that of all that the Program says. They
-	// are empty where it cannot be written as YAML.
+	// Text is what Pulumi reads, and Digest covers everything that the Program says. Both
+	// are empty if the Program cannot be written as YAML.
 	Text   []byte
 	Digest string
 	// ProjectConfig are the config values for providers, by name.
 	ProjectConfig map[string]any
-	// ResourceNames are those of its resources.
+	// ResourceNames are the names of its resources.
 	ResourceNames map[string]bool
 	// Declared are the config values that it takes.
 	Declared []Declared
-	// Packages are the versions of packages, by name.
+	// Packages are the versions of packages, by package name.
 	Packages map[string]string
-	// Invalid is why it cannot be run at all.
+	// Invalid lists the faults that keep it from running at all.
 	Invalid Faults
-	// Reaches is what it would reach outside its project, where it is run on the
-	// controller's own machine.
+	// Reaches lists what it would reach outside its project if run on the controller's
+	// own machine.
 	Reaches Faults
-	// Undeclared are the names that it refers to and does not declare, of which the
-	// config of a Stack has to have each.
+	// Undeclared are the names that it refers to without declaring them. The config of a
+	// Stack must have each of them.
 	Undeclared []string
-	// Resources is how many resources it declares.
+	// Resources is the number of resources it declares.
 	Resources int
 }
 
-// maxSize bounds a program. A Kubernetes object is not bigger.
+// maxSize bounds a program in bytes. A Kubernetes object is not bigger.
 const maxSize = 3 << 20
 
-// Read makes the text that Pulumi reads of the program of a Program, in JSON, and
-// returns what that JSON says. Whether Pulumi can run it is not looked at.
+// Read converts the program of a Program, in JSON, to the text that Pulumi reads, and
+// also returns the decoded JSON. It does not check whether Pulumi can run it.
 func Read(raw []byte) (checked Checked, object map[string]any, err error) {
 	if len(raw) > maxSize {
 		return Checked{}, nil, fmt.Errorf("it has %d bytes, and may have %d", len(raw), maxSize)
@@ -52,8 +52,8 @@ func Read(raw []byte) (checked Checked, object map[string]any, err error) {
 		return Checked{}, nil, err
 	}
 	if object == nil {
-		// It would delete all that a Stack has made, and is more likely a mistake than
-		// {}, which says so.
+		// Running it would delete everything that a Stack has created, and it is more
+		// likely a mistake than an explicit {}.
 		return Checked{}, nil, errors.New("it is missing, or null: a program without any resources is written as {}")
 	}
 	text, err := v1.ProgramText(raw)
@@ -67,8 +67,8 @@ func Read(raw []byte) (checked Checked, object map[string]any, err error) {
 	return checked, object, nil
 }
 
-// digestOf is the digest of the text, and of what is written into the project
-// beside it.
+// digestOf returns the digest of the text and of the provider config, which goes into the
+// project file rather than the text.
 func digestOf(checked Checked) (string, error) {
 	hash := sha256.New()
 	hash.Write(checked.Text)
@@ -82,7 +82,8 @@ func digestOf(checked Checked) (string, error) {
 	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// resourceNames are the names of those of a program: what is no section has none.
+// resourceNames returns the names of the resources of a program, none if the section is
+// malformed.
 func resourceNames(object map[string]any) map[string]bool {
 	found := map[string]bool{}
 	entries, _ := object["resources"].(map[string]any)

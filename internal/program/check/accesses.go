@@ -10,12 +10,13 @@ import (
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
 )
 
-// toldOfRun is what Pulumi tells a program of the run: ${pulumi.stack} and the like.
+// toldOfRun lists what Pulumi tells a program about the run: ${pulumi.stack} and the
+// like.
 func toldOfRun() []string {
 	return []string{"cwd", "organization", "project", "rootDirectory", "stack"}
 }
 
-// checkAccesses refuses references that no config of a Stack could make right.
+// checkAccesses refuses references that no config of a Stack could satisfy.
 func checkAccesses(top *place, invalid *found) {
 	for _, section := range []string{"config", "outputs", "resources", "variables"} {
 		top.get(section).entries(func(entry *place) { checkAccessesIn(entry, top, invalid) })
@@ -36,8 +37,9 @@ func checkAccessesIn(at, top *place, invalid *found) {
 	at.each(func(inner *place) { checkAccessesIn(inner, top, invalid) })
 }
 
-// checkReserved checks what a program wants to know of the run. In the midst of a text
-// Pulumi YAML takes a name that there is not for nothing, and has "<nil>" there.
+// checkReserved checks references to ${pulumi}. Within a longer text Pulumi YAML accepts
+// an unknown field and inserts "<nil>", so only a reference on its own is checked against
+// the known fields.
 func checkReserved(at *place, to *ast.PropertyAccess, invalid *found) {
 	isRight := len(to.Accessors) <= 2
 	if len(to.Accessors) == 2 && access(at) != nil {

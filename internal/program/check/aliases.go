@@ -8,8 +8,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/urn"
 )
 
-// checkAliases checks the aliases as far as Pulumi does: it passes over an alias
-// that is a number, and over a list that a reference leads to.
+// checkAliases checks aliases as far as Pulumi does, which ignores an alias that is a
+// number and a list that is a reference.
 func checkAliases(at *place, invalid *found) {
 	if at == nil || access(at) != nil || literalKind(at) == "null" || !mustBe("a list", at, invalid) {
 		return
@@ -38,7 +38,7 @@ func checkAlias(alias *place, invalid *found) {
 	}
 }
 
-// checkParentOfAlias checks the parent, which is a resource or the URN of one.
+// checkParentOfAlias checks that the parent is a resource or the URN of one.
 func checkParentOfAlias(alias *place, invalid *found) {
 	parent := alias.get("parent")
 	if parent == nil {
@@ -56,7 +56,7 @@ func checkParentOfAlias(alias *place, invalid *found) {
 	}
 }
 
-// checkURN refuses what is no URN.
+// checkURN refuses a literal that is not a URN.
 func checkURN(at *place, invalid *found) {
 	text, known := literal(at)
 	if !known {
@@ -68,7 +68,7 @@ func checkURN(at *place, invalid *found) {
 	}
 }
 
-// isName tells whether it is one of what a resource is known by, which are texts.
+// isName tells whether a reference is to the id or urn of a resource, which are strings.
 func isName(to *ast.PropertyAccess) bool {
 	field, ok := to.Accessors[1].(*ast.PropertyName)
 	return ok && len(to.Accessors) == 2 && (field.Name == "id" || field.Name == "urn")

@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// The functions of Pulumi YAML look at what they are given when they are run. What is
-// no expression can be checked before, as with the options of resources.
+// Pulumi YAML checks the arguments of its functions only during the run. Arguments that
+// are not expressions can be checked before, as with the options of resources.
 
-// checkArguments checks what all functions in a value are given.
+// checkArguments checks the arguments of all functions in a value.
 func checkArguments(at *place, invalid *found) {
 	if at == nil {
 		return
@@ -59,15 +59,14 @@ func checkArgument(name string, at *place, invalid *found) {
 	}
 }
 
-// eachOfTwo calls visit with both arguments, where there are two: the parser refuses
-// anything else.
+// eachOfTwo calls visit with both arguments. The parser refuses any other number.
 func eachOfTwo(at *place, visit func(*place)) {
 	if len(at.node.Content) == 2 && !at.isObject() {
 		at.each(visit)
 	}
 }
 
-// checkJoin checks the delimiter, for which Pulumi takes null as well, and the texts.
+// checkJoin checks the delimiter, which may also be null, and the strings to join.
 func checkJoin(at *place, invalid *found) {
 	eachOfTwo(at, func(argument *place) {
 		switch {
@@ -79,7 +78,7 @@ func checkJoin(at *place, invalid *found) {
 	})
 }
 
-// checkSelect checks the index, and that there is something at it.
+// checkSelect checks the index, and that the list has an item at it.
 func checkSelect(at *place, invalid *found) {
 	eachOfTwo(at, func(argument *place) {
 		if argument.index == 1 {
@@ -92,7 +91,7 @@ func checkSelect(at *place, invalid *found) {
 		index, err := strconv.ParseFloat(argument.node.Value, 64)
 		values := at.item(1)
 		switch isList := literalKind(values) == "a list"; {
-		case err != nil: // in hexadecimal, or with underscores
+		case err != nil: // hexadecimal, or with underscores
 		case index < 0 || math.Trunc(index) != index:
 			invalid.add(argument, "must be the number of an item: 0, 1, and so on")
 		case isList && index >= float64(len(values.node.Content)):

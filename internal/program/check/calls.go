@@ -14,12 +14,12 @@ import (
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/syntax"
 )
 
-// calls collects what is wrong with the calls of functions, and what they reach.
+// calls collects the faults of function calls, and what they reach.
 type calls struct {
 	invalid, reaches *found
 }
 
-// The functions of Pulumi YAML in small letters: it takes them in any.
+// Pulumi YAML function names are case-insensitive, so these are in lower case.
 func readsFile() []string {
 	return []string{"fn::readfile", "fn::filebase64", "fn::filebase64sha256", "fn::fileasset", "fn::filearchive"}
 }
@@ -32,21 +32,21 @@ func computes() []string {
 		"fn::unsecret"}
 }
 
-// shortCall is a call by the name of the function, as fn::aws:ec2:getAmi.
+// shortCall matches a function called by its name, as in fn::aws:ec2:getAmi.
 var shortCall = regexp.MustCompile(`^fn::[^:]+:[^:]+(:[^:]+)?$`)
 
-// isCall tells whether there is a call of a function.
+// isCall tells whether an object is a function call.
 func isCall(at *place) bool {
 	return at.isObject() && len(at.node.Content) == 2 && strings.HasPrefix(strings.ToLower(at.node.Content[0].Value), "fn::")
 }
 
-// isCallOptions tells whether these are the options of a call.
+// isCallOptions tells whether an object is the options of a call.
 func isCallOptions(at *place) bool {
 	return strings.EqualFold(at.key, "options") && at.parent != nil && strings.EqualFold(at.parent.key, "fn::invoke")
 }
 
-// checkCalls looks at all calls, wherever they are: what Pulumi would not evaluate
-// is not worth a way past this.
+// checkCalls checks all calls wherever they are, even where Pulumi would not evaluate
+// them, so that nothing can slip past.
 func checkCalls(at *place, c *calls) {
 	name := strings.ToLower(at.key)
 	switch {
@@ -64,7 +64,7 @@ func checkCalls(at *place, c *calls) {
 		callOptions().check(at.get("options"), c.invalid)
 		checkResources(at.get("options"), c.invalid)
 	case strings.HasPrefix(at.key, "fn::") && isCall(at.parent) && !slices.Contains(computes(), name) && !shortCall.MatchString(name):
-		// In other letters it may well be CloudFormation's, as Fn::Sub is.
+		// Other capitalisation may well be CloudFormation's, such as Fn::Sub.
 		c.invalid.add(at, "is no function of Pulumi YAML")
 	}
 	if at.parent != nil && isCall(at.parent) && shortCall.MatchString(name) {
@@ -79,7 +79,7 @@ func checkCalls(at *place, c *calls) {
 	at.each(func(inner *place) { checkCalls(inner, c) })
 }
 
-// literal is a text that is known now, as Pulumi would evaluate it.
+// literal returns a text whose value is known before the run, evaluated as Pulumi would.
 func literal(at *place) (string, bool) {
 	text, ok := at.text()
 	if !ok {
@@ -93,8 +93,8 @@ func literal(at *place) (string, bool) {
 	return value.Value, true
 }
 
-// checkFile refuses the path of a file that is not, for certain, in the workspace
-// of the program. There are no links in it.
+// checkFile refuses the path of a file unless it is certain to be in the workspace of the
+// program. The workspace has no symbolic links.
 func (c *calls) checkFile(at *place) {
 	path, known := literal(at)
 	switch {
@@ -105,7 +105,7 @@ func (c *calls) checkFile(at *place) {
 	}
 }
 
-// checkURL refuses a URL that may be one of a file. The beginning is enough.
+// checkURL refuses a URL unless it is certain not to be a file. Its beginning decides.
 func (c *calls) checkURL(at *place) {
 	text, _ := at.text()
 	text = strings.ToLower(text)
@@ -114,7 +114,7 @@ func (c *calls) checkURL(at *place) {
 	}
 }
 
-// isPluginURL tells whether Pulumi downloads a plugin from there.
+// isPluginURL tells whether Pulumi downloads a plugin from this value.
 func isPluginURL(at *place) bool {
 	if !strings.EqualFold(at.key, "pluginDownloadURL") || at.parent == nil {
 		return false
@@ -122,11 +122,11 @@ func isPluginURL(at *place) bool {
 	return isCallOptions(at.parent) || strings.EqualFold(at.parent.key, "options")
 }
 
-// checkPluginURL refuses a plugin that is a file.
+// checkPluginURL refuses a URL that may be a local file.
 func (c *calls) checkPluginURL(at *place) {
 	text, ok := at.text()
 	if !ok {
-		return // the parser says what it has to be
+		return // the parser reports the type
 	}
 	if location, err := url.Parse(text); text != "" && (err != nil || !slices.Contains(pluginSchemes(), location.Scheme)) {
 		c.reaches.add(at, "is not a URL to download a plugin from: that begins with https, http, github, gitlab or git")

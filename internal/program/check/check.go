@@ -14,17 +14,17 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
-// The bounds of a program.
+// Bounds of a program.
 const (
 	maxDepth = 100
 	maxKey   = 1024
-	// maxNestedCalls is how many calls may be in the options of one another: the
-	// parser reads each of those twice, and so the innermost 2^n times.
+	// maxNestedCalls bounds calls in the options of calls: the parser reads these options
+	// twice, and so the innermost 2^n times.
 	maxNestedCalls = 3
 )
 
-// Check checks the program of a Program, in JSON. It takes all the JSON there is:
-// what is wrong is a fault.
+// Check checks the program of a Program, in JSON. Any JSON is accepted: what is wrong
+// becomes a fault.
 func Check(raw []byte) program.Checked {
 	checked, object, err := program.Read(raw)
 	if err != nil {
@@ -50,7 +50,7 @@ func Check(raw []byte) program.Checked {
 	checkCalls(top, &calls{invalid: invalid, reaches: reaches})
 	checked.Packages = packages(top.get("packages"), invalid, reaches)
 	if invalid.isFull() {
-		// The parser would look for what each wrong key may have been meant for.
+		// The parser would search for what each unknown key may have meant.
 		checked.Invalid, checked.Reaches = invalid.sorted(), reaches.sorted()
 		return checked
 	}
@@ -62,15 +62,14 @@ func Check(raw []byte) program.Checked {
 	return checked
 }
 
-// unreadable is a Program that is no program in YAML.
+// unreadable returns the result for a Program that cannot be turned into YAML.
 func unreadable(err error) program.Checked {
 	invalid := newFound(&paths{})
 	invalid.add(nil, "%v", err)
 	return program.Checked{Invalid: invalid.all}
 }
 
-// isBounded tells whether the program is small enough in all directions to be
-// looked at further.
+// isBounded tells whether the program is within the bounds that the other checks rely on.
 func isBounded(top *place, invalid *found) bool {
 	type level struct {
 		at           *place
@@ -102,8 +101,8 @@ func isBounded(top *place, invalid *found) bool {
 	return true
 }
 
-// checkConfigs finds what is wrong with the config and is not in the text: there
-// both sections are one, and there are no values for providers.
+// checkConfigs finds faults in the config that the text cannot show: it merges both
+// sections and leaves out values for providers.
 func checkConfigs(object map[string]any, invalid *found) {
 	config, _ := object["config"].(map[string]any)
 	configuration, _ := object["configuration"].(map[string]any)

@@ -5,8 +5,8 @@ package check
 
 import "strings"
 
-// checkDeclaration checks the declaration of a config value. Pulumi says the same,
-// but not before it runs the program.
+// checkDeclaration checks the declaration of a config value. Pulumi reports the same
+// faults, but only when it runs the program.
 func checkDeclaration(at *place, invalid *found) {
 	declaration().check(at, invalid)
 	if !at.isObject() {
@@ -28,7 +28,7 @@ func checkDeclaration(at *place, invalid *found) {
 	if kind != nil {
 		var ok bool
 		if name, ok = kind.text(); !ok {
-			return // the parser says what it has to be
+			return // the parser reports the type
 		}
 		if kindOf(name) == "" {
 			invalid.add(kind, "is no type: the types are String, Number, Integer, Boolean, Object, and List<...> of one of them")
@@ -38,11 +38,11 @@ func checkDeclaration(at *place, invalid *found) {
 	checkDefault(standard, name, invalid)
 }
 
-// kindOf names what a value of the type is, or nothing where there is no such type.
+// kindOf names the kind of values of a type, or returns "" if there is no such type.
 func kindOf(name string) string {
 	if item, ok := itemOf(name); ok {
 		if kind := kindOf(item); kind == "" || kind == "a list" {
-			return "" // at a list of lists Pulumi YAML ends without a word
+			return "" // Pulumi YAML exits without a message on a list of lists
 		}
 		return "a list"
 	}
@@ -59,7 +59,7 @@ func kindOf(name string) string {
 	return ""
 }
 
-// itemOf is the type of the items where the type is one of a list.
+// itemOf returns the type of the items of a list type.
 func itemOf(name string) (string, bool) {
 	inner, ok := strings.CutPrefix(strings.ToLower(name), "list<")
 	inner, closed := strings.CutSuffix(inner, ">")

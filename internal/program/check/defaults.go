@@ -12,9 +12,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// checkDefault compares a default with the type, which is empty where there is none.
-// Pulumi YAML evaluates it before all else of the program, also where a Stack gives
-// the value.
+// checkDefault compares a default with the type, which is empty if not given. Pulumi YAML
+// evaluates defaults before anything else in the program, even if a Stack sets the value.
 func checkDefault(standard *place, name string, invalid *found) {
 	if standard == nil {
 		return
@@ -40,13 +39,13 @@ func checkDefault(standard *place, name string, invalid *found) {
 	}
 }
 
-// anAsset is the kind of what is handed on as a file.
+// anAsset is the kind of assets and archives.
 const anAsset = "an asset"
 
 const noDefault = "is a secret, an asset or what a function of a provider returns, and no default can be: " +
 	"a config value is kept encrypted with secret: true"
 
-// declarationOf is the declaration of the config value whose default it is.
+// declarationOf returns the declaration that a default belongs to.
 func declarationOf(at *place) *place {
 	for at.parent.parent.parent != nil {
 		at = at.parent
@@ -54,16 +53,16 @@ func declarationOf(at *place) *place {
 	return at
 }
 
-// defaultReferences are the references in the default of a config value.
+// defaultReferences checks the references in the default of a config value.
 type defaultReferences struct {
 	declaration *place
 	invalid     *found
 	isRight     bool
 }
 
-// check refuses a reference to what there is not yet when a default is evaluated: Pulumi
-// YAML has what it tells of the run, and the config values before. A secret can only be
-// somewhere in an object.
+// check refuses references to what does not exist yet when Pulumi YAML evaluates a
+// default: it then has only ${pulumi} and earlier config values. Secrets are allowed only
+// inside an object.
 func (d *defaultReferences) check(at *place, inObject bool) {
 	text, _ := at.text()
 	d.checkText(at, text, inObject)
@@ -79,7 +78,7 @@ func (d *defaultReferences) checkText(at *place, text string, inObject bool) {
 		name := to.RootName()
 		before := earlier(d.declaration, name)
 		switch {
-		case name == reserved, before == nil && strings.Contains(name, ":"): // which may be the project
+		case name == reserved, before == nil && strings.Contains(name, ":"): // may be of the project's namespace
 		case before == nil:
 			d.refuse(at, "refers to %s, and a default can refer to ${pulumi} and to config values that are before it in the alphabet only", shortened(name, maxPath))
 		case isTrue(before.get("secret")) && !inObject:
@@ -93,7 +92,7 @@ func (d *defaultReferences) refuse(at *place, format string, args ...any) {
 	d.isRight = false
 }
 
-// earlier is the config value of that name where it is declared before another one.
+// earlier returns the config value of that name if it is declared before the given one.
 func earlier(declaration *place, name string) *place {
 	config := declaration.parent
 	for n := range len(config.node.Content) / 2 {
@@ -107,8 +106,7 @@ func earlier(declaration *place, name string) *place {
 	return nil
 }
 
-// kindOfDefault names what a default is evaluated to, and is empty where that is not
-// known.
+// kindOfDefault names the kind of a default's value, or returns "" if unknown.
 func kindOfDefault(at *place) string {
 	if isCall(at) {
 		return kindOfCall(strings.ToLower(at.node.Content[0].Value))
@@ -116,7 +114,8 @@ func kindOfDefault(at *place) string {
 	return knownKind(at)
 }
 
-// kindOfCall names what a function returns, where that is the same for all arguments.
+// kindOfCall names the kind of a function's result, if it does not depend on the
+// arguments.
 func kindOfCall(name string) string {
 	switch name {
 	case "fn::filebase64", "fn::filebase64sha256", "fn::frombase64", "fn::join", "fn::readfile", "fn::sha1", "fn::tobase64", "fn::tojson":
@@ -131,14 +130,14 @@ func kindOfCall(name string) string {
 	return ""
 }
 
-// isWhole tells whether a number is one that Pulumi YAML takes for an integer.
+// isWhole tells whether Pulumi YAML takes a number for an integer.
 func isWhole(at *place) bool {
 	number, err := strconv.ParseFloat(at.node.Value, 64)
 	return err != nil || math.Mod(number, 1) == 0
 }
 
-// checkDefaultList checks the items of a default: Pulumi YAML knows lists of texts,
-// of numbers and of booleans, and ends without a word at others.
+// checkDefaultList checks the items of a default. Pulumi YAML supports lists of strings,
+// numbers and booleans, and exits without a message on others.
 func checkDefaultList(standard *place, name string, invalid *found) {
 	if len(standard.node.Content) == 0 {
 		invalid.add(standard, "is an empty list, which Pulumi YAML does not know the type of")

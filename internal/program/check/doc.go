@@ -1,12 +1,13 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package check says whether a Program is one that Pulumi can run, and what it
-// would reach outside its own project, with the path and the line of each fault.
-// It is pure: text in, faults out. A client, a clock or a file must never be needed
-// here. What Pulumi YAML is, is what its own parser says; what the parser passes
-// over, as a key that it does not know, is found here.
+// Package check tells whether Pulumi can run a Program, and what the Program would reach
+// outside its own project, with the path and line of each fault.
 //
-// The text comes from whoever may write a Program, so that the work and what is
-// told of it are bounded, and nothing in it may make the controller fail.
+// It is pure: text in, faults out. It must never need a client, a clock or a file. Pulumi
+// YAML's own parser decides what Pulumi YAML is. The checks here cover what the parser
+// accepts anyway, such as unknown keys.
+//
+// The text comes from anyone who can write a Program, so the work and the messages are
+// bounded, and no input may make the controller fail.
 package check

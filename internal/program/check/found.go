@@ -14,7 +14,7 @@ import (
 const (
 	// maxFaults bounds the faults that are kept.
 	maxFaults = 20
-	// maxMessage bounds the text of a fault, in bytes, and maxPath that of a path.
+	// maxMessage bounds the message of a fault, maxPath its path, in bytes.
 	maxMessage = 300
 	maxPath    = 300
 )
@@ -28,7 +28,7 @@ type found struct {
 
 func newFound(paths *paths) *found { return &found{paths: paths, seen: map[program.Fault]bool{}} }
 
-// add notes a fault, once.
+// add adds a fault unless it is known already.
 func (f *found) add(at *place, format string, args ...any) {
 	if f.isFull() {
 		f.all.More++
@@ -44,7 +44,7 @@ func (f *found) add(at *place, format string, args ...any) {
 	}
 }
 
-// isFull tells whether no more faults are kept.
+// isFull tells whether maxFaults is reached.
 func (f *found) isFull() bool { return len(f.all.First) == maxFaults }
 
 // sorted returns the faults in the order of the text.
@@ -53,7 +53,7 @@ func (f *found) sorted() program.Faults {
 	return f.all
 }
 
-// shortened cuts a text that is too long, and has it in one line.
+// shortened puts a text on one line and cuts it if it is too long.
 func shortened(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > most {

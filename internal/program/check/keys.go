@@ -10,12 +10,12 @@ import (
 	"github.com/blang/semver"
 )
 
-// providerType begins the types of providers.
+// providerType is the prefix of provider types.
 const providerType = "pulumi:providers:"
 
-// record is an object with keys that are known.
+// record is an object with a fixed set of keys.
 type record struct {
-	// what it is, in messages.
+	// what names the object in messages.
 	what string
 	keys []string
 }
@@ -48,17 +48,17 @@ func callOptions() record {
 	return record{"the options of fn::invoke", []string{"dependsOn", "parent", "pluginDownloadURL", "provider", "version"}}
 }
 
-// ofProject are the keys of a Pulumi.yaml, and those of a plugin in YAML, which a
-// Program does not have.
+// ofProject lists keys of a Pulumi.yaml and of a YAML plugin, which a Program does not
+// have.
 func ofProject() []string {
 	return []string{"author", "backend", "components", "license", "main", "name", "namespace", "options", "plugins", "requiredPulumiVersion",
 		"runtime", "sdks", "stackConfigDir", "template", "version", "website"}
 }
 
-// check names the keys of an object that are not known.
+// check reports the unknown keys of an object.
 func (r record) check(at *place, invalid *found) {
 	if at == nil || !at.isObject() {
-		return // the parser says what it has to be
+		return // the parser reports the type
 	}
 	at.each(func(field *place) {
 		if slices.Contains(r.keys, field.key) {
@@ -76,7 +76,7 @@ func (r record) check(at *place, invalid *found) {
 	})
 }
 
-// checkKeys checks what is not an expression.
+// checkKeys checks everything that is not an expression.
 func checkKeys(top *place, invalid *found) {
 	sections().check(top, invalid)
 	record{"pulumi", []string{"requiredVersion"}}.check(top.get("pulumi"), invalid)
@@ -129,11 +129,11 @@ func checkResource(at *place, invalid *found) {
 		invalid.add(standard, providersOnly)
 	}
 	if mappings := at.get("options").get("envVarMappings"); literalKind(mappings) == "an object" && len(mappings.node.Content) > 0 {
-		invalid.add(mappings, providersOnly) // Pulumi takes none of them, and fails at any other
+		invalid.add(mappings, providersOnly) // Pulumi accepts an empty one, and fails on any other
 	}
 }
 
-// checkVersion checks the version of a plugin. A path is none.
+// checkVersion checks the version of a plugin. A path is not a version.
 func checkVersion(at *place, invalid *found) {
 	if version, ok := at.text(); ok && version != "" {
 		if _, err := semver.ParseTolerant(version); err != nil {
@@ -142,7 +142,7 @@ func checkVersion(at *place, invalid *found) {
 	}
 }
 
-// checkRange checks the range of versions of Pulumi. An empty one is none.
+// checkRange checks the version range required of Pulumi. An empty one means none.
 func checkRange(at *place, invalid *found) {
 	if !mustBe("a string", at, invalid) {
 		return

@@ -11,19 +11,20 @@ import (
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/syntax"
 )
 
-// What a reference is evaluated to is known after the run, and what it leads to often
-// before: a resource is one, whatever it has for properties, and a property of it is
-// an output, whose value Pulumi YAML does not have when it reads options. The value of
-// a variable is not looked at for anything but resources, as the config of a Stack may
-// have a value of that name, which goes before it. No config value is a resource.
+// The value of a reference is known only after the run, but what it refers to is often
+// known before. A resource is a resource whatever its properties, and a property of it is
+// an output, whose value Pulumi YAML does not have when it reads options.
+//
+// Variables are followed only to find resources, because the config of a Stack may have a
+// value of the same name, which takes precedence. A config value is never a resource.
 
-// aResource is the kind of a reference to a resource as a whole.
+// aResource is the kind of a reference to a whole resource.
 const aResource = "a resource"
 
-// maxVariables bounds how many variables are followed to a resource.
+// maxVariables bounds how many variables are followed to find a resource.
 const maxVariables = 10
 
-// access is what a text refers to that is nothing but a reference, or nil.
+// access returns the reference that a text consists of, or nil if it is anything else.
 func access(at *place) *ast.PropertyAccess {
 	text, ok := at.text()
 	if !ok {
@@ -37,7 +38,7 @@ func access(at *place) *ast.PropertyAccess {
 	return symbol.Property
 }
 
-// top is the program that the place is in.
+// top returns the program that contains the place.
 func (p *place) top() *place {
 	for p.parent != nil {
 		p = p.parent
@@ -45,8 +46,8 @@ func (p *place) top() *place {
 	return p
 }
 
-// knownKind names what is there, as literalKind does, or what a reference leads to
-// where nothing but that can come of it.
+// knownKind is literalKind, and also names the kind of a reference that can only be one
+// thing.
 func knownKind(at *place) string {
 	to := access(at)
 	if to == nil {
@@ -61,7 +62,7 @@ func knownKind(at *place) string {
 	return ""
 }
 
-// kindOfReserved names what Pulumi tells of the run.
+// kindOfReserved names the kind of a reference to ${pulumi}.
 func kindOfReserved(to *ast.PropertyAccess) string {
 	switch len(to.Accessors) {
 	case 1:
@@ -72,8 +73,8 @@ func kindOfReserved(to *ast.PropertyAccess) string {
 	return ""
 }
 
-// mustBeResource refuses what is no reference to a resource, and returns the resource
-// where it is one that is known.
+// mustBeResource refuses anything that is not a reference to a resource. It returns the
+// resource if known.
 func mustBeResource(at *place, invalid *found) *place {
 	const wanted = "must be a reference to a resource, such as ${bucket}, and is "
 	if kind := literalKind(at); kind != "" {
@@ -112,7 +113,7 @@ func mustBeResource(at *place, invalid *found) *place {
 	return nil
 }
 
-// mustBeProvider refuses what is no reference to a resource that is a provider.
+// mustBeProvider refuses anything that is not a reference to a provider resource.
 func mustBeProvider(at *place, invalid *found) {
 	resource := mustBeResource(at, invalid)
 	if token, ok := resource.get("type").text(); ok && !strings.HasPrefix(token, providerType) {
@@ -120,7 +121,7 @@ func mustBeProvider(at *place, invalid *found) {
 	}
 }
 
-// mustBeResources refuses what is no list of what each has to be.
+// mustBeResources checks a list of references to resources, calling each for its items.
 func mustBeResources(at *place, invalid *found, each func(*place)) {
 	switch {
 	case at == nil:
@@ -132,15 +133,16 @@ func mustBeResources(at *place, invalid *found, each func(*place)) {
 	}
 }
 
-// mustNotBeOutput refuses what Pulumi YAML has no value of when it reads an option.
+// mustNotBeOutput refuses values that Pulumi YAML does not have yet when it reads an
+// option.
 func mustNotBeOutput(at *place, invalid *found) {
 	if literalKind(at) != "a list" && isOutput(at) {
 		invalid.add(at, "is an output of a resource or a function, or a secret, whose value Pulumi YAML does not have when it reads this")
 	}
 }
 
-// isOutput tells whether a value is one that there is only when resources are there,
-// or a secret, which is handed on in the same way.
+// isOutput tells whether a value is only known once resources exist, or is a secret,
+// which Pulumi passes on in the same way.
 func isOutput(at *place) bool {
 	if at == nil {
 		return false
@@ -163,14 +165,14 @@ func outputCalls() []string {
 	return []string{"fn::invoke", "fn::secret", "fn::stackreference", "fn::unsecret"}
 }
 
-// accesses are all references in a text.
+// accesses returns all references in a text.
 func accesses(text string) []*ast.PropertyAccess {
 	if !strings.Contains(text, "${") {
 		return nil
 	}
 	expression, diags := ast.ParseExpr(syntax.String(text))
 	if diags.HasErrors() {
-		return nil // the parser says what is wrong with it
+		return nil // the parser reports the fault
 	}
 	var all []*ast.PropertyAccess
 	note := func(to *ast.PropertyAccess) {

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// checkNames refuses empty names. Pulumi fails at that of a resource, and takes the
-// others, which nothing can be done with.
+// checkNames refuses empty names. Pulumi fails on an empty resource name. It accepts the
+// others, but nothing can refer to them.
 func checkNames(top *place, invalid *found) {
 	for _, section := range []string{"config", "outputs", "resources", "variables"} {
 		top.get(section).entries(func(entry *place) { mustHaveName(entry, invalid) })
@@ -22,8 +22,8 @@ func mustHaveName(entry *place, invalid *found) {
 	}
 }
 
-// checkURNs refuses two resources that Pulumi could not tell from each other: those of
-// the same type, name and parent.
+// checkURNs refuses resources with the same type, name and parent, which Pulumi cannot
+// tell apart.
 func checkURNs(resources *place, invalid *found) {
 	known := map[[3]string]string{}
 	resources.entries(func(at *place) {
@@ -31,7 +31,7 @@ func checkURNs(resources *place, invalid *found) {
 		name, isName := textOr(at.get("name"), at.key)
 		parent, isParent := textOr(at.get("options").get("parent"), "")
 		if !isToken || !isName || !isParent {
-			return // the parser says what is wrong, or nobody knows before the run
+			return // reported by the parser, or unknown before the run
 		}
 		urn := [3]string{token, name, parent}
 		if other, twice := known[urn]; twice {
@@ -42,8 +42,8 @@ func checkURNs(resources *place, invalid *found) {
 	})
 }
 
-// textOr is the text that is there, and another one where there is none, or an empty
-// one. It is false where there is something else.
+// textOr returns the text at a place, or other if it is missing or empty. It returns
+// false if there is something else.
 func textOr(at *place, other string) (string, bool) {
 	text, ok := at.text()
 	if text == "" {
@@ -52,7 +52,7 @@ func textOr(at *place, other string) (string, bool) {
 	return text, true
 }
 
-// isToken tells whether a text can be the type of a resource, or the name of a function.
+// isToken tells whether a text can be a resource type or a function name.
 func isToken(text string) bool {
 	parts := strings.Split(text, ":")
 	if len(parts) < 2 || len(parts) > 3 {

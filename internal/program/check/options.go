@@ -10,9 +10,8 @@ import (
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/syntax"
 )
 
-// The options that Pulumi YAML takes any expression for are checked by Pulumi when
-// it runs the program. What is no expression can be checked before, and is here. An
-// expression may be anything.
+// Pulumi checks options that may be any expression only when it runs the program. What is
+// not an expression can be checked here, before the run.
 
 // checkOptions checks the options of a resource.
 func checkOptions(options *place, invalid *found) {
@@ -36,7 +35,7 @@ func checkOptions(options *place, invalid *found) {
 	}
 }
 
-// checkResources checks the options that are resources, of a resource or of a call.
+// checkResources checks the options of a resource or a call that refer to resources.
 func checkResources(options *place, invalid *found) {
 	for _, key := range []string{"deletedWith", "parent"} {
 		mustBeResource(options.get(key), invalid)
@@ -50,7 +49,7 @@ func checkResources(options *place, invalid *found) {
 
 func timeouts() []string { return []string{"create", "delete", "read", "update"} }
 
-// checkTimeout checks a duration. Pulumi takes an empty one for none.
+// checkTimeout checks a duration. An empty one means none to Pulumi.
 func checkTimeout(at *place, invalid *found) {
 	if !mustBe("a string", at, invalid) {
 		return
@@ -63,8 +62,8 @@ func checkTimeout(at *place, invalid *found) {
 	}
 }
 
-// mustBe refuses what is known to be something else. It tells whether there is
-// something that may be right.
+// mustBe refuses a value known to be of another kind. It returns whether there is a value
+// that may be right.
 func mustBe(wanted string, at *place, invalid *found) bool {
 	kind := knownKind(at)
 	if kind != "" && kind != wanted {
@@ -74,25 +73,25 @@ func mustBe(wanted string, at *place, invalid *found) bool {
 	return at != nil
 }
 
-// notEmpty refuses the ID of a resource that is empty, as a variable may be that Flux
-// puts in.
+// notEmpty refuses an empty literal, such as an ID from an empty variable that Flux
+// substitutes.
 func notEmpty(at *place, remedy string, invalid *found) {
 	if id, known := literal(at); known && id == "" {
 		invalid.add(at, "is empty, %s", remedy)
 	}
 }
 
-// eachOfLiteral calls visit with each value of a list or an object that is one
-// already, and no call that is.
+// eachOfLiteral calls visit with each value of a literal list or object, and not for a
+// call or a reference that evaluates to one.
 func eachOfLiteral(at *place, visit func(*place)) {
 	if literalKind(at) != "" {
 		at.each(visit)
 	}
 }
 
-// literalKind names what is there, whatever the run brings. It is empty where that is
-// for an expression to say, and where there is nothing. A text with references in it
-// is a string all the same.
+// literalKind names the kind of a value that does not depend on the run. It returns "" if
+// an expression determines the kind, or if there is no value. A text with embedded
+// references is still a string.
 func literalKind(at *place) string {
 	if at == nil || isCall(at) {
 		return ""
@@ -103,7 +102,7 @@ func literalKind(at *place) string {
 	}
 	expression, diags := ast.ParseExpr(syntax.String(text))
 	if diags.HasErrors() {
-		return "" // the parser says what is wrong with it
+		return "" // the parser reports the fault
 	}
 	if _, isReference := expression.(*ast.SymbolExpr); isReference {
 		return ""
@@ -111,8 +110,9 @@ func literalKind(at *place) string {
 	return at.kind()
 }
 
-// checkProperties checks the properties of a resource, and that one which is read
-// has none. Null is not no properties: Pulumi deletes such a resource, and then fails.
+// checkProperties checks the properties of a resource, and that a resource that is only
+// read has none. Null properties are refused: on those Pulumi deletes the resource, and
+// then fails.
 func checkProperties(at *place, invalid *found) {
 	properties, get := at.get("properties"), at.get("get")
 	mustBe("a string", get.get("id"), invalid)
@@ -127,7 +127,7 @@ func checkProperties(at *place, invalid *found) {
 	}
 }
 
-// isRead tells whether there is something to read a resource by.
+// isRead tells whether a resource is read rather than managed.
 func isRead(get *place) bool {
 	state := get.get("state")
 	return get.get("id") != nil || state != nil && len(state.node.Content) > 0

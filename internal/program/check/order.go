@@ -7,22 +7,23 @@ import (
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
 )
 
-// Pulumi YAML evaluates resources in the order of the text, and after them variables,
-// each after what it depends on. Some options it evaluates without taking what they
-// refer to for a dependency, so that it may not be there yet.
+// Pulumi YAML evaluates resources in the order of the text, then variables, each after
+// its dependencies. References in some options do not count as dependencies, so what they
+// refer to may not have been evaluated yet.
 
-// order is that in which Pulumi YAML evaluates a program.
+// order is the order in which Pulumi YAML evaluates a program.
 type order struct {
 	resources map[string]*ast.ResourceDecl
 	variables map[string]ast.Expr
 	providers map[string]string
 	top       *place
 	invalid   *found
-	// visited is what was begun, and done what was evaluated.
+	// visited is what has been started, done what has been evaluated.
 	visited, done map[string]bool
 }
 
-// checkOrder refuses references to what is not evaluated before. There must be no cycles.
+// checkOrder refuses references to what is not evaluated before. The program must have no
+// cycles.
 func checkOrder(template *ast.TemplateDecl, top *place, invalid *found) {
 	o := &order{
 		resources: map[string]*ast.ResourceDecl{}, variables: map[string]ast.Expr{}, providers: defaultProviders(template),
@@ -63,7 +64,7 @@ func (o *order) visit(name string) {
 	o.done[name] = true
 }
 
-// neededBy are the names that Pulumi YAML takes for the dependencies of a resource.
+// neededBy returns the names that Pulumi YAML treats as dependencies of a resource.
 func neededBy(r *ast.ResourceDecl, providers map[string]string) []string {
 	needed := &ast.ResourceDecl{Type: r.Type, Properties: r.Properties, DefaultProvider: r.DefaultProvider}
 	needed.Get.Id = r.Get.Id
@@ -72,7 +73,7 @@ func neededBy(r *ast.ResourceDecl, providers map[string]string) []string {
 	return usesOfResource(needed, providers)
 }
 
-// checkOptions checks what is evaluated together with a resource.
+// checkOptions checks the options that do not count as dependencies.
 func (o *order) checkOptions(resource *place) {
 	for _, key := range []string{"customTimeouts", "deletedWith", "envVarMappings", "protect", "replaceWith", "replacementTrigger"} {
 		o.check(resource.get("options").get(key))

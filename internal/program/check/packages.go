@@ -14,9 +14,9 @@ import (
 
 var packageName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 
-// packages reads the versions of packages: 1.2.3, or name@1.2.3 as a Pulumi.yaml has
-// it. A package that is made from a source when it is installed needs files that a
-// Program does not have.
+// packages reads package versions, written as 1.2.3, or as name@1.2.3 like in a
+// Pulumi.yaml. A package built from source at installation needs files that a Program
+// does not have.
 func packages(at *place, invalid, reaches *found) map[string]string {
 	if at == nil {
 		return nil
@@ -40,7 +40,7 @@ func packages(at *place, invalid, reaches *found) map[string]string {
 	return versions
 }
 
-// checkTypes looks at the types of all resources.
+// checkTypes checks the types of all resources.
 func checkTypes(top *place, reaches *found) {
 	if resources := top.get("resources"); resources != nil {
 		resources.each(func(at *place) {
@@ -50,8 +50,8 @@ func checkTypes(top *place, reaches *found) {
 	}
 }
 
-// checkToken refuses the token of a resource or a function whose package is a path:
-// Pulumi may look there for a plugin, and run it.
+// checkToken refuses the token of a resource or function whose package is a path: Pulumi
+// might look there for a plugin and run it.
 func checkToken(at *place, token string, reaches *found) {
 	pkg, _, _ := strings.Cut(strings.TrimPrefix(token, providerType), ":")
 	if strings.ContainsAny(pkg, `/\`) {
@@ -59,7 +59,7 @@ func checkToken(at *place, token string, reaches *found) {
 	}
 }
 
-// isPath tells whether the source of a package is a path.
+// isPath tells whether a package source is a path.
 func isPath(text string) bool {
 	file := strings.HasPrefix(strings.ToLower(text), "file:")
 	return file || filepath.IsAbs(text) || strings.HasPrefix(text, ".") || slices.Contains(strings.Split(text, "/"), "..")

@@ -14,12 +14,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// parse has Pulumi YAML's own parser read the program. It returns nil when that
-// finds errors. Its warnings are left: of those that matter, the keys that are not
-// known, it has not all.
+// parse parses the program with Pulumi YAML's own parser, and returns nil if that finds
+// errors. Warnings are ignored: those that matter, about unknown keys, are incomplete.
 func parse(top *place, invalid *found) (template *ast.TemplateDecl) {
 	defer func() {
-		// Whoever may write a Program must not be able to end the controller with it.
+		// A Program must not be able to crash the controller.
 		if cause := recover(); cause != nil {
 			invalid.add(top, "the parser of Pulumi YAML cannot deal with it: %v", cause)
 			template = nil
@@ -49,8 +48,8 @@ func parse(top *place, invalid *found) (template *ast.TemplateDecl) {
 	return nil
 }
 
-// knownSections leaves out what is no section of a program: the parser takes some
-// of them for what a plugin has, and panics at others.
+// knownSections removes unknown sections: the parser takes some of them for those of a
+// plugin, and panics on others.
 func knownSections(top *yaml.Node) *yaml.Node {
 	known := *top
 	known.Content = nil
@@ -62,7 +61,8 @@ func knownSections(top *yaml.Node) *yaml.Node {
 	return &known
 }
 
-// message says what the parser says, and of what it cannot take what it is.
+// message returns the parser's message. Where the type is wrong, it adds what the value
+// is.
 func message(diag *syntax.Diagnostic, at *place) string {
 	text := diag.Summary
 	if diag.Detail != "" {
@@ -78,8 +78,8 @@ func message(diag *syntax.Diagnostic, at *place) string {
 	return text
 }
 
-// placesOf finds the places by the ranges that the parser tells: it hands on those
-// of the tree. The tree has the order of the text.
+// placesOf maps the ranges in the parser's diagnostics to places. The parser reuses the
+// range pointers of the tree, which has the order of the text.
 func placesOf(top *place, tree syntax.Node) map[*hcl.Range]*place {
 	found := map[*hcl.Range]*place{}
 	var note func(at *place, node syntax.Node)

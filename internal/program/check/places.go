@@ -12,11 +12,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// place is where something is in a program. It leads to the top, so that a path is
-// only written for what is told of.
+// place is a position in a program. It links to its parent, so that paths are only built
+// for places that are reported.
 type place struct {
 	parent *place
-	// key in an object, or index in a list where the key is empty.
+	// key in an object, or index in a list if isIndex.
 	key     string
 	index   int
 	isIndex bool
@@ -24,7 +24,7 @@ type place struct {
 	node    *yaml.Node
 }
 
-// placeOf is a place that is not in the text.
+// placeOf returns a place that is not in the text.
 func placeOf(keys ...string) *place {
 	at := &place{}
 	for _, key := range keys {
@@ -45,7 +45,6 @@ func (p *place) item(n int) *place {
 	return &place{parent: p, index: n, isIndex: true, line: value.Line, node: value}
 }
 
-// isObject tells whether there is an object.
 func (p *place) isObject() bool { return p.node.Kind == yaml.MappingNode }
 
 // each calls visit with each value of an object or a list.
@@ -62,7 +61,7 @@ func (p *place) each(visit func(*place)) {
 	}
 }
 
-// entries calls visit with each value of an object, where there is one.
+// entries calls visit with each value, if the place is an object.
 func (p *place) entries(visit func(*place)) {
 	if p != nil && p.isObject() {
 		p.each(visit)
@@ -82,7 +81,7 @@ func (p *place) get(key string) *place {
 	return nil
 }
 
-// text returns the text that is there, if it is one.
+// text returns the string at the place, or false if it is not a string.
 func (p *place) text() (string, bool) {
 	if p == nil || p.node.Kind != yaml.ScalarNode || p.node.ShortTag() != "!!str" {
 		return "", false
@@ -90,7 +89,7 @@ func (p *place) text() (string, bool) {
 	return p.node.Value, true
 }
 
-// kind names what is there.
+// kind names what is at the place.
 func (p *place) kind() string {
 	switch p.node.Kind {
 	case yaml.MappingNode:
@@ -109,15 +108,15 @@ func (p *place) kind() string {
 	return "a string"
 }
 
-// paths writes paths as the object has them, where the text has another key.
+// paths writes paths as they are in the object, where the text has different keys.
 type paths struct {
-	// renamed is by path in the text.
+	// renamed maps paths in the text to paths in the object.
 	renamed map[string]string
 }
 
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// of writes the path of a place.
+// of returns the path of a place.
 func (p *paths) of(at *place) string {
 	var steps []*place
 	for ; at != nil && at.parent != nil; at = at.parent {
@@ -146,8 +145,8 @@ func step(at *place) string {
 	return "[" + strconv.Quote(at.key) + "]"
 }
 
-// renamedPaths are those of the config: a Main.yaml has but one section of it, and
-// takes the value of a declaration for its default.
+// renamedPaths returns the renamed paths of the config: a Main.yaml has a single config
+// section, and the value of a declaration becomes its default.
 func renamedPaths(object map[string]any) map[string]string {
 	renamed := map[string]string{}
 	for _, section := range []string{"configuration", "config"} {

@@ -12,13 +12,13 @@ import (
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
 )
 
-// reserved is the name by which a program knows of itself.
+// reserved is the name under which a program can refer to its own run.
 const reserved = "pulumi"
 
-// maxNames bounds the names that are told of in one go.
+// maxNames bounds the names that one message lists.
 const maxNames = 10
 
-// graph is what refers to what, by the names of resources and variables.
+// graph holds the dependencies between resources and variables, by name.
 type graph struct {
 	places map[string]*place
 	kinds  map[string]string
@@ -27,9 +27,8 @@ type graph struct {
 	order []string
 }
 
-// checkReferences finds names that are given twice and what refers to itself by way
-// of others. It returns the names that nothing has: the config of a Stack may, so
-// that they are no fault.
+// checkReferences finds duplicate names and cycles. It returns undeclared names, which
+// are not faults, as the config of a Stack may have them.
 func checkReferences(template *ast.TemplateDecl, top *place, invalid *found) []string {
 	g := &graph{places: map[string]*place{}, kinds: map[string]string{}, uses: map[string][]string{}}
 	config := top.get("config")
@@ -56,7 +55,7 @@ func checkReferences(template *ast.TemplateDecl, top *place, invalid *found) []s
 	return g.undeclared(template)
 }
 
-// declare notes a name.
+// declare records a name, unless it is reserved or taken.
 func (g *graph) declare(kind, name string, at *place, invalid *found) bool {
 	if name == reserved {
 		invalid.add(at, "cannot be the name of a %s: ${pulumi} is what Pulumi tells of the run", kind)
@@ -71,8 +70,8 @@ func (g *graph) declare(kind, name string, at *place, invalid *found) bool {
 	return true
 }
 
-// defaultProviders are the provider resources that others use which name none, by
-// package.
+// defaultProviders returns the default provider resources by package. Resources that name
+// no provider use these.
 func defaultProviders(template *ast.TemplateDecl) map[string]string {
 	providers := map[string]string{}
 	for _, entry := range template.Resources.Entries {
@@ -137,7 +136,7 @@ func namesIn(expressions ...ast.Expr) []string {
 				visit(entry.Value)
 			}
 		case *ast.InvokeExpr:
-			visit(e.Args()) // with the options, which are read from there
+			visit(e.Args()) // includes the options
 		case ast.BuiltinExpr:
 			visit(e.Args())
 		}
@@ -148,7 +147,7 @@ func namesIn(expressions ...ast.Expr) []string {
 	return names
 }
 
-// checkCycles finds what refers to itself.
+// checkCycles reports dependency cycles.
 func (g *graph) checkCycles(invalid *found) {
 	const visiting, done = 1, 2
 	state := map[string]int{}
@@ -180,7 +179,7 @@ func (g *graph) checkCycles(invalid *found) {
 	}
 }
 
-// undeclared lists the names that are used and that nothing has.
+// undeclared lists the names that are used but not declared.
 func (g *graph) undeclared(template *ast.TemplateDecl) []string {
 	names := map[string]bool{}
 	note := func(used []string) {
@@ -200,7 +199,7 @@ func (g *graph) undeclared(template *ast.TemplateDecl) []string {
 	return all[:min(len(all), maxNames)]
 }
 
-// told is a name as it is told of, in quotes where it could not be seen otherwise.
+// told returns a name for display, quoted where blanks would be invisible.
 func told(name string) string {
 	if name == "" || strings.TrimSpace(name) != name {
 		return strconv.Quote(name[:min(len(name), maxPath)])

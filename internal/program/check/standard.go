@@ -5,9 +5,9 @@ package check
 
 import "strings"
 
-// checkStandards refuses what says of its plugin something else than the default
-// provider of its package, which it has: Pulumi fails at it, and where that provider
-// says nothing of it, Pulumi YAML itself ends without a word.
+// checkStandards refuses a version or plugin URL that differs from that of the default
+// provider that the resource or call uses. Pulumi fails on it, and if the provider sets
+// none, Pulumi YAML itself exits without a message.
 func checkStandards(top *place, invalid *found) {
 	standards := map[string]*place{}
 	top.get("resources").entries(func(at *place) {
@@ -55,7 +55,7 @@ func checkPluginOfResource(options, standard *place, invalid *found) {
 	}
 }
 
-// checkPluginOfCall refuses it even where it is the same, as Pulumi does.
+// checkPluginOfCall refuses these options even if they are the same, as Pulumi does.
 func checkPluginOfCall(options, standard *place, invalid *found) {
 	for _, key := range aboutPlugin() {
 		if given := options.get(key); given != nil {

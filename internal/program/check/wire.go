@@ -15,12 +15,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
-// wireProblem is what is said of the wire form of a value.
+// wireProblem begins messages about values in wire form.
 const wireProblem = "has " + grammar.WireKey + ", by which Pulumi marks an asset, an archive or a secret where it passes it on: "
 
-// checkWire refuses the key of the wire form wherever it is or may come to be: the
-// engine would open files of the controller's machine with it. As a value it has no
-// use but to become a key.
+// checkWire refuses the key of the wire form wherever it is or could be produced: with
+// it, the engine would open files on the controller's machine. It is refused in values
+// too, where its only use is to become a key.
 func checkWire(at *place, reaches *found) {
 	const remedy = "use fn::fileAsset, fn::fileArchive, fn::stringAsset, fn::remoteAsset, fn::assetArchive or fn::secret"
 	text, _ := at.text()
@@ -36,15 +36,15 @@ func checkWire(at *place, reaches *found) {
 	at.each(func(inner *place) { checkWire(inner, reaches) })
 }
 
-// mayBecomeWire tells whether a key with references could evaluate to that of the
-// wire form: all that it has beside them are hex digits, or nothing.
+// mayBecomeWire tells whether a key with references could evaluate to the key of the wire
+// form: everything around the references is hex digits, or nothing.
 func mayBecomeWire(key string) bool {
 	if !strings.Contains(key, "${") {
 		return false
 	}
 	expression, diags := ast.ParseExpr(syntax.String(key))
 	if diags.HasErrors() {
-		return false // the parser says what is wrong with it
+		return false // the parser reports the fault
 	}
 	switch e := expression.(type) {
 	case *ast.SymbolExpr:
@@ -57,8 +57,8 @@ func mayBecomeWire(key string) bool {
 	return false
 }
 
-// checkWireOfProviders refuses the same in the values for providers, which are in
-// the project and not in the text.
+// checkWireOfProviders does the same for the values for providers, which are in the
+// project file and not in the text.
 func checkWireOfProviders(object map[string]any, reaches *found) {
 	for _, section := range []string{"config", "configuration"} {
 		declarations, _ := object[section].(map[string]any)
