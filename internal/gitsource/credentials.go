@@ -18,12 +18,13 @@ import (
 const (
 	authField       = "spec.gitAuth"
 	authSecretField = "spec.gitAuthSecret"
-	// tokenUser is the user that an access token is given with where the URL names
-	// none, as the Pulumi operator does. The forges take any user, but not none.
+	// tokenUser is the user for access tokens if the URL names none, as in the Pulumi
+	// operator. Git forges accept any user, but not an empty one.
 	tokenUser = "git"
 )
 
-// The keys of the Secret that gitAuthSecret names, and that known_hosts may be in.
+// Keys of the Secret that gitAuthSecret names. known_hosts may also be in the Secret of
+// the SSH key.
 const (
 	keySSHPrivateKey = "sshPrivateKey"
 	keyAccessToken   = "accessToken"
@@ -32,25 +33,25 @@ const (
 	keyKnownHosts    = secrets.KeySSHKnownHosts
 )
 
-// Values reads what a Stack refers to.
+// Values reads the values that a Stack refers to.
 type Values interface {
-	// Value is what the reference in the field stands for.
+	// Value resolves the reference in the field.
 	Value(ctx context.Context, field string, ref v1.ResourceRef) (string, error)
-	// Data is the data of the Secret that the field names. An empty namespace is that
-	// of the Stack.
+	// Data returns the data of the Secret that the field names. The namespace defaults to
+	// that of the Stack.
 	Data(ctx context.Context, field, namespace, name string) (map[string][]byte, error)
 }
 
-// Credentials for a repository, in the format of Flux.
+// Credentials are the credentials for a repository in the format of Flux.
 type Credentials struct {
 	// Provider of the GitRepository, "" for the generic one.
 	Provider string
-	// Data of the Secret. Nil is that none is needed.
+	// Data of the Secret. Nil means that none is needed.
 	Data map[string][]byte
 }
 
-// Resolve reads the credentials of a Stack that fit the repository. The errors are
-// those of package inputs.
+// Resolve reads the credentials of a Stack that fit the repository. The errors are those
+// of package inputs.
 func Resolve(ctx context.Context, values Values, spec v1.GitSource, remote Remote) (Credentials, error) {
 	switch {
 	case spec.GitAuth != nil:
@@ -62,15 +63,15 @@ func Resolve(ctx context.Context, values Values, spec v1.GitSource, remote Remot
 	case remote.Password != "":
 		return userAndPassword(cmp.Or(remote.User, tokenUser), remote.Password), nil
 	case remote.mayBeToken():
-		// As go-git does, which the Pulumi operator clones with. source-controller
-		// takes a user without a password, and no password suits all forges.
+		// Like go-git, which the Pulumi operator clones with. source-controller accepts a
+		// user without a password, and no particular password would suit all forges.
 		return userAndPassword(remote.User, ""), nil
 	}
 	return Credentials{}, nil
 }
 
-// fromAuth takes the first kind of gitAuth that fits the URL: a key is of no use
-// over https, and a token of none over ssh.
+// fromAuth uses the first credentials in gitAuth that fit the URL: a key is useless over
+// https, and a token over ssh.
 func fromAuth(ctx context.Context, values Values, auth v1.GitAuth, remote Remote) (Credentials, error) {
 	switch {
 	case remote.IsSSH() && auth.SSHAuth != nil:
@@ -86,7 +87,8 @@ func fromAuth(ctx context.Context, values Values, auth v1.GitAuth, remote Remote
 			return Credentials{}, err
 		}
 		password, err := needed(ctx, values, authField+".basicAuth.password", auth.BasicAuth.Password)
-		// Azure DevOps takes a token as the password of no user, and source-controller takes none.
+		// Azure DevOps accepts a token as password without a user, but source-controller
+		// requires a user.
 		return userAndPassword(cmp.Or(user, remote.User, tokenUser), password), err
 	case auth.GitHubApp != nil:
 		return fromApp(ctx, values, *auth.GitHubApp, remote)
@@ -97,8 +99,8 @@ func fromAuth(ctx context.Context, values Values, auth v1.GitAuth, remote Remote
 	return Credentials{}, &inputs.InvalidError{Field: authField, Problem: "has no credentials: add sshAuth, accessToken, basicAuth or githubApp, or remove it"}
 }
 
-// needed reads a value that is of no use empty: of such a one source-controller and
-// servers tell without a word of where it comes from.
+// needed reads a value that must not be empty. source-controller and git servers would
+// report an empty one without saying where it comes from.
 func needed(ctx context.Context, values Values, field string, ref v1.ResourceRef) (string, error) {
 	value, err := values.Value(ctx, field, ref)
 	if err == nil && strings.TrimSpace(value) == "" {
@@ -107,7 +109,7 @@ func needed(ctx context.Context, values Values, field string, ref v1.ResourceRef
 	return value, err
 }
 
-// fromKey reads a key, and finds the keys of the server.
+// fromKey reads an SSH key and finds the host keys for it.
 func fromKey(ctx context.Context, values Values, auth v1.GitSSHAuth, remote Remote) (Credentials, error) {
 	const field = authField + ".sshAuth"
 	key, err := needed(ctx, values, field+".sshPrivateKey", auth.SSHPrivateKey)
@@ -138,8 +140,8 @@ func fromKey(ctx context.Context, values Values, auth v1.GitSSHAuth, remote Remo
 	return withPublishedHosts(key, password, remote, field, where)
 }
 
-// withPublishedHosts has the keys of the server from its publisher. A server whose
-// keys nobody has vouched for is never connected to.
+// withPublishedHosts uses the host keys that the server's operator publishes. A server
+// whose keys nobody has vouched for is never connected to.
 func withPublishedHosts(key, password string, remote Remote, field, where string) (Credentials, error) {
 	hosts := publishedHosts(remote)
 	if hosts == "" {
@@ -150,7 +152,7 @@ func withPublishedHosts(key, password string, remote Remote, field, where string
 	return sshKey(key, password, hosts), nil
 }
 
-// fromApp reads an app of GitHub.
+// fromApp reads the credentials of a GitHub App.
 func fromApp(ctx context.Context, values Values, app v1.GitHubAppAuth, remote Remote) (Credentials, error) {
 	data := map[string][]byte{}
 	for _, part := range []struct {
@@ -173,8 +175,8 @@ func fromApp(ctx context.Context, values Values, app v1.GitHubAppAuth, remote Re
 	return Credentials{Provider: gitHubProvider, Data: data}, nil
 }
 
-// gitHubAPI is the URL of the API of the GitHub that the repository is at, and ""
-// for github.com, which source-controller knows.
+// gitHubAPI returns the API URL of the repository's GitHub server, or "" for github.com,
+// which source-controller knows.
 func gitHubAPI(remote Remote) string {
 	host := strings.ToLower(remote.Host)
 	switch {
@@ -186,7 +188,7 @@ func gitHubAPI(remote Remote) string {
 	return fmt.Sprintf("%s://%s/api/v3", remote.Scheme, remote.address()) // GitHub Enterprise Server
 }
 
-// fromSecret takes the first kind of a gitAuthSecret that fits the URL.
+// fromSecret uses the first credentials in the gitAuthSecret that fit the URL.
 func fromSecret(ctx context.Context, values Values, name string, remote Remote) (Credentials, error) {
 	data, err := values.Data(ctx, authSecretField, "", name)
 	if err != nil {
@@ -224,17 +226,17 @@ func userAndPassword(user, password string) Credentials {
 	return Credentials{Data: map[string][]byte{secrets.KeyUsername: []byte(user), secrets.KeyPassword: []byte(password)}}
 }
 
-// hidden stands for a credential in a text.
+// hidden replaces a credential in a text.
 const hidden = "[secret]"
 
-// Mask hides the credentials in a text that source-controller wrote.
+// Mask hides the credentials in a text from source-controller.
 func (c Credentials) Mask(text string) string {
 	if user := string(c.Data[secrets.KeyUsername]); user != "" && len(c.Data[secrets.KeyPassword]) == 0 {
-		text = strings.ReplaceAll(text, user, hidden) // it is a token then
+		text = strings.ReplaceAll(text, user, hidden) // without a password the user is a token
 	}
 	for _, key := range []string{secrets.KeyPassword, secrets.KeySSHPrivateKey, secrets.KeyGitHubAppPrivateKey} {
 		for line := range strings.Lines(string(c.Data[key])) {
-			// The first and the last line of a key are the same in all of them.
+			// All keys have the same first and last line.
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "-----") {
 				text = strings.ReplaceAll(text, line, hidden)
 			}

@@ -1,11 +1,10 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gitsource says which GitRepository of Flux, and which Secret for it,
-// stand for the projectRepo of a Stack. All that is done with git is done by
-// source-controller.
+// Package gitsource defines the Flux GitRepository, and the Secret for it, that implement
+// the projectRepo of a Stack. source-controller does all the work with git.
 //
-// The rules are pure: a URL, a Stack and its credentials in, the objects out. The
-// credentials are read through a small interface. No client, no write and no clock
-// must be needed here.
+// The rules are pure: a URL, a Stack and its credentials in, the objects out. Credentials
+// are read through a small interface. The package must never need a client, a write or a
+// clock.
 package gitsource

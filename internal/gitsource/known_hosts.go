@@ -34,7 +34,8 @@ func publishedKeys() map[string][]string {
 	}
 }
 
-// sshOver443 are the hosts that speak ssh on the port of https, with the same keys.
+// sshOver443 maps the hosts that serve ssh on the https port to the hosts whose keys they
+// share.
 func sshOver443() map[string]string {
 	return map[string]string{
 		"ssh.github.com":       "github.com",
@@ -43,8 +44,7 @@ func sshOver443() map[string]string {
 	}
 }
 
-// publishedHosts returns the known_hosts of a host whose keys are published, and
-// "" for any other.
+// publishedHosts returns the known_hosts lines of a host with published keys, or "".
 func publishedHosts(r Remote) string {
 	host := strings.ToLower(r.Host)
 	name := host
@@ -58,7 +58,7 @@ func publishedHosts(r Remote) string {
 	return lines.String()
 }
 
-// knownHost is how known_hosts has a host.
+// knownHost returns a host as written in known_hosts.
 func knownHost(host, port string) string {
 	if port == "" || port == "22" {
 		return host
@@ -66,7 +66,7 @@ func knownHost(host, port string) string {
 	return "[" + host + "]:" + port
 }
 
-// keyScan is the command that asks a server for its keys.
+// keyScan returns the command that asks a server for its keys.
 func keyScan(r Remote) string {
 	if r.Port == "" {
 		return "ssh-keyscan " + r.Host
@@ -74,7 +74,7 @@ func keyScan(r Remote) string {
 	return fmt.Sprintf("ssh-keyscan -p %s %s", r.Port, r.Host)
 }
 
-// address of the server, for a person.
+// address returns the address of the server for messages.
 func (r Remote) address() string {
 	if r.Port == "" {
 		return r.Host

@@ -9,20 +9,18 @@ import (
 	"strings"
 )
 
-// maxName bounds the name of a GitRepository: source-controller makes a directory
-// that is named after its kind, namespace and name, and a file name has no more
-// than 255 bytes.
+// maxName bounds the name of a GitRepository: source-controller creates a directory named
+// after its kind, namespace and name, and a file name has at most 255 bytes.
 const maxName = 150
 
-// Name of the GitRepository of a Stack: its own, unless that is too long.
+// Name returns the name of a Stack's GitRepository: that of the Stack, unless too long.
 func Name(stack string) string { return shorten(stack, maxName) }
 
-// SecretName is the name of the Secret of that GitRepository. It is not that of the
-// Stack, which people like to give to the Secret that they keep the credentials in.
+// SecretName returns the name of the GitRepository's Secret. It differs from that of the
+// Stack, which people like to give to the Secret with the credentials.
 func SecretName(stack string) string { return shorten(stack, maxName) + "-git-auth" }
 
-// shorten cuts a name that is too long, and tells it from others with the same
-// beginning.
+// shorten cuts a name that is too long, and adds a hash to keep it unique.
 func shorten(name string, limit int) string {
 	if len(name) <= limit {
 		return name

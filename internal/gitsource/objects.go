@@ -20,24 +20,24 @@ import (
 const (
 	gitHubProvider = sourcev1.GitProviderGitHub
 
-	// branchTimeout is source-controller's own default. It is written, as what a
-	// server fills in would look like a change.
+	// branchTimeout is source-controller's own default. It is set explicitly, because a
+	// defaulted field would look like a change.
 	branchTimeout = time.Minute
-	// commitTimeout is for the whole history of a repository, which
-	// source-controller fetches to find a commit in it.
+	// commitTimeout allows for fetching the whole history, in which source-controller
+	// looks for the commit.
 	commitTimeout = 5 * time.Minute
-	// commitInterval is how often a commit is fetched again. It cannot change.
+	// commitInterval is how often a commit is fetched again. A commit cannot change.
 	commitInterval = 24 * time.Hour
 
-	// everything keeps all files of the repository. By default source-controller
-	// leaves out archives, pictures and settings of CI systems, and a .sourceignore is
-	// for those who apply manifests: a program may need any of them, and the Pulumi
-	// operator clones them.
+	// everything keeps all files of the repository. By default source-controller excludes
+	// archives, pictures and CI settings, and a .sourceignore is written for those who
+	// apply manifests. A program may need any of these files, and the Pulumi operator
+	// clones them.
 	everything = "!*\n.git/\n"
 )
 
-// Spec is the GitRepository that stands for the projectRepo of a Stack. The name of
-// the Secret plays no part where the credentials need none.
+// Spec returns the spec of the GitRepository for the projectRepo of a Stack. It refers to
+// the Secret only if there are credentials.
 func Spec(stack *v1.Stack, remote Remote, credentials Credentials) sourcev1.GitRepositorySpec {
 	ignore := everything
 	spec := sourcev1.GitRepositorySpec{
@@ -59,7 +59,7 @@ func Spec(stack *v1.Stack, remote Remote, credentials Credentials) sourcev1.GitR
 	return spec
 }
 
-// reference is that of a branch, or of another name in full.
+// reference returns the reference for a branch, or for another full ref name.
 func reference(branch string) *sourcev1.GitRepositoryRef {
 	if short, ok := strings.CutPrefix(branch, "refs/heads/"); ok {
 		return &sourcev1.GitRepositoryRef{Branch: short}
@@ -70,8 +70,8 @@ func reference(branch string) *sourcev1.GitRepositoryRef {
 	return &sourcev1.GitRepositoryRef{Branch: branch}
 }
 
-// SecretRefs lists the Secrets that the GitRepository of a Stack depends on, its own
-// included, each once: a change of one is a reason to look at the Stack.
+// SecretRefs lists the Secrets that the GitRepository of a Stack depends on, including
+// its own, without duplicates: a change to any of them triggers a reconcile of the Stack.
 func SecretRefs(stack *v1.Stack) []types.NamespacedName {
 	spec := stack.Spec.GitSource
 	if spec.ProjectRepo == "" {

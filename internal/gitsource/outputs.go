@@ -13,9 +13,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
 
-// CheckOutputs refuses to have the outputs written to a Secret of the credentials. That
-// of the GitRepository belongs to the Stack too, so it would be written in turns without
-// end. For the Secrets that a run is given values from, package inputs has the same rule.
+// CheckOutputs refuses to write outputs to a Secret with the credentials. The Stack
+// writes the Secret of the GitRepository too, so the two writes would alternate forever.
+// Package inputs has the same rule for the Secrets with the inputs of a run.
 func CheckOutputs(stack *v1.Stack) error {
 	to := stack.Spec.WriteOutputsToSecret
 	if to == nil || !slices.Contains(SecretRefs(stack), types.NamespacedName{Namespace: stack.Namespace, Name: to.Name}) {

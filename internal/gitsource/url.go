@@ -15,26 +15,25 @@ import (
 
 const urlField = "spec.projectRepo"
 
-// Remote is where a git repository is.
+// Remote is the location of a git repository.
 type Remote struct {
-	// URL as source-controller takes it, without a password. It has a user over ssh
-	// only.
+	// URL for source-controller, without a password, and with a user only for ssh.
 	URL string
 	// Scheme is https, http or ssh.
 	Scheme string
-	// Host without its port, and the Port where one is given.
+	// Host without its port, and the Port if given.
 	Host, Port string
-	// User and Password that the URL was written with, for https and http.
+	// User and Password given in the URL, for https and http.
 	User, Password string
 }
 
-// IsSSH tells whether the repository is reached over ssh.
+// IsSSH tells whether the repository is accessed over ssh.
 func (r Remote) IsSSH() bool { return r.Scheme == "ssh" }
 
-// mayBeToken tells that the URL has a user that may be an access token: one without
-// a password that is not merely a name. The clone URLs of some forges name the owner
-// of the repository as the user, and others git. To give a name as a credential would
-// have the forge refuse who may read the repository without any.
+// mayBeToken tells whether the user in the URL may be an access token: it has no password
+// and is not merely a name. The clone URLs of some forges have the repository owner as
+// user, others git. Sending such a name as a credential would make the forge refuse
+// people who can read the repository without any.
 func (r Remote) mayBeToken() bool {
 	if r.IsSSH() || r.User == "" || r.Password != "" || strings.EqualFold(r.User, tokenUser) {
 		return false
@@ -43,12 +42,12 @@ func (r Remote) mayBeToken() bool {
 	return err != nil || !slices.ContainsFunc(strings.Split(u.Path, "/"), func(part string) bool { return strings.EqualFold(part, r.User) })
 }
 
-// scpLike is the short form of git for ssh, <user>@<host>:<path>. What follows the
-// colon is a path, never a port.
+// scpLike matches git's short form for ssh, <user>@<host>:<path>. What follows the colon
+// is a path, never a port.
 var scpLike = regexp.MustCompile(`^([^@/:\s]+)@(\[[0-9a-fA-F:.]+\]|[^@/:\s\[\]]+):(.+)$`)
 
-// ParseURL reads the URL of a repository. The error is an inputs.InvalidError and
-// has no part of the URL that may be a credential.
+// ParseURL parses the URL of a repository. The error is an inputs.InvalidError without
+// any part of the URL that may be a credential.
 func ParseURL(text string) (Remote, error) {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
@@ -60,13 +59,13 @@ func ParseURL(text string) (Remote, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		// The error of net/url has the URL in it.
+		// The error of net/url contains the URL.
 		return Remote{}, invalidURL("is not a valid URL: write it as https://<host>/<path> or ssh://<user>@<host>/<path>")
 	}
 	return remoteOf(u)
 }
 
-// remoteOf checks what source-controller would refuse, or would show to everybody.
+// remoteOf refuses what source-controller would refuse, or would make public.
 func remoteOf(u *url.URL) (Remote, error) {
 	switch u.Scheme {
 	case "https", "http", "ssh":
