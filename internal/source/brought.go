@@ -16,8 +16,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// unpackBrought unpacks an archive that somebody has brought, within the same bounds
-// and by the same rules as one that is downloaded.
+// unpackBrought unpacks an archive that comes with the artifact, within the same bounds
+// and by the same rules as a downloaded one.
 func (f *Fetcher) unpackBrought(ctx context.Context, artifact run.Artifact, dir string) error {
 	const what = "the program that was brought: "
 	wanted, err := digest.Parse(artifact.Digest)

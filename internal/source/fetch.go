@@ -21,44 +21,44 @@ import (
 )
 
 const (
-	// DefaultMaxDownload bounds an artifact as it is downloaded: 128 MiB.
+	// DefaultMaxDownload bounds the size of a downloaded artifact: 128 MiB.
 	DefaultMaxDownload int64 = 128 << 20
-	// DefaultMaxUntar bounds an artifact as it is unpacked: 512 MiB.
+	// DefaultMaxUntar bounds the size of an unpacked artifact: 512 MiB.
 	DefaultMaxUntar int64 = 512 << 20
 	// DefaultMaxEntries bounds the files and directories of an artifact.
 	DefaultMaxEntries = 200_000
-	// DefaultTimeout bounds one Fetch, its retries and their waits included.
+	// DefaultTimeout bounds one Fetch, including retries and the waits between them.
 	DefaultTimeout = 5 * time.Minute
 )
 
-// Options of a Fetcher. Zero means the default, but for Retries.
+// Options of a Fetcher. Zero means the default, except for Retries.
 type Options struct {
-	// Retries is how often a download is tried again that met a server error or
-	// no server at all, with waits of 5 s and longer, up to 30 s: 9, as
-	// kustomize-controller has it, can hold a run up for 3.5 minutes. 0 is none.
+	// Retries is how often a download is retried after a server error or a failure to
+	// connect, with waits of 5 s to 30 s. kustomize-controller's 9 can delay a run by 3.5
+	// minutes. 0 means none.
 	Retries int
 	// MaxDownload bounds the archive, in bytes. Default DefaultMaxDownload.
 	MaxDownload int64
-	// MaxUntar bounds what is in the archive, in bytes, the headers of its
-	// entries included. Default DefaultMaxUntar.
+	// MaxUntar bounds the contents of the archive in bytes, including entry headers.
+	// Default DefaultMaxUntar.
 	MaxUntar int64
-	// MaxEntries bounds the files and directories in the archive: an empty file
-	// has no size, but it has an inode. Default DefaultMaxEntries.
+	// MaxEntries bounds the files and directories in the archive: an empty file has no
+	// size, but takes an inode. Default DefaultMaxEntries.
 	MaxEntries int
-	// Timeout bounds one Fetch. It is needed beside the other bounds: the
-	// library waits as long as a Retry-After header says, and reads an answer
-	// that is too big to its end. Default DefaultTimeout.
+	// Timeout bounds one Fetch. The other bounds are not enough: the library waits as
+	// long as a Retry-After header says, and reads even an oversized response to its end.
+	// Default DefaultTimeout.
 	Timeout time.Duration
-	// Hostname replaces host and port of the URLs of artifacts: the value of
-	// SOURCE_CONTROLLER_LOCALHOST, for a controller that runs outside of the
-	// cluster. Empty leaves them as they are.
+	// Hostname replaces host and port in artifact URLs: the value of
+	// SOURCE_CONTROLLER_LOCALHOST, for a controller outside the cluster. Empty leaves
+	// them as they are.
 	Hostname string
 }
 
-// Fetcher brings artifacts here. It may be used from many goroutines at once.
+// Fetcher downloads artifacts. It is safe for concurrent use.
 type Fetcher struct {
 	options Options
-	// archives is made once: each has a pool of connections of its own.
+	// archives is shared, because each has its own connection pool.
 	archives *fetch.ArchiveFetcher
 }
 
@@ -84,16 +84,16 @@ func New(o Options) *Fetcher {
 	)}
 }
 
-// Fetch downloads the artifact, verifies its digest and unpacks it as dir. The
-// parent of dir must exist; dir must not, or be empty. Either all of the
-// artifact is there in the end, or none of it: the work is done in a directory
-// beside dir that is always removed.
+// Fetch downloads the artifact, verifies its digest and unpacks it as dir. The parent of
+// dir must exist. dir itself must be missing or empty. Fetch is atomic: it works in a
+// directory beside dir that it always removes, so dir gets either all of the artifact or
+// nothing.
 //
-// Symbolic links in the archive are left out, as all Flux controllers do. The
-// directory of the program in it is for ProgramDir to find.
+// Symbolic links in the archive are skipped, as in all Flux controllers. Use ProgramDir
+// to find the program's directory.
 //
-// The errors are ErrGone, ErrArchive and ErrWorkspace; any other means that the
-// server could not be talked to. A cancelled context is its own error.
+// The errors are ErrGone, ErrArchive and ErrWorkspace. Any other means that the server
+// could not be reached. A cancelled context is returned as its own error.
 func (f *Fetcher) Fetch(ctx context.Context, artifact run.Artifact, dir string) error {
 	if artifact.Archive != nil {
 		return f.unpackBrought(ctx, artifact, dir)
@@ -117,7 +117,7 @@ func (f *Fetcher) Fetch(ctx context.Context, artifact run.Artifact, dir string) 
 func (f *Fetcher) locate(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		// The text of the parser's error has the whole URL in it.
+		// The parser's error contains the whole URL.
 		return nil, fail("the URL of the artifact is not one of http or https", ErrArchive)
 	}
 	if f.options.Hostname != "" {
@@ -126,7 +126,7 @@ func (f *Fetcher) locate(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// fetchIn does the work of Fetch in the directory given.
+// fetchIn does the work of Fetch in the given directory.
 func (f *Fetcher) fetchIn(parent context.Context, work string, u *url.URL, digest, dir string) error {
 	ctx, cancel := context.WithTimeout(parent, f.options.Timeout)
 	defer cancel()
@@ -148,12 +148,12 @@ func (f *Fetcher) fetchIn(parent context.Context, work string, u *url.URL, diges
 	return fail(what+": "+err.Error(), err)
 }
 
-// archiveName is the downloaded archive in the working directory.
+// archiveName is the file name of the downloaded archive in the working directory.
 const archiveName = "artifact.tar.gz"
 
-// download brings the archive into the working directory and verifies it. The
-// library could unpack too, but then it would put the archive into the system's
-// temporary directory, and unpack without the bounds of guard.
+// download downloads the archive into the working directory and verifies it. The library
+// could also unpack it, but would put the archive into the system's temporary directory,
+// and unpack without the bounds of guard.
 func (f *Fetcher) download(ctx context.Context, work string, u *url.URL, digest string) error {
 	err := f.archives.FetchWithContext(ctx, u.String(), digest, work)
 	switch {
@@ -167,9 +167,8 @@ func (f *Fetcher) download(ctx context.Context, work string, u *url.URL, digest 
 	return f.downloadError(err, u, digest)
 }
 
-// downloadError tells what went wrong by the library's words, where it has no
-// type for it. Its own error is not kept: it has the URL in it, credentials
-// included.
+// downloadError derives the fault from the library's message where it has no error type.
+// It drops the library's error, which contains the URL with any credentials.
 func (f *Fetcher) downloadError(err error, u *url.URL, digest string) error {
 	text := cause(err)
 	switch {
@@ -189,8 +188,8 @@ func (f *Fetcher) downloadError(err error, u *url.URL, digest string) error {
 	return errors.New("it could not be downloaded: " + shorten(withoutURLs(text), maxMessage))
 }
 
-// diskFault says that an error is the fault of the local disk, whatever is
-// written to it.
+// diskFault tells whether an error is a fault of the local disk, whatever is written to
+// it.
 func diskFault(err error) bool {
 	var onPath *fs.PathError
 	if !errors.As(err, &onPath) {

@@ -16,27 +16,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A kept GitRepository is one that the controller itself edits. Its artifact counts
-// only when it was fetched for the spec that the object has now: that of the spec
-// before is another program.
+// A kept GitRepository is one that the controller itself edits. Its artifact counts only
+// if fetched for the current spec: one for an earlier spec is a different program.
 
 var (
-	// ErrFetching is a kept GitRepository that has not yet fetched what it is to.
+	// ErrFetching is a kept GitRepository that has not yet fetched what its spec asks
+	// for.
 	ErrFetching = errors.New("source fetches")
 	// ErrFetchFailed is a kept GitRepository that cannot fetch it.
 	ErrFetchFailed = errors.New("source cannot fetch")
 )
 
-// ReadError says what it means that a source object could not be read or written.
+// ReadError explains an error from reading or writing a source object.
 func ReadError(kind string, key types.NamespacedName, err error) error {
 	return readError(fmt.Sprintf("%s/%s", kind, key), kind, err)
 }
 
-// Fetching is an ErrFetching with a text for a person.
+// Fetching returns an ErrFetching with a text for people.
 func Fetching(text string) error { return fail(text, ErrFetching) }
 
-// OfKept returns what a kept GitRepository offers. What source-controller says of it
-// is shown through the mask.
+// OfKept returns the source of a kept GitRepository. Messages from source-controller go
+// through the mask.
 func OfKept(repo *sourcev1.GitRepository, mask func(string) string) (*Source, error) {
 	key := client.ObjectKeyFromObject(repo)
 	name := fmt.Sprintf("%s/%s", sourcev1.GitRepositoryKind, key)
@@ -47,11 +47,11 @@ func OfKept(repo *sourcev1.GitRepository, mask func(string) string) (*Source, er
 	stored := currentCondition(repo, sourcev1.ArtifactInStorageCondition)
 	artifact := repo.GetArtifact()
 	switch {
-	case unanswered(repo): // a failure is older than the request
+	case unanswered(repo): // any failure is older than the request
 		return nil, Fetching(fmt.Sprintf("source '%s' was asked to fetch and has not yet: is source-controller running?", name))
 	case failed != nil:
-		// Also where it has an older artifact: the Stack is all that tells of this source,
-		// and a run that somebody asks for would be one of what was there before.
+		// This counts even if there is an older artifact: only the Stack reports on this
+		// source, and a requested run would use the old program.
 		return nil, fail(fmt.Sprintf("source '%s' cannot fetch: %s", name, shorten(mask(failed.Message), maxMessage)), ErrFetchFailed)
 	case stored != nil && artifact != nil && artifact.URL != "" && artifact.Digest != "":
 		return sourceOf(sourcev1.GitRepositoryKind, key, artifact), nil
@@ -59,7 +59,7 @@ func OfKept(repo *sourcev1.GitRepository, mask func(string) string) (*Source, er
 	return nil, Fetching(fmt.Sprintf("source '%s' has not yet fetched what spec.projectRepo asks for", name))
 }
 
-// currentCondition is a condition that is true of the object as it is now.
+// currentCondition returns a condition that is true for the current generation, or nil.
 func currentCondition(repo *sourcev1.GitRepository, kind string) *metav1.Condition {
 	condition := apimeta.FindStatusCondition(repo.Status.Conditions, kind)
 	if condition == nil || condition.Status != metav1.ConditionTrue || condition.ObservedGeneration < repo.Generation {
@@ -68,14 +68,14 @@ func currentCondition(repo *sourcev1.GitRepository, kind string) *metav1.Conditi
 	return condition
 }
 
-// unanswered tells that somebody asks the source to fetch.
+// unanswered tells whether a reconcile request for the source is pending.
 func unanswered(repo *sourcev1.GitRepository) bool {
 	asked, ok := repo.Annotations[fluxmeta.ReconcileRequestAnnotation]
 	return ok && asked != repo.Status.LastHandledReconcileAt
 }
 
-// KeptChanged tells whether OfKept, or whether the object is as it is to be, may have
-// another answer. A source changes its status more often than that.
+// KeptChanged tells whether the result of OfKept, or whether the object is as desired,
+// may have changed. It filters out the source's many other status updates.
 func KeptChanged(before, after *sourcev1.GitRepository) bool {
 	if before.Generation != after.Generation || unanswered(before) != unanswered(after) ||
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() || len(before.OwnerReferences) != len(after.OwnerReferences) {

@@ -17,16 +17,15 @@ import (
 // maxListed bounds how many names an error lists.
 const maxListed = 10
 
-// ProgramDir returns the path of the directory dir of the artifact that was
-// unpacked as root. A leading slash means the root of the artifact, and an empty
-// dir is the root itself. The error is ErrDir where dir leads out of the
-// artifact, does not exist or is not a directory.
+// ProgramDir returns the path of the directory dir in the artifact unpacked at root. A
+// leading slash or an empty dir means the root. The error is ErrDir if dir leads out of
+// the artifact, does not exist or is not a directory.
 func ProgramDir(root, dir string) (string, error) {
 	local := filepath.Clean(strings.TrimLeft(dir, "/"))
 	if !filepath.IsLocal(local) {
 		return "", fail(fmt.Sprintf("dir %q leads outside of the artifact", shorten(dir, maxName)), ErrDir)
 	}
-	// os.Root follows no link that leads out, should there ever be one.
+	// os.Root follows no link that leads outside, should there ever be one.
 	artifact, err := os.OpenRoot(root)
 	if err != nil {
 		return "", fail("open the artifact: "+err.Error(), ErrWorkspace, err)
@@ -44,13 +43,13 @@ func ProgramDir(root, dir string) (string, error) {
 	return "", fail(fmt.Sprintf("dir %q is not in the artifact%s", shorten(dir, maxName), nearest(artifact, local)), ErrDir)
 }
 
-// missing says that there is no such path: an element of it does not exist, or
-// is a file.
+// missing tells whether a path does not exist: one of its elements is missing or is a
+// file.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// nearest says what is in the nearest directory above one that is missing.
+// nearest describes the contents of the nearest existing parent of a missing directory.
 func nearest(artifact *os.Root, dir string) string {
 	for dir != "." {
 		dir = filepath.Dir(dir)
@@ -70,8 +69,8 @@ func nearest(artifact *os.Root, dir string) string {
 	return ""
 }
 
-// list returns the first names in a directory of the artifact, directories with
-// a slash, and a word on whether there are more.
+// list returns the first names in a directory of the artifact, directories with a
+// trailing slash, and a note if there are more.
 func list(artifact *os.Root, dir string) (names []string, more string) {
 	entries, err := fs.ReadDir(artifact.FS(), filepath.ToSlash(dir))
 	if err != nil {

@@ -20,12 +20,12 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// originRevisionKey is where source-controller puts the git commit that an OCI
-// artifact was made from.
+// originRevisionKey is where source-controller puts the git commit that an OCI artifact
+// was built from.
 const originRevisionKey = "org.opencontainers.image.revision"
 
-// maxMessage bounds the part of an error that somebody else wrote, in bytes: a
-// condition of a source may hold 32 KiB.
+// maxMessage bounds text from others in an error, in bytes: a condition of a source may
+// hold 32 KiB.
 const maxMessage = 1024
 
 // Source is what a source object offers.
@@ -34,35 +34,33 @@ type Source struct {
 	Kind, Namespace, Name string
 	// Revision of the artifact, for instance main@sha1:4e1c....
 	Revision string
-	// OriginRevision is the git commit that an OCI artifact was made from,
-	// where the artifact tells it.
+	// OriginRevision is the git commit that an OCI artifact was built from, if known.
 	OriginRevision string
 	// URL to download the artifact from.
 	URL string
 	// Digest of the artifact, as <algorithm>:<checksum>.
 	Digest string
-	// Size of the artifact in bytes, 0 where the source does not tell it.
+	// Size of the artifact in bytes, 0 if unknown.
 	Size int64
 }
 
-// Resolver finds the artifact that a source object offers.
+// Resolver finds the artifact of a source object.
 type Resolver struct {
-	// Client reads source objects. Its scheme must have those of
-	// source.toolkit.fluxcd.io/v1.
+	// Client reads source objects. Its scheme must include source.toolkit.fluxcd.io/v1.
 	Client client.Reader
-	// NoCrossNamespaceRefs refuses a source in another namespace.
+	// NoCrossNamespaceRefs refuses sources in other namespaces.
 	NoCrossNamespaceRefs bool
 }
 
-// object is what all source kinds are.
+// object is what all source kinds implement.
 type object interface {
 	client.Object
 	sourcev1.Source
 	GetConditions() []metav1.Condition
 }
 
-// newObject returns an empty object of the kind, nil for a kind that is not a
-// source of programs.
+// newObject returns an empty object of the kind, or nil for a kind that is not a source
+// of programs.
 func newObject(kind string) object {
 	switch kind {
 	case sourcev1.GitRepositoryKind:
@@ -78,17 +76,16 @@ func newObject(kind string) object {
 	}
 }
 
-// IsKind tells whether the kind is one of the sources of programs.
+// IsKind tells whether the kind is a source of programs.
 func IsKind(kind string) bool { return newObject(kind) != nil }
 
-// Resolve returns what the source offers that an object in the namespace
-// refers to. A source that is not Ready but has an artifact still offers it, as
-// it does to kustomize-controller. The errors are those of this package and
-// acl.AccessDeniedError.
+// Resolve returns what a source offers to an object in the namespace. A source that is
+// not Ready but has an artifact still offers it, as in kustomize-controller. The errors
+// are those of this package and acl.AccessDeniedError.
 //
-// The version in the reference plays no part: the object is always read as v1,
-// the only version that Flux has for all of these kinds, so that a manifest
-// with source.toolkit.fluxcd.io/v1beta2 works on a cluster that serves v1 only.
+// The reference's version is ignored: the object is always read as v1, the only version
+// that Flux has for all of these kinds, so that a manifest with
+// source.toolkit.fluxcd.io/v1beta2 works on a cluster that serves only v1.
 func (r Resolver) Resolve(ctx context.Context, namespace string, ref v1.SourceReference) (*Source, error) {
 	obj, err := objectFor(ref)
 	if err != nil {
@@ -100,7 +97,7 @@ func (r Resolver) Resolve(ctx context.Context, namespace string, ref v1.SourceRe
 	}
 	name := fmt.Sprintf("%s/%s", ref.Kind, key)
 	if r.NoCrossNamespaceRefs && key.Namespace != namespace {
-		// Not wrapped: acl.IsAccessDenied looks at the outermost error only.
+		// Not wrapped: acl.IsAccessDenied checks only the outermost error.
 		return nil, acl.AccessDeniedError(
 			fmt.Sprintf("can't access '%s', cross-namespace references have been blocked", name))
 	}
@@ -114,7 +111,7 @@ func (r Resolver) Resolve(ctx context.Context, namespace string, ref v1.SourceRe
 	return sourceOf(ref.Kind, key, artifact), nil
 }
 
-// objectFor returns an empty object of the kind that the reference names.
+// objectFor returns an empty object of the kind in the reference.
 func objectFor(ref v1.SourceReference) (object, error) {
 	if ref.APIVersion != "" {
 		gv, err := schema.ParseGroupVersion(ref.APIVersion)
@@ -134,7 +131,7 @@ func objectFor(ref v1.SourceReference) (object, error) {
 	return obj, nil
 }
 
-// readError says what it means that the source could not be read.
+// readError explains why the source could not be read.
 func readError(name, kind string, err error) error {
 	if apimeta.IsNoMatchError(err) || pathUnknown(err) {
 		return fail(fmt.Sprintf("can't read '%s': this cluster does not serve %s in %s: "+
@@ -146,14 +143,14 @@ func readError(name, kind string, err error) error {
 	return fmt.Errorf("can't read '%s': %w", name, err)
 }
 
-// pathUnknown tells the answer to a path that the API server does not serve
-// from that to an object that does not exist. Both are 404: a CRD that was
-// removed while the client still remembers it looks like the first.
+// pathUnknown tells whether a 404 means that the API server does not serve the path,
+// rather than that the object does not exist. It happens when a CRD was removed but the
+// client still remembers it.
 func pathUnknown(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// notReady says why there is no artifact, in the words of the source.
+// notReady says why there is no artifact, quoting the source.
 func notReady(name string, conditions []metav1.Condition) string {
 	ready := apimeta.FindStatusCondition(conditions, fluxmeta.ReadyCondition)
 	if ready == nil || ready.Message == "" {
@@ -162,7 +159,6 @@ func notReady(name string, conditions []metav1.Condition) string {
 	return fmt.Sprintf("source '%s' has no artifact yet: %s", name, shorten(ready.Message, maxMessage))
 }
 
-// sourceOf returns the source that offers the artifact.
 func sourceOf(kind string, key types.NamespacedName, artifact *fluxmeta.Artifact) *Source {
 	s := &Source{
 		Kind:           kind,

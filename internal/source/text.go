@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// shorten cuts a text to at most limit bytes and an ellipsis, never through a
-// character.
+// shorten cuts a text to at most limit bytes plus an ellipsis, never inside a character.
 func shorten(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -19,16 +18,15 @@ func shorten(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
-// safeURL is a URL without what may be a credential in it: user, password,
-// query and fragment. A pre-signed URL has its signature in the query.
+// safeURL returns a URL without its user, password, query and fragment, which may be
+// credentials. A pre-signed URL has its signature in the query.
 func safeURL(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// cause says what an error is about, without what is around it. The HTTP client
-// and net/url put the whole URL there, with its query, or that of a place that
-// the server redirected to; package os puts the path there, which for a
-// temporary directory is another one each time.
+// cause returns the text of the innermost error. The HTTP client and net/url wrap it in
+// the whole URL, with its query or that of a redirect. Package os wraps it in the path,
+// which changes each time for a temporary directory.
 func cause(err error) string {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -40,7 +38,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// withoutURLs leaves the URLs out of a text that somebody else wrote.
+// withoutURLs replaces the URLs in a text from others.
 func withoutURLs(text string) string {
 	words := strings.Fields(text)
 	for i, word := range words {
@@ -51,7 +49,7 @@ func withoutURLs(text string) string {
 	return strings.Join(words, " ")
 }
 
-// size writes a number of bytes for a person.
+// size formats a number of bytes for people.
 func size(n int64) string {
 	const mib = 1 << 20
 	if n >= mib && n%mib == 0 {

@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// maxName bounds the names of entries as they are shown, in bytes.
+	// maxName bounds the names of entries in messages, in bytes.
 	maxName = 256
 	// maxPath bounds the names of entries: Linux's PATH_MAX.
 	maxPath = 4096
 )
 
-// unpack makes dir of the archive in the working directory.
+// unpack unpacks the archive in the working directory as dir.
 func (f *Fetcher) unpack(ctx context.Context, work, dir string) error {
 	archive, err := os.Open(filepath.Join(work, archiveName))
 	if err != nil {
@@ -36,26 +36,26 @@ func (f *Fetcher) unpack(ctx context.Context, work, dir string) error {
 	return f.place(ctx, archive, work, dir)
 }
 
-// place unpacks the archive in the directory work, and puts what was in it into its
-// place when all of it is there.
+// place unpacks the archive in the directory work, and moves the result to dir when it is
+// complete.
 func (f *Fetcher) place(ctx context.Context, archive io.Reader, work, dir string) error {
 	tree := filepath.Join(work, "tree")
-	// An archive without entries is an empty directory.
+	// An archive without entries becomes an empty directory.
 	if err := os.Mkdir(tree, 0o700); err != nil {
 		return fail("make a directory for the artifact: "+cause(err), ErrWorkspace, err)
 	}
 	if err := untar(ctx, archive, tree, f.options); err != nil {
 		return err
 	}
-	// This takes the place of an empty directory, and of nothing else. os.Rename
-	// would refuse any directory.
+	// This replaces an empty directory, but nothing else. os.Rename would refuse any
+	// directory.
 	if err := syscall.Rename(tree, dir); err != nil {
 		return fail("put the artifact into its place: "+err.Error(), ErrWorkspace, err)
 	}
 	return nil
 }
 
-// untar unpacks an archive into the directory within the bounds of the options.
+// untar unpacks an archive into the directory, within the bounds of the options.
 func untar(ctx context.Context, archive io.Reader, dir string, o Options) error {
 	unzipped, err := gzip.NewReader(archive)
 	if err != nil {
@@ -65,7 +65,7 @@ func untar(ctx context.Context, archive io.Reader, dir string, o Options) error 
 	err = fluxtar.Untar(g, dir,
 		fluxtar.WithSkipGzip(),
 		fluxtar.WithSkipSymlinks(),
-		fluxtar.WithMaxUntarSize(fluxtar.UnlimitedUntarSize), // The guard bounds it.
+		fluxtar.WithMaxUntarSize(fluxtar.UnlimitedUntarSize), // bounded by the guard
 		fluxtar.WithFilter(g.skip))
 	switch {
 	case g.err != nil:
@@ -79,30 +79,29 @@ func untar(ctx context.Context, archive io.Reader, dir string, o Options) error 
 	return fail("it could not be unpacked: "+shorten(text, maxMessage), ErrArchive, err)
 }
 
-// guard is the stream that an archive is unpacked from. It ends the stream as
-// soon as the archive, or the context, should not go on.
+// guard is the stream that an archive is unpacked from. It ends the stream as soon as the
+// archive exceeds a bound or has a refused entry, or the context is done.
 //
-// fluxcd/pkg/tar has a bound of its own that is not enough. It adds up the sizes
-// that the entries claim, which can be made to overflow: one entry of 1 byte and
-// a sparse one of the largest int64 pass it, and a few hundred bytes then fill
-// the disk with zeros. It also does not count entries without a size.
+// The bound in fluxcd/pkg/tar is not enough. It adds up the sizes that entries claim,
+// which can be made to overflow: an entry of 1 byte and a sparse one of the largest int64
+// pass it, and a few hundred bytes then fill the disk with zeros. Nor does it count
+// entries without a size.
 type guard struct {
 	ctx     context.Context
 	stream  io.Reader
 	options Options
 
-	// streamLeft is how much of the stream may still be read.
+	// streamLeft is how many more bytes of the stream may be read.
 	streamLeft int64
-	// filesLeft is how much the files may still take on the disk, which for
-	// sparse files is more than what they have of the stream.
+	// filesLeft is how many more bytes the files may take on disk. Sparse files take more
+	// than they have in the stream.
 	filesLeft int64
-	// names are the paths that exist by now, parents included.
+	// names are the paths that exist so far, including parents.
 	names map[string]bool
 	// err is why the stream was ended.
 	err error
 }
 
-// Read reads of the stream until it is ended.
 func (g *guard) Read(p []byte) (int, error) {
 	if g.err == nil {
 		g.err = g.ctx.Err()
@@ -121,18 +120,17 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// skip is asked for each entry whether to leave it out. It ends the stream at
-// one that is refused.
+// skip tells whether to leave out an entry. It ends the stream at a refused one.
 func (g *guard) skip(name string, info fs.FileInfo) bool {
 	header, ok := info.Sys().(*tar.Header)
 	switch {
 	case g.err != nil:
 		return true
 	case ok && header.Typeflag == tar.TypeXGlobalHeader:
-		// What `git archive` starts with. It would become an empty file.
+		// The first entry from `git archive`. It would become an empty file.
 		return true
 	case ok && header.Typeflag == tar.TypeLink:
-		// It would become an empty file, and the program run with that.
+		// It would become an empty file, and the program would run with that.
 		g.err = g.refuse(name, "is a hard link: make the archive without them (tar --hard-dereference)")
 	case !filepath.IsLocal(name) || len(name) > maxPath:
 		g.err = g.refuse(name, "has an invalid name")
@@ -145,8 +143,7 @@ func (g *guard) skip(name string, info fs.FileInfo) bool {
 	return g.err != nil
 }
 
-// count counts what the entry adds to the disk: itself, and those of its parents
-// that no entry before it had.
+// count counts what the entry adds to the disk: itself, and its parents that are new.
 func (g *guard) count(name string) {
 	for p := path.Clean(name); p != "." && !g.names[p]; p = path.Dir(p) {
 		g.names[p] = true
@@ -157,12 +154,10 @@ func (g *guard) count(name string) {
 	}
 }
 
-// refuse returns the error for an entry.
 func (g *guard) refuse(name, why string) error {
 	return fail(fmt.Sprintf("its entry %q %s", shorten(name, maxName), why), ErrArchive)
 }
 
-// tooBig returns the error for an archive that goes on beyond its bound.
 func (g *guard) tooBig() error {
 	return fail(fmt.Sprintf("it is bigger than the limit of %s when unpacked: leave files out of the source (spec.ignore), "+
 		"or raise the limit of the controller", size(g.options.MaxUntar)), ErrArchive)
