@@ -11,22 +11,21 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// Change is what a new version of a Stack may mean to others.
+// Change is what a new version of a Stack may mean to Stacks that depend on it.
 type Change struct {
-	// Ready: those that wait for the Stack to be ready may go on. That it is ready
-	// no longer is told to nobody: what is held back by it finds out when it wants
-	// to run.
+	// Ready: Stacks that wait for this one to be ready may continue. Nobody is notified
+	// when it stops being ready: its dependents find out when they want to run.
 	Ready bool
-	// Any: an expression over the Stack may have another value.
+	// Any: an expression over the Stack may have a new value.
 	Any bool
-	// Order: the Stack depends on others than before, so that a circle may be
-	// closed or open, of which all that depend on it may be a part.
+	// Order: the Stack's dependencies changed. This may create or break a cycle that any
+	// of its direct or indirect dependents are part of.
 	Order bool
 	// Freed are the Stacks that it no longer depends on.
 	Freed []Key
 }
 
-// Compare tells what has changed.
+// Compare returns what has changed between two versions of a Stack.
 func Compare(before, after *v1.Stack) Change {
 	was, is := Edges(before, false), Edges(after, false)
 	freed := slices.DeleteFunc(slices.Clone(was), func(key Key) bool { return slices.Contains(is, key) })

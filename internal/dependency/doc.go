@@ -1,8 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dependency says which Stacks have to come before which, and whether
-// they are ready: values in, values out. What follows from that is for
-// internal/decide, and who is to be woken by it for internal/controller. A
-// client or a logger must never be needed here.
+// Package dependency determines which Stacks must come before which, and whether they are
+// ready: values in, values out. internal/decide decides what follows from that, and
+// internal/controller wakes dependents. The package must never need a client or a logger.
 package dependency

@@ -20,27 +20,27 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// Expressions are the compiled readyExprs of Stacks. Each is compiled once for a
-// generation of its Stack: that takes longer than all else in a reconcile. It is
-// safe for concurrent use.
+// Expressions caches the compiled readyExprs of Stacks. Compiling takes longer than the
+// rest of a reconcile, so each is compiled once per generation of its Stack. It is safe
+// for concurrent use.
 type Expressions struct {
 	compiled *lru.Cache // UID -> compiled
 }
 
-// NewExpressions keeps those of as many Stacks.
+// NewExpressions returns a cache for size Stacks.
 func NewExpressions(size int) *Expressions {
 	return &Expressions{compiled: lru.New(size)}
 }
 
-// compiled are the expressions of one Stack, by their place in dependsOn.
+// compiled are the expressions of one Stack, by index in dependsOn.
 type compiled struct {
 	generation int64
 	byPlace    map[int]*fluxcel.Expression
 	err        error
 }
 
-// For returns the expressions of the Stack by their place in dependsOn. An error
-// is a fault in the spec, and names the field.
+// For returns the expressions of the Stack by index in dependsOn. An error is a fault in
+// the spec, and names the field.
 func (e *Expressions) For(stack *v1.Stack) (map[int]*fluxcel.Expression, error) {
 	if found, ok := e.compiled.Get(stack.UID); ok {
 		if c, ok := found.(compiled); ok && c.generation == stack.Generation {
@@ -54,7 +54,7 @@ func (e *Expressions) For(stack *v1.Stack) (map[int]*fluxcel.Expression, error) 
 	return c.byPlace, c.err
 }
 
-// Drop forgets those of a Stack that is gone.
+// Drop removes the expressions of a deleted Stack.
 func (e *Expressions) Drop(stack types.UID) { e.compiled.Remove(stack) }
 
 func compile(stack *v1.Stack) compiled {
@@ -88,8 +88,8 @@ func compileOne(text string) (*fluxcel.Expression, error) {
 	return expression, nil
 }
 
-// firstFault is the first of the faults that CEL found. The expression itself,
-// which may be long, comes before it, and a drawing of the place after it.
+// firstFault returns the first fault that CEL found, without the expression before it,
+// which may be long, and the drawing of its position after it.
 func firstFault(expression string, err error) string {
 	text := err.Error()
 	if _, after, ok := strings.Cut(text, "'"+expression+"': "); ok {
@@ -98,12 +98,11 @@ func firstFault(expression string, err error) string {
 	return bounded(errors.New(text))
 }
 
-// maxNesting bounds the loops within loops. The end of its time does not end an
-// evaluation at once: a loop is left after a hundred more steps, each of which
-// may be another loop.
+// maxNesting bounds nested loops. A timeout does not end an evaluation at once: CEL
+// checks it only every hundred steps of a loop, each of which may be another loop.
 const maxNesting = 2
 
-// nesting is how deep the loops of an expression are nested.
+// nesting returns how deeply the loops of an expression are nested.
 func nesting(text string) (int, error) {
 	env, err := cel.NewEnv(cel.OptionalTypes())
 	if err != nil {
@@ -120,7 +119,7 @@ func loops(e ast.NavigableExpr) int {
 	deepest := 0
 	for i, child := range e.Children() {
 		depth := loops(child)
-		if e.Kind() == ast.ComprehensionKind && i > 0 { // the first is what the loop is over
+		if e.Kind() == ast.ComprehensionKind && i > 0 { // the first is what the loop ranges over
 			depth++
 		}
 		deepest = max(deepest, depth)
@@ -128,14 +127,13 @@ func loops(e ast.NavigableExpr) int {
 	return deepest
 }
 
-// EvaluationTime bounds what all expressions of a Stack may take. One over lists
-// within lists can take for ever, and would keep a worker from all other Stacks.
+// EvaluationTime bounds the evaluation of all expressions of a Stack together. Nested
+// loops over lists could take forever, and block a worker.
 const EvaluationTime = time.Second
 
-// WhyNotBy says why the dependency is not ready by its expression, as WhyNot. An
-// expression that cannot be evaluated is one that does not hold: what it asks for
-// may not be there yet. The context should have a deadline: after it nothing is
-// evaluated any more.
+// WhyNotBy is WhyNot for a dependency with a readyExpr. An expression that cannot be
+// evaluated counts as false: what it refers to may not exist yet. The context should have
+// a deadline, after which nothing is evaluated any more.
 func WhyNotBy(ctx context.Context, expression *fluxcel.Expression, stack, dependency *v1.Stack) string {
 	if err := ctx.Err(); err != nil {
 		return notEvaluated(errors.New("there was no time left for it"))
@@ -151,7 +149,7 @@ func WhyNotBy(ctx context.Context, expression *fluxcel.Expression, stack, depend
 	holds, err := expression.EvaluateBoolean(ctx, map[string]any{"self": self, "dep": dep})
 	switch {
 	case err != nil:
-		// The innermost error is the fault; the others say the expression again.
+		// The innermost error is the fault. The others repeat the expression.
 		for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
 			err = inner
 		}
@@ -166,7 +164,7 @@ func notEvaluated(err error) string {
 	return "does not meet its readyExpr, which cannot be evaluated: " + bounded(err)
 }
 
-// fields are those of the Stack as its manifest has them.
+// fields returns the Stack as in its manifest.
 func fields(stack *v1.Stack) (map[string]any, error) {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(stack)
 	if err != nil {
@@ -176,10 +174,10 @@ func fields(stack *v1.Stack) (map[string]any, error) {
 	return object, nil
 }
 
-// maxFault bounds what a message tells of a fault in an expression.
+// maxFault bounds the description of a fault in an expression, in bytes.
 const maxFault = 512
 
-// bounded is the error in one line.
+// bounded returns the error on one line, cut to maxFault.
 func bounded(err error) string {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	if len(text) > maxFault {

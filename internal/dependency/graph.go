@@ -12,13 +12,13 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// Key names a Stack.
+// Key is the namespace and name of a Stack.
 type Key = types.NamespacedName
 
-// Edges are the Stacks that a Stack depends on, by dependsOn and by
-// prerequisites, each once and in the order of the spec. Where references to
-// other namespaces are denied they are none: they are never followed, so that a
-// tenant cannot tie the Stacks of another one into a circle.
+// Edges returns the Stacks that a Stack depends on through dependsOn and prerequisites,
+// without duplicates, in the order of the spec. With sameNamespace it leaves out
+// references to other namespaces, which are denied and never followed, so that a tenant
+// cannot tie another tenant's Stacks into a cycle.
 func Edges(stack *v1.Stack, sameNamespace bool) []Key {
 	var edges []Key
 	add := func(key Key) {
@@ -35,7 +35,7 @@ func Edges(stack *v1.Stack, sameNamespace bool) []Key {
 	return edges
 }
 
-// KeyOf is the Stack that a reference of another Stack leads to.
+// KeyOf returns the Stack that a reference points to.
 func KeyOf(stack *v1.Stack, d v1.DependencyReference) Key {
 	if d.Namespace == "" {
 		return Key{Namespace: stack.Namespace, Name: d.Name}
@@ -43,12 +43,12 @@ func KeyOf(stack *v1.Stack, d v1.DependencyReference) Key {
 	return Key{Namespace: d.Namespace, Name: d.Name}
 }
 
-// Graph returns what a Stack depends on, and nothing for one that is not there.
+// Graph returns the dependencies of a Stack, none for one that does not exist.
 type Graph func(Key) ([]Key, error)
 
-// Cycle returns a shortest way from the Stack back to itself, without naming it
-// a second time, or nil if there is none. All that it reads is what the Stack
-// depends on, directly or not, and each of it once.
+// Cycle returns a shortest path from the Stack back to itself, without repeating it at
+// the end, or nil if there is none. It reads each direct or indirect dependency only
+// once.
 func (g Graph) Cycle(stack Key) ([]Key, error) {
 	from := map[Key]Key{}
 	queue := []Key{stack}
@@ -72,7 +72,7 @@ func (g Graph) Cycle(stack Key) ([]Key, error) {
 	return nil, nil
 }
 
-// wayTo follows the steps back from the end of a way to its start.
+// wayTo follows a path back from its end to its start.
 func wayTo(start, end Key, from map[Key]Key) []Key {
 	way := []Key{end}
 	for end != start {
@@ -83,9 +83,9 @@ func wayTo(start, end Key, from map[Key]Key) []Key {
 	return way
 }
 
-// Reach returns all that can be reached from the Stack. It is among them only if
-// it is in a circle. With a Graph of dependents it is all that depend on the
-// Stack, directly or not.
+// Reach returns everything reachable from the Stack. The Stack itself is included only if
+// it is in a cycle. On a Graph of dependents, Reach returns all direct and indirect
+// dependents.
 func (g Graph) Reach(stack Key) (map[Key]bool, error) {
 	reached := map[Key]bool{}
 	queue := []Key{stack}
@@ -105,11 +105,11 @@ func (g Graph) Reach(stack Key) (map[Key]bool, error) {
 	return reached, nil
 }
 
-// maxShown bounds how many Stacks a message names.
+// maxShown bounds how many Stacks of a cycle a message names.
 const maxShown = 10
 
-// CycleText names the Stacks of a cycle, in the order in which they depend on
-// each other, and the first again at the end.
+// CycleText lists the Stacks of a cycle in the order of their dependencies, ending with
+// the first again.
 func CycleText(cycle []Key) string {
 	shown := cycle[:min(len(cycle), maxShown)]
 	names := make([]string, 0, len(shown)+2)

@@ -14,15 +14,14 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// IsReady tells whether the Stack is Ready at the spec that it has now, and is
-// to stay.
+// IsReady tells whether the Stack is Ready for its current spec and not being deleted.
 func IsReady(stack *v1.Stack) bool {
 	return whyNotReady(stack) == ""
 }
 
-// whyNotReady says what keeps the Stack from being ready, as the end of a
-// sentence about it. It does not say why the Stack is not Ready: the Stack itself
-// does, and each change of that would be a change of all that wait for it.
+// whyNotReady returns what keeps the Stack from being ready, as the end of a sentence
+// about it, or "". It does not repeat the message of the Stack's own Ready condition:
+// each change of that would change the status of all Stacks waiting for it.
 func whyNotReady(stack *v1.Stack) string {
 	switch {
 	case !stack.DeletionTimestamp.IsZero():
@@ -33,16 +32,15 @@ func whyNotReady(stack *v1.Stack) string {
 	return ""
 }
 
-// WhyNot says why a Stack has to wait for the one that it depends on, as the end
-// of a sentence about that one, or returns nothing if it has not to. The revision
-// is that of the program of the Stack that waits. If both have their program from
-// the same place, the dependency must have applied that revision, or what waits
-// would be run with what belongs to the revision before.
+// WhyNot returns why a Stack has to wait for a dependency, as the end of a sentence about
+// the dependency, or "". The revision is that of the waiting Stack's program. If both
+// programs come from the same source, the dependency must have applied that revision, or
+// the Stack would run against the results of an older one.
 func WhyNot(stack, dependency *v1.Stack, revision string) string {
 	if why := whyNotReady(dependency); why != "" {
 		return why
 	}
-	// A preview applies nothing, so nothing of it is to be waited for.
+	// A preview applies nothing, so there is no revision to wait for.
 	if revision == "" || dependency.Spec.Preview || !sameProgram(stack, dependency) || dependency.Status.LastAppliedRevision == revision {
 		return ""
 	}
@@ -52,8 +50,8 @@ func WhyNot(stack, dependency *v1.Stack, revision string) string {
 	return fmt.Sprintf("has not applied revision %s yet", revision)
 }
 
-// sameProgram tells whether both Stacks have their program from the same source,
-// whatever the directory, or from the same Program.
+// sameProgram tells whether the programs of both Stacks come from the same source, in
+// whatever directory, or are the same Program.
 func sameProgram(a, b *v1.Stack) bool {
 	if a.Spec.ProgramRef != nil && b.Spec.ProgramRef != nil {
 		return a.Namespace == b.Namespace && a.Spec.ProgramRef.Name == b.Spec.ProgramRef.Name
@@ -72,14 +70,12 @@ func namespaceOf(stack *v1.Stack, ref v1.SourceReference) string {
 	return ref.Namespace
 }
 
-// leastAge bounds from below how new the success of a prerequisite can be asked
-// to be. The time of it has whole seconds, and the one that waits for it needs a
-// moment to be woken: with less, the prerequisite would be run again and again,
-// and each time be too old by then.
+// leastAge is the shortest succeededWithinDuration that takes effect. Times have whole
+// seconds, and it takes a moment to wake the waiting Stack. With a shorter one, the
+// prerequisite would be run again and again, and be too old each time.
 const leastAge = 10 * time.Second
 
-// WhyUnmet says why a prerequisite is not met, as WhyNot. It is stale if it has
-// succeeded, but too long ago.
+// WhyUnmet is WhyNot for a prerequisite, which is stale if it succeeded too long ago.
 func WhyUnmet(requirement *v1.PrerequisiteRequirement, stack *v1.Stack, now time.Time) (why string, stale bool) {
 	if why := whyNotReady(stack); why != "" {
 		return why, false
@@ -102,11 +98,10 @@ func WhyUnmet(requirement *v1.PrerequisiteRequirement, stack *v1.Stack, now time
 	return fmt.Sprintf("last succeeded more than %s ago, and was asked to run again", within), true
 }
 
-// Request is the value of the reconcile request that has a stale prerequisite
-// run again. It is the same for all that need it, and however often they look:
-// another one comes only from another run, or after the Stack has been something
-// else than Ready in the meantime, where a request may have been answered with
-// a failure.
+// Request returns the value of the reconcile request that reruns a stale prerequisite.
+// All dependents get the same value, however often they check. It changes only with
+// another run, or when the Stack becomes Ready again after not being Ready, because an
+// earlier request may have ended in a failure.
 func Request(stack *v1.Stack) string {
 	request := "prerequisite-after"
 	if last := stack.Status.LastUpdate; last != nil && last.Name != "" {
