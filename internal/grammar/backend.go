@@ -17,8 +17,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// IsDIY tells the backends that are a file or object store, which Pulumi calls
-// do-it-yourself, from Pulumi Cloud.
+// IsDIY tells whether a backend is a file or object store, which Pulumi calls
+// do-it-yourself, rather than Pulumi Cloud.
 func IsDIY(backend string) bool {
 	switch Scheme(backend) {
 	case "file", "s3", "gs", "azblob", "postgres":
@@ -27,7 +27,8 @@ func IsDIY(backend string) bool {
 	return false
 }
 
-// Scheme is that of a URL, and "" for what is no URL: all of that may be secret.
+// Scheme returns the scheme of a URL. It returns "" for anything else, all of which may
+// be secret.
 func Scheme(backend string) string {
 	before, _, isURL := strings.Cut(backend, "://")
 	if !isURL {
@@ -36,9 +37,9 @@ func Scheme(backend string) string {
 	return before
 }
 
-// PublicBackend is the part of a backend's URL that may be shown and kept: without
-// user and password, query and fragment, and without slashes at its end. Of what
-// is no URL only the scheme is left.
+// PublicBackend returns the part of a backend URL that may be shown and stored: without
+// user, password, query, fragment and trailing slashes. If the text is not a URL, only
+// the scheme is left.
 func PublicBackend(backend string) string {
 	if public, ok := mask.PublicURL(backend); ok {
 		return public
@@ -46,11 +47,11 @@ func PublicBackend(backend string) string {
 	return shownScheme(backend) + "://"
 }
 
-// HasEnvironments tells whether the backend has environments of Pulumi ESC.
+// HasEnvironments tells whether the backend supports Pulumi ESC environments.
 func HasEnvironments(backend string) bool { return !IsDIY(backend) }
 
-// CheckBackend refuses a URL that Pulumi would take for one of Pulumi Cloud, and ask
-// for its access token. The URL may be secret, and is not told.
+// CheckBackend refuses a URL that Pulumi would take for Pulumi Cloud's, asking for its
+// access token. The URL may be secret, so the error does not contain it.
 func CheckBackend(backend string) error {
 	if _, err := url.Parse(backend); err != nil {
 		return errors.New("cannot be read as a URL: write what is special in a user, a password or a path as %XX, such as %25 for a percent sign")
@@ -61,8 +62,8 @@ func CheckBackend(backend string) error {
 	return errors.New("is no URL of a backend that Pulumi has: it begins with https://, http://, file://, s3://, gs://, azblob:// or postgres://")
 }
 
-// GivenSecrets are the secrets of the spec. Where one of them says which the backend
-// is, not even the part of it that is told of others is told.
+// GivenSecrets returns the secrets in the spec. If the backend itself is one of them,
+// they include even its public part.
 func GivenSecrets(r run.Run) []string {
 	secret := append(slices.Collect(maps.Values(r.Secrets)), r.Masks...)
 	masked, known := mask.New(secret).Apply(r.Backend), Scheme(r.Backend)
@@ -72,19 +73,19 @@ func GivenSecrets(r run.Run) []string {
 	return append(secret, PublicBackend(r.Backend))
 }
 
-// hiddenBackend is told in place of a backend that a Secret names: a digest, which
-// tells it from another. The names of buckets are easily guessed, and those who may
-// read Stacks but no Secrets must not find them by trying: so the digest has a key,
-// as that of all inputs. A Secret that is made again gives another one.
+// hiddenBackend stands for a backend named by a Secret. Its digest distinguishes it from
+// others. Bucket names are easy to guess, and people who may read Stacks but not Secrets
+// must not be able to brute-force them, so the digest is keyed like the one of the
+// inputs. A recreated Secret gives a different one.
 func hiddenBackend(public, key string) string {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte(public)) //nolint:errcheck // A hash never fails.
 	return fmt.Sprintf("%s://sha256-%x", shownScheme(public), mac.Sum(nil)[:8])
 }
 
-// shownScheme is the scheme of a backend that may be secret. A Secret may have
-// anything in it by mistake, such as an access token: only a scheme that Pulumi
-// knows is no part of that.
+// shownScheme returns the scheme of a backend that may be secret. A Secret may contain
+// anything by mistake, such as an access token, so only schemes that Pulumi knows are
+// shown.
 func shownScheme(backend string) string {
 	if known := Scheme(backend); IsDIY(backend) || known == "https" || known == "http" {
 		return known
@@ -92,9 +93,9 @@ func shownScheme(backend string) string {
 	return "hidden"
 }
 
-// BackendOf is what may be told of the backend of a run before it has begun: what
-// the Result.Backend of it is, if the stack is there. A secret of the program hides no part
-// of it: what is told must stay the same when the program changes.
+// BackendOf returns what may be shown of a run's backend before the run starts. It equals
+// Result.Backend if the stack exists. The secrets of the program hide no part of it, so
+// that it does not change with the program.
 func BackendOf(r run.Run) string {
 	public := PublicBackend(r.Backend)
 	if mask.New(GivenSecrets(r)).Apply(public) == public {
@@ -103,8 +104,8 @@ func BackendOf(r run.Run) string {
 	return hiddenBackend(public, r.BackendKey)
 }
 
-// IsBackendOf tells whether a backend that was told before, as BackendOf does, is that
-// of the run, whether a secret names it now or did so then.
+// IsBackendOf tells whether an earlier result of BackendOf is for the backend of the run,
+// whether or not a Secret names the backend now or did then.
 func IsBackendOf(r run.Run, told string) bool {
 	public := PublicBackend(r.Backend)
 	return told == public || told == hiddenBackend(public, r.BackendKey)

@@ -13,9 +13,9 @@ import (
 // ConfigKey names a config value.
 type ConfigKey struct{ Namespace, Name string }
 
-// ParseConfigKey reads the key of a config value, <namespace>:<name>, or the older
-// <namespace>:config:<name>. One without a namespace gets that of the project, as
-// `pulumi config` does.
+// ParseConfigKey parses a config key, <namespace>:<name> or the older
+// <namespace>:config:<name>. Without a namespace it gets that of the project, as in
+// `pulumi config`.
 func ParseConfigKey(project, text string) (ConfigKey, error) {
 	full := text
 	if !strings.Contains(text, ":") {
@@ -27,7 +27,8 @@ func ParseConfigKey(project, text string) (ConfigKey, error) {
 	case key.Name == "":
 		err = errors.New("it has no name")
 	case strings.HasPrefix(text, ":"):
-		// Nobody would ever ask for it: a program has its own namespace, and providers theirs.
+		// Nothing would ever read it: a program has its own namespace, and so do
+		// providers.
 		err = errors.New("it has no namespace before the colon")
 	}
 	if err != nil {
@@ -47,9 +48,9 @@ func splitKey(text string) (ConfigKey, error) {
 	return ConfigKey{}, errors.New("it is not of the form <namespace>:<name>")
 }
 
-// SameConfigKey finds two names of one config value, such as a and demo:a of the
-// project demo, and is false where there are none. Without a project that is not
-// found out of a name without a namespace. What is no key is for others to refuse.
+// SameConfigKey finds two names of the same config value, such as a and demo:a in the
+// project demo. Without a project, it does not recognise such pairs. Invalid keys are
+// skipped, and refused elsewhere.
 func SameConfigKey(project string, names []string) (one, other string, found bool) {
 	seen := make(map[ConfigKey]string, len(names))
 	for _, name := range slices.Sorted(slices.Values(names)) {
@@ -65,12 +66,11 @@ func SameConfigKey(project string, names []string) (one, other string, found boo
 	return "", "", false
 }
 
-// InProgram is the name by which a program in Pulumi YAML knows the value.
+// InProgram returns the name of the value in a Pulumi YAML program.
 func (k ConfigKey) InProgram(project string) string {
 	return strings.TrimPrefix(k.Namespace+":"+k.Name, project+":")
 }
 
-// ShadowedProblem is what becomes of a resource of a program in Pulumi YAML which has the
-// name of a config value. A variable of that name is no fault: to give it by config is to
-// say what it is.
+// ShadowedProblem describes a config value with the name of a resource in a Pulumi YAML
+// program. The name of a variable is fine: the config then sets the variable.
 const ShadowedProblem = "is the name of a resource of the program, too: Pulumi YAML would take the value in its place, and delete the resource: rename one of the two"

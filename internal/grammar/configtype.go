@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// ConfigType is a type of config that Pulumi checks values against: those which a
-// Pulumi.yaml can declare.
+// ConfigType is a config type that Pulumi checks values against: one that a Pulumi.yaml
+// can declare.
 type ConfigType struct {
 	// Name is string, integer, boolean, object or array.
 	Name string
@@ -20,8 +20,9 @@ type ConfigType struct {
 	Items *ConfigType
 }
 
-// ParseConfigType reads the type of a declaration, in JSON, and is nil where Pulumi has
-// no such type in a Pulumi.yaml, and so no rule for it: there they are in small letters.
+// ParseConfigType parses the type in a declaration. It returns nil for types that a
+// Pulumi.yaml does not have, such as names in upper case, as Pulumi has no rule for
+// these.
 func ParseConfigType(declaration map[string]any) *ConfigType {
 	name, _ := declaration["type"].(string)
 	if slices.Contains([]string{"string", "integer", "boolean", "object"}, name) {
@@ -37,7 +38,7 @@ func ParseConfigType(declaration map[string]any) *ConfigType {
 	return nil
 }
 
-// String names the type as Pulumi does.
+// String returns Pulumi's name for the type.
 func (t *ConfigType) String() string {
 	if t.Items != nil {
 		return "array<" + t.Items.String() + ">"
@@ -45,11 +46,12 @@ func (t *ConfigType) String() string {
 	return t.Name
 }
 
-// IsJSON tells whether the values of the type are no texts but in JSON.
+// IsJSON tells whether values of the type are written as JSON rather than plain text.
 func (t *ConfigType) IsJSON() bool { return t.Name == "object" || t.Name == "array" }
 
-// TakesConfig tells whether a config value in JSON is of the type. Pulumi has a text of
-// all that is no object and no array, and Pulumi YAML reads these in a text as well.
+// TakesConfig tells whether a config value in JSON is of the type. Pulumi turns all
+// values except objects and arrays into text, and Pulumi YAML also reads objects and
+// arrays from text.
 func (t *ConfigType) TakesConfig(raw []byte) bool {
 	var value any
 	if json.Unmarshal(raw, &value) != nil {
@@ -61,15 +63,15 @@ func (t *ConfigType) TakesConfig(raw []byte) bool {
 	case bool:
 		value = strconv.FormatBool(given)
 	case float64:
-		if t.Name != "integer" { // where 1e3 is one
+		if t.Name != "integer" { // to which 1e3 is an integer
 			value = strings.TrimSpace(string(raw))
 		}
 	}
 	return t.takes(value)
 }
 
-// TakesSecret does so for a secret value, which is a text, and of an object or an array
-// its JSON.
+// TakesSecret is TakesConfig for a secret value, which is text: for objects and arrays,
+// their JSON.
 func (t *ConfigType) TakesSecret(text string) bool {
 	if !t.IsJSON() {
 		return t.takes(text)
@@ -78,7 +80,7 @@ func (t *ConfigType) TakesSecret(text string) bool {
 	return json.Unmarshal([]byte(text), &value) == nil && t.takes(value)
 }
 
-// takes is the rule of Pulumi for what is in a config value.
+// takes implements Pulumi's rule for what a config value holds.
 func (t *ConfigType) takes(value any) bool {
 	switch given := value.(type) {
 	case string:

@@ -1,12 +1,12 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package grammar has the rules of what Pulumi reads, as far as a spec can be wrong
-// with them: names of stacks, URLs of backends, keys of config values, variables, and
-// values that mark a file. They are pure, and each is written down here, so that what
-// only looks at a Stack needs no part of Pulumi: its SDK is an engine with plugins, and
-// reads the terminal when a program starts that has it.
+// Package grammar has those rules of Pulumi that a spec can violate: for stack names,
+// backend URLs, config keys, variables, and values that mark a file. The rules are pure,
+// and are written out here so that code that only looks at a Stack needs no part of
+// Pulumi: its SDK is an engine with plugins, and reads from the terminal at startup of
+// any program that links it.
 //
-// The tests compare the rules with the SDK. It must not be imported, nor anything that
-// does I/O, and what a run does with all this is internal/pulumi's to know.
+// The tests compare the rules with the SDK. The package must not import the SDK or
+// anything that does I/O. What a run does with all this is up to internal/pulumi.
 package grammar

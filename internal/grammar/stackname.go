@@ -10,18 +10,17 @@ import (
 	"strings"
 )
 
-// organization is the only one that a backend without accounts knows.
+// organization is the only organization on a backend without accounts.
 const organization = "organization"
 
-// StackName is the name of a stack as a person writes it: Org and Project may
-// be empty.
+// StackName is the name of a stack as people write it: Org and Project may be empty.
 type StackName struct {
 	Org, Project, Stack string
 }
 
-// ParseStackName reads <stack>, <org>/<stack> or <org>/<project>/<stack>. The
-// rules are Pulumi's, except that Pulumi answers a name of four parts with
-// "a stack name may not be empty".
+// ParseStackName parses <stack>, <org>/<stack> or <org>/<project>/<stack>. The rules are
+// Pulumi's, except that Pulumi answers a name of four parts with "a stack name may not be
+// empty".
 func ParseStackName(text string) (StackName, error) {
 	parts := strings.Split(text, "/")
 	name := StackName{Stack: parts[len(parts)-1]}
@@ -46,7 +45,7 @@ func (n StackName) check(parts int) error {
 		return err
 	}
 	if isDots(n.Stack) || isDots(n.Org) || isDots(n.Project) {
-		// A backend of files would keep it where another stack is.
+		// A file backend would store it in the place of another stack.
 		return errors.New("neither . nor .. can be the name of a stack, a project or an organization")
 	}
 	if parts > 1 && !isName(n.Org) {
@@ -58,7 +57,7 @@ func (n StackName) check(parts int) error {
 	return nil
 }
 
-// maxName bounds the names of stacks and projects, in bytes.
+// maxName bounds the names of stacks and projects in bytes.
 const maxName = 100
 
 func checkStack(name string) error {
@@ -88,7 +87,7 @@ func checkProject(name string) error {
 
 func isName(text string) bool { return text != "" && notOfName(text) < 0 }
 
-// notOfName is where the first byte is that no name has, -1 where there is none.
+// notOfName returns the index of the first byte that is not allowed in a name, or -1.
 func notOfName(text string) int {
 	for i, c := range []byte(text) {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
@@ -101,9 +100,9 @@ func notOfName(text string) int {
 
 func isDots(name string) bool { return name == "." || name == ".." }
 
-// Qualify gives the name that the CLI is called with, for a project on a
-// backend. It refuses what Pulumi refuses: a project other than the program's,
-// and on a backend without accounts an organization.
+// Qualify returns the stack name to call the CLI with, for a project on a backend. Like
+// Pulumi, it refuses a project other than the program's, and an organization on a backend
+// without accounts.
 func (n StackName) Qualify(backend, project string) (string, error) {
 	if n.Project != "" && n.Project != project {
 		return "", fmt.Errorf("stack %s belongs to the project %q, but the program is the project %q: "+
@@ -119,7 +118,7 @@ func (n StackName) Qualify(backend, project string) (string, error) {
 		return strings.Join([]string{organization, project, n.Stack}, "/"), nil
 	}
 	if n.Org == "" {
-		// Only Pulumi Cloud knows the default organization of the account.
+		// Only Pulumi Cloud knows the account's default organization.
 		return n.Stack, nil
 	}
 	return strings.Join([]string{n.Org, project, n.Stack}, "/"), nil
@@ -134,7 +133,7 @@ func (n StackName) CheckOrganization(backend string) error {
 	return nil
 }
 
-// String is the name as it was written.
+// String returns the name as it was written.
 func (n StackName) String() string {
 	parts := slices.DeleteFunc([]string{n.Org, n.Project, n.Stack}, func(s string) bool { return s == "" })
 	return strings.Join(parts, "/")

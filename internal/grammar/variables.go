@@ -12,40 +12,40 @@ import (
 	"strings"
 )
 
-// RunVariable marks every process of a run with the run's ID. Children inherit
-// it, so that what a run left behind can be found wherever it hangs in the
-// process tree: plugins are in process groups of their own.
+// RunVariable marks every process of a run with the run's ID. Child processes inherit it,
+// so that leftovers of a run can be found anywhere in the process tree: plugins are in
+// process groups of their own.
 const RunVariable = "PULUMI_CONTROLLER_RUN"
 
-// ownedVariables lists the variables that a spec may not set, because the
-// driver depends on them. PULUMI_BACKEND_URL is not among them: a spec may name
-// the backend that way, and the caller has taken it from there.
+// ownedVariables lists the variables that a spec may not set, because the driver depends
+// on them. PULUMI_BACKEND_URL is allowed: a spec may name the backend that way, and the
+// caller has already read it.
 func ownedVariables() []string {
 	return []string{"HOME", "PATH", "TMPDIR", "PULUMI_HOME", "PULUMI_DEBUG_COMMANDS", RunVariable}
 }
 
-// unsafeVariables are the switches of the CLI with which an interrupted run could
-// not be recovered from, each with why it may not be set.
+// unsafeVariables maps CLI switches that would make an interrupted run unrecoverable to
+// why they may not be set.
 func unsafeVariables() map[string]string {
 	const layout = "a lock that was left in the old layout of a backend is not found: run pulumi state upgrade"
 	return map[string]string{
-		// The state is written at the end alone, also without PULUMI_EXPERIMENTAL.
+		// With it the state is written only at the end, even without PULUMI_EXPERIMENTAL.
 		"PULUMI_SKIP_CHECKPOINTS": "what a run that is killed has created would be in no state, and be created again",
-		// Locks have other names in it. It comes into being by the first two, and can
-		// only be used with the third.
+		// The old layout names locks differently. The first two create it, and the third
+		// is needed to use it.
 		"PULUMI_DIY_BACKEND_LEGACY_LAYOUT":            layout,
 		"PULUMI_SELF_MANAGED_STATE_LEGACY_LAYOUT":     layout,
 		"PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR": layout,
-		// It is the default of a flag, also in a recovery, which has no program.
+		// It sets the default of a flag, also for a recovery, which has no program.
 		"PULUMI_RUN_PROGRAM": "set spec.runProgram instead, so that there is a program to run",
 	}
 }
 
-// optionPrefix begins the variables with which the CLI sets any of its flags, which
-// are the controller's to choose: it reads what the CLI does by them.
+// optionPrefix is the prefix of variables that set any flag of the CLI. The controller
+// has to choose the flags, because it relies on them to understand what the CLI does.
 const optionPrefix = "PULUMI_OPTION_"
 
-// insteadOfOption tells how the spec says what such a variable does.
+// insteadOfOption tells what to set in the spec instead of such a variable.
 func insteadOfOption(name string) string {
 	instead := map[string]string{
 		"TARGET":            "set spec.targets instead",
@@ -62,8 +62,7 @@ func insteadOfOption(name string) string {
 	return cmp.Or(instead[strings.TrimPrefix(name, optionPrefix)], "the flags of Pulumi are the controller's to choose")
 }
 
-// CheckEnv refuses variables that a run cannot be given. No value is part of
-// the error.
+// CheckEnv refuses variables that a run cannot be given. The error contains no values.
 func CheckEnv(env map[string]string) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(env)) {
@@ -72,12 +71,12 @@ func CheckEnv(env map[string]string) error {
 	return errors.Join(errs...)
 }
 
-// shellVariables lists the variables that the shell which starts the CLI keeps for
-// itself: a program would not get what the spec says.
+// shellVariables lists variables that the shell which starts the CLI overrides, so that a
+// program would not get the value in the spec.
 func shellVariables() []string { return []string{"IFS", "OPTIND", "PPID", "PWD"} }
 
-// isVariable tells whether a name is one that the shell which starts the CLI passes
-// on: it drops any other without a word.
+// isVariable tells whether the shell that starts the CLI passes on a variable with this
+// name. It silently drops others.
 func isVariable(name string) bool {
 	for i, c := range []byte(name) {
 		letter := c == '_' || (c|0x20 >= 'a' && c|0x20 <= 'z')

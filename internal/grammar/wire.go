@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// WireKey marks, as a key of an object, what is no object to the engine: an asset,
-// whose file the engine opens, an archive, a secret or a reference, in the form in
-// which Pulumi passes them between processes.
+// WireKey is an object key that marks, in the form in which Pulumi passes values between
+// processes, something that is not a plain object: an asset, whose file the engine opens,
+// an archive, a secret or a reference.
 const WireKey = "4dabf18193072939515e22adb298388d"
 
-// HoldsFile tells whether a config value is one that the engine would take for an
-// asset or the like, and open a file for: whether it has, at any depth, the key that
-// Pulumi marks those with. A text that is JSON is what that JSON says, as it is to a
-// program in Pulumi YAML. The value is one of encoding/json.
+// HoldsFile tells whether the engine would take a config value for an asset or the like
+// and open a file for it: whether it contains WireKey at any depth. A text that is valid
+// JSON counts as that JSON, as it does for a Pulumi YAML program. The value is one of
+// encoding/json.
 func HoldsFile(value any) bool {
 	switch value := value.(type) {
 	case string:
 		if strings.Contains(value, WireKey) {
 			return true
 		}
-		// Only an escape can hide it, and an escape has a backslash.
+		// Only an escape, which has a backslash, can hide the key.
 		var inner any
 		decoder := json.NewDecoder(strings.NewReader(value))
 		decoder.UseNumber()
