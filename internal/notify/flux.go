@@ -16,9 +16,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// ForManager returns a Queue that writes Kubernetes Events as the manager does
-// and sends to notification-controller at the address, or nowhere where that is
-// empty. The name is the controller's.
+// ForManager returns a Queue that writes Kubernetes Events like the manager, and sends to
+// notification-controller at the address unless it is empty. The name is that of the
+// controller.
 func ForManager(mgr ctrl.Manager, address, name string, registerer prometheus.Registerer) (*Queue, error) {
 	log := mgr.GetLogger()
 	writer, err := events.NewRecorder(mgr, log, "", name)
@@ -36,7 +36,7 @@ func ForManager(mgr ctrl.Manager, address, name string, registerer prometheus.Re
 	return New(options)
 }
 
-// unwritten writes no Kubernetes Event: the Writer has done that.
+// unwritten discards Kubernetes Events, which the Writer has written already.
 type unwritten struct{}
 
 func (unwritten) Event(runtime.Object, string, string, string)          {}
@@ -44,12 +44,12 @@ func (unwritten) Eventf(runtime.Object, string, string, string, ...any) {}
 func (unwritten) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {
 }
 
-// closing reads an answer to its end, which nobody else does: the recorder of
-// pkg/runtime closes no body, and a connection with an open one is not used again.
+// closing reads responses to the end and closes them: the recorder of pkg/runtime closes
+// no response body, and a connection with an open body is not reused.
 type closing struct{ http.RoundTripper }
 
-// maxAnswer is how much of an answer is read, in bytes. notification-controller
-// says a line at most.
+// maxAnswer bounds how much of a response is read, in bytes. notification-controller
+// sends a line at most.
 const maxAnswer = 4 << 10
 
 func (c closing) RoundTrip(request *http.Request) (*http.Response, error) {

@@ -1,11 +1,11 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package notify takes events off the hands of reconciles: the Kubernetes Event
-// is written as ever, and what goes to notification-controller waits in a bounded
-// queue, as fluxcd/pkg/runtime/events posts while its caller waits. It is sent again
-// for as long as a notification-controller is away that moves to another node. What
-// is worth an event, and what it says, must not be decided here.
+// Package notify keeps reconciles from waiting for notification-controller:
+// fluxcd/pkg/runtime/events blocks its caller while it posts. Kubernetes Events are
+// written directly, and events for notification-controller go through a bounded queue.
+// They are retried for as long as a notification-controller takes to move to another
+// node. What is worth an event, and what it says, must not be decided here.
 package notify
 
 import (
@@ -26,16 +26,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// DefaultSize is how many events may wait: what a thousand Stacks tell at once.
+// DefaultSize is how many events may wait: as many as a thousand Stacks emit at once.
 const DefaultSize = 1000
 
-// Recorder tells of an event. It is what is needed of fluxcd/pkg/runtime/events.
+// Recorder records an event. It is the part of fluxcd/pkg/runtime/events that is needed.
 type Recorder interface {
 	AnnotatedEventf(object runtime.Object, annotations map[string]string, eventtype, reason, format string, args ...any)
 }
 
-// Sender sends an event to notification-controller. It may block. The error is that
-// of an event that has not arrived, and that the Sender has given up.
+// Sender sends an event to notification-controller. It may block. An error means that the
+// event has not arrived, and that the Sender has given up.
 type Sender interface {
 	Send(object client.Object, annotations map[string]string, eventtype, reason, message string) error
 }
@@ -44,26 +44,25 @@ type Sender interface {
 type Options struct {
 	// Writer writes the Kubernetes Event. It must not block.
 	Writer Recorder
-	// Sender sends to notification-controller. Nil is nobody to send to.
+	// Sender sends to notification-controller. Nil means that there is none.
 	Sender Sender
-	// Size is how many events may wait to be sent: at least 1.
+	// Size is how many events may wait to be sent, at least 1.
 	Size int
 	// Scheme knows the kinds of the objects.
-	Scheme *runtime.Scheme
-	// Registerer gets the metrics.
+	Scheme     *runtime.Scheme
 	Registerer prometheus.Registerer
-	// Log gets what cannot be sent.
+	// Log gets events that cannot be sent.
 	Log logr.Logger
 }
 
-// Queue tells of events without ever blocking. One goroutine sends, so that what
-// is told of an object arrives in the order in which it happened.
+// Queue records events without ever blocking. A single goroutine sends them, so that the
+// events of an object arrive in order.
 type Queue struct {
 	options Options
 	dropped prometheus.Counter
-	// done is closed when everything was sent, or given up.
+	// done is closed when all events are sent or given up.
 	done chan struct{}
-	// givenUp has the goroutine send nothing more.
+	// givenUp makes the goroutine send nothing more.
 	givenUp atomic.Bool
 
 	mu      sync.Mutex
@@ -72,16 +71,16 @@ type Queue struct {
 	waiting chan event
 }
 
-// event is one that waits to be sent.
+// event is an event waiting to be sent.
 type event struct {
 	object                     client.Object
 	annotations                map[string]string
 	eventtype, reason, message string
 }
 
-// New returns a Queue that sends until it is closed. It is no runnable of the
-// manager: the results of the last runs are told of when the manager has ended.
-// The error is that of the Registerer.
+// New returns a Queue that sends until closed. It is not a runnable of the manager,
+// because the results of the last runs are reported after the manager has stopped. An
+// error comes from the Registerer.
 func New(options Options) (*Queue, error) {
 	q := &Queue{
 		options: options,
@@ -99,10 +98,10 @@ func New(options Options) (*Queue, error) {
 	return q, nil
 }
 
-// AnnotatedEventf tells of an event. One that only updates a commit status says
-// nothing that the object does not show, and notification-controller hands it to
-// git forges alone: it is sent, and no Kubernetes Event is written. A trace is the
-// opposite, as it is with all Flux controllers: it is written and not sent.
+// AnnotatedEventf records an event. An event that only updates a commit status is sent
+// without writing a Kubernetes Event: it says nothing that the object does not show, and
+// notification-controller passes it only to git forges. A trace is the opposite, as in
+// all Flux controllers: it is written but not sent.
 func (q *Queue) AnnotatedEventf(object runtime.Object, annotations map[string]string, eventtype, reason, format string, args ...any) {
 	if !updatesCommitStatus(annotations) {
 		q.options.Writer.AnnotatedEventf(object, annotations, eventtype, reason, format, args...)
@@ -130,9 +129,9 @@ func updatesCommitStatus(annotations map[string]string) bool {
 	return false
 }
 
-// involved copies the part of the object that an event tells: a reconcile goes on
-// to change its own, and a Stack with large outputs must not be kept a thousand
-// times.
+// involved copies only the part of the object that an event needs: the reconcile
+// continues to change the object, and a Stack with large outputs must not be kept a
+// thousand times.
 func (q *Queue) involved(object runtime.Object) (client.Object, error) {
 	whole, ok := object.(client.Object)
 	if !ok {
@@ -147,7 +146,7 @@ func (q *Queue) involved(object runtime.Object) (client.Object, error) {
 	}}
 	part.SetGroupVersionKind(gvk)
 	for key, value := range whole.GetAnnotations() {
-		// Those that the sender adds to what it sends.
+		// The sender adds these to what it sends.
 		if strings.HasPrefix(key, eventv1.Group+"/") {
 			metav1.SetMetaDataAnnotation(&part.ObjectMeta, key, value)
 		}
@@ -155,7 +154,7 @@ func (q *Queue) involved(object runtime.Object) (client.Object, error) {
 	return part, nil
 }
 
-// add has the event sent if there is room for it.
+// add queues the event, or drops it if there is no room.
 func (q *Queue) add(e event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -169,13 +168,13 @@ func (q *Queue) add(e event) {
 	}
 	q.dropped.Inc()
 	if !q.full {
-		// Once, and not for each of what may be thousands.
+		// Logged once, not for each of what may be thousands of events.
 		q.full = true
 		q.options.Log.Error(errors.New("the queue is full or closed"), "events for notification-controller are dropped")
 	}
 }
 
-// work sends what waits until the queue is closed and empty.
+// work sends waiting events until the queue is closed and empty.
 func (q *Queue) work() {
 	defer close(q.done)
 	for e := range q.waiting {
@@ -184,14 +183,14 @@ func (q *Queue) work() {
 			continue
 		}
 		if err := q.options.Sender.Send(e.object, e.annotations, e.eventtype, e.reason, e.message); err != nil {
-			// The recorder has it in the log.
+			// The recorder has logged it.
 			q.dropped.Inc()
 		}
 	}
 }
 
-// Close takes no event any more, and returns when all that wait were sent. The
-// error tells how many were not when ctx is done first.
+// Close stops accepting events, and returns when all waiting events are sent. If ctx is
+// done first, the error says how many were not.
 func (q *Queue) Close(ctx context.Context) error {
 	q.mu.Lock()
 	if !q.closed {

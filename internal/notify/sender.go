@@ -18,34 +18,33 @@ import (
 )
 
 const (
-	// patience is how long an event is sent again while nobody answers. A pod whose
-	// node is lost is started elsewhere after about six minutes. The events after it
-	// wait as long, and no longer: one that is never answered delays the others by
-	// this.
+	// patience is how long an event is retried while nobody answers. A pod whose node is
+	// lost is restarted elsewhere after about six minutes. The events behind it wait that
+	// long too, but no longer.
 	patience = 10 * time.Minute
-	// retryWait is the longest wait between two attempts. It is shorter than what the
-	// end of the controller leaves for the last events.
+	// retryWait is the longest wait between two attempts. It is shorter than the time
+	// that a shutdown leaves for the last events.
 	retryWait = 3 * time.Second
-	// answers is how many times an event is sent to somebody who is there and fails at
-	// it: the event may be the cause, and the others wait for it.
+	// answers is how many attempts an event gets that notification-controller answers
+	// with an error: the event may be the cause, and the others wait for it.
 	answers = 5
 )
 
-// fluxSender sends with the recorder of pkg/runtime, which says nothing of what
-// became of an event and gives it up after five attempts, which is 15 seconds of a
-// refused connection. One goroutine may use it.
+// fluxSender sends with the recorder of pkg/runtime. On its own, the recorder does not
+// report what became of an event, and gives up after five attempts, which is 15 seconds
+// of refused connections. It is for use by a single goroutine.
 type fluxSender struct {
 	recorder *events.Recorder
-	// recoverable is what the recorder says of an answer.
+	// recoverable is the recorder's own check of a response.
 	recoverable func(ctx context.Context, response *http.Response, err error) (bool, error)
 	patience    time.Duration
 	now         func() time.Time
 	log         logr.Logger
 
-	// failing is told once, and again when an event has arrived in between.
+	// failing says that a failure has been logged. It is reset when an event arrives.
 	failing bool
 
-	// since is when the event was first sent, answered how many answers it had, and
+	// since is when the event was first sent, answered how many responses it got, and
 	// lost why it was given up.
 	since    time.Time
 	answered int
@@ -78,8 +77,8 @@ func (s *fluxSender) Send(object client.Object, annotations map[string]string, e
 	return s.lost
 }
 
-// again is asked after each attempt. That an event is not lost yet is no reason to say
-// nothing: with a wrong address all of them will be, each after the whole patience.
+// again is called after each attempt. It logs even though the event is not lost yet: with
+// a wrong address all events will be, each after the whole patience.
 func (s *fluxSender) again(ctx context.Context, response *http.Response, err error) (bool, error) {
 	again, cause := s.isSentAgain(ctx, response, err)
 	if again && !s.failing {
@@ -90,8 +89,7 @@ func (s *fluxSender) again(ctx context.Context, response *http.Response, err err
 	return again, cause
 }
 
-// isSentAgain tells whether an event is to be sent again, and otherwise, with an error,
-// that it is lost.
+// isSentAgain tells whether to retry an event. If not, an error says that it is lost.
 func (s *fluxSender) isSentAgain(ctx context.Context, response *http.Response, err error) (bool, error) {
 	recoverable, cause := s.recoverable(ctx, response, err)
 	if cause == nil {
@@ -109,8 +107,8 @@ func (s *fluxSender) isSentAgain(ctx context.Context, response *http.Response, e
 	return s.answered < answers, cause
 }
 
-// isAway tells an attempt that has not come to notification-controller: what stands
-// between may answer for it.
+// isAway tells whether an attempt did not reach notification-controller. A proxy in
+// between may have answered.
 func isAway(response *http.Response) bool {
 	if response == nil {
 		return true
