@@ -37,8 +37,8 @@ func Compare(before, after *v1.Stack) Change {
 	}
 }
 
-// appliedMore tells of two versions that are both ready whether the second is so
-// with something else.
+// appliedMore tells, for two versions that are both ready, whether something else was
+// applied in between.
 func appliedMore(before, after *v1.Stack) bool {
 	return before.Generation != after.Generation ||
 		before.Status.LastAppliedRevision != after.Status.LastAppliedRevision ||
