@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	// tokenLife is how long a token is asked to be valid. The API server may give
-	// it another life. Ten minutes is the least it accepts.
+	// tokenLife is the requested lifetime of a token. The API server may grant a
+	// different one. It accepts no less than ten minutes.
 	tokenLife = time.Hour
-	// requestTimeout bounds one request for a token.
+	// requestTimeout bounds one token request.
 	requestTimeout = 30 * time.Second
 )
 
-// The files, in the directory that Open is given.
+// Files in the directory passed to Open.
 const (
 	configFile = "config"
 	tokenFile  = "token"
@@ -40,9 +40,8 @@ type Accounts struct {
 	tokens corev1client.ServiceAccountsGetter
 }
 
-// New returns Accounts of the cluster that the configuration is for. Its
-// credentials, which are the controller's own, ask for the tokens and go no
-// further.
+// New returns Accounts for the cluster in the configuration. The credentials in it, which
+// are the controller's own, are used only to request tokens.
 func New(config *rest.Config) (*Accounts, error) {
 	tokens, err := corev1client.NewForConfig(config)
 	if err != nil {
@@ -51,10 +50,10 @@ func New(config *rest.Config) (*Accounts, error) {
 	return &Accounts{config: config, tokens: tokens}, nil
 }
 
-// Open writes a kubeconfig for the account into the directory, which it makes.
-// The token of the kubeconfig is renewed until the access is closed, which is
-// longer than ctx may last: a run that is told to stop still finishes what it has
-// begun. log gets a line when a token cannot be renewed.
+// Open creates the directory and writes a kubeconfig for the account into it. The
+// kubeconfig's token is renewed until the access is closed, even after ctx is done: a run
+// that is told to stop still finishes what it has begun. log gets a line when a token
+// cannot be renewed.
 func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAccount, log func(line string)) (*run.ClusterAccess, error) {
 	first, err := a.token(ctx, account)
 	if err != nil {
@@ -93,8 +92,8 @@ func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 	}, nil
 }
 
-// Check tells why the account cannot be used, before anything is done with it. What
-// it asks for is dropped.
+// Check tells why the account cannot be used, before anything is done with it. It
+// requests a token and drops it.
 func (a *Accounts) Check(ctx context.Context, account run.ServiceAccount) error {
 	if _, err := a.token(ctx, account); err != nil {
 		return explained(account, err)
@@ -102,7 +101,7 @@ func (a *Accounts) Check(ctx context.Context, account run.ServiceAccount) error 
 	return nil
 }
 
-// token asks the API server for a token.
+// token requests a token from the API server.
 func (a *Accounts) token(ctx context.Context, account run.ServiceAccount) (token, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -116,7 +115,7 @@ func (a *Accounts) token(ctx context.Context, account run.ServiceAccount) (token
 	return token{text: answer.Status.Token, asked: asked, expires: answer.Status.ExpirationTimestamp.Time}, nil
 }
 
-// explained says what to do about a token that could not be had.
+// explained says what to do about a failed token request.
 func explained(account run.ServiceAccount, err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -128,8 +127,8 @@ func explained(account run.ServiceAccount, err error) error {
 	return fmt.Errorf("making a token for service account '%s': %w", account, err)
 }
 
-// replace writes a file that nobody else may read, all of it at once: a client
-// that reads it meanwhile finds the old one.
+// replace atomically writes a file that only its owner may read: a client reading it
+// meanwhile gets the old one.
 func replace(path string, content []byte) error {
 	next := path + ".next"
 	err := os.WriteFile(next, content, 0o600)

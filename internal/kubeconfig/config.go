@@ -11,14 +11,13 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// contextName names the one cluster, user and context of a kubeconfig.
+// contextName names the single cluster, user and context of a kubeconfig.
 const contextName = "stack"
 
-// kubeconfig is the text of a kubeconfig for the same cluster as the config,
-// with the token of a file. Of the config it takes where the API server is and
-// how to know it, and no credentials. The authority is read each time, as it may
-// have been replaced, and written into the text, as its file is not the
-// program's to read.
+// kubeconfig returns a kubeconfig for the cluster of the config that reads its token from
+// a file. It takes the API server's address and CA from the config, but no credentials.
+// The CA is read each time, as it may have been replaced, and embedded, as the program
+// may not read its file.
 func kubeconfig(config *rest.Config, namespace, tokenPath string) ([]byte, error) {
 	server, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {

@@ -17,20 +17,20 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// Mounted gives a program the rights of the account of the pod that it is in. The
-// kubelet renews the token, in a file.
+// Mounted gives a program the rights of its pod's service account. The kubelet renews the
+// token file.
 type Mounted struct {
-	// Config is how the API server is reached.
+	// Config says how to reach the API server.
 	Config *rest.Config
-	// TokenFile has the token.
+	// TokenFile is the path of the token.
 	TokenFile string
 
 	mu    sync.Mutex
 	given []string
 }
 
-// Open writes a kubeconfig with the token of the pod into the directory, which it
-// makes. That the pod has the account that is asked for is for who has made it.
+// Open creates the directory and writes a kubeconfig with the pod's token into it.
+// Whoever created the pod has to make sure that it has the requested account.
 func (m *Mounted) Open(_ context.Context, dir string, account run.ServiceAccount, _ func(line string)) (*run.ClusterAccess, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of the kubeconfig: %w", err)
@@ -45,8 +45,8 @@ func (m *Mounted) Open(_ context.Context, dir string, account run.ServiceAccount
 	return &run.ClusterAccess{Kubeconfig: filepath.Join(dir, configFile), Tokens: m.Tokens, Close: func() {}}, nil
 }
 
-// Tokens are the token as it is now, and those that were there before. A program can
-// read them whether it was given them or not.
+// Tokens returns the current token and earlier ones. A program can read them even if it
+// was not given them.
 func (m *Mounted) Tokens() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

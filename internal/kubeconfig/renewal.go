@@ -15,19 +15,19 @@ const (
 	// doubles each time.
 	retryFirst = 5 * time.Second
 	retryMost  = time.Minute
-	// soonest is how soon a token is renewed at most, whatever the clocks of this
-	// machine and of the API server say.
+	// soonest is the shortest wait before a renewal, however much the clocks of this
+	// machine and the API server differ.
 	soonest = 10 * time.Second
 )
 
-// token is a token and its life.
+// token is a token and its lifetime.
 type token struct {
 	text           string
 	asked, expires time.Time
 }
 
-// renewIn is when to renew a token that was just given: after four fifths of its
-// life. Clients of Kubernetes read the file again each minute.
+// renewIn returns when to renew a new token: after four fifths of its lifetime.
+// Kubernetes clients reread the file every minute.
 func (t token) renewIn() time.Duration {
 	life := min(t.expires.Sub(t.asked), tokenLife)
 	return max(life*4/5, soonest)
@@ -63,8 +63,7 @@ func (r *renewal) run(ctx context.Context, current token) {
 	}
 }
 
-// renew replaces the token. It is known to tokens before any program can read
-// it.
+// renew replaces the token. It is added to tokens before any program can read it.
 func (r *renewal) renew(ctx context.Context) (token, error) {
 	next, err := r.request(ctx)
 	if err != nil {
@@ -74,7 +73,7 @@ func (r *renewal) renew(ctx context.Context) (token, error) {
 	return next, r.write(next.text)
 }
 
-// add notes a token, and drops those that are long of no use to anybody.
+// add records a token, and drops those that expired long ago.
 func (r *renewal) add(next token) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,11 +85,10 @@ func (r *renewal) add(next token) {
 	}
 }
 
-// maxGiven bounds the tokens that are noted, where one cannot be written to disk
-// time and again.
+// maxGiven bounds the recorded tokens, in case writing one to disk keeps failing.
 const maxGiven = 10
 
-// tokens lists those that may still be valid, at least.
+// tokens returns at least those that may still be valid.
 func (r *renewal) tokens() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,7 +99,7 @@ func (r *renewal) tokens() []string {
 	return texts
 }
 
-// pause waits, and tells whether there is anything to go on for.
+// pause waits, and returns false if ctx is done first.
 func pause(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
