@@ -19,11 +19,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// maxNamed bounds the outputs that an error names.
+// maxNamed bounds how many outputs an error names.
 const maxNamed = 10
 
-// Data returns the outputs as the data of a Secret: a string as it is, any other
-// value as JSON. The error says what to do, and has no value in it.
+// Data returns the outputs as the data of a Secret: strings as they are, other values as
+// JSON. The error says what to do, and contains no value.
 func Data(plain run.PlainOutputs) (map[string][]byte, error) {
 	if err := missing(plain); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func Data(plain run.PlainOutputs) (map[string][]byte, error) {
 	return data, nil
 }
 
-// missing tells which of the wanted outputs are not there.
+// missing reports the wanted outputs that the stack does not have.
 func missing(plain run.PlainOutputs) error {
 	var names []string
 	for _, key := range plain.Wanted.Keys {
@@ -69,12 +69,12 @@ func missing(plain run.PlainOutputs) error {
 		strings.Join(names, ", "), more)
 }
 
-// text is the value as it is written. Of two texts that are the same JSON it is the
-// same: how the CLI prints an object is not to have the Secret change. The error has
-// none of the value in it.
+// text returns the value as written to the Secret. It normalises JSON, so that the Secret
+// does not change with the CLI's formatting of objects. The error contains nothing of the
+// value.
 func text(raw json.RawMessage) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber() // as it is written, however long it is
+	decoder.UseNumber() // keeps numbers of any length as written
 	var value any
 	if err := decoder.Decode(&value); err != nil {
 		return nil, errors.New("it is not JSON")

@@ -16,18 +16,18 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// digestFormat is mixed into the digest. Changing it, or anything else about how a
-// digest is made, has the outputs of every Stack that writes any read once.
+// digestFormat is mixed into the digest. Changing it, or anything else about how the
+// digest is made, makes every Stack that writes outputs read them once more.
 const digestFormat = "outputs/1"
 
-// Digest stands for what a Secret holds and what the spec asks of it, as
-// hmac-sha256:<hex>. It is shown in the status, to people who may not read Secrets.
-// The key is the UID of the Secret, which is random and is told to those only who
-// may read the Secret, so that no value can be found by trying. A Secret that was
-// deleted and made again has another digest.
+// Digest stands for the contents of a Secret and what the spec asks of it, as
+// hmac-sha256:<hex>. The status shows it to people who may not read Secrets, so it is
+// keyed with the UID of the Secret, which is random and visible only to those who may
+// read the Secret: no value can be brute-forced. A Secret that is deleted and created
+// again has a different digest.
 func Digest(secret *corev1.Secret, spec v1.OutputsSecret) (string, error) {
 	keys := slices.Compact(slices.Sorted(slices.Values(spec.Keys)))
-	// JSON writes the keys of objects in order.
+	// JSON sorts the keys of objects.
 	text, err := json.Marshal([]any{
 		digestFormat, orEmpty(secret.Data), append([]string{}, keys...), orEmpty(spec.Labels), orEmpty(spec.Annotations),
 	})
@@ -39,8 +39,8 @@ func Digest(secret *corev1.Secret, spec v1.OutputsSecret) (string, error) {
 	return "hmac-sha256:" + hex.EncodeToString(mac.Sum(nil)), nil
 }
 
-// Identity tells one Secret from another of the same name, and from none, which is
-// empty. It is shown in the status, where the UID cannot be: that is the key of digests.
+// Identity distinguishes a Secret from others of the same name, and from none, for which
+// it is "". The status cannot show the UID instead: that is the key of the digests.
 func Identity(secret *corev1.Secret) string {
 	if secret == nil {
 		return ""
@@ -50,7 +50,7 @@ func Identity(secret *corev1.Secret) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// orEmpty has nothing and no values be the same.
+// orEmpty makes nil and empty maps equal.
 func orEmpty[V any](values map[string]V) map[string]V {
 	if values == nil {
 		return map[string]V{}

@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package outputs turns the outputs of a stack into the data of a Secret, and tells
-// whether a Secret still has what was written to it. It is pure: no client, and no
-// word on when a Secret is written, must be in it.
+// whether a Secret still has what was written to it. It is pure: it must not contain a
+// client, or decide when a Secret is written.
 package outputs

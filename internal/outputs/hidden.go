@@ -11,9 +11,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Hidden are the values of the data that the status does not show in full: secret ones,
-// those that have one in them, and those that are too big to be shown. The others
-// are known to whoever may read what they would be taken out of.
+// Hidden returns the values in the data that the status does not show in full: secret
+// values, values that contain one, and values too big to show. All others are known to
+// whoever may read the texts that Hidden values are masked in.
 func Hidden(data map[string][]byte, shown map[string]apiextensionsv1.JSON) []string {
 	var hidden []string
 	for _, name := range slices.Sorted(maps.Keys(data)) {
@@ -24,9 +24,9 @@ func Hidden(data map[string][]byte, shown map[string]apiextensionsv1.JSON) []str
 	return hidden
 }
 
-// Plain are the values of the data as JSON. The data has no types: what the status shows
-// in full has that of the status. Of the rest what is an object or a list in JSON is one,
-// and all else a text.
+// Plain returns the values in the data as JSON. The data has no types: what the status
+// shows in full has its type in the status. Of the rest, JSON objects and lists stay
+// such, and everything else becomes a string.
 func Plain(data map[string][]byte, shown map[string]apiextensionsv1.JSON) map[string]json.RawMessage {
 	plain := make(map[string]json.RawMessage, len(data))
 	for name, value := range data {
@@ -39,7 +39,7 @@ func Plain(data map[string][]byte, shown map[string]apiextensionsv1.JSON) map[st
 	return plain
 }
 
-// isShown tells whether the status has the value in full.
+// isShown tells whether the status shows the value in full.
 func isShown(value []byte, shown apiextensionsv1.JSON) bool {
 	known, err := text(shown.Raw)
 	return err == nil && string(known) == string(value)
@@ -51,7 +51,7 @@ func guessed(value []byte) json.RawMessage {
 	}
 	quoted, err := json.Marshal(string(value))
 	if err != nil {
-		return json.RawMessage(`""`) // a text always can be
+		return json.RawMessage(`""`) // a string can always be encoded
 	}
 	return quoted
 }
