@@ -1,9 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inventory puts together what runs tell of the resources of a stack, and
-// turns the list into the data of a ConfigMap and back. It must not need a client,
-// or decide when anything is written.
+// Package inventory merges what runs report about the resources of a stack, and converts
+// the list to and from the data of a ConfigMap. It must not need a client, or decide when
+// anything is written.
 package inventory
 
 import (
@@ -18,40 +18,40 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// Key of the data in a ConfigMap: a List in JSON, compressed by gzip.
+// Key of the data in a ConfigMap: a List in gzipped JSON.
 const Key = "resources.json.gz"
 
 const (
-	// MaxData bounds the data, in bytes. A ConfigMap may have 1 MiB with all that is
+	// MaxData bounds the data in bytes. A ConfigMap may have 1 MiB, including everything
 	// around its data.
 	MaxData = 900 << 10
-	// maxText bounds what data are unpacked to, in bytes, and maxMembers the members of its
-	// lists and objects: whoever may write ConfigMaps in the namespace can write these.
+	// maxText bounds the unpacked data in bytes, maxMembers the members of its lists and
+	// objects: anyone who may write ConfigMaps in the namespace can write the data.
 	maxText    = 32 << 20
 	maxMembers = 500_000
-	// maxCount is as many as anybody counts.
+	// maxCount bounds LeftOut, which comes from the same data.
 	maxCount = 10_000_000
 )
 
-// most is how large data may be that are read.
+// most returns the bounds of data to read.
 func most() packed.Size { return packed.Size{Data: 1 << 20, Text: maxText, Members: maxMembers} }
 
-// List of the resources that a stack manages.
+// List is the resources that a stack manages.
 type List struct {
-	// Resources by URN.
+	// Resources, sorted by URN.
 	Resources []run.Resource `json:"resources"`
-	// LeftOut is how many more there are.
+	// LeftOut is the number of resources left out.
 	LeftOut int `json:"leftOut,omitempty"`
-	// WithoutIDs: the IDs are left out, for want of space.
+	// WithoutIDs says that IDs are left out to save space.
 	WithoutIDs bool `json:"withoutIDs,omitempty"`
-	// Incomplete: there may be others, of which no run has told.
+	// Incomplete says that there may be resources that no run has reported.
 	Incomplete bool `json:"incomplete,omitempty"`
 }
 
-// Count is how many resources there are.
+// Count returns the number of resources.
 func (l List) Count() int { return len(l.Resources) + l.LeftOut }
 
-// Merge takes what a run tells into what was known, nil where nothing was.
+// Merge merges what a run reports into the previous list, which may be nil.
 func Merge(before *List, told run.Inventory) List {
 	if told.Complete {
 		return List{Resources: sorted(told.Resources), LeftOut: told.LeftOut, WithoutIDs: told.WithoutIDs}
@@ -82,8 +82,8 @@ func sorted(resources []run.Resource) []run.Resource {
 	return slices.SortedFunc(slices.Values(resources), func(a, b run.Resource) int { return strings.Compare(a.URN, b.URN) })
 }
 
-// Encode makes the data of a list, and the list that is in them: without IDs, or
-// without its last resources, where all of it is too big.
+// Encode returns the data for a list, and the list as encoded: if it is too big, without
+// IDs, and then also without the last resources.
 func Encode(list List) ([]byte, List, error) { return encode(list, MaxData) }
 
 func encode(list List, limit int) ([]byte, List, error) {
@@ -116,13 +116,13 @@ func withoutIDs(list List) List {
 	return list
 }
 
-// isReadable tells whether data of that size may be written, and are read again.
+// isReadable tells whether data of that size may be written and can be read back.
 func isReadable(size packed.Size, limit int) bool {
 	return size.Fits(packed.Size{Data: limit, Text: maxText, Members: maxMembers})
 }
 
-// keepOf is how many of a list are kept: less by as much as there is too much, and a
-// little more.
+// keepOf returns how many entries of a list to keep: in proportion to the excess, and a
+// little fewer.
 func keepOf(count int, size packed.Size, limit int) int {
 	return min(count*limit/size.Data, count*maxText/size.Text, count*maxMembers/max(1, size.Members), count) * 19 / 20
 }
@@ -137,13 +137,13 @@ func Decode(data []byte) (List, error) {
 	return list, nil
 }
 
-// Digest of data.
+// Digest returns the digest of data.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Name of a resource, which is the end of its URN.
+// Name returns the name of a resource, which is the end of its URN.
 func Name(urn string) string {
 	if at := strings.LastIndex(urn, "::"); at >= 0 {
 		return urn[at+len("::"):]

@@ -11,17 +11,17 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// StepsKey of the data in a ConfigMap: Steps in JSON, compressed by gzip.
+// StepsKey of the data in a ConfigMap: Steps in gzipped JSON.
 const StepsKey = "steps.json.gz"
 
-// Steps are what an update would do.
+// Steps is what an update would do.
 type Steps struct {
 	Steps []run.Step `json:"steps"`
-	// LeftOut is how many more there are.
+	// LeftOut is the number of steps left out.
 	LeftOut int `json:"leftOut,omitempty"`
 }
 
-// EncodeSteps makes data of steps: without the last of them, where they are too big.
+// EncodeSteps returns the data for steps, without the last ones if they are too big.
 func EncodeSteps(steps Steps) ([]byte, error) { return encodeSteps(steps, MaxData) }
 
 func encodeSteps(steps Steps, limit int) ([]byte, error) {
