@@ -1,10 +1,10 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metrics counts runs. No label of its metrics names an object, so that
-// their number does not grow with that of the Stacks, and nothing has to be
-// forgotten with one: what is known of a single Stack is in its status, which
-// kube-state-metrics reads. When something is counted must not be decided here.
+// Package metrics counts runs. No label names an object, so that the number of series
+// does not grow with the Stacks, and deleting a Stack leaves nothing to clean up. Facts
+// about a single Stack are in its status, which kube-state-metrics reads. When something
+// is counted must not be decided here.
 package metrics
 
 import (
@@ -27,13 +27,13 @@ type Runs struct {
 	changes  *prometheus.CounterVec
 }
 
-// NewRuns registers the metrics of runs. The error is that of the registerer.
+// NewRuns registers the metrics of runs. An error comes from the registerer.
 func NewRuns(registerer prometheus.Registerer, slots Slots) (*Runs, error) {
 	r := &Runs{
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "pulumi_run_duration_seconds",
 			Help: "The duration in seconds of a run of Pulumi, by what it was to do and how it ended.",
-			// A run takes from less than a second to its timeout, by default an hour.
+			// A run takes from under a second to its timeout, by default an hour.
 			Buckets: []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600},
 		}, []string{"operation", "outcome"}),
 		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -41,7 +41,8 @@ func NewRuns(registerer prometheus.Registerer, slots Slots) (*Runs, error) {
 			Help: "Number of resources that runs of Pulumi have changed, by what happened to them.",
 		}, []string{"change"}),
 	}
-	// A rate of what has never been there is no zero: the first failure would not be one.
+	// Initialise the series: a rate over a series that appears with its first value would
+	// miss the first failure.
 	r.count(run.Changes{})
 	for _, operation := range []run.Operation{run.Update, run.Destroy, run.Recover, run.Preview, run.ReadOutputs} {
 		for _, outcome := range []run.Outcome{run.Failed, run.TimedOut} {
@@ -66,7 +67,8 @@ func NewRuns(registerer prometheus.Registerer, slots Slots) (*Runs, error) {
 	return r, nil
 }
 
-// Ended counts a run, once: when its result is written. Nil counts nothing.
+// Ended counts a run. Call it once, when its result is written. A nil Runs counts
+// nothing.
 func (r *Runs) Ended(operation run.Operation, result *run.Result) {
 	if r == nil {
 		return
@@ -74,7 +76,7 @@ func (r *Runs) Ended(operation run.Operation, result *run.Result) {
 	took := max(0, result.EndedAt.Sub(result.StartedAt).Seconds())
 	r.duration.WithLabelValues(string(operation), string(result.Outcome)).Observe(took)
 	if operation == run.Update || operation == run.Destroy {
-		// A preview tells of what would be, and a recovery of what it finds.
+		// A preview reports what would change, and a recovery what it finds.
 		r.count(result.Changes)
 	}
 }
