@@ -1,10 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package packed makes compressed JSON of values, and reads it where somebody else may
-// have written it. What is read is bounded before anything is made of it: a few KiB can
-// be unpacked to what takes gigabytes. It must not know what the values are, or where
-// they are kept.
+// Package packed turns values into compressed JSON, and reads it back even if somebody
+// else may have written it. It checks bounds before it decodes anything: a few KiB can
+// unpack to gigabytes. It must not know what the values are or where they are stored.
 package packed
 
 import (
@@ -16,22 +15,22 @@ import (
 	"io"
 )
 
-// Size is how large packed JSON is, or may be.
+// Size is the size of packed JSON, or a bound for it.
 type Size struct {
-	// Data and Text are the bytes of it packed and unpacked.
+	// Data and Text are its packed and unpacked size in bytes.
 	Data, Text int
-	// Members bounds those of all lists and objects together, how deep ever they are: each
-	// comma and each opening of a list or an object outside of texts may be one. It is
-	// these that memory is taken for: three bytes of text make a whole resource.
+	// Members counts the members of all lists and objects at any depth: one for each
+	// comma, and each opening of a list or object, outside of strings. They determine the
+	// memory for decoding: three bytes of text make a whole resource.
 	Members int
 }
 
-// Fits tells whether something of that size may be in what has these bounds.
+// Fits tells whether the size is within the bounds.
 func (s Size) Fits(most Size) bool {
 	return s.Data <= most.Data && s.Text <= most.Text && s.Members <= most.Members
 }
 
-// Pack packs a value, the same in the same way each time.
+// Pack packs a value. The result is deterministic.
 func Pack(value any) ([]byte, Size, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -46,12 +45,12 @@ func Pack(value any) ([]byte, Size, error) {
 		return nil, Size{}, err
 	}
 	measured := meter{most: Size{Text: len(text), Members: len(text)}}
-	_, _ = measured.Write(text) // it has no more than its length of anything
+	_, _ = measured.Write(text) // cannot fail, as the bounds are the length of the text
 	return out.Bytes(), Size{Data: out.Len(), Text: len(text), Members: measured.members}, nil
 }
 
-// Unpack reads what was packed, unless it is larger than that. It is measured while it is
-// unpacked, and nothing of it is kept until it is known to fit.
+// Unpack reads packed data within the bounds. It measures while unpacking, and keeps
+// nothing until the data is known to fit.
 func Unpack(data []byte, most Size, into any) error {
 	if len(data) > most.Data {
 		return fmt.Errorf("it has more than %d bytes", most.Data)
@@ -74,13 +73,13 @@ func Unpack(data []byte, most Size, into any) error {
 		return fmt.Errorf("unpacking it: %w", err)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		// Its words may have some of the text in them.
+		// The decoder's error may quote the text, so it is left out.
 		return errors.New("it is not the JSON that it should be")
 	}
 	return nil
 }
 
-// meter measures the JSON that is written to it, and takes no more than that.
+// meter measures the JSON that is written to it, and fails beyond its bounds.
 type meter struct {
 	most            Size
 	text, members   int
