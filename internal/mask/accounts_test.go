@@ -25,7 +25,7 @@ func TestTokensOfServiceAccountsAreMasked(t *testing.T) {
 		"alone":                     {account, "***"},
 		"in a text":                 {"it is " + account + ", isn't it", "it is ***, isn't it"},
 		"twice, in JSON":            {`["` + account + `","` + account + `"]`, `["***","***"]`},
-		"of somebody else":          {user, user},
+		"of a user":                 {user, user},
 		"both":                      {user + " " + account, user + " ***"},
 		"no JSON in it":             {"eyJhbGciOi.eyJub3Q.x", "eyJhbGciOi.eyJub3Q.x"},
 		"no base64 in it":           {"eyJhbGciOi.eyJ-_-_-.x", "eyJhbGciOi.eyJ-_-_-.x"},
@@ -36,7 +36,7 @@ func TestTokensOfServiceAccountsAreMasked(t *testing.T) {
 	}
 }
 
-// FuzzAccountTokens: the token of a service account is found wherever it stands.
+// FuzzAccountTokens: a service account token is found wherever it is.
 func FuzzAccountTokens(f *testing.F) {
 	f.Add("", "", "")
 	f.Add("Bearer ", "\n", "default:app")

@@ -20,7 +20,8 @@ func TestAValueIsMaskedInTheBase64OfALongerText(t *testing.T) {
 				text := alphabet.EncodeToString([]byte(strings.Repeat("u", before) + secret + strings.Repeat("v", after)))
 				masked := m.Apply("Basic " + text)
 				NewWithT(t).Expect(masked).To(ContainSubstring(maskText), text)
-				// No more than a character at each end that is also of what is around it.
+				// At either end, at most one character shared with the surrounding text
+				// may be left.
 				NewWithT(t).Expect(len(masked)).To(BeNumerically("<=", len("Basic ***")+(before+2)/3*4+(after+2)/3*4+2), masked)
 			}
 		}
@@ -31,7 +32,7 @@ func TestAValueIsMaskedInTheBase64OfALongerText(t *testing.T) {
 	g.Expect(New([]string{"abc"}).Apply("Basic "+within("abc"))).To(Equal("Basic "+within("abc")), "so few bytes are in anything")
 }
 
-// Keys and certificates are printed as they are kept: broken into lines.
+// Keys and certificates are printed as stored: with line breaks.
 func TestAValueIsMaskedInBase64OfManyLines(t *testing.T) {
 	secret := strings.Repeat("hunter2/pässwörd?>", 12)
 	encoded := base64.StdEncoding.EncodeToString([]byte(secret))

@@ -11,7 +11,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// However a secret is written, wherever its text is cut: what is left of it is masked.
+// However a secret is escaped and wherever the text is cut, what is left of the secret is
+// masked.
 func TestTheBeginningOfASecretIsMaskedWhereATextIsCut(t *testing.T) {
 	secret := "Zq7-\"it's\"/ä+😀&<pass>\\\nsecond=line;" + strings.Repeat("and more of it, ", 12)
 	m := New([]string{secret})
@@ -20,13 +21,14 @@ func TestTheBeginningOfASecretIsMaskedWhereATextIsCut(t *testing.T) {
 		text := before + encode(secret)
 		for end := len(before); end < len(text); end++ {
 			masked := m.ApplyCut(text[:end])
-			// Less than four characters say nothing. What is before them is no part of the secret.
+			// Less than four characters say nothing. Text before the secret is not
+			// masked.
 			NewWithT(t).Expect(len(masked)).To(BeNumerically("<", len(before)+28), "%s, %d of %d: %q", name, end, len(text), masked)
 		}
 	}
 }
 
-// The same of what a text begins with whose beginning is missing.
+// The same for a text whose beginning is missing.
 func TestTheRestOfASecretIsMaskedWhereATextBegins(t *testing.T) {
 	secret := "first=line;\nZq7-\"it's\"/ä+😀&<pass>\\\nsecond=line;" + strings.Repeat(" and more of it,", 12) + " pä\"ss"
 	m := New([]string{secret})
@@ -40,7 +42,7 @@ func TestTheRestOfASecretIsMaskedWhereATextBegins(t *testing.T) {
 	}
 }
 
-// However long it is: it is looked for in parts.
+// Long secrets are looked for in pieces.
 func TestTheRestOfALongSecretIsMaskedWhereATextBegins(t *testing.T) {
 	var secret strings.Builder
 	for n := range 3000 {
@@ -52,7 +54,7 @@ func TestTheRestOfALongSecretIsMaskedWhereATextBegins(t *testing.T) {
 	}
 }
 
-// The runs of base64 end with their text, or are filled, or broken into lines.
+// Base64 may end with the text, have padding or line breaks.
 func TestBase64IsMaskedWhereATextIsCut(t *testing.T) {
 	secret := strings.Repeat("hunter2/pässwörd?>", 20)
 	m := New([]string{secret})
@@ -77,8 +79,8 @@ func TestLateValuesAreMaskedWhereATextIsCut(t *testing.T) {
 	g.Expect(m.Apply("many-characters it is")).To(Equal("many-characters it is"))
 }
 
-// What only looks like a beginning, far from the end, stays.
-func TestOnlyTheEndOfATextIsCut(t *testing.T) {
+// What looks like a beginning but is far from the end stays.
+func TestApplyCutMasksOnlyAtTheEnd(t *testing.T) {
 	m := New([]string{"hunter2-and-more-of-it"})
 	for text, want := range map[string]string{
 		"hunter is not " + strings.Repeat("x", 40): "hunter is not " + strings.Repeat("x", 40),
@@ -92,8 +94,8 @@ func TestOnlyTheEndOfATextIsCut(t *testing.T) {
 	}
 }
 
-// What only looks like an end, far from the beginning, stays.
-func TestOnlyTheBeginningOfATextIsMissing(t *testing.T) {
+// What looks like an end but is far from the beginning stays.
+func TestApplyRestMasksOnlyAtTheBeginning(t *testing.T) {
 	m := New([]string{"hunter2-and-more-of-it"})
 	for text, want := range map[string]string{
 		strings.Repeat("x", 40) + " more-of-it is": strings.Repeat("x", 40) + " more-of-it is",

@@ -22,7 +22,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// encoders are what real programs write a text with, as a whole.
+// encoders escape a whole text as real programs do.
 func encoders() map[string]func(string) string {
 	lines := func(text, end string) string { return strings.Join(chunks(text, 76), end) }
 	return map[string]func(string) string{
@@ -67,11 +67,11 @@ func encoders() map[string]func(string) string {
 	}
 }
 
-// Whatever is in a secret, nothing of it is left, however a program writes it.
+// Nothing is left of a secret, whatever it contains and however a program escapes it.
 func TestNothingOfASecretIsLeft(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 7))
 	all := []rune(`abcXYZ0189'"'"&<>\/%+=?#@:;,.-_~$!|(){}[]^` + "`  \n\t\u00a0äß日😀")
-	// Of the base64 of more than the secret a character or two stand for the rest.
+	// Where base64 encodes more than the secret, a character or two belong to the rest.
 	left := regexp.MustCompile(`[\pL\pN]{5,}`)
 	for range 150 {
 		runes := make([]rune, 6+random.IntN(90))

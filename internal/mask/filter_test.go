@@ -11,8 +11,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// Pulumi takes the secrets of the config out of what it tells, and must not hide a
-// longer secret by that.
+// Pulumi replaces config secrets in its output, which must not keep a longer secret from
+// being masked.
 func TestASecretWithAnotherOneInItIsMasked(t *testing.T) {
 	many := []string{"plain1", "p@1", "p@2", "p@3", "p@4", "p@5", "p@6"}
 	quoted := []string{"p@1", "p'2", "p@3", "p'4", "p&4", "p@5", "p'6"}
@@ -21,8 +21,8 @@ func TestASecretWithAnotherOneInItIsMasked(t *testing.T) {
 		secret     string
 		text, want string
 	}{
-		"in the midst":                    {[]string{"admin"}, "postgres://admin:tail-b2@db/x", "at postgres://[secret]:tail-b2@db/x", "at ***"},
-		"as it was":                       {[]string{"admin"}, "postgres://admin:tail-b2@db/x", "at postgres://admin:tail-b2@db/x", "at ***"},
+		"in the middle":                   {[]string{"admin"}, "postgres://admin:tail-b2@db/x", "at postgres://[secret]:tail-b2@db/x", "at ***"},
+		"not replaced":                    {[]string{"admin"}, "postgres://admin:tail-b2@db/x", "at postgres://admin:tail-b2@db/x", "at ***"},
 		"at the start":                    {[]string{"admin"}, "admin-and-tail", "[secret]-and-tail", "***"},
 		"at the end":                      {[]string{"admin"}, "head-of-admin", "head-of-[secret].", "***."},
 		"twice":                           {[]string{"admin"}, "admin-or-admin-tail", "[secret]-or-[secret]-tail", "***"},
@@ -30,11 +30,11 @@ func TestASecretWithAnotherOneInItIsMasked(t *testing.T) {
 		"the shorter of two at one place": {[]string{"admin", "admin-or"}, "admin-or-tail", "[secret]-or-tail", "***"},
 		"the longer of two at one place":  {[]string{"admin", "admin-or"}, "admin-or-tail", "[secret]-tail", "***"},
 		"both of them":                    {[]string{"abc", "abcde"}, "abcde/abcde/tail", "[secret]/[secret]de/tail", "***"},
-		"all of it":                       {[]string{"admin"}, "admin", "[secret] and [secret].", "[secret] and [secret]."},
-		"all of it, and a newline":        {[]string{"admin"}, "admin\n", "[secret]\nb", "[secret]\nb"},
+		"the whole secret":                {[]string{"admin"}, "admin", "[secret] and [secret].", "[secret] and [secret]."},
+		"the whole secret, and a newline": {[]string{"admin"}, "admin\n", "[secret]\nb", "[secret]\nb"},
 		"in JSON":                         {[]string{`ad"min`}, `x{"p":"ad\"min-tail"}`, `x{"p":"[secret]-tail"}`, "***"},
 		"in a string in JSON":             {[]string{"admin"}, `ad"admin"-tail`, `"ad\"[secret]\"-tail"`, `"***"`},
-		"one that %q writes otherwise":    {[]string{"ad\x7fmin"}, "head-ad\x7fmin-tail", `"head-ad\x7fmin-tail"`, `"***"`},
+		"one that %q escapes":             {[]string{"ad\x7fmin"}, "head-ad\x7fmin-tail", `"head-ad\x7fmin-tail"`, `"***"`},
 		"many that are escaped":           {many, "plain1:p@1;p@2;p@3;p@4;p@5;p@6;tail-b2", "dsn [secret]:p%401;p%402;p%403;p%404;p%405;p%406;tail-b2", "dsn ***"},
 		"one that is escaped many times":  {[]string{"a/b"}, "a/b a/b a/b a/b a/b a/b tail-b2", "is a%2Fb+a%2Fb+a%2Fb+a%2Fb+a%2Fb+a%2Fb+tail-b2", "is ***"},
 		"many that are not escaped":       {many, "plain1:p@1;p@2;p@3;p@4;p@5;p@6;tail-b2", "is [secret]:[secret];[secret];[secret];[secret];[secret];[secret];tail-b2", "is ***"},
@@ -42,7 +42,7 @@ func TestASecretWithAnotherOneInItIsMasked(t *testing.T) {
 		"many, some of which HTML names":  {quoted, "p@1;p'2;p@3;p&4;p@5;p'6;tail-b2", "is [secret];p&#39;2;[secret];p&amp;4;[secret];p&#39;6;tail-b2", "is ***"},
 		"by chance, in base64":            {[]string{"YWx"}, "user:value-b2", "is dXNlcjp2[secret]1ZS1iMg==", "is ***=="},
 		"one that Pulumi does not filter": {[]string{"ad", "true"}, "head-ad-true-tail", "head-[secret]-true-tail", "head-[secret]-true-tail"},
-		"the line of another":             {[]string{"admin"}, "one line of admin\nand another", "one line of [secret]", "***"},
+		"in a line of a longer secret":    {[]string{"admin"}, "one line of admin\nand another", "one line of [secret]", "***"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := Filtered(test.config, []string{test.secret})
@@ -51,7 +51,7 @@ func TestASecretWithAnotherOneInItIsMasked(t *testing.T) {
 	}
 }
 
-// The SDK has the very filter of the CLI.
+// The SDK and the CLI share the same filter.
 func TestTheFilterOfPulumi(t *testing.T) {
 	g := NewWithT(t)
 	config := []string{"zq-admin", `zq"quoted"`, "zq", "TRUE"}

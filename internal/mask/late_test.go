@@ -11,7 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestValuesThatComeUpLaterAreMasked(t *testing.T) {
+func TestLateValuesAreMasked(t *testing.T) {
 	g := NewWithT(t)
 	var values []string
 	m := New([]string{"hunter22"})

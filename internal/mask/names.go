@@ -72,7 +72,7 @@ func isValueName(field string) bool {
 	return len(words) > 0 && isOneOf(words[len(words)-1], " value val content default ")
 }
 
-// isSecretWord also recognises compounds of common words, such as dbpassword.
+// isSecretWord also recognizes compounds of common words, such as dbpassword.
 func isSecretWord(word string) bool {
 	one := strings.TrimSuffix(word, "s")
 	return isOneOf(word, secretWords) || isOneOf(one, secretWords) || endsInOne(one, secretEnds) || strings.HasPrefix(word, "passphrase") ||

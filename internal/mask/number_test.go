@@ -22,8 +22,8 @@ func TestNumbersAreMaskedHoweverTheyArePrinted(t *testing.T) {
 		"in JSON":               {`{"pin": 4711471147}`, "4.711471147e+09", "***"},
 		"a small one in JSON":   {`{"port": 5432}`, "port 5432", "port 5432"},
 		"a short one as a word": {"47", "47 147 47.0", "*** 147 ***.0"},
-		"what is no number":     {"0x10000000", "268435456", "268435456"},
-		"infinity is none":      {"Infinity", "+Inf", "+Inf"},
+		"a hexadecimal number":  {"0x10000000", "268435456", "268435456"},
+		"infinity is no number": {"Infinity", "+Inf", "+Inf"},
 		"one that is too big":   {"1e999", "+Inf 1e999", "+Inf ***"},
 	} {
 		t.Run(name, func(t *testing.T) {

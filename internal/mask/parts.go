@@ -67,7 +67,7 @@ func withParts(values []string) []secretValue {
 	return found
 }
 
-// saysYesOrNo recognises values that occur everywhere: masking one reveals more than it
+// saysYesOrNo recognizes values that occur everywhere: masking one reveals more than it
 // hides.
 func saysYesOrNo(text string) bool {
 	text = strings.ToLower(strings.TrimSpace(text))

@@ -33,8 +33,8 @@ current-context: kubernetes-admin@kubernetes
 "auth_uri": "https://accounts.google.com/o/oauth2/auth", "token_uri": "https://oauth2.googleapis.com/token", "universe_domain": "googleapis.com"}`
 )
 
-// What every error says stays as it is, word for word.
-func TestUsualErrorsStayReadable(t *testing.T) {
+// Common error messages stay word for word.
+func TestCommonErrorsStayReadable(t *testing.T) {
 	secrets := []string{
 		usualKubeconfig, usualAccount, `{"keys":["read","write","list"],"design":"fail","keyboard":"reso","tokenType":"bearer"}`, "true", "0000", "0001", "1.0",
 		`{"clientId":"3f2504e0-4f89-11d3-9a0c-0305e82c3301","subscriptionId":"9b2c7a10-0d3f-4c55-8f0e-4dd1b7c0a001"}`,
@@ -75,8 +75,8 @@ func TestNamesOfSecrets(t *testing.T) {
 	}
 }
 
-// Twelve thousand members with four secrets of the config in them.
-func TestALongValueIsTakenApartInTime(t *testing.T) {
+// Twelve thousand members that contain four config secrets.
+func TestALongValueIsReadInTime(t *testing.T) {
 	g := NewWithT(t)
 	var value strings.Builder
 	for n := range 6000 {
@@ -95,7 +95,7 @@ func TestALongValueIsTakenApartInTime(t *testing.T) {
 	g.Expect(m.Apply("password [secret] [secret] [secret] xxx.")).To(Equal("password ***."))
 }
 
-// A value that is found at each place of a text is compared with no more than a part.
+// A value that matches at every position of a text is compared only in pieces.
 func TestALongValueIsMaskedAsAWhole(t *testing.T) {
 	for _, length := range []int{maxNeedle - 1, maxNeedle, maxNeedle + 1, maxNeedle + 5, 2 * maxNeedle, 5*maxNeedle + 3} {
 		secret := strings.Repeat("abcdefg\"", length/8) + strings.Repeat("z", length%8)

@@ -86,7 +86,7 @@ SIZE=Standard_D4s_v3
 `
 )
 
-// Most of the settings that are kept together with a password are none, and stand in errors.
+// Most settings stored next to a password are not secret, and appear in errors.
 func TestSettingsBesideASecretStayReadable(t *testing.T) {
 	m := New([]string{usualHelmValues, usualVariables, usualEnvironment, "[profile prod]\nregion = eu-central-1\nrole = deployer\n"})
 	for _, text := range []string{
@@ -112,7 +112,7 @@ func TestSettingsBesideASecretStayReadable(t *testing.T) {
 	}
 }
 
-// Prose and programs have names and colons in them too.
+// Prose and programs also contain names and colons.
 func TestWordsOfProseStayReadable(t *testing.T) {
 	m := New([]string{
 		"# How to use it\nThe secret: only the owner has the key: the value of it is a string.\nPasswords: see below, and the token: type it in.\nnote: hello\n",
@@ -137,8 +137,8 @@ func TestWhatLooksRandom(t *testing.T) {
 	}
 }
 
-// Texts that are made to take long.
-func TestAnyTextIsTakenApartInTime(t *testing.T) {
+// Texts designed to take long.
+func TestAnyTextIsReadInTime(t *testing.T) {
 	for name, part := range map[string]string{
 		"pairs": "a=", "pairs of a secret": "pw=", "open quotes": `a="`, "escaped quotes": `a=\"`, "more of them": `a="\"`, "heredocs": "a=<<A\n", "blocks": "a: |\n ",
 		"two in a line": "a=b c=d ", "lines": "a=b\n", "URLs": "a://", "logins": "a:b@c ", "colons": ":", "elements": "<a>", "a line": "pw=a,", "names": "a b ", "words": "a",

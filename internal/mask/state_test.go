@@ -12,7 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// stateWith is an exported state that has the value for a secret.
+// stateWith returns an exported state with the value as a secret.
 func stateWith(value any) string {
 	raw, _ := json.Marshal(value)
 	quoted, _ := json.Marshal(string(raw))

@@ -11,18 +11,18 @@ import (
 
 func TestSecretsInAURLAreMasked(t *testing.T) {
 	for name, test := range map[string]struct{ url, text, want string }{
-		"a password":             {"postgres://u:hunter22@db:1/x", `unable to open state database "postgres://u:hunter22@db:1/x"`, `unable to open state database "postgres://u:***@db:1/x"`},
-		"one in another scheme":  {"s3://u:hunter22@bucket", "hunter22", "***"},
-		"one that is encoded":    {"postgres://u:hunter%2F22@db/x", "hunter%2F22 hunter/22", "*** ***"},
-		"one that is not":        {"postgres://u:hunter/22@db/x", "postgres://u:hunter/22@db/x", "postgres://u:***@db/x"},
-		"one with an at sign":    {"postgres://u:hunt@er22@db/x", "postgres://u:hunt@er22@db/x", "postgres://u:***@db/x"},
-		"one with a question":    {"postgres://u:hunt?er22@db/x", "postgres://u:hunt?er22@db/x", "postgres://u:***@db/x"},
-		"a parameter":            {"postgres://db/x?user=bob&password=hunter22", "user=bob&password=hunter22", "user=bob&password=***"},
-		"a token for a user":     {"https://token-1234@host", "https://token-1234@host", "https://***@host"},
-		"a user is none":         {"postgres://u@db/x", "u at db", "u at db"},
-		"what is told of anyway": {"postgres://pulumi:pulumi@db/pulumi", "pulumi stack init", "pulumi stack init"},
-		"without any":            {"s3://bucket/dir?region=eu", "s3://bucket/dir?region=eu", "s3://bucket/dir?region=eu"},
-		"no URL":                 {"a:b@c", "a:b@c", "a:b@c"},
+		"a password":                                 {"postgres://u:hunter22@db:1/x", `unable to open state database "postgres://u:hunter22@db:1/x"`, `unable to open state database "postgres://u:***@db:1/x"`},
+		"a password in another scheme":               {"s3://u:hunter22@bucket", "hunter22", "***"},
+		"an encoded password":                        {"postgres://u:hunter%2F22@db/x", "hunter%2F22 hunter/22", "*** ***"},
+		"a password that should be encoded":          {"postgres://u:hunter/22@db/x", "postgres://u:hunter/22@db/x", "postgres://u:***@db/x"},
+		"a password with an at sign":                 {"postgres://u:hunt@er22@db/x", "postgres://u:hunt@er22@db/x", "postgres://u:***@db/x"},
+		"a password with a question mark":            {"postgres://u:hunt?er22@db/x", "postgres://u:hunt?er22@db/x", "postgres://u:***@db/x"},
+		"a parameter":                                {"postgres://db/x?user=bob&password=hunter22", "user=bob&password=hunter22", "user=bob&password=***"},
+		"a token as user":                            {"https://token-1234@host", "https://token-1234@host", "https://***@host"},
+		"a user is no secret":                        {"postgres://u@db/x", "u at db", "u at db"},
+		"a password that is also in the public part": {"postgres://pulumi:pulumi@db/pulumi", "pulumi stack init", "pulumi stack init"},
+		"no secret":                                  {"s3://bucket/dir?region=eu", "s3://bucket/dir?region=eu", "s3://bucket/dir?region=eu"},
+		"no URL":                                     {"a:b@c", "a:b@c", "a:b@c"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(New(InURL(test.url)).Apply(test.text)).To(Equal(test.want))

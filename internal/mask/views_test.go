@@ -18,7 +18,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// writers are the ways in which programs write a text within another one.
+// writers escape a text within another one as programs do.
 func writers() map[string]func(string) string {
 	inner := func(text string) string { return text[1 : len(text)-1] }
 	escaped := func(text string) string {
@@ -93,10 +93,10 @@ func TestAValueIsMaskedHoweverItIsWritten(t *testing.T) {
 	}
 }
 
-// onlyAMask may have the line break or the filling of base64 at its end.
+// onlyAMask allows for a line break or base64 padding at the end.
 const onlyAMask = `^\(input was <\*\*\*(\n|\\+n|%0A|%3D|%253D|=)*>\)$`
 
-func TestEscapesOfFewProgramsAreTakenBack(t *testing.T) {
+func TestRareEscapesAreDecoded(t *testing.T) {
 	for name, test := range map[string]struct{ secret, text string }{
 		"octal":               {"ctrl\x1bpass-pä", `ctrl\033pass-p\303\244`},
 		"short octal":         {"nul\x00-tail", `nul\0-tail`},
@@ -116,7 +116,7 @@ func TestEscapesOfFewProgramsAreTakenBack(t *testing.T) {
 	}
 }
 
-func TestBytesThatAreNoTextAreMasked(t *testing.T) {
+func TestInvalidUTF8IsMasked(t *testing.T) {
 	g := NewWithT(t)
 	m := New([]string{"\xff\xfeabcdef\x80"})
 	g.Expect(m.Apply(`"\xff\xfeabcdef\x80"`)).To(Equal(`"***"`))
@@ -130,7 +130,7 @@ func TestOnlyWhatIsEscapedIsMasked(t *testing.T) {
 	g.Expect(m.Apply(`\"pw\" \\\"pw\\\"`)).To(Equal(`\"***\" \\\"***\\\"`))
 }
 
-// FuzzViews: whatever is around it, no value is left that can be read back.
+// FuzzViews: whatever surrounds a value, nothing is left that decodes to it.
 func FuzzViews(f *testing.F) {
 	f.Add("hunter2", "a\\", "\\")
 	f.Add("pä\"ss\x7f", "%", "%2")
@@ -141,7 +141,7 @@ func FuzzViews(f *testing.F) {
 		}
 		m := New([]string{value})
 		for name, write := range writers() {
-			// What is before may end in an escape itself.
+			// The text before may itself end in an escape.
 			text := write(before + "|" + trimmed + "|" + after)
 			if strings.Contains(m.Apply(text), "|"+write(trimmed)+"|") {
 				t.Errorf("%q is in %q, as %s", trimmed, m.Apply(text), name)
@@ -150,7 +150,7 @@ func FuzzViews(f *testing.F) {
 	})
 }
 
-// A bundle of ten thousand lines, and a secret in each form.
+// A bundle of ten thousand lines, and each kind of secret.
 func BenchmarkMask(b *testing.B) {
 	lines := make([]string, 10_000)
 	for n := range lines {
