@@ -16,7 +16,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
 
-// allowed reads a controller with one variable.
+// allowed returns options that allow reading a controller with one variable.
 func allowed() inputs.Options {
 	return inputs.Options{Controller: &inputs.Controller{LookupEnv: func(name string) (string, bool) {
 		return "token-of-the-controller", name == "TOKEN"
@@ -42,7 +42,7 @@ func TestValuesOfTheControllerAreSecrets(t *testing.T) {
 	g.Expect(again.Digest).To(Equal(got.Digest), "what the digest says of a value could be tried out")
 }
 
-func TestFilesThatAreNotRead(t *testing.T) {
+func TestFilesThatAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	g := NewWithT(t)
 	g.Expect(syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600)).To(Succeed())

@@ -14,7 +14,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// set is what a digest is made of.
+// set is the input of a digest.
 type set struct {
 	env     map[string]value
 	config  map[string]json.RawMessage
@@ -26,27 +26,27 @@ func TestDigestTellsValuesApart(t *testing.T) {
 	type raw = map[string]json.RawMessage
 	seen := map[string]string{}
 	for name, s := range map[string]set{
-		"nothing":                           {},
-		"a variable":                        {env: values{"a": {text: "b"}}},
-		"another value":                     {env: values{"a": {text: "c"}}},
-		"an empty value":                    {env: values{"a": {}}},
-		"another name":                      {env: values{"b": {text: "b"}}},
-		"two variables":                     {env: values{"a": {text: "b"}, "c": {}}},
-		"one that reads like two":           {env: values{"a": {text: `b","c":"`}}},
-		"one with a comma":                  {env: values{"a": {text: "b,c"}}},
-		"the value of a Secret":             {env: values{"a": {text: "b", secret: "uid-1"}}},
-		"another value of it":               {env: values{"a": {text: "c", secret: "uid-1"}}},
-		"the same value of another Secret":  {env: values{"a": {text: "b", secret: "uid-2"}}},
-		"a value of the controller":         {env: values{"a": {text: "b", controller: "Env:B"}}},
-		"a file of the controller":          {env: values{"a": {text: "b", controller: "FS:/b"}}},
-		"a secret config value":             {secrets: values{"a": {text: "b"}}},
-		"a secret config value of a Secret": {secrets: values{"a": {text: "b", secret: "uid-1"}}},
-		"the mark of a value":               {env: values{"a": {text: value{text: "b", secret: "uid-1"}.mark()}}},
-		"a config value":                    {config: raw{"a": json.RawMessage(`"b"`)}},
-		"a number":                          {config: raw{"a": json.RawMessage(`1`)}},
-		"the same number, otherwise":        {config: raw{"a": json.RawMessage(`1.0`)}},
-		"a number in a text":                {config: raw{"a": json.RawMessage(`"1"`)}},
-		"null":                              {config: raw{"a": json.RawMessage(`null`)}},
+		"nothing":                               {},
+		"a variable":                            {env: values{"a": {text: "b"}}},
+		"another value":                         {env: values{"a": {text: "c"}}},
+		"an empty value":                        {env: values{"a": {}}},
+		"another name":                          {env: values{"b": {text: "b"}}},
+		"two variables":                         {env: values{"a": {text: "b"}, "c": {}}},
+		"a value that looks like two variables": {env: values{"a": {text: `b","c":"`}}},
+		"one with a comma":                      {env: values{"a": {text: "b,c"}}},
+		"the value of a Secret":                 {env: values{"a": {text: "b", secret: "uid-1"}}},
+		"another value of it":                   {env: values{"a": {text: "c", secret: "uid-1"}}},
+		"the same value of another Secret":      {env: values{"a": {text: "b", secret: "uid-2"}}},
+		"a value of the controller":             {env: values{"a": {text: "b", controller: "Env:B"}}},
+		"a file of the controller":              {env: values{"a": {text: "b", controller: "FS:/b"}}},
+		"a secret config value":                 {secrets: values{"a": {text: "b"}}},
+		"a secret config value of a Secret":     {secrets: values{"a": {text: "b", secret: "uid-1"}}},
+		"the mark of a value":                   {env: values{"a": {text: value{text: "b", secret: "uid-1"}.mark()}}},
+		"a config value":                        {config: raw{"a": json.RawMessage(`"b"`)}},
+		"a number":                              {config: raw{"a": json.RawMessage(`1`)}},
+		"the same number, written differently":  {config: raw{"a": json.RawMessage(`1.0`)}},
+		"a number in a string":                  {config: raw{"a": json.RawMessage(`"1"`)}},
+		"null":                                  {config: raw{"a": json.RawMessage(`null`)}},
 	} {
 		g := NewWithT(t)
 		digest, err := digestOf(s.env, s.config, s.secrets)
@@ -56,7 +56,7 @@ func TestDigestTellsValuesApart(t *testing.T) {
 	}
 }
 
-func TestDigestOfTheSameIsTheSame(t *testing.T) {
+func TestEqualInputsHaveEqualDigests(t *testing.T) {
 	g := NewWithT(t)
 	s := set{
 		env:     map[string]value{"a": {text: "1"}, "b": {text: "2", secret: "uid"}, "c": {text: "3"}, "d": {text: "4"}},
@@ -68,7 +68,7 @@ func TestDigestOfTheSameIsTheSame(t *testing.T) {
 	for range 50 {
 		g.Expect(digestOf(s.env, s.config, s.secrets)).To(Equal(first))
 	}
-	// A change of this digest means a run of every Stack on upgrade.
+	// Changing this digest triggers a run of every Stack on upgrade.
 	g.Expect(first).To(Equal("sha256:1057da320d2aefc458f3efb1041b1c2844b41ee85edaa0bdc693b0b04fec9741"))
 }
 
@@ -118,7 +118,7 @@ func TestRunDigestChangesWithEveryField(t *testing.T) {
 			changed := base
 			field := reflect.ValueOf(&changed).Elem().Field(i)
 			if field.String() == text {
-				continue // the base has none
+				continue // same as the base
 			}
 			field.SetString(text)
 			digest := RunDigest(changed)
@@ -126,12 +126,12 @@ func TestRunDigestChangesWithEveryField(t *testing.T) {
 			seen[digest] = fields.Field(i).Name + " = " + text
 		}
 	}
-	// A change of this digest means a run of every Stack on upgrade.
+	// Changing this digest triggers a run of every Stack on upgrade.
 	g.Expect(RunDigest(base)).To(Equal("sha256:30b6a1e6348b73ea5361de3ca374c97c9b855d52c5f80edb570f88713dc34d1b"))
 	g.Expect(RunDigest(base)).To(Equal(RunDigest(base)))
 }
 
-// FuzzRunDigest: two runs have the same digest only if they are the same.
+// FuzzRunDigest: two runs have the same digest only if their inputs are the same.
 func FuzzRunDigest(f *testing.F) {
 	f.Add("a", "", "b", "c", "d", "e", "", "", "", "", "ab", "", "", "c", "d", "e", "", "", "", "")
 	f.Add("1:a", "", ",", "", "", "", "f", "", "", "", "1", "", "a,", "", "", "", "", "", "", "")
@@ -153,20 +153,20 @@ func TestRunOptionsAreThoseThatChangeWhatPulumiDoes(t *testing.T) {
 		want string
 	}{
 		"no options": {v1.StackSpec{}, ""},
-		"when to run is none": {
+		"when to run is no option": {
 			v1.StackSpec{ContinueResyncOnCommitMatch: true, RetryOnUpdateConflict: true}, ""},
-		"what does nothing without another is none": {
+		"a field without effect is no option": {
 			v1.StackSpec{ExpectNoRefreshChanges: true, RunProgram: true, TargetDependents: true}, ""},
-		"refresh and what belongs to it": {
+		"refresh and the options that need it": {
 			v1.StackSpec{Refresh: true, ExpectNoRefreshChanges: true, RunProgram: true},
 			`{"refresh":true,"expectNoRefreshChanges":true,"runProgram":true}`},
-		"the order of targets is none": {
+		"the order of targets does not matter": {
 			v1.StackSpec{Targets: []string{"b", "a", "b"}, TargetDependents: true},
 			`{"targets":["a","b"],"targetDependents":true}`},
-		"preview":                           {v1.StackSpec{Preview: true}, `{"preview":true}`},
-		"whether it may be created is none": {v1.StackSpec{UseLocalStackOnly: true}, ""},
-		"how secrets are encrypted":         {v1.StackSpec{SecretsProvider: "passphrase"}, `{"secretsProvider":"passphrase"}`},
-		"environments, in their order":      {v1.StackSpec{Environment: []string{"b", "a"}}, `{"environment":["b","a"]}`},
+		"preview": {v1.StackSpec{Preview: true}, `{"preview":true}`},
+		"whether to create the stack is no option": {v1.StackSpec{UseLocalStackOnly: true}, ""},
+		"how secrets are encrypted":                {v1.StackSpec{SecretsProvider: "passphrase"}, `{"secretsProvider":"passphrase"}`},
+		"environments, in their order":             {v1.StackSpec{Environment: []string{"b", "a"}}, `{"environment":["b","a"]}`},
 	} {
 		g := NewWithT(t)
 		g.Expect(RunOptions(test.spec)).To(Equal(test.want), name)

@@ -21,7 +21,7 @@ func configMapOf(name string, data map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: name}, Data: data}
 }
 
-// listed is a Stack with all the fields that name whole objects.
+// listed returns a Stack with all fields that name whole objects.
 func listed(change func(*v1.StackSpec)) *v1.Stack {
 	stack := stackOf(nil, nil, nil)
 	stack.Spec.Envs, stack.Spec.EnvSecrets, stack.Spec.AccessTokenSecret = []string{"first", "second"}, []string{"aws", "more"}, "cloud"
@@ -41,7 +41,7 @@ func objects() []client.Object {
 	}
 }
 
-func TestTheLaterPlaceOfAVariableCounts(t *testing.T) {
+func TestLaterFieldsOverrideEarlierOnes(t *testing.T) {
 	g := NewWithT(t)
 	got, err := inputs.Resolve(context.Background(), readerOf(g, nil, objects()...), listed(nil), inputs.Options{NoCrossNamespaceRefs: true})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -68,7 +68,7 @@ func TestTheLaterPlaceOfAVariableCounts(t *testing.T) {
 	g.Expect(got.EnvFields).To(HaveKeyWithValue("D", "spec.envRefs.D"))
 }
 
-func TestWhereAVariableComesFromIsNoInputButItsSecretIs(t *testing.T) {
+func TestTheDigestDependsOnTheSecretOfAVariableButNotOnItsField(t *testing.T) {
 	g := NewWithT(t)
 	digest := func(stack *v1.Stack, objects ...client.Object) string {
 		got, err := inputs.Resolve(context.Background(), readerOf(g, nil, objects...), stack, inputs.Options{})
@@ -122,7 +122,7 @@ func TestErrorsOfWholeObjectsNameTheEntry(t *testing.T) {
 	}
 }
 
-func TestConfigMapRefsHaveThoseOfEnvs(t *testing.T) {
+func TestConfigMapRefsIncludeEnvs(t *testing.T) {
 	g := NewWithT(t)
 	stack := listed(func(s *v1.StackSpec) { s.ConfigRef = map[string]v1.ConfigMapRef{"a": {Name: "second", Key: "k"}} })
 	g.Expect(inputs.ConfigMapRefs(stack)).To(Equal([]types.NamespacedName{{Namespace: "apps", Name: "first"}, {Namespace: "apps", Name: "second"}}))

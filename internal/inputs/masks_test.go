@@ -14,7 +14,7 @@ func TestMasks(t *testing.T) {
 		"nothing gives none":                       {nil, []string{}},
 		"empty and blank values give no empty one": {[]string{"", " \n"}, []string{}},
 		"each value once":                          {[]string{"secret", "secret", "other"}, []string{"secret", "other"}},
-		"the longest first, so that none is cut by its own part": {
+		"the longest first, so that no part of a value hides it": {
 			[]string{"key", "key-and-more", "key-and"}, []string{"key-and-more", "key-and", "key"}},
 		"as they are, whatever is in them": {[]string{"secret\n", "{\n \"private\": \"abc\"\n}\n"}, []string{"{\n \"private\": \"abc\"\n}\n", "secret\n"}},
 	} {

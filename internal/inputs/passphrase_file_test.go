@@ -19,7 +19,7 @@ import (
 
 const passphraseFile = "PULUMI_CONFIG_PASSPHRASE_FILE"
 
-func TestTheFileOfThePassphraseIsOneOfTheController(t *testing.T) {
+func TestThePassphraseFileIsReadFromTheController(t *testing.T) {
 	g := NewWithT(t)
 	file := filepath.Join(t.TempDir(), "passphrase")
 	g.Expect(os.WriteFile(file, []byte(" correct horse\n"), 0o600)).To(Succeed())
@@ -40,7 +40,7 @@ func TestTheFileOfThePassphraseIsOneOfTheController(t *testing.T) {
 	g.Expect(again.Digest).To(Equal(got.Digest), "what the digest says of a value could be tried out")
 }
 
-func TestTheFileOfThePassphraseIsNotReadWhereItDoesNotCount(t *testing.T) {
+func TestAnOverriddenPassphraseFileIsNotRead(t *testing.T) {
 	g := NewWithT(t)
 	for name, other := range map[string]refs{
 		"beside the passphrase": {passphraseFile: literal("/gone"), "PULUMI_CONFIG_PASSPHRASE": literal("")},
@@ -52,7 +52,7 @@ func TestTheFileOfThePassphraseIsNotReadWhereItDoesNotCount(t *testing.T) {
 	}
 }
 
-func TestFilesOfPassphrasesThatAreNotRead(t *testing.T) {
+func TestPassphraseFilesThatAreRefused(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	pipe, big := filepath.Join(dir, "CANARY-pipe"), filepath.Join(dir, "CANARY-big")

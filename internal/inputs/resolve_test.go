@@ -26,8 +26,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
 
-// counter counts reads of Secrets. controller-runtime's fake client is enough
-// below it: a Secret by its name is all that is asked of the API server.
+// counter counts reads of Secrets. controller-runtime's fake client suffices, as the code
+// only gets Secrets by name.
 type counter struct {
 	client.Reader
 	reads map[types.NamespacedName]int
@@ -38,7 +38,7 @@ func (c *counter) Get(ctx context.Context, key client.ObjectKey, obj client.Obje
 	return c.Reader.Get(ctx, key, obj, opts...)
 }
 
-// readerOf returns a reader of the Secrets.
+// readerOf returns a reader with the Secrets.
 func readerOf(g *WithT, failure error, secrets ...client.Object) *counter {
 	scheme := runtime.NewScheme()
 	g.Expect(corev1.AddToScheme(scheme)).To(Succeed())
@@ -53,7 +53,7 @@ func readerOf(g *WithT, failure error, secrets ...client.Object) *counter {
 	return &counter{Reader: builder.Build(), reads: map[types.NamespacedName]int{}}
 }
 
-// secret returns a Secret with the data, and a UID as the API server gives it.
+// secret returns a Secret with the data, and a UID as from the API server.
 func secret(namespace, name, uid string, data map[string]string) *corev1.Secret {
 	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(uid)}, Data: map[string][]byte{}}
 	for key, value := range data {
@@ -130,7 +130,7 @@ func TestResolve(t *testing.T) {
 	g.Expect(again).To(Equal(got))
 }
 
-func TestResolveOfNothing(t *testing.T) {
+func TestResolveAnEmptySpec(t *testing.T) {
 	g := NewWithT(t)
 	got, err := inputs.Resolve(context.Background(), readerOf(g, errors.New("nothing may be read")), stackOf(nil, nil, nil), inputs.Options{})
 	g.Expect(err).ToNot(HaveOccurred())
@@ -188,7 +188,7 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
-// kindOf names the type of error of this package that an error is.
+// kindOf names the type of an error of this package.
 func kindOf(err error) string {
 	var missing *inputs.MissingError
 	var invalid *inputs.InvalidError

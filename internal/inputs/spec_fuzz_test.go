@@ -26,8 +26,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/fuzz"
 )
 
-// vault has a value in every key of every Secret and ConfigMap but those of one
-// name. It is nothing but what the API server answers.
+// vault has a value for every key of every Secret and ConfigMap, except those of one
+// name. It stands in for the API server.
 type vault struct {
 	client.Reader
 	missing, suffix string
@@ -51,7 +51,7 @@ func (v *vault) Get(_ context.Context, key client.ObjectKey, obj client.Object, 
 	return nil
 }
 
-// specFrom makes a spec in which anything may be wrong.
+// specFrom returns a spec in which anything may be wrong.
 func specFrom(in *fuzz.Input) v1.StackSpec {
 	name := func() string {
 		return fuzz.Pick(in, "A", "B", "", "a=b", "demo:k", "KUBECONFIG", "PULUMI_BACKEND_URL", in.Text())
@@ -94,7 +94,7 @@ func specFrom(in *fuzz.Input) v1.StackSpec {
 	return spec
 }
 
-// FuzzStackSpec takes any spec through all that becomes of it before a run.
+// FuzzStackSpec takes any spec through everything that happens before a run.
 func FuzzStackSpec(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x00\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01"))
@@ -125,7 +125,8 @@ func checkInvalid(t *testing.T, stack *v1.Stack, err error) {
 	}
 }
 
-// checkOptions: what says only when to run, and the order of targets, are no inputs.
+// checkOptions checks that the order of targets, and fields that only say when to run,
+// are not inputs.
 func checkOptions(t *testing.T, spec v1.StackSpec) {
 	options, err := RunOptions(spec)
 	if err != nil {
@@ -184,7 +185,7 @@ func checkResolved(t *testing.T, stack *v1.Stack, invalid error) {
 	}
 }
 
-// checkMasks: every value that came from a Secret is masked.
+// checkMasks checks that every value from a Secret is masked.
 func checkMasks(t *testing.T, got *Inputs) {
 	for _, values := range []map[string]string{got.Env, got.Secrets} {
 		for name, value := range values {
@@ -200,7 +201,7 @@ func checkMasks(t *testing.T, got *Inputs) {
 	}
 }
 
-// checkReferences: each Secret that is read is watched.
+// checkReferences checks that every Secret that is read is also watched.
 func checkReferences(t *testing.T, stack *v1.Stack) {
 	reader := &vault{missing: "none"}
 	_, _ = Resolve(context.Background(), reader, stack, Options{})

@@ -56,7 +56,7 @@ func updateFieldProblem(spec v1.StackSpec, key string, raw json.RawMessage) stri
 	}
 	switch key {
 	case "ttlAfterCompleted":
-		return "" // nothing of a run is kept
+		return "" // finished runs are not kept
 	case "remove":
 		if isBool(raw, true) {
 			return ""

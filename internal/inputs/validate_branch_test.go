@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestTheNamesOfBranchesAreThoseOfGit(t *testing.T) {
+func TestBranchNamesFollowGit(t *testing.T) {
 	g := NewWithT(t)
 	for _, name := range []string{"main", "refs/heads/main", "feature/a-b_c", "v1.2", "a@b", "a@", "ä", "a#b", "a{b}", "x.locked"} {
 		g.Expect(isRefName(name)).To(BeTrue(), name)

@@ -25,7 +25,7 @@ func TestValidate(t *testing.T) {
 		"a source is enough": {func(s *v1.StackSpec) {
 			s.ProgramRef, s.FluxSource = nil, &v1.FluxSource{}
 		}, ""},
-		"references with what they need": {func(s *v1.StackSpec) {
+		"complete references": {func(s *v1.StackSpec) {
 			s.EnvRefs = refs{"A": literal(""), "B": fromSecret("", "s", "k")}
 			s.SecretsRef = refs{"a:b": literal("x")}
 		}, ""},
@@ -44,17 +44,17 @@ func TestValidate(t *testing.T) {
 		"a branch and a commit": {func(s *v1.StackSpec) {
 			s.ProgramRef, s.ProjectRepo, s.Branch, s.Commit = nil, "https://git.example.com/a", "main", "0123"
 		}, "spec: branch and commit exclude each other: remove one"},
-		"a branch of no repository": {func(s *v1.StackSpec) { s.Branch = "main" },
+		"a branch without a repository": {func(s *v1.StackSpec) { s.Branch = "main" },
 			"spec.branch: belongs to projectRepo: remove it, or use projectRepo for the program"},
-		"credentials of no repository": {func(s *v1.StackSpec) { s.GitAuth = &v1.GitAuth{} }, "spec.gitAuth: belongs to projectRepo"},
-		"credentials without what they need": {func(s *v1.StackSpec) {
+		"credentials without a repository": {func(s *v1.StackSpec) { s.GitAuth = &v1.GitAuth{} }, "spec.gitAuth: belongs to projectRepo"},
+		"incomplete credentials": {func(s *v1.StackSpec) {
 			s.ProgramRef, s.ProjectRepo, s.Branch = nil, "https://git.example.com/a", "main"
 			s.GitAuth = &v1.GitAuth{BasicAuth: &v1.GitBasicAuth{UserName: literal("u"), Password: v1.ResourceRef{Type: v1.ResourceRefSecret}}}
 		}, "spec.gitAuth.basicAuth.password: secret is required when type is Secret"},
 		"a branch that git cannot have": {func(s *v1.StackSpec) {
 			s.ProgramRef, s.ProjectRepo, s.Branch = nil, "https://git.example.com/a", "a..b"
 		}, `spec.branch: "a..b" cannot be the name of a branch in git`},
-		"a reference with more than its type has": {func(s *v1.StackSpec) {
+		"a reference with fields of another type": {func(s *v1.StackSpec) {
 			ref := fromSecret("", "s", "k")
 			ref.Literal = &v1.LiteralValue{Value: "CANARY"}
 			s.SecretsRef = refs{"a": ref}
@@ -79,47 +79,47 @@ func TestValidate(t *testing.T) {
 		"a config key without a name": {func(s *v1.StackSpec) { s.ConfigRef = map[string]v1.ConfigMapRef{"a:": {Name: "c", Key: "k"}} },
 			"spec.configRef.a:: is not a config key"},
 		"a config key without a namespace": {func(s *v1.StackSpec) { s.SecretsRef = refs{":a": literal("CANARY")} }, "spec.secretsRef.:a: is not a config key"},
-		"a config key of no part":          {func(s *v1.StackSpec) { s.Secrets = map[string]string{"::": "CANARY"} }, "spec.secrets.::: is not a config key"},
+		"a config key of empty parts":      {func(s *v1.StackSpec) { s.Secrets = map[string]string{"::": "CANARY"} }, "spec.secrets.::: is not a config key"},
 		"null as config": {func(s *v1.StackSpec) { s.Config = config{"a": {Raw: []byte(" null")}} },
 			"spec.config.a: is null, which is no config value: give another one, or remove the entry"},
 		"null within config": {func(s *v1.StackSpec) { s.Config = config{"a": {Raw: []byte(`[null]`)}} }, ""},
 		"config that Pulumi would decrypt": {func(s *v1.StackSpec) { s.Config = config{"a": {Raw: []byte(`{"b":[{"secure":"CANARY"}]}`)}} },
 			`spec.config.a: has an object whose only member is "secure", which Pulumi takes for an encrypted value: rename the member`},
-		"config that only has the word": {func(s *v1.StackSpec) {
+		"config with another use of secure": {func(s *v1.StackSpec) {
 			s.Config = config{"a": {Raw: []byte(`{"secure":true,"b":{"secure":"x","y":1}}`)}}
 		}, ""},
 		"a provider in upper case": {func(s *v1.StackSpec) { s.SecretsProvider = "AWSKMS://key" }, "spec.secretsProvider: names no provider"},
 		"outputs with labels and annotations": {func(s *v1.StackSpec) {
 			s.WriteOutputsToSecret = &v1.OutputsSecret{Name: "o", Labels: map[string]string{"example.com/a": "b"}, Annotations: map[string]string{"a": "any text"}}
 		}, ""},
-		"outputs with a label of no name": {func(s *v1.StackSpec) {
+		"outputs with an invalid name of a label": {func(s *v1.StackSpec) {
 			s.WriteOutputsToSecret = &v1.OutputsSecret{Name: "o", Labels: map[string]string{"a b": "x"}}
 		}, "spec.writeOutputsToSecret.labels: Invalid value: \"a b\": name part must consist of alphanumeric characters"},
-		"outputs with a label of no value": {func(s *v1.StackSpec) {
+		"outputs with an invalid value of a label": {func(s *v1.StackSpec) {
 			s.WriteOutputsToSecret = &v1.OutputsSecret{Name: "o", Labels: map[string]string{"a": strings.Repeat("x", 64)}}
 		}, "spec.writeOutputsToSecret.labels: Invalid value: "},
-		"outputs with an annotation of no name": {func(s *v1.StackSpec) {
+		"outputs with an invalid name of an annotation": {func(s *v1.StackSpec) {
 			s.WriteOutputsToSecret = &v1.OutputsSecret{Name: "o", Annotations: map[string]string{"a b": "x"}}
 		}, "spec.writeOutputsToSecret.annotations: Invalid value: \"a b\": name part must consist of alphanumeric characters"},
 		"a name that is too long": {func(s *v1.StackSpec) { s.Stack = strings.Repeat("x", 301) }, "spec.stack: is longer than 300 bytes"},
-		"a pod of the operator": {func(s *v1.StackSpec) {
+		"a workspace of the operator": {func(s *v1.StackSpec) {
 			s.ProgramRef, s.WorkspaceTemplate = nil, &apiextensionsv1.JSON{Raw: []byte(`{"spec":{"image":"x"}}`)}
 		}, "spec.workspaceTemplate: is the pod of a run, and this controller runs programs itself: have it run them in pods (--runner=job), or remove the template"},
-		"a policy for the pod":       {func(s *v1.StackSpec) { s.WorkspaceReclaimPolicy = "Delete" }, ""},
-		"a policy that is none":      {func(s *v1.StackSpec) { s.WorkspaceReclaimPolicy = "Keep" }, `spec.workspaceReclaimPolicy: is "Keep": remove it`},
-		"pending creates":            {func(s *v1.StackSpec) { s.PendingCreates = "Import" }, `spec.pendingCreates: is "Import": use Stop or Clear`},
-		"the passphrase":             {func(s *v1.StackSpec) { s.SecretsProvider = "passphrase" }, ""},
-		"the default of the backend": {func(s *v1.StackSpec) { s.SecretsProvider = "default" }, ""},
-		"a key":                      {func(s *v1.StackSpec) { s.SecretsProvider = "awskms://alias/a?region=eu-west-1" }, ""},
-		"a provider that there is not": {func(s *v1.StackSpec) { s.SecretsProvider = "b64://x" },
+		"a policy for the pod":                {func(s *v1.StackSpec) { s.WorkspaceReclaimPolicy = "Delete" }, ""},
+		"an unknown policy":                   {func(s *v1.StackSpec) { s.WorkspaceReclaimPolicy = "Keep" }, `spec.workspaceReclaimPolicy: is "Keep": remove it`},
+		"pending creates":                     {func(s *v1.StackSpec) { s.PendingCreates = "Import" }, `spec.pendingCreates: is "Import": use Stop or Clear`},
+		"the passphrase provider":             {func(s *v1.StackSpec) { s.SecretsProvider = "passphrase" }, ""},
+		"the default provider of the backend": {func(s *v1.StackSpec) { s.SecretsProvider = "default" }, ""},
+		"the URL of a key":                    {func(s *v1.StackSpec) { s.SecretsProvider = "awskms://alias/a?region=eu-west-1" }, ""},
+		"an unknown provider": {func(s *v1.StackSpec) { s.SecretsProvider = "b64://x" },
 			"spec.secretsProvider: names no provider that Pulumi has: use passphrase, default, or the URL of a key"},
 		"a provider without a key": {func(s *v1.StackSpec) { s.SecretsProvider = "awskms" }, "spec.secretsProvider: names no provider that Pulumi has"},
 		"a provider with a password": {func(s *v1.StackSpec) { s.SecretsProvider = "hashivault://u:CANARY@key" },
 			"spec.secretsProvider: has a user or a password, which everybody could read"},
 		"a ConfigMap without a name": {func(s *v1.StackSpec) { s.Envs = []string{"a", ""} }, "spec.envs[1]: is empty: give the name of a ConfigMap"},
 		"a Secret without any name":  {func(s *v1.StackSpec) { s.EnvSecrets = []string{""} }, "spec.envSecrets[0]: is empty"},
-		"an environment of nothing":  {func(s *v1.StackSpec) { s.Environment = []string{""} }, "spec.environment[0]: is empty"},
-		"a target of nothing":        {func(s *v1.StackSpec) { s.Targets = []string{""} }, "spec.targets[0]: is empty"},
+		"an empty environment":       {func(s *v1.StackSpec) { s.Environment = []string{""} }, "spec.environment[0]: is empty"},
+		"an empty target":            {func(s *v1.StackSpec) { s.Targets = []string{""} }, "spec.targets[0]: is empty"},
 		"a negative interval": {func(s *v1.StackSpec) { s.Interval = &metav1.Duration{Duration: -1} },
 			"spec.interval: is negative: give a positive time, or remove it for the default"},
 		"a timeout that could not be read": {func(s *v1.StackSpec) { s.Timeout = &metav1.Duration{Duration: v1.UnreadableDuration} },
@@ -139,7 +139,7 @@ func TestValidate(t *testing.T) {
 		"a secret in a ConfigMap as well": {func(s *v1.StackSpec) {
 			s.SecretsRef, s.ConfigRef = refs{"a": literal("CANARY")}, map[string]v1.ConfigMapRef{"a": {Name: "c", Key: "k"}}
 		}, "spec.secretsRef.a: spec.configRef has the same key"},
-		"a Secret without a name of one": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {Type: v1.ResourceRefSecret}} },
+		"a Secret without its name": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {Type: v1.ResourceRefSecret}} },
 			"spec.envRefs.A: secret is required when type is Secret: add secret.name and secret.key"},
 		"a Secret without a key": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": fromSecret("", "s", "")} },
 			"spec.envRefs.A: secret.name and secret.key are required"},
@@ -148,22 +148,22 @@ func TestValidate(t *testing.T) {
 			ref.Type = v1.ResourceRefLiteral
 			s.SecretsRef = refs{"a:b": ref}
 		}, "spec.secretsRef.a:b: literal is required when type is Literal: add literal.value"},
-		"a type that there is not": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {Type: "Vault"}} },
+		"an unknown type": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {Type: "Vault"}} },
 			`spec.envRefs.A: type "Vault" is not supported: use Secret, Literal, Env or FS`},
 		"a variable and a file of the controller": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": fromEnv("X"), "B": fromFile("/x")} }, ""},
 		"no variable of the controller": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {Type: "Env"}} },
 			"spec.envRefs.A: env is required when type is Env: add env.name"},
 		"no file of the controller": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {Type: "FS"}} },
 			"spec.envRefs.A: filesystem is required when type is FS: add filesystem.path"},
-		"a file somewhere": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": fromFile("a/b")} }, "spec.envRefs.A: filesystem.path must be absolute"},
-		"the backend of the controller": {func(s *v1.StackSpec) { s.EnvRefs = refs{"PULUMI_BACKEND_URL": fromEnv("X")} },
+		"a file with a relative path": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": fromFile("a/b")} }, "spec.envRefs.A: filesystem.path must be absolute"},
+		"the backend from the controller": {func(s *v1.StackSpec) { s.EnvRefs = refs{"PULUMI_BACKEND_URL": fromEnv("X")} },
 			"spec.envRefs.PULUMI_BACKEND_URL: the backend cannot be read from the controller: set spec.backend, or use type Secret"},
 		"no type":                     {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {Literal: &v1.LiteralValue{}}} }, `spec.envRefs.A: type "" is not supported`},
 		"a variable that is null":     {func(s *v1.StackSpec) { s.EnvRefs = refs{"A": {}} }, "spec.envRefs.A: is null or empty: give it a value, or remove the entry"},
 		"a secret that is null":       {func(s *v1.StackSpec) { s.SecretsRef = refs{"a": {}} }, "spec.secretsRef.a: is null or empty"},
 		"a ConfigMap that is null":    {func(s *v1.StackSpec) { s.ConfigRef = map[string]v1.ConfigMapRef{"a": {}} }, "spec.configRef.a: is null or empty"},
 		"a config value that is null": {func(s *v1.StackSpec) { s.Config = map[string]apiextensionsv1.JSON{"a": {}} }, "spec.config.a: is null, which is no config value"},
-		"a variable that cannot be one": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A=B": literal("")} },
+		"an invalid name of a variable": {func(s *v1.StackSpec) { s.EnvRefs = refs{"A=B": literal("")} },
 			`spec.envRefs: "A=B" cannot be the name of an environment variable`},
 		"a variable with a period": {func(s *v1.StackSpec) { s.EnvRefs = refs{"my.var": literal("")} },
 			`spec.envRefs: "my.var" cannot be the name of an environment variable, which has letters, digits and underscores`},

@@ -12,7 +12,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-func TestATemplateWithNothingInItIsAsNone(t *testing.T) {
+func TestAnEmptyTemplateCountsAsNone(t *testing.T) {
 	for text, asks := range map[string]bool{
 		``:                           false,
 		`null`:                       false,
@@ -42,7 +42,7 @@ func TestATemplateWithNothingInItIsAsNone(t *testing.T) {
 	NewWithT(t).Expect(HasWorkspace(v1.StackSpec{})).To(BeFalse())
 }
 
-func TestALabelOfTheJobIsSomethingThatATemplateAsksFor(t *testing.T) {
+func TestATemplateMayAskForALabelOfTheJob(t *testing.T) {
 	for text, asks := range map[string]bool{
 		`null`:                                   false,
 		`{"spec":{"image":null}}`:                false,
