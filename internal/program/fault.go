@@ -33,7 +33,7 @@ func (f Fault) String() string {
 
 // Faults are what is wrong with a Program, in the order of the text.
 type Faults struct {
-	// First of them.
+	// First are the first of them.
 	First []Fault
 	// More is the number of faults that are not kept.
 	More int

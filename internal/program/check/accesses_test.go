@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestReferencesThatNoConfigCouldMakeRightAreFaults(t *testing.T) {
+func TestReferencesThatNoConfigCouldSatisfyAreFaults(t *testing.T) {
 	for reference, want := range map[string]string{
 		"${pulumi.nope}":      "program.outputs.o: refers to ${pulumi.nope}, and there are ${pulumi.cwd}, ${pulumi.organization}, ${pulumi.project}, ${pulumi.rootDirectory}, ${pulumi.stack} only",
 		"${pulumi.Stack}":     "refers to ${pulumi.Stack}",

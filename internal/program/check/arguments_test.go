@@ -11,7 +11,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
-// That Pulumi itself refuses the same is a test of the package that runs it.
+// The package that runs Pulumi tests that Pulumi refuses the same.
 
 func TestEmptyNamesAreFaults(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
@@ -45,7 +45,7 @@ func TestResourcesThatPulumiCannotTellFromEachOtherAreFaults(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotGoWithTheDefaultProviderIsAFault(t *testing.T) {
+func TestConflictsWithTheDefaultProviderAreFaults(t *testing.T) {
 	with := func(standard, rest string) string {
 		return `resources: {p: {type: "pulumi:providers:a", defaultProvider: true, options: {` + standard + `}}, ` + rest
 	}
@@ -85,7 +85,7 @@ func TestArgumentsThatAreFaultsWhereverTheCallIs(t *testing.T) {
 	}
 }
 
-func TestArgumentsThatPulumiTakesAreNoFaults(t *testing.T) {
+func TestValidArgumentsAreNoFaults(t *testing.T) {
 	for _, argument := range []string{
 		`"fn::join": [null, [a]]`, `"fn::join": ["", []]`, `"fn::join": ["${v}", "${v}"]`, `"fn::join": ["x${v}", ["${v}", {"fn::secret": 1}]]`,
 		`"fn::split": ["", ""]`, `"fn::split": ["${v}", {"fn::secret": 1}]`, `"fn::select": ["${v}", "${v}"]`, `"fn::select": [1.0, [a, b]]`, `"fn::select": [7, "${v}"]`,

@@ -64,7 +64,7 @@ func checkCalls(at *place, c *calls) {
 		callOptions().check(at.get("options"), c.invalid)
 		checkResources(at.get("options"), c.invalid)
 	case strings.HasPrefix(at.key, "fn::") && isCall(at.parent) && !slices.Contains(computes(), name) && !shortCall.MatchString(name):
-		// Other capitalisation may well be CloudFormation's, such as Fn::Sub.
+		// Other capitalization may well be CloudFormation's, such as Fn::Sub.
 		c.invalid.add(at, "is no function of Pulumi YAML")
 	}
 	if at.parent != nil && isCall(at.parent) && shortCall.MatchString(name) {

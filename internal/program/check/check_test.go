@@ -15,7 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
-// checked checks a program that is written as a user writes it.
+// checked checks a program written as users write it.
 func checked(t *testing.T, text string) program.Checked {
 	t.Helper()
 	raw, err := yaml.YAMLToJSONStrict([]byte(text))
@@ -31,7 +31,7 @@ func lines(faults program.Faults) []string {
 	return all
 }
 
-// everything uses all keys and all functions that there are.
+// everything uses all keys and functions.
 const everything = `
 description: all of it
 pulumi: {requiredVersion: ">=3.0.0"}
@@ -115,15 +115,15 @@ func TestAllOfPulumiYAMLIsValid(t *testing.T) {
 
 func TestFaultsAreNamedWithPathAndLine(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"a section that is not known":             {"resource: {}", "program.resource (line 1): is not a key of a Program"},
-		"a section in other letters":              {"Resources: {}", "program.Resources (line 1): is not a key of a Program: it is written resources"},
+		"an unknown section":                      {"resource: {}", "program.resource (line 1): is not a key of a Program"},
+		"a capitalized section":                   {"Resources: {}", "program.Resources (line 1): is not a key of a Program: it is written resources"},
 		"the runtime of a project":                {"runtime: nodejs", "program.runtime (line 1): is not a key of a Program: the project is that of the Stack"},
 		"what the parser would panic at":          {"sdks: x", "program.sdks (line 1): is not a key"},
 		"the components of a plugin":              {"components: {a: {}}", "program.components (line 1): is not a key"},
 		"a package declaration":                   {"packageDeclarationVersion: 1\nname: x", "program.packageDeclarationVersion (line 2): is not a key"},
 		"a key of a resource":                     {"resources: {b: {type: a:B, property: {}}}", "program.resources.b.property (line 3): is not a key of a resource"},
 		"an option":                               {"resources: {b: {type: a:B, options: {protected: true}}}", "program.resources.b.options.protected (line 4): is not a key of the options of a resource"},
-		"an option in other letters":              {"resources: {b: {type: a:B, options: {dependson: []}}}", "it is written dependsOn"},
+		"an option in lower case":                 {"resources: {b: {type: a:B, options: {dependson: []}}}", "it is written dependsOn"},
 		"a timeout":                               {"resources: {b: {type: a:B, options: {customTimeouts: {make: 1m}}}}", "program.resources.b.options.customTimeouts.make (line 5): is not a key of customTimeouts"},
 		"a key of get":                            {"resources: {b: {type: a:B, get: {id: x, name: y}}}", "program.resources.b.get.name"},
 		"a key of a config value":                 {"config: {a: {type: String, kind: x}}", "program.config.a.kind (line 3): is not a key of a config value"},
@@ -136,25 +136,25 @@ func TestFaultsAreNamedWithPathAndLine(t *testing.T) {
 		"more than a value for a provider":        {"config: {\"aws:region\": {value: a, secret: true}}", `program.config["aws:region"].secret: is not a key of a value for a provider, which stands in the clear`},
 		"a value and a default":                   {"config: {a: {value: 1, default: 1}}", "program.config.a.value (line 4): and default cannot both be given"},
 		"a value of a wrong type":                 {"config: {a: {type: Number, value: x}}", "program.config.a.value (line 3): must be a number, as the type says, and is a string"},
-		"a type that is none":                     {"config: {a: {type: Strings}}", "program.config.a.type (line 3): is no type"},
-		"a list of what is no type":               {"config: {a: {type: \"List<x>\"}}", "program.config.a.type (line 3): is no type"},
+		"an unknown type":                         {"config: {a: {type: Strings}}", "program.config.a.type (line 3): is no type"},
+		"a list of an unknown type":               {"config: {a: {type: \"List<x>\"}}", "program.config.a.type (line 3): is no type"},
 		"no type":                                 {"config: {a: {secret: true}}", "program.config.a (line 2): has no type"},
 		"a secret that is a text":                 {"config: {a: {type: String, secret: \"yes\"}}", "program.config.a.secret (line 3): secret must be a boolean value, and is a string"},
-		"options that are no list":                {"resources: {b: {type: a:B, options: {ignoreChanges: x}}}", "program.resources.b.options.ignoreChanges (line 4): ignoreChanges must be a list, and is a string"},
+		"an option that must be a list":           {"resources: {b: {type: a:B, options: {ignoreChanges: x}}}", "program.resources.b.options.ignoreChanges (line 4): ignoreChanges must be a list, and is a string"},
 		"a version that is a number":              {"resources: {b: {type: a:B, options: {version: 5}}}", "version must be a string, and is a number"},
 		"a version that is a path":                {"resources: {b: {type: a:B, options: {version: ../x}}}", "program.resources.b.options.version (line 4): is no version"},
 		"a resource that is no object":            {"resources: {b: x}", "program.resources.b (line 2): resources.b must be an object, and is a string"},
 		"resources that are a list":               {"resources: [x]", "program.resources (line 1): resources must be an object, and is a list"},
 		"a resource without a type":               {"resources: {b: {properties: {}}}", "program.resources.b (line 2): has no type"},
-		"a type that is none of a resource":       {"resources: {b: {type: bucket}}", "program.resources.b.type (line 3): is no type of a resource"},
+		"a type that no resource has":             {"resources: {b: {type: bucket}}", "program.resources.b.type (line 3): is no type of a resource"},
 		"a default provider that is no provider":  {"resources: {b: {type: a:B, defaultProvider: true}}", "program.resources.b.defaultProvider (line 3): is for providers only"},
-		"a join of one":                           {"outputs: {a: {\"fn::join\": [x]}}", "program.outputs.a.fn::join (line 3): the argument to fn::join must be a two-valued list"},
+		"a join with one argument":                {"outputs: {a: {\"fn::join\": [x]}}", "program.outputs.a.fn::join (line 3): the argument to fn::join must be a two-valued list"},
 		"a reference that does not end":           {"outputs: {a: \"${x\"}", "program.outputs.a (line 2): unterminated interpolation"},
 		"an empty reference":                      {"outputs: {a: \"${}\"}", "program.outputs.a (line 2): Property access expressions cannot be empty"},
-		"an asset with something beside":          {"outputs: {a: {\"fn::stringAsset\": x, b: c}}", "must have it's own object"},
+		"an asset with another key":               {"outputs: {a: {\"fn::stringAsset\": x, b: c}}", "must have it's own object"},
 		"an archive of texts":                     {"outputs: {a: {\"fn::assetArchive\": {b: c}}}", "value must be an asset or an archive"},
-		"a name that two have":                    {"resources: {a: {type: a:B}}\nvariables: {a: 1}", "program.variables.a (line 5): is the name of a resource, too"},
-		"the name that Pulumi has":                {"variables: {pulumi: 1}", "program.variables.pulumi (line 2): cannot be the name of a variable"},
+		"a name used twice":                       {"resources: {a: {type: a:B}}\nvariables: {a: 1}", "program.variables.a (line 5): is the name of a resource, too"},
+		"a reserved name":                         {"variables: {pulumi: 1}", "program.variables.pulumi (line 2): cannot be the name of a variable"},
 		"a cycle":                                 {"variables: {a: \"${b}\", b: \"x ${a.c}\"}", "program.variables.a (line 2): depends on itself: a -> b -> a"},
 		"a cycle by way of a default provider":    {"resources: {p: {type: pulumi:providers:a, defaultProvider: true, properties: {x: \"${r.id}\"}}, r: {type: a:B}}", "depends on itself: p -> r -> p"},
 		"a cycle by the options of a call":        {"variables: {a: {\"fn::invoke\": {function: a:b:c, options: {parent: \"${a}\"}}}}", "depends on itself: a -> a"},
@@ -185,7 +185,7 @@ func nestedCalls(n int) string {
 	return fmt.Sprintf(`{"Fn::invoke": {function: a:b:c, Options: {parent: %s}}}`, nestedCalls(n-1))
 }
 
-func TestWhatAStackMayHaveInItsConfigIsNoFault(t *testing.T) {
+func TestUndeclaredNamesAreNoFault(t *testing.T) {
 	g := NewWithT(t)
 	c := checked(t, "variables: {a: \"${words}\"}\noutputs: {o: \"${size.of} ${a} ${pulumi.stack}\"}")
 	g.Expect(lines(c.Invalid)).To(BeEmpty())
@@ -206,8 +206,8 @@ func TestFaultsAreBounded(t *testing.T) {
 	g.Expect(len(c.Invalid.String())).To(BeNumerically("<", program.MaxTold*(maxMessage+maxPath+20)))
 }
 
-// TestABigProgramIsCheckedSoon: whoever may write a Program may write one that costs as much as can be. What grows faster
-// than the text takes minutes here.
+// TestABigProgramIsCheckedSoon: anyone who can write a Program can write one of maximal
+// cost. With anything that grows faster than the text, this takes minutes.
 func TestABigProgramIsCheckedSoon(t *testing.T) {
 	many := func(n int, format string) string {
 		var text strings.Builder
@@ -242,14 +242,14 @@ func TestABigProgramIsCheckedSoon(t *testing.T) {
 	}
 }
 
-func TestTheDigestIsOfTheValuesForProvidersToo(t *testing.T) {
+func TestTheDigestCoversTheValuesForProviders(t *testing.T) {
 	g := NewWithT(t)
 	of := func(text string) string { return checked(t, text).Digest }
 	g.Expect(of("config: {\"aws:region\": {value: a}}")).NotTo(Equal(of("config: {\"aws:region\": {value: b}}")))
 	g.Expect(of("outputs: {a: 1, b: 2}")).To(Equal(of("outputs: {b: 2, a: 1}")))
 }
 
-func TestWhatIsNoProgramIsAFault(t *testing.T) {
+func TestUnreadableProgramsAreFaults(t *testing.T) {
 	for _, raw := range []string{``, `null`, `[]`, `"x"`, `{"outputs":{"a":1e999}}`, `{`} {
 		NewWithT(t).Expect(Check([]byte(raw)).Invalid.None()).To(BeFalse(), raw)
 	}

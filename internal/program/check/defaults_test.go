@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// Each of these was given to Pulumi itself, which says the same.
+// Each of these was also run with Pulumi itself, which agrees.
 
 func withDefault(fields string) string {
 	return `

@@ -14,7 +14,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
-// FuzzProgram: whatever an object holds, the check ends, panics at nothing, and what it tells is bounded.
+// FuzzProgram: whatever an object contains, the check terminates without a panic, and its
+// result is bounded.
 func FuzzProgram(f *testing.F) {
 	all, err := yaml.YAMLToJSON([]byte(everything))
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// Each of these was given to Pulumi itself, which says the same.
+// Each of these was also run with Pulumi itself, which agrees.
 
 func withReferences(options string) string {
 	return withOptions(options) + `
 variables: {list: ["${b}"], vp: "${p}", vb: "${b}", vv: "${vb}", out: "${b.id}", call: {"fn::select": [0, ["${b}"]]}, object: {b: "${b}"}}`
 }
 
-func TestReferencesThatLeadToNoResourceAreFaults(t *testing.T) {
+func TestReferencesThatAreNoResourcesAreFaults(t *testing.T) {
 	for options, want := range map[string]string{
 		`dependsOn: "${b}"`:                           `program.resources.r.options.dependsOn: must be a list of references, such as ["${b}"], and is a reference to one resource`,
 		`replaceWith: "${b}"`:                         `must be a list of references, such as ["${b}"]`,
@@ -63,7 +63,7 @@ func TestReferencesThatLeadToNoResourceAreFaults(t *testing.T) {
 	}
 }
 
-func TestReferencesThatMayLeadToAResourceAreNoFaults(t *testing.T) {
+func TestReferencesThatMayBeResourcesAreNoFaults(t *testing.T) {
 	for _, options := range []string{
 		`dependsOn: "${list}"`, `dependsOn: ["${vb}", "${vv}", "${call}", "${object.b}", "${p}"]`, `parent: "${p}"`, `parent: "${vv}"`, `provider: "${vp}"`,
 		`provider: "${call}"`, `providers: "${list}"`, `aliases: ["${b}"]`, `aliases: "${list}"`, `aliases: [{name: "${b.name}"}]`,

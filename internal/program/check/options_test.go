@@ -9,9 +9,9 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// Each of these was given to Pulumi itself, which says the same.
+// Each of these was also run with Pulumi itself, which agrees.
 
-// withOptions is a program with a resource that has the options.
+// withOptions returns a program with a resource that has the options.
 func withOptions(options string) string {
 	return `
 config: {flag: {type: Boolean}, mapping: {type: Object}, word: {type: String}, old: {type: Object}, many: {type: Object}}
@@ -108,8 +108,8 @@ func TestLiteralsThatFailInTheRunAreFaults(t *testing.T) {
 	}
 }
 
-// Pulumi takes it for none, and makes a second one of what was to be imported.
-func TestAnImportOfNothingIsAFault(t *testing.T) {
+// Pulumi ignores an empty import, and creates a second copy of what was to be imported.
+func TestAnEmptyImportIsAFault(t *testing.T) {
 	NewWithT(t).Expect(lines(checked(t, withOptions(`import: ""`)).Invalid)).To(ConsistOf(ContainSubstring("program.resources.r.options.import (line 19): " +
 		"is empty, and Pulumi would create the resource: give the ID of the one to import, or remove import")))
 }

@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// Pulumi itself says that what is evaluated later "could not be found".
+// Pulumi itself reports that what is evaluated later "could not be found".
 
 func TestOptionsThatReferToWhatIsEvaluatedLaterAreFaults(t *testing.T) {
 	const later = "refers to z, which Pulumi YAML evaluates later: name it in dependsOn as well"
