@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
 
-// someSecrets is a Values of Secrets and literals.
+// someSecrets implements Values with Secrets and literals.
 type someSecrets map[string]map[string]string
 
 func (s someSecrets) Value(_ context.Context, field string, ref v1.ResourceRef) (string, error) {
@@ -63,7 +63,7 @@ type auth struct {
 	url    string
 	source v1.GitSource
 	want   map[string]string
-	// provider, or what the error says.
+	// provider, or part of the error.
 	provider, err string
 }
 
@@ -92,7 +92,7 @@ func auths() map[string]auth {
 			want: map[string]string{"username": "git", "password": "TOKEN"}},
 		"a key that does not fit, before basic": {url: https, source: withAuth(v1.GitAuth{BasicAuth: basic, SSHAuth: &v1.GitSSHAuth{SSHPrivateKey: literal("KEY")}}),
 			want: map[string]string{"username": "me", "password": "pw"}},
-		"a password of no user": {url: https, source: withAuth(v1.GitAuth{BasicAuth: &v1.GitBasicAuth{UserName: literal(""), Password: literal("TOKEN")}}),
+		"a password without a name": {url: https, source: withAuth(v1.GitAuth{BasicAuth: &v1.GitBasicAuth{UserName: literal(""), Password: literal("TOKEN")}}),
 			want: map[string]string{"username": "git", "password": "TOKEN"}},
 		"a token that is empty": {url: https, source: withAuth(v1.GitAuth{PersonalAccessToken: pointer(literal("\n"))}), err: "spec.gitAuth.accessToken: the value is empty"},
 		"a password that is empty": {url: https, source: withAuth(v1.GitAuth{BasicAuth: &v1.GitBasicAuth{UserName: literal("me"), Password: literal("")}}),
@@ -146,7 +146,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// Whether the host is known may change without an edit of the spec.
+// Whether a host is known may change without an edit of the spec.
 func TestAnUnknownHostIsNoFaultOfTheSpec(t *testing.T) {
 	g := NewWithT(t)
 	_, err := Resolve(context.Background(), secretsOfTests, v1.GitSource{GitAuthSecret: "sshOnly"}, Remote{Scheme: "ssh", Host: "h"})

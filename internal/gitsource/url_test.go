@@ -65,8 +65,8 @@ func TestURLsThatAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzParseURL: what is taken is a URL that the CRD of Flux takes, leads to the same
-// host when it is read again, and shows no password.
+// FuzzParseURL: an accepted URL is valid for Flux's CRD, leads to the same host when
+// parsed again, and shows no password.
 func FuzzParseURL(f *testing.F) {
 	for _, seed := range []string{
 		"https://me:pass@github.com/a/b.git", "git@github.com:a/b", "ssh://git@h:22/a", "me@[::1]:a", "http://h:1/%2e", "x@y:z?#", "https://h/a b", "git@h:://",
