@@ -18,7 +18,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// entry of an archive. Without a type it is a file with the body.
+// entry is an entry of an archive. Without a type it is a file with the body.
 type entry struct {
 	name, body, link string
 	kind             byte
@@ -69,14 +69,14 @@ func archiveOf(t testing.TB, entries ...entry) []byte {
 	return gzipped(t, tarOf(t, entries...))
 }
 
-// overflow is an archive of a few hundred bytes whose entries claim one byte
-// more than an int64 holds: a file of 1 byte, and a sparse one that is all hole.
+// overflow returns an archive of a few hundred bytes whose entries claim one byte more
+// than an int64 holds: a file of 1 byte, and a sparse one that is a single hole.
 func overflow(t testing.TB) []byte {
 	t.Helper()
 	first := tarOf(t, entry{name: "a", body: "x"})
-	first = first[:1024] // Without the two blocks that end an archive.
-	// GNU sparse format 1.0: the map comes first in the data. It has no entry
-	// here, so that the file is one hole as long as its real size.
+	first = first[:1024] // without the two blocks that end an archive
+	// GNU sparse format 1.0: the data starts with the map. It has no entries here, so the
+	// file is one hole as long as its real size.
 	var second bytes.Buffer
 	records := ""
 	for _, record := range [][2]string{
@@ -92,7 +92,7 @@ func overflow(t testing.TB) []byte {
 	return gzipped(t, append(append(first, second.Bytes()...), make([]byte, 1024)...))
 }
 
-// paxRecord writes a record of an extended header, whose length is part of it.
+// paxRecord returns a record of an extended header, whose length includes itself.
 func paxRecord(key, value string) string {
 	for n := len(key) + len(value); ; n++ {
 		record := fmt.Sprintf("%d %s=%s\n", n, key, value)
@@ -102,7 +102,7 @@ func paxRecord(key, value string) string {
 	}
 }
 
-// rawHeader writes a ustar header, for what archive/tar refuses to write.
+// rawHeader returns a ustar header that archive/tar would refuse to write.
 func rawHeader(name string, kind byte, size int) []byte {
 	block := make([]byte, 512)
 	copy(block, name)
@@ -119,7 +119,7 @@ func rawHeader(name string, kind byte, size int) []byte {
 	return block
 }
 
-// padded fills up the last block.
+// padded pads data to a full block.
 func padded(data []byte) []byte {
 	return append(data, make([]byte, (512-len(data)%512)%512)...)
 }
@@ -142,6 +142,6 @@ func serve(t testing.TB, handler http.HandlerFunc) string {
 func serveArchive(t testing.TB, archive []byte) string {
 	t.Helper()
 	return serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write(archive) // A client that goes away is part of the tests.
+		_, _ = w.Write(archive) // some tests disconnect
 	})
 }

@@ -20,10 +20,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// FuzzFetchArchive fetches any bytes as an archive, and any bytes compressed as
-// one, so that it is the tar and not only the gzip part that is tried. Whatever
-// they are: nothing is made outside of the directory, what is made is files and
-// directories within the bounds, and after an error nothing is there at all.
+// FuzzFetchArchive fetches arbitrary bytes as an archive, and arbitrary bytes compressed
+// as one, to exercise the tar part as well as gzip. In any case nothing is created
+// outside the directory, only files and directories within the bounds are created, and
+// after an error nothing is left.
 func FuzzFetchArchive(f *testing.F) {
 	for _, seed := range [][]byte{
 		tarOf(f, entry{name: "Pulumi.yaml", body: "name: a\n"}, entry{name: "infra/", kind: tar.TypeDir, mode: 0o755}),

@@ -23,12 +23,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// tight are bounds that a test can reach.
+// tight returns bounds that a test can reach.
 func tight() source.Options {
 	return source.Options{MaxDownload: 64 << 10, MaxUntar: 1 << 20, MaxEntries: 50, Timeout: 20 * time.Second}
 }
 
-// expectNothingLeft checks that a Fetch that failed left nothing behind.
+// expectNothingLeft checks that a failed Fetch left nothing behind.
 func expectNothingLeft(g *WithT, dir string) {
 	g.Expect(filepath.Glob(filepath.Join(filepath.Dir(dir), "*"))).To(BeEmpty())
 	g.Expect(filepath.Glob(filepath.Join(filepath.Dir(dir), ".*"))).To(BeEmpty())
@@ -115,7 +115,7 @@ func TestFetchRefusesArchives(t *testing.T) {
 	}
 }
 
-// many returns that many empty files.
+// many returns n empty files.
 func many(n int) []entry {
 	entries := make([]entry, n)
 	for i := range entries {
@@ -124,7 +124,7 @@ func many(n int) []entry {
 	return entries
 }
 
-// repeat returns the entry that many times.
+// repeat returns the entry n times.
 func repeat(n int, e entry) []entry {
 	entries := make([]entry, n)
 	for i := range entries {
@@ -236,7 +236,7 @@ func TestFetchTriesAgain(t *testing.T) {
 			var tries atomic.Int32
 			url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 				if tries.Add(1) <= tt.failures {
-					w.Header().Set("Retry-After", "0") // Heeded for 503 only: the 500 waits 5 s.
+					w.Header().Set("Retry-After", "0") // honoured for 503 only: a 500 waits 5 s
 					w.WriteHeader(tt.status)
 					return
 				}

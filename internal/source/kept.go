@@ -23,7 +23,7 @@ var (
 	// ErrFetching is a kept GitRepository that has not yet fetched what its spec asks
 	// for.
 	ErrFetching = errors.New("source fetches")
-	// ErrFetchFailed is a kept GitRepository that cannot fetch it.
+	// ErrFetchFailed is a kept GitRepository that cannot fetch what its spec asks for.
 	ErrFetchFailed = errors.New("source cannot fetch")
 )
 

@@ -26,7 +26,7 @@ func TestProgramDir(t *testing.T) {
 	} {
 		g.Expect(os.WriteFile(filepath.Join(root, file), nil, 0o600)).To(Succeed())
 	}
-	// Fetch leaves links out. Should one ever be there, it is not followed out.
+	// Fetch skips links. Should one be there anyway, it must not lead outside.
 	g.Expect(os.Symlink("..", filepath.Join(root, "out"))).To(Succeed())
 
 	for name, tt := range map[string]struct{ dir, want, wantErr string }{
@@ -45,11 +45,11 @@ func TestProgramDir(t *testing.T) {
 			`dir "prod" is not in the artifact, which has "Pulumi.yaml", "empty/", "infra/", "many/", "out"`},
 		"missing further down": {"infra/dev/eu", "",
 			`dir "infra/dev/eu" is not in the artifact, where "infra" has "Main.yaml", "prod/"`},
-		"missing in nothing": {"empty/a", "", `where "empty" is empty`},
-		"missing in a lot":   {"many/z", "", `"i", "j" and more`},
-		"a file":             {"Pulumi.yaml", "", `dir "Pulumi.yaml" is a file: name the directory it is in`},
-		"below a file":       {"infra/Main.yaml/a", "", `dir "infra/Main.yaml/a" is not in the artifact, where "infra" has`},
-		"a NUL byte":         {"a\x00b", "", `dir "a\x00b" cannot be used`},
+		"missing in an empty directory": {"empty/a", "", `where "empty" is empty`},
+		"missing among many":            {"many/z", "", `"i", "j" and more`},
+		"a file":                        {"Pulumi.yaml", "", `dir "Pulumi.yaml" is a file: name the directory it is in`},
+		"below a file":                  {"infra/Main.yaml/a", "", `dir "infra/Main.yaml/a" is not in the artifact, where "infra" has`},
+		"a NUL byte":                    {"a\x00b", "", `dir "a\x00b" cannot be used`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

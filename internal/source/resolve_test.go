@@ -27,10 +27,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// readerOf returns a reader of the objects. controller-runtime's fake client is
-// enough here: all that is asked of the API server is to return an object by
-// its name. What a real one answers for kinds that it does not serve is not for
-// this test to know; the errors below are what client-go makes of that.
+// readerOf returns a reader with the objects. controller-runtime's fake client suffices,
+// as the code only gets objects by name. The errors below are what client-go returns for
+// kinds that a real API server does not serve.
 func readerOf(g *WithT, failure error, objects ...client.Object) client.Reader {
 	scheme := runtime.NewScheme()
 	g.Expect(sourcev1.AddToScheme(scheme)).To(Succeed())
@@ -45,12 +44,12 @@ func readerOf(g *WithT, failure error, objects ...client.Object) client.Reader {
 	return builder.Build()
 }
 
-// named is the metadata of app in the namespace.
+// named returns the metadata of an object app in the namespace.
 func named(namespace string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: "app"}
 }
 
-// artifact returns an artifact with all that is read of one.
+// artifact returns an artifact with all fields that are read.
 func artifact() *fluxmeta.Artifact {
 	bytes := int64(42)
 	return &fluxmeta.Artifact{
@@ -59,7 +58,7 @@ func artifact() *fluxmeta.Artifact {
 	}
 }
 
-// ready is a Ready condition with the message.
+// ready returns a Ready condition with the message.
 func ready(status metav1.ConditionStatus, message string) []metav1.Condition {
 	return []metav1.Condition{{Type: "Ready", Status: status, Reason: "Any", Message: message}}
 }

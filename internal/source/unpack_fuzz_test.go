@@ -18,9 +18,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/fuzz"
 )
 
-// FuzzUnpack unpacks archives whose headers are whole, so that it is the entries
-// that are tried: names that lead elsewhere, links to write through, files in the
-// place of directories, sizes beyond the bounds.
+// FuzzUnpack unpacks archives with valid headers, to exercise the entries: names that
+// lead elsewhere, links to write through, files in place of directories, sizes beyond the
+// bounds.
 func FuzzUnpack(f *testing.F) {
 	f.Add([]byte("\x02\x00\x00\x01x\x00\x01\x01y"))
 	f.Add([]byte("\x03\x02\x00\x01/\x00\x03\x05hello"))
@@ -44,7 +44,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// archiveFrom writes an archive, and tells whether it has hard links.
+// archiveFrom returns an archive, and whether it has hard links.
 func archiveFrom(t *testing.T, in *fuzz.Input) (archive []byte, links bool) {
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)
@@ -67,7 +67,7 @@ func archiveFrom(t *testing.T, in *fuzz.Input) (archive []byte, links bool) {
 			header = &tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "g", PAXRecords: map[string]string{"comment": "c"}}
 		}
 		if w.WriteHeader(header) != nil {
-			continue // not one that can be in an archive
+			continue // cannot be in an archive
 		}
 		links = links || header.Typeflag == tar.TypeLink
 		if _, err := w.Write([]byte(body)); err != nil {
@@ -75,7 +75,7 @@ func archiveFrom(t *testing.T, in *fuzz.Input) (archive []byte, links bool) {
 		}
 	}
 	if in.Bool() {
-		// One that ends in the middle.
+		// A truncated one.
 		if err := errors.Join(w.Flush(), zipped.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func archiveFrom(t *testing.T, in *fuzz.Input) (archive []byte, links bool) {
 	return out.Bytes(), links
 }
 
-// checkTree checks that all there is are files and directories within the bounds.
+// checkTree checks that there are only files and directories, within the bounds.
 func checkTree(t *testing.T, outside, dir string, options Options) {
 	size, entries := int64(0), 0
 	err := filepath.WalkDir(outside, func(path string, d fs.DirEntry, err error) error {
@@ -121,7 +121,7 @@ func checkTree(t *testing.T, outside, dir string, options Options) {
 	}
 }
 
-// FuzzProgramDir: whatever dir is, the program is in the artifact or nowhere.
+// FuzzProgramDir: for any dir, the program is in the artifact or there is an error.
 func FuzzProgramDir(f *testing.F) {
 	for _, dir := range []string{"", ".", "/", "infra", "./infra/", "../x", "infra/../..", "/../x", "out", "out/x", "infra/\x00", "Pulumi.yaml"} {
 		f.Add(dir)
@@ -148,8 +148,8 @@ func FuzzProgramDir(f *testing.F) {
 	})
 }
 
-// FuzzLocate: the URL of an artifact is one of a server, and nothing that may be a
-// credential in it is told.
+// FuzzLocate: the URL of an artifact is that of a server, and nothing that may be a
+// credential in it is shown.
 func FuzzLocate(f *testing.F) {
 	f.Add("http", "u:Zq-secret-7", "host/path", "token=Zq-secret-7")
 	f.Add("ftp", "Zq-secret-7", "", "")
