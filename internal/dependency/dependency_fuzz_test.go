@@ -16,10 +16,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/fuzz"
 )
 
-// tooLong is more than an evaluation may take by far, as the machine may be busy.
+// tooLong is far more than an evaluation may take, as the machine may be busy.
 const tooLong = 20 * time.Second
 
-// FuzzReadyExpr: any expression is refused, or answered in time, in one short line.
+// FuzzReadyExpr: any expression is refused, or evaluated in time, with one short line of
+// text.
 func FuzzReadyExpr(f *testing.F) {
 	for _, seed := range []string{
 		`dep.status.outputs.ready == true`, `self.spec.stack == dep.spec.stack`, `dep.status.conditions.exists(c, c.type == "Ready")`,
@@ -31,7 +32,7 @@ func FuzzReadyExpr(f *testing.F) {
 	dep := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "dep"}}
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 4096 {
-			return // more than the CRD lets through
+			return // longer than the CRD allows
 		}
 		stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "a"},
 			Spec: v1.StackSpec{DependsOn: []v1.DependencyReference{{Name: "dep", ReadyExpr: text}}}}
@@ -64,8 +65,8 @@ func checkLine(t *testing.T, text string) {
 	}
 }
 
-// FuzzCycle: a way that is told is one, and the shortest; where none is told there
-// is none.
+// FuzzCycle: a returned path is a cycle, and the shortest. If none is returned, there is
+// none.
 func FuzzCycle(f *testing.F) {
 	f.Add([]byte{0x01, 0x12, 0x20})
 	f.Add([]byte{0x01, 0x10, 0x00})
@@ -102,7 +103,7 @@ func FuzzCycle(f *testing.F) {
 	})
 }
 
-// shortest is how many steps a way back takes, found by going all ways at once.
+// shortest returns the length of the shortest way back to start, by breadth-first search.
 func shortest(edges map[Key][]Key, start Key) int {
 	at := map[Key]bool{start: true}
 	for steps := 1; ; steps++ {

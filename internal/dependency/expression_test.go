@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 )
 
-// waiting is a Stack with these expressions.
+// waiting returns a Stack with these expressions.
 func waiting(expressions ...string) *v1.Stack {
 	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b", UID: "b", Generation: 1, Labels: map[string]string{"version": "2"}}}
 	for _, expression := range expressions {
@@ -51,8 +51,8 @@ func TestExpressionsThatHoldOrNot(t *testing.T) {
 	}
 }
 
-// ending is a context whose time is over as soon as somebody waits for that: not
-// yet before the evaluation, and at the first look in it.
+// ending is a context that expires as soon as something waits for it: not yet before the
+// evaluation, but at the first check within it.
 type ending struct {
 	context.Context
 	over context.Context

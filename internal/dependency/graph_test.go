@@ -19,7 +19,7 @@ import (
 
 func key(name string) dependency.Key { return dependency.Key{Namespace: "default", Name: name} }
 
-// graph is written as what each Stack depends on, a letter for a Stack.
+// graph maps each Stack to its dependencies. Each Stack is a letter.
 func graph(edges map[string]string) dependency.Graph {
 	return func(k dependency.Key) ([]dependency.Key, error) {
 		var keys []dependency.Key
@@ -73,7 +73,7 @@ func TestAMessageNamesTheFirstStacksOfALongCycle(t *testing.T) {
 	g.Expect(dependency.CycleText(cycle)).To(HaveSuffix("default/s9 -> ... -> default/s0"))
 }
 
-func TestAnErrorOfReadingIsReturned(t *testing.T) {
+func TestAReadErrorIsReturned(t *testing.T) {
 	g := NewWithT(t)
 	broken := dependency.Graph(func(dependency.Key) ([]dependency.Key, error) { return nil, errors.New("connection refused") })
 	_, err := broken.Cycle(key("a"))
@@ -82,7 +82,7 @@ func TestAnErrorOfReadingIsReturned(t *testing.T) {
 	g.Expect(err).To(MatchError("connection refused"))
 }
 
-// randomGraph has as many Stacks, of which some depend on one that is not there.
+// randomGraph returns a random graph in which some Stacks depend on a missing one.
 func randomGraph(r *rand.Rand) map[string]string {
 	const letters = "abcdefgh"
 	edges := map[string]string{}
@@ -98,8 +98,8 @@ func randomGraph(r *rand.Rand) map[string]string {
 	return edges
 }
 
-// closure is all that can be reached, found in another way: by adding steps to
-// ways until there is nothing to add.
+// closure returns everything reachable, computed in a different way: it extends paths
+// until nothing new is found.
 func closure(edges map[string]string) map[string]map[string]bool {
 	reached := map[string]map[string]bool{}
 	for from, tos := range edges {
@@ -141,13 +141,13 @@ func TestExactlyTheStacksInACycleAreFound(t *testing.T) {
 				g.Expect(reached).To(HaveKey(key(to)), "seed %d: from %s in %v", seed, name, edges)
 			}
 		}
-		// What Flux sorts has no cycle.
+		// Flux can sort a graph only if it has no cycle.
 		_, err := fluxdependency.Sort(stacksOf(edges))
 		NewWithT(t).Expect(err != nil).To(Equal(cyclic), "seed %d: %v", seed, edges)
 	}
 }
 
-// checkWay looks whether each Stack of a cycle does depend on the next.
+// checkWay checks that each Stack of a cycle depends on the next.
 func checkWay(g Gomega, edges map[string]string, start dependency.Key, cycle []dependency.Key) {
 	if cycle == nil {
 		return

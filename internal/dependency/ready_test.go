@@ -18,7 +18,7 @@ import (
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// ready is a Stack that has applied a revision of a source ten minutes ago.
+// ready returns a Stack that applied a revision of a source ten minutes ago.
 func ready(changes ...func(*v1.Stack)) *v1.Stack {
 	stack := &v1.Stack{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", Generation: 2, ResourceVersion: "7"},
@@ -122,7 +122,7 @@ func TestWhyUnmet(t *testing.T) {
 	}
 }
 
-func TestARequestIsAnotherOneOnlyForAnotherNeed(t *testing.T) {
+func TestARequestChangesOnlyWithTheNeedForIt(t *testing.T) {
 	g := NewWithT(t)
 	first := dependency.Request(ready())
 	g.Expect(dependency.Request(ready())).To(Equal(first), "whoever asks, and however often")
