@@ -11,7 +11,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestWhatIsToldOfABackend(t *testing.T) {
+func TestPublicBackend(t *testing.T) {
 	for backend, want := range map[string]string{
 		"https://api.pulumi.com":                             "https://api.pulumi.com",
 		"https://api.pulumi.com/":                            "https://api.pulumi.com",

@@ -49,7 +49,7 @@ func splitKey(text string) (ConfigKey, error) {
 }
 
 // SameConfigKey finds two names of the same config value, such as a and demo:a in the
-// project demo. Without a project, it does not recognise such pairs. Invalid keys are
+// project demo. Without a project, it does not recognize such pairs. Invalid keys are
 // skipped, and refused elsewhere.
 func SameConfigKey(project string, names []string) (one, other string, found bool) {
 	seen := make(map[ConfigKey]string, len(names))

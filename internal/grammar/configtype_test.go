@@ -62,7 +62,7 @@ func TestConfigOfAType(t *testing.T) {
 		}
 		NewWithT(t).Expect(got).To(Equal(test.want), "%s of %+v", test.kind, test)
 	}
-	// With capital letters Pulumi YAML has them too, and no Pulumi.yaml.
+	// Capitalized, Pulumi YAML has these too, but a Pulumi.yaml does not.
 	for _, other := range []string{"Number", "List<String>", "Boolean", "array", "", "nonsense"} {
 		NewWithT(t).Expect(ParseConfigType(map[string]any{"type": other})).To(BeNil())
 	}

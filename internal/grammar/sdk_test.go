@@ -13,7 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 )
 
-// What is written down here is what the SDK says, of which only the tests have a part.
+// The rules of this package must match the SDK, which only tests may import.
 
 func TestTheKeyOfTheWireFormIsPulumis(t *testing.T) {
 	NewWithT(t).Expect(WireKey).To(Equal(sig.Key))

@@ -84,7 +84,7 @@ func FuzzParseStackName(f *testing.F) {
 		if name.String() != text {
 			t.Errorf("%q became %q", text, name)
 		}
-		// It becomes part of a file name.
+		// The name becomes part of a file name.
 		if strings.ContainsAny(name.Stack, "/\\\x00") {
 			t.Errorf("%q has a stack part that is a path", text)
 		}

@@ -20,7 +20,7 @@ func TestCheckEnvNamesWhatIsWrongAndNoValue(t *testing.T) {
 		ContainSubstring("NUL has a NUL byte"), Not(ContainSubstring("secret")))))
 }
 
-// What is allowed is what /bin/sh, by which the CLI is started, passes on as it is.
+// Allowed are the variables that /bin/sh, which starts the CLI, passes on unchanged.
 func TestCheckEnvAllowsWhatTheShellPassesOn(t *testing.T) {
 	g := NewWithT(t)
 	for name, allowed := range map[string]bool{
@@ -40,7 +40,7 @@ func TestCheckEnvAllowsWhatTheShellPassesOn(t *testing.T) {
 	}
 }
 
-func TestCheckEnvRefusesWhatWouldLoseAStack(t *testing.T) {
+func TestCheckEnvRefusesUnsafeVariables(t *testing.T) {
 	g := NewWithT(t)
 	for name, why := range map[string]string{
 		"PULUMI_SKIP_CHECKPOINTS":                     "created again",
