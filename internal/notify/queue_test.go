@@ -26,8 +26,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// received is notification-controller as the sender sees it: an HTTP server that
-// answers as a test says.
+// received is a fake notification-controller: an HTTP server that answers as a test says.
 type received struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -35,8 +34,8 @@ type received struct {
 	posts  int
 }
 
-// newReceived answers the nth post, from 1 on, with what answer returns. Only an
-// event that is accepted counts as received.
+// newReceived answers the nth post, counting from 1, with the status that answer returns.
+// Only accepted events count as received.
 func newReceived(t *testing.T, answer func(nth int) int) *received {
 	t.Helper()
 	r := &received{}
@@ -75,7 +74,7 @@ func (r *received) count() int {
 	return r.posts
 }
 
-// written keeps the Kubernetes Events.
+// written records the Kubernetes Events.
 type written struct {
 	mu    sync.Mutex
 	lines []string
@@ -102,12 +101,11 @@ func scheme(t *testing.T) *runtime.Scheme {
 	return s
 }
 
-// silent is a logger that says nothing. The recorder of pkg/runtime needs one with
-// a sink.
+// silent returns a logger that discards everything. The recorder of pkg/runtime needs one
+// with a sink.
 func silent() logr.Logger { return funcr.New(func(string, string) {}, funcr.Options{}) }
 
-// newQueue returns a Queue that sends to the address with retries that take no
-// time.
+// newQueue returns a Queue that sends to the address and retries without waiting.
 func newQueue(t *testing.T, address string, size int) (*Queue, *written) {
 	t.Helper()
 	sender, err := newSender(scheme(t), silent(), address, "pulumi-controller")
@@ -139,8 +137,7 @@ func tell(q *Queue, stack *v1.Stack, message string) {
 
 func accept(int) int { return http.StatusAccepted }
 
-// closed closes the Queue once everything was sent, which a test waits for as long
-// as it takes.
+// closed closes the Queue, and waits without a limit for everything to be sent.
 func closed(g *WithT, q *Queue) {
 	g.Expect(q.Close(context.Background())).To(Succeed())
 }
@@ -151,7 +148,7 @@ func TestAnEventIsSentAsFluxSendsIt(t *testing.T) {
 	q, w := newQueue(t, server.URL, 10)
 	stack := aStack("app")
 	tell(q, stack, "100% done: %s")
-	// A reconcile goes on with its own object.
+	// The reconcile continues to change its object.
 	stack.Name, stack.Annotations[eventv1.Group+"/change_request"] = "another", "13"
 	closed(g, q)
 
@@ -194,9 +191,9 @@ func TestWithoutAnAddressNothingIsSent(t *testing.T) {
 	g.Expect(testutil.ToFloat64(q.dropped)).To(BeZero(), "nobody was to get them")
 }
 
-func TestTheOrderOfAnObjectIsKept(t *testing.T) {
+func TestTheEventsOfAnObjectStayInOrder(t *testing.T) {
 	g := NewWithT(t)
-	// Every third post fails once, and is made again before the next event.
+	// Every third post fails once, and is retried before the next event.
 	server := newReceived(t, func(nth int) int {
 		if nth%3 == 0 {
 			return http.StatusInternalServerError
@@ -222,7 +219,7 @@ func TestTheOrderOfAnObjectIsKept(t *testing.T) {
 	g.Expect(next).To(Equal(map[string]int{"a": 20, "b": 20, "c": 20, "d": 20}))
 }
 
-func TestAnAnswerThatIsNoneOfOursIsNotRetriedForEver(t *testing.T) {
+func TestAnErrorResponseIsNotRetriedForEver(t *testing.T) {
 	for name, test := range map[string]struct{ code, posts, lost int }{
 		"429, which is a duplicate": {http.StatusTooManyRequests, 2, 0},
 		"400":                       {http.StatusBadRequest, 2, 2},
@@ -242,7 +239,7 @@ func TestAnAnswerThatIsNoneOfOursIsNotRetriedForEver(t *testing.T) {
 	}
 }
 
-func TestNobodyThereSlowsNobodyDown(t *testing.T) {
+func TestAMissingReceiverDelaysNobody(t *testing.T) {
 	g := NewWithT(t)
 	server := newReceived(t, accept)
 	address := server.URL
@@ -256,7 +253,7 @@ func TestNobodyThereSlowsNobodyDown(t *testing.T) {
 	g.Expect(testutil.ToFloat64(q.dropped)).To(BeEquivalentTo(5), "what is given up is counted")
 }
 
-func TestAHangingReceiverSlowsNobodyDown(t *testing.T) {
+func TestAHangingReceiverDelaysNobody(t *testing.T) {
 	g := NewWithT(t)
 	hang := make(chan struct{})
 	server := newReceived(t, func(int) int { <-hang; return http.StatusAccepted })
@@ -266,7 +263,7 @@ func TestAHangingReceiverSlowsNobodyDown(t *testing.T) {
 	tell(q, aStack("app"), "0")
 	g.Eventually(server.count, time.Minute).Should(Equal(1))
 
-	// If telling waited for the receiver, this would not come to its end.
+	// This would never end if recording waited for the receiver.
 	for i := range 20 {
 		tell(q, aStack("app"), fmt.Sprint(i+1))
 	}
@@ -282,7 +279,7 @@ func TestAHangingReceiverSlowsNobodyDown(t *testing.T) {
 	g.Expect(testutil.ToFloat64(q.dropped)).To(BeEquivalentTo(21 - size))
 }
 
-func TestWhatWasGivenUpIsNotSentLater(t *testing.T) {
+func TestGivenUpEventsAreNotSentLater(t *testing.T) {
 	g := NewWithT(t)
 	hang := make(chan struct{})
 	server := newReceived(t, func(int) int { <-hang; return http.StatusAccepted })
@@ -300,7 +297,7 @@ func TestWhatWasGivenUpIsNotSentLater(t *testing.T) {
 	g.Expect(testutil.ToFloat64(q.dropped)).To(BeEquivalentTo(2))
 }
 
-func TestEventsOfTheEndAreSent(t *testing.T) {
+func TestTheLastEventsAreSent(t *testing.T) {
 	g := NewWithT(t)
 	server := newReceived(t, accept)
 	q, _ := newQueue(t, server.URL, 100)
@@ -309,5 +306,5 @@ func TestEventsOfTheEndAreSent(t *testing.T) {
 	}
 	closed(g, q)
 	g.Expect(server.messages()).To(HaveLen(50))
-	closed(g, q) // twice is once
+	closed(g, q) // closing twice is fine
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// clock is one that each look moves on.
+// clock returns a clock that advances with each reading.
 func clock(step time.Duration) func() time.Time {
 	at := time.Unix(0, 0)
 	return func() time.Time {
@@ -28,13 +28,13 @@ func clock(step time.Duration) func() time.Time {
 
 func TestAnEventWaitsForANotificationControllerThatIsAway(t *testing.T) {
 	g := NewWithT(t)
-	const away = 150 // attempts of 3 s are more than seven minutes
+	const away = 150 // attempts: more than seven minutes at 3 s each
 	var posts atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		nth := int(posts.Add(1))
 		switch {
 		case nth <= away/2:
-			panic(http.ErrAbortHandler) // the connection is cut without an answer
+			panic(http.ErrAbortHandler) // cut the connection without an answer
 		case nth <= away:
 			w.WriteHeader(http.StatusServiceUnavailable)
 		default:
@@ -67,7 +67,7 @@ func TestAnEventThatNobodyAnswersIsGivenUp(t *testing.T) {
 	g.Expect(server.count()).To(Equal(400), "each event has its time")
 }
 
-func TestAnEventThatFailsKeepsNoOtherWaiting(t *testing.T) {
+func TestAFailingEventDoesNotHoldUpOthers(t *testing.T) {
 	g := NewWithT(t)
 	server := newReceived(t, func(nth int) int {
 		if nth <= answers {
@@ -83,8 +83,8 @@ func TestAnEventThatFailsKeepsNoOtherWaiting(t *testing.T) {
 	g.Expect(testutil.ToFloat64(q.dropped)).To(BeEquivalentTo(1))
 }
 
-// With a wrong address it would be told after the whole patience, and not before.
-func TestTheFirstFailureIsToldAtOnceAndOnce(t *testing.T) {
+// With a wrong address, the error would otherwise come only after the whole patience.
+func TestTheFirstFailureIsLoggedAtOnceAndOnce(t *testing.T) {
 	g := NewWithT(t)
 	var lines []string
 	away := true
@@ -115,7 +115,7 @@ func TestTheFirstFailureIsToldAtOnceAndOnce(t *testing.T) {
 	g.Expect(lines).To(HaveLen(4), "it was there in between")
 }
 
-func TestAnAddressOfNothingIsToldOnce(t *testing.T) {
+func TestAnAddressWithoutAServerIsLoggedOnce(t *testing.T) {
 	g := NewWithT(t)
 	var lines []string
 	log := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
