@@ -26,8 +26,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// issuer gives tokens as the API server does. The real one gives none that
-// expires within ten minutes, so that renewal is tested with a clock of its own.
+// issuer issues tokens like the API server. The real one issues none that expire within
+// ten minutes, so renewal is tested with a fake clock.
 type issuer struct {
 	corev1client.ServiceAccountInterface
 	life time.Duration
@@ -63,7 +63,7 @@ func (i *issuer) fail(err error) {
 	i.err = err
 }
 
-// times lists when tokens were issued, since the first.
+// times lists when tokens were issued, relative to the first.
 func (i *issuer) times() []time.Duration {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -121,7 +121,7 @@ func TestAKubeconfigHasTheRightsOfTheAccountAndNoOthers(t *testing.T) {
 	g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o700)))
 }
 
-func TestTheAuthorityOfAFileIsWrittenIntoTheKubeconfig(t *testing.T) {
+func TestTheCAFileIsEmbeddedInTheKubeconfig(t *testing.T) {
 	g := NewWithT(t)
 	file := filepath.Join(t.TempDir(), "ca.crt")
 	g.Expect(os.WriteFile(file, []byte("an authority of a file"), 0o600)).To(Succeed())
@@ -136,7 +136,7 @@ func TestTheAuthorityOfAFileIsWrittenIntoTheKubeconfig(t *testing.T) {
 	g.Expect(err).To(MatchError(ContainSubstring("reading the authority of the API server")))
 }
 
-func TestATokenThatCannotBeHadIsExplained(t *testing.T) {
+func TestAFailedTokenRequestIsExplained(t *testing.T) {
 	resource := schema.GroupResource{Resource: "serviceaccounts"}
 	for name, test := range map[string]struct {
 		err  error
@@ -180,7 +180,7 @@ func TestATokenIsRenewedWhileARunGoesOn(t *testing.T) {
 		g.Expect(inFile()).To(Equal("deployer-token-2"))
 		g.Expect(access.Tokens()).To(Equal([]string{"deployer-token-1", "deployer-token-2"}), "the first is still valid")
 
-		stop() // the run is told to stop, and goes on
+		stop() // the run is told to stop, and continues
 		time.Sleep(49 * time.Minute)
 		g.Expect(inFile()).To(Equal("deployer-token-3"))
 
@@ -239,7 +239,7 @@ func TestWhenATokenIsRenewed(t *testing.T) {
 	for life, want := range map[time.Duration]time.Duration{
 		time.Hour:        48 * time.Minute,
 		10 * time.Minute: 8 * time.Minute,
-		24 * time.Hour:   48 * time.Minute, // a clock that is wrong, or a server that is generous
+		24 * time.Hour:   48 * time.Minute, // a wrong clock, or a generous server
 		time.Second:      10 * time.Second,
 		-time.Hour:       10 * time.Second,
 	} {

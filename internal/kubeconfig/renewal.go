@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// retryFirst and retryMost bound the wait after a renewal that failed, which
-	// doubles each time.
+	// retryFirst and retryMost bound the wait after a failed renewal, which doubles each
+	// time.
 	retryFirst = 5 * time.Second
 	retryMost  = time.Minute
 	// soonest is the shortest wait before a renewal, however much the clocks of this
