@@ -69,7 +69,7 @@ func missing(plain run.PlainOutputs) error {
 		strings.Join(names, ", "), more)
 }
 
-// text returns the value as written to the Secret. It normalises JSON, so that the Secret
+// text returns the value as written to the Secret. It normalizes JSON, so that the Secret
 // does not change with the CLI's formatting of objects. The error contains nothing of the
 // value.
 func text(raw json.RawMessage) ([]byte, error) {

@@ -20,7 +20,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestOutputsInPlainHaveTheTypesThatAreKnown(t *testing.T) {
+func TestPlainOutputsHaveTheTypesInTheStatus(t *testing.T) {
 	shown := map[string]apiextensionsv1.JSON{
 		"replicas": {Raw: []byte("3")}, "enabled": {Raw: []byte("true")}, "nothing": {Raw: []byte("null")}, "policy": {Raw: []byte(`"{\"a\":1}"`)},
 		"list": {Raw: []byte(`["a", "b"]`)}, "password": {Raw: []byte(`"[secret]"`)}, "pin": {Raw: []byte(`"[secret]"`)},
@@ -63,7 +63,7 @@ func TestValuesOfOutputs(t *testing.T) {
 	}
 }
 
-func TestOutputsThatNoSecretCanHave(t *testing.T) {
+func TestDataRefuses(t *testing.T) {
 	big := json.RawMessage(`"` + strings.Repeat("s3cret", corev1.MaxSecretSize/6) + `"`)
 	for _, tt := range []struct {
 		name   string
@@ -127,13 +127,13 @@ func TestDigestOfASecret(t *testing.T) {
 		g.Expect(digest(change)).To(Equal(first), name)
 	}
 	for name, change := range map[string]func(*corev1.Secret, *v1.OutputsSecret){
-		"a value":        func(s *corev1.Secret, _ *v1.OutputsSecret) { s.Data["a"] = []byte("2") },
-		"a value more":   func(s *corev1.Secret, _ *v1.OutputsSecret) { s.Data["b"] = nil },
-		"a value less":   func(s *corev1.Secret, _ *v1.OutputsSecret) { s.Data = nil },
-		"another Secret": func(s *corev1.Secret, _ *v1.OutputsSecret) { s.UID = "u2" },
-		"keys":           func(_ *corev1.Secret, to *v1.OutputsSecret) { to.Keys = nil },
-		"labels":         func(_ *corev1.Secret, to *v1.OutputsSecret) { to.Labels = nil },
-		"annotations":    func(_ *corev1.Secret, to *v1.OutputsSecret) { to.Annotations = map[string]string{"a": "b"} },
+		"a value":         func(s *corev1.Secret, _ *v1.OutputsSecret) { s.Data["a"] = []byte("2") },
+		"an added value":  func(s *corev1.Secret, _ *v1.OutputsSecret) { s.Data["b"] = nil },
+		"a removed value": func(s *corev1.Secret, _ *v1.OutputsSecret) { s.Data = nil },
+		"another Secret":  func(s *corev1.Secret, _ *v1.OutputsSecret) { s.UID = "u2" },
+		"keys":            func(_ *corev1.Secret, to *v1.OutputsSecret) { to.Keys = nil },
+		"labels":          func(_ *corev1.Secret, to *v1.OutputsSecret) { to.Labels = nil },
+		"annotations":     func(_ *corev1.Secret, to *v1.OutputsSecret) { to.Annotations = map[string]string{"a": "b"} },
 	} {
 		g.Expect(digest(change)).NotTo(Equal(first), name)
 	}
