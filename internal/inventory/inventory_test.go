@@ -30,40 +30,40 @@ func TestMerge(t *testing.T) {
 		told   run.Inventory
 		want   List
 	}{
-		"all there is takes the place of what was known": {
+		"a complete list replaces the previous one": {
 			before: &List{Resources: []run.Resource{resource("x")}, Incomplete: true},
 			told:   run.Inventory{Complete: true, Resources: []run.Resource{resource("b"), resource("a")}},
 			want:   List{Resources: []run.Resource{resource("a"), resource("b")}},
 		},
-		"a part changes, adds and removes, and leaves the rest": {
+		"a partial list changes, adds and removes, and keeps the rest": {
 			before: &List{Resources: []run.Resource{resource("a"), resource("b"), resource("c")}},
 			told:   run.Inventory{Resources: []run.Resource{changed, resource("d")}, Gone: []string{urn("b")}},
 			want:   List{Resources: []run.Resource{changed, resource("c"), resource("d")}},
 		},
-		"what is made again after it was deleted is there": {
+		"a resource that was deleted and created again is there": {
 			before: &List{Resources: []run.Resource{resource("a")}},
 			told:   run.Inventory{Resources: []run.Resource{changed}, Gone: []string{urn("a")}},
 			want:   List{Resources: []run.Resource{changed}},
 		},
-		"IDs that a run had no room for are missing": {
+		"IDs that a run left out are missing": {
 			told: run.Inventory{Complete: true, Resources: []run.Resource{resource("a")}, LeftOut: 1, WithoutIDs: true},
 			want: List{Resources: []run.Resource{resource("a")}, LeftOut: 1, WithoutIDs: true},
 		},
-		"also where others are known": {
+		"IDs that a run left out are missing beside known ones": {
 			before: &List{Resources: []run.Resource{resource("a")}},
 			told:   run.Inventory{Resources: []run.Resource{resource("b")}, WithoutIDs: true},
 			want:   List{Resources: []run.Resource{resource("a"), resource("b")}, WithoutIDs: true},
 		},
-		"a part where nothing was known may not be all": {
+		"a partial list without a previous one is incomplete": {
 			told: run.Inventory{Resources: []run.Resource{resource("a")}},
 			want: List{Resources: []run.Resource{resource("a")}, Incomplete: true},
 		},
-		"nor is what some events are missing of": {
+		"a list with missed events is incomplete": {
 			before: &List{Resources: []run.Resource{resource("a")}},
 			told:   run.Inventory{Missed: true},
 			want:   List{Resources: []run.Resource{resource("a")}, Incomplete: true},
 		},
-		"and it stays so until all is known": {
+		"an incomplete list stays so until a complete one": {
 			before: &List{Resources: []run.Resource{resource("a")}, Incomplete: true, LeftOut: 2},
 			told:   run.Inventory{Resources: []run.Resource{resource("b")}},
 			want:   List{Resources: []run.Resource{resource("a"), resource("b")}, Incomplete: true, LeftOut: 2},
@@ -75,7 +75,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// many makes resources whose IDs are drawn, as those of a cloud are: they are what does not get smaller.
+// many returns resources with random IDs, like those of a cloud: these are what
+// compression cannot shrink.
 func many(t *testing.T, count int) List {
 	t.Helper()
 	list := List{}
@@ -110,7 +111,7 @@ func TestFiveThousandResourcesFit(t *testing.T) {
 	g.Expect(Digest(again)).To(Equal(Digest(data)), "nothing changed is no write")
 }
 
-func TestWhatDoesNotFitIsSaid(t *testing.T) {
+func TestLeftOutResourcesAreCounted(t *testing.T) {
 	g := NewWithT(t)
 	list := many(t, 2000)
 	whole, _, err := encode(list, MaxData)
@@ -133,8 +134,8 @@ func TestWhatDoesNotFitIsSaid(t *testing.T) {
 	g.Expect(read).To(Equal(kept))
 }
 
-// Whoever may write ConfigMaps can write these.
-func TestWhatIsMuchLargerThanItsDataIsNotRead(t *testing.T) {
+// Anyone who may write ConfigMaps can write these.
+func TestDataThatUnpacksToTooMuchIsRefused(t *testing.T) {
 	resources, _, err := packed.Pack(List{Resources: make([]run.Resource, maxMembers)})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	steps, _, err := packed.Pack(Steps{Steps: make([]run.Step, maxMembers)})
@@ -154,7 +155,7 @@ func TestWhatIsMuchLargerThanItsDataIsNotRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenCanBeRead(t *testing.T) {
+func TestEncodedDataCanBeDecoded(t *testing.T) {
 	g := NewWithT(t)
 	data, kept, err := Encode(List{Resources: make([]run.Resource, maxMembers)})
 	g.Expect(err).NotTo(HaveOccurred())
