@@ -41,7 +41,7 @@ func NewRuns(registerer prometheus.Registerer, slots Slots) (*Runs, error) {
 			Help: "Number of resources that runs of Pulumi have changed, by what happened to them.",
 		}, []string{"change"}),
 	}
-	// Initialise the series: a rate over a series that appears with its first value would
+	// Initialize the series: a rate over a series that appears with its first value would
 	// miss the first failure.
 	r.count(run.Changes{})
 	for _, operation := range []run.Operation{run.Update, run.Destroy, run.Recover, run.Preview, run.ReadOutputs} {

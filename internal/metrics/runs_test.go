@@ -62,7 +62,7 @@ pulumi_runs_waiting 7
 	}
 }
 
-func TestTheMetricsAreThereBeforeTheFirstRun(t *testing.T) {
+func TestTheSeriesExistBeforeTheFirstRun(t *testing.T) {
 	g := NewWithT(t)
 	registry := prometheus.NewPedanticRegistry()
 	runs, err := NewRuns(registry, &slots{})
@@ -76,7 +76,7 @@ func TestTheMetricsAreThereBeforeTheFirstRun(t *testing.T) {
 	g.Expect(err).To(MatchError(ContainSubstring("failed to register the metrics of runs")), "and not twice")
 }
 
-func TestNoMetricsCountNothing(t *testing.T) {
+func TestNilRunsCountNothing(t *testing.T) {
 	var runs *Runs
 	runs.Ended(run.Update, &run.Result{})
 }
