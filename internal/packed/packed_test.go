@@ -15,7 +15,7 @@ import (
 
 var roomy = Size{Data: 1 << 20, Text: 1 << 20, Members: 1000}
 
-// zipped is a text as anybody may pack it.
+// zipped gzips a text, as anyone could.
 func zipped(text string) []byte {
 	var out bytes.Buffer
 	zip := gzip.NewWriter(&out)
@@ -24,7 +24,7 @@ func zipped(text string) []byte {
 	return out.Bytes()
 }
 
-func TestAValueIsTheSameWhenItIsUnpacked(t *testing.T) {
+func TestUnpackRestoresAValue(t *testing.T) {
 	g := NewWithT(t)
 	value := map[string]any{"a": []any{"b", `c"d\`, map[string]any{}}, "e": 1.0}
 	data, size, err := Pack(value)
@@ -38,7 +38,7 @@ func TestAValueIsTheSameWhenItIsUnpacked(t *testing.T) {
 	g.Expect(read).To(Equal(value))
 }
 
-func TestWhatIsLargerThanItMayBeIsNotRead(t *testing.T) {
+func TestUnpackRefuses(t *testing.T) {
 	for name, tt := range map[string]struct {
 		data []byte
 		most Size
@@ -48,12 +48,12 @@ func TestWhatIsLargerThanItMayBeIsNotRead(t *testing.T) {
 		"members of an object":    {zipped("{" + strings.Repeat(`"a":1,`, 1000) + `"a":1}`), roomy, "more than 1000 members"},
 		"lists within each other": {zipped(strings.Repeat("[", 1001) + strings.Repeat("]", 1001)), roomy, "more than 1000 members"},
 		"after a quote in a text": {zipped(`["\\\"",` + strings.Repeat("1,", 1000) + "1]"), roomy, "more than 1000 members"},
-		"what is no JSON":         {zipped(strings.Repeat(",", 1001)), roomy, "more than 1000 members"},
+		"invalid JSON":            {zipped(strings.Repeat(",", 1001)), roomy, "more than 1000 members"},
 		"the text":                {zipped(`"` + strings.Repeat("a", 1<<20) + `"`), roomy, "more than 1048576 bytes when it is unpacked"},
 		"the data":                {make([]byte, 11), Size{Data: 10}, "more than 10 bytes"},
-		"what is not packed":      {[]byte("{}"), roomy, "unpacking it"},
-		"half of it":              {zipped(`["hush"]`)[:20], roomy, "unpacking it"},
-		"not what it should be":   {zipped(`"hush"`), roomy, "not the JSON that it should be"},
+		"not packed":              {[]byte("{}"), roomy, "unpacking it"},
+		"truncated data":          {zipped(`["hush"]`)[:20], roomy, "unpacking it"},
+		"JSON of another type":    {zipped(`"hush"`), roomy, "not the JSON that it should be"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -69,7 +69,7 @@ func TestWhatIsLargerThanItMayBeIsNotRead(t *testing.T) {
 	g.Expect(Unpack(zipped(`["`+strings.Repeat(`[{,\"`, 1000)+`"]`), roomy, &read)).To(Succeed(), "a text has no members")
 }
 
-// FuzzUnpack: whatever is unpacked has no more members than it may have.
+// FuzzUnpack: whatever is unpacked stays within the bound of members.
 func FuzzUnpack(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,{"b":"\\"}]}`, `[[],{},"\"[,"]`, `"\u0022,,,"`, `[1,]`, `{`, ``} {
 		f.Add(seed, 4)
@@ -93,7 +93,8 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// membersOf counts them in what was read, where an object has each name once.
+// membersOf counts the members of a decoded value, in which an object has each name only
+// once.
 func membersOf(value any) int {
 	count := 0
 	switch value := value.(type) {
