@@ -12,6 +12,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -32,6 +33,8 @@ func TestCRDsThatAreRemovedAreWaitedFor(t *testing.T) {
 	path, err := process.FindBin(filepath.Join("crds", "source-controller"))
 	u.Expect(err).NotTo(HaveOccurred())
 	crds := envtest.CRDInstallOptions{Paths: []string{path}, ErrorIfPathMissing: true, MaxTime: time.Minute}
+	direct, err := client.New(cluster.config, client.Options{})
+	u.Expect(err).NotTo(HaveOccurred())
 	installed, err := envtest.InstallCRDs(cluster.config, crds)
 	u.Expect(err).NotTo(HaveOccurred())
 	u.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "token"}, StringData: map[string]string{"token": gitToken}})
@@ -62,7 +65,10 @@ func TestCRDsThatAreRemovedAreWaitedFor(t *testing.T) {
 	}
 	// A CRD that is still terminating would be updated, and then be gone.
 	for _, crd := range installed {
-		u.Eventually(func() error { return u.Get(u.ctx, client.ObjectKeyFromObject(crd), crd) }).Should(MatchError(apierrors.IsNotFound, "IsNotFound"), crd.Name)
+		found := &metav1.PartialObjectMetadata{}
+		found.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+		u.Eventually(func() error { return direct.Get(u.ctx, client.ObjectKeyFromObject(crd), found) }).
+			Should(MatchError(apierrors.IsNotFound, "IsNotFound"), crd.Name)
 	}
 
 	_, err = envtest.InstallCRDs(cluster.config, crds)
