@@ -32,7 +32,7 @@ LONGEST_UNIT_TESTS = ./internal/pulumi ./internal/controller
 # The demo must not have to wait for what only the tests use.
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
-TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-language-lab bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/versitygw bin/flux \
+TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-language-lab bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/versitygw bin/flux bin/kustomize \
 	bin/crds/notification-controller bin/crds/kustomize-controller bin/pack-image
 # What a Kubernetes node is made of, and the images that Flux and the controller are started from on it.
 FLUX_CONTROLLERS := source-controller kustomize-controller notification-controller
@@ -239,14 +239,7 @@ bin/pack-image: $(wildcard hack/image/*)
 # What a release is made of, with its image: config for the OCI artifact, and files to download.
 .PHONY: release-manifests
 release-manifests: bin/kustomize
-	@rm -rf bin/release && mkdir -p bin/release/assets && cp -R config bin/release/config && rm bin/release/config/embed.go
-	@cd bin/release/config/manager && ../../../kustomize edit set image $(MANAGER_IMAGE)=$(IMAGE)
-	@image='$(IMAGE)' && image=$${image%%@*} && for part in crd controller; do \
-		(cd bin/release/config/$$part && ../../../kustomize edit add label app.kubernetes.io/version:$${image##*:} --without-selector --include-templates) || exit; \
-	done
-	@bin/kustomize build bin/release/config/crd >bin/release/assets/pulumi-controller.crds.yaml
-	@bin/kustomize build bin/release/config/default >bin/release/assets/install.yaml
-	@grep -qF 'image: $(IMAGE)' bin/release/assets/install.yaml || { echo "the manifests do not have the image $(IMAGE)" >&2; exit 1; }
+	@hack/release-manifests.sh '$(IMAGE)' bin/release
 
 .PHONY: scan
 scan: build bin/pulumi bin/pulumi-language-yaml bin/govulncheck ## Look for known vulnerabilities in what the image is built from
