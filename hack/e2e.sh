@@ -45,9 +45,8 @@ if [ -z "${KUBECONFIG:-}" ]; then
 		echo "e2e: $said" >&2
 		exit 1
 	}
+	# What a run left that was killed goes when the next one starts its node. That of `make cluster-up` is another.
 	make --no-print-directory cluster-tools
-	# What a run before this one left that was killed.
-	bin/cluster down
 else
 	# Nobody changes a cluster by accident who has KUBECONFIG set for something else.
 	[ -n "${HOST_ADDRESS:-}" ] || {

@@ -61,7 +61,7 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 		return nil, err
 	}
 	if _, err := Open(spec.Dir); err == nil {
-		return nil, fmt.Errorf("%w in %s, with KUBECONFIG=%s; `make cluster-down` ends it", ErrUp, spec.Dir, spec.Kubeconfig())
+		return nil, fmt.Errorf("%w in %s, with KUBECONFIG=%s", ErrUp, spec.Dir, spec.Kubeconfig())
 	}
 	if spec.Overlay, err = check(ctx, spec); err != nil {
 		return nil, err

@@ -20,16 +20,20 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/cluster/node"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// TestANodeFromItsStartToItsEnd has one killed, which is the end that no code can clean up after.
+// TestANodeFromItsStartToItsEnd has one run beside another, and killed, which is the end that no code can clean up after.
 func TestANodeFromItsStartToItsEnd(t *testing.T) {
 	if os.Getenv("E2E") == "" || os.Getenv("KUBECONFIG") != "" {
 		t.Skip("this needs a machine that can have a Kubernetes node: run `make e2e` without a KUBECONFIG")
 	}
 	g := NewWithT(t)
 	g.SetDefaultEventuallyTimeout(time.Minute)
-	dir := filepath.Join(t.TempDir(), "cluster")
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	// What this test leaves when it is killed, it removes when it begins again.
+	dir, beside := filepath.Join(root, "bin", "node", "alone"), filepath.Join(root, "bin", "node", "beside")
 	c, err := Up(t.Context(), Options{Dir: dir})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = c.Down(context.WithoutCancel(t.Context())) }) // a second time, unless the test has failed
@@ -42,6 +46,14 @@ func TestANodeFromItsStartToItsEnd(t *testing.T) {
 	clients, err := kubernetes.NewForConfig(config)
 	g.Expect(err).NotTo(HaveOccurred())
 	runs(t, g, clients, "before")
+
+	other, err := Up(t.Context(), Options{Dir: beside})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = other.Down(context.WithoutCancel(t.Context())) }) // a second time, unless the test has failed
+	g.Expect(other.HostAddress()).NotTo(Equal(c.HostAddress()))
+	g.Expect(other.Down(t.Context())).To(Succeed())
+	g.Expect(beside).NotTo(BeADirectory())
+	runs(t, g, clients, "beside")
 
 	g.Expect(c.KillKubelet(t.Context())).To(Succeed())
 	g.Expect(c.KillKubelet(t.Context())).To(MatchError(ContainSubstring("kubelet does not run")))

@@ -72,6 +72,9 @@ func run(ctx context.Context, args []string) (int, error) {
 
 func up(ctx context.Context) error {
 	started, err := cluster.Up(ctx, cluster.Options{Detached: true})
+	if errors.Is(err, cluster.ErrUp) {
+		return fmt.Errorf("%w; `make cluster-down` ends it", err)
+	}
 	if err != nil {
 		return err
 	}
