@@ -28,6 +28,7 @@ type fluxKustomization struct {
 		Prune, Wait        bool
 		Components         []string
 		DependsOn          []struct{ Name string }
+		Images             []struct{ Name string }
 		HealthCheckExprs   []kustomize.CustomHealthCheck
 		TargetNamespace    string
 		ServiceAccountName string
@@ -63,8 +64,8 @@ func fluxKustomizations(t *testing.T, all installations) map[string][]fluxKustom
 	return found
 }
 
-// testFluxPaths looks for the directories that Kustomizations of this project's source name. The artifact of a
-// release has what is in config, a git repository has config itself.
+// testFluxPaths builds what each Kustomization of this project's source names. The artifact of a release has what is in config, a
+// git repository has config itself.
 func testFluxPaths(t *testing.T, all installations) {
 	root, err := process.RepoRoot()
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -77,21 +78,67 @@ func testFluxPaths(t *testing.T, all installations) {
 			places++
 			t.Run(place+" "+one.Metadata.Name, func(t *testing.T) {
 				g := NewWithT(t)
-				dir := filepath.Join(root, one.Spec.Path)
+				dir := filepath.Clean(one.Spec.Path)
 				if one.Spec.SourceRef.Kind == "OCIRepository" {
-					dir = filepath.Join(root, "config", one.Spec.Path)
+					dir = filepath.Join("config", dir)
 				}
-				for _, path := range append([]string{"."}, one.Spec.Components...) {
-					g.Expect(filepath.Join(dir, path, "kustomization.yaml")).To(BeARegularFile())
+				components := slices.Clone(one.Spec.Components)
+				for i := range components {
+					components[i] = filepath.Join(dir, components[i])
 				}
+				unit, err := BuildAsFlux(t.Context(), root, t.TempDir(), dir, components...)
+				g.Expect(err).NotTo(HaveOccurred())
+				objects, err := unit.Objects()
+				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(one.Spec.Wait).To(BeTrue(), "what depends on it waits for it")
-				crds := strings.HasSuffix(one.Spec.Path, "/crd")
+				crds := strings.HasSuffix(one.Metadata.Name, "-crds")
 				g.Expect(one.Spec.Prune).To(Equal(!crds), "with the CRDs all Stacks are gone")
-				g.Expect(len(one.Spec.DependsOn) > 0).To(Equal(!crds), "the CRDs come first")
+				if crds {
+					g.Expect(one.Spec.DependsOn).To(BeEmpty(), "the CRDs come first")
+					expectCRDs(g, objects)
+					return
+				}
+				g.Expect(one.Spec.DependsOn).To(ContainElement(HaveField("Name", "pulumi-controller-crds")))
+				expectController(t, objects, one)
 			})
 		}
 	}
 	NewWithT(t).Expect(places).To(BeNumerically(">=", 4))
+}
+
+func expectCRDs(g *WithT, objects []*unstructured.Unstructured) {
+	names := []string{}
+	for _, object := range objects {
+		names = append(names, object.GetKind()+" "+object.GetName())
+	}
+	g.Expect(names).To(ConsistOf("CustomResourceDefinition programs.pulumi.com", "CustomResourceDefinition stacks.pulumi.com"))
+}
+
+// expectController has the Kustomization apply all of a controller that works, each component do what it is shown for, and each image
+// that is replaced be one.
+func expectController(t *testing.T, objects []*unstructured.Unstructured, one fluxKustomization) {
+	t.Helper()
+	g := NewWithT(t)
+	applied := map[string]bool{}
+	for _, object := range objects {
+		applied[object.GetKind()+" "+object.GetName()] = true
+	}
+	g.Expect(applied).NotTo(HaveKey(HavePrefix("CustomResourceDefinition ")), "they would be pruned with it")
+	for _, needed := range []string{"Deployment", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"} {
+		g.Expect(applied).To(HaveKey(needed + " pulumi-controller"))
+	}
+	deployments := deploymentsIn(t, objects)
+	for _, component := range one.Spec.Components {
+		flag := map[string]string{"../multi-tenancy": "--default-service-account=default", "../runner-jobs": "--runner=job"}[filepath.Clean(component)]
+		g.Expect(flag).NotTo(BeEmpty(), "what is %s for?", component)
+		for _, deployment := range deployments {
+			g.Expect(deployment.Spec.Template.Spec.Containers[0].Args).To(ContainElement(flag), component)
+		}
+	}
+	for _, image := range one.Spec.Images {
+		g.Expect(deployments).To(ContainElement(HaveField("Spec.Template.Spec.Containers",
+			ContainElement(HaveField("Image", HavePrefix(image.Name+":"))))), "it replaces none")
+	}
 }
 
 // testInstallationShown holds what users copy to what they get from the directory, and the README to the guide, which it is the beginning of.
