@@ -18,8 +18,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// besideConfig returns an empty directory beside a copy of config/, and the blocks of installation.md.
-func besideConfig(t *testing.T) (dir string, blocks []Unit) {
+// besideConfig returns an empty directory beside a copy of config/, and the blocks of a page of docs/.
+func besideConfig(t *testing.T, page string) (dir string, blocks []Unit) {
 	t.Helper()
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
@@ -28,9 +28,9 @@ func besideConfig(t *testing.T) (dir string, blocks []Unit) {
 	g.Expect(os.CopyFS(filepath.Join(scratch, "config"), os.DirFS(filepath.Join(root, "config")))).To(Succeed())
 	dir = filepath.Join(scratch, "mine")
 	g.Expect(os.Mkdir(dir, 0o700)).To(Succeed())
-	text, err := os.ReadFile(filepath.Join(root, "docs", "installation.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", page))
 	g.Expect(err).NotTo(HaveOccurred())
-	return dir, FencedBlocks("installation.md", string(text))
+	return dir, FencedBlocks(page, string(text))
 }
 
 // builtOf returns what kustomize makes of the directory.
@@ -39,7 +39,7 @@ func builtOf(t *testing.T, dir string) []*unstructured.Unstructured {
 	g := NewWithT(t)
 	built, err := controlplane.Kustomize(t.Context(), dir)
 	g.Expect(err).NotTo(HaveOccurred())
-	objects, err := Unit{Name: "installation.md", Text: string(built)}.Objects()
+	objects, err := Unit{Name: dir, Text: string(built)}.Objects()
 	g.Expect(err).NotTo(HaveOccurred())
 	return objects
 }
@@ -48,14 +48,13 @@ func builtOf(t *testing.T, dir string) []*unstructured.Unstructured {
 func TestTheDataDirectoryIsKept(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	dir, blocks := besideConfig(t)
+	dir, blocks := besideConfig(t, "installation.md")
 	for _, block := range blocks {
 		switch {
 		case strings.Contains(block.Text, "kind: PersistentVolumeClaim\n"):
 			g.Expect(os.WriteFile(filepath.Join(dir, "data.yaml"), []byte(block.Text), 0o600)).To(Succeed())
 		case strings.Contains(block.Text, "  - data.yaml\n"):
-			local := strings.ReplaceAll(block.Text, "github.com/flux-pulumi/pulumi-controller//config/default?ref=main", "../config/default")
-			g.Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(local), 0o600)).To(Succeed())
+			g.Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(local(block.Text)), 0o600)).To(Succeed())
 		}
 	}
 	objects := builtOf(t, dir)
@@ -84,7 +83,7 @@ func TestTheDataDirectoryIsKept(t *testing.T) {
 func TestPluginsAreThereBeforehand(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	dir, blocks := besideConfig(t)
+	dir, blocks := besideConfig(t, "installation.md")
 	for _, block := range blocks {
 		if strings.Contains(block.Text, "/initContainers\n") {
 			whole := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - ../config/controller\n" + block.Text
