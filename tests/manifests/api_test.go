@@ -37,6 +37,7 @@ func TestManifestsOnAnAPIServer(t *testing.T) {
 	server := startAPI(t)
 	t.Run("alerts and receivers may name Stacks and Programs", func(t *testing.T) { testNotificationKinds(t, server) })
 	t.Run("the controller is installed", func(t *testing.T) { testInstallation(t, server) })
+	t.Run("a controller that is installed gets a volume", func(t *testing.T) { testVolumeForAController(t, server) })
 	t.Run("every manifest that is shown is created", func(t *testing.T) { testShownManifests(t, server) })
 	t.Run("a manifest with a fault is refused and the fault is named", func(t *testing.T) { testRefused(t, server) })
 	t.Run("a manifest of a user is accepted", func(t *testing.T) { testAccepted(t, server) })

@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
@@ -44,20 +45,22 @@ func builtOf(t *testing.T, dir string) []*unstructured.Unstructured {
 	return objects
 }
 
-// TestTheDataDirectoryIsKept builds what installation.md shows for it, on this repository in place of the one at GitHub.
+// withVolume returns what kustomize makes of what installation.md shows for the data directory, on this repository in place of the one
+// at GitHub.
+func withVolume(t *testing.T) []*unstructured.Unstructured {
+	t.Helper()
+	g := NewWithT(t)
+	dir, blocks := besideConfig(t, "installation.md")
+	for name, has := range map[string]string{"data.yaml": "kind: PersistentVolumeClaim\n", "kustomization.yaml": "  - data.yaml\n"} {
+		g.Expect(os.WriteFile(filepath.Join(dir, name), []byte(local(theOne(t, blocks, has))), 0o600)).To(Succeed())
+	}
+	return builtOf(t, dir)
+}
+
 func TestTheDataDirectoryIsKept(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	dir, blocks := besideConfig(t, "installation.md")
-	for _, block := range blocks {
-		switch {
-		case strings.Contains(block.Text, "kind: PersistentVolumeClaim\n"):
-			g.Expect(os.WriteFile(filepath.Join(dir, "data.yaml"), []byte(block.Text), 0o600)).To(Succeed())
-		case strings.Contains(block.Text, "  - data.yaml\n"):
-			g.Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(local(block.Text)), 0o600)).To(Succeed())
-		}
-	}
-	objects := builtOf(t, dir)
+	objects := withVolume(t)
 	claims := map[string]bool{}
 	var deployment *appsv1.Deployment
 	for _, object := range objects {
@@ -77,6 +80,23 @@ func TestTheDataDirectoryIsKept(t *testing.T) {
 	g.Expect(sources).To(HaveLen(2))
 	g.Expect(sources["data"].PersistentVolumeClaim).NotTo(BeNil())
 	g.Expect(claims).To(HaveKey(deployment.Namespace + "/" + sources["data"].PersistentVolumeClaim.ClaimName))
+}
+
+// testVolumeForAController gives it to one that is installed: what the API server has set itself must not be in the way.
+func testVolumeForAController(t *testing.T, server *api) {
+	g := NewWithT(t)
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, objects := range [][]*unstructured.Unstructured{builtOf(t, filepath.Join(root, "config", "default")), withVolume(t)} {
+		for _, object := range objects {
+			server.install(t, object)
+		}
+	}
+	var deployment appsv1.Deployment
+	g.Expect(server.strict.Get(t.Context(), client.ObjectKey{Namespace: "flux-system", Name: "pulumi-controller"}, &deployment)).To(Succeed())
+	g.Expect(deployment.Spec.Strategy).To(Equal(appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}))
+	g.Expect(deployment.Spec.Template.Spec.Volumes).To(ContainElement(And(
+		HaveField("PersistentVolumeClaim", Not(BeNil())), HaveField("EmptyDir", BeNil()))))
 }
 
 // TestPluginsAreThereBeforehand builds what installation.md shows for it.
