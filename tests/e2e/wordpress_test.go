@@ -29,6 +29,8 @@ func TestTheExampleLayersRunsWordPress(t *testing.T) {
 	u.Expect(u.textOf(cluster, "kubeconfig")).To(Equal("[secret]"))
 	u.Expect(u.textOf(cluster, "serviceAccountKey")).To(Equal("[secret]"))
 	u.Expect(u.keysOf("cluster")).To(And(HaveLen(3), HaveKeyWithValue("serviceAccountKey", ContainSubstring(u.standIns()["controller_key"].ID))))
+	u.Expect(u.standIns()["controller_members"].Inputs).To(HaveKeyWithValue("condition",
+		HaveKeyWithValue("expression", ContainSubstring("hasOnly(['roles/cloudsql.client'])"))), "whoever gives roles gives this one")
 	first := len(u.standIns())
 
 	u.tries("layers/sync/wordpress.yaml", nil)

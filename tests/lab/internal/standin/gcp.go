@@ -14,7 +14,7 @@ import (
 // gcp has what WordPress on a cluster with a CloudSQL database needs.
 func gcp() Package {
 	const settings, nodes = "gcp:sql/DatabaseInstanceSettings:DatabaseInstanceSettings", "gcp:container/NodePoolNodeConfig:NodePoolNodeConfig"
-	const auth = "gcp:container/ClusterMasterAuth:ClusterMasterAuth"
+	const auth, condition = "gcp:container/ClusterMasterAuth:ClusterMasterAuth", "gcp:projects/IAMMemberCondition:IAMMemberCondition"
 	return Package{
 		Name: "gcp", Version: "6.67.0",
 		Config: map[string]Property{"project": optional(text), "region": optional(text), "credentials": {Type: text, Secret: true}},
@@ -22,7 +22,8 @@ func gcp() Package {
 			settings: {"tier": required(text), "availabilityType": optional(text)},
 			nodes: {"preemptible": optional(boolean), "machineType": optional(text), "serviceAccount": optional(text),
 				"oauthScopes": optional(listOf(text))},
-			auth: {"clusterCaCertificate": required(text)},
+			auth:      {"clusterCaCertificate": required(text)},
+			condition: {"title": required(text), "expression": required(text), "description": optional(text)},
 		},
 		Resources: map[string]Resource{
 			"gcp:serviceaccount/account:Account": {
@@ -43,7 +44,8 @@ func gcp() Package {
 			},
 			"gcp:projects/iAMMember:IAMMember": {
 				Inputs: map[string]Property{"project": {Type: text, Required: true, Replaces: true},
-					"member": {Type: text, Required: true, Replaces: true}, "role": {Type: text, Required: true, Replaces: true}},
+					"member": {Type: text, Required: true, Replaces: true}, "role": {Type: text, Required: true, Replaces: true},
+					"condition": replacing(objectOf(condition))},
 				Outputs: map[string]Output{"etag": made(func(t Thing) string { return t.ID })},
 			},
 			"gcp:sql/databaseInstance:DatabaseInstance": {
