@@ -41,7 +41,6 @@ func newCreateProgram(s *session, create *createFlags) *cobra.Command {
 	return cmd
 }
 
-// readProgram leaves out what names the project: a Program has its own name.
 func (s *session) readProgram(ctx context.Context, file string) (map[string]any, error) {
 	if file == "" {
 		return nil, errors.New("a file is required (--from-file)")
@@ -50,6 +49,12 @@ func (s *session) readProgram(ctx context.Context, file string) (map[string]any,
 	if err != nil {
 		return nil, err
 	}
+	return programOfProject(file, text)
+}
+
+// programOfProject is the program in the text of a project. It leaves out what names the
+// project: a Program has its own name.
+func programOfProject(file string, text []byte) (map[string]any, error) {
 	program, more, err := parseProject(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s is no YAML: %w", file, err)

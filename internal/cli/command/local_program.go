@@ -144,7 +144,8 @@ func (s *session) mayHaveProgram(ctx context.Context, file string) bool {
 }
 
 // programIn reads the Program of that name from a file of manifests, or a project. It is
-// nil where there are other manifests alone.
+// nil where there are other manifests alone. A pipe has its text once: the file is read
+// no more than that.
 func (s *session) programIn(ctx context.Context, file, name string) (map[string]any, error) {
 	text, err := s.readProgramFile(ctx, file)
 	if err != nil {
@@ -166,7 +167,7 @@ func (s *session) programIn(ctx context.Context, file, name string) (map[string]
 		case len(keys) == 0:
 			continue
 		case !slices.Contains(keys, "apiVersion"):
-			return s.readProgram(ctx, file)
+			return programOfProject(file, text)
 		}
 		object := map[string]any{}
 		if err := yaml.UnmarshalStrict(document, &object); err != nil {

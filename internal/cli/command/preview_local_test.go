@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -249,6 +250,24 @@ func TestAProjectWhoseProgramIsInAnotherFileIsNoProgram(t *testing.T) {
 	g.Expect(w.run("create program network --from-file infra/Main.yaml --export").out).To(ContainSubstring("from: the main"))
 	g.Expect(os.WriteFile("infra/Main.yaml", []byte("config: {a: {default: 1}}\n"), 0o644)).To(Succeed())
 	g.Expect(w.run("create program network --from-file ./infra//Main.yaml --export").out).To(ContainSubstring("default: 1"))
+}
+
+func TestAProgramIsReadFromAPipe(t *testing.T) {
+	for name, text := range map[string]string{"a project": aProject, "a manifest": aNamespace + "---\n" + aProgram} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			reads, writes, err := os.Pipe()
+			g.Expect(err).NotTo(HaveOccurred())
+			defer func() { _ = reads.Close() }()
+			_, err = writes.WriteString(text)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(writes.Close()).To(Succeed())
+			s := &session{Environment: testEnvironment()}
+			program, _, err := s.findProgram(t.Context(), fmt.Sprintf("/dev/fd/%d", reads.Fd()), "network")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(program).To(HaveKey("outputs"))
+		})
+	}
 }
 
 func TestTheMainFileOfAProjectIsFoundInItsDirectory(t *testing.T) {
