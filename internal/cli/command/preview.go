@@ -59,20 +59,28 @@ the inputs and the rights of the Stack. You need the rights to create and to del
 
 // preview has a preview done, of a local program where there is a path.
 func (s *session) preview(ctx context.Context, api client.WithWatch, stack *v1.Stack, path string) error {
-	switch {
-	case stack.Spec.Suspend:
+	if stack.Spec.Suspend {
 		return ready.ErrSuspended
-	case path != "":
-		return s.previewLocal(ctx, api, stack, path)
 	}
-	return s.previewOf(ctx, api, stack, nil)
+	of := &traces{}
+	defer s.removeTraces(ctx, api, stack, of)
+	if path != "" {
+		if err := s.bring(ctx, api, stack, path, of); err != nil {
+			return err
+		}
+	}
+	return s.previewOf(ctx, api, stack, of)
 }
 
-// previewOf has a preview done of the program that the annotation names, nil for that of
-// the Stack: whatever somebody has left there is not what is asked for.
-func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1.Stack, program any) error {
+// previewOf has a preview done of the program that was brought, or else of that of the
+// Stack: whatever somebody has left there is not what is asked for.
+func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1.Stack, of *traces) error {
 	request := s.Now().Format(time.RFC3339Nano)
-	annotations := map[string]any{v1.PreviewRequestAnnotation: request, v1.PreviewProgramAnnotation: program}
+	annotations := map[string]any{v1.PreviewRequestAnnotation: request, v1.PreviewProgramAnnotation: nil}
+	if of.program != "" {
+		annotations[v1.PreviewProgramAnnotation] = of.program
+	}
+	of.request = request
 	if err := s.annotateStackWith(ctx, api, stack, annotations); err != nil {
 		return err
 	}
@@ -83,6 +91,7 @@ func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1
 	if err != nil {
 		return err
 	}
+	of.request = "" // it is answered, and stays as that of a reconcile does
 	done := &v1.Stack{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, done); err != nil {
 		return fmt.Errorf("reading Stack %s: %w", stack.Name, err)

@@ -11,9 +11,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -23,8 +22,6 @@ import (
 )
 
 const (
-	// removalPatience bounds how long the end of a command takes that was interrupted.
-	removalPatience = 10 * time.Second
 	// staleAfter is when the program of a command that was killed is removed by another:
 	// it is longer than a run takes to begin.
 	staleAfter = time.Hour
@@ -32,21 +29,23 @@ const (
 	localProgramLabel = "pulumi.com/preview-program"
 )
 
-// previewLocal has a preview done of a local program, which is in the cluster for as
-// long as the command takes.
-func (s *session) previewLocal(ctx context.Context, api client.WithWatch, stack *v1.Stack, path string) error {
+// bring puts a local program into the cluster, where it is for as long as the command takes.
+func (s *session) bring(ctx context.Context, api client.Client, stack *v1.Stack, path string, of *traces) error {
 	key, data, err := s.localProgram(ctx, stack, path)
 	if err != nil {
 		return err
 	}
 	s.removeStale(ctx, api, stack)
 	configMap := localConfigMap(stack, key, data)
-	if err := api.Create(ctx, configMap, fieldOwner); err != nil {
+	err = api.Create(ctx, configMap, fieldOwner)
+	if err == nil || cluster.IsPassing(err) { // it may be there, and the answer be lost
+		of.configMap = configMap
+	}
+	if err != nil {
 		return fmt.Errorf("creating a ConfigMap with the program in namespace %s: %w", stack.Namespace, err)
 	}
-	program := localprogram.NewReference(configMap.Name, data).String()
-	defer s.removeLocal(ctx, api, stack, configMap, program)
-	return s.previewOf(ctx, api, stack, program)
+	of.program = localprogram.NewReference(configMap.Name, data).String()
+	return nil
 }
 
 // localProgram reads the program as the controller wants it, and the key that it has.
@@ -91,8 +90,11 @@ func shortList(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
 }
 
-// maxPrefix leaves room in a name for what the API server adds to it.
-const maxPrefix = 200
+// maxPrefix leaves room in a name for what is added to it, of which suffixLength is drawn.
+const (
+	maxPrefix    = 200
+	suffixLength = 10
+)
 
 func localConfigMap(stack *v1.Stack, key string, data []byte) *corev1.ConfigMap {
 	name := stack.Name
@@ -102,7 +104,8 @@ func localConfigMap(stack *v1.Stack, key string, data []byte) *corev1.ConfigMap 
 	immutable := true
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: stack.Namespace, GenerateName: name + "-program-",
+			// Drawn here: what the API server names cannot be removed where its answer is lost.
+			Namespace: stack.Namespace, Name: name + "-program-" + rand.String(suffixLength),
 			Labels: map[string]string{localProgramLabel: "true"},
 			// So that it goes with the Stack at the latest.
 			OwnerReferences: []metav1.OwnerReference{{
@@ -112,54 +115,6 @@ func localConfigMap(stack *v1.Stack, key string, data []byte) *corev1.ConfigMap 
 		Immutable:  &immutable,
 		BinaryData: map[string][]byte{key: data},
 	}
-}
-
-// removeLocal removes the program from the cluster, also where the command was
-// interrupted.
-func (s *session) removeLocal(ctx context.Context, api client.Client, stack *v1.Stack, configMap *corev1.ConfigMap, program string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalPatience)
-	defer cancel()
-	if err := s.insist(ctx, func() error { return api.Delete(ctx, configMap) }); client.IgnoreNotFound(err) != nil {
-		s.Warningf("ConfigMap %s is left, remove it: %v", configMap.Name, err)
-	}
-	if err := s.insist(ctx, func() error { return removeAnnotation(ctx, api, stack, program) }); client.IgnoreNotFound(err) != nil {
-		s.Warningf("annotation %s of Stack %s is left, remove it: %v", v1.PreviewProgramAnnotation, stack.Name, err)
-	}
-}
-
-// insist tries again what may succeed later, until ctx ends. The error is the last that
-// says more than that.
-func (s *session) insist(ctx context.Context, do func() error) error {
-	var last error
-	for {
-		err := do()
-		if err == nil || !cluster.IsPassing(err) {
-			return err
-		}
-		if last == nil || ctx.Err() == nil {
-			last = err
-		}
-		select {
-		case <-ctx.Done():
-			return last
-		case <-time.After(s.PollInterval):
-		}
-	}
-}
-
-// removeAnnotation removes that of the program, and not one that somebody else has set
-// since.
-func removeAnnotation(ctx context.Context, api client.Client, stack *v1.Stack, program string) error {
-	path := "/metadata/annotations/" + strings.ReplaceAll(v1.PreviewProgramAnnotation, "/", "~1")
-	patch, err := json.Marshal([]map[string]any{{"op": "test", "path": path, "value": program}, {"op": "remove", "path": path}})
-	if err != nil {
-		return err
-	}
-	err = api.Patch(ctx, stack.DeepCopy(), client.RawPatch(types.JSONPatchType, patch), fieldOwner)
-	if apierrors.IsInvalid(err) {
-		return nil // the test says that it is another's, or was never set
-	}
-	return err
 }
 
 // removeStale removes what commands have left that were killed. Whoever may not list or

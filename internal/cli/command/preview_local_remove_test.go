@@ -28,7 +28,7 @@ func TestALocalProgramIsRemovedOnceTheAPIServerIsBack(t *testing.T) {
 	configMap := localConfigMap(stack, localprogram.ProgramKey, []byte("{}"))
 	g.Expect(w.api.Create(t.Context(), configMap)).To(Succeed())
 	before := stack.DeepCopy()
-	stack.Annotations = map[string]string{v1.PreviewProgramAnnotation: "a"}
+	stack.Annotations = map[string]string{v1.PreviewProgramAnnotation: "a", v1.PreviewRequestAnnotation: "b"}
 	g.Expect(w.api.Patch(t.Context(), stack, client.MergeFrom(before))).To(Succeed())
 
 	refusals := 3
@@ -51,10 +51,46 @@ func TestALocalProgramIsRemovedOnceTheAPIServerIsBack(t *testing.T) {
 	s := &session{Environment: w.env, Console: console.New(&errs, false, nil)}
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	s.removeLocal(interrupted, api, stack, configMap, "a")
+	s.removeTraces(interrupted, api, stack, &traces{request: "b", program: "a", configMap: configMap})
 	g.Expect(errs.String()).To(BeEmpty())
 	g.Expect(w.programs()).To(BeEmpty())
-	g.Expect(w.network().Annotations).NotTo(HaveKey(v1.PreviewProgramAnnotation))
+	g.Expect(w.network().Annotations).To(BeEmpty())
+}
+
+func TestALocalProgramIsRemovedWhoseMakingGotNoAnswer(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "preview-local-unanswered")
+	w.apply("steered")
+	files(t, map[string]string{"Pulumi.yaml": aProject})
+	api := interceptor.NewClient(w.api, interceptor.Funcs{
+		Create: func(ctx context.Context, api client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			g.Expect(api.Create(ctx, object, options...)).To(Succeed())
+			g.Expect(w.programs()).To(HaveLen(1))
+			return syscall.ECONNRESET
+		},
+	})
+	var errs strings.Builder
+	s := &session{Environment: w.env, Console: console.New(&errs, false, nil)}
+	g.Expect(s.preview(t.Context(), api, w.network(), "Pulumi.yaml")).To(MatchError(syscall.ECONNRESET))
+	g.Expect(errs.String()).To(Equal("► taking the program from Pulumi.yaml\n"))
+	g.Expect(w.programs()).To(BeEmpty())
+}
+
+func TestNothingIsToldOfAnAnnotationThatCouldNotBeSet(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "preview-local-forbidden")
+	w.apply("steered")
+	files(t, map[string]string{"Pulumi.yaml": aProject})
+	api := interceptor.NewClient(w.api, interceptor.Funcs{
+		Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "stacks"}, "network", nil)
+		},
+	})
+	var errs strings.Builder
+	s := &session{Environment: w.env, Console: console.New(&errs, false, nil)}
+	g.Expect(s.preview(t.Context(), api, w.network(), "Pulumi.yaml")).To(MatchError(apierrors.IsForbidden, "it is forbidden"))
+	g.Expect(errs.String()).NotTo(ContainSubstring("is left"))
+	g.Expect(w.programs()).To(BeEmpty())
 }
 
 func TestWhatMayNotBeRemovedIsToldOfAtOnce(t *testing.T) {

@@ -176,7 +176,7 @@ func TestPreviewOfALocalProgramLeavesNothingWhenItIsInterrupted(t *testing.T) {
 	g.Eventually(ended, time.Minute).Should(Receive(&done))
 	g.Expect(done.exit).To(Equal(exitPreviewFailed))
 	g.Expect(w.programs()).To(BeEmpty())
-	g.Expect(w.network().Annotations).NotTo(HaveKey(v1.PreviewProgramAnnotation))
+	g.Expect(w.network().Annotations).To(BeEmpty(), "a request that is left would be one for the program of the Stack")
 }
 
 func TestPreviewRemovesWhatOthersHaveLeft(t *testing.T) {

@@ -1,0 +1,95 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+)
+
+// removalPatience bounds how long the end of a command takes that was interrupted.
+const removalPatience = 10 * time.Second
+
+// traces are what a preview has put into the cluster and removes in the end.
+type traces struct {
+	// request that nobody has answered yet.
+	request string
+	// program is the reference to what was brought, in configMap.
+	program   string
+	configMap *corev1.ConfigMap
+}
+
+// removeTraces removes them also where the command was interrupted.
+func (s *session) removeTraces(ctx context.Context, api client.Client, stack *v1.Stack, of *traces) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalPatience)
+	defer cancel()
+	// The request comes first: without the program it would be one for that of the Stack.
+	s.withdraw(ctx, api, stack, v1.PreviewRequestAnnotation, of.request)
+	s.withdraw(ctx, api, stack, v1.PreviewProgramAnnotation, of.program)
+	if of.configMap == nil {
+		return
+	}
+	if err := s.insist(ctx, func() error { return api.Delete(ctx, of.configMap) }); client.IgnoreNotFound(err) != nil {
+		s.Warningf("ConfigMap %s is left, remove it: %v", of.configMap.Name, err)
+	}
+}
+
+// withdraw removes an annotation of this command. There is none where the value is empty.
+func (s *session) withdraw(ctx context.Context, api client.Client, stack *v1.Stack, annotation, value string) {
+	if value == "" {
+		return
+	}
+	if err := s.insist(ctx, func() error { return removeAnnotation(ctx, api, stack, annotation, value) }); client.IgnoreNotFound(err) != nil {
+		s.Warningf("annotation %s of Stack %s is left, remove it: %v", annotation, stack.Name, err)
+	}
+}
+
+// insist tries again what may succeed later, until ctx ends. The error is the last that
+// says more than that.
+func (s *session) insist(ctx context.Context, do func() error) error {
+	var last error
+	for {
+		err := do()
+		if err == nil || !cluster.IsPassing(err) {
+			return err
+		}
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return last
+		case <-time.After(s.PollInterval):
+		}
+	}
+}
+
+// removeAnnotation removes one of that value, and not one that somebody else has set since.
+// It looks first: whoever may not set it has nothing to remove.
+func removeAnnotation(ctx context.Context, api client.Client, stack *v1.Stack, annotation, value string) error {
+	now := &v1.Stack{}
+	if err := api.Get(ctx, client.ObjectKeyFromObject(stack), now); err != nil || now.Annotations[annotation] != value {
+		return err
+	}
+	path := "/metadata/annotations/" + strings.ReplaceAll(annotation, "/", "~1")
+	patch, err := json.Marshal([]map[string]any{{"op": "test", "path": path, "value": value}, {"op": "remove", "path": path}})
+	if err != nil {
+		return err
+	}
+	err = api.Patch(ctx, now, client.RawPatch(types.JSONPatchType, patch), fieldOwner)
+	if apierrors.IsInvalid(err) {
+		return nil // the test says that it is another's by now
+	}
+	return err
+}
