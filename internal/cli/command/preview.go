@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/ready"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
@@ -126,7 +127,7 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 	}
 	data, err := ownedData(ctx, api, stack, told.ConfigMap, inventory.StepsKey, told.Digest)
 	if err != nil {
-		return err
+		return explainLost(ctx, api, stack, err)
 	}
 	steps, err := inventory.DecodeSteps(data)
 	if err != nil {
@@ -150,6 +151,25 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 		return nil
 	}
 	return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", told.Revision, countsOf(told.ResourceChanges))}
+}
+
+// explainLost tells where what the preview has found is, and what to do. Another one notes
+// itself in the status before it writes anything.
+func explainLost(ctx context.Context, api client.Reader, stack *v1.Stack, err error) error {
+	if !errors.Is(err, errGone) && !errors.Is(err, errOther) {
+		return err
+	}
+	now := &v1.Stack{}
+	if err := api.Get(ctx, client.ObjectKeyFromObject(stack), now); err != nil {
+		return cluster.Explain(err)
+	}
+	switch {
+	case now.Status.Preview == nil || now.Status.Preview.Request != stack.Status.Preview.Request:
+		return errors.New("somebody else has asked for another preview, which has taken the place of this one: try again")
+	case errors.Is(err, errGone):
+		return fmt.Errorf("%w, and what the preview has found is gone with it: try again", err)
+	}
+	return fmt.Errorf("%w: somebody has changed it; delete it, and try again", err)
 }
 
 // stepColour is that of flux diff: what comes is green, what goes is red. What does both

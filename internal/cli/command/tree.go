@@ -5,13 +5,12 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -46,10 +45,15 @@ func (s *session) tree(ctx context.Context, api client.Reader, stack *v1.Stack, 
 		if told != nil && told.Message != "" {
 			return fmt.Errorf("%s", told.Message)
 		}
-		return fmt.Errorf("the resources of Stack %s are not known yet: the next run tells of them, see `flux pulumi reconcile stack %s`", stack.Name, stack.Name)
+		return fmt.Errorf("the resources of Stack %s are not known yet: the next run tells of them, see `%s`", stack.Name, reconcileOf(stack))
 	}
 	data, err := ownedData(ctx, api, stack, told.ConfigMap, inventory.Key, told.Digest)
-	if err != nil {
+	switch {
+	case errors.Is(err, errGone):
+		return fmt.Errorf("%w, and comes back with the next run, see `%s`", err, reconcileOf(stack))
+	case errors.Is(err, errOther):
+		return fmt.Errorf("%w, or is just being written: try again; if it stays so, delete it, and see `%s`", err, reconcileOf(stack))
+	case err != nil:
 		return err
 	}
 	list, err := inventory.Decode(data)
@@ -68,21 +72,6 @@ func (s *session) tree(ctx context.Context, api client.Reader, stack *v1.Stack, 
 	root.print(s, &text, "")
 	_, err = fmt.Fprint(s.Out, text.String())
 	return err
-}
-
-// ownedData reads what the controller keeps in a ConfigMap of the Stack.
-func ownedData(ctx context.Context, api client.Reader, stack *v1.Stack, name, key, digest string) ([]byte, error) {
-	kept := &corev1.ConfigMap{}
-	err := api.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}, kept)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("the ConfigMap %s/%s is gone, and comes back with the next run: flux pulumi reconcile stack %s", stack.Namespace, name, stack.Name)
-	case err != nil:
-		return nil, fmt.Errorf("reading ConfigMap %s/%s: %w", stack.Namespace, name, err)
-	case inventory.Digest(kept.BinaryData[key]) != digest:
-		return nil, fmt.Errorf("the ConfigMap %s/%s is not what the controller has written, or is just being written: try again", stack.Namespace, name)
-	}
-	return kept.BinaryData[key], nil
 }
 
 // node is a resource and what belongs to it.

@@ -1,0 +1,45 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+)
+
+var (
+	// errGone is a ConfigMap that the status names and that does not exist.
+	errGone = errors.New("is gone")
+	// errOther is one with other data than those that the status names.
+	errOther = errors.New("is not what the controller has written")
+)
+
+// ownedData reads what the controller keeps in a ConfigMap of the Stack. What to do where
+// that is not there depends on what it is.
+func ownedData(ctx context.Context, api client.Reader, stack *v1.Stack, name, key, digest string) ([]byte, error) {
+	kept := &corev1.ConfigMap{}
+	err := api.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}, kept)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("the ConfigMap %s/%s %w", stack.Namespace, name, errGone)
+	case err != nil:
+		return nil, fmt.Errorf("reading ConfigMap %s/%s: %w", stack.Namespace, name, err)
+	case inventory.Digest(kept.BinaryData[key]) != digest:
+		return nil, fmt.Errorf("the ConfigMap %s/%s %w", stack.Namespace, name, errOther)
+	}
+	return kept.BinaryData[key], nil
+}
+
+// reconcileOf is the command that has the Stack run.
+func reconcileOf(stack *v1.Stack) string {
+	return fmt.Sprintf("flux pulumi reconcile stack %s -n %s", stack.Name, stack.Namespace)
+}
