@@ -29,17 +29,17 @@ const (
 	// commitInterval is how often a commit is fetched again. A commit cannot change.
 	commitInterval = 24 * time.Hour
 
-	// everything keeps all files of the repository. By default source-controller excludes
+	// Everything keeps all files of the repository. By default source-controller excludes
 	// archives, pictures and CI settings, and a .sourceignore is written for those who
 	// apply manifests. A program may need any of these files, and the Pulumi operator
 	// clones them.
-	everything = "!*\n.git/\n"
+	Everything = "!*\n.git/\n"
 )
 
 // Spec returns the spec of the GitRepository for the projectRepo of a Stack. It refers to
 // the Secret only if there are credentials.
 func Spec(stack *v1.Stack, remote Remote, credentials Credentials) sourcev1.GitRepositorySpec {
-	ignore := everything
+	ignore := Everything
 	spec := sourcev1.GitRepositorySpec{
 		URL:       remote.URL,
 		Provider:  credentials.Provider,

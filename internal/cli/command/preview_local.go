@@ -31,7 +31,7 @@ const (
 
 // bring puts a local program into the cluster, where it is for as long as the command takes.
 func (s *session) bring(ctx context.Context, api client.Client, stack *v1.Stack, path string, of *traces) error {
-	key, data, err := s.localProgram(ctx, stack, path)
+	key, data, err := s.localProgram(ctx, api, stack, path)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (s *session) bring(ctx context.Context, api client.Client, stack *v1.Stack,
 }
 
 // localProgram reads the program as the controller wants it, and the key that it has.
-func (s *session) localProgram(ctx context.Context, stack *v1.Stack, path string) (key string, data []byte, err error) {
+func (s *session) localProgram(ctx context.Context, api client.Reader, stack *v1.Stack, path string) (key string, data []byte, err error) {
 	if ref := stack.Spec.ProgramRef; ref != nil {
 		program, file, err := s.findProgram(ctx, path, ref.Name)
 		if err != nil {
@@ -66,6 +66,7 @@ func (s *session) localProgram(ctx context.Context, stack *v1.Stack, path string
 	}
 	packed, err := pack.Dir(ctx, path, pack.Options{
 		Limit: localprogram.MaxSize, Excludes: func(top string) (string, error) { return s.gitExcludes(ctx, top) },
+		Source: s.packedSource(ctx, api, stack),
 	})
 	if err != nil {
 		return "", nil, err

@@ -14,11 +14,15 @@ import (
 	"testing"
 	"time"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/console"
@@ -137,6 +141,39 @@ func TestPreviewOfALocalDirectory(t *testing.T) {
 	g.Expect(w.programs()).To(BeEmpty())
 	volatileSize := regexp.MustCompile(`into \d+ bytes|local@sha256:[0-9a-f]+`)
 	compare(t, "preview_local", volatileSize.ReplaceAllString(done.transcript(), "..."))
+}
+
+func TestPreviewOfALocalDirectoryLeavesOutWhatItsSourceDoes(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "preview-local-ignored")
+	w.apply("steered")
+	source := &sourcev1.GitRepository{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "infra"},
+		Spec:       sourcev1.GitRepositorySpec{URL: "https://example.com/infra", Ignore: new("/*\n!/infra/net\n/infra/net/*.md\n")},
+	}
+	g.Expect(w.api.Create(t.Context(), source)).To(Succeed())
+	t.Cleanup(func() { _ = w.api.Delete(context.Background(), source) })
+	stack := w.network()
+	stack.Spec.ProgramRef, stack.Spec.FluxSource = nil, &v1.FluxSource{SourceRef: v1.SourceReference{Kind: "GitRepository", Name: "infra"}, Dir: "infra/net"}
+	files(t, map[string]string{"Pulumi.yaml": aProject, "README.md": "", "a/README.md": ""})
+	for _, test := range []struct {
+		api  client.Client
+		want string
+	}{
+		{w.api, "► packed 2 files of . into ..."},
+		{interceptor.NewClient(w.api, interceptor.Funcs{
+			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "gitrepositories"}, "infra", nil)
+			},
+		}), "⚠️ spec.ignore of GitRepository preview-local-ignored/infra is not heeded, as it cannot be read: gitrepositories \"infra\" is forbidden: <nil>\n" +
+			"► packed 3 files of . into ..."},
+	} {
+		var errs strings.Builder
+		s := &session{Environment: w.env, Console: console.New(&errs, false, nil)}
+		_, _, err := s.localProgram(t.Context(), test.api, stack, ".")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(regexp.MustCompile(`into .*\n`).ReplaceAllString(errs.String(), "into ...")).To(Equal(test.want))
+	}
 }
 
 func TestPreviewOfALocalProgramThatIsNone(t *testing.T) {

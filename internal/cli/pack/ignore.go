@@ -16,9 +16,17 @@ import (
 	"github.com/fluxcd/pkg/sourceignore/gitignore"
 )
 
-// ignoreFiles are read in each directory. A file that git does not have is in no source
-// either.
-var ignoreFiles = []string{".gitignore", sourceignore.IgnoreFile}
+const gitIgnoreFile = ".gitignore"
+
+// rules say what is left out: what git does not have is in no source, whatever is said
+// elsewhere, and of the rest Flux leaves out more. Those that come later go before.
+type rules struct {
+	git, flux []gitignore.Pattern
+}
+
+func (r rules) with(more rules) rules {
+	return rules{slices.Concat(r.git, more.git), slices.Concat(r.flux, more.flux)}
+}
 
 // tree is a directory within its git repository, whose rules hold in it as well. Outside
 // of one the directory is the top itself.
@@ -45,25 +53,26 @@ func (t tree) parts(path string) []string {
 	return strings.Split(filepath.ToSlash(rel), "/")
 }
 
-// rules are those that hold in the directory itself, but for its own files. Those that
-// come later go before.
-func (t tree) rules(options Options) ([]gitignore.Pattern, error) {
+// rules are those that hold in the directory itself, but for its own files.
+func (t tree) rules(options Options) (rules, error) {
 	personal, err := t.personalRules(options)
 	if err != nil {
-		return nil, err
+		return rules{}, err
 	}
-	// Of what git has for itself Flux leaves out the directory, which may be a file.
-	own := gitignore.ParsePattern(".git", nil)
-	rules := slices.Concat(sourceignore.VCSPatterns(nil), sourceignore.DefaultPatterns(nil), []gitignore.Pattern{own}, personal)
+	all := rules{
+		// Of what git has for itself Flux leaves out the directory, which may be a file.
+		git:  append(personal, gitignore.ParsePattern(".git", nil)),
+		flux: slices.Concat(sourceignore.VCSPatterns(nil), sourceignore.DefaultPatterns(nil)),
+	}
 	parts := t.parts(t.dir)
 	for i := range parts {
 		own, err := t.rulesIn(filepath.Join(append([]string{t.top}, parts[:i]...)...))
 		if err != nil {
-			return nil, err
+			return rules{}, err
 		}
-		rules = append(rules, own...)
+		all = all.with(own)
 	}
-	return rules, nil
+	return all, nil
 }
 
 // personalRules are those of git that are not in the tree: of the person, and of the
@@ -126,14 +135,14 @@ func from(dir, path string) string {
 }
 
 // rulesIn are those that stand in the directory.
-func (t tree) rulesIn(dir string) ([]gitignore.Pattern, error) {
-	var rules []gitignore.Pattern
-	for _, name := range ignoreFiles {
-		own, err := sourceignore.ReadIgnoreFile(filepath.Join(dir, name), t.parts(dir))
-		if err != nil {
-			return nil, fmt.Errorf("reading what is to be left out: %w", err)
-		}
-		rules = append(rules, own...)
+func (t tree) rulesIn(dir string) (rules, error) {
+	git, err := sourceignore.ReadIgnoreFile(filepath.Join(dir, gitIgnoreFile), t.parts(dir))
+	if err != nil {
+		return rules{}, fmt.Errorf("reading what is to be left out: %w", err)
 	}
-	return rules, nil
+	flux, err := sourceignore.ReadIgnoreFile(filepath.Join(dir, sourceignore.IgnoreFile), t.parts(dir))
+	if err != nil {
+		return rules{}, fmt.Errorf("reading what is to be left out: %w", err)
+	}
+	return rules{git, flux}, nil
 }

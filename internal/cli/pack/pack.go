@@ -41,6 +41,8 @@ type Options struct {
 	// Excludes names the file of what the person has git leave out in the git repository
 	// at top, and everywhere else. Nil or an empty name is that there is none.
 	Excludes func(top string) (string, error)
+	// Source of the program.
+	Source Source
 }
 
 // maxCompression is more than gzip makes of anything: what it could never make small
@@ -79,9 +81,10 @@ func Dir(ctx context.Context, dir string, options Options) (*Packed, error) {
 // listed is what is in a directory and not left out.
 type listed struct {
 	tree
-	root  string
-	files []file
-	links []string
+	root   string
+	source sourceRules
+	files  []file
+	links  []string
 	// others are named pipes and the like.
 	others []string
 	// entries are all that is packed, each directory before what is in it.
@@ -94,7 +97,7 @@ type file struct {
 }
 
 func noProject(dir string) error {
-	return fmt.Errorf("%s has no Pulumi.yaml, or it is left out by .gitignore or .sourceignore: name the directory of the program", dir)
+	return fmt.Errorf("%s has no Pulumi.yaml, or it is left out by .gitignore, .sourceignore or spec.ignore of the source: name the directory of the program", dir)
 }
 
 func list(ctx context.Context, dir string, options Options) (*listed, error) {
@@ -112,7 +115,7 @@ func list(ctx context.Context, dir string, options Options) (*listed, error) {
 	if !slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return isProject(entry.Name()) }) {
 		return nil, noProject(dir) // what is below it may be all of a home
 	}
-	found := &listed{tree: findTree(root), root: root}
+	found := &listed{tree: findTree(root), root: root, source: options.Source.rules()}
 	rules, err := found.rules(options)
 	if err != nil {
 		return nil, err
@@ -125,7 +128,7 @@ func list(ctx context.Context, dir string, options Options) (*listed, error) {
 
 // walk notes what is in the directory. What is left out is not looked into: there may be
 // a lot of it.
-func (l *listed) walk(ctx context.Context, dir string, rules []gitignore.Pattern) error {
+func (l *listed) walk(ctx context.Context, dir string, rules rules) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -133,8 +136,8 @@ func (l *listed) walk(ctx context.Context, dir string, rules []gitignore.Pattern
 	if err != nil {
 		return err
 	}
-	rules = slices.Concat(rules, own)
-	matcher := sourceignore.NewMatcher(rules)
+	rules = rules.with(own)
+	leavesOut := l.leavesOut(rules)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -146,7 +149,7 @@ func (l *listed) walk(ctx context.Context, dir string, rules []gitignore.Pattern
 	l.entries = append(l.entries, entry{dir, info})
 	for _, found := range entries {
 		path := filepath.Join(dir, found.Name())
-		if matcher.Match(l.parts(path), found.IsDir()) {
+		if leavesOut(path, found.IsDir()) {
 			continue
 		}
 		if err := l.note(ctx, path, found, rules); err != nil {
@@ -156,7 +159,20 @@ func (l *listed) walk(ctx context.Context, dir string, rules []gitignore.Pattern
 	return nil
 }
 
-func (l *listed) note(ctx context.Context, path string, found fs.DirEntry, rules []gitignore.Pattern) error {
+// leavesOut tells whether something is left out by the rules.
+func (l *listed) leavesOut(rules rules) func(path string, isDir bool) bool {
+	git, flux := sourceignore.NewMatcher(rules.git), sourceignore.NewMatcher(rules.flux)
+	return func(path string, isDir bool) bool {
+		parts := l.parts(path)
+		if git.Match(parts, isDir) {
+			return true
+		}
+		result := l.source.match(parts[len(l.parts(l.root)):], isDir)
+		return result == gitignore.Exclude || result == gitignore.NoMatch && flux.Match(parts, isDir)
+	}
+}
+
+func (l *listed) note(ctx context.Context, path string, found fs.DirEntry, rules rules) error {
 	if found.IsDir() {
 		return l.walk(ctx, path, rules)
 	}
