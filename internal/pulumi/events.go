@@ -69,6 +69,7 @@ type stepState struct {
 	Parent   string                     `json:"parent"`
 	Protect  bool                       `json:"protect"`
 	External bool                       `json:"external"`
+	Inputs   map[string]json.RawMessage `json:"inputs"`
 	Outputs  map[string]json.RawMessage `json:"outputs"`
 }
 

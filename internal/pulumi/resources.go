@@ -26,6 +26,7 @@ type resources struct {
 	leftOut int
 	// missed says that an event could not be read.
 	missed bool
+	ids    secretIDs
 }
 
 // began notes components: one that registers no outputs has no other event.
@@ -76,10 +77,12 @@ func (r *resources) note(event *stepEvent) {
 	}
 	r.known[meta.URN] = noted
 	delete(r.gone, meta.URN)
+	r.ids.see(meta.URN, meta.Type, meta.New)
 }
 
 func (r *resources) drop(urn string) {
 	delete(r.known, urn)
+	delete(r.ids.unshown, urn)
 	if len(r.gone) < maxResources {
 		note(&r.gone, urn)
 	}
@@ -122,6 +125,7 @@ func (s *session) inventory(outcome run.Outcome) *run.Inventory {
 			return nil
 		}
 	}
+	s.hideIDs(told.Resources)
 	s.maskInventory(told)
 	slices.SortFunc(told.Resources, func(a, b run.Resource) int { return strings.Compare(a.URN, b.URN) })
 	return told

@@ -55,6 +55,12 @@ type session struct {
 	installing, installed bool
 	// held are the diagnostics that are yet to be logged.
 	held heldLines
+	// disclosed says that the secrets of the state were read for the diagnostics.
+	disclosed bool
+	// ids has the secrets of the state, where they were read for IDs alone, and idsUnread
+	// says that they could not be read.
+	ids       *mask.Masker
+	idsUnread bool
 	// plain are the outputs that were wanted in plain.
 	plain *run.PlainOutputs
 	*prepared

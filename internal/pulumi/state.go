@@ -35,6 +35,7 @@ type state struct {
 	root string
 	// managed are the resources to tell of.
 	managed []run.Resource
+	ids     secretIDs
 }
 
 // settled tells that nothing was in flight.
@@ -105,6 +106,7 @@ func parseState(text []byte) (state, error) {
 		if known.Type == stackType {
 			read.root = known.URN
 		}
+		read.ids.see(known.URN, known.Type, &known.stepState)
 		if isManaged(known.Type, known.URN) && !known.Delete {
 			read.managed = append(read.managed, managedOf(known.URN, known.Type, &known.stepState))
 		}
