@@ -68,12 +68,32 @@ func programOfProject(file string, text []byte) (map[string]any, error) {
 	if more {
 		return nil, fmt.Errorf("%s has more than one document, and a program is one", file)
 	}
-	if main := mainBeside(file); main != "" && filepath.Clean(file) != main && file != "-" && !hasProgram(program) {
-		return nil, fmt.Errorf("%s has no program, which is in %s: name that file", file, main)
+	if err := checkMain(file, program); err != nil {
+		return nil, err
 	}
 	delete(program, "name")
 	delete(program, "runtime")
 	return program, nil
+}
+
+// checkMain refuses a project whose program is in another file.
+func checkMain(file string, project map[string]any) error {
+	if file == "-" || project["main"] == nil && hasProgram(project) {
+		return nil
+	}
+	main, err := mainOf(file, project)
+	if err != nil {
+		return err
+	}
+	switch {
+	case filepath.Clean(file) == main:
+	case hasProgram(project):
+		return fmt.Errorf("%s has a main, by which Pulumi reads the program from %s: name that file", file, main)
+	default:
+		return fmt.Errorf("%s has no program, which is in %s: name that file", file, main)
+	}
+	delete(project, "main")
+	return nil
 }
 
 // hasProgram tells whether a project does anything.

@@ -78,12 +78,11 @@ func (s *session) programFiles(ctx context.Context, dir string) (files []string,
 		if !isProject && !s.mayHaveProgram(ctx, candidate) {
 			continue
 		}
-		if main := mainBeside(candidate); isProject && main != "" {
-			if err := s.checkProjectOf(ctx, candidate, main); err != nil {
+		if isProject {
+			if candidate, err = s.mainOfProject(ctx, candidate); err != nil {
 				unread = cmp.Or(unread, err)
 				continue
 			}
-			candidate = main
 		}
 		if !slices.Contains(files, candidate) {
 			files = append(files, candidate)
@@ -92,34 +91,24 @@ func (s *session) programFiles(ctx context.Context, dir string) (files []string,
 	return files, unread, nil
 }
 
-// mainBeside is the file that Pulumi reads the program from in place of the Pulumi.yaml.
-func mainBeside(project string) string {
-	for _, name := range []string{"Main.json", "Main.yaml"} {
-		main := filepath.Join(filepath.Dir(project), name)
-		if info, err := os.Stat(main); err == nil && info.Mode().IsRegular() {
-			return main
-		}
-	}
-	return ""
-}
-
-// checkProjectOf checks that the project beside a main file is one of Pulumi YAML.
-func (s *session) checkProjectOf(ctx context.Context, project, main string) error {
+// mainOfProject is the file that Pulumi reads the program of a project of Pulumi YAML from.
+func (s *session) mainOfProject(ctx context.Context, project string) (string, error) {
 	text, err := s.readProgramFile(ctx, project)
 	if err != nil {
-		return err
+		return "", err
 	}
 	fields, _, err := parseProject(text)
 	if err != nil {
-		return fmt.Errorf("%s is no YAML: %w", project, err)
+		return "", fmt.Errorf("%s is no YAML: %w", project, err)
 	}
 	if err := checkRuntime(project, fields); err != nil {
-		return err
+		return "", err
 	}
-	if fields["config"] != nil {
+	main, err := mainOf(project, fields)
+	if err == nil && main != project && fields["config"] != nil {
 		s.Warningf("config of %s is left out, as the program is in %s", project, main)
 	}
-	return nil
+	return main, err
 }
 
 func yamlFiles(dir string) ([]string, error) {

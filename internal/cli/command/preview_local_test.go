@@ -287,6 +287,9 @@ func TestAProjectWhoseProgramIsInAnotherFileIsNoProgram(t *testing.T) {
 	g.Expect(w.run("create program network --from-file infra/Main.yaml --export").out).To(ContainSubstring("from: the main"))
 	g.Expect(os.WriteFile("infra/Main.yaml", []byte("config: {a: {default: 1}}\n"), 0o644)).To(Succeed())
 	g.Expect(w.run("create program network --from-file ./infra//Main.yaml --export").out).To(ContainSubstring("default: 1"))
+	g.Expect(os.WriteFile("infra/Pulumi.yaml", []byte(aProject+"main: ../infra\n"), 0o644)).To(Succeed())
+	done = w.run("create program network --from-file infra/Pulumi.yaml --export")
+	g.Expect(done.err).To(Equal("✗ infra/Pulumi.yaml has a main, by which Pulumi reads the program from infra/Main.yaml: name that file\n"))
 }
 
 func TestAProgramIsReadFromAPipe(t *testing.T) {
@@ -328,7 +331,13 @@ func TestTheMainFileOfAProjectIsFoundInItsDirectory(t *testing.T) {
 			"⚠️ config of Pulumi.yaml is left out, as the program is in Main.yaml\n", ""},
 		"of another runtime": {map[string]string{"Pulumi.yaml": "name: network\nruntime: nodejs\n", "Main.yaml": main}, "", "",
 			"Pulumi.yaml is a project of the runtime nodejs, and a Program can only be Pulumi YAML: use a source"},
-		"of a broken project": {map[string]string{"Pulumi.yaml": "{{ no: yaml", "Main.yaml": main}, "", "", "Pulumi.yaml is no YAML"},
+		"in a directory that main names":   {map[string]string{"Pulumi.yaml": project + "main: sub/\n", "sub/Main.yaml": main, "Main.yaml": "outputs: {}\n"}, "sub/Main.yaml", "", ""},
+		"in a project that main names":     {map[string]string{"Pulumi.yaml": project + "main: ./sub\noutputs: {}\n", "sub/Pulumi.yaml": project + main}, "sub/Pulumi.yaml", "", ""},
+		"beside a file that main names":    {map[string]string{"Pulumi.yaml": project + "main: sub/any.yaml\n", "sub/any.yaml": "", "sub/Main.yaml": main}, "sub/Main.yaml", "", ""},
+		"where main names the project":     {map[string]string{"Pulumi.yaml": project + "main: .\n" + main}, "Pulumi.yaml", "", ""},
+		"where main names nothing":         {map[string]string{"Pulumi.yaml": project + "main: sub\n"}, "", "", "reading the main of Pulumi.yaml: stat sub: no such file or directory"},
+		"where main names another program": {map[string]string{"Pulumi.yaml": project + "main: sub\n", "sub/index.ts": ""}, "", "", "the main of Pulumi.yaml is sub, which has neither a Main.yaml nor a Pulumi.yaml"},
+		"of a broken project":              {map[string]string{"Pulumi.yaml": "{{ no: yaml", "Main.yaml": main}, "", "", "Pulumi.yaml is no YAML"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
