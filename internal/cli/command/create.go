@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,7 +50,7 @@ func (s *session) newObject(kind cluster.Kind, args []string, flags *createFlags
 	object.SetGroupVersionKind(kind.GroupVersionKind)
 	object.SetName(args[0])
 	object.SetNamespace(s.namespace())
-	labels, err := pairs("label", flags.labels)
+	labels, err := readLabels(flags.labels)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +58,23 @@ func (s *session) newObject(kind cluster.Kind, args []string, flags *createFlags
 		object.SetLabels(labels)
 	}
 	return object, nil
+}
+
+// readLabels refuses, in Flux's words, what the API server would refuse of a manifest.
+func readLabels(values []string) (map[string]string, error) {
+	labels, err := pairs("label", values)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		if faults := validation.IsQualifiedName(name); len(faults) > 0 {
+			return nil, fmt.Errorf("invalid label '%s': %s", name, strings.Join(faults, ", "))
+		}
+		if faults := validation.IsValidLabelValue(labels[name]); len(faults) > 0 {
+			return nil, fmt.Errorf("invalid label value '%s': %s", labels[name], strings.Join(faults, ", "))
+		}
+	}
+	return labels, nil
 }
 
 // pairs reads key=value.

@@ -54,6 +54,8 @@ func TestCreateRefuses(t *testing.T) {
 		"create stack a --stack dev --program a --env B=1 --env C=2 --secret-env C=c/d",
 		"create stack a --stack dev --program a --secret-env TOKEN=c/d --secret-env TOKEN=hunter2/d",
 		"create stack a --stack dev --program a --label b=1,b=2",
+		"create stack a --stack dev --program a --label /b=1 --export",
+		"create stack a --stack dev --program a --label b=c=d --export",
 		"create stack a --stack a/b/c/d/e --program a",
 		"create program a",
 		"create program a --from-file testdata/absent.yaml",
