@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,12 +50,12 @@ func (s *session) readProgram(ctx context.Context, file string) (map[string]any,
 	if err != nil {
 		return nil, err
 	}
-	return programOfProject(file, text)
+	return s.programOfProject(file, text)
 }
 
-// programOfProject is the program in the text of a project. It leaves out what names the
-// project: a Program has its own name.
-func programOfProject(file string, text []byte) (map[string]any, error) {
+// programOfProject is the program in the text of a project, without what is of the project
+// alone: a Program has its own name, and the Stack says how it is run.
+func (s *session) programOfProject(file string, text []byte) (map[string]any, error) {
 	program, more, err := parseProject(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s is no YAML: %w", file, err)
@@ -71,8 +72,19 @@ func programOfProject(file string, text []byte) (map[string]any, error) {
 	if err := checkMain(file, program); err != nil {
 		return nil, err
 	}
-	delete(program, "name")
-	delete(program, "runtime")
+	for _, told := range []string{"author", "license", "name", "runtime", "template", "website"} {
+		delete(program, told)
+	}
+	var left []string
+	for _, setting := range []string{"backend", "options", "stackConfigDir"} {
+		if program[setting] != nil {
+			left = append(left, setting)
+			delete(program, setting)
+		}
+	}
+	if len(left) > 0 {
+		s.Warningf("%s of %s: left out, as the Stack says how a Program is run", strings.Join(left, ", "), file)
+	}
 	return program, nil
 }
 

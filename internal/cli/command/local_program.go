@@ -156,7 +156,7 @@ func (s *session) programIn(ctx context.Context, file, name string) (map[string]
 		case len(keys) == 0:
 			continue
 		case !slices.Contains(keys, "apiVersion"):
-			return programOfProject(file, text)
+			return s.programOfProject(file, text)
 		}
 		object := map[string]any{}
 		if err := yaml.UnmarshalStrict(document, &object); err != nil {

@@ -310,6 +310,19 @@ func TestAProgramIsReadFromAPipe(t *testing.T) {
 	}
 }
 
+func TestWhatIsOfAProjectAloneIsNotInItsProgram(t *testing.T) {
+	g := NewWithT(t)
+	files(t, map[string]string{"Pulumi.yaml": aProject + "author: me\ntemplate: {}\nbackend: {url: \"file:///tmp\"}\noptions: {refresh: always}\n",
+		"new/Pulumi.yaml": aProject + "description: d\nlicense: MIT\nwebsite: https://example.com\nconfig: {\"pulumi:tags\": {value: {\"pulumi:template\": yaml}}}\n"})
+	w := &world{t: t, namespace: "apps", kubeconfig: "absent", env: testEnvironment()}
+	done := w.run("create program network --from-file Pulumi.yaml --export")
+	g.Expect(done.out).To(HaveSuffix("\nprogram:\n  outputs:\n    from: the project\n"))
+	g.Expect(done.err).To(Equal("⚠️ backend, options of Pulumi.yaml: left out, as the Stack says how a Program is run\n"))
+	done = w.run("create program network --from-file new/Pulumi.yaml --export")
+	g.Expect(done.out).To(And(ContainSubstring("description: d"), ContainSubstring("pulumi:template: yaml"), Not(ContainSubstring("MIT"))))
+	g.Expect(done.err).To(BeEmpty())
+}
+
 func TestTheMainFileOfAProjectIsFoundInItsDirectory(t *testing.T) {
 	const (
 		project = "name: network\nruntime: yaml\n"
