@@ -6,8 +6,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,9 +20,6 @@ func newDebug(s *session) *cobra.Command {
 	options, runner := controller.ExplainOptions{Now: s.Now}, ""
 	cmd := newStackCommand(s, "Show what a run of a Stack would get, and why one is due or not",
 		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
-			if !slices.Contains(runners(), runner) {
-				return fmt.Errorf("--runner is %q: it must be one of %s", runner, strings.Join(runners(), ", "))
-			}
 			options.Jobs = runner == runnerJob
 			return s.debug(ctx, api, stack, options)
 		})
@@ -40,6 +35,7 @@ what you may not read. Where the controller was given the flags of the same name
 	cmd.Flags().BoolVar(&options.NoCrossNamespaceRefs, "no-cross-namespace-refs", true, "the flag of the controller")
 	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "the flag of the controller: local or job")
 	completeValues(cmd, "runner", runners()...)
+	cmd.PreRunE = func(*cobra.Command, []string) error { return checkRunner(runner) }
 	return newGroup("debug", "Show how the controller sees a Stack", cmd)
 }
 

@@ -37,8 +37,8 @@ it is ready. Where a git repository says what is in the cluster, commit what --e
   flux pulumi install --export > pulumi-controller.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !slices.Contains(runners(), runner) {
-				return fmt.Errorf("--runner is %q: it must be one of %s", runner, strings.Join(runners(), ", "))
+			if err := checkRunner(runner); err != nil {
+				return err
 			}
 			if strings.ContainsAny(image[strings.LastIndex(image, "/")+1:], ":@") {
 				return fmt.Errorf("--image is %q: give its tag by --tag; an image by its digest cannot be installed this way", image)
@@ -68,6 +68,14 @@ it is ready. Where a git repository says what is in the cluster, commit what --e
 const runnerLocal, runnerJob = "local", "job"
 
 func runners() []string { return []string{runnerLocal, runnerJob} }
+
+// checkRunner refuses a --runner that there is not.
+func checkRunner(runner string) error {
+	if !slices.Contains(runners(), runner) {
+		return fmt.Errorf("--runner is %q: it must be one of %s", runner, strings.Join(runners(), ", "))
+	}
+	return nil
+}
 
 // releasedTag is that of the image which was released with this program. A program that
 // was built from a checkout has none of its own.

@@ -133,6 +133,9 @@ func TestWithoutACluster(t *testing.T) {
 		"version",
 		"nothing",
 		"reconcile stack a --no-such-flag",
+		"outputs stack a -o table",
+		"tree stack a -o table",
+		"debug stack a --runner pod",
 	)
 	w.kubeconfig = t.TempDir() + "/absent"
 	absent := w.run("get stacks")

@@ -43,11 +43,6 @@ of spec.writeOutputsToSecret, for those who may read it.`
 }
 
 func (s *session) outputs(ctx context.Context, api client.Reader, stack *v1.Stack, output string, secrets bool) error {
-	if output != "" {
-		if err := checkOutput(output, "json", "yaml"); err != nil {
-			return err
-		}
-	}
 	shown := map[string]json.RawMessage{}
 	for name, value := range stack.Status.Outputs {
 		shown[name] = value.Raw

@@ -35,11 +35,6 @@ func newTree(s *session) *cobra.Command {
 }
 
 func (s *session) tree(ctx context.Context, api client.Reader, stack *v1.Stack, output string) error {
-	if output != "" {
-		if err := checkOutput(output, "json", "yaml"); err != nil {
-			return err
-		}
-	}
 	told := stack.Status.Inventory
 	if told == nil || told.ConfigMap == "" {
 		if told != nil && told.Message != "" {
