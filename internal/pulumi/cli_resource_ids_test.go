@@ -13,7 +13,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// idIn is the ID that a result tells of a thing.
+// idIn is the ID of a thing in the inventory of a result.
 func (l *lab) idIn(result run.Result, name string) string {
 	l.Helper()
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
@@ -77,5 +77,5 @@ func TestIDsAreLeftOutWhereTheSecretsAreNotKnown(t *testing.T) {
 	l.exporting("echo 'error: boom' >&2; exit 1")
 	result := l.do(t.Context(), l.update(l.thing("value: one")+"outputs: {token: {\"fn::secret\": \"${a.id}\"}}\n"))
 	l.Expect(l.idIn(result, "a")).To(BeEmpty())
-	l.Expect(l.saidLines()).To(ContainElement(ContainSubstring("the IDs that may be secrets are not listed, as the secrets of the state cannot be read: boom")))
+	l.Expect(l.saidLines()).To(ContainElement(ContainSubstring("IDs that may be secrets are not listed, because the secrets of the state cannot be read: boom")))
 }

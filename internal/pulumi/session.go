@@ -55,9 +55,10 @@ type session struct {
 	installing, installed bool
 	// held are the diagnostics that are yet to be logged.
 	held heldLines
-	// disclosed says that the secrets of the state were read for the diagnostics.
+	// disclosed says that the secrets of the state were read, or should have been, for the
+	// diagnostics.
 	disclosed bool
-	// ids has the secrets of the state, where they were read for IDs alone, and idsUnread
+	// ids masks the secrets of the state in IDs, if they were read for this alone. idsUnread
 	// says that they could not be read.
 	ids       *mask.Masker
 	idsUnread bool

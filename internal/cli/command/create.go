@@ -60,7 +60,7 @@ func (s *session) newObject(kind cluster.Kind, args []string, flags *createFlags
 	return object, nil
 }
 
-// readLabels refuses, in Flux's words, what the API server would refuse of a manifest.
+// readLabels refuses invalid labels in Flux's words, before they are in a manifest.
 func readLabels(values []string) (map[string]string, error) {
 	labels, err := pairs("label", values)
 	if err != nil {

@@ -53,8 +53,8 @@ func (s *session) readProgram(ctx context.Context, file string) (map[string]any,
 	return s.programOfProject(file, text)
 }
 
-// programOfProject is the program in the text of a project, without what is of the project
-// alone: a Program has its own name, and the Stack says how it is run.
+// programOfProject is the program in the text of a project, without the keys that only a
+// project has: a Program has its own name, and the Stack has the settings.
 func (s *session) programOfProject(file string, text []byte) (map[string]any, error) {
 	program, more, err := parseProject(text)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *session) programOfProject(file string, text []byte) (map[string]any, er
 	return program, nil
 }
 
-// checkMain refuses a project whose program is in another file.
+// checkMain refuses a project if its program is in another file.
 func checkMain(file string, project map[string]any) error {
 	if file == "-" || project["main"] == nil && hasProgram(project) {
 		return nil

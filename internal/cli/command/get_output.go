@@ -44,8 +44,8 @@ func (s *session) getRaw(ctx context.Context, api client.Client, flags *getFlags
 	return printValue(s.Out, flags.output, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
 }
 
-// addOutputFlag adds --output to the flags of a command, which refuses what it does not have
-// before it does anything.
+// addOutputFlag adds --output to the flags of a command, which then refuses an unknown format
+// before it does anything else.
 func addOutputFlag(cmd *cobra.Command, flags *pflag.FlagSet, output *string, usage string) {
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if *output == "" {

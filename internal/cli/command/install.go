@@ -69,7 +69,7 @@ const runnerLocal, runnerJob = "local", "job"
 
 func runners() []string { return []string{runnerLocal, runnerJob} }
 
-// checkRunner refuses a --runner that there is not.
+// checkRunner refuses an unknown --runner.
 func checkRunner(runner string) error {
 	if !slices.Contains(runners(), runner) {
 		return fmt.Errorf("--runner is %q: it must be one of %s", runner, strings.Join(runners(), ", "))

@@ -91,7 +91,7 @@ func (s *session) programFiles(ctx context.Context, dir string) (files []string,
 	return files, unread, nil
 }
 
-// mainOfProject is the file that Pulumi reads the program of a project of Pulumi YAML from.
+// mainOfProject is the file that Pulumi reads the program of a Pulumi YAML project from.
 func (s *session) mainOfProject(ctx context.Context, project string) (string, error) {
 	text, err := s.readProgramFile(ctx, project)
 	if err != nil {
@@ -133,8 +133,8 @@ func (s *session) mayHaveProgram(ctx context.Context, file string) bool {
 }
 
 // programIn reads the Program of that name from a file of manifests, or a project. It is
-// nil where there are other manifests alone. A pipe has its text once: the file is read
-// no more than that.
+// nil where there are other manifests alone. It reads the file once, because a pipe
+// can be read only once.
 func (s *session) programIn(ctx context.Context, file, name string) (map[string]any, error) {
 	text, err := s.readProgramFile(ctx, file)
 	if err != nil {

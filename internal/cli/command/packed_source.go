@@ -17,14 +17,14 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
 )
 
-// packedSource is what the source of the Stack leaves out. One that does not exist, or that
-// the person may not read, leaves out nothing by itself.
+// packedSource returns what the source of the Stack excludes. A source that does not exist
+// or cannot be read excludes nothing of its own.
 func (s *session) packedSource(ctx context.Context, api client.Reader, stack *v1.Stack) pack.Source {
 	of := stack.Spec.FluxSource
 	switch {
 	case of == nil:
 		return pack.Source{Ignore: gitsource.Everything, Dir: stack.Spec.RepoDir}
-	case of.SourceRef.Kind == sourcev1.ExternalArtifactKind: // made of others, each with its own
+	case of.SourceRef.Kind == sourcev1.ExternalArtifactKind: // it has no spec.ignore
 		return pack.Source{Dir: of.Dir}
 	}
 	source := &unstructured.Unstructured{}

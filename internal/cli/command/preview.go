@@ -73,8 +73,8 @@ func (s *session) preview(ctx context.Context, api client.WithWatch, stack *v1.S
 	return s.previewOf(ctx, api, stack, of)
 }
 
-// previewOf has a preview done of the program that was brought, or else of that of the
-// Stack: whatever somebody has left there is not what is asked for.
+// previewOf requests a preview of the local program, or else of the program of the Stack,
+// and waits for it. It replaces a local program that somebody has left behind.
 func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1.Stack, of *traces) error {
 	request := s.Now().Format(time.RFC3339Nano)
 	annotations := map[string]any{v1.PreviewRequestAnnotation: request, v1.PreviewProgramAnnotation: nil}
@@ -92,7 +92,7 @@ func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1
 	if err != nil {
 		return err
 	}
-	of.request = "" // it is answered, and stays as that of a reconcile does
+	of.request = "" // an answered request stays, as that of a reconcile does
 	done := &v1.Stack{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, done); err != nil {
 		return fmt.Errorf("reading Stack %s: %w", stack.Name, err)
@@ -153,8 +153,8 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 	return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", told.Revision, countsOf(told.ResourceChanges))}
 }
 
-// explainLost tells where what the preview has found is, and what to do. Another one notes
-// itself in the status before it writes anything.
+// explainLost tells why the result of the preview is not there, and what to do. A later
+// preview is in the status before it overwrites the ConfigMap.
 func explainLost(ctx context.Context, api client.Reader, stack *v1.Stack, err error) error {
 	if !errors.Is(err, errGone) && !errors.Is(err, errOther) {
 		return err

@@ -18,23 +18,23 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 )
 
-// removalPatience bounds how long the end of a command takes that was interrupted.
+// removalPatience is how long an interrupted command tries to clean up.
 const removalPatience = 10 * time.Second
 
-// traces are what a preview has put into the cluster and removes in the end.
+// traces are what a preview has put into the cluster. It removes them when it ends.
 type traces struct {
-	// request that nobody has answered yet.
+	// request is the request that is not answered yet, if any.
 	request string
-	// program is the reference to what was brought, in configMap.
+	// program is the reference to the local program in configMap, if any.
 	program   string
 	configMap *corev1.ConfigMap
 }
 
-// removeTraces removes them also where the command was interrupted.
+// removeTraces removes the traces, even if ctx has ended.
 func (s *session) removeTraces(ctx context.Context, api client.Client, stack *v1.Stack, of *traces) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalPatience)
 	defer cancel()
-	// The request comes first: without the program it would be one for that of the Stack.
+	// Without the other annotation, the request would be for the program of the Stack: it goes first.
 	s.withdraw(ctx, api, stack, v1.PreviewRequestAnnotation, of.request)
 	s.withdraw(ctx, api, stack, v1.PreviewProgramAnnotation, of.program)
 	if of.configMap == nil {
@@ -45,7 +45,7 @@ func (s *session) removeTraces(ctx context.Context, api client.Client, stack *v1
 	}
 }
 
-// withdraw removes an annotation of this command. There is none where the value is empty.
+// withdraw removes an annotation that this command has set, unless value is empty.
 func (s *session) withdraw(ctx context.Context, api client.Client, stack *v1.Stack, annotation, value string) {
 	if value == "" {
 		return
@@ -75,8 +75,9 @@ func (s *session) insist(ctx context.Context, do func() error) error {
 	}
 }
 
-// removeAnnotation removes one of that value, and not one that somebody else has set since.
-// It looks first: whoever may not set it has nothing to remove.
+// removeAnnotation removes the annotation if it still has the value, and nobody else has
+// changed it. It reads the Stack first: if the annotation could not be set, there is nothing
+// to remove and nothing to report.
 func removeAnnotation(ctx context.Context, api client.Client, stack *v1.Stack, annotation, value string) error {
 	now := &v1.Stack{}
 	if err := api.Get(ctx, client.ObjectKeyFromObject(stack), now); err != nil || now.Annotations[annotation] != value {
@@ -89,7 +90,7 @@ func removeAnnotation(ctx context.Context, api client.Client, stack *v1.Stack, a
 	}
 	err = api.Patch(ctx, now, client.RawPatch(types.JSONPatchType, patch), fieldOwner)
 	if apierrors.IsInvalid(err) {
-		return nil // the test says that it is another's by now
+		return nil // the test failed: somebody has changed it meanwhile
 	}
 	return err
 }

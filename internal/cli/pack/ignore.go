@@ -18,8 +18,8 @@ import (
 
 const gitIgnoreFile = ".gitignore"
 
-// rules say what is left out: what git does not have is in no source, whatever is said
-// elsewhere, and of the rest Flux leaves out more. Those that come later go before.
+// rules say what is left out. What git ignores is in no source, whatever the rules of Flux
+// say. Later rules override earlier ones.
 type rules struct {
 	git, flux []gitignore.Pattern
 }

@@ -41,7 +41,7 @@ type Options struct {
 	// Excludes names the file of what the person has git leave out in the git repository
 	// at top, and everywhere else. Nil or an empty name is that there is none.
 	Excludes func(top string) (string, error)
-	// Source of the program.
+	// Source is the Flux source of the program.
 	Source Source
 }
 
@@ -159,7 +159,7 @@ func (l *listed) walk(ctx context.Context, dir string, rules rules) error {
 	return nil
 }
 
-// leavesOut tells whether something is left out by the rules.
+// leavesOut returns whether the rules leave out a path.
 func (l *listed) leavesOut(rules rules) func(path string, isDir bool) bool {
 	git, flux := sourceignore.NewMatcher(rules.git), sourceignore.NewMatcher(rules.flux)
 	return func(path string, isDir bool) bool {

@@ -12,15 +12,16 @@ import (
 	"github.com/fluxcd/pkg/sourceignore/gitignore"
 )
 
-// Source is what the source of the program says of its files.
+// Source is what the Flux source of the program excludes.
 type Source struct {
-	// Ignore is its spec.ignore, which goes before what Flux leaves out otherwise.
+	// Ignore is its spec.ignore, which overrides the other rules of Flux.
 	Ignore string
-	// Dir is the directory of the program in it, from whose top the paths of Ignore count.
+	// Dir is the directory of the program in the source. The paths in Ignore are relative to
+	// the root of the source.
 	Dir string
 }
 
-// sourceRules are those of a Source.
+// sourceRules are the rules of a Source.
 type sourceRules struct {
 	dir      []string
 	patterns []gitignore.Pattern
@@ -31,7 +32,7 @@ func (s Source) rules() sourceRules {
 	return sourceRules{strings.FieldsFunc(dir, func(r rune) bool { return r == '/' }), sourceignore.ReadPatterns(strings.NewReader(s.Ignore), nil)}
 }
 
-// match says what the last pattern does that is about the path in the directory of the
+// match is the result of the last pattern that matches a path in the directory of the
 // program.
 func (s sourceRules) match(name []string, isDir bool) gitignore.MatchResult {
 	path := slices.Concat(s.dir, name)
