@@ -93,6 +93,10 @@ const (
 	// too.
 	RunInterruptedReason = "RunInterrupted"
 
+	// RecoveredReason: what an interrupted run left behind was recovered. It is
+	// the result of the recovery in status.history, and not of a condition.
+	RecoveredReason = "Recovered"
+
 	// RecoveryFailedReason: the recovery of what an interrupted run left behind
 	// failed. The controller retries.
 	RecoveryFailedReason = "RecoveryFailed"

@@ -44,7 +44,7 @@ func absorb(stack *v1.Stack, result *run.Result) {
 		reason = v1.CancelRequestedReason
 	}
 	countAnew(stack, record)
-	stack.Status.History.Upsert(record.Digest, result.EndedAt, result.EndedAt.Sub(result.StartedAt).Round(time.Millisecond), reason, historyMetadata(record, result))
+	noteHistory(stack, record, result, reason)
 	if result.Outcome == run.Succeeded {
 		absorbSuccess(stack, record, result)
 		return
@@ -152,6 +152,7 @@ func didSomething(outcome run.Outcome) bool {
 // nothing, so the inputs are run next.
 func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	countAnew(stack, record)
+	noteHistory(stack, record, result, recoveryReason(stack, record, result))
 	if result.Outcome != run.Succeeded && wasCancelled(stack, record) {
 		absorbCancelled(stack, record, result)
 		return
@@ -333,22 +334,4 @@ func changes(c run.Changes) v1.ResourceChanges {
 // total is how many resources there are after the changes.
 func total(c run.Changes) int {
 	return c.Created + c.Updated + c.Replaced + c.Same
-}
-
-func historyMetadata(record *v1.RunStatus, result *run.Result) map[string]string {
-	metadata := map[string]string{"operation": string(record.Operation)}
-	counted := changesCounted(result.Changes)
-	if record.Operation == v1.OperationPreview {
-		counted = previewCounted(result.Changes)
-	}
-	if result.Changes != (run.Changes{}) {
-		metadata["changes"] = list(counted)
-	}
-	if record.Revision != "" {
-		metadata["revision"] = record.Revision
-	}
-	if record.OriginRevision != "" {
-		metadata["originRevision"] = record.OriginRevision
-	}
-	return metadata
 }

@@ -95,8 +95,10 @@ func knownRevision(stack *v1.Stack) (revision, originRevision string) {
 	if attempted == "" || attempted == status.LastAppliedRevision {
 		return status.LastAppliedRevision, status.LastAppliedOriginRevision
 	}
-	if last := status.History.Latest(); last != nil && last.Metadata["revision"] == attempted {
-		return attempted, last.Metadata["originRevision"]
+	for _, ended := range status.History { // a recovery may be of none
+		if ended.Metadata["revision"] == attempted {
+			return attempted, ended.Metadata["originRevision"]
+		}
 	}
 	return attempted, ""
 }

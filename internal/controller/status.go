@@ -154,6 +154,7 @@ func loseRun(stack *v1.Stack, message string, now time.Time) {
 	countAnew(stack, lost)
 	stack.Status.Failures++
 	interrupt(stack, lost, now)
+	noteLost(stack, lost, now)
 	if wasCancelled(stack, lost) {
 		noteCancelled(stack, lost, message)
 	}

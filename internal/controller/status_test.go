@@ -5,6 +5,7 @@ package controller
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -225,6 +226,39 @@ func TestLoseRunHasTheInputsRunAgain(t *testing.T) {
 	g.Expect(stack.Status.Failures).To(BeEquivalentTo(1))
 	g.Expect(neverRan(stack)).To(BeFalse(), "Pulumi may have been at work")
 	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.RunInterruptedReason))
+}
+
+func TestInterruptedRunsAndRecoveriesAreInTheHistory(t *testing.T) {
+	g := NewWithT(t)
+	stack := stackWithRun(v1.OperationUpdate)
+	loseRun(stack, "gone", started.Add(time.Minute))
+	for _, outcome := range []run.Outcome{run.Locked, run.Succeeded} {
+		recordRun(stack, v1.RunStatus{ID: "recovery", Operation: v1.OperationRecover, Digest: "sha256:inputs", StartedAt: metav1.Time{Time: started}})
+		absorb(stack, result(outcome, "the stack is locked"))
+	}
+	recordRun(stack, v1.RunStatus{ID: "run-2", Operation: v1.OperationUpdate, Revision: gitRevision, Digest: "sha256:inputs"})
+	absorb(stack, result(run.Locked, "the stack is locked"))
+
+	var told []string
+	for _, one := range stack.Status.History {
+		told = append(told, fmt.Sprintf("%s %s %s of %q", one.Metadata["operation"], one.LastReconciledStatus, one.LastReconciledDuration.Duration, one.Digest))
+	}
+	g.Expect(told).To(Equal([]string{
+		`update StackLocked 14s of "sha256:inputs"`,
+		`recover Recovered 14s of ""`,
+		`recover StackLocked 14s of ""`,
+		`update RunInterrupted 1m0s of "sha256:inputs"`,
+	}))
+}
+
+func TestTheOriginOfARevisionIsKnownAfterARecovery(t *testing.T) {
+	stack := stackWithRun(v1.OperationUpdate)
+	stack.Status.Run.OriginRevision = ociRevision
+	loseRun(stack, "gone", started)
+	recordRun(stack, v1.RunStatus{ID: "recovery", Operation: v1.OperationRecover})
+	absorb(stack, result(run.Succeeded, ""))
+	_, origin := knownRevision(stack)
+	NewWithT(t).Expect(origin).To(Equal(ociRevision))
 }
 
 func TestInterruptedRunsAreBoundedAndTheFirstIsKept(t *testing.T) {

@@ -1,0 +1,61 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"time"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// noteHistory adds the end of a run to the history.
+func noteHistory(stack *v1.Stack, record *v1.RunStatus, result *run.Result, reason string) {
+	took := result.EndedAt.Sub(result.StartedAt).Round(time.Millisecond)
+	stack.Status.History.Upsert(historyDigest(record), result.EndedAt, took, reason, historyMetadata(record, result))
+}
+
+// noteLost adds a run to the history of which nobody has seen the end. How long it took
+// is not known, but that it was no longer than until it was given up.
+func noteLost(stack *v1.Stack, record *v1.RunStatus, now time.Time) {
+	took := max(0, now.Sub(record.StartedAt.Time)).Round(time.Millisecond) // clocks differ
+	stack.Status.History.Upsert(historyDigest(record), now, took, v1.RunInterruptedReason, historyMetadata(record, &run.Result{}))
+}
+
+// historyDigest is empty of a recovery, which runs no inputs: one must not share an entry
+// with a run of them that has ended in the same way.
+func historyDigest(record *v1.RunStatus) string {
+	if record.Operation == v1.OperationRecover {
+		return ""
+	}
+	return record.Digest
+}
+
+func recoveryReason(stack *v1.Stack, record *v1.RunStatus, result *run.Result) string {
+	switch {
+	case result.Outcome == run.Succeeded:
+		return v1.RecoveredReason
+	case wasCancelled(stack, record):
+		return v1.CancelRequestedReason
+	}
+	return outcomeReason(record.Operation, result.Outcome)
+}
+
+func historyMetadata(record *v1.RunStatus, result *run.Result) map[string]string {
+	metadata := map[string]string{"operation": string(record.Operation)}
+	counted := changesCounted(result.Changes)
+	if record.Operation == v1.OperationPreview {
+		counted = previewCounted(result.Changes)
+	}
+	if result.Changes != (run.Changes{}) {
+		metadata["changes"] = list(counted)
+	}
+	if record.Revision != "" {
+		metadata["revision"] = record.Revision
+	}
+	if record.OriginRevision != "" {
+		metadata["originRevision"] = record.OriginRevision
+	}
+	return metadata
+}
