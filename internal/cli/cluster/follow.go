@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -26,22 +28,19 @@ type Follower struct {
 }
 
 // Follow follows the objects of a list until ctx ends. The API server ends a watch from
-// time to time, and may go away for a while once there was one: it goes on where that
-// ended.
+// time to time, and may go away for a while once there was one: it goes on with what has
+// changed since.
 func Follow(ctx context.Context, api client.WithWatch, list client.ObjectList, follower Follower, options ...client.ListOption) error {
-	version, watched, lost := "", false, false
+	known, watched, lost := told{}, false, false
 	var refused time.Time // since when, after it was lost
 	for ctx.Err() == nil {
-		from := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}}
-		watcher, err := api.Watch(ctx, list, append(options, from)...)
+		watcher, err := api.Watch(ctx, list, options...)
 		if err == nil {
 			watched, lost, refused = true, false, time.Time{}
-			version, err = drain(watcher, version, follower.Tell)
+			known, err = drain(watcher, known, follower.Tell)
 		}
 		switch {
-		case err == nil, ctx.Err() != nil:
-		case apierrors.IsGone(err), apierrors.IsResourceExpired(err):
-			version = ""
+		case err == nil, ctx.Err() != nil, apierrors.IsGone(err), apierrors.IsResourceExpired(err):
 		case lost && isRefusal(err) && (refused.IsZero() || time.Since(refused) < refusedPatience):
 			if refused.IsZero() {
 				refused = time.Now()
@@ -85,23 +84,50 @@ func pause(ctx context.Context, length time.Duration) {
 	}
 }
 
-// drain returns the version to go on from, also with an error.
-func drain(watcher watch.Interface, version string, tell func(watch.EventType, client.Object) error) (string, error) {
+// told has the version in which each object was told. Each watch begins with all objects
+// there are, in no order, so that no version says what is still to come after it.
+type told map[types.UID]string
+
+// has tells whether the object was told in this version, or in a later one.
+func (t told) has(object client.Object) bool {
+	version, ok := t[object.GetUID()]
+	if !ok {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(object.GetResourceVersion(), version)
+	return err == nil && order <= 0
+}
+
+// drain tells what is not known yet, and returns what is known after it. A watch that
+// has ended without an error has shown all objects there are: no other is kept.
+func drain(watcher watch.Interface, known told, tell func(watch.EventType, client.Object) error) (told, error) {
 	defer watcher.Stop()
+	seen := told{}
 	for event := range watcher.ResultChan() {
 		switch event.Type {
 		case watch.Error:
-			return version, apierrors.FromObject(event.Object)
+			maps.Copy(known, seen)
+			return known, apierrors.FromObject(event.Object)
 		case watch.Added, watch.Modified, watch.Deleted:
 			object, ok := event.Object.(client.Object)
 			if !ok {
 				continue
 			}
-			version = object.GetResourceVersion()
+			id := object.GetUID()
+			switch {
+			case event.Type == watch.Deleted:
+				delete(seen, id)
+				delete(known, id)
+			case known.has(object):
+				seen[id] = known[id]
+				continue
+			default:
+				seen[id] = object.GetResourceVersion()
+			}
 			if err := tell(event.Type, object); err != nil {
-				return version, &tellError{err}
+				return known, &tellError{err}
 			}
 		}
 	}
-	return version, nil
+	return seen, nil
 }
