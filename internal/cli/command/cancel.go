@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -63,20 +64,26 @@ func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.St
 	case err != nil:
 		return err
 	}
-	last, _, _ := unstructured.NestedString(object.Object, "status", "lastUpdate", "name")
-	state, _, _ := unstructured.NestedString(object.Object, "status", "lastUpdate", "state")
-	cancelled, _, _ := unstructured.NestedString(object.Object, "status", "cancelledRun", "id")
+	done := &v1.Stack{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, done); err != nil {
+		return fmt.Errorf("reading Stack %s: %w", stack.Name, err)
+	}
+	return s.cancelled(&done.Status, running.ID)
+}
+
+// cancelled tells how the run has ended. One that was over before the word reached it was
+// not cancelled: what has failed is tried again.
+func (s *session) cancelled(status *v1.StackStatus, id string) error {
+	cancelled, last := status.CancelledRun, status.LastUpdate
 	switch {
-	case cancelled == running.ID:
-		message, _, _ := unstructured.NestedString(object.Object, "status", "cancelledRun", "message")
-		s.Successf("%s", message)
-	case last == running.ID && state == string(v1.UpdateSucceeded):
-		s.Successf("run %s had succeeded before it could be cancelled", running.ID)
-	case last == running.ID && state == string(v1.UpdateFailed):
-		message, _, _ := unstructured.NestedString(object.Object, "status", "lastUpdate", "message")
-		s.Warningf("run %s had failed before it could be cancelled: %s", running.ID, message)
+	case cancelled != nil && cancelled.ID == id:
+		s.Successf("%s", cancelled.Message)
+	case last != nil && last.Name == id && last.State == v1.UpdateSucceeded:
+		return fmt.Errorf("run %s had succeeded before it could be cancelled", id)
+	case last != nil && last.Name == id && last.State == v1.UpdateFailed:
+		return fmt.Errorf("run %s had failed before it could be cancelled: %s", id, last.Message)
 	default:
-		s.Successf("run %s has ended", running.ID)
+		s.Successf("run %s has ended", id)
 	}
 	return nil
 }

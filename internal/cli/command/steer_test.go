@@ -125,6 +125,28 @@ func TestCancel(t *testing.T) {
 	w.golden("cancel", "cancel stack network --now")
 }
 
+func TestCancelFailsWhereTheRunWasOverBefore(t *testing.T) {
+	for state, message := range map[v1.UpdateState]string{
+		v1.UpdateSucceeded: "run run-1 had succeeded before it could be cancelled",
+		v1.UpdateFailed:    "run run-1 had failed before it could be cancelled: no such bucket",
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			g := NewWithT(t)
+			w := newWorld(t, "cancel-"+string(state))
+			w.apply("steered")
+			w.status(func(s *v1.StackStatus) {
+				s.Run = &v1.RunStatus{ID: "run-1", Operation: v1.OperationUpdate, Generation: 1, Holder: v1.RunHolder{Host: "a", Instance: "b"}, StartedAt: metav1.Time{Time: now}}
+			})
+			w.answerTo(v1.CancelRunAnnotation, func(id string, s *v1.StackStatus) {
+				s.Run, s.LastUpdate = nil, &v1.LastUpdate{Name: id, State: state, Message: "no such bucket"}
+			})
+			done := w.run("cancel stack network")
+			g.Expect(done.exit).To(Equal(1), done.err)
+			g.Expect(done.err).To(HaveSuffix("✗ " + message + "\n"))
+		})
+	}
+}
+
 func TestCancelTellsNotHowARunHasEndedThatIsGoneWithItsStack(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "cancel-deleted")
