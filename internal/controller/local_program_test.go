@@ -7,6 +7,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,6 +73,27 @@ func TestALocalProgramIsPreviewedWhereTheProgramIsMissing(t *testing.T) {
 	w.mustReconcile()
 	todo := w.runner.runs[w.stack().Status.Run.ID]
 	g.Expect(string(todo.Program.YAML)).To(ContainSubstring("hello from here"))
+}
+
+func TestARequestIsAnsweredWhileALocalProgramWaitsForItsTurn(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	program := &v1.Program{}
+	g.Expect(w.Get(context.Background(), key, program)).To(Succeed())
+	g.Expect(w.Delete(context.Background(), program)).To(Succeed())
+	w.runner.full = true
+	w.bring(localprogram.ProgramKey, []byte(broughtText))
+	w.mustReconcile()
+	waits := w.stack().Status.Preview
+	g.Expect(waits.Message).To(Equal("Waiting for other runs to end"))
+	w.edit(func(s *v1.Stack) { s.Annotations[meta.ReconcileRequestAnnotation] = "now" })
+	w.mustReconcile()
+	g.Expect(w.stack().Status.LastHandledReconcileAt).To(Equal("now"))
+	g.Expect(conditions.IsFalse(w.stack(), meta.ReadyCondition)).To(BeTrue())
+	g.Expect(w.stack().Status.Preview).To(Equal(waits))
+	w.runner.full = false
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("PreviewRequest", "one"))
 }
 
 func TestAnArchiveTakesThePlaceOfASource(t *testing.T) {

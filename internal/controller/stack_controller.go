@@ -136,7 +136,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	}
 	decision := r.decide(ctx, stack, seen)
 	ctrl.LoggerFrom(ctx).V(1).Info("decided", "action", decision.String(), "reason", decision.Reason, "after", decision.After)
-	if decision.Action != decide.Start && decision.Action != decide.Look {
+	if !decide.KeepsTurn(seen.Observation, decision) {
 		r.Runner.Release(req.Namespace, req.Name)
 	}
 	err = r.act(ctx, stack, seen, decision)

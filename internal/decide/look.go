@@ -20,8 +20,23 @@ func lookBetween(o Observation, due Decision) Decision {
 	if !o.PreviewRequested || o.Run != nil || due.Action == Start || due.Action == LetGo {
 		return due
 	}
+	if answersFirst(o, due) {
+		due.After = lookPatience
+		return due
+	}
 	if o.PreviewWaits {
 		return Decision{Action: Look, After: placePatience}
 	}
 	return Decision{Action: Look, After: lookPatience}
+}
+
+// answersFirst has a request answered with why no run can begin, while a preview of
+// another program, which can, waits for its turn. After that the request is not open.
+func answersFirst(o Observation, due Decision) bool {
+	return o.PreviewWaits && o.Requested && !due.Fetching && (due.Action == Fail || due.Action == Stall)
+}
+
+// KeepsTurn tells whether the Stack still wants the turn that it may wait for.
+func KeepsTurn(o Observation, d Decision) bool {
+	return d.Action == Start || d.Action == Look || o.PreviewRequested && o.Run == nil && answersFirst(o, d)
 }
