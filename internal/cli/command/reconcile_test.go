@@ -10,6 +10,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 )
 
@@ -173,6 +175,18 @@ func TestReconcileRefuses(t *testing.T) {
 		"reconcile program absent",
 		"reconcile source",
 	)
+}
+
+func TestReconcileSaysThatNothingWasHeardOfTheRunBefore(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "reconcile-unheard")
+	w.apply("reconcile")
+	w.status(func(s *v1.StackStatus) {
+		s.Run = &v1.RunStatus{ID: "run-1", Operation: v1.OperationUpdate, Generation: 1, Holder: v1.RunHolder{Host: "a", Instance: "b"}, StartedAt: metav1.Time{Time: now}}
+	})
+	done := w.run("reconcile stack network --timeout 1s")
+	g.Expect(done.exit).To(Equal(1))
+	g.Expect(done.err).To(ContainSubstring("run run-1 was in flight before, and its controller has told nothing of it meanwhile"))
 }
 
 func TestSuspendAndResume(t *testing.T) {

@@ -42,10 +42,10 @@ func (t target) get(ctx context.Context, api client.Reader) (*unstructured.Unstr
 // verdict says from an object whether what is waited for is over.
 type verdict func(*unstructured.Unstructured) (bool, error)
 
-// awaited is a target that is waited for, and what was seen of it last.
+// awaited is a target that is waited for, and what was seen of it first and last.
 type awaited struct {
 	target
-	last *unstructured.Unstructured
+	first, last *unstructured.Unstructured
 }
 
 // await looks at the target until done says that it is over, and draws what the
@@ -70,10 +70,12 @@ func (s *session) awaitEach(ctx context.Context, api client.Reader, targets []ta
 		left = slices.DeleteFunc(left, func(one *awaited) bool {
 			object, err := one.get(ctx, api)
 			if err != nil {
-				tell(one.target, one.last, s.explainTimeout(ctx, err, one.target, one.last))
+				tell(one.target, one.last, s.explainTimeout(ctx, err, one))
 				return true
 			}
-			one.last = object
+			if one.last = object; one.first == nil {
+				one.first = object
+			}
 			over, err := done(object)
 			if over || err != nil {
 				tell(one.target, object, err)
@@ -86,7 +88,7 @@ func (s *session) awaitEach(ctx context.Context, api client.Reader, targets []ta
 		text := func() string { return s.waitingText(left, began) }
 		if err := s.pause(ctx, text); err != nil {
 			for _, one := range left {
-				tell(one.target, one.last, s.explainTimeout(ctx, err, one.target, one.last))
+				tell(one.target, one.last, s.explainTimeout(ctx, err, one))
 			}
 			return
 		}
@@ -129,7 +131,8 @@ func (s *session) pause(ctx context.Context, text func() string) error {
 
 // explainTimeout adds what the object last said to an error that says no more than
 // that the time is over.
-func (s *session) explainTimeout(ctx context.Context, err error, of target, last *unstructured.Unstructured) error {
+func (s *session) explainTimeout(ctx context.Context, err error, of *awaited) error {
+	last := of.last
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
 	}
@@ -139,6 +142,10 @@ func (s *session) explainTimeout(ctx context.Context, err error, of target, last
 	if !ready.TakenUp(last) {
 		return fmt.Errorf("timed out after %s waiting for %s %s: no controller has taken up the request, is it running? Last status: %s",
 			s.timeout, of.Kind, of.Name, ready.Message(last))
+	}
+	if id := ready.Unheard(of.first, last); id != "" {
+		return fmt.Errorf("timed out after %s waiting for %s %s: run %s was in flight before, and its controller has told nothing of it meanwhile. Last status: %s",
+			s.timeout, of.Kind, of.Name, id, ready.Message(last))
 	}
 	says := ready.Message(last)
 	if waits := rows.PreviewWait(last); waits != "" {

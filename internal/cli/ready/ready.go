@@ -11,6 +11,7 @@ import (
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/fluxcd/pkg/apis/meta"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -46,10 +47,13 @@ func Message(object *unstructured.Unstructured) string {
 // TakenUp tells whether a controller has seen what is asked of the object, by a request or
 // by its spec, as far as the object shows that.
 func TakenUp(object *unstructured.Unstructured) bool {
+	// What is tried again says so without a controller too.
+	return inFlight(object) || !triedAgain(object) || allSeen(object)
+}
+
+// allSeen tells whether the status says that a controller has seen all that is asked.
+func allSeen(object *unstructured.Unstructured) bool {
 	found := rows.Conditions(object)
-	if inFlight(object) || !triedAgain(object) { // what is tried again says so without a controller too
-		return true
-	}
 	if asked := object.GetAnnotations()[meta.ReconcileRequestAnnotation]; asked != "" && asked != Handled(object) {
 		return false
 	}
@@ -59,6 +63,19 @@ func TakenUp(object *unstructured.Unstructured) bool {
 	}
 	ready := readyCondition(object)
 	return len(found) > 0 && (ready == nil || ofGeneration(ready, object))
+}
+
+// Unheard is the ID of the run of a Stack that was in flight at the first look, and of which
+// nothing was told up to the last one, while what is asked of the Stack was not seen
+// either. Its record alone does not say that anybody is at work. It is empty where there
+// is none.
+func Unheard(first, last *unstructured.Unstructured) string {
+	before, _, _ := unstructured.NestedMap(first.Object, "status", "run")
+	now, _, _ := unstructured.NestedMap(last.Object, "status", "run")
+	if len(now) == 0 || allSeen(last) || !equality.Semantic.DeepEqual(before, now) {
+		return ""
+	}
+	return runID(last)
 }
 
 // ErrSuspended is Flux's word for an object that is not reconciled.

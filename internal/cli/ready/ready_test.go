@@ -138,6 +138,27 @@ func TestTakenUp(t *testing.T) {
 	}
 }
 
+func TestUnheard(t *testing.T) {
+	for name, tc := range map[string]struct{ asked, first, last, want string }{
+		"no run":                   {"now", "{}", "{}", ""},
+		"the record of before":     {"now", "{run: {id: a, progress: {message: 1 created}}}", "{run: {id: a, progress: {message: 1 created}}}", "a"},
+		"it is told of":            {"now", "{run: {id: a}}", "{run: {id: a, progress: {message: 1 created}}}", ""},
+		"another run":              {"now", "{run: {id: a}}", "{run: {id: b}}", ""},
+		"that has begun meanwhile": {"now", "{}", "{run: {id: b}}", ""},
+		"that is over":             {"now", "{run: {id: a}}", "{}", ""},
+		"that answers the request": {
+			"now", "{run: {id: a}}", "{lastHandledReconcileAt: now, run: {id: a}, conditions: [" + isUnknown + "]}", "",
+		},
+		"of a spec since": {"", "{run: {id: a}}", "{run: {id: a}, conditions: [" + isOld + "]}", "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			last := object(t, tc.last)
+			last.SetAnnotations(map[string]string{"reconcile.fluxcd.io/requestedAt": tc.asked})
+			NewWithT(t).Expect(Unheard(object(t, tc.first), last)).To(Equal(tc.want))
+		})
+	}
+}
+
 func TestAtGeneration(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status string
