@@ -21,13 +21,14 @@ import (
 // Somebody may ask what an update would do. That is a run as any other, one at a time
 // and on its Stack's turn, but no reconcile: it is told of in status.preview alone.
 
-// previewRequested tells whether somebody asks for a preview that was not answered.
+// previewRequested tells whether somebody asks for a preview that was not answered. One
+// that waits for its turn was not.
 func previewRequested(stack *v1.Stack) bool {
 	handled := ""
-	if last := stack.Status.Preview; last != nil {
+	if last := stack.Status.Preview; last != nil && !previewWaits(stack) {
 		handled = last.Request
 	}
-	return open(stack, v1.PreviewRequestAnnotation, handled) || previewWaits(stack) && open(stack, v1.PreviewRequestAnnotation, "")
+	return open(stack, v1.PreviewRequestAnnotation, handled)
 }
 
 // previewWaits tells whether the preview that was asked for waits for its turn.
