@@ -28,6 +28,9 @@ import (
 // image is what the pods of runs are made of.
 const image = "ghcr.io/flux-pulumi/pulumi-controller:test"
 
+// How many Jobs there may be at a time, in all and in one namespace.
+const concurrent, perNamespace = 3, 2
+
 // cluster is the system, with a node to run pods on.
 type cluster struct {
 	*system.System
@@ -90,7 +93,8 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 			"--runner=job", "--runner-image=" + image, "--enable-leader-election",
 			"--leader-election-lease-duration=15s", "--leader-election-renew-deadline=12s", "--leader-election-retry-period=1s",
 			// The backend is on a volume of the machine, as are the plugins.
-			"--runner-pod-security=privileged", "--concurrent-runs=3", "--concurrent-runs-per-namespace=2",
+			"--runner-pod-security=privileged",
+			fmt.Sprintf("--concurrent-runs=%d", concurrent), fmt.Sprintf("--concurrent-runs-per-namespace=%d", perNamespace),
 		},
 	})
 	if err != nil {

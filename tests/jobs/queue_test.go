@@ -60,7 +60,7 @@ func TestJobsInAQueueLeaveTheirSlotsToOthers(t *testing.T) {
 	u := newTeam(t)
 	u.queueJobs()
 	var all []*v1.Stack
-	for i := range 3 { // one more than a namespace may have at a time
+	for i := range perNamespace + 1 {
 		name := fmt.Sprintf("app-%d", i)
 		u.program(name, thing("one"))
 		all = append(all, u.stack(name))

@@ -4,6 +4,7 @@
 package jobs
 
 import (
+	"flag"
 	"fmt"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/atonce"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
@@ -111,43 +112,56 @@ func TestATemplateThatCannotBeStalls(t *testing.T) {
 	u.Expect(u.jobs()).To(HaveLen(1), "none was made for what cannot be")
 }
 
-func TestANamespaceHasNotMoreJobsThanItMay(t *testing.T) {
-	u := newTeam(t)
-	const stacks = 4
-	var all []*v1.Stack
-	for i := range stacks {
-		name := fmt.Sprintf("app-%d", i)
-		u.program(name, thing("one", "hold: create"))
-		all = append(all, u.stack(name))
+var perTeam = flag.Int("stacks", 4, "how many Stacks each of two teams has in TestThereAreNotMoreJobsAtATimeThanThereMayBe")
+
+func TestThereAreNotMoreJobsAtATimeThanThereMayBe(t *testing.T) {
+	teams := []*team{newTeam(t), newTeam(t)}
+	for _, u := range teams {
+		for i := range *perTeam {
+			name := fmt.Sprintf("app-%d", i)
+			u.program(name, thing("one", "hold: create"))
+			u.stack(name)
+		}
 	}
-	waited := false
+	u := teams[0]
 	u.Eventually(func(g Gomega) {
-		ready := 0
-		for _, stack := range all {
-			g.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(stack), stack)).To(Succeed())
-			if conditions.IsReady(stack) {
-				ready++
+		waiting := 0
+		for _, u := range teams {
+			for _, stack := range u.stacks(g) {
+				if conditions.GetMessage(&stack, meta.ReadyCondition) == "Waiting for other runs to end" {
+					waiting++
+				}
 			}
-			waited = waited || conditions.GetMessage(stack, meta.ReadyCondition) == "Waiting for other runs to end"
 		}
-		if waited {
-			g.Expect(u.cloud.Release()).To(Succeed())
-		}
-		g.Expect(ready).To(Equal(stacks))
+		g.Expect(waiting).To(Equal(2**perTeam-concurrent), "those that wait say so")
+		g.Expect(teams[0].count("create", "begin")+teams[1].count("create", "begin")).To(Equal(concurrent), "all others are held")
 	}).Should(Succeed())
-	entries, err := u.cloud.Journal()
-	u.Expect(err).NotTo(HaveOccurred())
-	most, now := 0, 0
-	for _, entry := range entries {
-		switch entry.Phase {
-		case cloud.Begin:
-			now++
-		case cloud.Done:
-			now--
-		}
-		most = max(most, now)
+	for _, u := range teams {
+		u.Expect(u.cloud.Release()).To(Succeed())
 	}
-	u.Expect(most).To(BeNumerically("<=", 2), "--concurrent-runs-per-namespace")
-	u.Expect(waited).To(BeTrue(), "those that wait say so")
-	u.Expect(u.jobs()).To(HaveLen(stacks))
+	var all []corev1.Pod
+	for _, u := range teams {
+		pods := u.endedPods(*perTeam)
+		u.Expect(atonce.Most(pods)).To(BeNumerically("<=", perNamespace), "--concurrent-runs-per-namespace")
+		all = append(all, pods...)
+	}
+	u.Expect(atonce.Most(all)).To(Equal(concurrent), "--concurrent-runs: as many as there may be, and no more")
+}
+
+func (t *team) stacks(g Gomega) []v1.Stack {
+	var list v1.StackList
+	g.Expect(t.List(t.ctx, &list, client.InNamespace(t.namespace))).To(Succeed())
+	return list.Items
+}
+
+// endedPods returns when all Stacks are Ready and that many pods have ended.
+func (t *team) endedPods(count int) []corev1.Pod {
+	t.test.Helper()
+	var list corev1.PodList
+	t.Eventually(func(g Gomega) {
+		g.Expect(t.stacks(g)).To(HaveEach(Satisfy(func(s v1.Stack) bool { return conditions.IsReady(&s) })))
+		g.Expect(t.List(t.ctx, &list, client.InNamespace(t.namespace))).To(Succeed())
+		g.Expect(list.Items).To(And(HaveLen(count), HaveEach(HaveField("Status.Phase", corev1.PodSucceeded))))
+	}).WithTimeout(patience + time.Duration(count)*10*time.Second).Should(Succeed())
+	return list.Items
 }

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/atonce"
 )
 
 var many = flag.Int("many", 0, "how many Stacks TestManyRuns brings up at a time: it is left out unless this is set")
@@ -36,11 +37,25 @@ const (
 // small is as small as a program can be, so that nothing but the cost of a run is measured.
 const small = "variables: {answer: \"42\"}\noutputs: {value: \"${answer}\"}\n"
 
-// TestManyRuns measures what runs cost that are Jobs, beside those of the controller's own processes, on the same node and with
-// the same backend. It asserts no time, but that there were never more Jobs at a time than there may be, and prints a table.
+// bringUpMany has the slots never be enough: 50 Stacks, made at once.
+func (w *world) bringUpMany() {
+	const stacks = 50
+	m := *w
+	m.prepareMany("many")
+	m.applyMany(stacks)
+	m.awaitMany(stacks, func() {})
+	pods := m.endedPods()
+	m.Expect(pods).To(HaveLen(stacks), "each has run once")
+	m.Expect(atonce.Most(pods)).To(Equal(slots), "as many Jobs as there may be, and no more")
+	m.kubectl("--namespace", m.tenant, "delete", "stacks", "--all", "--timeout="+patience.String())
+	m.kubectl("delete", "namespace", m.tenant, "--timeout="+patience.String())
+}
+
+// TestManyRuns measures the cost of runs that are Jobs, beside those of the controller's own processes, on the same node and with
+// the same backend, and prints a table. It asserts no time, but that there were never more Jobs at a time than there may be.
 func TestManyRuns(t *testing.T) {
 	if *many == 0 {
-		t.Skip("this takes minutes and a machine with nothing else to do: go test ./tests/cluster/e2e -run TestManyRuns -many 50")
+		t.Skip("this takes minutes and a machine with nothing else to do: go test -timeout 30m ./tests/cluster/e2e -run TestManyRuns -many 50")
 	}
 	w := newWorld(t)
 	w.installFlux()
@@ -70,10 +85,7 @@ type sample struct {
 
 func (w *world) measure(namespace string) (s sample) {
 	w.test.Helper()
-	w.tenant, w.bucket = namespace, namespace
-	w.namespace(namespace)
-	w.Expect(w.s3.MakeBucket(w.ctx, w.bucket)).To(Succeed())
-	w.apply("apiVersion: pulumi.com/v1\nkind: Program\nmetadata: {name: small, namespace: " + namespace + "}\nprogram:\n" + indent(small))
+	w.prepareMany(namespace)
 	w.bringUpOne("warm-up")
 	for i := range alone {
 		took, run := w.bringUpOne(fmt.Sprintf("alone-%d", i))
@@ -84,42 +96,71 @@ func (w *world) measure(namespace string) (s sample) {
 	s.load = strings.Fields(string(load))[0]
 	before, beforeAll := w.controllerMetrics(), w.serverWrites()
 	began := time.Now()
+	w.applyMany(*many)
+	w.awaitMany(*many+alone+1, func() {
+		s.rss = max(s.rss, sum(w.controllerMetrics()["process_resident_memory_bytes"], nil))
+	})
+	s.all = time.Since(began)
+	after := w.controllerMetrics()
+	s.cpu = sum(after["process_cpu_seconds_total"], nil) - sum(before["process_cpu_seconds_total"], nil)
+	s.writes = sum(after["rest_client_requests_total"], isWrite) - sum(before["rest_client_requests_total"], isWrite)
+	if w.workspaceIsJob(namespace) {
+		// The Job controller and the kubelet write a little longer.
+		s.mostAtOnce = atonce.Most(w.endedPods())
+	}
+	s.allWrites = w.serverWrites() - beforeAll
+	s.pod = strings.TrimSpace(w.exec("/bin/sh", "-c",
+		"busybox cat /sys/fs/cgroup/memory.peak 2>/dev/null || busybox cat /sys/fs/cgroup/memory/memory.max_usage_in_bytes"))
+	return s
+}
+
+// prepareMany makes the namespace of many Stacks, the bucket of their state, and their program.
+func (w *world) prepareMany(namespace string) {
+	w.test.Helper()
+	w.tenant, w.bucket = namespace, namespace
+	w.namespace(namespace)
+	w.Expect(w.s3.MakeBucket(w.ctx, w.bucket)).To(Succeed())
+	w.apply("apiVersion: pulumi.com/v1\nkind: Program\nmetadata: {name: small, namespace: " + namespace + "}\nprogram:\n" + indent(small))
+}
+
+// applyMany makes that many Stacks at once.
+func (w *world) applyMany(stacks int) {
+	w.test.Helper()
 	var manifests []string
-	for i := range *many {
+	for i := range stacks {
 		manifests = append(manifests, w.smallStack(fmt.Sprintf("many-%d", i)))
 	}
 	w.apply(strings.Join(manifests, "---\n"))
+}
+
+// awaitMany returns when that many Stacks of the namespace are Ready. It calls look each time before it counts them.
+func (w *world) awaitMany(stacks int, look func()) {
+	w.test.Helper()
 	w.Eventually(func(g Gomega) {
+		look()
 		var list v1.StackList
-		g.Expect(w.List(w.ctx, &list, client.InNamespace(namespace))).To(Succeed())
+		g.Expect(w.List(w.ctx, &list, client.InNamespace(w.tenant))).To(Succeed())
 		ready := 0
 		for i := range list.Items {
 			if conditions.IsReady(&list.Items[i]) {
 				ready++
 			}
 		}
-		s.rss = max(s.rss, sum(w.controllerMetrics()["process_resident_memory_bytes"], nil))
-		g.Expect(ready).To(Equal(*many + alone + 1))
+		g.Expect(ready).To(Equal(stacks))
 	}).WithTimeout(20 * time.Minute).Should(Succeed())
-	s.all = time.Since(began)
-	after := w.controllerMetrics()
-	s.cpu = sum(after["process_cpu_seconds_total"], nil) - sum(before["process_cpu_seconds_total"], nil)
-	s.writes = sum(after["rest_client_requests_total"], isWrite) - sum(before["rest_client_requests_total"], isWrite)
-	if w.workspaceIsJob(namespace) {
-		// Those of the Jobs' own controller and of the kubelet come a little later.
-		w.Eventually(func(g Gomega) {
-			var list batchv1.JobList
-			g.Expect(w.List(w.ctx, &list, client.InNamespace(namespace))).To(Succeed())
-			g.Expect(list.Items).To(HaveEach(HaveField("Status.Succeeded", BeEquivalentTo(1))))
-		}).Should(Succeed())
-		var pods corev1.PodList
-		w.Expect(w.List(w.ctx, &pods, client.InNamespace(namespace))).To(Succeed())
-		s.mostAtOnce = mostAtOnce(pods.Items)
-	}
-	s.allWrites = w.serverWrites() - beforeAll
-	s.pod = strings.TrimSpace(w.exec("/bin/sh", "-c",
-		"busybox cat /sys/fs/cgroup/memory.peak 2>/dev/null || busybox cat /sys/fs/cgroup/memory/memory.max_usage_in_bytes"))
-	return s
+}
+
+// endedPods returns the pods of the namespace when all of its Jobs have succeeded.
+func (w *world) endedPods() []corev1.Pod {
+	w.test.Helper()
+	w.Eventually(func(g Gomega) {
+		var list batchv1.JobList
+		g.Expect(w.List(w.ctx, &list, client.InNamespace(w.tenant))).To(Succeed())
+		g.Expect(list.Items).To(HaveEach(HaveField("Status.Succeeded", BeEquivalentTo(1))))
+	}).Should(Succeed())
+	var pods corev1.PodList
+	w.Expect(w.List(w.ctx, &pods, client.InNamespace(w.tenant))).To(Succeed())
+	return pods.Items
 }
 
 func (w *world) workspaceIsJob(namespace string) bool { return namespace == "many-jobs" }

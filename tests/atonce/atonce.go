@@ -1,0 +1,51 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package atonce counts how many pods existed at the same time, from the timestamps that Kubernetes keeps of them: values in,
+// values out. Unlike polling, that misses no pod that was there between two looks.
+package atonce
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Most returns the largest number of pods that existed at the same time. A pod counts from its creation until its last container
+// has terminated, or for good if it has not ended. Both timestamps are truncated to seconds, and a pod that ends in the second in
+// which another is created is taken to end first: an overlap of less than a second may be missed, and none is made up.
+func Most(pods []corev1.Pod) int {
+	type change struct {
+		at   time.Time
+		more int
+	}
+	var changes []change
+	for _, pod := range pods {
+		changes = append(changes, change{pod.CreationTimestamp.Time, 1})
+		if end := endOf(pod); !end.IsZero() {
+			changes = append(changes, change{end, -1})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.more, b.more)) })
+	most, now := 0, 0
+	for _, c := range changes {
+		now += c.more
+		most = max(most, now)
+	}
+	return most
+}
+
+// endOf returns when the last container of the pod terminated, zero for a pod that has not ended.
+func endOf(pod corev1.Pod) (end time.Time) {
+	if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+		return end
+	}
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if ended := status.State.Terminated; ended != nil && ended.FinishedAt.After(end) {
+			end = ended.FinishedAt.Time
+		}
+	}
+	return end
+}
