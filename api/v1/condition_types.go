@@ -41,8 +41,8 @@ const (
 	// backend. The controller waits for it and never breaks it.
 	StackLockedReason = "StackLocked"
 
-	// InvalidSpecReason: the spec is contradictory. Nothing runs until it is
-	// edited.
+	// InvalidSpecReason: the spec is contradictory, or asks for a pod that the
+	// API server rejects as invalid. Nothing runs until it is edited.
 	InvalidSpecReason = "InvalidSpec"
 
 	// ProgramInvalidReason: the Program has errors, or reaches outside its own

@@ -142,7 +142,7 @@ func hasCounted(stack *v1.Stack, result *run.Result) bool {
 // has not counted the resources either.
 func didSomething(outcome run.Outcome) bool {
 	switch outcome {
-	case run.Drifted, run.Locked, run.BackendUnavailable, run.ArtifactFailed, run.AccountFailed:
+	case run.Drifted, run.Locked, run.BackendUnavailable, run.ArtifactFailed, run.AccountFailed, run.InvalidSpec:
 		return false
 	}
 	return true
@@ -256,6 +256,8 @@ func outcomeReason(operation v1.Operation, outcome run.Outcome) string {
 		return v1.WorkspaceFailedReason
 	case run.AccountFailed:
 		return v1.ServiceAccountFailedReason
+	case run.InvalidSpec:
+		return v1.InvalidSpecReason
 	case run.PodFailed:
 		return v1.PodFailedReason
 	case run.Cancelled:

@@ -51,6 +51,7 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 	last.Cancelled = update.Reason == v1.RunCancelledReason
 	last.Interrupted = update.Reason == v1.RunInterruptedReason
 	last.Locked = update.Reason == v1.StackLockedReason
+	last.Invalid = update.Reason == v1.InvalidSpecReason
 	switch update.Reason {
 	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, v1.ServiceAccountFailedReason, v1.PodFailedReason, meta.ArtifactFailedReason:
 		// An artifact that is gone, damaged or not to be had is one of a source, or

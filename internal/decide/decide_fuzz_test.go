@@ -29,7 +29,7 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 		Last: decide.LastRun{
 			Operation: fuzz.Pick(in, "", run.Update, run.Destroy, run.Recover, run.Preview),
 			Digest:    fuzz.Pick(in, "sha256:applied", ""), Succeeded: in.Bool(), Reason: "UpdateFailed", Message: "no such bucket",
-			Cancelled: in.Bool(), Interrupted: in.Bool(), Unavailable: in.Bool(), Locked: in.Bool(), EndedAt: moment(in),
+			Cancelled: in.Bool(), Interrupted: in.Bool(), Unavailable: in.Bool(), Locked: in.Bool(), Invalid: in.Bool(), EndedAt: moment(in),
 		},
 	}
 	if in.Bool() {

@@ -43,6 +43,7 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 		o.Run.Released = bit(24)
 	}
 	o.AppliedElsewhere, o.Recoverable, o.NamespaceEnds = bit(25), bit(26), bit(27)
+	o.Last.Invalid = bit(28)
 	o.Failures = int64(phase)
 	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview}[operation%5]
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)

@@ -193,6 +193,15 @@ func TestNext(t *testing.T) {
 				o.Last.Locked, o.RetryConflict, o.Failures = true, true, 2
 			},
 			retryIn(9 * time.Second)},
+		{"a spec that asks for something impossible is stalled until the retry interval has passed",
+			func(o *decide.Observation) {
+				failed(o, 20*time.Second)
+				o.Last.Invalid, o.Last.Reason, o.Last.Message = true, "InvalidSpec", "no such policy"
+			},
+			decide.Decision{Action: decide.Stall, Reason: "InvalidSpec", Message: "no such policy", After: 40 * time.Second}},
+		{"or somebody edits it",
+			func(o *decide.Observation) { failed(o, 20*time.Second); o.Last.Invalid, o.Edited = true, true },
+			start(run.Update)},
 		{"retrying conflicts is about locks alone",
 			func(o *decide.Observation) { failed(o, 20*time.Second); o.RetryConflict, o.Failures = true, 1 },
 			retryIn(40 * time.Second)},

@@ -83,6 +83,8 @@ type LastRun struct {
 	Unavailable bool
 	// Locked: it could not begin, because somebody else had the lock.
 	Locked bool
+	// Invalid: it could not begin, because the spec asks for something impossible.
+	Invalid bool
 	// EndedAt is when it ended.
 	EndedAt time.Time
 }

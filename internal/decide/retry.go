@@ -77,7 +77,11 @@ func retry(o Observation, op run.Operation) Decision {
 	if o.Last.Succeeded {
 		return Decision{Action: Fail, Reason: v1.RunInterruptedReason, Message: recoveredMessage(o.Failures), After: wait}
 	}
-	return Decision{Action: Fail, Reason: o.Last.Reason, Message: o.Last.Message, After: wait}
+	action := Fail
+	if o.Last.Invalid {
+		action = Stall // an edit mends it, or, in the namespace, a change of its defaults for pods
+	}
+	return Decision{Action: action, Reason: o.Last.Reason, Message: o.Last.Message, After: wait}
 }
 
 // recoveredMessage tells why what was recovered from is not run at once.

@@ -42,6 +42,9 @@ const (
 	// Cancelled is a run that was cancelled for any other cause, such as the
 	// end of the controller.
 	Cancelled Outcome = "Cancelled"
+	// InvalidSpec is a run that did nothing because the API server rejects its pod as
+	// invalid: spec.workspaceTemplate asks for something that does not exist.
+	InvalidSpec Outcome = "InvalidSpec"
 	// PodFailed is a run whose pod could not be started, or did not live to its end.
 	// With Result.Interrupted, Pulumi may have been at work.
 	PodFailed Outcome = "PodFailed"
@@ -51,7 +54,7 @@ const (
 func Outcomes() []Outcome {
 	return []Outcome{
 		Succeeded, Failed, Locked, Drifted, BackendUnavailable, RegistryUnavailable, ArtifactFailed, WorkspaceFailed,
-		AccountFailed, TimedOut, Cancelled, PodFailed,
+		AccountFailed, TimedOut, Cancelled, InvalidSpec, PodFailed,
 	}
 }
 

@@ -112,6 +112,20 @@ func TestATemplateThatCannotBeStalls(t *testing.T) {
 	u.Expect(u.jobs()).To(HaveLen(1), "none was made for what cannot be")
 }
 
+func TestAPodThatIsNotValidStalls(t *testing.T) {
+	u := newTeam(t)
+	u.program("app", thing("one"))
+	stack := u.stack("app", func(s *v1.Stack) {
+		s.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour}
+		s.Spec.WorkspaceTemplate = u.podWith(nil, map[string]any{"dnsPolicy": "Anything"})
+	})
+	u.awaitMessage(stack, v1.InvalidSpecReason, "spec.workspaceTemplate asks for a pod that is not valid: ", `spec.dnsPolicy: Unsupported value: "Anything"`)
+	u.await(stack, func(g Gomega, s *v1.Stack) { g.Expect(conditions.IsStalled(s)).To(BeTrue()) })
+	edit(u, stack, func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(nil) })
+	u.awaitReady(stack, "one")
+	u.Expect(u.jobs()).To(HaveLen(1), "none was made for what cannot be")
+}
+
 var perTeam = flag.Int("stacks", 4, "how many Stacks each of two teams has in TestThereAreNotMoreJobsAtATimeThanThereMayBe")
 
 func TestThereAreNotMoreJobsAtATimeThanThereMayBe(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -178,6 +179,9 @@ func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 		return err
 	}
 	ended, k := notBegun(refusalText(todo.Namespace, err)), key{todo.Namespace, todo.ID}
+	if isInvalidPod(err) {
+		ended.Outcome, ended.Message = run.InvalidSpec, oneLine(templateField+" asks for a pod that is not valid: "+err.Error())
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	// A Job that was made by a try whose answer was lost finds the result, and ends. Where
@@ -197,6 +201,18 @@ func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 func isFinal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsNotFound(err) || apierrors.IsRequestEntityTooLargeError(err) ||
 		apierrors.IsBadRequest(err) || apierrors.IsUnauthorized(err) || apierrors.IsMethodNotSupported(err)
+}
+
+// isInvalidPod reports whether the API server's own validation rejects a pod, or its Job.
+// An admission policy may answer "invalid" too, but names no field.
+func isInvalidPod(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	details := status.Status().Details
+	named := slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Field != "" })
+	return named && (details.Kind == "Pod" || details.Kind == "Job")
 }
 
 // notBegun is the result of a run that no pod was made for.

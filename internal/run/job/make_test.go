@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -90,6 +92,33 @@ func TestWhetherANamespaceTakesNothingNew(t *testing.T) {
 			ends, err := s.NamespaceEnds(t.Context(), "default")
 			s.Expect(ends).To(Equal(tc.ends))
 			s.Expect(err != nil).To(Equal(tc.fails), "%v", err)
+		})
+	}
+}
+
+func TestAPodThatIsNotValidIsAFaultOfTheSpec(t *testing.T) {
+	pod, job := corev1.SchemeGroupVersion.WithKind("Pod").GroupKind(), batchv1.SchemeGroupVersion.WithKind("Job").GroupKind()
+	faults := field.ErrorList{field.NotSupported(field.NewPath("spec", "dnsPolicy"), "Any", []string{"Default"})}
+	policy := apierrors.NewInvalid(pod, "x", nil)
+	policy.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "ValidatingAdmissionPolicy 'x' denied request"}}
+	for name, tc := range map[string]struct {
+		tried, made error
+		want        run.Outcome
+	}{
+		"the pod":                  {tried: apierrors.NewInvalid(pod, "x", faults), want: run.InvalidSpec},
+		"the Job":                  {made: apierrors.NewInvalid(job, "x", faults), want: run.InvalidSpec},
+		"a policy's no to the pod": {tried: policy, want: run.PodFailed},
+		"another object":           {made: apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Role").GroupKind(), "x", faults), want: run.PodFailed},
+		"no permission":            {tried: apierrors.NewForbidden(corev1.Resource("pods"), "x", errors.New("no")), want: run.PodFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			s.api.tried, s.api.fails = tc.tried, once("*v1.Job", tc.made)
+			s.step()
+			s.Expect(s.ended().Outcome).To(Equal(tc.want))
+			if tc.want == run.InvalidSpec {
+				s.Expect(s.ended().Message).To(And(HavePrefix("spec.workspaceTemplate asks for a pod that is not valid: failed to create "), ContainSubstring("spec.dnsPolicy")))
+			}
 		})
 	}
 }
