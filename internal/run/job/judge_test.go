@@ -162,7 +162,7 @@ func TestWhereARunStands(t *testing.T) {
 		"drained":                      {claimed(), aJob(), aPod(corev1.PodFailed, withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "EvictionByEvictionAPI", "x")), run.PodFailed, true, false, "drained"},
 		"lost with its node":           {claimed(), aJob(), aPod(corev1.PodFailed, withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByPodGC", "x")), run.PodFailed, true, false, "lost with its node"},
 		"the pod deleted":              {claimed(), failedJob("BackoffLimitExceeded", ""), nil, run.PodFailed, true, false, "the pod of Job pulumi-run-1 is gone"},
-		"the Job deleted":              {claimed(), nil, nil, run.PodFailed, true, false, "Job pulumi-run-1 of the run is gone"},
+		"the Job deleted":              {claimed(), nil, nil, run.PodFailed, true, false, "Job pulumi-run-1 of the run is gone: it was deleted, or had ended and its ttlSecondsAfterFinished had passed"},
 		"the Job deleted in mid-run":   {claimed(), nil, aPod(corev1.PodRunning), "", false, false, ""},
 		"the deadline":                 {claimed(), failedJob("DeadlineExceeded", "was active longer"), nil, run.PodFailed, true, false, "deadline"},
 		"a pod that waits to be ended": {claimed(), aJob(), aPod(corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} }), "", false, false, ""},
@@ -332,9 +332,9 @@ func TestWhoHasAPodEndIsTold(t *testing.T) {
 		want string
 	}{
 		"the cluster":              {aJob(), aPod(corev1.PodFailed, evicted), "the pod of the run was told to end: pod pulumi-run-1-x was evicted from node "},
-		"who deletes the pod":      {aJob(), aPod(corev1.PodFailed, deleted), "the pod of the run was told to end: pod pulumi-run-1-x was deleted by somebody; Pulumi"},
-		"and it is gone":           {aJob(), nil, "the pod of the run was told to end: the pod of Job pulumi-run-1 is gone, which somebody must have deleted; Pulumi"},
-		"who deletes the Job":      {nil, nil, "the pod of the run was told to end: Job pulumi-run-1 of the run is gone, which somebody must have deleted; Pulumi"},
+		"who deletes the pod":      {aJob(), aPod(corev1.PodFailed, deleted), "the pod of the run was told to end: pod pulumi-run-1-x was deleted; Pulumi"},
+		"and it is gone":           {aJob(), nil, "the pod of the run was told to end: the pod of Job pulumi-run-1 is gone: it was deleted; Pulumi"},
+		"who deletes the Job":      {nil, nil, "the pod of the run was told to end: Job pulumi-run-1 of the run is gone: it was deleted, or had ended and its ttlSecondsAfterFinished had passed; Pulumi"},
 		"who suspends it, at once": {suspendedJob(), aPod(corev1.PodFailed, deleted), "the pod of the run was told to end: Job pulumi-run-1 was suspended by somebody"},
 		"who suspends the Job":     {suspendedJob(), nil, "the pod of the run was told to end: Job pulumi-run-1 was suspended by somebody, which has ended its pod; Pulumi"},
 		"nobody, as it appears":    {aJob(), aPod(corev1.PodFailed), "the pod of the run was told to end; Pulumi"},

@@ -121,26 +121,29 @@ func deathText(s seen, claimed bool) string {
 		}
 	}
 	if s.job == nil && !claimed {
-		return fmt.Sprintf("Job %s of the run is not there: it was not made, or somebody has deleted it%s", nameOf(s), begun)
+		return fmt.Sprintf("Job %s of the run is not there: it was not made, %s%s", nameOf(s), deletedOrExpired, begun)
 	}
 	return cmp.Or(goneText(s), "the pod of the run has ended without a result") + begun
 }
 
-// goneText tells what of a run somebody has ended by hand, "" for nothing.
+// deletedOrExpired is why a Job is gone. A controller that was away cannot tell them apart.
+const deletedOrExpired = "was deleted, or had ended and its ttlSecondsAfterFinished had passed"
+
+// goneText tells which object of a run is gone or was ended from outside, "" for none.
 func goneText(s seen) string {
 	switch {
 	case s.secret == nil && s.job == nil:
-		return "the Job and the Secret of the run are gone, which somebody must have deleted"
+		return "the Job and the Secret of the run are gone: the Secret was deleted, and the Job " + deletedOrExpired
 	case s.job == nil:
-		return fmt.Sprintf("Job %s of the run is gone, which somebody must have deleted", nameOf(s))
+		return fmt.Sprintf("Job %s of the run is gone: it %s", nameOf(s), deletedOrExpired)
 	case isSuspended(s.job):
 		return fmt.Sprintf("Job %s was suspended by somebody, which has ended its pod", nameOf(s))
 	case len(s.pods) == 0:
-		return fmt.Sprintf("the pod of Job %s is gone, which somebody must have deleted", nameOf(s))
+		return fmt.Sprintf("the pod of Job %s is gone: it was deleted", nameOf(s))
 	}
 	for _, pod := range s.pods {
 		if pod.DeletionTimestamp != nil {
-			return fmt.Sprintf("pod %s was deleted by somebody", pod.Name)
+			return fmt.Sprintf("pod %s was deleted", pod.Name)
 		}
 	}
 	return ""
