@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
@@ -34,9 +35,12 @@ const (
 // server takes. It returns what was written.
 func (r *StackReconciler) takeIn(ctx context.Context, stack *v1.Stack, result *run.Result, take func(*run.Result)) (*run.Result, error) {
 	before, record := stack.Status.DeepCopy(), *stack.Status.Run
+	onlyOwn := func(result *run.Result, _ error) *run.Result {
+		return withoutReason(result, record.StartedAt.Time, r.Now())
+	}
 	err := r.patchStatus(ctx, stack, func() { take(result) })
 	var why error
-	for _, less := range []func(*run.Result, error) *run.Result{withoutOutputs, withoutWords, withoutReason} {
+	for _, less := range []func(*run.Result, error) *run.Result{withoutOutputs, withoutWords, onlyOwn} {
 		if !isRefused(err) && !isTooLarge(err) {
 			break
 		}
@@ -79,9 +83,11 @@ func withoutWords(result *run.Result, why error) *run.Result {
 }
 
 // withoutReason has nothing in it that came from outside, but for a few of the creations
-// of unknown outcome.
-func withoutReason(result *run.Result, why error) *run.Result {
-	small := withoutWords(result, why)
+// of unknown outcome: the times are this controller's too.
+func withoutReason(result *run.Result, began, now time.Time) *run.Result {
+	small := &run.Result{
+		Outcome: result.Outcome, Interrupted: result.Interrupted, UnknownCreates: result.UnknownCreates, StartedAt: began, EndedAt: now,
+	}
 	small.Message = "What the run has told is left out, as the API server did not take it: the log of the controller says why"
 	if left := len(small.UnknownCreates) - maxFewCreates; left > 0 {
 		small.UnknownCreates = small.UnknownCreates[:maxFewCreates]

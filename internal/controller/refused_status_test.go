@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -59,6 +61,7 @@ func TestAResultThatTheAPIServerRefusesIsAbsorbedWithLess(t *testing.T) {
 			"What the run has told is left out, as the API server did not take it: failed to write the status: cannot be decoded", 12},
 		"what is told of the refusal too": {run.Failed, apierrors.NewBadRequest("forged-message"), []string{"forged-message"},
 			"the log of the controller says why, and names 2 more creations of unknown outcome", 10},
+		"a time":             {run.Failed, apierrors.NewInvalid(kind, "app", nil), []string{"2999-"}, "the log of the controller says why", 10},
 		"too many creations": {run.Failed, apierrors.NewRequestEntityTooLargeError("limit is 3145728"), []string{"urn:11"}, "names 2 more creations", 10},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,6 +75,9 @@ func TestAResultThatTheAPIServerRefusesIsAbsorbedWithLess(t *testing.T) {
 			ended.Permalink, ended.Interrupted = "https://example.com/forged-link", tt.outcome == run.Failed
 			if tt.outcome == run.Failed {
 				ended.Message = "forged-message"
+			}
+			if slices.Contains(tt.texts, "2999-") {
+				ended.StartedAt, ended.EndedAt = time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2999, 1, 1, 1, 0, 0, 0, time.UTC)
 			}
 			for i := range 12 {
 				ended.UnknownCreates = append(ended.UnknownCreates, fmt.Sprintf("urn:%02d", i))
