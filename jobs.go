@@ -93,6 +93,7 @@ func tellOfJobs(c config, reconciler *controller.StackReconciler, runner *job.Ru
 		where = append(where, client.InNamespace(c.runtimeNamespace))
 	}
 	reconciler.CheckRun, reconciler.JobName, reconciler.WaitsFor = runner.Check, job.Name, runner.WaitsFor
+	reconciler.Withdrawable, reconciler.Withdraw = runner.Withdrawable, runner.Withdraw
 	reconciler.NamespaceEnds = runner.NamespaceEnds
 	runner.Believe(reconciler.Recorded)
 	runner.KeepInUse(func(ctx context.Context) (map[string]bool, error) { return reconciler.RunsInUse(ctx, where...) })

@@ -60,6 +60,9 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		return r.look(ctx, stack, seen)
 	case decide.Cancel:
 		return r.cancel(ctx, stack)
+	case decide.CallOff:
+		r.Withdraw(stack.Status.Run.ID)
+		return nil // the Stack is told when the run has ended
 	case decide.NameCreates:
 		return r.nameCreates(ctx, stack)
 	case decide.LetGo:

@@ -140,6 +140,12 @@ func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 	}, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: forced(stack) || stack.Status.RefreshPending}
 }
 
+// isWithdrawable tells that the run in flight is of another spec than the Stack has by now,
+// or was begun before its deletion, and that no pod has begun it.
+func (r *StackReconciler) isWithdrawable(stack *v1.Stack) bool {
+	return r.Withdrawable != nil && stack.Status.Run.Generation != stack.Generation && r.Withdrawable(stack.Status.Run.ID)
+}
+
 // observeRun finds out where the run that is recorded stands.
 func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	recorded := stack.Status.Run
@@ -154,6 +160,7 @@ func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen 
 		ToldAfter:      toldAfter(recorded),
 		Released:       isReleased(stack),
 		CancelAsked:    mustCancel(stack),
+		Withdrawable:   r.isWithdrawable(stack),
 	}
 	if recorded.Holder == r.Holder {
 		return nil

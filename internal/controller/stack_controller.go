@@ -66,6 +66,10 @@ type StackReconciler struct {
 	// WaitsFor tells what keeps the next run of a Stack from a slot, beside the runs of
 	// others: "" is nothing. Nil is for a Runner that has no pods.
 	WaitsFor func(namespace, name string) string
+	// Withdrawable tells whether no pod has begun a run in flight, and Withdraw ends such a
+	// run. Nil is for a Runner that has no pods.
+	Withdrawable func(id string) bool
+	Withdraw     func(id string)
 	// UnknownCreates tells which creations of a run that is in flight have an unknown
 	// outcome. It has the Stack reconciled when there is another. Nil tells none.
 	UnknownCreates func(id string) []string

@@ -41,6 +41,8 @@ const (
 	Look Action = "Look"
 	// Cancel the run in flight, as a person asks.
 	Cancel Action = "Cancel"
+	// CallOff the run in flight, which waits for its pod: the Stack asks for something else.
+	CallOff Action = "CallOff"
 	// NameCreates names the creations of unknown outcome of the run in flight.
 	NameCreates Action = "NameCreates"
 	// LetGo of an object that is being deleted.

@@ -56,12 +56,30 @@ func progressStep(running *Run) time.Duration {
 	return min(running.ToldAfter, progressEvery)
 }
 
-// inFlight tells of a long run now and then.
+// podAllowance is how long a run may wait for its pod before an edit of the Stack ends the
+// wait. Most pods start sooner, and are not started in vain by two edits in a row.
+const podAllowance = time.Minute
+
+// inFlight tells of a long run now and then, and calls one off that waits for its pod in
+// vain: nothing is lost, and the edit may be what mends it.
 func inFlight(o Observation) Decision {
-	if o.Run.CancelAsked {
+	took := o.Now.Sub(o.Run.StartedAt)
+	switch {
+	case o.Run.CancelAsked:
 		return Decision{Action: Cancel}
+	case o.Run.Withdrawable && took >= podAllowance:
+		return Decision{Action: CallOff, After: progressEvery}
 	}
-	step, took := progressStep(o.Run), o.Now.Sub(o.Run.StartedAt)
+	d := tellOf(o, took)
+	if wait := min(podAllowance-took, podAllowance); o.Run.Withdrawable && (d.After == 0 || d.After > wait) {
+		d.After = wait
+	}
+	return d
+}
+
+// tellOf tells of the run in time.
+func tellOf(o Observation, took time.Duration) Decision {
+	step := progressStep(o.Run)
 	wait := o.Run.ToldAfter + step - took
 	if step > 0 && wait <= 0 {
 		return Decision{Action: Tell, After: min(took, progressEvery)}

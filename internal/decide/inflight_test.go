@@ -117,6 +117,27 @@ func TestNextOfARunInFlight(t *testing.T) {
 				o.Digest = "sha256:new"
 			},
 			decide.Decision{Action: decide.Nothing}},
+		{"a run that no pod has begun is called off when the Stack was edited",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Minute), Withdrawable: true}
+			},
+			decide.Decision{Action: decide.CallOff, After: time.Minute}},
+		{"or deleted, or suspended",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Hour), Withdrawable: true, Told: true}
+				o.Deleting, o.Held, o.DestroyOnFinalize, o.Suspended = true, true, true, true
+			},
+			decide.Decision{Action: decide.CallOff, After: time.Minute}},
+		{"but has its time to start",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-10 * time.Second), Withdrawable: true, Told: true}
+			},
+			decide.Decision{Action: decide.Nothing, After: 50 * time.Second}},
+		{"and is cancelled where somebody asks for that",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Hour), Withdrawable: true, CancelAsked: true}
+			},
+			decide.Decision{Action: decide.Cancel}},
 		{"a run in flight is not cut by a deletion",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true}

@@ -35,6 +35,9 @@ type Run struct {
 	StartedAt time.Time
 	// CancelAsked: a person asks for its end in a way that has not been passed on yet.
 	CancelAsked bool
+	// Withdrawable: no pod has begun it, and the Stack was edited or deleted since it was
+	// recorded.
+	Withdrawable bool
 	// Told: the status tells how far it had come, and what it waits for now.
 	Told bool
 	// ToldAfter is how long it had taken when it was last told of, zero where it is not

@@ -70,8 +70,18 @@ func TestJobsInAQueueLeaveTheirSlotsToOthers(t *testing.T) {
 			g.Expect(conditions.GetMessage(s, meta.ReadyCondition)).To(ContainSubstring("is suspended: it has a pod when its spec.suspend is false"))
 		})
 	}
-	jobs := u.jobs()
-	u.Expect(jobs).To(HaveLen(len(all)))
+	withdrawn := all[0].Status.Run.Job
+	edit(u, all[0], func(s *v1.Stack) { s.Spec.Suspend = true })
+	u.await(all[0], func(g Gomega, s *v1.Stack) { g.Expect(s.Status.Run).To(BeNil(), "nothing has begun it") })
+	u.Expect(all[0].Status.LastUpdate.Message).To(ContainSubstring("withdrawn: the Stack was edited"))
+	edit(u, all[0], func(s *v1.Stack) { s.Spec.Suspend = false })
+	u.await(all[0], func(g Gomega, s *v1.Stack) { g.Expect(s.Status.Run).NotTo(BeNil()) })
+
+	var jobs []batchv1.Job
+	u.Eventually(func(g Gomega) {
+		jobs = u.jobs()
+		g.Expect(jobs).To(And(HaveLen(len(all)), Not(ContainElement(HaveField("Name", withdrawn)))))
+	}).Should(Succeed())
 	for i := range jobs {
 		edit(u, &jobs[i], func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(false) })
 	}

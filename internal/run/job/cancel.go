@@ -64,7 +64,7 @@ func (r *Runner) cancelMaking(ctx context.Context, k key) error {
 	case err != nil:
 		return err
 	case judgeUnmade(secret, k.id) == leftNothing:
-		r.settleUnmade(k, cancelledBefore(seen{now: time.Now()}))
+		r.settleUnmade(k, cancelledBefore(seen{cancelled: true, now: time.Now()}))
 	default:
 		r.made(k.id)
 	}

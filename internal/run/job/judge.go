@@ -23,6 +23,8 @@ type seen struct {
 	pods   []corev1.Pod
 	// cancelled says that a person has asked for the end of the run.
 	cancelled bool
+	// withdrawn says that the run is to end unless a pod has begun it.
+	withdrawn bool
 	// fresh says that all of it was read from the API server itself, and the Secret
 	// last: a cache may have the end of a pod before the result that it wrote, and may
 	// not have yet what was just made.
@@ -44,6 +46,8 @@ type verdict struct {
 	// unclaimed says that no pod has begun the run yet, so that the result counts only
 	// if it is written before one does.
 	unclaimed bool
+	// unbegun says that no pod has begun a run that is in flight.
+	unbegun bool
 	// freshen says that the API server is to be asked before anything is decided.
 	freshen bool
 }
@@ -77,15 +81,17 @@ func judge(s seen) verdict {
 		stuck = stuckText(s.pods)
 	}
 	switch {
-	case s.cancelled && !claimed && s.fresh:
+	case (s.cancelled || s.withdrawn) && !claimed:
+		if !s.fresh {
+			v.freshen = true
+			return v
+		}
 		v.ended, v.unclaimed = cancelledBefore(s), true
-		return v
-	case s.cancelled && !claimed:
-		v.freshen = true
 		return v
 	case alive && stuck == "", !alive && !isOver(s, claimed):
 		// What the pod tells goes on, unless its node is lost.
 		v.told.Progress.Waiting = cmp.Or(waitingText(s, claimed), v.told.Progress.Waiting)
+		v.unbegun = !claimed
 		return v
 	case !s.fresh:
 		v.freshen = true
@@ -110,8 +116,12 @@ func hasResult(secret *corev1.Secret) bool {
 	return secret != nil && len(secret.Data[exchange.ResultKey]) > 0
 }
 
-// cancelledBefore is the result of a run that was cancelled before a pod had begun it.
+// cancelledBefore is the result of a run that was cancelled, or withdrawn, before a pod had
+// begun it.
 func cancelledBefore(s seen) *run.Result {
+	if !s.cancelled {
+		return withdrawnBefore(s)
+	}
 	message := "cancelled: " + run.ErrCancelled.Error() + "; Pulumi was not begun"
 	return &run.Result{Outcome: run.Cancelled, Message: message, StartedAt: startOf(s), EndedAt: s.now}
 }

@@ -100,6 +100,9 @@ type record struct {
 	// cancel is how a person has the run end before its time, and passedOn what of that
 	// the pod was told.
 	cancel, passedOn exchange.Cancel
+	// unbegun says that no pod had begun the run when it was last looked at, and withdrawn
+	// that it is to end if none has.
+	unbegun, withdrawn bool
 	// instead is what was done in place of telling the pod, for a person.
 	instead string
 	// account is that of the pod, where it is gone, and asked is when that was last asked.

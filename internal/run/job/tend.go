@@ -177,6 +177,7 @@ func endsByItself(s seen) bool {
 // server itself has where the cache is no proof.
 func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error) {
 	s.cancelled, s.waited = r.cancelOf(k.id) != exchange.NotCancelled, r.Progress(k.id).Waiting
+	s.withdrawn = r.isWithdrawn(k.id)
 	s.account, s.toldAt = r.accountOf(ctx, k, s), r.toldAt(k.id, s)
 	v := judge(s)
 	if !v.freshen {
@@ -186,7 +187,7 @@ func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error
 	if err != nil {
 		return s, v, err
 	}
-	fresh.fresh, fresh.cancelled, fresh.waited = true, s.cancelled, s.waited
+	fresh.fresh, fresh.cancelled, fresh.withdrawn, fresh.waited = true, s.cancelled, s.withdrawn, s.waited
 	fresh.toldAt = r.toldAt(k.id, fresh)
 	if !hasResult(fresh.secret) {
 		fresh.account = r.goneAccount(ctx, fresh.pods)
@@ -256,7 +257,7 @@ func (r *Runner) noteTold(id string, v verdict) {
 		return
 	}
 	waited := known.progress.Waiting
-	known.progress = v.told.Progress
+	known.progress, known.unbegun = v.told.Progress, v.unbegun
 	known.progress.Waiting = joined(known.instead, known.progress.Waiting)
 	if waited != known.progress.Waiting || !slices.Equal(known.unknownCreates, v.told.UnknownCreates) {
 		known.unknownCreates = v.told.UnknownCreates

@@ -1,0 +1,39 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+func TestAnEditEndsARunThatNoPodHasBegun(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	var withdrawn []string
+	w.Withdrawable = func(string) bool { return len(withdrawn) == 0 }
+	w.Withdraw = func(id string) { withdrawn = append(withdrawn, id) }
+	w.mustReconcile()
+	id := w.stack().Status.Run.ID
+	w.passTime(2 * time.Minute)
+	w.mustReconcile()
+	g.Expect(withdrawn).To(BeEmpty(), "it may wait for as long as it takes")
+
+	w.edit(func(s *v1.Stack) { s.Spec.Stack, s.Generation = "other", s.Generation+1 })
+	w.mustReconcile()
+	g.Expect(withdrawn).To(ConsistOf(id))
+	w.runner.end(id, run.Cancelled, "withdrawn")
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Failures).To(BeZero(), "it has not failed")
+	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("generation 2 is next"))
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveValue(And(HaveField("Generation", BeEquivalentTo(2)), Not(HaveField("ID", id)))))
+}

@@ -1,0 +1,61 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+func TestARunIsWithdrawnBeforeAPodHasBegunIt(t *testing.T) {
+	s := start(t)
+	s.Expect(s.Withdrawable("1")).To(BeFalse(), "it is yet to be made")
+	s.step()
+	s.suspend(true)
+	s.step()
+	s.Expect(s.Withdrawable("1")).To(BeTrue())
+	s.Withdraw("1")
+	s.Expect(s.Withdrawable("1")).To(BeFalse(), "once is enough")
+	s.step()
+	s.isCancelled()
+	s.Expect(s.ended().Message).To(HavePrefix("withdrawn: "))
+	s.Expect(s.hasJob()).To(BeFalse())
+	s.Expect(s.secret().Data).To(And(HaveKey(exchange.ResultKey), Not(HaveKey(exchange.RunKey))), "a pod that comes all the same begins nothing")
+	s.Expect(s.Withdrawable("1")).To(BeFalse())
+}
+
+func TestARunThatAPodHasBegunIsNotWithdrawn(t *testing.T) {
+	for name, claim := range map[string]func(*started){
+		"before": func(s *started) {
+			s.claim()
+			s.step()
+			s.Expect(s.Withdrawable("1")).To(BeFalse())
+			s.Withdraw("1")
+			s.step()
+		},
+		"in the meantime": func(s *started) {
+			s.Withdraw("1")
+			s.api.patching = func() {
+				s.api.patching = nil
+				s.claim()
+			}
+			s.stepFails()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			s.step()
+			s.pod(atWork)
+			claim(s)
+			s.step()
+			s.Expect(s.phase()).To(Equal(run.Running))
+			s.Expect(s.hasJob()).To(BeTrue())
+			s.Expect(s.secret().Data).NotTo(Or(HaveKey(exchange.ResultKey), HaveKey(exchange.CancelKey)))
+		})
+	}
+}
