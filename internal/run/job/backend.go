@@ -12,16 +12,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// checkBackend refuses a backend that is in the file system of the pod, and goes with
-// it: the next run would find no state, and make everything a second time. One on a
-// volume of the template's own stays.
+// checkBackend refuses a backend in the file system of the pod, which is deleted with the
+// pod: the next run would find no state, and create everything a second time. A persistent
+// volume of the template is fine. An inline CSI volume is not: Kubernetes has drivers create
+// it with the pod and delete it with the pod, and nothing shows which of them keep the files.
 func checkBackend(backend string, pod corev1.PodTemplateSpec) error {
 	location, err := url.Parse(backend)
 	if err != nil || location.Scheme != "file" {
 		return nil // what is wrong with it is told by who knows backends
 	}
 	main := containerOf(pod.Spec.Containers, mainContainer)
-	if mount := mountOf(main.VolumeMounts, path.Join(location.Path, stateDir)); mount != nil && mount.SubPathExpr == "" && lasts(pod.Spec.Volumes, mount.Name) {
+	mount := mountOf(main.VolumeMounts, path.Join(location.Path, stateDir))
+	if mount != nil && mount.SubPathExpr == "" && lasts(pod.Spec.Volumes, mount.Name) && !isInlineCSI(pod.Spec.Volumes, mount.Name) {
 		return nil
 	}
 	return fmt.Errorf("the backend is a directory of the pod that the program runs in (%s), and is gone with it: use an object store or Pulumi Cloud, "+
@@ -42,7 +44,11 @@ func mountOf(mounts []corev1.VolumeMount, file string) *corev1.VolumeMount {
 	return nearest
 }
 
-// lasts tells whether a volume is there after the pod.
+func isInlineCSI(volumes []corev1.Volume, name string) bool {
+	return slices.ContainsFunc(volumes, func(v corev1.Volume) bool { return v.Name == name && v.CSI != nil })
+}
+
+// lasts reports whether files in a volume may still be there when the pod is gone.
 func lasts(volumes []corev1.Volume, name string) bool {
 	i := slices.IndexFunc(volumes, func(v corev1.Volume) bool { return v.Name == name })
 	if i < 0 {

@@ -354,15 +354,15 @@ func TestTheAccountIsTheStacks(t *testing.T) {
 
 func TestABackendThatGoesWithThePodIsRefused(t *testing.T) {
 	volumes := `{spec: {podTemplate: {spec: {
-  volumes: [{name: state, persistentVolumeClaim: {claimName: state}}, {name: scratch, emptyDir: {}}],
+  volumes: [{name: state, persistentVolumeClaim: {claimName: state}}, {name: scratch, emptyDir: {}}, {name: inline, csi: {driver: example.com}}],
   containers: [{name: pulumi, volumeMounts: [{name: state, mountPath: /state}, {name: scratch, mountPath: /scratch},
     {name: scratch, mountPath: /state/gone}, {name: state, mountPath: /state/gone/stays}, {name: scratch, mountPath: /state/hidden/.pulumi},
-    {name: state, mountPath: /named, subPathExpr: $(POD_NAME)}]}]}}}}`
+    {name: state, mountPath: /named, subPathExpr: $(POD_NAME)}, {name: inline, mountPath: /inline}]}]}}}}`
 	for backend, ok := range map[string]bool{
 		"s3://state": true, "https://api.pulumi.com": true, "file:///state": true, "file:///state/a/b?x=y": true,
 		"file:///scratch": false, "file:///stately": false, "file:///pulumi-work": false, "file:///tmp": false, "file://~": false,
 		"file:///state/gone": false, "file:///state/gone/a": false, "file:///state/gone/stays": true, "file:///state/hidden": false,
-		"file:///named": false,
+		"file:///named": false, "file:///inline": false,
 	} {
 		r := withTemplate(volumes)
 		r.Backend = backend
