@@ -59,6 +59,8 @@ type Runner struct {
 	options Options
 	queue   workqueue.TypedRateLimitingInterface[key]
 	load    sync.Once
+	// makers has a member for each run whose objects are being made.
+	makers chan struct{}
 	// reading is held while what a tenant may have written is read that takes much memory.
 	reading sync.Mutex
 
@@ -126,6 +128,7 @@ func New(options Options) *Runner {
 		options: options,
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),
 		slots:   slots.New(options.Concurrent, options.PerNamespace),
+		makers:  make(chan struct{}, makers),
 		runs:    make(map[string]*record), rests: make(map[key]*remains), forgotten: make(map[key]bool), unremoved: make(map[key]bool),
 	}
 }

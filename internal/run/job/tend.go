@@ -23,6 +23,9 @@ import (
 const (
 	// workers tend to that many runs at a time. None waits for a run.
 	workers = 4
+	// makers make the objects of that many runs at a time, beside the workers: an admission
+	// webhook that hangs may hold a try for a minute, and must hold no other run.
+	makers = 16
 	// requestTimeout bounds the requests of one look at a run.
 	requestTimeout = 30 * time.Second
 	// retryFirst and retryMost bound the wait after a request that failed.
@@ -56,7 +59,7 @@ func (r *Runner) Tend(ctx context.Context) error {
 	work.Go(func() { r.sweepUntilDone(ctx, sweepAgain()) })
 	for range workers {
 		work.Go(func() {
-			for r.tendNext(ctx) {
+			for r.tendNext(ctx, &work) {
 				continue
 			}
 		})
@@ -90,11 +93,32 @@ func (r *Runner) handler() toolscache.ResourceEventHandler {
 	}
 }
 
-func (r *Runner) tendNext(ctx context.Context) bool {
+// tendNext tends to the next run of the queue, false at its end. It hands a run over whose
+// objects are yet to be made; the queue gives it to nobody else meanwhile.
+func (r *Runner) tendNext(ctx context.Context, work *sync.WaitGroup) bool {
 	k, shutdown := r.queue.Get()
-	if shutdown {
+	switch {
+	case shutdown:
 		return false
+	case r.todoOf(k) == nil:
+		r.tendOne(ctx, k)
+		return true
 	}
+	select {
+	case r.makers <- struct{}{}:
+		work.Go(func() {
+			defer func() { <-r.makers }()
+			r.tendOne(ctx, k)
+		})
+	default:
+		r.queue.Done(k)
+		r.queue.AddAfter(k, lookInterval)
+	}
+	return true
+}
+
+// tendOne tends to a run that was taken from the queue.
+func (r *Runner) tendOne(ctx context.Context, k key) {
 	defer r.queue.Done(k)
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -110,7 +134,6 @@ func (r *Runner) tendNext(ctx context.Context) bool {
 			r.queue.AddAfter(k, lookAgain)
 		}
 	}
-	return true
 }
 
 // tend takes one run a step further. It is true where the run is still in flight, or

@@ -126,16 +126,48 @@ func TestARunIsGivenUpOnlyIfNoPodHasBegunIt(t *testing.T) {
 func TestARequestThatFailsIsTriedAgainAndTold(t *testing.T) {
 	s := start(t)
 	s.api.fails = func(client.Object) error { return errors.New("connection refused") }
-	s.Expect(s.tendNext(t.Context())).To(BeTrue())
+	var work sync.WaitGroup
+	next := func() bool {
+		defer work.Wait()
+		return s.tendNext(t.Context(), &work)
+	}
+	s.Expect(next()).To(BeTrue())
 	s.Expect(s.Progress("1").Waiting).To(ContainSubstring("failed to create Secret default/pulumi-run-1: connection refused"))
 	s.api.fails = nil
-	s.Expect(s.tendNext(t.Context())).To(BeTrue(), "after a moment")
+	s.Expect(next()).To(BeTrue(), "after a moment")
 	s.Expect(s.hasJob()).To(BeTrue())
 	s.Expect(s.Progress("1").Waiting).To(BeEmpty())
 	s.queue.ShutDown()
-	for s.tendNext(t.Context()) {
+	for next() {
 		continue
 	}
+}
+
+func TestAWebhookThatHangsHoldsNoOtherRun(t *testing.T) {
+	s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent = workers + 1 })
+	answer := make(chan struct{})
+	s.api.fails = func(object client.Object) error {
+		if object.GetNamespace() == "hangs" {
+			<-answer
+		}
+		return nil
+	}
+	begin := func(namespace, id string) {
+		s.Expect(s.Reserve(namespace, "app-"+id)).To(BeTrue())
+		todo := oneRun(id, "app-"+id)
+		todo.Namespace = namespace
+		s.Expect(s.Start(todo)).To(Succeed())
+	}
+	for i := range workers {
+		begin("hangs", fmt.Sprintf("h%d", i))
+	}
+	end := s.tending()
+	s.Eventually(func() int { return len(s.makers) }).Should(Equal(workers))
+	begin("default", "1")
+	s.Eventually(s.hasJob).Should(BeTrue())
+	close(answer)
+	end()
+	s.Expect(s.makers).To(BeEmpty())
 }
 
 func TestWhatKeepsAJobFromHavingAPodIsTold(t *testing.T) {
