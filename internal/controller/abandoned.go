@@ -72,7 +72,7 @@ func (r *StackReconciler) abandoned(stack *v1.Stack) []abandonedRun {
 		if last := stack.Status.LastUpdate; last != nil && last.Name == ended.ID {
 			continue
 		}
-		_, result := r.Runner.Look(ended.ID)
+		_, result := r.Runner.Look(ended)
 		if result == nil {
 			continue
 		}

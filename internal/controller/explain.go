@@ -277,7 +277,7 @@ func (o onlookerStatus) Apply(context.Context, runtime.ApplyConfiguration, ...cl
 // noRunner knows of no run: those in flight are the controller's.
 type noRunner struct{ run.Runner }
 
-func (noRunner) Look(string) (run.Phase, *run.Result) { return run.Unknown, nil }
+func (noRunner) Look(run.Ref) (run.Phase, *run.Result) { return run.Unknown, nil }
 
 // nobody proves no death.
 type nobody struct{}

@@ -146,10 +146,15 @@ func (r *StackReconciler) isWithdrawable(stack *v1.Stack) bool {
 	return r.Withdrawable != nil && stack.Status.Run.Generation != stack.Generation && r.Withdrawable(stack.Status.Run.ID)
 }
 
+// refOf names the run that is recorded.
+func refOf(stack *v1.Stack) run.Ref {
+	return run.Ref{ID: stack.Status.Run.ID, Namespace: stack.Namespace, Name: stack.Name}
+}
+
 // observeRun finds out where the run that is recorded stands.
 func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	recorded := stack.Status.Run
-	phase, result := r.Runner.Look(recorded.ID)
+	phase, result := r.Runner.Look(refOf(stack))
 	seen.result = result
 	seen.Run = &decide.Run{
 		Holder:         decide.HeldHere,

@@ -68,10 +68,10 @@ func (r *promptRunner) Ended() []run.Ref { return nil }
 
 func (r *promptRunner) Cancel(string, bool) error { return nil }
 
-func (r *promptRunner) Look(id string) (run.Phase, *run.Result) {
+func (r *promptRunner) Look(of run.Ref) (run.Phase, *run.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.inner.Look(id)
+	return r.inner.Look(of)
 }
 
 func (r *promptRunner) Forget(id string) error {

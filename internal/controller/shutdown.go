@@ -125,7 +125,7 @@ func (r *StackReconciler) writeRef(ctx context.Context, ref run.Ref) error {
 	if stack.Status.Run == nil || stack.Status.Run.ID != ref.ID {
 		return nil
 	}
-	switch phase, result := r.Runner.Look(ref.ID); phase {
+	switch phase, result := r.Runner.Look(ref); phase {
 	case run.Running:
 		return r.patchStatus(ctx, stack, func() {
 			addUnknownCreates(stack, r.unknownCreatesInFlight(stack.Status.Run))

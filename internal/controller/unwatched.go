@@ -56,7 +56,7 @@ func (r *StackReconciler) handOver(ctx context.Context, stack *v1.Stack) error {
 	if recorded.Holder != r.Holder {
 		return nil
 	}
-	switch phase, result := r.Runner.Look(recorded.ID); phase {
+	switch phase, result := r.Runner.Look(refOf(stack)); phase {
 	case run.Running:
 		return r.nameCreates(ctx, stack)
 	case run.Ended:

@@ -65,13 +65,13 @@ func (r *testRunner) Start(todo run.Run) error {
 	return nil
 }
 
-func (r *testRunner) Look(id string) (run.Phase, *run.Result) {
+func (r *testRunner) Look(of run.Ref) (run.Phase, *run.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if result, ok := r.results[id]; ok {
+	if result, ok := r.results[of.ID]; ok {
 		return run.Ended, result
 	}
-	if _, ok := r.runs[id]; ok {
+	if _, ok := r.runs[of.ID]; ok {
 		return run.Running, nil
 	}
 	return run.Unknown, nil

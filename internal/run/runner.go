@@ -58,8 +58,9 @@ type Runner interface {
 	// Cancel has a run in flight end: gently, so that the operations in flight are
 	// finished, or now. It does nothing for any other run, and nothing the second time.
 	Cancel(id string, now bool) error
-	// Look tells where a run stands, and its Result once it has ended.
-	Look(id string) (Phase, *Result)
+	// Look tells where a run stands, and its Result once it has ended. Its namespace saves
+	// a search in all of them.
+	Look(of Ref) (Phase, *Result)
 	// Ended lists the runs that have ended here and have not been forgotten.
 	Ended() []Ref
 	// Forget drops all that is kept of a run that has ended.

@@ -20,7 +20,7 @@ import (
 
 func (s *started) isCancelled() {
 	s.test.Helper()
-	phase, result := s.Look("1")
+	phase, result := s.Look(run.Ref{ID: "1", Namespace: "default"})
 	s.Expect(phase).To(Equal(run.Ended))
 	s.Expect(result.Outcome).To(Equal(run.Cancelled))
 	s.Expect(result.Interrupted).To(BeFalse())
@@ -79,7 +79,7 @@ func TestARunThatIsCancelledInMidRunIsToldSoOnce(t *testing.T) {
 	}
 	s.Expect(s.secret().Data).To(HaveKeyWithValue(exchange.CancelKey, []byte("Gently")))
 	s.Expect(s.api.patches).To(Equal(1))
-	phase, _ := s.Look("1")
+	phase, _ := s.Look(run.Ref{ID: "1", Namespace: "default"})
 	s.Expect(phase).To(Equal(run.Running), "its pod tells how it ends")
 	s.Expect(s.hasJob()).To(BeTrue())
 

@@ -4,6 +4,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,13 +191,13 @@ func (r *Runner) loadOne(ctx context.Context, k key) error {
 }
 
 // seek asks the API server for a run that the cache does not have.
-func (r *Runner) seek(id string) error {
+func (r *Runner) seek(of run.Ref) error {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	lists := []client.ObjectList{
 		metadataOf(corev1.SchemeGroupVersion, "Secret"), metadataOf(batchv1.SchemeGroupVersion, "Job"), metadataOf(corev1.SchemeGroupVersion, "Pod"),
 	}
-	found, err := keysOf(ctx, r.options.Reader, lists, client.InNamespace(r.options.Namespace), client.MatchingLabels{RunLabel: id})
+	found, err := keysOf(ctx, r.options.Reader, lists, client.InNamespace(cmp.Or(of.Namespace, r.options.Namespace)), client.MatchingLabels{RunLabel: of.ID})
 	if err != nil {
 		return err
 	}

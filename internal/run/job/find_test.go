@@ -105,8 +105,18 @@ func TestARunThatIsNowhereIsUnknownAndNotWhenNobodyCanTell(t *testing.T) {
 	s.Expect(s.phase()).To(Equal(run.Unknown))
 	s.api.unreadable = errors.New("connection refused")
 	s.Expect(s.phase()).To(Equal(run.Running), "what is in flight somewhere must not be recovered from")
-	phase, _ := s.Look("no/name")
+	phase, _ := s.Look(run.Ref{ID: "no/name", Namespace: "default"})
 	s.Expect(phase).To(Equal(run.Unknown))
+}
+
+func TestARunIsLookedForInTheNamespaceOfItsStack(t *testing.T) {
+	first := start(t)
+	first.step()
+	empty := newCluster()
+	s := first.next(recorded(runOfApp), func(o *Options) { o.Cache = cacheOf{Reader: empty, watched: &empty.watched} })
+	phase, _ := s.Look(run.Ref{ID: "1", Namespace: "elsewhere"})
+	s.Expect(phase).To(Equal(run.Unknown))
+	s.Expect(s.phase()).To(Equal(run.Running))
 }
 
 func TestWhichPodsAreOfARun(t *testing.T) {

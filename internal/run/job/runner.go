@@ -171,18 +171,18 @@ func (r *Runner) Start(started run.Run) error {
 
 // Look implements run.Runner. The runs of a controller before this one are known by
 // their objects.
-func (r *Runner) Look(id string) (run.Phase, *run.Result) {
+func (r *Runner) Look(of run.Ref) (run.Phase, *run.Result) {
 	r.loadOnce()
-	phase, result := r.look(id)
-	if phase != run.Unknown || !validID(id) {
+	phase, result := r.look(of.ID)
+	if phase != run.Unknown || !validID(of.ID) {
 		return phase, result
 	}
 	// Whoever is told that nothing is known of a run may have it recovered from.
-	if err := r.seek(id); err != nil {
-		r.options.Log.Error(err, "failed to look for a run, which is taken to be in flight", "run", id)
+	if err := r.seek(of); err != nil {
+		r.options.Log.Error(err, "failed to look for a run, which is taken to be in flight", "run", of.ID)
 		return run.Running, nil
 	}
-	return r.look(id)
+	return r.look(of.ID)
 }
 
 func (r *Runner) look(id string) (run.Phase, *run.Result) {

@@ -287,7 +287,7 @@ func TestManyRunsAtATime(t *testing.T) {
 			s.Eventually(func() error { return s.doInPod(id) }).Should(Succeed())
 			now.Add(-1)
 			s.endPod(id) // which frees its slot
-			s.Eventually(func() run.Phase { phase, _ := s.Look(id); return phase }).Should(Equal(run.Ended))
+			s.Eventually(func() run.Phase { phase, _ := s.Look(run.Ref{ID: id, Namespace: "default"}); return phase }).Should(Equal(run.Ended))
 			s.Expect(s.Forget(id)).To(Succeed())
 		})
 	}

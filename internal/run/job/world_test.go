@@ -307,14 +307,14 @@ func (s *started) tell(ended run.Result) {
 
 // phase is where the run stands.
 func (s *started) phase() run.Phase {
-	phase, _ := s.Look("1")
+	phase, _ := s.Look(run.Ref{ID: "1", Namespace: "default"})
 	return phase
 }
 
 // ended is the result of the run.
 func (s *started) ended() *run.Result {
 	s.test.Helper()
-	phase, result := s.Look("1")
+	phase, result := s.Look(run.Ref{ID: "1", Namespace: "default"})
 	s.Expect(phase).To(Equal(run.Ended))
 	return result
 }

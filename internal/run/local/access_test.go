@@ -55,7 +55,7 @@ func (f *fixture) do(r run.Run) run.Result {
 	f.Expect(f.runner.Reserve(r.Namespace, r.Name)).To(BeTrue())
 	f.Expect(f.runner.Start(r)).To(Succeed())
 	f.Eventually(f.ended).Should(Receive())
-	_, result := f.runner.Look(r.ID)
+	_, result := f.runner.Look(run.Ref{ID: r.ID})
 	return *result
 }
 

@@ -41,8 +41,8 @@ func TestCancelIsGentleThenNotAndForOneRunAlone(t *testing.T) {
 	g.Expect(r.Cancel("one", true)).To(Succeed())
 	g.Expect(r.Cancel("one", true)).To(Succeed())
 	g.Eventually(driver.told).Should(Receive(Equal("at once")))
-	g.Eventually(func() run.Phase { phase, _ := r.Look("one"); return phase }).Should(Equal(run.Ended))
-	phase, _ := r.Look("two")
+	g.Eventually(func() run.Phase { phase, _ := r.Look(run.Ref{ID: "one"}); return phase }).Should(Equal(run.Ended))
+	phase, _ := r.Look(run.Ref{ID: "two"})
 	g.Expect(phase).To(Equal(run.Running))
 	g.Expect(r.Cancel("one", true)).To(Succeed(), "when it has ended")
 

@@ -177,10 +177,10 @@ func (r *Runner) adopt(stack slots.Stack, phase run.Phase) {
 
 // Look implements run.Runner. A result that a controller before this one left
 // behind is found on disk.
-func (r *Runner) Look(id string) (run.Phase, *run.Result) {
+func (r *Runner) Look(of run.Ref) (run.Phase, *run.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.look(id)
+	return r.look(of.ID)
 }
 
 func (r *Runner) look(id string) (run.Phase, *run.Result) {

@@ -93,7 +93,7 @@ func aRun(id, name string) run.Run {
 }
 
 func (f *fixture) phase(id string) run.Phase {
-	phase, _ := f.runner.Look(id)
+	phase, _ := f.runner.Look(run.Ref{ID: id})
 	return phase
 }
 
@@ -110,7 +110,7 @@ func TestARunIsKnownFromItsStartToItsForgetting(t *testing.T) {
 	close(f.driver.open)
 	f.Eventually(f.ended).Should(Receive(Equal("ns/a")))
 
-	phase, result := f.runner.Look("1")
+	phase, result := f.runner.Look(run.Ref{ID: "1"})
 	f.Expect(phase).To(Equal(run.Ended))
 	f.Expect(result.Outcome).To(Equal(run.Succeeded))
 	entries, err := os.ReadDir(filepath.Join(f.dir, "1"))
@@ -134,7 +134,7 @@ func TestTheNextControllerFindsAResult(t *testing.T) {
 	f.Eventually(f.ended).Should(Receive())
 
 	next := newFixture(t, func(o *Options) { o.Dir = f.dir })
-	phase, result := next.runner.Look("1")
+	phase, result := next.runner.Look(run.Ref{ID: "1"})
 	next.Expect(phase).To(Equal(run.Ended))
 	next.Expect(result.Outputs).To(HaveKey("o"))
 
@@ -196,7 +196,7 @@ func TestAShutdownStopsRunsAndKeepsTheirResults(t *testing.T) {
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(aRun("1", "a"))).To(Succeed())
 	f.Expect(f.runner.Shutdown(t.Context())).To(Succeed())
-	phase, result := f.runner.Look("1")
+	phase, result := f.runner.Look(run.Ref{ID: "1"})
 	f.Expect(phase).To(Equal(run.Ended))
 	f.Expect(result.Outcome).To(Equal(run.Cancelled))
 	f.Expect(result.Message).To(ContainSubstring("shutting down"))
@@ -245,7 +245,7 @@ func TestWhatCannotBePreparedHasAnOutcome(t *testing.T) {
 			f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 			f.Expect(f.runner.Start(r)).To(Succeed())
 			f.Eventually(f.ended).Should(Receive())
-			phase, result := f.runner.Look("1")
+			phase, result := f.runner.Look(run.Ref{ID: "1"})
 			f.Expect(phase).To(Equal(run.Ended))
 			f.Expect(result.Outcome).To(Equal(test.want), result.Message)
 			f.Expect(result.Message).To(ContainSubstring(test.message))
@@ -261,7 +261,7 @@ func TestARunDoesNotUseADirectoryOfAnother(t *testing.T) {
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(aRun("1", "a"))).To(Succeed())
 	f.Eventually(f.ended).Should(Receive(Equal("ns/a")))
-	_, result := f.runner.Look("1")
+	_, result := f.runner.Look(run.Ref{ID: "1"})
 	f.Expect(result.Outcome).To(Equal(run.WorkspaceFailed))
 	f.Expect(result.Message).To(ContainSubstring("in use by another process"))
 	f.Expect(f.dir).NotTo(BeADirectory())

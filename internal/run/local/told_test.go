@@ -18,7 +18,7 @@ func TestAStackIsToldOfUnknownCreationsAtOnce(t *testing.T) {
 	f.runner.NoteUnknownCreates("run-a", []string{"urn:a"})
 	f.Eventually(f.ended).Should(Receive(Equal("default/a")))
 	f.Expect(f.runner.UnknownCreates("run-a")).To(Equal([]string{"urn:a"}))
-	phase, _ := f.runner.Look("run-a")
+	phase, _ := f.runner.Look(run.Ref{ID: "run-a"})
 	f.Expect(phase).To(Equal(run.Running), "it goes on")
 
 	f.runner.NoteUnknownCreates("run-b", []string{"urn:b"})
