@@ -77,6 +77,12 @@ type OutputsFailure struct {
 	// +optional
 	RetryAt *metav1.Time `json:"retryAt,omitempty"`
 
+	// Failures counts the readings of this generation that have failed one after
+	// another. A reading that could not begin is retried after 10 seconds, backing
+	// off up to the retry interval.
+	// +optional
+	Failures int64 `json:"failures,omitempty"`
+
 	// Secret identifies the Secret that could not be written: a hash of its
 	// UID, or empty if there was none. Another Secret, for example after this
 	// one was deleted, is tried at once. It is absent if the failure is not

@@ -4,7 +4,6 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -142,7 +141,7 @@ func (r *StackReconciler) handOutputs(ctx context.Context, stack *v1.Stack, reco
 		}
 		return r.writeOutputs(ctx, stack, *result.Plain, shown, result.EndedAt)
 	case isReading(record) && result.Outcome != run.Succeeded && result.Outcome != run.Cancelled:
-		return outputsFailed(stack, cmp.Or(result.Message, string(result.Outcome)), record.Generation, result.EndedAt.Add(stack.GetRetryInterval())), nil
+		return outputsUnreadable(stack, record, result), nil
 	}
 	return outputsUnread(stack), nil
 }

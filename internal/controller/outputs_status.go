@@ -122,6 +122,18 @@ func outputsFailed(stack *v1.Stack, message string, generation int64, retryAt ti
 	return failed
 }
 
+// outputsUnreadable is the status after a reading that failed.
+func outputsUnreadable(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.OutputsSecretStatus {
+	failures := int64(1)
+	if told := stack.Status.OutputsSecret; told != nil && told.Failure != nil && told.Failure.Generation == record.Generation {
+		failures += told.Failure.Failures
+	}
+	wait := decide.OutputsRetry(result.Outcome, failures, stack.GetRetryInterval())
+	failed := outputsFailed(stack, cmp.Or(result.Message, string(result.Outcome)), record.Generation, result.EndedAt.Add(wait))
+	failed.Failure.Failures = failures
+	return failed
+}
+
 // outputsRefused is the status when the outputs could not be written to the Secret, nil
 // where there was none.
 func outputsRefused(stack *v1.Stack, message string, secret *corev1.Secret, now time.Time) *v1.OutputsSecretStatus {

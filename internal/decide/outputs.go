@@ -38,6 +38,16 @@ func outputs(o Observation) (Decision, bool) {
 	return notWritten(o, secret.Fault, wait), true
 }
 
+// OutputsRetry is how long to wait after the outputs could not be read for that many times,
+// one after the other. As with other runs, one that could not even begin is tried sooner.
+func OutputsRetry(outcome run.Outcome, failures int64, retryInterval time.Duration) time.Duration {
+	switch outcome {
+	case run.BackendUnavailable, run.RegistryUnavailable, run.AccountFailed, run.PodFailed:
+		return backoff(unavailableBackoff, failures, retryInterval)
+	}
+	return retryInterval
+}
+
 // notWritten tells why. The Stack is looked at again in time for a resync.
 func notWritten(o Observation, message string, after time.Duration) Decision {
 	return Decision{Action: Fail, Reason: v1.OutputsFailedReason, Message: message, After: min(after, untilResync(o))}

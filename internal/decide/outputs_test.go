@@ -64,6 +64,25 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
+func TestOutputsRetry(t *testing.T) {
+	for name, tt := range map[string]struct {
+		outcome  run.Outcome
+		failures int64
+		want     time.Duration
+	}{
+		"a pod that could not start":     {run.PodFailed, 1, 10 * time.Second},
+		"the second one":                 {run.PodFailed, 2, 20 * time.Second},
+		"one after many":                 {run.PodFailed, 40, time.Minute},
+		"a backend that is out of reach": {run.BackendUnavailable, 1, 10 * time.Second},
+		"a fault of Pulumi":              {run.Failed, 1, time.Minute},
+		"a timeout":                      {run.TimedOut, 1, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(decide.OutputsRetry(tt.outcome, tt.failures, time.Minute)).To(Equal(tt.want))
+		})
+	}
+}
+
 func TestOutputsComeLast(t *testing.T) {
 	check := func(bits uint32, phase, operation uint8, ago int16, stale, blocked bool) bool {
 		without := observation(bits, phase, operation, ago)
