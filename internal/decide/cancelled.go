@@ -10,10 +10,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// cancelled begins none of the operations again that a person has cancelled: not at the
-// retry interval, and not at a resync. Other inputs are another thing to do, and so is
-// an edit, with which nothing is observed to be cancelled. What is in flight in the
-// state after an update that was cancelled is settled before, as after any.
+// cancelled does not start an operation again that a person has cancelled, be it at the
+// retry interval or at a resync. It does not hold for other inputs or after an edit,
+// which clears Observation.Cancelled. What a cancelled update left in flight in the state
+// is recovered first, as after any run.
 func cancelled(operations ...run.Operation) func(Observation) (Decision, bool) {
 	return func(o Observation) (Decision, bool) {
 		last := o.Cancelled
@@ -21,11 +21,11 @@ func cancelled(operations ...run.Operation) func(Observation) (Decision, bool) {
 		case last == nil, !slices.Contains(operations, last.Operation), o.Requested:
 			return Decision{}, false
 		case last.Operation != run.Recover && o.Owed:
-			return Decision{}, false // a recovery is not what anybody asks for
+			return Decision{}, false // nobody requests a recovery
 		case (last.Operation == run.Update || last.Operation == run.Preview) && last.Digest != o.Digest:
 			return Decision{}, false
 		}
-		// Inputs may change without a word.
+		// Inputs may change without an event.
 		return Decision{Action: Stall, Reason: v1.CancelRequestedReason, Message: last.Message, After: o.Interval}, true
 	}
 }

@@ -42,9 +42,9 @@ func TestWhatWasCancelledIsNotBegunAgain(t *testing.T) {
 		"a recovery, on request":          {of(run.Recover, func(o *Observation) { o.Interrupted, o.Requested = true, true }), "Start recover"},
 		"a destroy":                       {of(run.Destroy, func(o *Observation) { o.Deleting = true }), "Stall"},
 		"a destroy, on request":           {of(run.Destroy, func(o *Observation) { o.Deleting, o.Requested = true, true }), "Start destroy"},
-		"a destroy that is let go of":     {of(run.Destroy, func(o *Observation) { o.Deleting, o.DestroyOnFinalize = true, false }), "LetGo"},
+		"a destroy, of a Stack to keep":   {of(run.Destroy, func(o *Observation) { o.Deleting, o.DestroyOnFinalize = true, false }), "LetGo"},
 		"an update, of a Stack that goes": {of(run.Update, func(o *Observation) { o.Deleting = true }), "Start destroy"},
-		"the wish itself": {of(run.Update, func(o *Observation) {
+		"the request to cancel itself": {of(run.Update, func(o *Observation) {
 			o.Run = &Run{Phase: run.Running, StartedAt: o.Now, CancelAsked: true}
 		}), "Cancel"},
 	} {

@@ -1,12 +1,12 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package decide holds the rules: from what is observed of a Stack to the one
-// next action. It is pure. A client, a clock, a logger or a goroutine must
-// never be needed here, so that every rule can be tested as a table.
+// Package decide holds the rules: they map what is observed of a Stack to the next
+// action. The package is pure: it needs no client, clock, logger or goroutine, so that
+// every rule can be tested as a table.
 //
-// The rules are an ordered list, and the first that has something to say
-// decides. The list is the specification: see forDeletion and forUpdate.
+// The rules are ordered, and the first that applies decides. The lists in forUpdate and
+// forDeletion are the specification.
 package decide
 
 import (
@@ -21,66 +21,67 @@ import (
 type Action string
 
 const (
-	// Nothing: leave the Stack as it is until something happens.
+	// Nothing: leave the Stack as it is until the next event.
 	Nothing Action = "Nothing"
 	// Start a run.
 	Start Action = "Start"
-	// Absorb the result of the run that has ended.
+	// Absorb the result of a run that has ended.
 	Absorb Action = "Absorb"
 	// Withdraw the record of a run that was never started.
 	Withdraw Action = "Withdraw"
-	// Lose the run: its holder is gone and nobody has seen how it ended.
+	// Lose the run: its holder is gone, and nobody saw how it ended.
 	Lose Action = "Lose"
 	// Release the run: a person says that its holder is gone, which nothing proves.
 	Release Action = "Release"
-	// Tell how far the run in flight has come, and name its creations of unknown
-	// outcome, if there are any.
+	// Tell the progress of the run in flight, and its creations of unknown outcome, in
+	// the status.
 	Tell Action = "Tell"
-	// Look at what an update would do, as somebody asks, or say why that is not
-	// possible.
+	// Look at what an update would do, as requested, or say why that is not possible.
 	Look Action = "Look"
-	// Cancel the run in flight, as a person asks.
+	// Cancel the run in flight, as requested.
 	Cancel Action = "Cancel"
-	// CallOff the run in flight, which waits for its pod: the Stack asks for something else.
+	// CallOff the run in flight, which still waits for its pod: the Stack asks for
+	// something else.
 	CallOff Action = "CallOff"
-	// NameCreates names the creations of unknown outcome of the run in flight.
+	// NameCreates of unknown outcome of the run in flight in the status.
 	NameCreates Action = "NameCreates"
-	// LetGo of an object that is being deleted.
+	// LetGo: remove the finalizer of an object that is being deleted.
 	LetGo Action = "LetGo"
-	// InSync: the Stack is as its inputs say.
+	// InSync: the Stack matches its inputs.
 	InSync Action = "InSync"
 	// TakeOver the Stack from the controller that has applied its inputs.
 	TakeOver Action = "TakeOver"
-	// Fail: the Stack cannot be reconciled now, and will be tried again.
+	// Fail: the Stack cannot be reconciled now; retry later.
 	Fail Action = "Fail"
 	// Stall: the Stack cannot be reconciled until somebody edits something.
 	Stall Action = "Stall"
-	// Wait: another Stack has to come first, and its change is what is waited for.
+	// Wait until another Stack has changed: it has to come first.
 	Wait Action = "Wait"
 )
 
-// Decision is the next action and what to tell of it.
+// Decision is the next action, and what to report of it.
 type Decision struct {
 	Action Action
-	// Operation to start, for Start.
+	// Operation to Start.
 	Operation run.Operation
 	// Reason and Message of a Fail, a Stall or a Wait.
 	Reason, Message string
-	// Awaited and Fetching are those of the Problem.
+	// Awaited and Fetching are copied from the Problem.
 	Awaited, Fetching bool
-	// After is when to look again if nothing happens before. Zero is never.
+	// After is when to reconcile again unless an event comes first. Zero is never.
 	After time.Duration
 }
 
-// rule decides, or returns false to leave it to the next rule.
+// rule decides, or returns false to leave the decision to the next rule.
 type rule struct {
-	// about is what the rule looks at, and found what it sees, for a person.
+	// about is what the rule looks at, and found describes what it sees there, both for
+	// Explain.
 	about  string
 	found  func(Observation) string
 	decide func(Observation) (Decision, bool)
 }
 
-// Next decides.
+// Next returns the decision of the first rule that applies, or InSync.
 func Next(o Observation) Decision { return lookBetween(o, next(o)) }
 
 func next(o Observation) Decision {
@@ -99,50 +100,50 @@ func rules(o Observation) []rule {
 	return forUpdate()
 }
 
-// forUpdate lists the rules for a Stack that is to be.
+// forUpdate lists the rules for a Stack that is not being deleted.
 func forUpdate() []rule {
 	rules := append([]rule{
-		{AboutRun, foundRun, runRecorded},                                     // one run at a time, and its result is absorbed before anything else
+		{AboutRun, foundRun, runRecorded},                                     // one run at a time, and its result counts before anything else
 		{"suspension", foundSuspended, suspended},                             // no new run
-		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},        // a person wants none of it
-		{"recovery without a program", foundInterrupted, recoverable},         // what an interrupted run left behind, though there is nothing to run
-		{"faults that only an edit mends", foundProblem, fault},               // not allowed to, or not possible, before somebody edits something
-		{"dependencies", foundDependencies, dependencies},                     // other Stacks come first
-		{"what a run needs", foundProblem, problem},                           // nothing to run
-		{"interrupted runs", foundInterrupted, recovery},                      // first of all, what an interrupted run left behind
-		{"cancelled run", foundCancelled, cancelled(run.Update, run.Preview)}, // a person wants no more of the same
+		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},        // before any recovery: a person has cancelled it
+		{"recovery without a program", foundInterrupted, recoverable},         // before faults: a recovery does not need the program that is at fault
+		{"faults that only an edit mends", foundProblem, fault},               // before anything that is waited for: only an edit helps
+		{"dependencies", foundDependencies, dependencies},                     // before other problems: what is missing is often what a dependency makes
+		{"what a run needs", foundProblem, problem},                           // no run without its inputs
+		{"interrupted runs", foundInterrupted, recovery},                      // before any other run: Pulumi must not start from operations in flight
+		{"cancelled run", foundCancelled, cancelled(run.Update, run.Preview)}, // before any update or preview: a person has cancelled it
 	}, forRun()...)
-	return append(rules, rule{"Secret with the outputs", foundOutputs, outputs}) // those of the last update, with nothing more to be run
+	return append(rules, rule{"Secret with the outputs", foundOutputs, outputs}) // last: it needs no run of the program, and an update writes the outputs anyway
 }
 
-// forRun lists the rules on whether the program is to be run.
+// forRun lists the rules that decide whether to run the program.
 func forRun() []rule {
 	return []rule{
-		{"requests", foundRequests, requested},                             // somebody asks
-		{"what another controller has applied", foundElsewhere, takenOver}, // another controller has applied the inputs
-		{"inputs", foundInputs, changedInputs},                             // never run, or with other inputs
-		{"recovery before", foundLast, recovered},                          // what was interrupted is run again, but not at once time after time
-		{"last run", foundLast, failedBefore},                              // the same again, but not at once
-		{"resync", foundResync, resync},                                    // nothing new, but the interval has passed
+		{"requests", foundRequests, requested},                             // a request does not back off
+		{"what another controller has applied", foundElsewhere, takenOver}, // before inputs: what the other controller has applied is not run again
+		{"inputs", foundInputs, changedInputs},                             // never run, or other inputs: neither backs off
+		{"recovery before", foundLast, recovered},                          // before last run: a recovery that succeeded has not run the program
+		{"last run", foundLast, failedBefore},                              // the same inputs again, with a back-off
+		{"resync", foundResync, resync},                                    // nothing has changed, but the interval has passed
 	}
 }
 
-// forDeletion lists the rules for a Stack that is to go.
+// forDeletion lists the rules for a Stack that is being deleted.
 func forDeletion() []rule {
 	return []rule{
-		{AboutRun, foundRun, runRecorded},                               // a run in flight is not cut
-		{"whether there is anything to undo", foundHeld, nothingToUndo}, // never ran, or nothing is to be run any more
-		{"namespace", foundNamespace, namespaceEnds},                    // in which no run can be begun any more
-		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},  // a person wants none of it
-		{"destroyOnFinalize", foundDestroy, leave},                      // everything where it is, once it is known what an interrupted run left behind
-		{"whether it is destroyed", foundLast, destroyed},               // which needs nothing more, even if what it needed is gone by now
-		{"what a run needs", foundProblem, problem},                     // what the destroy needs is missing
-		{"interrupted runs", foundInterrupted, recovery},                // or the destroy would miss what nobody knows of
-		{"cancelled destroy", foundCancelled, cancelled(run.Destroy)},   // a person wants no more of it
-		{"dependents", foundDependents, dependents},                     // which may use what is to be destroyed
-		{"whether the stack was found", foundUnfound, unfound},          // or a destroy that nobody saw the end of could not be told from one that found nothing
-		{"last destroy", foundLast, failedDestroy},                      // the same again, but not at once
-		{"recovery before", foundLast, destroyAgain},                    // after a recovery, but not at once time after time
+		{AboutRun, foundRun, runRecorded},                               // a run in flight is not cut short
+		{"whether there is anything to undo", foundHeld, nothingToUndo}, // before all that could fail: without anything to undo the object can go
+		{"namespace", foundNamespace, namespaceEnds},                    // before any run: none can be started in such a namespace
+		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},  // before any recovery: a person has cancelled it
+		{"destroyOnFinalize", foundDestroy, leave},                      // before problems: a Stack that is kept needs little to go
+		{"whether it is destroyed", foundLast, destroyed},               // before problems: what the destroy needed may be gone by now
+		{"what a run needs", foundProblem, problem},                     // no destroy without its inputs
+		{"interrupted runs", foundInterrupted, recovery},                // before the destroy, which would miss resources that are not in the state
+		{"cancelled destroy", foundCancelled, cancelled(run.Destroy)},   // before the destroy: a person has cancelled it
+		{"dependents", foundDependents, dependents},                     // before the destroy: they may use what it deletes
+		{"whether the stack was found", foundUnfound, unfound},          // before the destroy, which removes the stack: was it there at all?
+		{"last destroy", foundLast, failedDestroy},                      // a failed destroy again, with a back-off
+		{"recovery before", foundLast, destroyAgain},                    // after a recovery, with a back-off if it is not the first
 		{"destroy", foundDestroy, destroy},
 	}
 }
@@ -163,10 +164,9 @@ func problem(o Observation) (Decision, bool) {
 	}
 }
 
-// recovery comes before any other run: with operations in flight in its state,
-// Pulumi would create a second time what may have been created already. A
-// preview creates nothing, and a recovery would change the state: where nothing
-// but previews may be run, it waits.
+// recovery comes before any other run: from a state with operations in flight, Pulumi
+// would create resources a second time. A recovery changes the state, so it waits while
+// only previews are allowed; a preview creates nothing.
 func recovery(o Observation) (Decision, bool) {
 	unknown := len(o.UnknownCreates) > 0
 	switch {
@@ -183,8 +183,9 @@ func recovery(o Observation) (Decision, bool) {
 	return Decision{}, false
 }
 
-// recoverable has a recovery not wait for a program that it does not need: until it is
-// done, the stack is locked, and nobody knows what the interrupted run has made.
+// recoverable starts a recovery despite a Problem with the program, which a recovery does
+// not need. Until then the stack stays locked, and nobody knows what the interrupted run
+// has created.
 func recoverable(o Observation) (Decision, bool) {
 	if o.Problem == nil || !o.Recoverable || !o.Interrupted {
 		return Decision{}, false
@@ -192,14 +193,14 @@ func recoverable(o Observation) (Decision, bool) {
 	return recovery(o)
 }
 
-// UnknownCreatesMessage tells which resources they are, status.unknownCreates all of
-// them, and what to do.
+// UnknownCreatesMessage names the resources, at most maxNamed of them, and says what to
+// do. status.unknownCreates has them all.
 func UnknownCreatesMessage(urns []string) string {
 	return fmt.Sprintf("It is not known whether these resources were created: %s. Look for them at their provider, "+
 		"import them into the stack or delete them, and set spec.pendingCreates: Clear", some(urns))
 }
 
-// operation is what is run to have reality as the program says.
+// operation is the one that runs the program.
 func operation(o Observation) run.Operation {
 	if o.Preview {
 		return run.Preview
@@ -211,9 +212,9 @@ func requested(o Observation) (Decision, bool) {
 	return Decision{Action: Start, Operation: operation(o)}, o.Requested || o.Owed
 }
 
-// takenOver needs no run for what another controller has applied, unless that one
-// would run it again by now. A preview changes nothing, and its message is what it
-// is for: that is not taken over.
+// takenOver spares the run of inputs that another controller has applied, unless a resync
+// is due. It does not apply to previews: they change nothing, and their result is the
+// point.
 func takenOver(o Observation) (Decision, bool) {
 	if _, due := resync(o); due || o.Preview {
 		return Decision{}, false
@@ -221,18 +222,17 @@ func takenOver(o Observation) (Decision, bool) {
 	return Decision{Action: TakeOver, After: untilResync(o)}, o.AppliedElsewhere
 }
 
-// changedInputs compares with the inputs of the last attempt and not of the
-// last success: an attempt that failed half-way may have undone what the last
-// success had made, so going back to those inputs is a change too.
+// changedInputs compares with the inputs of the last attempt rather than of the last
+// success: an attempt that failed half-way may have undone what the last success made, so
+// going back to those inputs is a change too.
 func changedInputs(o Observation) (Decision, bool) {
 	return Decision{Action: Start, Operation: operation(o)}, o.Digest != o.Last.Digest
 }
 
-// recovered runs again what was interrupted, or had left creations of unknown
-// outcome. At once the first time; inputs that end that way each time, as those do
-// that need more memory than there is, wait longer each time: they take the
-// controller down with them, and what they create and do not live to tell of may
-// be there once more after each.
+// recovered runs the program again after a recovery: at once the first time, and then
+// with a growing back-off. Inputs that are interrupted every time, such as those that
+// need more memory than there is, take the controller down with them, and may each time
+// create once more what they did not live to record.
 func recovered(o Observation) (Decision, bool) {
 	return retry(o, operation(o)), o.Last.Operation == run.Recover && o.Last.Succeeded
 }
@@ -246,14 +246,14 @@ func resync(o Observation) (Decision, bool) {
 	return Decision{Action: Start, Operation: operation(o)}, due
 }
 
-// untilResync is when to look again at a Stack that is in sync: at its interval,
-// which where it is to be run again began with the end of the last run.
+// untilResync is when to reconcile a Stack that is in sync again: after its interval,
+// counted from the end of the last run if it is resynced.
 func untilResync(o Observation) time.Duration {
 	if !o.ContinueResync {
 		return o.Interval
 	}
-	// Never more than an interval, if a clock was set back, and no wait too short to
-	// be worth a reconcile: who spreads waits may look a little too early.
+	// At most an interval, in case the clock was set back. At least a second: with
+	// jitter, a reconcile may come a little early.
 	return min(o.Interval, max(time.Second, o.Interval-o.Now.Sub(o.Last.EndedAt)))
 }
 
@@ -261,13 +261,13 @@ func nothingToUndo(o Observation) (Decision, bool) {
 	return Decision{Action: LetGo}, !o.Held || o.Suspended || o.Preview || o.NeverRan
 }
 
-// NamespaceEndsMessage tells what to do where a destroy cannot be begun. A namespace that
-// is being deleted never takes anything new again.
+// NamespaceEndsMessage says what to do when a destroy cannot be started. A namespace that
+// is being deleted never accepts new objects again.
 const NamespaceEndsMessage = "The namespace is being deleted, and takes no new objects, so that no Job can destroy the stack. To let go of it, and keep what it " +
 	"manages, set spec.destroyOnFinalize to false. Then destroy it with pulumi destroy, or with the same Stack in another namespace, which is deleted when it is ready"
 
-// namespaceEnds lets go of what need not be destroyed, though it may be open what an
-// interrupted run left behind: nobody could find that out.
+// namespaceEnds removes the finalizer if nothing is to be destroyed, even with an
+// interrupted run to recover from: no recovery can run in this namespace either.
 func namespaceEnds(o Observation) (Decision, bool) {
 	if !o.NamespaceEnds {
 		return Decision{}, false
@@ -281,11 +281,10 @@ func namespaceEnds(o Observation) (Decision, bool) {
 	return Decision{Action: Stall, Reason: v1.DestroyFailedReason, Message: NamespaceEndsMessage}, true
 }
 
-// leave lets an object go whose stack is to stay. First it recovers from a run that
-// was interrupted: nobody else would remove the lock of that, or name what it may have
-// made. Where what a recovery needs is missing, as it is in a namespace that goes, that
-// must not keep the object for ever; where a recovery fails, a person lets go by
-// suspending the Stack.
+// leave removes the finalizer without a destroy. An interrupted run is recovered from
+// first: nothing else would remove its lock, or name what it may have created. A Problem
+// must not keep the object for ever, so without what a recovery needs, there is none. If
+// the recovery fails, a person can suspend the Stack to release it.
 func leave(o Observation) (Decision, bool) {
 	switch {
 	case o.DestroyOnFinalize:
@@ -296,10 +295,9 @@ func leave(o Observation) (Decision, bool) {
 	return recovery(o)
 }
 
-// unfound has a stack looked for that another controller has updated, by a run that
-// changes nothing, before anything of it is destroyed. A destroy removes the stack:
-// where one was interrupted, only that it was there before says that it is gone, and
-// not elsewhere.
+// unfound looks for a stack that another controller has updated, with a recovery, before
+// anything of it is destroyed. A destroy removes the stack: after an interrupted one, a
+// missing stack is known to be destroyed, and not elsewhere, only if it was found before.
 func unfound(o Observation) (Decision, bool) {
 	switch {
 	case !o.Unfound:
@@ -327,7 +325,7 @@ func destroy(o Observation) (Decision, bool) {
 	return Decision{Action: Start, Operation: run.Destroy}, true
 }
 
-// String tells the decision in a word or two, for logs and tests.
+// String returns the decision in a word or two, for logs and tests.
 func (d Decision) String() string {
 	if d.Action == Start {
 		return fmt.Sprintf("%s %s", d.Action, d.Operation)

@@ -14,8 +14,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/fuzz"
 )
 
-// observationFrom makes any observation that an object can lead to: also one with
-// times, counts and intervals that nobody has on purpose.
+// observationFrom makes any Observation that an object can lead to, including times,
+// counts and intervals that nobody would choose.
 func observationFrom(in *fuzz.Input) decide.Observation {
 	o := decide.Observation{
 		Deleting: in.Bool(), Held: in.Bool(), NeverRan: in.Bool(), Suspended: in.Bool(), DestroyOnFinalize: in.Bool(),
@@ -57,18 +57,18 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 	return o
 }
 
-// duration is an interval as a Stack has it: never less than a second.
+// duration is an interval of a Stack: at least a second.
 func duration(in *fuzz.Input) time.Duration {
 	return max(time.Second, fuzz.Pick(in, time.Minute, time.Second, math.MaxInt64, time.Duration(in.Int64())))
 }
 
-// moment is a time, by a clock that may have been set to any other.
+// moment is a time, from a clock that may have been set to any other.
 func moment(in *fuzz.Input) time.Time {
 	return fuzz.Pick(in, now.Add(-time.Duration(in.Byte())*time.Second), now.Add(time.Hour), time.Time{}, now.Add(time.Duration(in.Int64())))
 }
 
-// FuzzNext checks what must hold of every decision, whatever led to it. What holds
-// of each rule is in TestNextHolds and TestOrderHolds.
+// FuzzNext checks what must hold of every decision. TestNextHolds and TestOrderHolds
+// check what must hold of each rule.
 func FuzzNext(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x01\x01\x00\x00\x01"))
@@ -107,10 +107,10 @@ func FuzzNext(f *testing.F) {
 	})
 }
 
-// ofARun are the actions on a run that is recorded.
+// ofARun are the actions on a recorded run.
 var ofARun = []decide.Action{decide.Absorb, decide.Withdraw, decide.Lose, decide.Release, decide.Tell, decide.NameCreates}
 
-// promised says that what the Stack has made is to be destroyed before it goes.
+// promised reports whether the resources of the Stack must be destroyed before it goes.
 func promised(o decide.Observation) bool {
 	return o.Deleting && o.Held && o.DestroyOnFinalize && !o.Suspended && !o.Preview && !o.NeverRan
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// observation makes an Observation from a few random bits, so that properties
-// are checked over every combination.
+// observation makes an Observation from a few random bits, to check properties over every
+// combination.
 func observation(bits uint32, phase, operation uint8, ago int16) decide.Observation {
 	bit := func(n uint) bool { return bits&(1<<n) != 0 }
 	o := inSync()

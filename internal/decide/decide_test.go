@@ -15,8 +15,7 @@ import (
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// inSync is a Stack that has nothing to do. Each row of a table says what is
-// different.
+// inSync is a Stack that has nothing to do. Each row of a table changes it.
 func inSync() decide.Observation {
 	return decide.Observation{
 		Held:          true,
@@ -45,7 +44,7 @@ func interruptedNow(o *decide.Observation) {
 	o.Last.Interrupted = true
 }
 
-// nextCase is an Observation, by what is other than in a Stack that is in sync, and what is decided.
+// nextCase changes a Stack that is in sync, and says what is decided then.
 type nextCase struct {
 	name   string
 	change func(o *decide.Observation)

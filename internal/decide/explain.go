@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// AboutRun is the check of whether a run is in flight.
+// AboutRun names the check for a run in flight.
 const AboutRun = "run in flight"
 
-// Check is one rule, and what it says of an Observation.
+// Check is the outcome of one rule.
 type Check struct {
 	// About is what the rule looks at, and Found what it sees there.
 	About, Found string
-	// Decided: it is this rule that decides. Those before it have left it to the next,
-	// and those after it were not asked.
+	// Decided reports whether this rule decides. The rules before it did not apply, and
+	// those after it were not asked.
 	Decided bool
 }
 
-// Explain tells what Next decides and why: each rule that was asked, in order, with
-// what it found. It asks the rules of Next themselves.
+// Explain returns the decision of Next, and the checks that led to it, in order. It
+// evaluates the same rules.
 func Explain(o Observation) (Decision, []Check) {
 	var checks []Check
 	for _, r := range rules(o) {

@@ -21,7 +21,7 @@ func TestExplainSaysWhyAndWhatNextDecides(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		change func(*Observation)
-		// decides is the rule that does, with what it found: none for in sync.
+		// decides is the rule that decides, with what it found. None for in sync.
 		decides Check
 	}{
 		"in sync":       {func(*Observation) {}, Check{}},

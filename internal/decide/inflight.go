@@ -11,8 +11,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// holderPatience is when to look again whether another process still holds a
-// run: nothing tells of its end.
+// holderPatience is when to look again whether another process still holds a run: no
+// event tells when it ends.
 const holderPatience = 10 * time.Second
 
 func runRecorded(o Observation) (Decision, bool) {
@@ -24,8 +24,8 @@ func runRecorded(o Observation) (Decision, bool) {
 	case o.Run.Phase == run.Ended:
 		return Decision{Action: Absorb}, true
 	case o.Run.Holder == HeldHere:
-		// The runner of this process has never heard of it: the record was
-		// written and the start was refused.
+		// The record was written, but the start was refused: the runner of this process
+		// does not know the run.
 		return Decision{Action: Withdraw}, true
 	case o.Run.Holder == HolderGone:
 		return Decision{Action: Lose}, true
@@ -38,17 +38,16 @@ func runRecorded(o Observation) (Decision, bool) {
 	}
 }
 
-// ProgressAfter is how long a run is in flight before the status tells how far it
-// has come. Most runs have ended by then, and cost no write for it.
+// ProgressAfter is the age of a run at which the status first reports its progress. Most
+// runs have ended by then, and cost no write.
 const ProgressAfter = 10 * time.Second
 
-// progressEvery is how often a run is told of that takes long. Each line is a write,
-// and wakes all who watch; the log has all of it at once.
+// progressEvery is the longest time between two updates of the progress. Each is a write,
+// and wakes all watches; the log has every step at once.
 const progressEvery = time.Minute
 
-// progressStep is how long it is from one line on a run to the next, zero for none. It
-// doubles up to progressEvery, so that the shorter runs, which are the most, take few
-// writes.
+// progressStep is the time until the next update of the progress, zero for none. It
+// doubles up to progressEvery, so that short runs, which are the most, cost few writes.
 func progressStep(running *Run) time.Duration {
 	if !running.Told {
 		return ProgressAfter
@@ -56,12 +55,13 @@ func progressStep(running *Run) time.Duration {
 	return min(running.ToldAfter, progressEvery)
 }
 
-// podAllowance is how long a run may wait for its pod before an edit of the Stack ends the
-// wait. Most pods start sooner, and are not started in vain by two edits in a row.
+// podAllowance is how long a run may wait for its pod before an edit of the Stack calls it
+// off. Most pods start sooner, and two edits in a row should not start two for nothing.
 const podAllowance = time.Minute
 
-// inFlight tells of a long run now and then, and calls one off that waits for its pod in
-// vain: nothing is lost, and the edit may be what mends it.
+// inFlight passes a request to cancel on, calls off a run that waits for its pod in vain,
+// and reports the progress of long runs. Calling off loses nothing, and the edit may be
+// what makes the pod start.
 func inFlight(o Observation) Decision {
 	took := o.Now.Sub(o.Run.StartedAt)
 	switch {
@@ -77,7 +77,7 @@ func inFlight(o Observation) Decision {
 	return d
 }
 
-// tellOf tells of the run in time.
+// tellOf reports the progress of a run when the time for it has come.
 func tellOf(o Observation, took time.Duration) Decision {
 	step := progressStep(o.Run)
 	wait := o.Run.ToldAfter + step - took
@@ -86,18 +86,19 @@ func tellOf(o Observation, took time.Duration) Decision {
 	}
 	d := Decision{Action: Nothing}
 	if hasUnnamed(o) {
-		// Not at the end of the run: who knows of them may be gone by then.
+		// Now rather than at the end of the run: the process that knows them may be gone
+		// by then.
 		d.Action = NameCreates
 	}
 	if step > 0 {
-		// Never longer, if a clock was set back.
+		// At most the step, in case the clock was set back.
 		d.After = min(wait, step)
 	}
 	return d
 }
 
-// hasUnnamed tells that the run in flight has left creations of unknown outcome that
-// the status does not name.
+// hasUnnamed reports whether the run in flight has creations of unknown outcome that the
+// status does not name yet.
 func hasUnnamed(o Observation) bool {
 	return slices.ContainsFunc(o.Run.UnknownCreates, func(urn string) bool { return !slices.Contains(o.UnknownCreates, urn) })
 }

@@ -5,17 +5,16 @@ package decide
 
 import "time"
 
-// lookPatience is when to look again at a Stack after a preview that somebody has asked
-// for was refused, or waits for its turn. One that waits is woken, so that it need not be
-// as often: each look reads all that a run needs.
+// lookPatience is when to reconcile a Stack again whose requested preview was refused,
+// and placePatience is when its preview is queued. The queue wakes the Stack, so the
+// latter can be longer: each attempt reads all the inputs of a run.
 const (
 	lookPatience  = 2 * time.Second
 	placePatience = 30 * time.Second
 )
 
-// lookBetween has a preview that somebody asks for done between two runs: what is due
-// comes first, as the preview would be of something that is not so any more when it is
-// read.
+// lookBetween does a requested preview between two runs. A run that is due comes first:
+// it would make the preview obsolete before anybody reads it.
 func lookBetween(o Observation, due Decision) Decision {
 	if !o.PreviewRequested || o.Run != nil || due.Action == Start || due.Action == LetGo {
 		return due

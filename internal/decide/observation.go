@@ -9,16 +9,15 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// Holder is who has the run that is recorded.
+// Holder is the process that has the recorded run.
 type Holder string
 
 const (
 	// HeldHere: this process recorded the run.
 	HeldHere Holder = "Here"
-	// HeldElsewhere: another process recorded it, which is alive for all that is
-	// known.
+	// HeldElsewhere: another process recorded the run, and may be alive.
 	HeldElsewhere Holder = "Elsewhere"
-	// HolderGone: another process recorded it, and is proven to be gone.
+	// HolderGone: another process recorded the run, and is proven to be gone.
 	HolderGone Holder = "Gone"
 )
 
@@ -26,73 +25,74 @@ const (
 type Run struct {
 	Phase  run.Phase
 	Holder Holder
-	// Unproven is why nobody can find out whether its holder is gone, before a person
-	// has mended that.
+	// Unproven is why it cannot be determined whether the holder is gone until a person
+	// has fixed the cause.
 	Unproven string
-	// Released: a person says that whoever has it is gone.
+	// Released reports whether a person says that the holder is gone.
 	Released bool
-	// StartedAt is when it was recorded.
+	// StartedAt is the time of the record.
 	StartedAt time.Time
-	// CancelAsked: a person asks for its end in a way that has not been passed on yet.
+	// CancelAsked reports whether a request to cancel is still to be passed on.
 	CancelAsked bool
-	// Withdrawable: no pod has begun it, and the Stack was edited or deleted since it was
-	// recorded.
+	// Withdrawable reports whether no pod has begun the run, and the Stack was edited or
+	// deleted since the record.
 	Withdrawable bool
-	// Told: the status tells how far it had come, and what it waits for now.
+	// Told reports whether the status is up to date on the progress of the run.
 	Told bool
-	// ToldAfter is how long it had taken when it was last told of, zero where it is not
-	// to be told of again.
+	// ToldAfter is the age of the run at the last update of its progress. Zero is that no
+	// further update is to follow.
 	ToldAfter time.Duration
-	// UnknownCreates are the URNs of the creations that it has begun and of which
-	// nobody knows the outcome, while it goes on with others.
+	// UnknownCreates are the URNs of creations of unknown outcome, while the run goes on
+	// with other resources.
 	UnknownCreates []string
 }
 
-// Problem is why nothing can be run now.
+// Problem is why no run can start now.
 type Problem struct {
-	// Reason and Message for the Ready condition.
+	// Reason and Message of the Ready condition.
 	Reason, Message string
-	// Terminal problems are not solved by trying again.
+	// Terminal reports whether a retry cannot help.
 	Terminal bool
-	// Awaited: what is missing is likely on its way, as the artifact of a source is
-	// that was made together with the Stack. Nobody has to be told.
+	// Awaited reports whether what is missing is likely on its way, such as the artifact
+	// of a source that was created together with the Stack. It raises no event.
 	Awaited bool
-	// Fetching: it is fetched just now, so that nothing has failed.
+	// Fetching reports whether it is being fetched right now, so that nothing has failed.
 	Fetching bool
-	// Since is when it began, for one that likely passes by itself and is worth a
-	// look before the retry interval. Zero is for all others.
+	// Since is the start of a transient problem, which is looked at before the retry
+	// interval. Zero for all others.
 	Since time.Time
 }
 
-// LastRun is what the status tells of the last run.
+// LastRun is what the status records of the last run.
 type LastRun struct {
 	// Operation of the run, empty if there was none.
 	Operation run.Operation
-	// Digest of the inputs of the last run that was neither a recovery nor a destroy,
-	// empty after a destroy.
+	// Digest of the inputs of the last run that was neither a recovery nor a destroy.
+	// Empty after a destroy.
 	Digest string
-	// RunDigest of the inputs of this one, whatever it was: empty where they were not
-	// known.
+	// RunDigest of the inputs of the last run of any kind. Empty if they were not known.
 	RunDigest string
-	// Succeeded, or else the Reason and the Message of its failure.
+	// Succeeded, or else the Reason and Message of the failure.
 	Succeeded       bool
 	Reason, Message string
-	// Cancelled: it did not fail but was told to stop, with the controller.
+	// Cancelled reports whether the run was told to stop because the controller stopped,
+	// and did not fail.
 	Cancelled bool
-	// Interrupted: nobody has seen how it ended.
+	// Interrupted reports whether nobody saw how the run ended.
 	Interrupted bool
-	// Unavailable: it could not begin, because something that it needs from
-	// elsewhere was out of reach.
+	// Unavailable reports whether the run could not start because something it needs
+	// could not be reached.
 	Unavailable bool
-	// Locked: it could not begin, because somebody else had the lock.
+	// Locked reports whether the run could not start because somebody else held the lock.
 	Locked bool
-	// Invalid: it could not begin, because the spec asks for something impossible.
+	// Invalid reports whether the run could not start because the spec asks for something
+	// impossible.
 	Invalid bool
-	// EndedAt is when it ended.
+	// EndedAt is the time at which the run ended.
 	EndedAt time.Time
 }
 
-// Cancelled is the last run, where a person has cancelled it.
+// Cancelled is the last run, if a person has cancelled it.
 type Cancelled struct {
 	Operation run.Operation
 	// Digest of its inputs.
@@ -101,88 +101,89 @@ type Cancelled struct {
 	Message string
 }
 
-// Outputs is what is observed of the Secret that the outputs are written to. The zero
-// value is that there is to be none, or that it is as it should be.
+// Outputs is what is observed of the Secret with the outputs. The zero value is a Secret
+// that is up to date, or not wanted.
 type Outputs struct {
-	// Stale: the Secret is missing, or does not have what it should.
+	// Stale reports whether the Secret is missing or out of date.
 	Stale bool
 	// Blocked is why the Secret cannot be written, whatever the outputs are.
 	Blocked string
-	// Fault is why the outputs could not be read or written the last time. RetryAt is
-	// when to try again; zero is that time does not help.
+	// Fault is why the outputs could not be read or written the last time. RetryAt is the
+	// time of the next attempt, zero if time does not help.
 	Fault   string
 	RetryAt time.Time
 }
 
-// Observation is all that a decision rests on.
+// Observation is all that a decision depends on.
 type Observation struct {
-	// Deleting: the object has a deletion timestamp.
+	// Deleting reports whether the object has a deletion timestamp.
 	Deleting bool
-	// Held: the object has our finalizer. It is added just before the first run
-	// is recorded, so that an object without it has nothing to undo.
+	// Held reports whether the object has our finalizer. It is added just before the
+	// first run is recorded, so that an object without it has nothing to undo.
 	Held bool
-	// NeverRan: runs have ended, and none of them got as far as Pulumi.
+	// NeverRan reports whether runs have ended and none of them got as far as Pulumi.
 	NeverRan bool
-	// NamespaceEnds: the namespace is being deleted, and takes nothing that a run here
-	// needs to be made in it. It is looked at for a Stack that is being deleted.
+	// NamespaceEnds reports whether the namespace is being deleted, and accepts no
+	// objects that a run would need there. Observed only for a Stack that is being
+	// deleted.
 	NamespaceEnds bool
-	// Unfound: another controller has updated the stack, and no run has found it in
-	// its backend yet.
+	// Unfound reports whether another controller has updated the stack, and no run has
+	// found it in its backend yet.
 	Unfound bool
-	// Suspended, DestroyOnFinalize, Interval and RetryInterval are the spec's.
+	// Suspended, DestroyOnFinalize, Interval and RetryInterval of the spec.
 	Suspended         bool
 	DestroyOnFinalize bool
 	Interval          time.Duration
 	RetryInterval     time.Duration
-	// Preview: nothing but previews may be run. ContinueResync asks for a run at
-	// each interval, and RetryConflict for one soon after a lock. They are the
-	// spec's too.
+	// Preview reports whether the spec allows only previews, ContinueResync whether it
+	// asks for a run at each interval, and RetryConflict for an early retry after a lock.
 	Preview        bool
 	ContinueResync bool
 	RetryConflict  bool
 	// Run that is recorded, if any.
 	Run *Run
-	// Problem that stands in the way of a run, if any.
+	// Problem that prevents a run, if any.
 	Problem *Problem
-	// Unready are the dependencies that are not ready, each with why. Dependents
-	// are the Stacks that depend on this one and have to go before it.
+	// Unready dependencies, each with the reason. Dependents are the Stacks that depend
+	// on this one and have to be deleted before it.
 	Unready, Dependents []string
-	// Untold is when to look again at other Stacks of whose changes nothing tells.
-	// Zero is that something does.
+	// Untold is when to look again at other Stacks that this controller does not watch.
+	// Zero if it watches all that matter.
 	Untold time.Duration
-	// Interrupted: a run has ended by force, or out of sight, and has not been
+	// Interrupted reports whether a run was killed, or ended unseen, and was not
 	// recovered from.
 	Interrupted bool
-	// Recoverable: the Problem is with the program, and all that a recovery needs is at
-	// hand.
+	// Recoverable reports whether the Problem is with the program alone, and a recovery
+	// has all it needs.
 	Recoverable bool
-	// UnknownCreates are the URNs of resources of which nobody knows whether they
-	// were created. ClearPendingCreates is what the spec wants done with them.
+	// UnknownCreates are the URNs of resources that may or may not have been created.
+	// ClearPendingCreates reports whether the spec asks to forget them.
 	UnknownCreates      []string
 	ClearPendingCreates bool
-	// Digest of the inputs as they are now.
+	// Digest of the current inputs.
 	Digest string
-	// AppliedElsewhere: another controller has applied the inputs as they are now,
-	// and none of this one has run any since.
+	// AppliedElsewhere reports whether another controller has applied the current inputs,
+	// and this one has run none since.
 	AppliedElsewhere bool
-	// PreviewRequested: somebody asks what a run would do.
+	// PreviewRequested reports whether a preview on request is to be done.
 	PreviewRequested bool
-	// PreviewWaits: that is known to wait for its turn, and is woken when it has come.
+	// PreviewWaits reports whether that preview is queued, which wakes the Stack.
 	PreviewWaits bool
-	// Requested: somebody asks for a run that has not been answered.
+	// Requested reports whether there is a request for a run that is not answered yet.
 	Requested bool
-	// Owed: a run that somebody asked for was answered, or recorded, and could not
-	// begin yet.
+	// Owed reports whether a requested run was answered, or recorded, and could not start
+	// yet.
 	Owed bool
-	// Edited: the spec was edited, or the object deleted, since the last run.
+	// Edited reports whether the spec was edited, or the object deleted, since the last
+	// run.
 	Edited bool
-	// Last run, and how many have failed one after the other up to it.
+	// Last run, and the number of consecutive Failures up to it.
 	Last     LastRun
 	Failures int64
-	// Cancelled is the last run, where a person has cancelled it and has not edited the
-	// spec since.
+	// Cancelled is the last run, if a person has cancelled it and the spec was not edited
+	// since.
 	Cancelled *Cancelled
-	// Outputs that are to be in a Secret.
+	// Outputs that belong in a Secret.
 	Outputs Outputs
 	// Now is the time of the observation.
 	Now time.Time

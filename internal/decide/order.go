@@ -13,11 +13,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// The rules on what has to come first: of two Stacks the one that the other
-// depends on, and on deletion the one that depends on the other.
+// The rules on order: a Stack waits for the Stacks it depends on, and on deletion for
+// those that depend on it.
 
-// fault comes before all else that a run may wait for: nothing that happens
-// elsewhere will ever let it start.
+// fault comes before all that a run may wait for: no event elsewhere will ever let it
+// start.
 func fault(o Observation) (Decision, bool) {
 	if o.Problem == nil || !o.Problem.Terminal {
 		return Decision{}, false
@@ -25,12 +25,12 @@ func fault(o Observation) (Decision, bool) {
 	return problem(o)
 }
 
-// dependencies hold back the start of a run, and nothing else. A Stack that has
-// nothing to run stays as it is, whatever becomes of its dependencies. A recovery
-// does not wait: it only finds out what has happened already.
+// dependencies hold back the start of a run, and nothing else. A Stack that has nothing
+// to run stays ready whatever happens to its dependencies. A recovery does not wait: it
+// only finds out what has already happened.
 //
-// They come before a problem that may pass, because what is missing is often
-// what a dependency makes.
+// They come before transient problems, because what is missing is often what a dependency
+// makes.
 func dependencies(o Observation) (Decision, bool) {
 	if len(o.Unready) == 0 || !wantsRun(o) {
 		return Decision{}, false
@@ -43,8 +43,8 @@ func dependencies(o Observation) (Decision, bool) {
 	}, true
 }
 
-// wantsRun tells whether an update or a preview would be started now. With a
-// problem in the way nobody knows, so that it is taken for wanted.
+// wantsRun reports whether an update or a preview would start now. With a problem that is
+// not known, and assumed.
 func wantsRun(o Observation) bool {
 	if _, recovers := recovery(o); recovers {
 		return false
@@ -63,7 +63,7 @@ func wantsRun(o Observation) bool {
 	return false
 }
 
-// dependents are destroyed first: they may use what this Stack has made.
+// dependents are destroyed first: they may use the resources of this Stack.
 func dependents(o Observation) (Decision, bool) {
 	if len(o.Dependents) == 0 {
 		return Decision{}, false
@@ -80,8 +80,8 @@ func dependents(o Observation) (Decision, bool) {
 	}, true
 }
 
-// lookAgain is when to look again at the other Stacks. Their change wakes this one,
-// unless nothing tells of it.
+// lookAgain is when to look at the other Stacks again. A change of one wakes this Stack,
+// unless this controller does not watch it.
 func lookAgain(o Observation) time.Duration {
 	if o.Untold > 0 {
 		return min(o.Untold, o.RetryInterval)
@@ -89,7 +89,7 @@ func lookAgain(o Observation) time.Duration {
 	return o.RetryInterval
 }
 
-// maxNamed bounds how many others a message names.
+// maxNamed is the number of others that a message names at most.
 const maxNamed = 10
 
 func some(all []string) string {

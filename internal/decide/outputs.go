@@ -10,12 +10,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// outputs has the Secret with the outputs be what the last update says. An update
-// that has succeeded is not run again for it: the outputs are read from the state.
-// It waits for no dependency, as nothing is changed by that.
+// outputs keeps the Secret with the outputs up to date with the last update. It reads
+// them from the state instead of running the update again, and waits for no dependency,
+// because it changes nothing.
 //
-// It is the last rule. After an update that has failed the outputs of the last one
-// that succeeded stay, and a preview has none.
+// It is the last rule. After a failed update, the outputs of the last successful one
+// stay, and a preview has none.
 func outputs(o Observation) (Decision, bool) {
 	secret := o.Outputs
 	switch {
@@ -30,7 +30,7 @@ func outputs(o Observation) (Decision, bool) {
 	case secret.RetryAt.IsZero():
 		return notWritten(o, secret.Fault, o.RetryInterval), true
 	}
-	// Never more than the interval, if a clock was set back.
+	// At most the interval, in case the clock was set back.
 	wait := min(o.RetryInterval, secret.RetryAt.Sub(o.Now))
 	if wait <= 0 {
 		return Decision{Action: Start, Operation: run.ReadOutputs}, true
@@ -38,8 +38,8 @@ func outputs(o Observation) (Decision, bool) {
 	return notWritten(o, secret.Fault, wait), true
 }
 
-// OutputsRetry is how long to wait after the outputs could not be read for that many times,
-// one after the other. As with other runs, one that could not even begin is tried sooner.
+// OutputsRetry is the delay after that many failures in a row to read the outputs. As with
+// other runs, one that could not even start is retried sooner.
 func OutputsRetry(outcome run.Outcome, failures int64, retryInterval time.Duration) time.Duration {
 	switch outcome {
 	case run.BackendUnavailable, run.RegistryUnavailable, run.AccountFailed, run.PodFailed:
@@ -48,7 +48,7 @@ func OutputsRetry(outcome run.Outcome, failures int64, retryInterval time.Durati
 	return retryInterval
 }
 
-// notWritten tells why. The Stack is looked at again in time for a resync.
+// notWritten reports why, and reconciles the Stack again in time for a resync.
 func notWritten(o Observation, message string, after time.Duration) Decision {
 	return Decision{Action: Fail, Reason: v1.OutputsFailedReason, Message: message, After: min(after, untilResync(o))}
 }

@@ -12,27 +12,26 @@ import (
 )
 
 const (
-	// unavailableBackoff is the first wait for what was out of reach. A restart of
-	// a backend, or a gap in the network, is over after it more often than not.
+	// unavailableBackoff is the first back-off for what could not be reached. A restart
+	// of a backend, or a network partition, is mostly over by then.
 	unavailableBackoff = 10 * time.Second
-	// conflictBackoff is the first wait for a lock. The Pulumi operator waits as
-	// long each time.
+	// conflictBackoff is the first back-off for a lock. The Pulumi operator waits as long
+	// each time.
 	conflictBackoff = 5 * time.Second
-	// interruptedBackoff is the first wait for inputs whose run was interrupted,
-	// from the second time on.
+	// interruptedBackoff is the first back-off for inputs whose run was interrupted
+	// twice.
 	interruptedBackoff = 10 * time.Second
 )
 
-// retryDelay is how long to wait after the end of a run that failed. One that
-// could not even begin, for a cause that may pass by itself, is tried sooner
-// than one that Pulumi failed: nothing was done, so that nothing is done twice.
-// One that was told to stop did not fail.
+// retryDelay is how long to wait after the end of a failed run. A run that could not
+// start, for a transient cause, is retried sooner than one that failed in Pulumi: it did
+// nothing that would be done twice. A run that was told to stop did not fail.
 func retryDelay(o Observation) time.Duration {
 	switch {
 	case o.Last.Cancelled:
 		return 0
 	case o.Last.Interrupted, o.Last.Succeeded:
-		// What has succeeded and is followed by another run is a recovery.
+		// A run that succeeded and is retried was a recovery.
 		if o.Failures <= 1 {
 			return 0
 		}
@@ -45,8 +44,8 @@ func retryDelay(o Observation) time.Duration {
 	return o.RetryInterval
 }
 
-// backoff doubles the delay with each failure after the first, up to the limit. A
-// limit of centuries must not have it pass the longest duration there is.
+// backoff doubles the delay with each failure after the first, up to the limit. It does
+// not overflow, even with a limit of centuries.
 func backoff(delay time.Duration, failures int64, limit time.Duration) time.Duration {
 	for ; failures > 1; failures-- {
 		if delay > limit/2 {
@@ -57,19 +56,19 @@ func backoff(delay time.Duration, failures int64, limit time.Duration) time.Dura
 	return min(delay, limit)
 }
 
-// mended tells that what is to be run is not what has failed: other inputs, as a
-// credential that had expired, or an edit, also of a field that is none of the inputs.
+// mended reports whether a retry would not repeat what failed: other inputs, such as a
+// renewed credential, or an edit, even of a field that is not an input.
 func mended(o Observation) bool {
 	others := o.Last.RunDigest != "" && o.Digest != "" && o.Digest != o.Last.RunDigest
 	return o.Edited || others
 }
 
-// retry starts the operation once the delay has passed since the last run, or
-// says again how that run failed. What may have mended it does not wait, nor does a
-// request, or the run that is owed for one; a recovery is none.
+// retry starts the operation once the delay since the last run has passed, and until then
+// reports again how that run failed. A possible fix does not wait, nor does a request or
+// the run owed for one; a recovery never is that run.
 func retry(o Observation, op run.Operation) Decision {
 	delay := retryDelay(o)
-	// Never more than the delay, if a clock was set back.
+	// At most the delay, in case the clock was set back.
 	wait := min(delay, delay-o.Now.Sub(o.Last.EndedAt))
 	if wait <= 0 || mended(o) || o.Requested || (o.Owed && op != run.Recover) {
 		return Decision{Action: Start, Operation: op}
@@ -84,14 +83,14 @@ func retry(o Observation, op run.Operation) Decision {
 	return Decision{Action: action, Reason: o.Last.Reason, Message: o.Last.Message, After: wait}
 }
 
-// recoveredMessage tells why what was recovered from is not run at once.
+// recoveredMessage says why the program does not run right after the recovery.
 func recoveredMessage(failures int64) string {
 	return fmt.Sprintf("Recovered from an interrupted run. The next one waits, as %d runs have failed or were interrupted one after "+
 		"the other: does Pulumi, or a provider, need more memory?", failures)
 }
 
-// problemDelay is when to look again at a problem. One that may pass by itself is
-// waited for as long again as it has been there: nobody counts the looks.
+// problemDelay is when to look at a problem again. For a transient one it is as long as
+// the problem has existed, which doubles the delay without counting the attempts.
 func problemDelay(o Observation) time.Duration {
 	if o.Problem.Since.IsZero() {
 		return o.RetryInterval
