@@ -54,7 +54,7 @@ type Problem struct {
 	// Terminal reports whether a retry cannot help.
 	Terminal bool
 	// Awaited reports whether what is missing is likely on its way, such as the artifact
-	// of a source that was created together with the Stack. It raises no event.
+	// of a source that was created together with the Stack. Nobody is notified.
 	Awaited bool
 	// Fetching reports whether it is being fetched right now, so that nothing has failed.
 	Fetching bool

@@ -18,8 +18,8 @@ const (
 	// conflictBackoff is the first back-off for a lock. The Pulumi operator waits as long
 	// each time.
 	conflictBackoff = 5 * time.Second
-	// interruptedBackoff is the first back-off for inputs whose run was interrupted
-	// twice.
+	// interruptedBackoff is the first back-off after an interrupted run, from the second
+	// time on.
 	interruptedBackoff = 10 * time.Second
 )
 
