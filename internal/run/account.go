@@ -3,22 +3,22 @@
 
 package run
 
-// ServiceAccount names a service account of the cluster.
+// ServiceAccount names a service account.
 type ServiceAccount struct {
 	Namespace, Name string
 }
 
-// String is the account as messages name it.
+// String returns the name that messages use.
 func (a ServiceAccount) String() string { return a.Namespace + "/" + a.Name }
 
-// ClusterAccess is what the program of a run has of a service account, until it
-// is closed.
+// ClusterAccess gives the program of a run the rights of a service account, until it is
+// closed.
 type ClusterAccess struct {
 	// Kubeconfig is the path of the kubeconfig.
 	Kubeconfig string
-	// Tokens returns the tokens that the program has been given and that may still
-	// be valid. It may be called at any time.
+	// Tokens returns the tokens that the program was given and that may still be valid.
+	// It may be called at any time.
 	Tokens func() []string
-	// Close ends the renewal of the token, and returns when it has ended.
+	// Close stops the renewal of the token, and waits until it has stopped.
 	Close func()
 }

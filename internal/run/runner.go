@@ -10,12 +10,11 @@ type Ref struct {
 	ID, Namespace, Name string
 }
 
-// Phase is where a run stands.
+// Phase is the phase of a run.
 type Phase string
 
 const (
-	// Unknown is a run that this runner knows nothing of: never started here, or
-	// forgotten.
+	// Unknown is a run that this runner does not know: never started here, or forgotten.
 	Unknown Phase = "Unknown"
 	// Running is a run in flight.
 	Running Phase = "Running"
@@ -23,46 +22,42 @@ const (
 	Ended Phase = "Ended"
 )
 
-// ErrRefused is wrapped by the errors of Runner.Start that prove that nothing
-// was started.
+// ErrRefused is wrapped by the errors of Runner.Start that prove that no run was started.
 var ErrRefused = errors.New("the run was not started")
 
 // Recorded is what a Stack has recorded of a run.
 type Recorded struct {
-	// InFlight says that the run is the one of the Stack that is in flight.
+	// InFlight reports whether it is the Stack's run in flight.
 	InFlight bool
-	// Cancelled says that a person has asked for the end of it, and AtOnce that what it has
-	// in flight is not to be waited for.
+	// Cancelled reports whether a person has cancelled the run, and AtOnce whether not to
+	// wait for its operations in flight.
 	Cancelled, AtOnce bool
 }
 
-// ErrCancelled is the cause of the end of runs that a person has cancelled.
+// ErrCancelled is the cause of runs that a person has cancelled.
 var ErrCancelled = errors.New("somebody asked for it")
 
 // Runner does runs somewhere. Its methods do not wait for a run.
 type Runner interface {
-	// Reserve asks for the slot of one run on behalf of a Stack. It returns
-	// false when all are taken: the Stack is then told as soon as one is free
-	// and it is the Stack's turn. It also does while a run of the Stack is in
-	// flight, at the end of which the Stack is told.
+	// Reserve asks for a slot for one run of a Stack. It returns false if none is free,
+	// or if a run of the Stack is still in flight. The Stack is then woken when it is its
+	// turn, or at the end of that run.
 	Reserve(namespace, name string) bool
-	// Release gives a slot back, or the wait for one, that no run was started
-	// for.
+	// Release gives back a slot, or a place in the queue, without a run.
 	Release(namespace, name string)
-	// Abandon drops all that is kept for a Stack that does not exist any more. A
-	// run of it that is in flight goes on.
+	// Abandon drops all state of a Stack that does not exist any more. Its run in flight
+	// goes on.
 	Abandon(namespace, name string)
-	// Start starts a run in the slot reserved for its Stack and returns at
-	// once.
+	// Start starts a run in the reserved slot of its Stack, and returns at once.
 	Start(r Run) error
-	// Cancel has a run in flight end: gently, so that the operations in flight are
-	// finished, or now. It does nothing for any other run, and nothing the second time.
+	// Cancel ends a run in flight: gently, after its operations in flight, or now. It is
+	// idempotent, and does nothing for any other run.
 	Cancel(id string, now bool) error
-	// Look tells where a run stands, and its Result once it has ended. Its namespace saves
-	// a search in all of them.
+	// Look returns the phase of a run, and its Result once it has ended. The namespace
+	// saves a search in all of them.
 	Look(of Ref) (Phase, *Result)
-	// Ended lists the runs that have ended here and have not been forgotten.
+	// Ended lists the runs that have ended here and were not forgotten.
 	Ended() []Ref
-	// Forget drops all that is kept of a run that has ended.
+	// Forget drops all state of a run that has ended.
 	Forget(id string) error
 }

@@ -3,14 +3,14 @@
 
 package run
 
-// Step is what an update would do to a resource. Its texts are masked, and none is a
-// value.
+// Step is what an update would do to a resource. Its texts are masked, and contain no
+// values.
 type Step struct {
-	// Op is create, update, replace, delete, import or read, or drift where a refresh
-	// finds a resource that is not as it was.
+	// Op is create, update, replace, delete, import or read, or drift if a refresh finds
+	// that the resource has changed.
 	Op   string `json:"op"`
 	URN  string `json:"urn"`
 	Type string `json:"type"`
-	// Paths of the properties that change, the first of them in order.
+	// Paths of the properties that change: the first ones, in order.
 	Paths []string `json:"paths,omitempty"`
 }
