@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command pulumi-controller is the Flux controller for Pulumi: it keeps the
-// infrastructure that Stacks describe as their programs say.
+// infrastructure of Stacks in line with their programs.
 //
-// This file turns flags and the environment into a config and runs it. It is
-// the only place that reads either, and the only one that may exit.
+// This file turns flags and the environment into a config and runs it. It is the only
+// place that reads either, and the only one that may exit.
 package main
 
 import (
@@ -28,11 +28,10 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// controllerName is how the controller calls itself in events, metrics and
-// leases.
+// controllerName is the name of the controller in events, metrics and leases.
 const controllerName = "pulumi-controller"
 
-// config is all that can be set.
+// config is all that can be configured.
 type config struct {
 	metricsAddr string
 	eventsAddr  string
@@ -72,7 +71,7 @@ type config struct {
 	runtimeNamespace string
 	sourceLocalhost  string
 	passedEnv        map[string]string
-	// lookupEnv reads it for the Stacks that may.
+	// lookupEnv reads the environment for Stacks, with --allow-controller-refs.
 	lookupEnv func(name string) (string, bool)
 }
 
@@ -87,7 +86,7 @@ func main() {
 	}
 	c, err := parse(os.Args[1:])
 	if errors.Is(err, flag.ErrHelp) {
-		return // asked for, and printed
+		return // --help, which was printed
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -109,7 +108,7 @@ func parse(args []string) (config, error) {
 		lookupEnv:        os.LookupEnv,
 	}
 	fs := flag.NewFlagSet(controllerName, flag.ContinueOnError)
-	fs.SetOutput(os.Stdout) // of --help; an error is returned
+	fs.SetOutput(os.Stdout) // for --help; errors are returned
 	var access acl.Options
 	var gates features.FeatureGates
 	if err := bindFlags(fs, &c, &access, &gates); err != nil {
@@ -165,17 +164,17 @@ func bindFlags(fs *flag.FlagSet, c *config, access *acl.Options, gates *features
 	c.watch.BindFlags(fs)
 	c.interval.BindFlags(fs)
 	return errors.Join(
-		// Running a program is running code, so sharing across namespaces is for the
-		// administrator to allow: Flux's own default is the other way round.
+		// A program is arbitrary code, so sharing across namespaces is up to the
+		// administrator. Flux's own default is the opposite.
 		setDefault(fs, "no-cross-namespace-refs", "true"),
-		// Others let only those Secrets and ConfigMaps wake them that have a label. What
-		// a Stack refers to is its input as its program is, and a rotated credential
-		// that is not taken up is an outage.
+		// Other controllers watch only Secrets and ConfigMaps with a label. To a Stack,
+		// they are inputs like its program, and a rotated credential that is not noticed
+		// is an outage.
 		setDefault(fs, "watch-configs-label-selector", ""),
 	)
 }
 
-// readFeatures reads each feature gate once. All are off by default.
+// readFeatures reads the feature gates, all of which are off by default.
 func (c *config) readFeatures(gates *features.FeatureGates) error {
 	fields := map[string]*bool{
 		runtimectrl.FeatureGateAdditiveCELDependencyCheck: &c.additiveCELDependencyCheck,
@@ -198,7 +197,7 @@ func (c *config) readFeatures(gates *features.FeatureGates) error {
 	return nil
 }
 
-// setDefault gives a flag of a shared package another default.
+// setDefault overrides the default of a flag from a shared package.
 func setDefault(fs *flag.FlagSet, name, value string) error {
 	f := fs.Lookup(name)
 	if f == nil {
@@ -208,8 +207,8 @@ func setDefault(fs *flag.FlagSet, name, value string) error {
 	return f.Value.Set(value)
 }
 
-// passedEnv is what the controller hands on of its own environment to Pulumi:
-// how to reach the network, and nothing else.
+// passedEnv is the part of the environment that Pulumi gets: access to the network, and
+// nothing else.
 func passedEnv(lookup func(string) (string, bool)) map[string]string {
 	passed := map[string]string{}
 	for _, name := range []string{
@@ -246,13 +245,13 @@ func (c config) validate() error {
 	return nil
 }
 
-// watchesPart tells whether there may be Stacks that those of this controller refer
-// to and that it does not watch.
+// watchesPart reports whether Stacks may refer to Stacks that this controller does not
+// watch.
 func (c config) watchesPart() bool {
 	return c.watch.LabelSelector != "" || (!c.watch.AllNamespaces && !c.noCrossNamespaceRefs)
 }
 
-// warning tells what works and is likely not meant, "" for nothing.
+// warning describes a configuration that works and is likely a mistake, "" for none.
 func (c config) warning() string {
 	if c.cancelGrace < c.gracefulShutdown || c.runner == runnerJob {
 		return ""

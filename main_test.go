@@ -30,8 +30,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// fluxDefaults are the flags of kustomize-controller and helm-controller that
-// this controller has too, with their defaults.
+// fluxDefaults are the flags shared with kustomize-controller and helm-controller, and
+// their defaults.
 func fluxDefaults() map[string]string {
 	return map[string]string{
 		"concurrent": "4", "default-service-account": "", "enable-leader-election": "false", "events-addr": "",
@@ -41,7 +41,7 @@ func fluxDefaults() map[string]string {
 		"leader-election-renew-deadline": "30s", "leader-election-retry-period": "5s",
 		"log-encoding": "json", "log-level": "info", "max-retry-delay": "15m0s", "metrics-addr": ":8080",
 		"min-retry-delay": "750ms", "requeue-dependency": "30s", "watch-all-namespaces": "true", "watch-label-selector": "",
-		// The two defaults that are not Flux's.
+		// The two defaults that differ from Flux's.
 		"no-cross-namespace-refs": "true", "watch-configs-label-selector": "",
 	}
 }
@@ -97,7 +97,7 @@ func TestFeatureGatesAreRead(t *testing.T) {
 	g.Expect(c.disableConfigWatchers).To(BeTrue())
 }
 
-// The documentation has a table with each flag in a row: | `--name` | `default` |.
+// docs/flags.md has a row for each flag: | `--name` | `default` |.
 func TestTheDocumentationHasAllFlags(t *testing.T) {
 	g := NewWithT(t)
 	t.Setenv("TMPDIR", "/tmp") // part of a default

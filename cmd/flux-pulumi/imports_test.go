@@ -12,9 +12,9 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// engine is what the plugin has no part of: Pulumi with its engine, which is as large as all the rest, and the
-// library by which it asks a terminal for its colours when a program starts: a terminal that does not answer
-// holds up every command for seconds.
+// engine matches what the plugin must not import: Pulumi with its engine, which is as
+// large as all the rest, and the library that asks a terminal for its colours when a
+// program starts. A terminal that does not answer holds up every command for seconds.
 var engine = regexp.MustCompile(`(?m)^(github\.com/pulumi/|github\.com/charmbracelet/|\S*/internal/(pulumi|program/check|run/local|run/job)(/|$)).*`)
 
 func TestThePluginHasNoPartOfPulumi(t *testing.T) {

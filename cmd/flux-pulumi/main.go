@@ -3,8 +3,8 @@
 
 // Command flux-pulumi is the plugin of the flux command line for pulumi-controller.
 //
-// This file gives the commands the terminal, the clock and the environment of the
-// process. It is the only place that reads them, and the only one that may exit.
+// This file passes the terminal, the clock and the environment of the process to the
+// commands. It is the only place that reads them, and the only one that may exit.
 package main
 
 import (
@@ -25,14 +25,14 @@ import (
 // version is set by the linker.
 var version = "0.0.0-dev.0"
 
-// pollInterval is how often the flux command looks at what it waits for.
+// pollInterval is how often flux polls what it waits for.
 const pollInterval = 2 * time.Second
 
 func main() {
-	// Libraries must not write between the lines of the commands.
+	// Logs of libraries must not end up between the lines of the commands.
 	ctrllog.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
-	// A pipe that nobody reads is an error of a write, which ends a command as any other.
+	// A broken pipe becomes a write error, which ends a command like any other.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, end := endAtSignals(context.Background())
 	code := command.Run(ctx, command.Environment{
@@ -50,7 +50,7 @@ func main() {
 	end.exit(code)
 }
 
-// width is how many columns the terminal of stderr has.
+// width returns the number of columns of the terminal on stderr.
 func width() int {
 	columns, _, err := term.GetSize(int(os.Stderr.Fd()))
 	if err != nil || columns < 1 {

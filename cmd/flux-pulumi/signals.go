@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// endPatience is how long a command may take to end that a signal has asked for: longer
-// than it tries to remove what it has put into the cluster. What still reads a file or
-// a network that does not answer then has nothing left to lose.
+// endPatience is how long a command may take to end after a signal: longer than it tries
+// to remove what it has created in the cluster. A command that still waits for a file or
+// the network then has nothing to lose.
 const endPatience = 15 * time.Second
 
-// ender has a command end at a signal, and the process after it: a shell goes on with a
-// loop or a script unless the program has died of the Ctrl-C itself.
+// ender ends a command at a signal, and then has the process die of that signal: a shell
+// breaks off a loop or a script only if the program has died of Ctrl-C.
 type ender struct {
 	signals chan os.Signal
 	got     atomic.Pointer[os.Signal]
 }
 
-// endAtSignals returns a context that ends with the first signal. Later ones are only
-// taken away: what a command removes in the end is bounded, and no terminal that closes
-// or second Ctrl-C is to cut it short. What the process was started to ignore it ignores,
-// as nohup and a shell that puts it into the background have it.
+// endAtSignals returns a context that ends with the first signal. Later signals are
+// swallowed: the cleanup of a command is bounded, and neither a closing terminal nor a
+// second Ctrl-C must cut it short. A signal that the process was started to ignore, as by
+// nohup or in the background of a shell, stays ignored.
 func endAtSignals(parent context.Context) (context.Context, *ender) {
 	ctx, cancel := context.WithCancel(parent)
 	e := &ender{signals: make(chan os.Signal, 1)}
@@ -46,7 +46,7 @@ func endAtSignals(parent context.Context) (context.Context, *ender) {
 	return ctx, e
 }
 
-// exit ends the process: as the signal does that has asked for it, or else with the code.
+// exit ends the process by the signal that was received, or else with the code.
 func (e *ender) exit(code int) {
 	got := e.got.Load()
 	if got == nil {
@@ -58,5 +58,5 @@ func (e *ender) exit(code int) {
 		os.Exit(1)
 	}
 	die(asked)
-	os.Exit(128 + int(asked)) // as a shell tells of it
+	os.Exit(128 + int(asked)) // the exit code of a shell for a signal
 }

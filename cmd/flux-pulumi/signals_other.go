@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// die has the process die of the signal. It returns where it cannot: the first process
-// of a container does not.
+// die kills the process with the signal. It returns if that is not possible, as for the
+// first process of a container.
 func die(asked syscall.Signal) {
 	if os.Getpid() == 1 {
 		return
 	}
 	signal.Reset(asked)
 	if syscall.Kill(os.Getpid(), asked) == nil {
-		time.Sleep(time.Second) // it comes at once
+		time.Sleep(time.Second) // the signal arrives at once
 	}
 }

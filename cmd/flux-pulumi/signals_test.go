@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/silent"
 )
 
-// asPlugin has the binary of the tests be the program itself.
+// asPlugin makes the test binary run the program itself.
 const asPlugin = "TEST_AS_PLUGIN"
 
 func TestMain(m *testing.M) {
@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start runs a script of a shell, in which "$0" is the program and "$1" the kubeconfig, in a
-// process group of its own.
+// start runs a shell script in its own process group. In it, "$0" is the program and "$1"
+// the kubeconfig.
 func start(t *testing.T, shell, script, kubeconfig string) (process *exec.Cmd, told *strings.Builder) {
 	t.Helper()
 	g := NewWithT(t)
@@ -40,8 +40,8 @@ func start(t *testing.T, shell, script, kubeconfig string) (process *exec.Cmd, t
 	process.Env = append(os.Environ(), asPlugin+"=1")
 	process.Stdout, process.Stderr = told, told
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// A process begins without what is caught here, but ignores what is ignored here, as
-	// below nohup.
+	// A child does not inherit caught signals, but it does inherit ignored ones, such as
+	// those of nohup.
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(caught)

@@ -5,5 +5,6 @@ package main
 
 import "syscall"
 
-// die does nothing: no process dies of a signal there, and its exit code has to tell.
+// die does nothing: a process cannot die of a signal on Windows, so the exit code has to
+// do.
 func die(syscall.Signal) {}
