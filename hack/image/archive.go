@@ -21,9 +21,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// writeArchive writes the image as an OCI layout in a tar archive, with the
-// manifest.json beside it that older versions of Docker look for. It looks at what
-// it has written, and says what it is.
+// writeArchive writes the image as an OCI layout in a tar archive, with the manifest.json
+// that older versions of Docker need. It reads back what it wrote, and prints what that
+// is.
 func writeArchive(o options, image v1.Image, out io.Writer) (err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(o.archive), "image-")
 	if err != nil {
@@ -66,7 +66,7 @@ func writeLayout(dir string, image v1.Image, reference name.Tag) (v1.Hash, error
 	path, err := layout.Write(dir, mutate.AppendManifests(empty.Index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{
 		Platform: config.Platform(),
 		Annotations: map[string]string{
-			// The first is what the format has, the second is what containerd names an image by.
+			// The first is the OCI annotation, the second the name that containerd uses.
 			"org.opencontainers.image.ref.name": reference.TagStr(),
 			"io.containerd.image.name":          familiar(reference),
 		},
@@ -87,8 +87,8 @@ func writeLayout(dir string, image v1.Image, reference name.Tag) (v1.Hash, error
 	return digest, nil
 }
 
-// familiar is the whole name of an image as containerd, the kubelet and Docker have
-// it, which differs from the host of Docker Hub's registry.
+// familiar returns the full name of an image, as containerd, the kubelet and Docker use
+// it. Its host differs from that of Docker Hub's registry.
 func familiar(reference name.Tag) string {
 	if reference.RegistryStr() == name.DefaultRegistry {
 		return "docker.io/" + reference.RepositoryStr() + ":" + reference.TagStr()
@@ -117,7 +117,7 @@ func writeDockerManifest(dir string, image v1.Image, reference name.Tag) error {
 	return os.WriteFile(filepath.Join(dir, "manifest.json"), data, 0o644)
 }
 
-// tarDirectory packs a directory in the order of its names.
+// tarDirectory packs a directory, sorted by name.
 func tarDirectory(to, dir string, o options) error {
 	file, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {

@@ -14,11 +14,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// config is how a container is started. The Dockerfile says the same: a test
-// compares them.
+// config is how the container starts. A test compares it with the Dockerfile.
 func config() v1.Config {
 	return v1.Config{
-		// What Flux's own controllers have, so that one policy fits all of them.
+		// The same as Flux's controllers, so that one policy fits all.
 		User:       "65534:65534",
 		Entrypoint: []string{"/usr/bin/tini", "--", "/usr/local/bin/pulumi-controller"},
 		Env:        []string{"PATH=/usr/local/bin:/usr/bin:/bin"},
@@ -31,7 +30,7 @@ func config() v1.Config {
 	}
 }
 
-// newImage makes the image of its layers.
+// newImage makes an image of the layers.
 func newImage(o options, layers []layer) (v1.Image, error) {
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	for _, l := range layers {

@@ -12,28 +12,28 @@ import (
 	"slices"
 )
 
-// entry is a file, a directory or a link. All belong to root, so that what runs
-// in the container can change none of them.
+// entry is a file, a directory or a link. All belong to root, so that no process in the
+// container can change them.
 type entry struct {
-	// path begins without a slash.
+	// path has no leading slash.
 	path string
-	// mode has the type, too.
+	// mode includes the type.
 	mode fs.FileMode
-	// data is the content of a file, unless it is that of the file at source.
+	// data is the content of a file, unless the content is that of the file at source.
 	data   []byte
 	source string
-	// link is where a link points to.
+	// link is the target of a link.
 	link string
 }
 
-// layer is a part of the contents that changes by itself: who has the last version
-// of the image loads only the layers that are other ones.
+// layer is a part of the contents that changes on its own: an upgrade of the image pulls
+// only the layers that have changed.
 type layer struct {
 	name    string
 	entries []entry
 }
 
-// contents lists all that is in the image.
+// contents lists all that goes into the image.
 func contents(ctx context.Context, o options) (layers []layer, err error) {
 	if o.program != "" {
 		layers, err = plain(o)
@@ -47,7 +47,7 @@ func contents(ctx context.Context, o options) (layers []layer, err error) {
 	return append(layers, more), err
 }
 
-// product is the image of the controller.
+// product lists the image of the controller.
 func product(ctx context.Context, o options) ([]layer, error) {
 	base, err := base(ctx, o)
 	if err != nil {
@@ -80,15 +80,14 @@ func product(ctx context.Context, o options) ([]layer, error) {
 	return layers, nil
 }
 
-// base is what the programs need of a system: a shell, which the controller starts
-// Pulumi with and guards it by; an init, which takes what a killed Pulumi leaves
-// behind; a user with a name, which Pulumi writes into its locks; and the
-// certificates of those who vouch for servers.
+// base is what the programs need of a system: a shell, with which the controller starts
+// and guards Pulumi; an init, which reaps what a killed Pulumi leaves behind; a user with
+// a name, which Pulumi writes into its locks; and root certificates.
 func base(ctx context.Context, o options) ([]entry, error) {
 	entries := append(system(), []entry{
-		// The packages below are of it. Scanners look here for what they know the faults of.
+		// The release of the packages below, by which scanners look up vulnerabilities.
 		{path: "etc/os-release", mode: 0o644, data: []byte("ID=debian\nVERSION_ID=\"13\"\nVERSION_CODENAME=trixie\nNAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"pulumi-controller\"\n")},
-		// These two paths are how programs and scripts name them.
+		// Programs and scripts use these two paths.
 		{path: "bin/sh", mode: fs.ModeSymlink | 0o777, link: "../usr/bin/busybox"},
 		{path: "usr/bin/sh", mode: fs.ModeSymlink | 0o777, link: "busybox"},
 	}...)
@@ -127,7 +126,7 @@ func system() []entry {
 	}
 }
 
-// withParents sorts the entries, with the directories that they are in.
+// withParents sorts the entries, and adds their parent directories.
 func withParents(entries []entry) []entry {
 	all := map[string]entry{}
 	for _, e := range entries {

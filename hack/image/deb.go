@@ -16,11 +16,11 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// debianPackage is what a .deb has in it.
+// debianPackage is the content of a .deb.
 type debianPackage struct {
-	// control says what the package is.
+	// control is the metadata of the package.
 	control []byte
-	// files are those that it installs, by their paths.
+	// files are the files it installs, by path.
 	files map[string][]byte
 }
 
@@ -61,7 +61,7 @@ func readAr(data []byte) (map[string][]byte, error) {
 			return nil, fmt.Errorf("member %q has no size that can be", name)
 		}
 		members[name] = rest[:size]
-		rest = rest[min(size+size%2, len(rest)):] // members begin at even places
+		rest = rest[min(size+size%2, len(rest)):] // members start at even offsets
 	}
 	return members, nil
 }

@@ -26,20 +26,20 @@ import (
 var pinned string
 
 const (
-	// pool has what is current. A package goes when there is a newer one.
+	// pool has only the current version of each package.
 	pool = "https://deb.debian.org/debian/"
-	// snapshot keeps all there was on that day, for when it has gone.
+	// snapshot keeps the versions of that day for good.
 	snapshot = "https://snapshot.debian.org/archive/debian/20261121T000000Z/"
-	// maxPackage is far above the size of those that are pinned.
+	// maxPackage is far above the size of the pinned packages.
 	maxPackage = 16 << 20
-	// downloadTimeout is for one try at one place.
+	// downloadTimeout bounds one attempt at one place.
 	downloadTimeout = time.Minute
 )
 
-// pin is a line of the list.
+// pin is a line of pinned.
 type pin struct{ name, arch, sum, path string }
 
-// findPin finds the package for an architecture.
+// findPin returns the pin of a package for an architecture.
 func findPin(list, name, arch string) (pin, error) {
 	for line := range strings.Lines(list) {
 		fields := strings.Fields(line)
@@ -50,8 +50,8 @@ func findPin(list, name, arch string) (pin, error) {
 	return pin{}, fmt.Errorf("no package %s is pinned for %s", name, arch)
 }
 
-// fetchPackage reads a package that is kept from an earlier time, or downloads it.
-// Whatever it comes from, it is the one that is pinned.
+// fetchPackage reads a package from the cache, or downloads it. Either way it must match
+// its pin.
 func fetchPackage(ctx context.Context, o options, name string) (debianPackage, error) {
 	p, err := findPin(pinned, name, o.arch)
 	if err != nil {
@@ -115,7 +115,7 @@ func get(ctx context.Context, url string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(response.Body, maxPackage))
 }
 
-// keep writes a file at once, so that another process never reads half of it.
+// keep writes a file atomically, so that no other process reads half of it.
 func keep(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// testLayers are contents with a file, whose time differs from one call to the next.
+// testLayers has a file whose time differs from call to call.
 func testLayers(t *testing.T, when time.Time) []layer {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "program")
@@ -60,7 +60,7 @@ func TestTrees(t *testing.T) {
 		info, err := os.Lstat(path)
 		inside, _ := filepath.Rel(root, path)
 		found[inside] = info.Mode()
-		if filepath.Dir(path) != root { // not the directory of a layer, which is no part of it
+		if filepath.Dir(path) != root { // the directory of a layer is not part of it
 			g.Expect(info.ModTime()).To(BeTemporally("==", time.Unix(1, 0)), inside)
 		}
 		return err

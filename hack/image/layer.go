@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// pack makes a layer of an image. It is compressed once, and little: who packs it
-// loads it on the same machine, mostly, and waits for it.
+// pack makes a layer of an image. The compression is fast and weak: the image is mostly
+// loaded on the same machine, by somebody who waits for it.
 func (l layer) pack(created time.Time) (v1.Layer, error) {
 	packed, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		reader, writer := io.Pipe()
@@ -69,7 +69,7 @@ func (e entry) tar(archive *tar.Writer, created time.Time) error {
 	return err
 }
 
-// open opens the content of a file, and tells its size.
+// open opens the content of a file, and returns its size.
 func (e entry) open() (io.ReadCloser, int64, error) {
 	if e.source == "" {
 		return io.NopCloser(bytes.NewReader(e.data)), int64(len(e.data)), nil
@@ -80,7 +80,7 @@ func (e entry) open() (io.ReadCloser, int64, error) {
 	}
 	info, err := file.Stat()
 	if err != nil {
-		_ = file.Close() // that it cannot be looked at is told
+		_ = file.Close() // the error of Stat is returned
 		return nil, 0, err
 	}
 	return file, info.Size(), nil

@@ -1,12 +1,11 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command image puts together what is in the image of the controller. It writes
-// it as an archive that containerd and Docker load, or as directories, which the
-// Dockerfile copies: both ways the contents are the same, and the same contents
-// have the same digest whenever and wherever they are packed.
+// Command image assembles the image of the controller. It writes an archive that
+// containerd and Docker load, or directories that the Dockerfile copies. The contents are
+// the same either way, and the same contents always have the same digest.
 //
-// It compiles nothing: the programs lie in a directory already.
+// It compiles nothing: the programs must be in a directory already.
 package main
 
 import (
@@ -32,7 +31,7 @@ func main() {
 	}
 }
 
-// options is all that can be set.
+// options is all that can be configured.
 type options struct {
 	arch     string
 	bin      string
@@ -41,17 +40,17 @@ type options struct {
 	name     string
 	root     string
 	revision string
-	// program is what the image has in place of the controller, add the directory of one more layer, entrypoint what is
-	// started in place of the controller.
+	// program replaces the controller in the image, add is the directory of an additional
+	// layer, and entrypoint is started instead of the controller.
 	program, add, entrypoint string
-	// created is the time of the image and of all that is in it.
+	// created is the time of the image and of all files in it.
 	created time.Time
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	o, err := parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		return nil // asked for, and printed
+		return nil // --help, which was printed
 	}
 	if err != nil {
 		return err
@@ -89,7 +88,8 @@ func parse(args []string) (options, error) {
 	if (o.archive == "") == (o.root == "") || fs.NArg() != 0 {
 		return o, errors.New("either -o or -root has to be given, and no argument")
 	}
-	// What reproducible builds agree on: https://reproducible-builds.org/specs/source-date-epoch/
+	// The convention of reproducible builds:
+	// https://reproducible-builds.org/specs/source-date-epoch/
 	if epoch := os.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {
 		seconds, err := strconv.ParseInt(epoch, 10, 64)
 		if err != nil {

@@ -12,12 +12,12 @@ import (
 	"path/filepath"
 )
 
-// program is one of ours, by its name and its main package.
+// program is one of our programs, by name and main package.
 type program struct{ name, pkg string }
 
-// entry looks at the program and takes it in. What is in the image is built from
-// modules that go.sum vouches for: a program that somebody installed, to which the
-// build links where it has the right version, is not.
+// entry checks the program and returns its entry. Programs in the image must be built
+// from modules that go.sum vouches for. An installed program, to which the build links if
+// its version is right, is refused.
 func (p program) entry(o options) (entry, error) {
 	file := filepath.Join(o.bin, p.name)
 	if err := p.check(file, o.arch); err != nil {
@@ -49,7 +49,7 @@ func (p program) check(file, arch string) error {
 	return static(file)
 }
 
-// static makes sure that the program needs no library: the image has none.
+// static checks that the program needs no shared library: the image has none.
 func static(file string) error {
 	program, err := elf.Open(file)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 )
 
-// These are images for tests. A cluster that has no registry needs those of Flux too, and one of the controller that has
-// providers in it.
+// Images for tests: a cluster without a registry needs those of Flux too, and one of the
+// controller with providers in it.
 
-// plain lists what is in the image of a program that needs nothing but certificates.
+// plain lists the image of a program that needs nothing but certificates.
 func plain(o options) ([]layer, error) {
 	if err := static(o.program); err != nil {
 		return nil, fmt.Errorf("%s cannot be packed: %w", o.program, err)
@@ -28,7 +28,7 @@ func plain(o options) ([]layer, error) {
 
 func plainPath(program string) string { return path.Join("usr/local/bin", filepath.Base(program)) }
 
-// added is a layer with what is in a directory.
+// added is a layer with the contents of a directory.
 func added(dir string) (layer, error) {
 	var entries []entry
 	err := filepath.WalkDir(dir, func(found string, at fs.DirEntry, err error) error {

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeTrees writes the contents of each layer to a directory of its name, which
-// must not be there before: what an earlier version had would stay in it. All has the
-// same time: a COPY keeps it, and what is copied is the same layer only with the same times.
+// writeTrees writes the contents of each layer to a directory of that name. The directory
+// must not exist: leftovers of an earlier version would stay in it. All entries have the
+// same time, which COPY keeps: the layer is the same only if the times are.
 func writeTrees(root string, layers []layer, created time.Time) error {
 	for _, l := range layers {
 		dir := filepath.Join(root, l.name)
@@ -33,7 +33,7 @@ func writeTrees(root string, layers []layer, created time.Time) error {
 				return fmt.Errorf("writing /%s: %w", e.path, err)
 			}
 		}
-		// A directory comes before what is in it, and changes with that.
+		// A directory precedes its contents, and writing these changes its time.
 		for _, e := range slices.Backward(l.entries) {
 			if err := setTime(filepath.Join(dir, e.path), created); err != nil {
 				return fmt.Errorf("setting the time of /%s: %w", e.path, err)
@@ -43,7 +43,7 @@ func writeTrees(root string, layers []layer, created time.Time) error {
 	return nil
 }
 
-// setTime sets the time of a link, too, which os.Chtimes sets that of its target for.
+// setTime sets the time of a link itself, whereas os.Chtimes follows it.
 func setTime(path string, to time.Time) error {
 	spec, err := unix.TimeToTimespec(to)
 	if err != nil {
@@ -52,7 +52,7 @@ func setTime(path string, to time.Time) error {
 	return unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{spec, spec}, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// write writes the entry to a file system.
+// write writes the entry to the file system.
 func (e entry) write(to string) error {
 	switch {
 	case e.mode.IsDir():

@@ -1,13 +1,13 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Nullable has the API server keep the nulls that it would drop without a word: with
-// them go sections of a Program, and entries of a Stack, that were left empty by
-// mistake, and Pulumi would delete what they were for. Kept, they are seen and
-// refused. There is no marker of controller-gen for the values of a map, and one on
-// each field of a Program would be forgotten on the next.
+// Nullable makes the API server keep nulls that it would drop silently. Sections of a
+// Program, and entries of a Stack, that were left empty by mistake would go with them,
+// and Pulumi would delete their resources. Once kept, they are noticed and refused.
+// controller-gen has no marker for the values of a map, and a marker on each field of a
+// Program would be forgotten on the next field.
 //
-// It is a part of `make generate`, and rewrites the CRDs in the directory given.
+// It is a part of `make generate`, and rewrites the CRDs in a directory.
 package main
 
 import (
@@ -34,23 +34,23 @@ func main() {
 	}
 }
 
-// schema is a part of the schema of a CRD, as it is in its file.
+// schema is a part of the schema of a CRD, as in its file.
 type schema map[string]any
 
-// markProgram keeps all nulls of a program, for the controller to refuse by path and
-// line those that Pulumi does not take.
+// markProgram keeps all nulls of a program, so that the controller can refuse those that
+// Pulumi does not accept, by path and line.
 func markProgram(crd schema) {
 	crd.in("properties", "program").markFields()
 }
 
-// markStack keeps the null of an entry of a map: it is a value that was lost. That of
-// a field of its own is no value, as everywhere in Kubernetes.
+// markStack keeps the null of an entry of a map: a value got lost there. The null of a
+// field is no value, as everywhere in Kubernetes.
 func markStack(crd schema) {
 	crd.in("properties", "spec").markEntries()
 }
 
-// markFields marks all below a schema. A field that is required is left: the API
-// server refuses the null of one. So is the item of a list, for the same reason.
+// markFields marks all fields below a schema but the required ones and the items of
+// lists, whose nulls the API server refuses.
 func (s schema) markFields() {
 	required, _ := s["required"].([]any)
 	for name := range s.in("properties") {
@@ -83,7 +83,7 @@ func (s schema) markEntries() {
 	}
 }
 
-// in is a part of a schema, nil where there is none.
+// in returns a part of a schema, nil if there is none.
 func (s schema) in(path ...string) schema {
 	for _, key := range path {
 		inner, _ := s[key].(map[string]any)
@@ -103,7 +103,7 @@ func rewrite(path string, mark func(schema)) error {
 		return fmt.Errorf("failed to read %s: %w", path, err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(object))
-	decoder.UseNumber() // a float64 would write its numbers in another way
+	decoder.UseNumber() // a float64 would change how numbers are written
 	crd := schema{}
 	if err := decoder.Decode(&crd); err != nil {
 		return fmt.Errorf("failed to read %s: %w", path, err)
