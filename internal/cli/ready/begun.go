@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Begun is the ID of the run of a Stack in flight that does what a reconcile request
-// would: it has begun since before was seen, with the revision and with the spec as it is
-// now. It is empty where there is none. No clocks are compared: those of the controller
-// and of whoever asks may differ.
+// Begun returns the ID of a Stack's run in flight that does what a reconcile request
+// would: it started after before was read, and runs the revision with the current spec.
+// It is empty if there is none. It compares no clocks: those of the controller and of the
+// caller may differ.
 func Begun(before, object *unstructured.Unstructured, revision string) string {
 	run, _, _ := unstructured.NestedMap(object.Object, "status", "run")
 	id, _ := run["id"].(string)
@@ -20,7 +20,7 @@ func Begun(before, object *unstructured.Unstructured, revision string) string {
 	switch {
 	case revision == "" || run["revision"] != revision || generation != object.GetGeneration():
 		return ""
-	case operation != "update" && operation != "preview" || preview != "": // it tells of the Stack, or is asked for by somebody
+	case operation != "update" && operation != "preview" || preview != "": // a look at the stack, or a preview on request
 		return ""
 	case id == runID(before):
 		return ""
@@ -28,7 +28,7 @@ func Begun(before, object *unstructured.Unstructured, revision string) string {
 	return id
 }
 
-// AfterRun tells whether the run is over, and what came of it. A failure is an error.
+// AfterRun reports whether the run is over, and its failure as an error.
 func AfterRun(object *unstructured.Unstructured, id string) (bool, error) {
 	if runID(object) == id {
 		return false, nil

@@ -1,8 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ready says from an object alone whether what was asked of it is done: values
-// in, a verdict out. It must need no client and no clock.
+// Package ready tells from an object alone whether a request is done: values in, a
+// verdict out. It must need no client and no clock.
 package ready
 
 import (
@@ -20,20 +20,20 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/rows"
 )
 
-// Handled is the reconcile request that the object has last acted on.
+// Handled returns the reconcile request that the object last acted on.
 func Handled(object *unstructured.Unstructured) string {
 	handled, _, _ := unstructured.NestedString(object.Object, "status", "lastHandledReconcileAt")
 	return handled
 }
 
-// Suspended tells whether spec.suspend is set.
+// Suspended reports whether spec.suspend is set.
 func Suspended(object *unstructured.Unstructured) bool {
 	suspended, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
 	return suspended
 }
 
-// Message is that of the Ready condition. What has other conditions, as a Deployment,
-// is read as kstatus does.
+// Message returns the message of the Ready condition, or that of kstatus for kinds with
+// other conditions, such as a Deployment.
 func Message(object *unstructured.Unstructured) string {
 	if ready := readyCondition(object); ready != nil {
 		return ready.Message
@@ -44,14 +44,15 @@ func Message(object *unstructured.Unstructured) string {
 	return "waiting to be reconciled"
 }
 
-// TakenUp tells whether a controller has seen what is asked of the object, by a request or
-// by its spec, as far as the object shows that.
+// TakenUp reports whether a controller has noticed the request or the spec, as far as the
+// object shows that.
 func TakenUp(object *unstructured.Unstructured) bool {
-	// What is tried again says so without a controller too.
+	// A failure with a retry looks the same without a controller.
 	return inFlight(object) || !triedAgain(object) || allSeen(object)
 }
 
-// allSeen tells whether the status says that a controller has seen all that is asked.
+// allSeen reports whether the status shows that a controller has noticed the request, and
+// the spec.
 func allSeen(object *unstructured.Unstructured) bool {
 	found := rows.Conditions(object)
 	if asked := object.GetAnnotations()[meta.ReconcileRequestAnnotation]; asked != "" && asked != Handled(object) {
@@ -81,8 +82,8 @@ func Unheard(first, last *unstructured.Unstructured) string {
 // ErrSuspended is Flux's word for an object that is not reconciled.
 var ErrSuspended = errors.New("resource is suspended")
 
-// After tells whether the reconcile is over that was asked for with the request. A failure
-// is an error, and so is that somebody has suspended the object meanwhile.
+// After reports whether the requested reconcile is over. It returns an error if that
+// failed, or if somebody has suspended the object in the meantime.
 func After(object *unstructured.Unstructured, request string) (bool, error) {
 	if answered(object, request) {
 		if over, err := settled(object); over || err != nil {
@@ -95,21 +96,21 @@ func After(object *unstructured.Unstructured, request string) (bool, error) {
 	return false, nil
 }
 
-// isLeft tells that nothing more is done with the object, as it is suspended.
+// isLeft reports whether the object is suspended and nothing is in flight.
 func isLeft(object *unstructured.Unstructured) bool {
 	return Suspended(object) && !inFlight(object) && object.GetDeletionTimestamp() == nil
 }
 
-// answered tells whether the request was acted on, or a later one that has taken its
-// place: nobody answers what was overwritten.
+// answered reports whether this request, or a later one that has replaced it, was acted
+// on: nobody answers an overwritten request.
 func answered(object *unstructured.Unstructured, request string) bool {
 	handled, last := Handled(object), object.GetAnnotations()[meta.ReconcileRequestAnnotation]
 	return handled == request || last != "" && handled == last
 }
 
-// AtGeneration tells whether the object has been reconciled as its spec is now. A
-// failure is an error, but that what it depends on is not ready: that may be made, or
-// resumed, with it.
+// AtGeneration reports whether the current spec of the object has been reconciled. It
+// returns an error if that failed. Dependencies that are not ready are no failure: they
+// may be created, or resumed, together with it.
 func AtGeneration(object *unstructured.Unstructured) (bool, error) {
 	ready := readyCondition(object)
 	if ready == nil || !ofGeneration(ready, object) {
@@ -121,9 +122,9 @@ func AtGeneration(object *unstructured.Unstructured) (bool, error) {
 	return settled(object)
 }
 
-// settled is the verdict of kstatus, but that a failure which is tried again later is
-// one too: nobody who waits for the answer wants to wait for the next try. What is being
-// deleted is over when it is gone, or when that has failed: a destroy may be in flight.
+// settled is the verdict of kstatus, except that a failure with a later retry is final:
+// nobody wants to wait for the retry. A deletion is over once the object is gone, or has
+// failed with nothing in flight: a destroy takes a while.
 func settled(object *unstructured.Unstructured) (bool, error) {
 	result, err := status.Compute(object)
 	if err != nil {
@@ -144,27 +145,27 @@ func settled(object *unstructured.Unstructured) (bool, error) {
 	}
 }
 
-// inFlight tells of a Stack that a run is in flight.
+// inFlight reports whether the object is a Stack with a run in flight.
 func inFlight(object *unstructured.Unstructured) bool {
 	_, found, _ := unstructured.NestedMap(object.Object, "status", "run")
 	return found
 }
 
-// pending tells of a Stack that a run which was asked for is yet to begin. Where that has
-// failed for now Ready says so; else it begins at once.
+// pending reports whether the object is a Stack whose requested run is yet to start. If
+// that failed for now, Ready says so; otherwise it starts at once.
 func pending(object *unstructured.Unstructured) bool {
 	pending, _, _ := unstructured.NestedBool(object.Object, "status", "runPending")
 	return pending
 }
 
-// triedAgain tells that the controller has done what it could do for now.
+// triedAgain reports whether the controller has done all it could for now.
 func triedAgain(object *unstructured.Unstructured) bool {
 	reconciling := apimeta.FindStatusCondition(rows.Conditions(object), meta.ReconcilingCondition)
 	return reconciling == nil || reconciling.Reason == meta.ProgressingWithRetryReason
 }
 
-// ofGeneration tells whether the condition is one of the object as it is now. Not all
-// controllers say.
+// ofGeneration reports whether the condition is of the current generation. Some
+// controllers do not set the generation.
 func ofGeneration(condition *metav1.Condition, object *unstructured.Unstructured) bool {
 	return condition.ObservedGeneration == 0 || condition.ObservedGeneration == object.GetGeneration()
 }

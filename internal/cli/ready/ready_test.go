@@ -31,7 +31,7 @@ func object(t *testing.T, status string) *unstructured.Unstructured {
 	text := "{apiVersion: pulumi.com/v1, kind: Stack, metadata: {name: a, namespace: b, generation: 2}, spec: {}, status: " + status + "}"
 	json, err := yaml.YAMLToJSON([]byte(text))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	NewWithT(t).Expect(u.UnmarshalJSON(json)).To(Succeed()) // numbers as a client has them
+	NewWithT(t).Expect(u.UnmarshalJSON(json)).To(Succeed()) // decodes numbers as a client does
 	u.SetGeneration(2)
 	return u
 }
