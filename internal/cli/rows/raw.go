@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Conditions of an object of any kind. One without, or with others than it should
-// have, has none.
+// Conditions returns the conditions of an object of any kind, and none if it has none or
+// they are malformed.
 func Conditions(object *unstructured.Unstructured) []metav1.Condition {
 	list, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
 	if err != nil {

@@ -1,8 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rows says what a table shows of an object: values in, text out. It must
-// need no client and no clock.
+// Package rows turns objects into rows of a table: values in, text out. It must need no
+// client and no clock.
 package rows
 
 import (
@@ -21,17 +21,17 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 )
 
-// Options says which columns there are.
+// Options selects the columns.
 type Options struct {
-	// Namespace begins each row with the namespace.
+	// Namespace adds the namespace as the first column.
 	Namespace bool
 	// Kind writes names as kind/name.
 	Kind bool
-	// Source adds where the program of a Stack comes from.
+	// Source adds the source of a Stack's program.
 	Source bool
 }
 
-// Header of the table of an object's kind.
+// Header returns the header of the table for the kind of the object.
 func Header(object client.Object, options Options) []string {
 	var header []string
 	if options.Namespace {
@@ -85,7 +85,7 @@ func yes(value bool) string {
 	return "False"
 }
 
-// readiness is the Ready condition, in Flux's words where there is none yet.
+// readiness returns the Ready condition, or Flux's words while there is none.
 func readiness(conditions []metav1.Condition) (status, message string) {
 	if ready := apimeta.FindStatusCondition(conditions, meta.ReadyCondition); ready != nil {
 		return string(ready.Status), ready.Message
@@ -93,10 +93,10 @@ func readiness(conditions []metav1.Condition) (status, message string) {
 	return string(metav1.ConditionFalse), "waiting to be reconciled"
 }
 
-// oneLine keeps a message of several lines from breaking the table.
+// oneLine joins the lines of a message, which would break the table.
 func oneLine(message string) string { return strings.Join(strings.Fields(message), " ") }
 
-// programRevision is what the Stacks that run a Program have as its revision.
+// programRevision returns the revision of the Stacks that run a Program.
 func programRevision(program *v1.Program) string {
 	if program.Status.Digest == "" {
 		return ""
@@ -104,8 +104,8 @@ func programRevision(program *v1.Program) string {
 	return fmt.Sprintf("%d@%s", program.Status.ObservedGeneration, program.Status.Digest)
 }
 
-// Source names where the program of a Stack comes from, as Kind/namespace/name, or by
-// its URL where the Stack itself has that.
+// Source names the source of a Stack's program, as Kind/namespace/name, or by its URL if
+// the Stack itself has it.
 func Source(stack *v1.Stack) string {
 	switch {
 	case stack.Spec.FluxSource != nil:
@@ -120,13 +120,13 @@ func Source(stack *v1.Stack) string {
 	case stack.Status.GitRepository != "":
 		return "GitRepository/" + stack.Namespace + "/" + stack.Status.GitRepository
 	default:
-		// Not the URL of spec.projectRepo: it may have a password in it.
+		// Not the URL of spec.projectRepo, which may contain a password.
 		return "GitRepository/" + stack.Namespace + "/" + stack.Name
 	}
 }
 
-// Running says what the run in flight does, for how long, and how far the controller
-// has told that it is. It is empty without a run.
+// Running says what the run in flight does, for how long, and its progress as far as the
+// status has it. It is empty without a run.
 func Running(stack *v1.Stack, now time.Time) string {
 	record := stack.Status.Run
 	if record == nil {
@@ -137,7 +137,7 @@ func Running(stack *v1.Stack, now time.Time) string {
 		text += " at revision " + record.Revision
 	}
 	_, message := readiness(stack.Status.Conditions)
-	rest, told := strings.CutPrefix(message, text) // that it has started
+	rest, told := strings.CutPrefix(message, text) // the message of its start
 	text += " for " + elapsed(record.StartedAt.Time, now).Round(time.Second).String()
 	switch progress := record.Progress; {
 	case progress != nil && progress.Message != "":
@@ -150,10 +150,11 @@ func Running(stack *v1.Stack, now time.Time) string {
 	return text
 }
 
-// elapsed is the time between two, of clocks that may differ.
+// elapsed is the time between two clocks that may differ.
 func elapsed(from, to time.Time) time.Duration { return max(0, to.Sub(from)) }
 
-// Matches tells whether a condition of the type has the status, both in any case.
+// Matches reports whether a condition of the type has the status, both regardless of
+// case.
 func Matches(conditions []metav1.Condition, conditionType, status string) bool {
 	for i := range conditions {
 		if strings.EqualFold(conditions[i].Type, conditionType) {
@@ -163,8 +164,8 @@ func Matches(conditions []metav1.Condition, conditionType, status string) bool {
 	return false
 }
 
-// Progress says what an object is doing: of a Stack with a run in flight, how long and
-// how far, and of any other what its Ready condition says.
+// Progress says what an object is doing: for a Stack with a run in flight, its age and
+// progress, and for any other its Ready condition.
 func Progress(object *unstructured.Unstructured, now time.Time) string {
 	if stack := asStack(object); stack != nil && stack.Status.Run != nil {
 		return Running(stack, now)
@@ -176,8 +177,8 @@ func Progress(object *unstructured.Unstructured, now time.Time) string {
 	return oneLine(message)
 }
 
-// PreviewWait says of a Stack that the preview which somebody asks for waits for its turn,
-// and what for. It is empty where there is none, or where a run is due before it.
+// PreviewWait says that a requested preview of a Stack is queued, and why. It is empty if
+// there is none, or a run is due before it.
 func PreviewWait(object *unstructured.Unstructured) string {
 	stack := asStack(object)
 	if stack == nil || stack.Status.Run != nil {
@@ -193,7 +194,7 @@ func PreviewWait(object *unstructured.Unstructured) string {
 	return "The preview waits for its turn: " + oneLine(told.Message)
 }
 
-// asStack is nil for what is no Stack.
+// asStack returns nil if the object is not a Stack.
 func asStack(object *unstructured.Unstructured) *v1.Stack {
 	stack := &v1.Stack{}
 	if object.GroupVersionKind() != v1.GroupVersion.WithKind("Stack") ||
