@@ -5,13 +5,13 @@ package table
 
 import "regexp"
 
-// hashes are the commits and digests in a revision or a message.
+// hashes matches the commits and digests in a revision or a message.
 var hashes = regexp.MustCompile(`\b[0-9a-f]{40,128}\b`)
 
-// shortHash is how much of a hash Flux shows in a table.
+// shortHash is the length of a hash in Flux's tables.
 const shortHash = 8
 
-// Shorten cuts the hashes in text to what tells them apart.
+// Shorten cuts the hashes in a text.
 func Shorten(text string) string {
 	return hashes.ReplaceAllStringFunc(text, func(hash string) string { return hash[:shortHash] })
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package table prints rows as the flux command does, so that what reads the tables
-// of one can read those of the other. It must know nothing of what is in them.
+// Package table prints rows like the flux command, so that the same scripts can read
+// both. It must not know what is in them.
 package table
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/olekukonko/tablewriter"
 )
 
-// Print writes rows under the header, each in one line. Without a header it writes the
-// rows alone.
+// Print writes rows under the header, one line each, or the rows alone if there is no
+// header.
 func Print(out io.Writer, header []string, rows [][]string) {
 	table := tablewriter.NewWriter(out)
 	table.SetHeader(header)

@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// Visible is a text of others as a person may be shown it, in one line: what a terminal
-// would do something with, or would not show, is written as Go writes it, as \x1b or
-// \u202e. All else is as it was.
+// Visible makes a text from others safe to show in one line. Characters that a terminal
+// would interpret, or not show, are escaped as in Go: \x1b or \u202e. All others are
+// unchanged.
 func Visible(text string) string { return visible(text, joiners) }
 
-// VisibleLines is the same for a text that may have several lines, and tabs.
+// VisibleLines is Visible for a text with several lines, and tabs.
 func VisibleLines(text string) string { return visible(text, joiners+"\n\t") }
 
-// joiners are within words of Persian and others, and within symbols.
+// joiners occur within words of Persian and other languages, and within symbols.
 const joiners = "\u200c\u200d"
 
 func visible(text, kept string) string {
