@@ -1,9 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package console tells a person what a command does: lines with Flux's symbols,
-// and on a terminal alone progress and colours. It writes to stderr, so that what
-// a command prints can be piped. It must know nothing of Kubernetes.
+// Package console tells a person what a command does: lines with Flux's symbols, and
+// progress and colours on a terminal. It writes to stderr, so that the output of a
+// command can be piped. It must not depend on Kubernetes.
 package console
 
 import (
@@ -16,7 +16,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 )
 
-// What redraws the last line of a terminal, and the steps of the spinner.
+// Control sequences that redraw the last line of a terminal, and the frames of the
+// spinner.
 const (
 	clearLine    = "\r\x1b[K"
 	spinnerSteps = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -31,8 +32,8 @@ type Console struct {
 	step     int
 }
 
-// New returns a Console that writes to out. Only on a terminal it draws progress, in
-// lines no longer than width; a nil width is that of 80 columns.
+// New returns a Console that writes to out. Only a terminal gets progress, in lines no
+// longer than width, or 80 columns if width is nil.
 func New(out io.Writer, terminal bool, width func() int) *Console {
 	if width == nil {
 		width = func() int { return 80 }
@@ -40,13 +41,13 @@ func New(out io.Writer, terminal bool, width func() int) *Console {
 	return &Console{out: out, terminal: terminal, width: width}
 }
 
-// Actionf says what is being done.
+// Actionf says what the command does.
 func (c *Console) Actionf(format string, args ...any) { c.line("►", format, args...) }
 
-// Generatef says what is being made.
+// Generatef says what the command creates.
 func (c *Console) Generatef(format string, args ...any) { c.line("✚", format, args...) }
 
-// Waitingf says what is waited for.
+// Waitingf says what the command waits for.
 func (c *Console) Waitingf(format string, args ...any) { c.line("◎", format, args...) }
 
 // Successf says what has succeeded.
@@ -60,12 +61,12 @@ func (c *Console) Failuref(format string, args ...any) { c.line("✗", format, a
 
 func (c *Console) line(symbol, format string, args ...any) {
 	c.Done()
-	// Nobody is left to be told that stderr cannot be written.
+	// There is nowhere to report that stderr cannot be written.
 	_, _ = fmt.Fprintf(c.out, "%s %s\n", symbol, table.VisibleLines(fmt.Sprintf(format, args...)))
 }
 
-// Progress draws what is waited for, in place of what it drew before. It does
-// nothing where no terminal shows it.
+// Progress draws what the command waits for, over what it drew before. It does nothing
+// without a terminal.
 func (c *Console) Progress(text string) {
 	if !c.terminal {
 		return
@@ -85,7 +86,7 @@ func (c *Console) Done() {
 	}
 }
 
-// cut keeps a line from being wrapped: what was wrapped could not be drawn over. Some
+// cut keeps a line from wrapping, as a wrapped line could not be drawn over. Some
 // characters take two columns.
 func cut(line string, width int) string {
 	if width < 1 {

@@ -21,7 +21,7 @@ func TestProgressStaysInItsLine(t *testing.T) {
 		{false, "short", "⠋ short"},
 		{false, "0123456789abc", "⠋ 0123456…"},
 		{false, "漢字漢字漢字", "⠋ 漢字漢…"},          // two columns each
-		{true, "0123456789abc", "⠋ 012345…"}, // where the terminal may draw … in two
+		{true, "0123456789abc", "⠋ 012345…"}, // a terminal may take two columns for …
 	} {
 		g := NewWithT(t)
 		runewidth.DefaultCondition.EastAsianWidth = test.eastAsian

@@ -3,20 +3,19 @@
 
 package console
 
-// Paint colours text, or leaves it as it is. What goes to a pipe or a file is never
-// coloured.
+// Paint colours text if it is true. Text for a pipe or a file is never coloured.
 type Paint bool
 
-// Green is for what is created.
+// Green is for creations.
 func (p Paint) Green(text string) string { return p.colour("32", text) }
 
-// Red is for what is deleted, or has failed.
+// Red is for deletions and failures.
 func (p Paint) Red(text string) string { return p.colour("31", text) }
 
-// Yellow is for what is changed.
+// Yellow is for changes.
 func (p Paint) Yellow(text string) string { return p.colour("33", text) }
 
-// Faint is for what matters less.
+// Faint is for minor text.
 func (p Paint) Faint(text string) string { return p.colour("2", text) }
 
 func (p Paint) colour(code, text string) string {
