@@ -17,12 +17,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 )
 
-// maxLine bounds a line of the log. A longer one is told of and left out.
+// maxLine bounds a line of the log. Longer lines are skipped.
 const maxLine = 1 << 20
 
-// Filter says which lines are printed. An empty field lets all pass.
+// Filter selects the lines to print. An empty field matches all.
 type Filter struct {
-	// Kinds of the object that a line is about.
+	// Kinds of the object in the line.
 	Kinds []string
 	// Name and Namespace of the object.
 	Name, Namespace string
@@ -30,7 +30,7 @@ type Filter struct {
 	Level string
 }
 
-// entry is a line of a controller of Flux.
+// entry is a line of the log of a Flux controller.
 type entry struct {
 	Timestamp      string `json:"ts"`
 	Level          string `json:"level"`
@@ -42,8 +42,8 @@ type entry struct {
 	Namespace      string `json:"namespace"`
 }
 
-// Copy prints what passes the filter, line by line, until the log ends. What is no
-// JSON is left out, as it is no line of the controller.
+// Copy prints the lines that match the filter until the log ends. It skips lines that are
+// not JSON: they do not come from the controller.
 func Copy(out io.Writer, log io.Reader, filter Filter) error {
 	reader := bufio.NewReaderSize(log, maxLine)
 	for {
@@ -67,7 +67,7 @@ func Copy(out io.Writer, log io.Reader, filter Filter) error {
 	}
 }
 
-// skipLine reads on to the end of a line that is too long.
+// skipLine skips the rest of a line that is too long.
 func skipLine(reader *bufio.Reader) error {
 	for {
 		_, err := reader.ReadSlice('\n')
@@ -77,7 +77,7 @@ func skipLine(reader *bufio.Reader) error {
 	}
 }
 
-// format returns the line as it is printed, or nothing.
+// format returns the line to print, or "" if it does not match.
 func (f Filter) format(line []byte) string {
 	var e entry
 	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &e) != nil {
