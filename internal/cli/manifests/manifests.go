@@ -19,23 +19,23 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// image is what the manifests call the controller's.
+// image is the image of the controller in the manifests.
 const image = "ghcr.io/flux-pulumi/pulumi-controller"
 
-// Options says how the manifests are to be.
+// Options customises the manifests.
 type Options struct {
 	// Namespace of the controller.
 	Namespace string
-	// Image takes the place of the controller's, without tag. Empty is the one of
-	// the manifests.
+	// Image replaces that of the controller, without tag. Empty keeps the one of the
+	// manifests.
 	Image string
-	// Tag of the image. Empty is the one of the manifests.
+	// Tag of the image. Empty keeps the one of the manifests.
 	Tag string
-	// Jobs has each run done as a Kubernetes Job.
+	// Jobs makes each run a Kubernetes Job.
 	Jobs bool
 }
 
-// check refuses what no image can be named.
+// check refuses what cannot be the name of an image.
 func (o Options) check() error {
 	repository, err := name.NewRepository(cmp.Or(o.Image, image))
 	if err == nil && o.Tag != "" {
@@ -47,7 +47,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// Build returns the YAML of all that is installed.
+// Build returns the YAML of all objects to install.
 func Build(files fs.FS, options Options) ([]byte, error) {
 	if err := options.check(); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func overlay(options Options) map[string]any {
 	return kustomization
 }
 
-// Objects are those of the YAML, in its order.
+// Objects parses YAML, and keeps its order.
 func Objects(text []byte) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for _, document := range bytes.Split(text, []byte("\n---\n")) {
