@@ -16,15 +16,14 @@ import (
 	"time"
 )
 
-// entry is a file or a directory that is packed.
+// entry is a file or a directory to pack.
 type entry struct {
 	path string
 	info fs.FileInfo
 }
 
-// archive writes what was listed. That of fluxcd/pkg/tar makes the same bytes of the same
-// files, but looks into directories that are left out as well, which may not be readable,
-// or a lot.
+// archive packs the listed entries. The archives of fluxcd/pkg/tar are identical, but it
+// also reads excluded directories, which may be unreadable or large.
 func (l *listed) archive(ctx context.Context, to io.Writer) error {
 	zipped := gzip.NewWriter(to)
 	packed := tar.NewWriter(zipped)
@@ -49,7 +48,7 @@ func (l *listed) add(packed *tar.Writer, one entry) error {
 		return err
 	}
 	header.Name = filepath.ToSlash(name)
-	// Nothing of this machine: the same files are the same archive.
+	// Nothing of this machine: the same files make the same archive.
 	header.Uid, header.Gid, header.Uname, header.Gname = 0, 0, "", ""
 	header.ModTime, header.AccessTime, header.ChangeTime = time.Time{}, time.Time{}, time.Time{}
 	if err := packed.WriteHeader(header); err != nil || one.info.IsDir() {

@@ -28,8 +28,8 @@ func (r rules) with(more rules) rules {
 	return rules{slices.Concat(r.git, more.git), slices.Concat(r.flux, more.flux)}
 }
 
-// tree is a directory within its git repository, whose rules hold in it as well. Outside
-// of one the directory is the top itself.
+// tree is a directory within its git repository, whose rules apply to it as well. Outside
+// of a repository, the directory itself is the top.
 type tree struct{ top, dir, git string }
 
 func findTree(dir string) tree {
@@ -44,7 +44,7 @@ func findTree(dir string) tree {
 	}
 }
 
-// parts are the path of what is in the tree, from its top.
+// parts returns the path of a file in the tree, relative to the top.
 func (t tree) parts(path string) []string {
 	rel, err := filepath.Rel(t.top, path)
 	if err != nil || rel == "." {
@@ -75,8 +75,8 @@ func (t tree) rules(options Options) (rules, error) {
 	return all, nil
 }
 
-// personalRules are those of git that are not in the tree: of the person, and of the
-// clone. What is left out there is often a secret.
+// personalRules returns git's rules from outside the tree: those of the person and of the
+// clone. They often exclude secrets.
 func (t tree) personalRules(options Options) ([]gitignore.Pattern, error) {
 	if t.git == "" {
 		return nil, nil
@@ -104,8 +104,8 @@ func (t tree) personalRules(options Options) ([]gitignore.Pattern, error) {
 	return rules, nil
 }
 
-// gitDir is what all work trees of a repository share. In a work tree of its own, or a
-// submodule, .git is a file that says where that is.
+// gitDir returns the directory that all work trees of a repository share. In a linked
+// work tree or a submodule, .git is a file that says where that is.
 func gitDir(git string) (string, error) {
 	if info, err := os.Stat(git); err == nil && info.IsDir() {
 		return git, nil
@@ -125,7 +125,7 @@ func gitDir(git string) (string, error) {
 	return from(own, string(common)), nil
 }
 
-// from is a path as seen from a directory.
+// from resolves a path relative to a directory.
 func from(dir, path string) string {
 	path = strings.TrimSpace(path)
 	if filepath.IsAbs(path) {

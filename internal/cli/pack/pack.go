@@ -1,9 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pack makes an archive of the directory of a program, as a Flux source of it
-// would be: without what git and Flux leave out, and without links. It knows nothing of
-// a cluster.
+// Package pack archives the directory of a program as a Flux source would: without links
+// and what git and Flux ignore. It knows nothing of a cluster.
 package pack
 
 import (
@@ -24,29 +23,29 @@ import (
 
 // Packed is an archive.
 type Packed struct {
-	// Data is a tar.gz.
+	// Data is the tar.gz.
 	Data []byte
-	// Files in it.
+	// Files is the number of files in the archive.
 	Files int
-	// Links that are not in it, relative to the directory.
+	// Links that were left out, relative to the directory.
 	Links []string
-	// Others that are not in it, as they are no files, each with what it is.
+	// Others that were left out because they are not regular files, each with its kind.
 	Others []string
 }
 
 // Options of packing.
 type Options struct {
-	// Limit is how many bytes an archive may have.
+	// Limit is the maximum size of the archive in bytes.
 	Limit int
-	// Excludes names the file of what the person has git leave out in the git repository
-	// at top, and everywhere else. Nil or an empty name is that there is none.
+	// Excludes names the file with the person's own ignore rules of git, for the
+	// repository at top and for all others. Nil or an empty name is none.
 	Excludes func(top string) (string, error)
 	// Source is the Flux source of the program.
 	Source Source
 }
 
-// maxCompression is more than gzip makes of anything: what it could never make small
-// enough is not read.
+// maxCompression is more than gzip ever achieves: files that could not be compressed
+// below the limit are not read.
 const maxCompression = 1100
 
 // Dir packs the directory of a program, unless ctx ends.
@@ -78,7 +77,7 @@ func Dir(ctx context.Context, dir string, options Options) (*Packed, error) {
 	return &Packed{Data: packed.data, Files: len(found.files), Links: found.links, Others: found.others}, nil
 }
 
-// listed is what is in a directory and not left out.
+// listed is what is in a directory and not excluded.
 type listed struct {
 	tree
 	root   string
@@ -87,7 +86,7 @@ type listed struct {
 	links  []string
 	// others are named pipes and the like.
 	others []string
-	// entries are all that is packed, each directory before what is in it.
+	// entries to pack, each directory before its contents.
 	entries []entry
 }
 
@@ -113,7 +112,7 @@ func list(ctx context.Context, dir string, options Options) (*listed, error) {
 		return nil, fmt.Errorf("reading the program: %w", err)
 	}
 	if !slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return isProject(entry.Name()) }) {
-		return nil, noProject(dir) // what is below it may be all of a home
+		return nil, noProject(dir) // the tree below may be a whole home directory
 	}
 	found := &listed{tree: findTree(root), root: root, source: options.Source.rules()}
 	rules, err := found.rules(options)
@@ -198,7 +197,7 @@ func (l *listed) note(ctx context.Context, path string, found fs.DirEntry, rules
 	return nil
 }
 
-// kindOf is what a person calls an entry of a directory that is no directory.
+// kindOf names the kind of an entry for a person.
 func kindOf(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular():
@@ -231,7 +230,7 @@ func (l *listed) size() int64 {
 	return total
 }
 
-// maxNamed bounds the files that an error names.
+// maxNamed is the number of files that an error names at most.
 const maxNamed = 3
 
 func (l *listed) tooLarge(dir string, limit int) error {
@@ -247,14 +246,14 @@ func (l *listed) tooLarge(dir string, limit int) error {
 func size(bytes int64) string {
 	const kibi = 1 << 10
 	if bytes >= kibi {
-		bytes = bytes / kibi * kibi // whole ones, as more would be noise
+		bytes = bytes / kibi * kibi // rounded: more digits would be noise
 	}
 	return resource.NewQuantity(bytes, resource.BinarySI).String() + "B"
 }
 
 var errFull = errors.New("no more is taken")
 
-// bounded takes so many bytes and no more, and none once ctx has ended.
+// bounded accepts a number of bytes, and none once ctx has ended.
 type bounded struct {
 	ctx   context.Context
 	data  []byte

@@ -19,7 +19,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// write makes the files, by their names: the text of a link is "-> target".
+// write creates files from their contents by name. That of a link is "-> target".
 func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	g := NewWithT(t)
@@ -34,7 +34,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// unpacked are the files in the archive.
+// unpacked returns the files in the archive.
 func unpacked(t *testing.T, data []byte) []string {
 	t.Helper()
 	g := NewWithT(t)
@@ -174,7 +174,7 @@ func TestAProgramThatIsTooLargeToBePackedIsNotRead(t *testing.T) {
 	defer interrupt()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := Dir(ctx, dir, Options{Limit: 1 << 30}) // to read as much would take an hour
+		_, err := Dir(ctx, dir, Options{Limit: 1 << 30}) // reading all of it would take an hour
 		ended <- err
 	}()
 	g.Eventually(ended, time.Minute).Should(Receive(MatchError(
@@ -187,7 +187,7 @@ func TestWhatIsLeftOutIsNotLookedInto(t *testing.T) {
 	write(t, dir, map[string]string{".gitignore": "node_modules/\n", "Pulumi.yaml": "name: a\n", "lib/index.ts": ""})
 	plain, err := Dir(t.Context(), dir, Options{Limit: 1 << 20})
 	g.Expect(err).NotTo(HaveOccurred())
-	// One with a path that is too long to be read by anybody.
+	// A directory whose path is too long to be read.
 	top, err := os.OpenRoot(dir)
 	g.Expect(err).NotTo(HaveOccurred())
 	name := "node_modules"
