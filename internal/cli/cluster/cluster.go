@@ -1,8 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster is how the command line reaches a cluster: the client, the kinds
-// that it knows, and their names for completion. It must not print anything.
+// Package cluster connects the command line to a cluster: the client, the kinds it knows,
+// and their names for completion. It must not print anything.
 package cluster
 
 import (
@@ -23,7 +23,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// Scheme has the kinds that are read into Go types. All others are read as they are.
+// Scheme has the kinds that are read into Go types. All others are read as unstructured.
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -36,19 +36,18 @@ func Scheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// Config is how the cluster of the flags is reached.
+// Config returns the client configuration for the cluster of the flags.
 func Config(flags genericclioptions.RESTClientGetter) (*rest.Config, error) {
 	config, err := flags.ToRESTConfig()
 	if err != nil {
 		return nil, fmt.Errorf("loading the kubeconfig: %w", err)
 	}
-	config.QPS = -1 // a person waits for the API server, and not for their own client
+	config.QPS = -1 // no client-side limit: a person waits
 	return config, nil
 }
 
-// Connect returns a client of the cluster of the flags. It reads nothing yet: that
-// there is no cluster is told by the first request. What is asked before that, which
-// kinds there are, ends with ctx.
+// Connect returns a client for the cluster of the flags. It sends no request yet, so a
+// missing cluster shows with the first one. Discovery requests end with ctx.
 func Connect(ctx context.Context, flags genericclioptions.RESTClientGetter) (client.WithWatch, error) {
 	config, err := Config(flags)
 	if err != nil {
@@ -69,8 +68,8 @@ func Connect(ctx context.Context, flags genericclioptions.RESTClientGetter) (cli
 	return api, nil
 }
 
-// Explain says what to do where the API server does not know the kinds of this
-// project. Any other error it returns as it is.
+// Explain says what to do if the API server does not know the kinds of this project. It
+// returns any other error unchanged.
 func Explain(err error) error {
 	var unknown *meta.NoKindMatchError
 	var unserved *apiutil.ErrResourceDiscoveryFailed

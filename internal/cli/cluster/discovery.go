@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Version is that of the API server.
+// Version returns the version of the API server.
 func Version(ctx context.Context, flags genericclioptions.RESTClientGetter) (*version.Info, error) {
 	config, err := Config(flags)
 	if err != nil {
@@ -30,7 +30,7 @@ func Version(ctx context.Context, flags genericclioptions.RESTClientGetter) (*ve
 	return api.ServerVersion()
 }
 
-// newMapper finds out which kinds there are when it is first asked.
+// newMapper returns a mapper that discovers the kinds of the API server on first use.
 func newMapper(ctx context.Context, config *rest.Config) (meta.RESTMapper, error) {
 	config = endingWith(ctx, config)
 	direct, err := rest.HTTPClientFor(config)
@@ -44,9 +44,10 @@ func newMapper(ctx context.Context, config *rest.Config) (meta.RESTMapper, error
 	return mapper, nil
 }
 
-// endingWith is a config whose requests end with ctx. client-go gives those of discovery
-// no context of the caller, so that neither a timeout nor Ctrl-C would end them. All others
-// have one, and are to be free of this: what a command cleans up comes after the end of it.
+// endingWith returns a config whose requests end with ctx. client-go does not pass a
+// context to discovery requests, so that neither a timeout nor Ctrl-C would end them. Use
+// it for these alone: all others have a context, and the cleanup of a command comes after
+// ctx.
 func endingWith(ctx context.Context, config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &endingTransport{ctx, next} })
@@ -75,7 +76,7 @@ func (t *endingTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	return response, nil
 }
 
-// endingBody is read for as long as the request has not ended.
+// endingBody can be read until the request ends.
 type endingBody struct {
 	io.ReadCloser
 	release func()

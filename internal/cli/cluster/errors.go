@@ -10,14 +10,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// IsUnreached tells that an error is not of the API server, but of the way to it.
+// IsUnreached reports whether an error comes from the way to the API server rather than
+// from the API server itself.
 func IsUnreached(err error) bool {
 	var answered apierrors.APIStatus
 	return err != nil && !errors.As(err, &answered)
 }
 
-// IsPassing tells whether the same request may succeed later, without anybody doing
-// anything: the API server cannot be reached, as when it starts again, or has too much to do.
+// IsPassing reports whether the same request may succeed later by itself: the API server
+// cannot be reached, for instance while it restarts, or is overloaded.
 func IsPassing(err error) bool {
 	var answered apierrors.APIStatus
 	if !errors.As(err, &answered) {

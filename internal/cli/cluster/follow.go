@@ -17,13 +17,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Follower is told of what is followed.
+// Follower is notified of the objects that Follow watches.
 type Follower struct {
-	// Tell gets each object that there is, and then each change. An error of it ends all.
+	// Tell gets each object there is, and then each change. Its error ends Follow.
 	Tell func(watch.EventType, client.Object) error
-	// Lost gets why nothing is told for now. It is called once for each time.
+	// Lost gets the error that interrupts the watch, once per interruption.
 	Lost func(error)
-	// Pause is how long to wait before the API server is asked again.
+	// Pause is the time before the API server is asked again.
 	Pause time.Duration
 }
 
@@ -59,15 +59,15 @@ func Follow(ctx context.Context, api client.WithWatch, list client.ObjectList, f
 	return nil
 }
 
-// refusedPatience is for how long an API server that is back may refuse what it has
-// allowed: it may not know all roles when it begins to answer.
+// refusedPatience is how long an API server that has restarted may refuse what it allowed
+// before: it may answer before it knows all roles.
 const refusedPatience = time.Minute
 
 func isRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 }
 
-// isWatchLost tells whether a watch may be had again. What Tell returns is not of that kind.
+// isWatchLost reports whether the watch can be resumed. An error of Tell cannot.
 func isWatchLost(err error) bool {
 	var told *tellError
 	return !errors.As(err, &told) && IsPassing(err)

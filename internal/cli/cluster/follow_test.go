@@ -62,7 +62,7 @@ func TestAWatchIsRefusedForAWhileAfterItWasLost(t *testing.T) {
 	away := errors.New("connection refused")
 	refused := apierrors.NewForbidden(corev1.Resource("events"), "", errors.New("no role allows it"))
 	for name, tt := range map[string]struct {
-		answers []error // nil is a watch that ends
+		answers []error // nil ends the watch
 		pause   time.Duration
 		want    string
 	}{

@@ -16,10 +16,10 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// Kind is a kind that commands are about.
+// Kind is a kind that commands work on.
 type Kind struct {
 	schema.GroupVersionKind
-	// Singular and Plural are its names in commands and in sentences.
+	// Singular and Plural names, in commands and in sentences.
 	Singular, Plural string
 	newList          func() client.ObjectList
 	items            func(client.ObjectList) []client.Object
@@ -55,11 +55,11 @@ func Program() Kind {
 	}
 }
 
-// NewList returns an empty list of the kind, to be filled or watched.
+// NewList returns an empty list of the kind, to be read or watched.
 func (k Kind) NewList() client.ObjectList { return k.newList() }
 
-// List returns the objects of the kind, each with its kind: lists of the API server
-// leave it out.
+// List returns the objects of the kind. It sets their kind, which the API server leaves
+// out of lists.
 func (k Kind) List(ctx context.Context, api client.Reader, options ...client.ListOption) ([]client.Object, error) {
 	list := k.newList()
 	if err := api.List(ctx, list, options...); err != nil {
@@ -72,8 +72,8 @@ func (k Kind) List(ctx context.Context, api client.Reader, options ...client.Lis
 	return objects, nil
 }
 
-// ListRaw returns the objects of the kind as the API server has them, with fields that
-// this program does not know.
+// ListRaw returns the objects of the kind as the API server has them, including fields
+// that this program does not know.
 func (k Kind) ListRaw(ctx context.Context, api client.Reader, options ...client.ListOption) ([]unstructured.Unstructured, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(k.GroupVersion().WithKind(k.Kind + "List"))
@@ -83,7 +83,7 @@ func (k Kind) ListRaw(ctx context.Context, api client.Reader, options ...client.
 	return list.Items, nil
 }
 
-// Names returns the names that begin with prefix, for completion.
+// Names returns the names with the prefix, for completion.
 func Names(ctx context.Context, api client.Reader, kind schema.GroupVersionKind, namespace, prefix string) ([]string, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
