@@ -18,7 +18,8 @@ import (
 // tokenLife is longer than any test.
 const tokenLife = 24 * time.Hour
 
-// AccountConfig returns the configuration of a client that is a service account, by a token of it as a pod would have.
+// AccountConfig returns the client configuration of a service account, with a token as in
+// a pod.
 func (c *ControlPlane) AccountConfig(ctx context.Context, namespace, name string) (*rest.Config, error) {
 	clients, err := kubernetes.NewForConfig(c.RESTConfig())
 	if err != nil {
@@ -36,7 +37,7 @@ func (c *ControlPlane) AccountConfig(ctx context.Context, namespace, name string
 	return config, nil
 }
 
-// WriteAccountKubeconfig writes the configuration that AccountConfig returns to a file.
+// WriteAccountKubeconfig writes the configuration of AccountConfig to a file.
 func (c *ControlPlane) WriteAccountKubeconfig(ctx context.Context, path, namespace, name string) error {
 	config, err := c.AccountConfig(ctx, namespace, name)
 	if err != nil {

@@ -16,21 +16,23 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Request is one that the API server had of the audited user.
+// Request is a request of the audited user to the API server.
 type Request struct {
-	// Verb is that of RBAC, as patch or deletecollection.
+	// Verb as in RBAC, such as patch or deletecollection.
 	Verb string
-	// Group, Resource and Subresource say of what. All are empty for a Path.
+	// Group, Resource and Subresource of the request. All are empty if it has a Path.
 	Group, Resource, Subresource string
 	// Namespace and Name may be empty.
 	Namespace, Name string
-	// Path is that of a request for no resource, as /livez/ping.
+	// Path of a request for no resource, such as /livez/ping.
 	Path string
-	// Forbidden is true where RBAC did not allow it. What is refused for another reason was allowed.
+	// Forbidden reports whether RBAC denied the request. One refused for another reason
+	// was allowed.
 	Forbidden bool
 }
 
-// auditArgs are the flags of an API server that notes the requests of a user, in the file that Requests reads.
+// auditArgs returns the flags that make an API server log the requests of a user to the
+// file that Requests reads.
 func auditArgs(dir, user string) ([]string, error) {
 	if user == "" {
 		return nil, nil
@@ -54,7 +56,8 @@ func auditArgs(dir, user string) ([]string, error) {
 
 func auditLog(dir string) string { return filepath.Join(dir, "audit.log") }
 
-// Requests returns those of Options.AuditUser so far. A watch is there as soon as it is answered.
+// Requests returns the requests of Options.AuditUser so far. A watch is included as soon
+// as it is answered.
 func (c *ControlPlane) Requests() ([]Request, error) {
 	log, err := os.Open(auditLog(c.dir))
 	if err != nil {
@@ -65,7 +68,7 @@ func (c *ControlPlane) Requests() ([]Request, error) {
 	for lines := bufio.NewReader(log); ; {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return requests, nil // what is left of a line is still being written
+			return requests, nil // the last line is still being written
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading the audit log: %w", err)

@@ -17,9 +17,9 @@ type ControllerManager struct {
 	*process.Process
 }
 
-// StartControllerManager starts the real kube-controller-manager with the controllers given, by the names of its flag
-// --controllers, as somebody who may do everything. It does not wait for them. The end of ctx stops it; stop it before the
-// control plane.
+// StartControllerManager starts the real kube-controller-manager, as cluster admin, with
+// the controllers of its flag --controllers. It does not wait until they are ready. The
+// end of ctx stops it; stop it before the control plane.
 func StartControllerManager(ctx context.Context, c *ControlPlane, dir, logDir string, controllers ...string) (*ControllerManager, error) {
 	path, err := program("", "kube-controller-manager")
 	if err != nil {

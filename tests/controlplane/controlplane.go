@@ -1,13 +1,14 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package controlplane runs a real Kubernetes API and the real controllers of Flux as processes on the loopback address.
-// Tests, the demo and the benchmark use it, so it must not import testing, and it knows nothing of Stacks.
+// Package controlplane runs a real Kubernetes API server and the real Flux controllers as
+// processes on the loopback address. Tests, the demo and the benchmark use it, so it must
+// not import testing. It knows nothing of Stacks.
 //
-// It starts etcd and kube-apiserver itself instead of through controller-runtime's envtest, for three reasons: envtest's
-// processes outlive a parent that is killed (a test that times out leaves them behind), its ports are noted in files in
-// the user's cache directory, which the demo would leave behind, and its API server cannot be restarted on its own. From
-// envtest it takes the installation of CRDs.
+// It starts etcd and kube-apiserver itself instead of with controller-runtime's envtest,
+// whose processes outlive a killed parent (such as a test that times out), whose ports
+// are recorded in the user's cache directory, which the demo would leave behind, and
+// whose API server cannot be restarted alone. It does use envtest to install CRDs.
 package controlplane
 
 import (
@@ -34,17 +35,18 @@ const (
 	adminUser    = "admin"
 )
 
-// Options says how a control plane is started.
+// Options of a control plane.
 type Options struct {
-	// Dir is where everything is kept. Required; it must exist and be empty of another control plane.
+	// Dir for all files. Required; it must exist and not be used by another control
+	// plane.
 	Dir string
-	// BinDir has etcd and kube-apiserver. Empty means the bin/ of this repository.
+	// BinDir has etcd and kube-apiserver. Empty is the bin/ of this repository.
 	BinDir string
-	// LogDir is where the logs go. Empty means Dir.
+	// LogDir for the logs. Empty is Dir.
 	LogDir string
 	// CRDPaths are directories of CRD manifests to install, see ProjectCRDs.
 	CRDPaths []string
-	// AuditUser is whose requests are noted, for Requests. Empty means nobody's.
+	// AuditUser is the user whose requests are logged, for Requests. Empty is nobody.
 	AuditUser string
 }
 
@@ -99,7 +101,7 @@ func (c *ControlPlane) start(ctx context.Context, options Options) error {
 		Host:            fmt.Sprintf("https://127.0.0.1:%d", ports[1]),
 		BearerToken:     token,
 		TLSClientConfig: rest.TLSClientConfig{CAData: files.certificate},
-		QPS:             -1, // a test must not wait for its own client
+		QPS:             -1, // a test must not wait for a client-side limit
 	}
 	if err := WriteKubeconfig(c.KubeconfigPath(), c.config); err != nil {
 		return err
@@ -116,13 +118,14 @@ func (c *ControlPlane) start(ctx context.Context, options Options) error {
 	return c.installCRDs(options.CRDPaths)
 }
 
-// startEtcd does not wait: the API server waits for etcd by itself, so both can start at once.
+// startEtcd does not wait: the API server itself waits for etcd, so both can start at
+// once.
 func (c *ControlPlane) startEtcd(ctx context.Context, options Options, url string) error {
 	path, err := program(options.BinDir, "etcd")
 	if err != nil {
 		return err
 	}
-	// Stop ends etcd after the API server, so the end of ctx must not end it directly.
+	// The end of ctx must not end etcd directly: Stop ends it after the API server.
 	c.etcd, err = process.Start(context.WithoutCancel(ctx), process.Spec{
 		Name: "etcd",
 		Path: path,
@@ -130,7 +133,7 @@ func (c *ControlPlane) startEtcd(ctx context.Context, options Options, url strin
 			"--data-dir=" + filepath.Join(options.Dir, "etcd"),
 			"--listen-client-urls=" + url, "--advertise-client-urls=" + url,
 			"--listen-peer-urls=http://127.0.0.1:0",
-			"--unsafe-no-fsync", // nothing here outlives the machine
+			"--unsafe-no-fsync", // no data has to survive a crash of the machine
 			"--log-level=warn",
 		},
 		Env:   environment(options.Dir),
@@ -163,12 +166,14 @@ func apiServerSpec(options Options, files serverFiles, etcdURL string, port int)
 			"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
 			"--service-account-key-file=" + files.keyPath, "--service-account-signing-key-file=" + files.keyPath,
 			"--service-cluster-ip-range=10.0.0.0/24",
-			// No controller manager makes the accounts that this plugin waits for.
+			// The plugin waits for accounts that only a controller manager creates.
 			"--disable-admission-plugins=ServiceAccount",
-			// Some clusters let nobody own what they may not keep from being deleted.
+			// On some clusters, an owner reference that blocks deletion takes the right
+			// to set finalizers on the owner.
 			"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
 			"--allow-privileged=true",
-			// The loopback address cannot be an endpoint of the kubernetes Service, and nobody needs one here.
+			// The kubernetes Service cannot have the loopback address as an endpoint, and
+			// nobody needs it here.
 			"--endpoint-reconciler-type=none",
 		}, audit...),
 		Env:   environment(options.Dir),
@@ -178,8 +183,8 @@ func apiServerSpec(options Options, files serverFiles, etcdURL string, port int)
 	}, nil
 }
 
-// StartAPIServer starts the API server again after StopAPIServer or KillAPIServer, on the same port and with the same objects, and
-// returns when it is ready and has a default namespace.
+// StartAPIServer restarts the API server after StopAPIServer or KillAPIServer, with the
+// same port and data, and returns when it is ready and has a default namespace.
 func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
 	server, err := process.Start(context.WithoutCancel(ctx), c.server)
 	if err != nil {
@@ -191,7 +196,7 @@ func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
 		return fmt.Errorf("making a client for the API server: %w", err)
 	}
 	client := &http.Client{Transport: transport, Timeout: 5 * time.Second}
-	// The API server makes its first namespaces after it says that it is ready.
+	// The API server is ready before it has created its first namespaces.
 	for _, path := range []string{"/readyz", "/api/v1/namespaces/default"} {
 		if err := server.Await(ctx, startTimeout, process.HTTPProbe(client, c.config.Host+path)); err != nil {
 			return err
@@ -200,18 +205,19 @@ func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
 	return nil
 }
 
-// KillAPIServer ends the API server only, as an outage of the control plane would, and waits for nobody.
+// KillAPIServer kills the API server only, like an outage of the control plane.
 func (c *ControlPlane) KillAPIServer() error { return c.apiserver.Kill() }
 
-// StopAPIServer ends the API server only, as an upgrade of the control plane would.
+// StopAPIServer stops the API server only, like an upgrade of the control plane.
 func (c *ControlPlane) StopAPIServer() error {
 	return c.apiserver.Stop()
 }
 
-// Stop ends both processes and returns when they are gone. What is in Options.Dir stays. It may be called twice.
+// Stop ends both processes, and returns when they are gone. It keeps Options.Dir. It may
+// be called twice.
 func (c *ControlPlane) Stop() error {
 	var errs []error
-	// The API server first: without etcd it would not end in time.
+	// The API server first: without etcd, it would not end in time.
 	for _, p := range []*process.Process{c.apiserver, c.etcd} {
 		if p != nil {
 			errs = append(errs, p.Stop())
@@ -220,11 +226,11 @@ func (c *ControlPlane) Stop() error {
 	return errors.Join(errs...)
 }
 
-// RESTConfig returns a new configuration for a client in the group system:masters, which may do everything. Set
-// Impersonate in it to act as somebody with fewer rights.
+// RESTConfig returns a new client configuration for the group system:masters, which may
+// do everything. Set Impersonate to act with fewer rights.
 func (c *ControlPlane) RESTConfig() *rest.Config { return rest.CopyConfig(c.config) }
 
-// KubeconfigPath returns a file with the same rights as RESTConfig.
+// KubeconfigPath returns the path of a kubeconfig with the rights of RESTConfig.
 func (c *ControlPlane) KubeconfigPath() string { return filepath.Join(c.dir, "kubeconfig") }
 
 func (c *ControlPlane) installCRDs(paths []string) error {
@@ -240,7 +246,7 @@ func (c *ControlPlane) installCRDs(paths []string) error {
 	return nil
 }
 
-// WriteKubeconfig writes the configuration of a client to a file.
+// WriteKubeconfig writes a client configuration to a file.
 func WriteKubeconfig(path string, config *rest.Config) error {
 	const name = "test"
 	kubeconfig := clientcmdapi.NewConfig()
@@ -254,7 +260,8 @@ func WriteKubeconfig(path string, config *rest.Config) error {
 	return nil
 }
 
-// program returns the path of a program in dir, or of this repository's if dir is empty.
+// program returns the path of a program in dir, or in the bin/ of this repository if dir
+// is empty.
 func program(dir, name string) (string, error) {
 	if dir == "" {
 		return process.FindBin(name)
@@ -266,8 +273,9 @@ func program(dir, name string) (string, error) {
 	return path, nil
 }
 
-// environment keeps what the programs write to their home and temporary directories inside dir. A start takes a quarter less
-// processor time where the heap may grow to some times what is in use, and the tests start many.
+// environment keeps the home and temporary directories of the programs inside dir. It
+// also lets the heap grow: that saves a quarter of the processor time of a start, and the
+// tests start many control planes.
 func environment(dir string) []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "GOGC=400", "GOMEMLIMIT=512MiB"}
 }

@@ -17,7 +17,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// startPlane starts a control plane with the CRDs of source-controller, and others, and stops it at the end of the test.
+// startPlane starts a control plane with the CRDs of source-controller and of others, and
+// stops it at the end of the test.
 func startPlane(t *testing.T, ctx context.Context, others ...string) *ControlPlane {
 	t.Helper()
 	g := NewWithT(t)

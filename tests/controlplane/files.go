@@ -18,27 +18,29 @@ import (
 	"time"
 )
 
-// serverFiles is what the API server reads at its start.
+// serverFiles is what the API server reads when it starts.
 type serverFiles struct {
 	certificate     []byte // PEM, for clients to trust
 	certificatePath string
-	// keyPath is the key of the certificate, which also signs the tokens of service accounts.
+	// keyPath is the key of the certificate. It also signs the tokens of service
+	// accounts.
 	keyPath    string
 	tokensPath string
 }
 
-// loopback is where the API servers of this package listen.
+// loopback is the address on which the API servers of this package listen.
 const loopback = "127.0.0.1"
 
-// WriteServerFiles writes apiserver.crt, apiserver.key and tokens.csv to dir, for an API server of another package's that is known
-// by the names and addresses given, and returns the certificate for its clients to trust.
+// WriteServerFiles writes apiserver.crt, apiserver.key and tokens.csv to dir, for an API
+// server that another package runs under these names and addresses. It returns the
+// certificate for its clients to trust.
 func WriteServerFiles(dir, adminToken string, hosts ...string) ([]byte, error) {
 	files, err := writeServerFiles(dir, adminToken, hosts...)
 	return files.certificate, err
 }
 
-// writeServerFiles makes a key and a certificate for the names and addresses. The key is an ECDSA one, because making an
-// RSA key takes a good part of a second.
+// writeServerFiles creates a key and a certificate for the names and addresses. The key
+// is ECDSA, because creating an RSA key takes a good part of a second.
 func writeServerFiles(dir, adminToken string, hosts ...string) (serverFiles, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -70,18 +72,18 @@ func writeServerFiles(dir, adminToken string, hosts ...string) (serverFiles, err
 	return files, nil
 }
 
-// selfSigned returns a certificate for names and addresses, good for a day, in PEM.
+// selfSigned returns a certificate for the names and addresses, valid for a day, in PEM.
 func selfSigned(key *ecdsa.PrivateKey, hosts []string) ([]byte, error) {
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber:          big.NewInt(1),
 		Subject:               pkix.Name{CommonName: "kube-apiserver"},
-		NotBefore:             now.Add(-time.Hour), // clocks are set back
+		NotBefore:             now.Add(-time.Hour), // in case the clock is set back
 		NotAfter:              now.Add(24 * time.Hour),
 		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,
-		IsCA:                  true, // so that clients can trust it as its own root
+		IsCA:                  true, // clients trust it as its own root
 	}
 	for _, host := range hosts {
 		if address := net.ParseIP(host); address != nil {

@@ -14,17 +14,17 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// KustomizeControllerOptions says how kustomize-controller is started.
+// KustomizeControllerOptions are the options of StartKustomizeController.
 type KustomizeControllerOptions struct {
-	// Dir is where its temporary files are kept. Required; it must exist.
+	// Dir for temporary files. Required; it must exist.
 	Dir string
-	// BinDir has kustomize-controller. Empty means the bin/ of this repository.
+	// BinDir has kustomize-controller. Empty is the bin/ of this repository.
 	BinDir string
-	// LogDir is where the log goes. Empty means Dir.
+	// LogDir for the log. Empty is Dir.
 	LogDir string
-	// EventsURL is where its events are sent to. Empty means nowhere.
+	// EventsURL receives its events. Empty is none.
 	EventsURL string
-	// Args are flags added after, and so winning over, those that this package sets.
+	// Args are flags that override those of this package.
 	Args []string
 }
 
@@ -33,9 +33,9 @@ type KustomizeController struct {
 	*process.Process
 }
 
-// StartKustomizeController starts the real kustomize-controller on a control plane that has its CRDs and those of
-// source-controller, as somebody who may do everything: Flux binds its account to cluster-admin. It returns when it is ready.
-// The end of ctx stops it; stop it before the control plane.
+// StartKustomizeController starts the real kustomize-controller on a control plane that
+// has its CRDs and those of source-controller, and returns when it is ready. It runs as
+// cluster admin, as in Flux. The end of ctx stops it; stop it before the control plane.
 func StartKustomizeController(ctx context.Context, c *ControlPlane, options KustomizeControllerOptions) (*KustomizeController, error) {
 	if options.LogDir == "" {
 		options.LogDir = options.Dir
@@ -56,7 +56,7 @@ func StartKustomizeController(ctx context.Context, c *ControlPlane, options Kust
 			"--events-addr=" + options.EventsURL, "--health-addr=" + health, "--metrics-addr=0",
 			"--watch-all-namespaces=true", "--enable-leader-election=false",
 			"--log-level=info", "--log-encoding=json",
-			// Who waits for a source or a dependency looks again after this: 30s by default.
+			// The interval at which it checks sources and dependencies: 30s by default.
 			"--requeue-dependency=500ms",
 		}, options.Args...),
 		Env:   append(environment(options.Dir), "KUBECONFIG="+c.KubeconfigPath(), "RUNTIME_NAMESPACE=flux-system"),

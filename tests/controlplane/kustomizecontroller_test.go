@@ -19,8 +19,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
-// What Flux does with Stacks is tried in tests/bootstrap: here kustomize-controller has only to start, and to apply what
-// source-controller has for it.
+// tests/bootstrap tests what Flux does with Stacks. Here, kustomize-controller only has
+// to start, and to apply what source-controller serves.
 func TestKustomizeControllerAppliesAnArtifact(t *testing.T) {
 	t.Parallel()
 	g, ctx := NewWithT(t), context.WithoutCancel(t.Context())
@@ -58,7 +58,7 @@ func TestKustomizeControllerAppliesAnArtifact(t *testing.T) {
 	g.Expect(applied.Labels).To(HaveKeyWithValue("kustomize.toolkit.fluxcd.io/name", "fleet"))
 }
 
-// create makes an object named fleet.
+// create creates an object named fleet.
 func create(ctx context.Context, g Gomega, kube client.Client, apiVersion, kind string, spec map[string]any) {
 	g.Expect(kube.Create(ctx, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": "fleet", "namespace": "default"}, "spec": spec,

@@ -16,17 +16,17 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// NotificationControllerOptions says how notification-controller is started.
+// NotificationControllerOptions are the options of StartNotificationController.
 type NotificationControllerOptions struct {
-	// Dir is where its kubeconfig and temporary files are kept. Required; it must exist.
+	// Dir for its kubeconfig and temporary files. Required; it must exist.
 	Dir string
-	// BinDir has notification-controller. Empty means the bin/ of this repository.
+	// BinDir has notification-controller. Empty is the bin/ of this repository.
 	BinDir string
-	// LogDir is where the log goes. Empty means Dir.
+	// LogDir for the log. Empty is Dir.
 	LogDir string
-	// User is whom it acts as. Empty means somebody who may do everything.
+	// User to act as. Empty is a cluster admin.
 	User string
-	// Args are flags added after, and so winning over, those that this package sets.
+	// Args are flags that override those of this package.
 	Args []string
 }
 
@@ -36,9 +36,9 @@ type NotificationController struct {
 	events, receivers string
 }
 
-// StartNotificationController starts the real notification-controller on a control plane that has its CRDs, see
-// BuildNotifications, and returns when it is ready and takes events and webhooks. The end of ctx stops it; stop it before
-// the control plane.
+// StartNotificationController starts the real notification-controller on a control plane
+// that has its CRDs, see BuildNotifications. It returns when it is ready and accepts
+// events and webhooks. The end of ctx stops it; stop it before the control plane.
 func StartNotificationController(ctx context.Context, c *ControlPlane, options NotificationControllerOptions) (*NotificationController, error) {
 	if options.LogDir == "" {
 		options.LogDir = options.Dir
@@ -83,7 +83,8 @@ func StartNotificationController(ctx context.Context, c *ControlPlane, options N
 	return n, nil
 }
 
-// awaitReady waits for the probe that a kubelet would use, and for the two servers, which start on their own.
+// awaitReady waits for the readiness probe, and for the two servers, which start on their
+// own.
 func (n *NotificationController) awaitReady(ctx context.Context, health string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	for _, probe := range []func(context.Context) error{
@@ -96,8 +97,8 @@ func (n *NotificationController) awaitReady(ctx context.Context, health string) 
 	return nil
 }
 
-// EventsURL is where events are sent to.
+// EventsURL is the URL that receives events.
 func (n *NotificationController) EventsURL() string { return "http://" + n.events }
 
-// ReceiversURL is what the webhook paths of Receivers are under.
+// ReceiversURL is the base URL of the webhook paths of Receivers.
 func (n *NotificationController) ReceiversURL() string { return "http://" + n.receivers }

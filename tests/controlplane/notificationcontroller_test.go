@@ -13,8 +13,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// What notification-controller may do is given to its account in tests/system, and what it does is tried in tests/e2e: here it
-// has only to start, as somebody who may do everything, and to take an event.
+// tests/system gives notification-controller its rights, and tests/e2e tests what it
+// does. Here it only has to start, as cluster admin, and to accept an event.
 func TestNotificationControllerTakesEvents(t *testing.T) {
 	t.Parallel()
 	g, ctx := NewWithT(t), context.WithoutCancel(t.Context())

@@ -14,18 +14,19 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// FluxMinor is the first minor version of Flux that a component of config/notifications is for.
+// FluxMinor is the first minor version of Flux that a component of config/notifications
+// supports.
 type FluxMinor string
 
 const (
 	// Flux27 is Flux 2.7 and 2.8.
 	Flux27 FluxMinor = "2.7"
-	// Flux29 is Flux 2.9 and later, which is what bin/ has.
+	// Flux29 is Flux 2.9 and later, the version in bin/.
 	Flux29 FluxMinor = "2.9"
 )
 
-// NotificationCRDs returns the directory with the CRDs of notification-controller as that version of Flux has them. They
-// do not know Stacks.
+// NotificationCRDs returns the directory with the CRDs of notification-controller of that
+// version of Flux. They do not know Stacks.
 func NotificationCRDs(minor FluxMinor) (string, error) {
 	if minor == Flux29 {
 		return process.FindBin(filepath.Join("crds", "notification-controller"))
@@ -37,11 +38,12 @@ func NotificationCRDs(minor FluxMinor) (string, error) {
 	return filepath.Join(root, "tests", "controlplane", "testdata", "notification-controller-v1.8.4"), nil
 }
 
-// BuildNotifications makes dir into a flux-system directory as a user has one, which is that version's CRDs and the
-// component for it of config/notifications, and returns the file with what kustomize makes of it: the CRDs that know
-// Stacks and Programs, and what notification-controller may do with these. dir must exist and be empty.
+// BuildNotifications fills dir like a user's flux-system directory, with the CRDs of that
+// version and the matching component of config/notifications. It returns the file with
+// the output of kustomize: the CRDs that know Stacks and Programs, and the rights of
+// notification-controller on these. dir must exist and be empty.
 func BuildNotifications(ctx context.Context, dir string, crds, component FluxMinor) (path string, err error) {
-	// kustomize wants paths that are relative, and follows links before it looks at them.
+	// kustomize requires relative paths, and resolves links first.
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", err
 	}
@@ -72,7 +74,8 @@ func BuildNotifications(ctx context.Context, dir string, crds, component FluxMin
 	return path, os.WriteFile(path, built, 0o644)
 }
 
-// gotkComponents is what concerns these tests of the file that flux install makes.
+// gotkComponents returns the part of the output of flux install that matters to these
+// tests.
 func gotkComponents(minor FluxMinor) ([]byte, error) {
 	dir, err := NotificationCRDs(minor)
 	if err != nil {
@@ -93,7 +96,7 @@ func gotkComponents(minor FluxMinor) ([]byte, error) {
 	return all, nil
 }
 
-// Kustomize returns what kubectl kustomize makes of the directory.
+// Kustomize returns the output of kubectl kustomize for the directory.
 func Kustomize(ctx context.Context, dir string) ([]byte, error) {
 	kubectl, err := process.FindBin("kubectl")
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// SourceControllerOptions says how source-controller is started.
+// SourceControllerOptions are the options of StartSourceController.
 type SourceControllerOptions struct {
-	// Dir is where artifacts and temporary files are kept. Required; it must exist.
+	// Dir for artifacts and temporary files. Required; it must exist.
 	Dir string
-	// BinDir has source-controller. Empty means the bin/ of this repository.
+	// BinDir has source-controller. Empty is the bin/ of this repository.
 	BinDir string
-	// LogDir is where the log goes. Empty means Dir.
+	// LogDir for the log. Empty is Dir.
 	LogDir string
-	// Args are flags added after, and so winning over, those that this package sets.
+	// Args are flags that override those of this package.
 	Args []string
 }
 
@@ -34,8 +34,9 @@ type SourceController struct {
 	url     string
 }
 
-// StartSourceController starts the real source-controller on a control plane that has its CRDs, and returns when it is
-// ready and serves artifacts. The end of ctx stops it; stop it before the control plane.
+// StartSourceController starts the real source-controller on a control plane that has its
+// CRDs, and returns when it is ready and serves artifacts. The end of ctx stops it; stop
+// it before the control plane.
 func StartSourceController(ctx context.Context, c *ControlPlane, options SourceControllerOptions) (*SourceController, error) {
 	if options.LogDir == "" {
 		options.LogDir = options.Dir
@@ -61,7 +62,7 @@ func StartSourceController(ctx context.Context, c *ControlPlane, options SourceC
 			"--health-addr=" + health, "--metrics-addr=0",
 			"--watch-all-namespaces=true", "--enable-leader-election=false",
 			"--log-level=info", "--log-encoding=json",
-			// A new source is reconciled twice, the second time after this delay: 750ms by default.
+			// The delay before the second reconcile of a new source: 750ms by default.
 			"--min-retry-delay=50ms",
 		}, options.Args...),
 		Env:   append(environment(options.Dir), "KUBECONFIG="+c.KubeconfigPath(), "RUNTIME_NAMESPACE=flux-system"),
@@ -79,7 +80,8 @@ func StartSourceController(ctx context.Context, c *ControlPlane, options SourceC
 	return s, nil
 }
 
-// awaitReady waits for the probe that a kubelet would use, and for the file server, which starts on its own.
+// awaitReady waits for the readiness probe, and for the file server, which starts on its
+// own.
 func (s *SourceController) awaitReady(ctx context.Context, health, files string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	if err := s.Await(ctx, startTimeout, process.HTTPProbe(client, "http://"+health+"/readyz")); err != nil {
@@ -88,8 +90,9 @@ func (s *SourceController) awaitReady(ctx context.Context, health, files string)
 	return s.Await(ctx, startTimeout, process.TCPProbe(files))
 }
 
-// StorageDir returns the directory that the artifacts lie in, by <kind>/<namespace>/<name>, for tests that damage them.
+// StorageDir returns the directory of the artifacts, by <kind>/<namespace>/<name>, for
+// tests that damage them.
 func (s *SourceController) StorageDir() string { return s.storage }
 
-// URL returns the address that artifacts are served from.
+// URL returns the base URL of the artifacts.
 func (s *SourceController) URL() string { return s.url }

@@ -46,7 +46,7 @@ func startFlux(t *testing.T) *flux {
 	return &flux{Client: kube, controller: controller}
 }
 
-// source is what the kinds of sources have in common.
+// source is what all kinds of sources have in common.
 type source interface {
 	client.Object
 	GetConditions() []metav1.Condition
@@ -64,7 +64,7 @@ func (f *flux) artifact(t *testing.T, object source) *meta.Artifact {
 	return artifact
 }
 
-// ready waits until the source is Ready with an artifact of another revision than the old one.
+// ready waits until the source is Ready with an artifact of a revision other than old.
 func (f *flux) ready(t *testing.T, object source, old string) *meta.Artifact {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
