@@ -18,8 +18,8 @@ import (
 
 const fluxNamespace = "flux-system"
 
-// startNotifications starts notification-controller as the account that Flux gives it, with the rights that Flux and
-// config/notifications give that account, and no others.
+// startNotifications starts notification-controller with Flux's account for it, and only
+// the rights that Flux and config/notifications give that account.
 func (s *System) startNotifications(ctx context.Context) error {
 	if err := s.allowNotifications(ctx); err != nil {
 		return fmt.Errorf("giving notification-controller its rights: %w", err)
@@ -50,7 +50,8 @@ func (s *System) allowNotifications(ctx context.Context) error {
 
 const crdController = "crd-controller"
 
-// fluxRole is what flux install allows all its controllers, as far as it matters to notification-controller.
+// fluxRole is the part of the role that flux install gives all its controllers which
+// matters to notification-controller.
 func fluxRole() *rbacv1.ClusterRole {
 	read := []string{"get", "list", "watch"}
 	return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: crdController}, Rules: []rbacv1.PolicyRule{

@@ -12,8 +12,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// plugins are the providers and the language of tests/lab, as Pulumi looks for them
-// among its plugins, and the programs that they are. The versions are those of the
+// plugins maps the providers and the language of tests/lab, by the names under which
+// Pulumi looks for its plugins, to their programs. The versions are those of the
 // programs.
 func plugins() map[string]string {
 	const lab, standIn = "pulumi-resource-lab", "pulumi-resource-standin"
@@ -27,9 +27,9 @@ func plugins() map[string]string {
 	}
 }
 
-// installPlugins puts the providers among the plugins of the controller, as an
-// administrator would: on PATH Pulumi would warn of them with each diagnostic.
-// One that is not built is left out, for the demo needs the lab alone.
+// installPlugins adds the providers to the plugins of the controller, as an administrator
+// would: Pulumi warns of plugins on PATH with each diagnostic. It skips those that are
+// not built, because the demo only needs the lab.
 func installPlugins(dataDir string) error {
 	for plugin, program := range plugins() {
 		path, err := process.FindBin(filepath.Join("lab", program))

@@ -12,14 +12,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// likeAContainer are the arguments of unshare for a program that sees itself as
-// process 1 of a host of its own: when it ends, the kernel ends all that it has
-// started.
+// likeAContainer returns the arguments of unshare for a program that is process 1 of a
+// host of its own: when it ends, the kernel kills all its descendants.
 func likeAContainer(command ...string) []string {
 	return append([]string{"--uts", "--pid", "--mount-proc", "--fork", "--kill-child"}, command...)
 }
 
-// CanIsolate tells why StartInPod is not possible here: it takes root.
+// CanIsolate says why StartInPod is not possible here: it needs root.
 func CanIsolate() error {
 	if err := exec.Command("unshare", likeAContainer("true")...).Run(); err != nil {
 		return fmt.Errorf("making namespaces: %w", err)
@@ -27,9 +26,9 @@ func CanIsolate() error {
 	return nil
 }
 
-// StartInPod starts a controller as the container of a pod of that name would,
-// with a data directory that outlives it. There is no kubelet: the Pod, and what
-// its status tells, is the caller's. It is stopped with the system.
+// StartInPod starts a controller like the container of a pod of that name, with a data
+// directory that outlives it. There is no kubelet: the caller maintains the Pod and its
+// status. It is stopped with the system.
 func (s *System) StartInPod(name string) (*process.Process, error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()

@@ -11,9 +11,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// WritePulumi makes an existing directory one for Options.PulumiDir: its pulumi is a shell script that does what is given before
-// it becomes the real one. That takes a tenth less processor time where its heap, and those of the programs that it starts, may
-// grow to some times what is in use: a call is over before there is much garbage. A benchmark must not use it.
+// WritePulumi turns an existing directory into one for Options.PulumiDir. Its pulumi is a
+// shell script that runs the given commands and then the real one. It lets the heaps of
+// pulumi and its children grow: a call is over before there is much garbage, so that
+// saves a tenth of the processor time. A benchmark must not use it.
 func WritePulumi(dir, before string) error {
 	real, err := process.FindBin("pulumi")
 	if err != nil {

@@ -25,10 +25,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// Account is the service account that config/default gives the controller.
+// Account is the service account of the controller in config/default.
 const Account = "pulumi-controller"
 
-// auditUser is whose requests the API server notes.
+// auditUser is the user whose requests the API server logs.
 func (s *System) auditUser() string {
 	if !s.options.Installed {
 		return ""
@@ -36,7 +36,7 @@ func (s *System) auditUser() string {
 	return "system:serviceaccount:" + fluxNamespace + ":" + Account
 }
 
-// install makes the account of config/default with its rights, and a kubeconfig of it.
+// install creates the account of config/default with its rights, and its kubeconfig.
 func (s *System) install(ctx context.Context) error {
 	if s.options.Namespace != "" || s.options.ControlPlane != nil {
 		return errors.New("an installed system needs a control plane of its own, and all namespaces")
@@ -60,7 +60,7 @@ func (s *System) install(ctx context.Context) error {
 	return s.ControlPlane.WriteAccountKubeconfig(ctx, s.kubeconfig, fluxNamespace, Account)
 }
 
-// createInFlux creates the objects, and before them the namespace of Flux where it is not there.
+// createInFlux creates the objects, after the namespace of Flux if that is missing.
 func (s *System) createInFlux(ctx context.Context, objects []client.Object) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fluxNamespace}}
 	if err := s.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -74,7 +74,7 @@ func (s *System) createInFlux(ctx context.Context, objects []client.Object) erro
 	return nil
 }
 
-// rightsIn reads the accounts, the roles and their bindings of a text that has other objects too.
+// rightsIn returns the accounts, roles and bindings among the objects of a text.
 func rightsIn(text []byte) ([]client.Object, error) {
 	var rights []client.Object
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
@@ -101,7 +101,7 @@ func rightsIn(text []byte) ([]client.Object, error) {
 	}
 }
 
-// newRight returns nil for a kind that gives nobody rights.
+// newRight returns nil for a kind that has nothing to do with rights.
 func newRight(kind string) client.Object {
 	switch kind {
 	case "ServiceAccount":

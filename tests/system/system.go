@@ -1,11 +1,10 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package system puts the whole of it together on one machine: the control
-// plane, the real source-controller, this controller and the lab provider, as
-// processes on the loopback address with all they write in one directory. The
-// end-to-end tests, the demo and the benchmark use it, so it must not import
-// testing, and it knows nothing of what they check.
+// Package system runs the whole system on one machine: the control plane, the real
+// source-controller, this controller and the lab provider, as processes on the loopback
+// address with all their files in one directory. The end-to-end tests, the demo and the
+// benchmark use it, so it must not import testing. It does not know what they check.
 package system
 
 import (
@@ -32,46 +31,45 @@ import (
 
 const (
 	startTimeout = 3 * time.Minute
-	// controllerGrace is how long a controller may take to end: longer than its
-	// runs take to stop.
+	// controllerGrace is how long a controller may take to stop: longer than its runs.
 	controllerGrace = 5 * time.Minute
 )
 
-// Options says what to start.
+// Options selects what to start.
 type Options struct {
-	// Dir is where everything is kept. Required; it must exist and be empty.
+	// Dir for all files. Required; it must exist and be empty.
 	Dir string
-	// ControllerArgs are flags added after those that this package sets.
+	// ControllerArgs are flags that follow those of this package.
 	ControllerArgs []string
 	// ControllerEnv is added to the environment of the controller.
 	ControllerEnv []string
-	// PulumiDir has pulumi and its language hosts. Empty means the bin/ of this
-	// repository.
+	// PulumiDir has pulumi and its language hosts. Empty is the bin/ of this repository.
 	PulumiDir string
-	// WithoutSources leaves source-controller out, for what uses Programs only.
+	// WithoutSources omits source-controller, for tests that only use Programs.
 	WithoutSources bool
-	// ControlPlane is one that runs already and has the CRDs. It is left running.
-	// Nil starts one in Dir.
+	// ControlPlane to use, which must have the CRDs and is left running. Nil starts one
+	// in Dir.
 	ControlPlane *controlplane.ControlPlane
-	// Namespace is made, and is the only one that the controllers watch, so that
-	// systems can share a control plane. Empty means that they watch all.
+	// Namespace to create, and the only one that the controllers watch, so that systems
+	// can share a control plane. Empty watches all.
 	Namespace string
-	// Kubeconfig is that of the controller, for whom it acts as. Empty means somebody who may do everything.
+	// Kubeconfig of the controller, which selects its user. Empty is a cluster admin.
 	Kubeconfig string
-	// WithNotifications adds notification-controller, with CRDs that know Stacks,
-	// and sends it the controller's events.
+	// WithNotifications adds notification-controller, with CRDs that know Stacks, and
+	// sends it the events of the controller.
 	WithNotifications bool
-	// Installed runs the controller as the service account of config/default, with the rights that it has there and no
-	// others, in place of somebody who may do everything. The API server notes its requests. It needs a control plane
-	// of its own, and all namespaces.
+	// Installed runs the controller as the service account of config/default, with only
+	// its rights, instead of as cluster admin. The API server logs its requests. It needs
+	// a control plane of its own, and all namespaces.
 	Installed bool
-	// Config is the directory, in this repository, that has the rights of an installed controller. Empty is config/default.
+	// Config is the directory of this repository with the rights of an installed
+	// controller. Empty is config/default.
 	Config string
 }
 
 // System is a running system.
 type System struct {
-	// Client reads and writes the API server, without a cache.
+	// The client has no cache.
 	client.WithWatch
 
 	ControlPlane           *controlplane.ControlPlane
@@ -82,9 +80,9 @@ type System struct {
 	options Options
 	ctx     context.Context
 	metrics string
-	// notifications is the file of what BuildNotifications made, if it was asked for.
+	// notifications is the file from BuildNotifications, if requested.
 	notifications string
-	// kubeconfig is that of the controller.
+	// kubeconfig of the controller.
 	kubeconfig string
 
 	// changing is held while processes are started or stopped.
@@ -92,9 +90,9 @@ type System struct {
 	others   []*process.Process
 }
 
-// Start returns when all of it is ready. The end of ctx stops everything, as
-// Stop does, and in the same order: a controller writes what happened to its runs
-// before it ends, and needs the API server for that.
+// Start returns when everything is ready. The end of ctx stops everything like Stop, in
+// the same order: a controller needs the API server to record the results of its runs
+// before it ends.
 func Start(ctx context.Context, options Options) (*System, error) {
 	starting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &System{options: options, ctx: starting}
@@ -147,8 +145,7 @@ func (s *System) start(ctx context.Context) error {
 	return s.StartController()
 }
 
-// startControlPlane starts it, or takes the one that is given, and makes a client
-// of it.
+// startControlPlane starts a control plane, or uses the given one, and creates a client.
 func (s *System) startControlPlane(ctx context.Context) (err error) {
 	if s.ControlPlane = s.options.ControlPlane; s.ControlPlane == nil {
 		crds, err := controlplane.ProjectCRDs()
@@ -198,7 +195,7 @@ func Scheme() (*apiruntime.Scheme, error) {
 	return scheme, nil
 }
 
-// StartController starts the controller, also again after its end.
+// StartController starts the controller, or restarts it after its end.
 func (s *System) StartController() error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -207,8 +204,8 @@ func (s *System) StartController() error {
 	return err
 }
 
-// StartAnother starts one more controller, with a data directory of its own. It
-// is stopped with the system.
+// StartAnother starts another controller, with its own data directory. It is stopped with
+// the system.
 func (s *System) StartAnother() (*process.Process, error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -223,8 +220,8 @@ func (s *System) StartAnother() (*process.Process, error) {
 	return another, err
 }
 
-// startController returns the process also with an error, when it has started
-// and is not ready. It is started by the command by, if there is one.
+// startController also returns the process with an error if it has started but is not
+// ready. The command by starts it, if there is one.
 func (s *System) startController(dataDir, log string, by []string) (controller *process.Process, metrics string, err error) {
 	path, err := process.FindBin("pulumi-controller")
 	if err != nil {
@@ -259,7 +256,7 @@ func (s *System) startController(dataDir, log string, by []string) (controller *
 	if err != nil {
 		return nil, "", err
 	}
-	// It may say that it is ready before it serves its metrics.
+	// Readiness may come before the metrics endpoint is up.
 	client := &http.Client{Timeout: 5 * time.Second}
 	for _, url := range []string{"http://" + health + "/readyz", "http://" + metrics + "/metrics"} {
 		if err := controller.Await(s.ctx, startTimeout, process.HTTPProbe(client, url)); err != nil {
@@ -269,8 +266,8 @@ func (s *System) startController(dataDir, log string, by []string) (controller *
 	return controller, metrics, nil
 }
 
-// eventArgs has the controller send its events to notification-controller, if it
-// is there.
+// eventArgs makes the controller send its events to notification-controller, if there is
+// one.
 func (s *System) eventArgs() []string {
 	if s.NotificationController == nil {
 		return nil
@@ -278,8 +275,7 @@ func (s *System) eventArgs() []string {
 	return []string{"--events-addr=" + s.NotificationController.EventsURL()}
 }
 
-// Stop ends all processes, the controllers first. What is in Dir stays. It may be
-// called twice.
+// Stop ends all processes, the controllers first. It keeps Dir, and may be called twice.
 func (s *System) Stop() error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -306,7 +302,7 @@ func (s *System) Path(elements ...string) string {
 	return filepath.Join(append([]string{s.options.Dir}, elements...)...)
 }
 
-// RuntimeNamespace is where the controllers have their lease and their pods.
+// RuntimeNamespace is the namespace of the lease and the pods of the controllers.
 func (s *System) RuntimeNamespace() string {
 	if s.options.Namespace == "" {
 		return "flux-system"
@@ -314,11 +310,11 @@ func (s *System) RuntimeNamespace() string {
 	return s.options.Namespace
 }
 
-// DataDir is the controller's --data-dir.
+// DataDir is the --data-dir of the controller.
 func (s *System) DataDir() string { return s.Path("data") }
 
-// ControllerLog is the file with the controller's log.
+// ControllerLog is the log file of the controller.
 func (s *System) ControllerLog() string { return s.Path("pulumi-controller.log") }
 
-// MetricsURL is where the controller serves its metrics.
+// MetricsURL is the metrics endpoint of the controller.
 func (s *System) MetricsURL() string { return "http://" + s.metrics + "/metrics" }
