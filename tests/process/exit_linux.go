@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attributes puts the child at the head of its own group and has the kernel kill it when this program is killed, which
-// is the one end that no code of ours can clean up after.
+// attributes makes the child the leader of its own group. The kernel kills the child when
+// this program is killed, the one case in which our cleanup does not run.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// awaitExit returns when the child has ended and leaves it to be reaped.
+// awaitExit returns when the child has ended, and does not reap it.
 func awaitExit(pid int) {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)

@@ -13,8 +13,8 @@ import (
 
 const rootModule = "module github.com/flux-pulumi/pulumi-controller\n"
 
-// RepoRoot returns the directory of this project's root module, found by walking up from the working directory, which
-// for a test is the directory of its package.
+// RepoRoot returns the directory of the root module. It walks up from the working
+// directory, which for a test is the directory of its package.
 func RepoRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -34,7 +34,8 @@ func RepoRoot() (string, error) {
 	}
 }
 
-// FindBin returns the path of a program, or of another thing that `make tools` and `make build` put into bin/.
+// FindBin returns the path of a program, or of another file, that `make tools` or `make
+// build` put into bin/.
 func FindBin(name string) (string, error) {
 	root, err := RepoRoot()
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"strconv"
 )
 
-// Ports that are chosen here lie below those that Linux gives to outgoing connections (32768 and up): such a one could take
-// the port of a program while that is started again.
+// The ports lie below Linux's ephemeral ports (32768 and up): an outgoing connection
+// could take the port of a program during its restart.
 const (
 	firstPort = 10000
 	endPort   = 32000
 	maxTries  = 100
 )
 
-// FreePorts returns n different TCP ports that are free on the loopback address. Another program can take one before it
-// is used, which is unlikely: it would have to choose the same one of thousands.
+// FreePorts returns n different TCP ports that are free on the loopback address. Another
+// program can take one before it is used, which is unlikely among thousands.
 func FreePorts(n int) ([]int, error) {
 	ports := make([]int, 0, n)
 	listeners := make([]net.Listener, 0, n)
@@ -43,7 +43,7 @@ func FreePorts(n int) ([]int, error) {
 	return ports, errors.Join(errs...)
 }
 
-// listen listens on a port that is free.
+// listen listens on a free port.
 func listen() (listener net.Listener, err error) {
 	for range maxTries {
 		port := firstPort + rand.IntN(endPort-firstPort)
@@ -54,7 +54,7 @@ func listen() (listener net.Listener, err error) {
 	return nil, err
 }
 
-// FreePort returns one port, as FreePorts does.
+// FreePort returns one port, like FreePorts.
 func FreePort() (int, error) {
 	ports, err := FreePorts(1)
 	if err != nil {

@@ -1,9 +1,10 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package process starts and ends the programs that tests, the demo and the benchmark run beside themselves, so that
-// none of them outlives its parent, however it ends. It knows no particular program, and it must not import testing: the
-// demo uses it. It works on Linux only, because only Linux can tie the life of a child to that of its parent.
+// Package process starts and ends the programs that tests, the demo and the benchmark
+// need, so that none outlives its parent, however that ends. It knows no particular
+// program. It must not import testing, because the demo uses it. It works on Linux only,
+// which alone can tie the life of a child to that of its parent.
 package process
 
 import (
@@ -25,38 +26,40 @@ const (
 	tailBytes = 4 << 10
 )
 
-// Spec says what to start.
+// Spec describes the process to start.
 type Spec struct {
-	// Name is what error messages call the process.
+	// Name of the process in error messages.
 	Name string
-	// Path is the program, as FindBin returns it.
+	// Path of the program, as returned by FindBin.
 	Path string
 	Args []string
-	// Env is the whole environment; nil means the parent's own.
+	// Env is the whole environment. Nil is that of the parent.
 	Env []string
-	// Dir is the working directory; empty means the parent's own.
+	// Dir is the working directory. Empty is that of the parent.
 	Dir string
-	// Log is the file that standard output and standard error are appended to. Required: a file, unlike a pipe, needs
-	// no goroutine to empty it and is not held open by a child that outlives the process.
+	// Log is the file to which stdout and stderr are appended. Required: unlike a pipe, a
+	// file needs no goroutine to drain it, and no child that outlives the process holds
+	// it open.
 	Log string
-	// Grace is how long Stop waits between SIGTERM and SIGKILL. Zero means 10 seconds.
+	// Grace is the time between SIGTERM and SIGKILL in Stop. Zero is 10 seconds.
 	Grace time.Duration
 }
 
-// Process is a started program, the leader of a process group of its own. Its methods may be called from any goroutine,
-// any number of times.
+// Process is a started program, the leader of its own process group. Its methods may be
+// called from any goroutine, any number of times.
 type Process struct {
 	spec Spec
 	cmd  *exec.Cmd
 	done chan struct{}
 	err  error // written before done is closed
-	// signalling keeps a signal from reaching another process that got the number of one that has been reaped.
+	// signalling prevents a signal to another process that got the PID after this one was
+	// reaped.
 	signalling sync.Mutex
 	reaped     bool
 	asked      bool // to end, by SIGTERM
 }
 
-// Start starts the program and stops it, as Stop does, when ctx ends.
+// Start starts the program. The end of ctx stops it, like Stop.
 func Start(ctx context.Context, spec Spec) (*Process, error) {
 	if spec.Grace == 0 {
 		spec.Grace = defaultGrace
@@ -65,7 +68,7 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the log of %s: %w", spec.Name, err)
 	}
-	defer func() { _ = log.Close() }() // the child has its own copy
+	defer func() { _ = log.Close() }() // the child has its own descriptor
 
 	cmd := exec.Command(spec.Path, spec.Args...)
 	cmd.Env, cmd.Dir = spec.Env, spec.Dir
@@ -86,8 +89,8 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	return p, nil
 }
 
-// run holds one OS thread for as long as the process lives: the kernel sends the parent-death signal when the thread
-// that forked ends, and the runtime ends idle threads while the program goes on.
+// run locks an OS thread while the process lives: the kernel sends the parent-death
+// signal when the thread that forked ends, and the Go runtime ends idle threads.
 func (p *Process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -99,9 +102,9 @@ func (p *Process) run(started chan<- error) {
 	awaitExit(p.cmd.Process.Pid)
 
 	p.signalling.Lock()
-	// Whatever the leader left in its group goes with it. A child that made a group of its own, as a Pulumi run of the
-	// controller does, is left alone, which is what crash tests need. The leader is not reaped yet, so its number
-	// cannot belong to somebody else.
+	// Whatever the leader left in its group dies with it. A child in a group of its own,
+	// such as a Pulumi run of the controller, survives, as crash tests need. The leader
+	// is not reaped yet, so no other process has its PID.
 	killErr := signalGroup(p.cmd.Process.Pid, syscall.SIGKILL)
 	err = p.cmd.Wait()
 	p.reaped = true
@@ -111,7 +114,8 @@ func (p *Process) run(started chan<- error) {
 	close(p.done)
 }
 
-// outcome names the process in the error of a bad exit and quotes the end of its log.
+// outcome returns the error of a bad exit, with the name of the process and the end of
+// its log.
 func (p *Process) outcome(waitErr, killErr error) error {
 	if killErr != nil {
 		killErr = fmt.Errorf("killing what %s left behind: %w", p.spec.Name, killErr)
@@ -122,25 +126,27 @@ func (p *Process) outcome(waitErr, killErr error) error {
 	return errors.Join(waitErr, killErr)
 }
 
-// Name returns the name given in the Spec.
+// Name returns the name in the Spec.
 func (p *Process) Name() string { return p.spec.Name }
 
-// PID returns the process number, which is also the number of its process group.
+// PID returns the process ID, which is also that of its process group.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Done is closed when the process has ended and its group is gone.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Wait waits for the end of the process. The error, if it ended other than with status 0, holds the end of its log.
+// Wait waits for the end of the process. If the exit status is not 0, the error has the
+// end of the log.
 func (p *Process) Wait() error {
 	<-p.done
 	return p.err
 }
 
-// Stop asks the whole group to end with SIGTERM, and kills it when the leader has not ended after Spec.Grace. It
-// returns when the process is gone. An error means that it had to be killed or could not be signalled; a process that
-// ended, however it ended, is no error. The group is asked once, however often Stop is called: a controller takes a
-// second SIGTERM for a wish to end at once, whatever it is doing (controller-runtime's signal handler).
+// Stop sends SIGTERM to the whole group, and SIGKILL if the leader has not ended after
+// Spec.Grace. It returns when the process is gone. It fails if the process had to be
+// killed or could not be signalled, but not if it ended by itself, in whatever way. It
+// sends SIGTERM only once, as a second one makes a controller exit at once
+// (controller-runtime's signal handler).
 func (p *Process) Stop() error {
 	if err := p.ask(); err != nil {
 		return err
@@ -160,7 +166,7 @@ func (p *Process) Stop() error {
 		p.spec.Name, p.spec.Grace, p.LogTail())
 }
 
-// Kill ends the whole group with SIGKILL, as a crash would, and returns when it is gone.
+// Kill sends SIGKILL to the whole group, like a crash, and returns when it is gone.
 func (p *Process) Kill() error {
 	if err := p.signal(syscall.SIGKILL); err != nil {
 		return err
@@ -169,7 +175,7 @@ func (p *Process) Kill() error {
 	return nil
 }
 
-// ask sends SIGTERM to the group unless that was done before.
+// ask sends SIGTERM to the group, but only once.
 func (p *Process) ask() error {
 	p.signalling.Lock()
 	asked := p.asked
@@ -181,7 +187,7 @@ func (p *Process) ask() error {
 	return p.signal(syscall.SIGTERM)
 }
 
-// signal sends to the group unless the process has ended.
+// signal signals the group unless the process has ended.
 func (p *Process) signal(sig syscall.Signal) error {
 	p.signalling.Lock()
 	defer p.signalling.Unlock()
@@ -196,14 +202,14 @@ func (p *Process) signal(sig syscall.Signal) error {
 
 func signalGroup(leader int, sig syscall.Signal) error {
 	err := syscall.Kill(-leader, sig)
-	// ESRCH: nobody is left in the group. EPERM: some systems say so when only the dead leader is left.
+	// ESRCH: the group is empty. EPERM: on some systems, only the dead leader is left.
 	if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) {
 		return nil
 	}
 	return err
 }
 
-// LogTail returns the last 4 KiB of the log for use in an error message.
+// LogTail returns the last 4 KiB of the log, for error messages.
 func (p *Process) LogTail() string {
 	file, err := os.Open(p.spec.Log)
 	if err != nil {

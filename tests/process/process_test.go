@@ -20,7 +20,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// parentLog, set in the environment, turns this test program into a parent that waits to be killed.
+// parentLog is an environment variable that turns this test binary into a parent to be
+// killed.
 const parentLog = "PROCESS_TEST_PARENT_LOG"
 
 func TestMain(m *testing.M) {
@@ -47,7 +48,7 @@ func launch(t *testing.T, ctx context.Context, script string, grace time.Duratio
 	return p
 }
 
-// start launches a script that says "up" when it has set itself up, and returns when it has.
+// start launches a script and waits until it prints "up".
 func start(t *testing.T, ctx context.Context, script string, grace time.Duration) *Process {
 	t.Helper()
 	g := NewWithT(t)
@@ -61,7 +62,7 @@ func start(t *testing.T, ctx context.Context, script string, grace time.Duration
 	return p
 }
 
-// grandchild returns the process number that the script printed after "child ".
+// grandchild returns the PID that the script printed after "child ".
 func grandchild(g *WithT, p *Process) int {
 	_, rest, found := strings.Cut(p.LogTail(), "child ")
 	g.Expect(found).To(BeTrue(), "the script printed no child")
@@ -70,7 +71,7 @@ func grandchild(g *WithT, p *Process) int {
 	return pid
 }
 
-// alive tells whether a process runs; a zombie that nobody has reaped yet counts as gone.
+// alive reports whether a process runs. A zombie counts as gone.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(stat), ") Z ")

@@ -14,8 +14,9 @@ import (
 
 const probeInterval = 50 * time.Millisecond
 
-// Await calls probe until it succeeds. It gives up when the process ends or timeout or ctx is over, with an error that
-// holds the last failure of the probe and the end of the log. A failed Await leaves the process running.
+// Await calls probe until it succeeds. It gives up when the process ends, or timeout or
+// ctx is over. The error has the last error of the probe and the end of the log. A failed
+// Await leaves the process running.
 func (p *Process) Await(ctx context.Context, timeout time.Duration, probe func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
