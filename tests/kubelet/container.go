@@ -20,17 +20,17 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// accountDir is where a kubelet puts the token of a pod's account.
+// accountDir is where a kubelet mounts the token of a pod's account.
 const accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// tokenLife is as short as the API server allows.
+// tokenLife is the shortest that the API server allows.
 const tokenLife = 10 * time.Minute
 
 func unshared(command ...string) []string {
 	return append([]string{"--uts", "--pid", "--mount-proc", "--fork", "--kill-child"}, command...)
 }
 
-// mount makes the volumes of the pod, and returns where each is that a container mounts.
+// mount creates the volumes of the pod, and returns the directory for each mount path.
 func (k *Kubelet) mount(ctx context.Context, p *pod) (map[string]string, error) {
 	volumes := map[string]string{}
 	for _, volume := range p.Spec.Volumes {
@@ -67,7 +67,7 @@ func (k *Kubelet) mount(ctx context.Context, p *pod) (map[string]string, error) 
 	return volumes, nil
 }
 
-// runContainer returns the exit code.
+// runContainer runs a container, and returns its exit code.
 func (k *Kubelet) runContainer(ctx context.Context, p *pod, container corev1.Container, image Image, volumes map[string]string) int32 {
 	places := map[string]string{accountDir: volumes[accountDir]}
 	for _, mount := range container.VolumeMounts {
@@ -98,10 +98,10 @@ func (k *Kubelet) runContainer(ctx context.Context, p *pod, container corev1.Con
 		return 128
 	}
 	k.setPID(p, childOf(cmd.Process.Pid))
-	_ = cmd.Wait() // the exit code tells
+	_ = cmd.Wait() // the exit code is read below
 	k.setPID(p, 0)
 	if p.killed {
-		return 128 + int32(syscall.SIGKILL) // unshare itself does not tell it
+		return 128 + int32(syscall.SIGKILL) // unshare does not report it
 	}
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int32(status.Signal())
@@ -118,7 +118,7 @@ func (k *Kubelet) setPID(p *pod, pid int) {
 	}
 }
 
-// childOf is the one child of unshare: the first process of the container.
+// childOf returns the only child of unshare: the first process of the container.
 func childOf(pid int) int {
 	for range 500 {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
@@ -134,7 +134,7 @@ func childOf(pid int) int {
 	return 0
 }
 
-// environ is what a container gets.
+// environ returns the environment of a container.
 func (k *Kubelet) environ(ctx context.Context, p *pod, container corev1.Container, image Image, places map[string]string) []string {
 	server := strings.TrimPrefix(k.options.Config.Host, "https://")
 	host, port, _ := strings.Cut(server, ":")
@@ -153,7 +153,7 @@ func (k *Kubelet) environ(ctx context.Context, p *pod, container corev1.Containe
 	return environ
 }
 
-// placed is a word with a path of the container in it, as it is on this machine.
+// placed replaces a path of the container in a word by its path on this machine.
 func placed(word string, places map[string]string) string {
 	option, path, isOption := strings.Cut(word, "=")
 	if !isOption {

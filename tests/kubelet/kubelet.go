@@ -1,10 +1,12 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kubelet plays a node for tests on machines that can run none: it starts the containers of pods as processes of
-// this machine, in a PID namespace and with a host name of their own, with their volumes as directories, and writes the
-// status of the pods as a kubelet does. There is no image, no network, no user and no limit of a pod's own: what depends on
-// these is for a real node. Everything else is real: the program, its arguments, the account's token, signals, exit codes.
+// Package kubelet simulates a node for tests on machines that can run none. It runs the
+// containers of pods as processes in a PID namespace, with their own host name and with
+// directories as volumes, and writes the status of the pods as a kubelet does. Images,
+// networks, users and limits of pods are missing: what depends on them needs a real node.
+// Everything else is real: the program, its arguments, the account's token, signals, exit
+// codes.
 package kubelet
 
 import (
@@ -27,7 +29,7 @@ import (
 )
 
 const (
-	// nodeName is that of the node, which has no object.
+	// nodeName is the name of the node, which has no object.
 	nodeName = "node"
 	// lookInterval is how often the pods are listed.
 	lookInterval = 200 * time.Millisecond
@@ -35,15 +37,15 @@ const (
 
 // Options of a Kubelet. All are required.
 type Options struct {
-	// Config is how the API server is reached, as somebody who may do everything.
+	// Config of a client that may do everything.
 	Config *rest.Config
-	// Dir is where the volumes of pods and the logs of containers are kept.
+	// Dir for the volumes of pods and the logs of containers.
 	Dir string
-	// Images has for each image that can be pulled what its entrypoint is, and its PATH.
+	// Images maps each image that can be pulled to its entrypoint and PATH.
 	Images map[string]Image
 }
 
-// Image is what is known of an image.
+// Image is the configuration of an image.
 type Image struct {
 	Entrypoint []string
 	Path       string
@@ -59,17 +61,18 @@ type Kubelet struct {
 	pods map[string]*pod
 }
 
-// pod is one that was started here.
+// pod is a pod that was started here.
 type pod struct {
 	*corev1.Pod
 	cancel context.CancelFunc
-	// killed says that Kill has killed it.
+	// killed reports whether Kill has killed it.
 	killed bool
-	// pid is that of the first process of the container that runs, as this machine sees it.
+	// pid is the first process of the running container, in the PID namespace of this
+	// machine.
 	pid int
 }
 
-// CanRun tells why pods cannot be run here.
+// CanRun says why pods cannot run here.
 func CanRun() error {
 	if err := exec.Command("unshare", unshared("true")...).Run(); err != nil {
 		return fmt.Errorf("making namespaces, which takes root: %w", err)
@@ -88,7 +91,7 @@ func Start(ctx context.Context, options Options) (*Kubelet, error) {
 	return k, nil
 }
 
-// Wait returns when everything that was started has ended.
+// Wait returns when all that was started has ended.
 func (k *Kubelet) Wait() { k.work.Wait() }
 
 func (k *Kubelet) run(ctx context.Context) {
@@ -104,11 +107,11 @@ func (k *Kubelet) run(ctx context.Context) {
 	}
 }
 
-// look starts the pods that are new, and tells those to end that are being deleted.
+// look starts new pods, and stops those that are being deleted.
 func (k *Kubelet) look(ctx context.Context) {
 	list, err := k.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return // the API server may be away, and is asked again
+		return // the API server may be away; the next look retries
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -117,7 +120,7 @@ func (k *Kubelet) look(ctx context.Context) {
 		known, ok := k.pods[string(found.UID)]
 		switch {
 		case found.Spec.NodeName == "" && found.DeletionTimestamp == nil:
-			k.bind(ctx, found) // and started at the next look
+			k.bind(ctx, found) // the next look starts it
 		case !ok && found.DeletionTimestamp == nil && found.Status.Phase == corev1.PodPending:
 			life, cancel := context.WithCancel(ctx)
 			started := &pod{Pod: found, cancel: cancel}
@@ -132,25 +135,26 @@ func (k *Kubelet) look(ctx context.Context) {
 	}
 }
 
-// bind puts the pod on this node, as a scheduler does. The API server removes one that is on none as soon as it is deleted.
+// bind binds the pod to this node, like a scheduler. The API server removes an unbound
+// pod as soon as it is deleted.
 func (k *Kubelet) bind(ctx context.Context, found *corev1.Pod) {
-	_ = k.client.CoreV1().Pods(found.Namespace).Bind(ctx, &corev1.Binding{ // or the next look does
+	_ = k.client.CoreV1().Pods(found.Namespace).Bind(ctx, &corev1.Binding{ // the next look retries
 		ObjectMeta: metav1.ObjectMeta{Namespace: found.Namespace, Name: found.Name, UID: found.UID},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: nodeName},
 	}, metav1.CreateOptions{})
 }
 
-// stop tells the container to end, and kills it when its time has passed.
+// stop sends SIGTERM to the container, and kills it after its grace period.
 func (p *pod) stop() {
 	if p.pid == 0 {
-		p.cancel() // nothing was started yet, or only what can be cut
+		p.cancel() // nothing was started yet, or only what can be cut short
 		return
 	}
 	_ = syscall.Kill(p.pid, syscall.SIGTERM)
 	time.AfterFunc(time.Duration(*p.Spec.TerminationGracePeriodSeconds)*time.Second, p.cancel)
 }
 
-// Kill kills all processes of a pod, as the end of its machine does, or the kernel when there is no memory.
+// Kill kills all processes of a pod, like a crash of its machine or the OOM killer.
 func (k *Kubelet) Kill(uid string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -162,13 +166,13 @@ func (k *Kubelet) Kill(uid string) error {
 	return syscall.Kill(known.pid, syscall.SIGKILL)
 }
 
-// Log is where the log of a pod is.
+// Log is the path of a pod's log.
 func (k *Kubelet) Log(uid string) string { return filepath.Join(k.options.Dir, uid, "log") }
 
 func (k *Kubelet) runPod(ctx context.Context, p *pod) {
 	defer p.cancel()
 	status := k.runContainers(ctx, p)
-	// What the container has done is told, also at the end of the test.
+	// The result of the container is reported even at the end of the test.
 	telling, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if status.Phase != "" {
@@ -183,12 +187,13 @@ func (k *Kubelet) runPod(ctx context.Context, p *pod) {
 }
 
 func (k *Kubelet) remove(ctx context.Context, p *corev1.Pod) {
-	_ = k.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{ // or the next look does
+	_ = k.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{ // the next look retries
 		GracePeriodSeconds: ptr.To(int64(0)), Preconditions: &metav1.Preconditions{UID: &p.UID},
 	})
 }
 
-// runContainers runs one container after the other, and returns the status of the pod in the end.
+// runContainers runs the containers one after the other, and returns the final status of
+// the pod.
 func (k *Kubelet) runContainers(ctx context.Context, p *pod) corev1.PodStatus {
 	status := corev1.PodStatus{Phase: corev1.PodPending, StartTime: &metav1.Time{Time: time.Now()}}
 	mounted, err := k.mount(ctx, p)
