@@ -17,9 +17,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// A program whose runs are killed each time, as by the kernel for their memory, is
-// run again at once only the first time. Nothing is lost by the kills, and a person
-// who asks for a run does not wait.
+// A program whose runs are killed every time, as by the OOM killer, is run again at once
+// only the first time. No resource is lost to the kills, and a requested run does not
+// wait.
 func TestRunThatIsKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -49,8 +49,8 @@ func TestRunThatIsKilledAgainAndAgain(t *testing.T) {
 	u.Expect(u.count(cloud.Update, cloud.Done, "quick-0")).To(BeNumerically(">=", 1))
 }
 
-// killNextUpdate kills the CLI of the next update, when that is at work, and
-// returns its ID.
+// killNextUpdate kills the CLI of the next update while it is at work, and returns the ID
+// of the run.
 func (u *subject) killNextUpdate(ctx context.Context, before string) string {
 	var id string
 	begun := u.count(cloud.Update, cloud.Begin, "quick-0")
@@ -66,7 +66,7 @@ func (u *subject) killNextUpdate(ctx context.Context, before string) string {
 	return id
 }
 
-// request asks for a run, as flux reconcile does.
+// request requests a run, like flux reconcile.
 func (u *subject) request(ctx context.Context, what string) {
 	u.annotate(ctx, meta.ReconcileRequestAnnotation, what)
 }

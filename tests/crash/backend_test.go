@@ -13,7 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// state is what the backend has of the stack.
+// state is the stack's entry in the backend.
 type state struct {
 	Checkpoint struct {
 		Latest struct {
@@ -26,7 +26,7 @@ type state struct {
 	}
 }
 
-// checkpoint is the file that the backend has of the stack.
+// checkpoint is the path of the checkpoint in the backend.
 func (u *subject) checkpoint() string {
 	return filepath.Join(u.backend(), ".pulumi", "stacks", u.name, "dev.json")
 }
@@ -39,7 +39,7 @@ func (u *subject) state() state {
 	return s
 }
 
-// known are the things in the state, by ID.
+// known returns the things in the state, by ID.
 func (u *subject) known() map[string]bool {
 	known := map[string]bool{}
 	for _, resource := range u.state().Checkpoint.Latest.Resources {
@@ -51,15 +51,15 @@ func (u *subject) known() map[string]bool {
 	return known
 }
 
-// nameOf is the name of a thing in a URN: its logical name is its name.
+// nameOf returns the name of the thing with a URN, which is also its logical name.
 func nameOf(urn string) string { return urn[strings.LastIndex(urn, "::")+2:] }
 
-// lockDir is where the backend has the locks of the stack.
+// lockDir is the directory of the stack's locks in the backend.
 func (u *subject) lockDir() string {
 	return filepath.Join(u.backend(), ".pulumi", "locks", "organization", u.name, "dev")
 }
 
-// locks are the lock files in the backend.
+// locks returns the lock files in the backend.
 func (u *subject) locks() []string {
 	var found []string
 	err := filepath.WalkDir(filepath.Join(u.backend(), ".pulumi", "locks"), func(path string, entry fs.DirEntry, err error) error {
@@ -74,8 +74,8 @@ func (u *subject) locks() []string {
 	return found
 }
 
-// checkExact checks that the cloud, the state and the program agree, that each
-// thing was created once, ever, and that nothing is left of any run.
+// checkExact checks that the cloud, the state and the program agree, that each thing was
+// created exactly once, and that no run left anything.
 func (u *subject) checkExact() {
 	existing, err := u.cloud().Things()
 	u.Expect(err).NotTo(HaveOccurred())
@@ -88,7 +88,7 @@ func (u *subject) checkExact() {
 	u.checkQuiet()
 }
 
-// checkQuiet checks that no lock, no operation and no process of a run is left.
+// checkQuiet checks that no run left a lock, an operation in flight or a process.
 func (u *subject) checkQuiet() {
 	u.Expect(u.state().Checkpoint.Latest.Pending).To(BeEmpty())
 	u.Expect(u.locks()).To(BeEmpty())

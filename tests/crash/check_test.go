@@ -70,8 +70,8 @@ func (t *totals) String() string {
 	return text.String()
 }
 
-// checkNames holds what the Stack names against the cloud and the state: all
-// creations of unknown outcome must be named, and nothing else.
+// checkNames compares what the Stack names with the cloud and the state: it must name all
+// creations of unknown outcome, and nothing else.
 func (r *round) checkNames(stack *v1.Stack) {
 	var named []string
 	for _, urn := range stack.Status.UnknownCreates {
@@ -95,8 +95,8 @@ func (r *round) checkNames(stack *v1.Stack) {
 			r.Expect(r.named).To(ContainElement(thing.Name), "it exists, and the state does not know it")
 		}
 	}
-	// Each was begun as far as anybody knows: in the cloud or, where the provider
-	// was killed before it noted that, in what the engine told.
+	// Each must have begun: according to the journal of the cloud, or to the engine's
+	// events if the provider was killed before it wrote that.
 	begun := r.begun()
 	for _, pending := range r.state().Checkpoint.Latest.Pending {
 		begun[nameOf(pending.Resource.URN)] = true
@@ -107,7 +107,7 @@ func (r *round) checkNames(stack *v1.Stack) {
 	}
 }
 
-// begun are the names of the things whose creation was ever begun.
+// begun returns the names of all things whose creation ever began.
 func (r *round) begun() map[string]bool {
 	begun := map[string]bool{}
 	journal, err := r.cloud().Journal()
@@ -120,7 +120,7 @@ func (r *round) begun() map[string]bool {
 	return begun
 }
 
-// log is what the controller has logged of the Stack.
+// log returns what the controller has logged of the Stack.
 func (r *round) log() string {
 	text, err := os.ReadFile(r.s.ControllerLog())
 	r.Expect(err).NotTo(HaveOccurred())
@@ -134,7 +134,7 @@ func (r *round) log() string {
 	return log.String()
 }
 
-// namedInLog are the things that a recovery has forgotten, by what it logged.
+// namedInLog returns the things that a recovery has forgotten, according to the log.
 func (r *round) namedInLog() []string {
 	var named []string
 	for line := range strings.Lines(r.log()) {
@@ -173,7 +173,7 @@ func (r *round) checkCloud() {
 	r.checkQuiet()
 }
 
-// notNamed leaves the things that no Stack has named as unknown.
+// notNamed returns the things that no Stack ever named as unknown.
 func (r *round) notNamed(things []cloud.Thing) []cloud.Thing {
 	return slices.DeleteFunc(things, func(t cloud.Thing) bool { return slices.Contains(r.named, t.Name) })
 }

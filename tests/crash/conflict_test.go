@@ -16,8 +16,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// Somebody edits the Stack as fast as the API server allows during all of its
-// life, so that what the controller has read is old whenever it writes.
+// The Stack is edited as fast as the API server allows, for all of its life, so that
+// whatever the controller has read is stale when it writes.
 func TestConflictOnEveryWrite(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

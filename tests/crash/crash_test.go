@@ -1,10 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crash kills things for real, at random moments and at chosen ones, and
-// then counts what exists. It belongs to no package of the product: what is
-// checked is what a user would find in the cluster, in the backend and in the
-// cloud.
+// Package crash kills processes, at random and at chosen moments, and then counts what
+// exists. It belongs to no package of the product: it checks what a user would find in
+// the cluster, in the backend and in the cloud.
 package crash
 
 import (
@@ -34,8 +33,8 @@ var (
 	seed        = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random moments")
 )
 
-// TestKillAtRandom plays some rounds at a time: a controller that is killed in
-// one is killed in all of its others too.
+// TestKillAtRandom plays several rounds at a time: killing the controller in one kills it
+// in all others.
 func TestKillAtRandom(t *testing.T) {
 	t.Parallel()
 	places := make(chan *place, *controllers**together)
@@ -52,11 +51,12 @@ func TestKillAtRandom(t *testing.T) {
 	for n := range *rounds {
 		v := victims()[n%len(victims())]
 		moments := [2]float64{random.Float64(), random.Float64()}
-		// Two of three times the creations of unknown outcome are to be named first.
+		// In two of three rounds, the creations of unknown outcome have to be named
+		// first.
 		clear := (n/len(victims()))%3 == 2
 		p := <-places
 		if sum.failed() {
-			break // the totals tell how many were played
+			break // the totals report how many rounds were played
 		}
 		playing.Go(func() {
 			defer func() { places <- p }()
@@ -75,7 +75,7 @@ func TestKillAtRandom(t *testing.T) {
 	}
 }
 
-// keep writes the totals where make shows them: go test shows nothing of a test
+// keep writes the totals to where make prints them: go test prints nothing for a test
 // that passes.
 func keep(text string) error {
 	root, err := process.RepoRoot()
@@ -85,10 +85,10 @@ func keep(text string) error {
 	return os.WriteFile(filepath.Join(root, "bin", "killed-at-random.txt"), []byte(text), 0o600)
 }
 
-// place is a controller that rounds are played with.
+// place is a controller on which rounds are played.
 type place struct {
 	s *system.System
-	// restarting is held while the controller is killed and started again.
+	// restarting is held while the controller is killed and restarted.
 	restarting sync.Mutex
 }
 
@@ -97,14 +97,14 @@ type round struct {
 	*subject
 	sum   *totals
 	place *place
-	// clear: the Stack has pendingCreates: Clear from the start.
+	// clear reports whether the Stack has pendingCreates: Clear from the start.
 	clear bool
-	// named are the things that were ever named as unknown.
+	// named are all things that were ever named as unknown.
 	named []string
 }
 
-// play kills the victim while twelve things are created, and again while some
-// are changed, some deleted and some created.
+// play kills the victim while twelve things are created, and again while some are
+// changed, some deleted and some created.
 func (r *round) play(ctx context.Context, v victim, moments [2]float64) {
 	r.killDuringRun(ctx, v, moments[0], func() {
 		r.create(ctx, byFours(things(12, "one")), func(stack *v1.Stack) {
@@ -127,8 +127,8 @@ func (r *round) play(ctx context.Context, v victim, moments [2]float64) {
 	r.Expect(r.notNamed(found)).To(BeEmpty(), "everything that the stack knew is destroyed")
 }
 
-// settle waits until the Stack is Ready. Where it is stalled because it does not
-// know what was created, it checks the names and then answers.
+// settle waits until the Stack is Ready. If it is stalled on creations of unknown
+// outcome, it checks their names and then clears them.
 func (r *round) settle(ctx context.Context) {
 	var stack *v1.Stack
 	r.Eventually(func(g Gomega) {

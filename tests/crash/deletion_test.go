@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// TestDeletion deletes Stacks when it cannot or should not work at once.
+// TestDeletion deletes Stacks when a destroy cannot, or should not, work at once.
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -95,7 +95,7 @@ func deleteWithoutProgram(t *testing.T, s *system.System) {
 	u.checkDestroyed()
 }
 
-// The backend of the spec is another than the one that has the state.
+// The backend in the spec is not the one with the state.
 func deleteInAnotherBackend(t *testing.T, s *system.System) {
 	ctx := t.Context()
 	u := newSubject(t, s, "moved")

@@ -60,8 +60,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// checkWorkspaceFailed checks that the Stack says so, and that the controller
-// lives, also when it is started on such a disk.
+// checkWorkspaceFailed checks that the Stack reports it, and that the controller
+// survives, and can also start with such a disk.
 func (u *subject) checkWorkspaceFailed(ctx context.Context, why string) {
 	u.Expect(u.awaitReason(ctx, v1.WorkspaceFailedReason)).To(ContainSubstring(why))
 	u.Expect(u.s.Controller.Done()).NotTo(BeClosed())
@@ -71,7 +71,8 @@ func (u *subject) checkWorkspaceFailed(ctx context.Context, why string) {
 	before := u.stack(ctx).Status.LastUpdate.Name
 	u.Eventually(func(g Gomega) {
 		stack := u.stack(ctx)
-		// A run may have been recorded, and not begun, at the end of the controller before.
+		// At the end of the previous controller, a run may have been recorded but not
+		// started.
 		lost := stack.Status.Run != nil && strings.HasPrefix(conditions.GetMessage(stack, meta.ReadyCondition), "Cannot determine what became of run")
 		g.Expect(lost || stack.Status.LastUpdate.Name != before).To(BeTrue(), "this controller has not tried yet")
 	}).Should(Succeed(), u.report(ctx))
@@ -96,7 +97,7 @@ func TestFullDisk(t *testing.T) {
 	u.checkDestroyed()
 }
 
-// A directory in whose place there is a file cannot be written, not even by root.
+// A directory replaced by a file is not writable, even for root.
 func TestWorkDirectoryThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -124,9 +125,9 @@ func TestWorkDirectoryThatCannotBeWritten(t *testing.T) {
 	u.checkExact()
 }
 
-// The disk fills up while Pulumi is at work, and the resource in flight and those
-// after it need space on it, as files do that a program makes. What Pulumi prints
-// and tells of goes to the same disk: the condition says what is wrong all the same.
+// The disk fills up while Pulumi is at work. The resource in flight and the later ones
+// need space on it, like files that a program creates. The output and the events of
+// Pulumi go to the same disk, and the condition must still say what is wrong.
 func TestDiskThatFillsUpInMidRun(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -161,8 +162,8 @@ func TestDiskThatFillsUpInMidRun(t *testing.T) {
 	u.checkDestroyed()
 }
 
-// keepThingsIn has the things be files of that directory. The journal stays where
-// it is: it is what the test counts from.
+// keepThingsIn moves the files of the things to a directory. The journal stays, because
+// the test counts from it.
 func (u *subject) keepThingsIn(dir string) {
 	for _, name := range []string{"things", "tmp"} {
 		u.Expect(os.MkdirAll(filepath.Join(dir, name), 0o755)).To(Succeed())

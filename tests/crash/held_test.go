@@ -9,19 +9,19 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// held is one thing with a creation that goes on when it is released: what is to
-// happen in the middle of it does, however slow the machine is.
+// held is one thing whose creation waits until it is released, so that a test can act in
+// the middle of it on a machine of any speed.
 func held() []thing { return []thing{{name: "slow", value: "one", hold: cloud.Create}} }
 
-// release lets what is held go on, and what would be held later.
+// release releases what is held, now and later.
 func (u *subject) release() { u.Expect(u.cloud().Release()).To(Succeed()) }
 
-// awaitToldToStop waits until the CLI has passed on that it was told to stop: from
-// then on it begins nothing more.
+// awaitToldToStop waits until the CLI has passed on the request to stop. It starts no
+// further operation after that.
 func (u *subject) awaitToldToStop() { u.Eventually(u.cloud().ToldToStop).Should(BeTrue()) }
 
-// stopInMidRun tells the controller to end while an operation is held, and returns
-// when it has ended.
+// stopInMidRun stops the controller while an operation is held, and returns when it has
+// ended.
 func (u *subject) stopInMidRun() {
 	stopped := make(chan error, 1)
 	go func() { stopped <- u.s.Controller.Stop() }()

@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// victim is what is killed.
+// victim is the process to kill.
 type victim string
 
 const (
@@ -22,8 +22,8 @@ const (
 
 func victims() []victim { return []victim{theController, theCLI, theProvider, allOfThem} }
 
-// span is the time after the victim is seen in which it is killed: about as long
-// as it lives.
+// span is the time after the victim appears within which it is killed: about its
+// lifetime.
 func (v victim) span() time.Duration {
 	if v == theProvider {
 		return 1600 * time.Millisecond
@@ -31,11 +31,11 @@ func (v victim) span() time.Duration {
 	return 2200 * time.Millisecond
 }
 
-// killDuringRun has a run begun, waits for it and for the victim in it, kills the
-// victim after a part of its span, and starts the controller again if that is dead.
+// killDuringRun starts a run, waits for the victim in it, kills the victim after a
+// fraction of its span, and restarts the controller if that is dead.
 func (r *round) killDuringRun(ctx context.Context, v victim, part float64, begin func()) {
 	if v == theController || v == allOfThem {
-		// From here on, as the run would be over when it is another round's turn.
+		// Held from here on: if another round had its turn first, the run would be over.
 		r.place.restarting.Lock()
 		defer r.place.restarting.Unlock()
 	}
@@ -50,7 +50,7 @@ func (r *round) killDuringRun(ctx context.Context, v victim, part float64, begin
 	select {
 	case <-ctx.Done():
 		return
-	case <-time.After(time.Duration(part * float64(v.span()))): // the random moment itself: nothing is waited for
+	case <-time.After(time.Duration(part * float64(v.span()))): // the random moment: there is no event to wait for
 	}
 	if r.kill(ctx, v) {
 		r.sum.kill(v)
@@ -59,12 +59,12 @@ func (r *round) killDuringRun(ctx context.Context, v victim, part float64, begin
 	}
 }
 
-// kill tells whether it has hit a run. The controller is always there to be
-// killed, a run is not.
+// kill reports whether it hit a run. There is always a controller to kill, but not always
+// a run.
 func (r *round) kill(ctx context.Context, v victim) bool {
 	killed := 0
 	if v == allOfThem {
-		// All found first: the CLI of a controller that is dead begins to stop.
+		// All are found first: the CLI stops as soon as its controller is dead.
 		killed = kill(append(r.processes(""), r.s.Controller.PID())) - 1
 	}
 	if v == theController || v == allOfThem {
@@ -81,7 +81,7 @@ func (r *round) kill(ctx context.Context, v victim) bool {
 	case theProvider:
 		killed += r.killAll("pulumi-resource-lab")
 	case allOfThem:
-		killed += r.killAll("") // what was started meanwhile
+		killed += r.killAll("") // processes started in the meantime
 	}
 	return killed > 0
 }

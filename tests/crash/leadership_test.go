@@ -22,7 +22,8 @@ import (
 
 const leaseName = "pulumi-controller-leader-election"
 
-// leaderElection are the flags for a lease that is soon lost, and not for want of a processor.
+// leaderElection returns the flags for a lease that expires fast, but not merely because
+// the machine is slow.
 func leaderElection() []string {
 	return []string{"--enable-leader-election", "--leader-election-lease-duration=15s",
 		"--leader-election-renew-deadline=12s", "--leader-election-retry-period=1s"}
@@ -38,7 +39,7 @@ func leaders(t *testing.T, name string) (u *subject, another *process.Process) {
 	return u, another
 }
 
-// leader is who holds the lease.
+// leader is the holder of the lease.
 func (u *subject) leader(ctx context.Context) string {
 	lease := &coordinationv1.Lease{}
 	err := u.s.Get(ctx, client.ObjectKey{Namespace: u.s.RuntimeNamespace(), Name: leaseName}, lease)
@@ -48,7 +49,7 @@ func (u *subject) leader(ctx context.Context) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// awaitLeader waits until the lease is held by a process of the host.
+// awaitLeader waits until a process on the host holds the lease.
 func (u *subject) awaitLeader(ctx context.Context, host string) {
 	u.Eventually(func() string { return u.leader(ctx) }).Should(HavePrefix(host+"_"), u.report(ctx))
 }
@@ -66,8 +67,8 @@ func (u *subject) watchRuns(ctx context.Context, seen func(*v1.Stack)) {
 	}()
 }
 
-// The leader whose lease is taken stops its run gently and writes its result, and
-// the next leader runs nothing for the Stack before that.
+// A leader that loses its lease stops its run gently and writes the result, and the next
+// leader runs nothing for the Stack before that.
 func TestLostLeaseStopsTheRunGently(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -93,15 +94,15 @@ func TestLostLeaseStopsTheRunGently(t *testing.T) {
 	u.checkHistory(history, first)
 }
 
-// takeLease has somebody else hold the lease for as long as it lasts.
+// takeLease makes somebody else hold the lease until it expires.
 func (u *subject) takeLease(ctx context.Context) {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: u.s.RuntimeNamespace(), Name: leaseName}}
 	thief := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"holderIdentity":"somebody-else"}}`))
 	u.Expect(u.s.Patch(ctx, lease, thief)).To(Succeed())
 }
 
-// checkHistory checks that the first run was absorbed as cancelled, and that no
-// other run was ever recorded before that.
+// checkHistory checks that the first run was absorbed as cancelled, and that no other run
+// was recorded before that.
 func (u *subject) checkHistory(history <-chan *v1.Stack, first v1.RunStatus) {
 	absorbed := false
 	for len(history) > 0 {
@@ -118,8 +119,8 @@ func (u *subject) checkHistory(history <-chan *v1.Stack, first v1.RunStatus) {
 	u.Expect(absorbed).To(BeTrue(), "the result of the first run was written")
 }
 
-// A leader that stands still for longer than its lease lasts is alive for all that
-// is known: the next leader leaves its run alone.
+// A leader that is frozen for longer than its lease may still be alive: the next leader
+// leaves its run alone.
 func TestLeaderThatStandsStillKeepsItsRun(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -19,8 +19,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// leaveCreation has a run make a thing that its provider never tells of, and kills the
-// controller and all of the run: the state has the creation in flight.
+// leaveCreation makes a run create a thing that its provider never reports, and kills the
+// controller and the whole run: the creation stays in flight in the state.
 func (u *subject) leaveCreation(ctx context.Context, change func(*v1.Stack)) {
 	u.create(ctx, []thing{{name: "fine", value: "one"}, {name: "lost", value: "one", delays: map[string]string{"afterCreate": "1h"}}}, change)
 	for _, name := range []string{"fine", "lost"} {
@@ -31,8 +31,8 @@ func (u *subject) leaveCreation(ctx context.Context, change func(*v1.Stack)) {
 	u.Expect(u.state().Checkpoint.Latest.Pending).NotTo(BeEmpty())
 }
 
-// awaitLostIsNamed waits until a person is asked for the creation, and checks that it
-// was not made again.
+// awaitLostIsNamed waits until the Stack asks about the creation, and checks that it was
+// not repeated.
 func (u *subject) awaitLostIsNamed(ctx context.Context) {
 	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::lost"))
 	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::lost")))
@@ -40,7 +40,7 @@ func (u *subject) awaitLostIsNamed(ctx context.Context) {
 	u.Expect(u.locks()).To(BeEmpty())
 }
 
-// awaitEvent waits for an event with such a message.
+// awaitEvent waits for an event with a matching message.
 func (u *subject) awaitEvent(ctx context.Context, matcher types.GomegaMatcher) {
 	events := &corev1.EventList{}
 	u.Eventually(func() []string {
@@ -53,8 +53,8 @@ func (u *subject) awaitEvent(ctx context.Context, matcher types.GomegaMatcher) {
 	}).Should(ContainElement(matcher), u.report(ctx))
 }
 
-// The Pulumi operator died in mid-update, and a person has removed its lock: nothing
-// but the state tells what it had in flight.
+// The Pulumi operator died in mid-update, and a person has removed its lock: only the
+// state shows what was in flight.
 func TestCreationThatTheOperatorLeftInTheState(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -77,8 +77,8 @@ func TestCreationThatTheOperatorLeftInTheState(t *testing.T) {
 	u.Expect(u.count(cloud.Create, cloud.Begin, "fine")).To(Equal(1))
 }
 
-// A volume that is not mounted is an empty directory. What was there is not destroyed
-// by that.
+// A volume that is not mounted is an empty directory. That does not mean that the stack
+// in it is destroyed.
 func TestDestroyInABackendThatIsEmpty(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -98,7 +98,7 @@ func TestDestroyInABackendThatIsEmpty(t *testing.T) {
 	u.checkDestroyed()
 }
 
-// A Stack that is to leave everything is deleted after a crash, and made again.
+// A Stack whose resources are to be kept is deleted after a crash, and created again.
 func TestCrashedStackIsRecoveredBeforeItIsLetGo(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -13,8 +13,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// Files of runs that died with their controller are removed when the Stack has
-// settled.
+// Files of runs that died with their controller are removed once the Stack has settled.
 func TestNoFilesAreLeftOfRunsThatDied(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -39,9 +38,9 @@ func TestNoFilesAreLeftOfRunsThatDied(t *testing.T) {
 	u.Eventually(func() []string { return u.entries(u.s.Path("data", "runs")) }).Should(BeEmpty())
 }
 
-// A provider that hangs in a creation lives on when its controller dies, and the
-// CLI waits for it. The recovery ends both, also where its own timeout is shorter
-// than what it would have a provider finish in.
+// A provider that hangs in a creation survives its controller, and the CLI waits for it.
+// The recovery ends both, even if its timeout is shorter than the grace period for a
+// provider.
 func TestLeftoverThatHangsForLongerThanTheTimeout(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -59,7 +58,7 @@ func TestLeftoverThatHangsForLongerThanTheTimeout(t *testing.T) {
 	u.Expect(u.count(cloud.Create, cloud.Begin, "slow")).To(Equal(1), "it was not begun a second time")
 }
 
-// entries are the names in a directory.
+// entries returns the names in a directory.
 func (u *subject) entries(dir string) []string {
 	entries, err := os.ReadDir(dir)
 	u.Expect(err).NotTo(HaveOccurred())

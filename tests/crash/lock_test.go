@@ -18,7 +18,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// lock writes a lock into the backend, as another Pulumi would.
+// lock writes a lock into the backend, like another Pulumi.
 func (u *subject) lock(host string, pid int) string {
 	text, err := json.Marshal(map[string]any{
 		"pid": pid, "username": "alice", "hostname": host, "timestamp": time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
@@ -30,8 +30,8 @@ func (u *subject) lock(host string, pid int) string {
 	return path
 }
 
-// awaitLocked waits until the Stack tells whose the lock is, and checks that it
-// stays there for several tries.
+// awaitLocked waits until the Stack names the owner of the lock, and checks that the lock
+// survives several retries.
 func (u *subject) awaitLocked(ctx context.Context, host, path string) {
 	message := u.awaitReason(ctx, v1.StackLockedReason)
 	u.Expect(message).To(ContainSubstring("alice@" + host))
@@ -44,8 +44,8 @@ func (u *subject) awaitLocked(ctx context.Context, host, path string) {
 	}).Should(Succeed(), u.report(ctx))
 }
 
-// A lock of somebody else's is never removed: not of another host, and not of
-// another process of this one.
+// A lock with another owner is never removed: neither one of another host, nor one of
+// another process of this host.
 func TestLockOfSomebodyElseIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -67,7 +67,7 @@ func TestLockOfSomebodyElseIsLeftAlone(t *testing.T) {
 	}
 }
 
-// Neither is it by a recovery, which removes a lock of its own beside it.
+// A recovery does not remove it either, while it removes its own lock beside it.
 func TestRecoveryLeavesTheLockOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -98,14 +98,14 @@ func TestRecoveryLeavesTheLockOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// A CLI that is killed while it makes the stack leaves its lock, and no stack yet.
+// A CLI that is killed while it creates the stack leaves its lock, and no stack yet.
 func TestKillWhileTheStackIsMade(t *testing.T) {
 	t.Parallel()
 	killWhileTheStackIsMade(t, "init", func(*subject) {})
 }
 
-// The CLI is killed while it makes the stack, and then the controller before it could
-// read how that ended. The next one is there while the CLI may not be reaped yet.
+// The CLI is killed while it creates the stack, and then the controller, before it could
+// read how the CLI ended. The next controller starts while the CLI may not be reaped yet.
 func TestKillOfControllerAndCLIWhileTheStackIsMade(t *testing.T) {
 	t.Parallel()
 	killWhileTheStackIsMade(t, "init-too", func(u *subject) {
@@ -115,8 +115,8 @@ func TestKillOfControllerAndCLIWhileTheStackIsMade(t *testing.T) {
 	})
 }
 
-// killWhileTheStackIsMade kills the CLI of new Stacks until it has hit that moment, and
-// does something more after each.
+// killWhileTheStackIsMade kills the CLI of new Stacks until it hits that moment, and
+// calls after each time.
 func killWhileTheStackIsMade(t *testing.T, name string, after func(*subject)) {
 	ctx := t.Context()
 	s := start(t)
@@ -139,9 +139,9 @@ func killWhileTheStackIsMade(t *testing.T, name string, after func(*subject)) {
 	t.Errorf("the moment was missed %d times", tries)
 }
 
-// Everything dies at once, and what is on the disk of the controller is lost: the lock
-// is known for its own by when it was made, by whom and where, and what the run was
-// making is named.
+// Everything dies at once, and the disk of the controller is lost. The time, user and
+// host of the lock still prove that it is its own, and what the run was creating is
+// named.
 func TestLockOutlivesEverythingAndTheDisk(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -160,13 +160,13 @@ func TestLockOutlivesEverythingAndTheDisk(t *testing.T) {
 	u.Expect(u.processes("")).To(BeEmpty())
 }
 
-// killWhenLocked kills the first CLI of the Stack as soon as it has locked the
-// stack, and tells whether that was before the stack was made.
+// killWhenLocked kills the first CLI of the Stack as soon as it has locked the stack, and
+// reports whether that was before it created the stack.
 func (u *subject) killWhenLocked(ctx context.Context) bool {
 	var found []int
 	u.Eventually(func() []int { found = u.processes("pulumi"); return found }).WithPolling(time.Millisecond).ShouldNot(BeEmpty(), u.report(ctx))
 	stack := filepath.Join(u.backend(), ".pulumi", "stacks", u.name, "dev.json")
-	for end := time.Now().Add(patience); len(u.locks()) == 0; { // without a pause, which would be longer than what is waited for
+	for end := time.Now().Add(patience); len(u.locks()) == 0; { // no pause, which would be longer than this moment
 		if _, err := os.Stat(stack); err == nil || time.Now().After(end) {
 			return false
 		}

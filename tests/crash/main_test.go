@@ -19,19 +19,19 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// parallelTests is how many tests go on at a time, TestKillAtRandom for one. They
-// mostly wait, so it is more than there are processors.
+// parallelTests is the number of tests at a time, of which TestKillAtRandom is one. They
+// mostly wait, so it exceeds the number of processors.
 const parallelTests = 4
 
-// shared is the control plane of all tests that do not stop it, and pulumiDir has
-// the Pulumi of all of them: TestMain has no other way to hand them on.
+// shared is the control plane of all tests that do not stop it, and pulumiDir has the
+// Pulumi of all tests. TestMain has no other way to pass them on.
 var (
 	shared    *controlplane.ControlPlane
 	pulumiDir string
 )
 
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard()) // of the client, which complains of having none
+	ctrl.SetLogger(logr.Discard()) // the client complains without a logger
 	if err := parallel.Tests(parallelTests); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// runTests starts the control plane, runs the tests and leaves nothing behind.
+// runTests starts the control plane, runs the tests and cleans up.
 func runTests(m *testing.M) (code int, err error) {
 	dir, err := os.MkdirTemp("", "crash-controlplane-")
 	if err != nil {

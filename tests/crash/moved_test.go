@@ -14,8 +14,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// A Stack of the Pulumi operator, of which only the status tells that it was
-// updated, comes without the variable that named its backend.
+// A Stack of the Pulumi operator arrives without the variable that named its backend.
+// Only its status shows that it was updated.
 func TestMovedStackThatIsNotInItsBackend(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -38,9 +38,9 @@ func TestMovedStackThatIsNotInItsBackend(t *testing.T) {
 	u.awaitGone(ctx)
 }
 
-// A Stack of the Pulumi operator that is in its backend is deleted, and its
-// controller dies in the destroy, with its data directory: the guard that it must be
-// there does not hold up what was found before.
+// A Stack of the Pulumi operator that is in its backend is deleted, and its controller
+// dies during the destroy, with its data directory. The check that the stack must exist
+// does not block the destroy of one that was found before.
 func TestMovedStackIsDestroyedWhateverDies(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -17,8 +17,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// Stacks that depend on each other are all deleted at once, while one that
-// depends on all the others is updated.
+// Stacks that depend on each other are all deleted at once, while one that depends on all
+// the others is updated.
 func TestDeletionOfAllInMidUpdateGoesInReverse(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -29,8 +29,8 @@ func TestDeletionOfAllInMidUpdateGoesInReverse(t *testing.T) {
 	l.Expect(l.count(cloud.Update, cloud.Done, "app")).To(Equal(1), "the update was made to its end")
 }
 
-// The controller dies in that update, in the destroy of one that waits for
-// nobody, and in that of one that waited.
+// The controller dies in that update, in the destroy of a Stack that waits for no other,
+// and in that of one that waited.
 func TestDeletionOfAllGoesInReverseWhateverDies(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -45,8 +45,8 @@ func TestDeletionOfAllGoesInReverseWhateverDies(t *testing.T) {
 	l.checkGone(ctx)
 }
 
-// layers are Stacks, each of which depends on the one before. All have their one
-// thing, of their name, in the cloud of the first, so that there is one journal.
+// layers are Stacks, each of which depends on the one before. Each has one thing, named
+// like itself, in the cloud of the first, so that there is one journal.
 type layers struct {
 	*subject
 	all []*subject
@@ -79,7 +79,7 @@ func (l *layers) thing(name, value string) []thing {
 	return []thing{{name: name, value: value, delays: map[string]string{"delete": "2s"}, hold: cloud.Update}}
 }
 
-// deleteInMidUpdate deletes all of them, those first that have to wait.
+// deleteInMidUpdate deletes all of them, first those that have to wait.
 func (l *layers) deleteInMidUpdate(ctx context.Context) {
 	app := l.all[len(l.all)-1]
 	app.edit(ctx, l.thing(app.name, "two"))
@@ -95,8 +95,8 @@ func (l *layers) killController() {
 	l.Expect(l.s.StartController()).To(Succeed())
 }
 
-// checkGone waits until all are gone, and checks that each was destroyed when
-// those that depend on it were, and that nothing is left.
+// checkGone waits until all are gone, and checks that each was destroyed after its
+// dependents, and that nothing is left.
 func (l *layers) checkGone(ctx context.Context) {
 	for _, u := range l.all {
 		u.awaitGone(ctx)
@@ -109,7 +109,7 @@ func (l *layers) checkGone(ctx context.Context) {
 			deleted = append(deleted, entry.Name)
 		}
 	}
-	// A destroy that was killed may have been begun a second time.
+	// A killed destroy may have started twice.
 	l.Expect(slices.Compact(deleted)).To(Equal([]string{"app", "cluster", "network"}))
 	for _, u := range l.all {
 		u.checkDestroyed()

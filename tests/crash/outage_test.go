@@ -16,8 +16,8 @@ import (
 
 var outage = flag.Duration("outage", 30*time.Second, "how long the API server is away")
 
-// The result of a run that ends while the API server is away is kept and written
-// later, and the run is not made again.
+// The result of a run that ends while the API server is away is kept and written later,
+// and the run is not repeated.
 func TestAPIServerAwayInMidUpdate(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -42,8 +42,8 @@ func TestAPIServerAwayInMidUpdate(t *testing.T) {
 	u.checkExact()
 }
 
-// A controller that is told to end while the API server is away keeps the result
-// on disk, for the next process to write.
+// A controller that stops while the API server is away keeps the result on disk for the
+// next process to write.
 func TestAPIServerAwayAtTheEndOfTheController(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -68,5 +68,6 @@ func TestAPIServerAwayAtTheEndOfTheController(t *testing.T) {
 	u.checkExact()
 }
 
-// stopAPIServer returns when the API server is gone. It is killed: asked to end, it would wait for the watches of the controller.
+// stopAPIServer returns when the API server is gone. It kills it: a graceful stop would
+// wait for the watches of the controller.
 func (u *subject) stopAPIServer() { u.Expect(u.s.ControlPlane.KillAPIServer()).To(Succeed()) }

@@ -15,9 +15,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// Outputs are in memory alone. A controller that is killed between the end of the
-// run and the write of the Secret leaves the result without them: the next one reads
-// them from the state, and makes no other run.
+// Outputs are kept in memory only. A controller that is killed after the run and before
+// it writes the Secret leaves the result without them. The next one reads them from the
+// state, without another update.
 func TestControllerKilledBetweenTheRunAndTheSecret(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -14,8 +14,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// processes lists the processes of runs of this Stack, of one name or, when that
-// is empty, of any. A run has the backend of its Stack in its environment.
+// processes returns the PIDs of this Stack's runs, of one program or, if name is empty,
+// of all. A run has the backend of its Stack in its environment.
 func (u *subject) processes(name string) []int {
 	environs, err := filepath.Glob("/proc/[0-9]*/environ")
 	u.Expect(err).NotTo(HaveOccurred())
@@ -38,16 +38,16 @@ func (u *subject) processes(name string) []int {
 	return found
 }
 
-// kept is what the kernel keeps of the name of a program: 15 bytes.
+// kept returns the part of a program's name that the kernel keeps: 15 bytes.
 func kept(name string) string {
 	const bytes = 15
 	return name[:min(len(name), bytes)]
 }
 
-// killAll kills the processes of runs of this Stack that processes lists.
+// killAll kills the processes that processes returns.
 func (u *subject) killAll(name string) int { return kill(u.processes(name)) }
 
-// kill tells how many there were to be killed.
+// kill returns the number of processes that it killed.
 func kill(pids []int) int {
 	killed := 0
 	for _, pid := range pids {

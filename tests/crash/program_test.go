@@ -16,19 +16,19 @@ import (
 // thing is a resource of the program.
 type thing struct {
 	name, value string
-	// delays by operation, as the lab provider takes them; nil is none.
+	// delays by operation, in the format of the lab provider. Nil is none.
 	delays map[string]string
 	// after is the name of the thing that this one depends on, if any.
 	after string
-	// hang is the operation that does not end before it is cancelled, if any, and
-	// hold the one that does not go on before the cloud is released.
+	// hang is the operation that does not end until it is cancelled, if any, and hold the
+	// one that waits until the cloud is released.
 	hang, hold string
-	// providerIn is the cloud of a provider of its own, which is a process of its own;
-	// empty for the one that the others share.
+	// providerIn is the cloud of a separate provider, and so a separate process. Empty is
+	// the provider that the others share.
 	providerIn string
 }
 
-// things are so many that take 600 ms each.
+// things returns a number of things that take 600 ms each.
 func things(count int, value string) []thing {
 	var all []thing
 	for n := range count {
@@ -40,7 +40,7 @@ func things(count int, value string) []thing {
 	return all
 }
 
-// byFours has the things made four at a time.
+// byFours makes the things be created four at a time.
 func byFours(all []thing) []thing {
 	const width = 4
 	for n := width; n < len(all); n++ {
@@ -49,12 +49,12 @@ func byFours(all []thing) []thing {
 	return all
 }
 
-// slow is one thing with a creation that takes so long.
+// slow returns one thing with a slow creation.
 func slow(create string) []thing {
 	return []thing{{name: "slow", value: "one", delays: map[string]string{"create": create}}}
 }
 
-// quick are so many things that take no time.
+// quick returns a number of things that take no time.
 func quick(count int, value string) []thing {
 	var all []thing
 	for n := range count {
@@ -63,7 +63,7 @@ func quick(count int, value string) []thing {
 	return all
 }
 
-// program writes the things as a program.
+// program returns a program with the things.
 func program(all []thing) v1.ProgramSpec {
 	spec := v1.ProgramSpec{Resources: map[string]v1.Resource{}}
 	for _, t := range all {
@@ -95,7 +95,7 @@ func program(all []thing) v1.ProgramSpec {
 func raw(value any) apiextensionsv1.JSON {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // strings and maps of strings can be marshalled
+		panic(err) // strings and maps of strings can always be marshalled
 	}
 	return apiextensionsv1.JSON{Raw: text}
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// killRun kills the controller and all of its run.
+// killRun kills the controller and its whole run.
 func (u *subject) killRun() {
 	u.Expect(u.s.Controller.Kill()).To(Succeed())
 	u.killAll("pulumi")
 	u.killAll("")
 }
 
-// beNew has the Stack be one that no run has been of, of a stack whose lock a person has removed.
+// beNew turns the Stack into a new one, whose stack had a lock that a person has removed.
 func (u *subject) beNew(ctx context.Context) {
 	for _, lock := range u.locks() {
 		u.Expect(os.Remove(lock)).To(Succeed())
@@ -32,7 +32,8 @@ func (u *subject) beNew(ctx context.Context) {
 	u.Expect(u.s.Status().Update(ctx, stack)).To(Succeed())
 }
 
-// A refresh that clears creations does so before it begins: killed in it, nothing but the status could name them.
+// A refresh with --clear-pending-creates clears creations before it starts: had it been
+// killed, only the status could still name them.
 func TestRecoveryThatClearsIsKilledInItsRefresh(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -62,8 +63,8 @@ func TestRecoveryThatClearsIsKilledInItsRefresh(t *testing.T) {
 	u.awaitEvent(ctx, And(HavePrefix("Forgot"), ContainSubstring("::lost")))
 }
 
-// Somebody died in mid-delete. The refresh of our first run drops that from the state, and is killed before it has
-// looked at all that was in flight.
+// Somebody died in mid-delete. The refresh of our first run drops that from the state,
+// and is killed before it has checked all that was in flight.
 func TestFirstRunThatIsKilledWhileItLooks(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -103,7 +104,8 @@ func TestFirstRunThatIsKilledWhileItLooks(t *testing.T) {
 	u.checkQuiet()
 }
 
-// Whoever had the lock was at work when our run looked, and has died since. A person removes the lock, as told.
+// The owner of the lock was at work when our run looked, and has died since. A person
+// removes the lock, as the message says.
 func TestLockWhoseHolderDiesHasTheStackLookedAt(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// shard gives the Stack to the controller that watches that label.
+// shard assigns the Stack to the controller that watches the label.
 func (u *subject) shard(ctx context.Context, name string) {
 	u.Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		stack := u.stack(ctx)
@@ -23,8 +23,8 @@ func (u *subject) shard(ctx context.Context, name string) {
 	})).To(Succeed())
 }
 
-// A Stack is given to another controller in mid-update, and then the provider dies:
-// what became of the run is written by the controller that has it.
+// A Stack is moved to another controller in mid-update, and then its provider dies. The
+// controller that has the run records what became of it.
 func TestStackThatIsRelabelledInMidUpdate(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

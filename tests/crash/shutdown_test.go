@@ -14,8 +14,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// A controller that is told to end has the resource in flight finished and
-// recorded, writes what happened to the run, and ends without an error.
+// A controller that is told to stop lets the resource in flight finish and be recorded,
+// writes the result of the run, and exits without an error.
 func TestShutdownFinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -46,8 +46,8 @@ func TestShutdownFinishesWhatIsInFlight(t *testing.T) {
 	u.checkDestroyed()
 }
 
-// A controller that may not wait long enough ends when its time has passed. What
-// was told to stop goes on to its end, and the next process takes over.
+// A controller with too short a grace period exits when that is over. The run that it
+// told to stop goes on to its end, and the next process takes over.
 func TestShutdownThatIsTooShortIsBoundedAndRecoveredFrom(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -27,11 +27,11 @@ var (
 	soakTime   = flag.Duration("soak-time", 30*time.Second, "how long their programs are edited")
 )
 
-// slack is for a connection that happens to be open: far fewer than the runs, each
-// of which would show if it left something.
+// slack allows for connections that happen to be open. There are far more runs, so a leak
+// in each would show.
 const slack = 5
 
-// usage is what a controller holds.
+// usage is what a controller uses.
 type usage struct {
 	goroutines, files, children int
 	bytes                       int64
@@ -41,7 +41,7 @@ func (u usage) String() string {
 	return fmt.Sprintf("%d goroutines, %d open files, %d child processes, %d bytes of run files", u.goroutines, u.files, u.children, u.bytes)
 }
 
-// measure reads what the controller holds now.
+// measure returns the current usage of the controller.
 func measure(g Gomega, s *system.System) usage {
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.Controller.PID()))
 	g.Expect(err).NotTo(HaveOccurred())

@@ -17,10 +17,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// The container of the leader dies in mid-update, another replica leads, and the
-// container is started again, in the same pod, as the standby. The pod is there all
-// the time: that the process which had the run is gone is told by the status of the
-// pod alone, and until that is written the run is left to it.
+// The container of the leader dies in mid-update, another replica becomes the leader, and
+// the container restarts, in the same pod, as the standby. The pod exists all the time:
+// only its status shows that the process with the run is gone, and until then the run is
+// left to it.
 func TestContainerThatRestartsAsStandby(t *testing.T) {
 	t.Parallel()
 	if err := system.CanIsolate(); err != nil {
@@ -61,7 +61,7 @@ func TestContainerThatRestartsAsStandby(t *testing.T) {
 
 const containerName = "manager"
 
-// startPod makes the Pod, with a container that runs since a while.
+// startPod creates the Pod, with a container that has been running for a while.
 func (u *subject) startPod(ctx context.Context, name string) {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: u.s.RuntimeNamespace(), Name: name},
@@ -73,8 +73,8 @@ func (u *subject) startPod(ctx context.Context, name string) {
 	u.Expect(u.s.Status().Update(ctx, pod)).To(Succeed())
 }
 
-// restartContainer has the Pod tell what the kubelet would: that its container has
-// ended, and that another runs now.
+// restartContainer makes the Pod's status report, like a kubelet, that its container has
+// ended and another runs now.
 func (u *subject) restartContainer(ctx context.Context, name string) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.s.RuntimeNamespace(), Name: name}}
 	u.Expect(u.s.Get(ctx, key(pod), pod)).To(Succeed())
@@ -86,7 +86,7 @@ func (u *subject) restartContainer(ctx context.Context, name string) {
 	u.Expect(u.s.Status().Update(ctx, pod)).To(Succeed())
 }
 
-// running is the status of the container after so many restarts.
+// running is the status of the container after a number of restarts.
 func running(since time.Time, restarts int32) corev1.ContainerStatus {
 	return corev1.ContainerStatus{
 		Name: containerName, Image: "pulumi-controller", Ready: true, RestartCount: restarts,

@@ -12,14 +12,14 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// start starts a controller with these flags for one test, with a namespace of
-// its own on the API server that the tests share.
+// start starts a controller with these flags for one test, with its own namespace on the
+// API server that the tests share.
 func start(t *testing.T, flags ...string) *system.System {
 	t.Helper()
 	return startIn(t, system.Options{Dir: tempDir(t), ControlPlane: shared}, flags...)
 }
 
-// startAlone starts one with an API server of its own, for a test that stops it.
+// startAlone starts one with its own API server, for a test that stops it.
 func startAlone(t *testing.T, flags ...string) *system.System {
 	t.Helper()
 	return startIn(t, system.Options{Dir: tempDir(t)}, flags...)
@@ -45,7 +45,7 @@ func startIn(t *testing.T, options system.Options, flags ...string) *system.Syst
 	return s
 }
 
-// tempDir makes a directory that stays after a failure, with all logs in it.
+// tempDir creates a directory that is kept after a failure, with all logs in it.
 func tempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "crash-")
@@ -57,7 +57,7 @@ func tempDir(t *testing.T) string {
 			t.Logf("what is left is in %s", dir)
 			return
 		}
-		_ = os.RemoveAll(dir) // it is in the temporary directory
+		_ = os.RemoveAll(dir) // it is a temporary directory anyway
 	})
 	return dir
 }

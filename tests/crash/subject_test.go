@@ -28,18 +28,17 @@ import (
 )
 
 const (
-	// patience is how long a Stack may take to settle, on a busy machine.
+	// patience is how long a Stack may take to settle on a busy machine.
 	patience = 5 * time.Minute
 	interval = 50 * time.Millisecond
 )
 
-// subject is a Stack with a Program, a backend and a cloud of its own.
+// subject is a Stack with its own Program, backend and cloud.
 type subject struct {
 	*WithT
 	s    *system.System
 	name string
-	// program is the generation of the Program that is wanted, and wanted the
-	// things in it.
+	// program is the generation of the desired Program, and wanted are its things.
 	program int64
 	wanted  []thing
 }
@@ -51,7 +50,7 @@ func newSubject(t *testing.T, s *system.System, name string) *subject {
 	u := &subject{WithT: g, s: s, name: name}
 	t.Cleanup(func() {
 		if t.Failed() {
-			u.killAll("") // a run that hangs would live on after the controller
+			u.killAll("") // a run that hangs would outlive the controller
 		}
 	})
 	u.Expect(os.MkdirAll(u.backend(), 0o755)).To(Succeed())
@@ -69,13 +68,13 @@ func (u *subject) meta() metav1.ObjectMeta {
 
 func key(object client.Object) client.ObjectKey { return client.ObjectKeyFromObject(object) }
 
-// create makes the Program and the Stack. change, if it is not nil, changes the
-// Stack before.
+// create creates the Program and the Stack, after change, if not nil, has changed the
+// Stack.
 func (u *subject) create(ctx context.Context, all []thing, change func(*v1.Stack)) {
 	u.createProgram(ctx, program(all), all, change)
 }
 
-// createProgram makes a Program with the things and more.
+// createProgram creates a Program with the things and the rest of spec.
 func (u *subject) createProgram(ctx context.Context, spec v1.ProgramSpec, all []thing, change func(*v1.Stack)) {
 	object := &v1.Program{ObjectMeta: u.meta(), Program: spec}
 	u.Expect(u.s.Create(ctx, object)).To(Succeed())
@@ -100,7 +99,7 @@ func (u *subject) createProgram(ctx context.Context, spec v1.ProgramSpec, all []
 	u.Expect(u.s.Create(ctx, stack)).To(Succeed())
 }
 
-// edit changes what the Program wants.
+// edit changes the Program.
 func (u *subject) edit(ctx context.Context, all []thing) {
 	object := &v1.Program{ObjectMeta: u.meta()}
 	u.Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error {
@@ -135,8 +134,8 @@ func (u *subject) annotate(ctx context.Context, name, value string) {
 	u.Expect(u.s.Patch(ctx, &v1.Stack{ObjectMeta: u.meta()}, client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
 }
 
-// isCurrent tells whether the Stack is Ready for its own generation and for the
-// Program as it is.
+// isCurrent reports whether the Stack is Ready for its current generation and that of the
+// Program.
 func (u *subject) isCurrent(stack *v1.Stack) bool {
 	return conditions.IsReady(stack) && stack.Status.Run == nil && stack.Status.ObservedGeneration == stack.Generation &&
 		strings.HasPrefix(stack.Status.LastAppliedRevision, fmt.Sprintf("%d@", u.program))
@@ -146,7 +145,7 @@ func (u *subject) awaitCurrent(ctx context.Context) {
 	u.Eventually(func() bool { return u.isCurrent(u.stack(ctx)) }).Should(BeTrue(), u.report(ctx))
 }
 
-// awaitRun waits for a run of the operation and returns what is recorded of it.
+// awaitRun waits for a run of the operation and returns its record.
 func (u *subject) awaitRun(ctx context.Context, operation v1.Operation) v1.RunStatus {
 	var recorded v1.RunStatus
 	u.Eventually(func(g Gomega) {
@@ -174,7 +173,7 @@ func (u *subject) awaitBegun(ctx context.Context, op, name string) {
 	u.Eventually(func() int { return u.count(op, cloud.Begin, name) }).Should(BeNumerically(">", 0), u.report(ctx))
 }
 
-// count is how often the journal has the phase of the operation for the name.
+// count returns how often the journal has the phase of the operation for the name.
 func (u *subject) count(op, phase, name string) int {
 	journal, err := u.cloud().Journal()
 	u.Expect(err).NotTo(HaveOccurred())
@@ -199,7 +198,7 @@ func (u *subject) awaitGone(ctx context.Context) {
 	}).Should(BeTrue(), u.report(ctx))
 }
 
-// report is what to read when a check fails.
+// report returns what to read when a check fails.
 func (u *subject) report(ctx context.Context) func() string {
 	return func() string {
 		stack := &v1.Stack{ObjectMeta: u.meta()}

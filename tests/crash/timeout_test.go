@@ -17,13 +17,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// soon has a run time out.
+// soon makes a run time out.
 func soon(stack *v1.Stack) {
 	stack.Spec.Timeout = &metav1.Duration{Duration: 10 * time.Second}
 }
 
-// awaitBegunInTime waits until an operation has begun before the timeout has passed. Where the machine took longer, the run is
-// tried again, with more time.
+// awaitBegunInTime waits until an operation has begun before the timeout. On a slow
+// machine it tries the run again, with more time.
 func (u *subject) awaitBegunInTime(ctx context.Context, op, name string) {
 	failed := ""
 	u.Eventually(func(g Gomega) {
@@ -37,8 +37,9 @@ func (u *subject) awaitBegunInTime(ctx context.Context, op, name string) {
 	}).Should(Succeed(), u.report(ctx))
 }
 
-// A provider that hangs and gives up when it is told to leaves nothing behind. That
-// it has made nothing is not known: as with one that does not answer, a person says.
+// A provider that hangs, and gives up when it is told to stop, leaves nothing behind. But
+// that it created nothing is not known, so a person has to say, as for one that does not
+// respond.
 func TestTimeoutOfAProviderThatCanBeStopped(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -58,8 +59,8 @@ func TestTimeoutOfAProviderThatCanBeStopped(t *testing.T) {
 	u.checkExact()
 }
 
-// A provider that does not answer at all is given up: its creation stays unknown,
-// and the Stack waits for a person to say what has become of it.
+// A provider that does not respond at all is given up. The outcome of its creation stays
+// unknown, and the Stack waits for a person to say what has become of it.
 func TestTimeoutOfAProviderThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -14,8 +14,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// loseController kills the controller, removes its data directory, as is done with
-// the emptyDir of a pod, and starts another with one of its own.
+// loseController kills the controller, removes its data directory, like the emptyDir of a
+// deleted pod, and starts another with its own directory.
 func (u *subject) loseController() {
 	u.Expect(u.s.Controller.Kill()).To(Succeed())
 	u.Expect(os.RemoveAll(u.s.DataDir())).To(Succeed())
@@ -23,7 +23,7 @@ func (u *subject) loseController() {
 	u.Expect(err).NotTo(HaveOccurred())
 }
 
-// provider is the process that has begun to create the thing.
+// provider returns the process that has begun to create the thing.
 func (u *subject) provider(name string) (pid int) {
 	journal, err := u.cloud().Journal()
 	u.Expect(err).NotTo(HaveOccurred())
@@ -36,10 +36,10 @@ func (u *subject) provider(name string) (pid int) {
 	return pid
 }
 
-// A provider dies alone, after it has made a resource and before it could tell, while
-// another one is still at work. The state does not know that resource. Then the
-// controller is lost with all it has on disk, before the run has ended: what it has
-// written into the status by then is all that anybody knows.
+// A provider dies alone, after it has created a resource and before it could report that,
+// while another is still at work. The state does not have the resource. Then the
+// controller and its disk are lost, before the end of the run: nothing but the status can
+// still name it.
 func TestUnknownCreationOutlivesItsControllerAndItsDisk(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
