@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// hierarchies are where cgroups are made: one place for all controllers, or one for each (version 1).
+// hierarchies returns the directories in which to create cgroups: one for all
+// controllers, or one for each (version 1).
 func hierarchies() ([]string, error) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
@@ -32,7 +33,7 @@ func hierarchies() ([]string, error) {
 	return places, nil
 }
 
-// makeCgroups makes the cgroup that all pods will be in, in each hierarchy.
+// makeCgroups creates the parent cgroup of all pods, in each hierarchy.
 func makeCgroups(name string) error {
 	places, err := hierarchies()
 	if err != nil {
@@ -44,11 +45,11 @@ func makeCgroups(name string) error {
 		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("making a cgroup: %w", err)
 		}
-		// In version 1 nothing may enter a cgroup before it has these.
+		// In version 1 no process can enter a cgroup before these are set.
 		for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 			inherited, err := os.ReadFile(filepath.Join(place, file))
 			if err != nil {
-				continue // another controller's
+				continue // another controller's hierarchy
 			}
 			if err := os.WriteFile(filepath.Join(dir, file), inherited, 0o644); err != nil {
 				return fmt.Errorf("setting up a cgroup: %w", err)
@@ -58,7 +59,8 @@ func makeCgroups(name string) error {
 	return nil
 }
 
-// delegate has the cgroups below a place have its controllers, in version 2. What cannot be had a kubelet tells of.
+// delegate enables the controllers of a cgroup for its children, in version 2. It ignores
+// errors, because a kubelet reports what it lacks.
 func delegate(place string) {
 	controllers, err := os.ReadFile(filepath.Join(place, "cgroup.controllers"))
 	if err != nil {
@@ -69,7 +71,7 @@ func delegate(place string) {
 	}
 }
 
-// removeCgroups removes the cgroup and those in it. Their processes have to be gone.
+// removeCgroups removes the cgroup and its children. They must not have any processes.
 func removeCgroups(name string) error {
 	places, err := hierarchies()
 	if err != nil {
@@ -89,7 +91,7 @@ func removeCgroups(name string) error {
 		if err != nil {
 			return err
 		}
-		// Those within come after what they are in.
+		// Children come after their parents.
 		for _, dir := range slices.Backward(dirs) {
 			if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("removing a cgroup: %w", err)

@@ -16,15 +16,15 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cluster/node"
 )
 
-// CannotError says why this machine cannot have a node, in one line.
+// CannotError says in one line why this machine cannot have a node.
 type CannotError struct{ Reason string }
 
 func (e *CannotError) Error() string { return "this machine cannot run a Kubernetes node: " + e.Reason }
 
 const checkTimeout = time.Minute
 
-// Check tells whether this machine can have a node, by making all that one is made of and starting a container in it. It is a
-// CannotError if it cannot.
+// Check finds out whether this machine can have a node: it creates all that a node needs,
+// and starts a container in it. It returns a CannotError if the machine cannot.
 func Check(ctx context.Context) error {
 	spec, err := place(Options{})
 	if err != nil {
@@ -34,7 +34,7 @@ func Check(ctx context.Context) error {
 	return err
 }
 
-// check also tells whether containers can have layers.
+// check also reports whether containers can have overlay layers.
 func check(ctx context.Context, spec node.Spec) (overlay bool, err error) {
 	if os.Geteuid() != 0 {
 		return false, &CannotError{"only root can make namespaces, mounts and cgroups"}
@@ -52,10 +52,10 @@ func check(ctx context.Context, spec node.Spec) (overlay bool, err error) {
 	return strings.Contains(answer, node.ProbeOverlay), err
 }
 
-// checkedCgroup is not that of the node that has the same number.
+// checkedCgroup differs from the cgroup of a node with the same number.
 func checkedCgroup(spec node.Spec) string { return spec.Cgroup() + "check" }
 
-// try returns what the probe printed, or why it could not be made.
+// try returns the output of the probe, or why it could not be set up.
 func try(ctx context.Context, spec node.Spec) (answer string, err error) {
 	cannot := func(err error) (string, error) {
 		return "", &CannotError{strings.Trim(strings.Join(strings.Fields(err.Error()), " "), ": ")}
@@ -63,7 +63,8 @@ func try(ctx context.Context, spec node.Spec) (answer string, err error) {
 	if err := plugCable(ctx, &spec); err != nil {
 		return cannot(err)
 	}
-	// From here on the spec has a number, by which alone the interface and the cgroup are this one's.
+	// From here on the spec has a number, so the interface and the cgroup are ours to
+	// remove.
 	defer func() { err = errors.Join(err, pullCable(context.WithoutCancel(ctx), spec)) }()
 	if err := os.Mkdir(spec.Path("tmp"), 0o755); err != nil {
 		return "", err

@@ -1,11 +1,13 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster is a real Kubernetes node for tests: kubelet, containerd and the control plane on this machine, as root, without
-// Docker, a registry or anything installed. All of it runs in namespaces of its own (package node), joined to the machine by one
-// network interface, so that it can be ended whatever state it is in, and leaves nothing behind.
+// Package cluster is a real Kubernetes node for tests: kubelet, containerd and the
+// control plane on this machine, as root, without Docker, a registry or any installation.
+// All of it runs in its own namespaces (package node), linked to the machine by one
+// network interface, so that it can be ended in any state and leaves nothing behind.
 //
-// It knows nothing of Flux and of Stacks, and must not import testing: `make cluster-up` is made of it too.
+// It knows nothing of Flux or Stacks, and must not import testing, because `make
+// cluster-up` uses it too.
 package cluster
 
 import (
@@ -27,19 +29,20 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// Options says where a cluster is kept, and how long it lives.
+// Options of a cluster.
 type Options struct {
-	// Dir is made, and must not be there before. Empty means bin/node/cluster of this repository.
+	// Dir is created, and must not exist. Empty is bin/node/cluster of this repository.
 	Dir string
-	// Detached lets the cluster outlive this program, until Down. Otherwise it ends with it.
+	// Detached lets the cluster outlive this program, until Down. Otherwise it ends with
+	// it.
 	Detached bool
 }
 
-// Cluster is one that runs.
+// Cluster is a running cluster.
 type Cluster struct {
 	spec node.Spec
 	pid  int
-	// tie is held open for as long as the cluster shall live, unless it is detached.
+	// tie is open for as long as the cluster lives, unless it is detached.
 	tie *os.File
 }
 
@@ -48,11 +51,12 @@ const (
 	downTimeout = 30 * time.Second
 )
 
-// ErrUp says that there is a cluster in the directory already.
+// ErrUp reports that the directory already has a running cluster.
 var ErrUp = errors.New("a cluster is up already")
 
-// Up starts a cluster and returns when its node is ready. It has one node, a DNS, Services and the restricted Pod Security
-// Standard, no storage, and no image but the one that pods are made of.
+// Up starts a cluster and returns when its node is ready. It has one node, DNS, Services
+// and the restricted Pod Security Standard, but no storage, and no image but the pause
+// image.
 func Up(ctx context.Context, options Options) (*Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, upTimeout)
 	defer cancel()
@@ -66,7 +70,7 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 	if spec.Overlay, err = check(ctx, spec); err != nil {
 		return nil, err
 	}
-	// What is left of one that was killed.
+	// Left by a cluster that was killed.
 	if err := Down(ctx, spec.Dir); err != nil {
 		return nil, err
 	}
@@ -78,7 +82,7 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 	return c, nil
 }
 
-// place is where the things are that a cluster is made of.
+// place returns the Spec with the files that a cluster needs.
 func place(options Options) (spec node.Spec, err error) {
 	program, err := process.FindBin("cluster")
 	if err != nil {
@@ -94,13 +98,13 @@ func place(options Options) (spec node.Spec, err error) {
 	return spec, err
 }
 
-// DefaultDir is where a cluster is kept if Options do not say.
+// DefaultDir is the directory of a cluster without Options.Dir.
 func DefaultDir() (string, error) {
 	spec, err := place(Options{})
 	return spec.Dir, err
 }
 
-// Open finds the cluster that runs in a directory.
+// Open returns the running cluster of a directory.
 func Open(dir string) (*Cluster, error) {
 	spec, err := node.Read(dir)
 	if err != nil {
@@ -144,17 +148,17 @@ func (c *Cluster) up(ctx context.Context, detached bool) error {
 	if err := c.awaitReady(ctx, config, ended); err != nil {
 		return err
 	}
-	// Without it no pod can be started.
+	// No pod can start without it.
 	return c.LoadImage(ctx, filepath.Join(c.spec.Bin, "images", "pause.tar"))
 }
 
-// start starts the first process of the node. The channel is told of its end.
+// start starts the first process of the node. The channel receives its end.
 func (c *Cluster) start(detached bool) (<-chan error, error) {
 	log, err := os.OpenFile(c.spec.Path("node.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = log.Close() }() // the child has its own copy
+	defer func() { _ = log.Close() }() // the child has its own descriptor
 	command := exec.Command(filepath.Join(c.spec.Bin, "cluster"), "init", c.spec.Dir)
 	command.Dir, command.Env = c.spec.Dir, c.spec.Environment()
 	command.Stdout, command.Stderr = log, log
@@ -164,7 +168,7 @@ func (c *Cluster) start(detached bool) (<-chan error, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = read.Close() }() // the child has its own copy
+		defer func() { _ = read.Close() }() // the child has its own descriptor
 		command.Stdin, c.tie = read, write
 	}
 	if err := command.Start(); err != nil {
@@ -179,15 +183,15 @@ func (c *Cluster) start(detached bool) (<-chan error, error) {
 func namespaces() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
-		// A Ctrl-C in the terminal is not meant for it.
+		// Ctrl-C in the terminal must not reach it.
 		Setsid: true,
 	}
 }
 
-// Kubeconfig is the file with the configuration of who may do everything.
+// Kubeconfig is the path of the kubeconfig of a cluster admin.
 func (c *Cluster) Kubeconfig() string { return c.spec.Kubeconfig() }
 
-// HostAddress is the address of this machine as pods see it: what listens there can be reached by them.
+// HostAddress is the address of this machine as seen from pods, which can connect to it.
 func (c *Cluster) HostAddress() string { return c.spec.HostAddress() }
 
 // PodsCIDR is the network of the pods.
@@ -196,7 +200,7 @@ func (c *Cluster) PodsCIDR() string { return c.spec.PodsCIDR() }
 // Dir has the logs of all components.
 func (c *Cluster) Dir() string { return c.spec.Dir }
 
-// LoadImage brings the images of an archive, as `make image` makes one, to the node.
+// LoadImage loads the images of an archive, such as those of `make image`, into the node.
 func (c *Cluster) LoadImage(ctx context.Context, archive string) error {
 	ctr := filepath.Join(c.spec.Packages, "usr", "bin", "ctr")
 	args := []string{"--address", node.On(c.pid, node.ContainerdSocket), "--namespace", "k8s.io", "images", "import"}
@@ -211,17 +215,17 @@ func (c *Cluster) LoadImage(ctx context.Context, archive string) error {
 	return nil
 }
 
-// KillKubelet ends the kubelet as a crash would. Containers go on.
+// KillKubelet kills the kubelet, like a crash. Containers go on.
 func (c *Cluster) KillKubelet(ctx context.Context) error {
 	return node.Control(ctx, c.pid, "kill", "kubelet")
 }
 
-// StartKubelet starts it again.
+// StartKubelet restarts the kubelet.
 func (c *Cluster) StartKubelet(ctx context.Context) error {
 	return node.Control(ctx, c.pid, "start", "kubelet")
 }
 
-// Down ends the cluster and removes all that was of it.
+// Down ends the cluster and removes all its files.
 func (c *Cluster) Down(ctx context.Context) error {
 	if c.tie != nil {
 		_ = c.tie.Close() // its process is ended below in any case
@@ -229,7 +233,8 @@ func (c *Cluster) Down(ctx context.Context) error {
 	return Down(ctx, c.spec.Dir)
 }
 
-// quoteLogs returns what the programs said last, as an error, for the logs go with the cluster.
+// quoteLogs returns the last lines of the logs as an error, because the logs are removed
+// with the cluster.
 func (c *Cluster) quoteLogs() error {
 	logs, err := filepath.Glob(c.spec.Path("*.log"))
 	if err != nil {

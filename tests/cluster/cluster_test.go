@@ -76,7 +76,7 @@ func TestANodeFromItsStartToItsEnd(t *testing.T) {
 	g.Expect(Down(t.Context(), dir)).To(Succeed(), "there is nothing to be ended")
 }
 
-// runs starts a pod, and reaches it from this machine.
+// runs starts a pod, and connects to it from this machine.
 func runs(t *testing.T, g *WithT, clients kubernetes.Interface, name string) {
 	t.Helper()
 	pod := &corev1.Pod{
@@ -91,13 +91,13 @@ func runs(t *testing.T, g *WithT, clients kubernetes.Interface, name string) {
 		found, err := clients.CoreV1().Pods(metav1.NamespaceDefault).Get(t.Context(), name, metav1.GetOptions{})
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found.Status.Phase).To(Equal(corev1.PodRunning))
-		// Nobody listens, and the pod is there to say so.
+		// The pod refuses the connection, because nothing listens, and so it is there.
 		_, err = net.DialTimeout("tcp", net.JoinHostPort(found.Status.PodIP, "80"), time.Second)
 		g.Expect(err).To(MatchError(syscall.ECONNREFUSED))
 	}).Should(Succeed())
 }
 
-// processes are those of this machine that have the directory in their command.
+// processes returns the processes of this machine whose command line has the directory.
 func processes(g *WithT, dir string) (found []string) {
 	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	g.Expect(err).NotTo(HaveOccurred())

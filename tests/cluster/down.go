@@ -16,8 +16,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cluster/node"
 )
 
-// Down ends the cluster of a directory, or what is left of one that was killed, and removes the directory. Where there is
-// none it does nothing.
+// Down ends the cluster of a directory, or removes what is left of one that was killed,
+// and removes the directory. It does nothing if there is none.
 func Down(ctx context.Context, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, downTimeout)
 	defer cancel()
@@ -35,7 +35,7 @@ func Down(ctx context.Context, dir string) error {
 
 func end(ctx context.Context, spec node.Spec) error {
 	if pid, err := running(spec); err == nil {
-		// The kernel ends all the others, in whatever state they are.
+		// The kernel then kills all the others, whatever their state.
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return err
 		}
@@ -55,7 +55,8 @@ func end(ctx context.Context, spec node.Spec) error {
 	return poll(ctx, func() error { return removeCgroups(spec.Cgroup()) })
 }
 
-// remove removes the directory, but nothing that is mounted in it: that would not be the cluster's.
+// remove removes the directory, but fails if anything is mounted in it: that would not be
+// the cluster's.
 func remove(dir string) error {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -69,7 +70,7 @@ func remove(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// poll tries until it succeeds, or until there is no more time, and then tells why.
+// poll tries until it succeeds, or returns the last error when the time is up.
 func poll(ctx context.Context, try func() error) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -86,7 +87,8 @@ func poll(ctx context.Context, try func() error) error {
 	}
 }
 
-// noteRunning writes down the first process of the node, with the time of its start: the number alone may become another's.
+// noteRunning records the first process of the node with its start time, as a PID alone
+// can be reused.
 func noteRunning(spec node.Spec, pid int) error {
 	started, err := startTime(pid)
 	if err != nil {
@@ -116,13 +118,14 @@ func running(spec node.Spec) (int, error) {
 	return pid, nil
 }
 
-// startTime tells when a process was started, in the clock of the kernel. One that has ended and was not reaped has none.
+// startTime returns the start time of a process in kernel ticks. A process that has ended
+// has none, even if it is not reaped.
 func startTime(pid int) (string, error) {
 	stat, err := os.ReadFile(filepath.Join("/proc", fmt.Sprint(pid), "stat"))
 	if err != nil {
 		return "", err
 	}
-	// The name of the program, in parentheses, may have anything in it.
+	// The program name, in parentheses, can contain any character.
 	_, rest, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')'):]), " ")
 	fields := strings.Fields(rest)
 	const state, start = 0, 19

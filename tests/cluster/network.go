@@ -12,10 +12,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cluster/node"
 )
 
-// maxNodes are as many as there are numbers.
+// maxNodes is the number of possible Numbers.
 const maxNodes = 256
 
-// plugCable makes the two ends of the cable to the node, of the first number that is free: an interface can be made once only.
+// plugCable creates both ends of the link to the node, with the first free number: an
+// interface can be created only once.
 func plugCable(ctx context.Context, spec *node.Spec) error {
 	for number := range maxNodes {
 		spec.Number = number
@@ -23,7 +24,7 @@ func plugCable(ctx context.Context, spec *node.Spec) error {
 			continue
 		}
 		if err := spec.Command(ctx, "ip", "link", "add", spec.Interface(), "type", "veth", "peer", "name", farEnd(*spec)); err != nil {
-			// Another node was faster, and the next number is looked at.
+			// Another node was faster: try the next number.
 			if taken(*spec) && ctx.Err() == nil {
 				continue
 			}
@@ -36,7 +37,7 @@ func plugCable(ctx context.Context, spec *node.Spec) error {
 
 func farEnd(spec node.Spec) string { return spec.Interface() + "n" }
 
-// taken tells whether the machine has an interface or an address of that number.
+// taken reports whether the machine has an interface or an address of that number.
 func taken(spec node.Spec) bool {
 	if _, err := net.InterfaceByName(spec.Interface()); err == nil {
 		return true
@@ -55,7 +56,8 @@ func taken(spec node.Spec) bool {
 	return false
 }
 
-// giveCable moves the far end to the node, and has the machine reach the node and its pods by the other.
+// giveCable moves the far end into the node, and routes the node and its pods through the
+// near end.
 func giveCable(ctx context.Context, spec node.Spec, pid int) error {
 	for _, args := range [][]string{
 		{"link", "set", farEnd(spec), "netns", strconv.Itoa(pid), "name", node.NodeInterface},
@@ -77,7 +79,7 @@ func pullCable(ctx context.Context, spec node.Spec) error {
 	}
 	err := spec.Command(ctx, "ip", "link", "delete", spec.Interface())
 	if _, gone := net.InterfaceByName(spec.Interface()); gone != nil {
-		return nil // the kernel was faster: it went with the network of the node
+		return nil // the network namespace of the node took it along
 	}
 	return err
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cluster/node"
 )
 
-// awaitReady waits until the node says that it is ready, and pods can be made.
+// awaitReady waits until the node is ready and pods can be created.
 func (c *Cluster) awaitReady(ctx context.Context, config *rest.Config, ended <-chan error) error {
 	config = rest.CopyConfig(config)
 	config.Timeout = 5 * time.Second
@@ -41,7 +41,7 @@ func (c *Cluster) awaitReady(ctx context.Context, config *rest.Config, ended <-c
 		if err := ready(found); err != nil {
 			return err
 		}
-		// Pods are refused before their account is there.
+		// Pods are refused until their service account exists.
 		_, err = clients.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 		return err
 	})

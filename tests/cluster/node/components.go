@@ -15,14 +15,14 @@ import (
 // component is a program of the node.
 type component struct {
 	name string
-	// packaged tells that it is of Debian and not built here.
+	// packaged reports whether it comes from Debian and is not built here.
 	packaged bool
 	args     []string
-	// port is one that it listens at on the node when it can be used.
+	// port on which it listens on the node once it is ready.
 	port int
 }
 
-// components in the order in which they are started.
+// components returns the components in the order in which they start.
 func components(spec Spec) []component {
 	kubeconfig := "--kubeconfig=" + spec.Kubeconfig()
 	return []component{
@@ -43,7 +43,7 @@ func components(spec Spec) []component {
 			"--service-cluster-ip-range=" + servicesCIDR,
 			"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
 			"--allow-privileged=true",
-			// No DNS of the machine knows the name of the node.
+			// The DNS of the machine does not know the name of the node.
 			"--kubelet-preferred-address-types=InternalIP",
 		}},
 		{name: "containerd", packaged: true, args: []string{"--config=" + spec.Path("containerd.toml")}},
@@ -62,7 +62,7 @@ func components(spec Spec) []component {
 	}
 }
 
-// process says how the component is started.
+// process describes the process of the component.
 func (c component) process(spec Spec) process.Spec {
 	path := filepath.Join(spec.Bin, c.name)
 	if c.packaged {
@@ -74,7 +74,7 @@ func (c component) process(spec Spec) process.Spec {
 	}
 }
 
-// files are those that the components read, besides certificates, by their names.
+// files returns the configuration of the components, besides certificates, by file name.
 func files(spec Spec) map[string]string {
 	return map[string]string{
 		"containerd.toml":      containerdConfig(spec),
@@ -107,7 +107,7 @@ conf_dir = "%s"
 `, ContainerdSocket, PauseImage, spec.snapshotter(), filepath.Join(spec.Packages, "usr", "lib", "cni"), spec.Path("cni"))
 }
 
-// snapshotter copies where there is no overlay, which is slow, and works anywhere.
+// snapshotter falls back to copies without overlay, which is slow, and works anywhere.
 func (s Spec) snapshotter() string {
 	if s.Overlay {
 		return "overlayfs"
@@ -115,7 +115,8 @@ func (s Spec) snapshotter() string {
 	return "native"
 }
 
-// cniConfig has a cable of its own for each pod, so that all packets between pods are routed, and kube-proxy sees them.
+// cniConfig gives each pod its own link, so that all packets between pods are routed and
+// pass kube-proxy's rules.
 func cniConfig(spec Spec) string {
 	return fmt.Sprintf(`{"cniVersion": "0.4.0", "name": "node", "plugins": [
   {"type": "ptp", "ipam": {"type": "host-local", "dataDir": "/run/cni", "ranges": [[{"subnet": "%s"}]], "routes": [{"dst": "0.0.0.0/0"}]}}
@@ -152,7 +153,7 @@ imageGCLowThresholdPercent: 99
 `, ContainerdSocket, spec.Cgroup(), openFiles(), spec.NodeAddress(), spec.Path("resolv.conf"))
 }
 
-// openFiles is the most that this process may have, as not every root may raise it.
+// openFiles is the limit of this process, which not every root can raise.
 func openFiles() uint64 {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -15,11 +15,11 @@ import (
 	"strings"
 )
 
-// controlSocket is where the node is told to kill a component, and to start it again. It is in /run of the node, which those
-// reach who may look into the processes of root.
+// controlSocket accepts requests to kill a component, and to start it again. It is in
+// /run of the node, which only those can reach who may access the processes of root.
 const controlSocket = "/run/node.sock"
 
-// On is the path, on the machine, of a path on the node whose first process has that number.
+// On returns the path, on the machine, of a path on the node with that first process.
 func On(pid int, path string) string { return filepath.Join(fmt.Sprintf("/proc/%d/root", pid), path) }
 
 func (r *running) serveControl() (*http.Server, error) {
@@ -46,7 +46,7 @@ func (r *running) serveControl() (*http.Server, error) {
 	return server, nil
 }
 
-// Control asks the node whose first process has the number to kill, or to start, a component.
+// Control asks the node with that first process to kill, or to start, a component.
 func Control(ctx context.Context, pid int, verb, component string) error {
 	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", On(pid, controlSocket))

@@ -12,11 +12,13 @@ import (
 	"syscall"
 )
 
-// Init is the first process of the node's namespaces, and all of the node ends with it: the kernel kills what is left in its
-// process namespace, and then nothing holds the mounts and the network. It starts the program again with the arguments given,
-// and reaps what that and the containers leave behind. It returns how it ended.
+// Init is the first process of the node's namespaces. When it ends, so does the node: the
+// kernel kills the rest of the PID namespace, which frees the mounts and the network. It
+// starts this program again with the arguments, and reaps its orphans and those of the
+// containers. It returns the exit status of the program.
 //
-// With tied it ends when its standard input does, which is when nobody has the other end of it any more.
+// With tied, it ends when its standard input does, that is, when nobody holds the other
+// end any more.
 func Init(tied bool, args []string) (int, error) {
 	if tied {
 		go func() {
@@ -30,7 +32,7 @@ func Init(tied bool, args []string) (int, error) {
 	}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	// os/exec would wait for its child itself, and so would have to share it with the loop below.
+	// os/exec would wait for its child itself, and so compete with the loop below.
 	child, err := syscall.ForkExec(self, append([]string{self}, args...), &syscall.ProcAttr{
 		Env: os.Environ(), Files: []uintptr{1, 1, 2},
 	})

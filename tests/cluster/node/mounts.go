@@ -12,14 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sysctls are settings of the whole machine that a kubelet insists on. It is shown that they are so, and changes none.
+// sysctls are settings of the whole machine that a kubelet requires. They are mounted
+// over with these values, and not changed.
 var sysctls = map[string]string{
 	"vm/overcommit_memory": "1", "vm/panic_on_oom": "0", "kernel/panic": "10", "kernel/panic_on_oops": "1",
 	"kernel/keys/root_maxkeys": "1000000", "kernel/keys/root_maxbytes": "25000000",
 }
 
-// mountAll makes the mounts of this namespace those of a node: what programs write to /run and /var, wherever in it, is the
-// node's own, and goes with it.
+// mountAll sets up the mounts of the node: whatever programs write below /run and /var
+// belongs to the node, and goes with it.
 func mountAll(spec Spec) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("keeping mounts from the machine: %w", err)
@@ -27,7 +28,7 @@ func mountAll(spec Spec) error {
 	if err := keepReachable(spec); err != nil {
 		return err
 	}
-	// Pods may ask for mounts that others see.
+	// Pods may ask for shared mounts.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SHARED, ""); err != nil {
 		return fmt.Errorf("sharing mounts with containers: %w", err)
 	}
@@ -37,7 +38,8 @@ func mountAll(spec Spec) error {
 	return showSysctls(spec)
 }
 
-// keepReachable mounts /run and /var, and what is needed of the machine again if it lies in one of them.
+// keepReachable mounts over /run and /var, and mounts again what the node needs from the
+// machine in one of them.
 func keepReachable(spec Spec) error {
 	needed := map[string]int{}
 	for _, dir := range []string{spec.Dir, spec.Bin, spec.Packages} {
@@ -73,7 +75,7 @@ func keepReachable(spec Spec) error {
 			return err
 		}
 	}
-	// Many programs know the one by the name of the other.
+	// Many programs use the other name.
 	return os.Symlink("/run", "/var/run")
 }
 

@@ -12,10 +12,11 @@ import (
 	"time"
 )
 
-// NodeInterface is the node's end of the cable to the machine.
+// NodeInterface is the node's end of the link to the machine.
 const NodeInterface = "eth0"
 
-// joinNetwork gives the node its address as soon as the machine has put the cable in.
+// joinNetwork gives the node its address as soon as the machine has moved the link into
+// it.
 func joinNetwork(ctx context.Context, spec Spec) error {
 	if err := ip(ctx, spec, "link", "set", "lo", "up"); err != nil {
 		return err
@@ -43,7 +44,7 @@ func joinNetwork(ctx context.Context, spec Spec) error {
 			return err
 		}
 	}
-	// This is a setting of the network namespace.
+	// The setting belongs to the network namespace.
 	return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644)
 }
 
@@ -51,7 +52,7 @@ func ip(ctx context.Context, spec Spec, args ...string) error {
 	return spec.Command(ctx, "ip", args...)
 }
 
-// Command runs a program that the node has, and returns what it printed as an error if it fails.
+// Command runs a program of the node. Its error has the output.
 func (s Spec) Command(ctx context.Context, name string, args ...string) error {
 	path, err := s.lookPath(name)
 	if err != nil {

@@ -14,10 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ProbeOverlay is printed where containers can have layers.
+// ProbeOverlay is printed if containers can have overlay layers.
 const ProbeOverlay = "overlay"
 
-// Probe makes what a node is made of, in the namespaces that this process is in, and starts a container in the cgroup.
+// Probe tries out all that a node needs, in the namespaces of this process, and starts a
+// container in the cgroup.
 func Probe(ctx context.Context, dir, cgroup string, out io.Writer) error {
 	spec, err := Read(dir)
 	if err != nil {
@@ -29,7 +30,7 @@ func Probe(ctx context.Context, dir, cgroup string, out io.Writer) error {
 	if err := ip(ctx, spec, "link", "set", "lo", "up"); err != nil {
 		return err
 	}
-	// The rules that kube-proxy makes are of these kinds.
+	// kube-proxy needs rules of these kinds.
 	if err := spec.Command(ctx, "nft", "add table ip probe; add chain ip probe nat { type nat hook prerouting priority 0; }; "+
 		"add rule ip probe nat ip daddr 192.0.2.1 tcp dport 80 numgen random mod 1 vmap { 0 : accept }; "+
 		"add rule ip probe nat fib daddr type local ct state new meta mark set 1; delete table ip probe"); err != nil {
@@ -55,7 +56,7 @@ func tryOverlay(spec Spec) error {
 		"lowerdir=/var/probe/lower,upperdir=/var/probe/upper,workdir=/var/probe/work")
 }
 
-// runContainer starts the container that each pod has.
+// runContainer starts the pause container.
 func runContainer(ctx context.Context, spec Spec, cgroup string) error {
 	bundle := spec.Path("bundle")
 	if err := os.MkdirAll(filepath.Join(bundle, "rootfs"), 0o755); err != nil {

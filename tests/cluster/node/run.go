@@ -23,11 +23,11 @@ const (
 	kubelet      = "kubelet"
 	startTimeout = 60 * time.Second
 	stopGrace    = 10 * time.Second
-	// ContainerdSocket is where containerd listens, on the node.
+	// ContainerdSocket is the socket of containerd on the node.
 	ContainerdSocket = "/run/containerd/containerd.sock"
 )
 
-// running is the node.
+// running is a running node.
 type running struct {
 	spec Spec
 	ctx  context.Context
@@ -37,7 +37,7 @@ type running struct {
 	failed   chan error
 }
 
-// Run is the node, from its start to its end by a signal or by the end of one of its programs.
+// Run runs the node until a signal, or until one of its programs ends.
 func Run(ctx context.Context, dir string) error {
 	spec, err := Read(dir)
 	if err != nil {
@@ -72,7 +72,7 @@ func Run(ctx context.Context, dir string) error {
 	defer func() { _ = controlled.Close() }()
 	select {
 	case <-ctx.Done():
-		// Nothing here outlives the node: there is nothing to be saved.
+		// There is nothing to save: nothing outlives the node.
 		return nil
 	case err := <-r.failed:
 		return err
@@ -81,7 +81,7 @@ func Run(ctx context.Context, dir string) error {
 
 // start starts a component, and returns when it listens.
 func (r *running) start(c component) error {
-	// The end of the node is the end of its process namespace, without any order.
+	// The end of the PID namespace ends everything at once, so there is no order to keep.
 	started, err := process.Start(context.WithoutCancel(r.ctx), c.process(r.spec))
 	if err != nil {
 		return err
@@ -99,19 +99,19 @@ func (r *running) start(c component) error {
 		err := started.Wait()
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		// One that was taken away before is not missed.
+		// The end of a component that was killed on purpose is expected.
 		if r.programs[c.name] != started {
 			return
 		}
 		select {
 		case r.failed <- errors.Join(fmt.Errorf("%s has ended", c.name), err):
-		default: // the first one is told of
+		default: // the first one is reported
 		}
 	}()
 	return nil
 }
 
-// kill ends a component as a crash would.
+// kill kills a component, like a crash.
 func (r *running) kill(name string) error {
 	r.mu.Lock()
 	found := r.programs[name]
@@ -123,7 +123,7 @@ func (r *running) kill(name string) error {
 	return found.Kill()
 }
 
-// again starts a component that was killed.
+// again restarts a component that was killed.
 func (r *running) again(name string) error {
 	r.mu.Lock()
 	found := r.programs[name]

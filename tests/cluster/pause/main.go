@@ -1,8 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pause is what holds the namespaces of a pod: it does nothing until it is told to end. With an argument it ends
-// at once, to show that a container can be started.
+// Command pause holds the namespaces of a pod: it does nothing until a signal ends it.
+// With an argument it ends at once, to show that a container can start.
 package main
 
 import (

@@ -1,7 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command cluster is the Kubernetes node of tests/cluster by itself, and the program that this starts inside of it.
+// Command cluster is the Kubernetes node of tests/cluster as a command, and the program
+// that the node runs inside.
 package main
 
 import (
@@ -16,7 +17,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cluster/node"
 )
 
-// exitCannot tells a machine that cannot have a node from a fault.
+// exitCannot is the exit code for a machine that cannot have a node, as opposed to a
+// failure.
 const exitCannot = 3
 
 const usage = `usage: cluster up      start a node on this machine, as root
@@ -55,7 +57,7 @@ func run(ctx context.Context, args []string) (int, error) {
 		return 0, load(ctx, args[1:])
 	case verb == "check" && len(args) == 1:
 		return 0, cluster.Check(ctx)
-	// These are the inside: the first process, the node, and what it is tried with.
+	// The inside of the node: its first process, the node, and the probe.
 	case verb == "init" && len(args) == 2:
 		spec, err := node.Read(args[1])
 		if err != nil {
