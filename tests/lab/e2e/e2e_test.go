@@ -1,7 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package e2e proves the lab provider under the real Pulumi CLI and YAML host. It holds tests only.
+// Package e2e tests the lab provider with the real Pulumi CLI and YAML host. It has only
+// tests.
 package e2e
 
 import (

@@ -21,7 +21,7 @@ import (
 // runTimeout bounds one run of the CLI.
 const runTimeout = time.Minute
 
-// stack is one Pulumi stack with a file backend, a home and a cloud of its own.
+// stack is a Pulumi stack with its own file backend, home and cloud.
 type stack struct {
 	t     *testing.T
 	dir   string
@@ -29,7 +29,8 @@ type stack struct {
 	cli   string
 }
 
-// buildPlugin builds the provider from this source, so that no older one is tested, and gives its path.
+// buildPlugin builds the provider from this source, so that no older one is tested, and
+// returns its path.
 func buildPlugin(t *testing.T) string {
 	t.Helper()
 	plugin := filepath.Join(t.TempDir(), "pulumi-resource-lab")
@@ -40,8 +41,8 @@ func buildPlugin(t *testing.T) string {
 	return plugin
 }
 
-// newStack installs the plugin and makes an empty stack. The plugin is put into the home and not on PATH, because Pulumi adds a
-// warning to every diagnostic when it finds one there.
+// newStack installs the plugin and creates an empty stack. The plugin is in the home and
+// not on PATH, where Pulumi would add a warning to every diagnostic.
 func newStack(t *testing.T, plugin string) *stack {
 	t.Helper()
 	g := NewWithT(t)
@@ -64,7 +65,8 @@ func newStack(t *testing.T, plugin string) *stack {
 	return s
 }
 
-// program makes the program one thing named a, with more properties in YAML's flow style.
+// program sets the program to one thing named a, with further properties in YAML's flow
+// style.
 func (s *stack) program(properties string) {
 	s.t.Helper()
 	s.programNamed("a", properties)
@@ -96,7 +98,8 @@ func (s *stack) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// finish waits for a started command and gives its exit code. One that hangs is killed, and the test fails.
+// finish waits for a started command and returns its exit code. It kills a command that
+// hangs, and fails the test.
 func (s *stack) finish(cmd *exec.Cmd) int {
 	s.t.Helper()
 	timer := time.AfterFunc(runTimeout, func() { _ = cmd.Process.Kill() })
@@ -185,7 +188,7 @@ func (s *stack) file(id string) string {
 	return string(text)
 }
 
-// journal gives the text of the journal, empty before the first operation.
+// journal returns the text of the journal, empty before the first operation.
 func (s *stack) journal() string {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.cloud, "journal.jsonl"))
@@ -195,7 +198,7 @@ func (s *stack) journal() string {
 	return string(text)
 }
 
-// phases gives the journal as "op phase name".
+// phases returns the journal as "op phase name".
 func (s *stack) phases() []string {
 	s.t.Helper()
 	var phases []string
@@ -205,22 +208,23 @@ func (s *stack) phases() []string {
 	return phases
 }
 
-// entry is one line of the journal. It is declared anew here, because a test that read with the writer's own type would not
-// see a field change its name.
+// entry is one line of the journal. It is declared again here, because a test that used
+// the writer's own type would not notice a renamed field.
 type entry struct {
 	Time                     time.Time
 	PID                      int
 	Op, Phase, ID, Name, URN string
 }
 
-// entries gives the whole lines of the journal, and checks what every line must have.
+// entries returns the complete lines of the journal, and checks what every line must
+// have.
 func (s *stack) entries() []entry {
 	s.t.Helper()
 	g := NewWithT(s.t)
 	var entries []entry
 	for line := range strings.Lines(s.journal()) {
 		if !strings.HasSuffix(line, "\n") {
-			break // being written
+			break // still being written
 		}
 		var e entry
 		g.Expect(json.Unmarshal([]byte(line), &e)).To(Succeed(), line)

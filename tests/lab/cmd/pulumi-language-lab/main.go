@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	// The address of the engine is the last of the arguments.
+	// The address of the engine is the last argument.
 	if err := language.Serve(os.Args[len(os.Args)-1], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "pulumi-language-lab:", err)
 		os.Exit(1)

@@ -1,8 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pulumi-resource-standin is the plugin for every package that there is a stand-in for, under the name that it is
-// started by: as pulumi-resource-aws it stands in for aws. It only starts the provider.
+// Command pulumi-resource-standin is the plugin of every package that has a stand-in. Its
+// own file name selects the package: as pulumi-resource-aws it stands in for aws. It only
+// starts the provider.
 package main
 
 import (

@@ -24,13 +24,15 @@ import (
 	"path/filepath"
 )
 
-// Cloud is one directory. It holds no open files, so any number of processes may work in the same directory.
+// Cloud is one directory. It has no open files, so any number of processes may work in
+// the same directory.
 type Cloud struct {
 	dir string
 }
 
-// New names the directory of a cloud; it must be absolute, because a provider process does not choose where it is started.
-// Nothing is made on disk before the first operation: a preview must leave no trace.
+// New returns the cloud in a directory. The path must be absolute, because a provider
+// process does not choose its working directory. The first operation creates the
+// directory: a preview must leave no trace.
 func New(dir string) (*Cloud, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("the directory of the cloud must be an absolute path, not %q", dir)
@@ -44,7 +46,8 @@ func (c *Cloud) tmp() string { return filepath.Join(c.dir, "tmp") }
 
 func (c *Cloud) journal() string { return filepath.Join(c.dir, "journal.jsonl") }
 
-// Released says whether operations that are held may go on. Whoever watches the cloud says so, with a file.
+// Released reports whether held operations may go on. Whoever watches the cloud decides
+// that, with a file.
 func (c *Cloud) Released() (bool, error) {
 	_, err := os.Stat(filepath.Join(c.dir, "released"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,7 +56,8 @@ func (c *Cloud) Released() (bool, error) {
 	return err == nil, err
 }
 
-// TellToStop says, with a file, that the engine has told an operation that is held to stop. It goes on all the same.
+// TellToStop records, with a file, that the engine has told a held operation to stop. The
+// operation goes on all the same.
 func (c *Cloud) TellToStop() error {
 	return os.WriteFile(filepath.Join(c.dir, "told-to-stop"), nil, 0o600)
 }

@@ -55,7 +55,7 @@ func TestWritesTheFilesThatTheReaderIsTestedWith(t *testing.T) {
 	g.Expect(contents(t, dir)).To(Equal(contents(t, written)))
 }
 
-// contents gives the files of a cloud by their path.
+// contents returns the files of a cloud by path.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Op is what the engine asked for.
+// Op is the operation that the engine asked for.
 type Op string
 
 // The operations of the cloud.
@@ -29,24 +29,26 @@ type Phase string
 const (
 	// Begin is recorded before the operation's delay and before anything is changed.
 	Begin Phase = "begin"
-	// Done is recorded right after the change was made in the cloud. With an Error, the change was made all the same and the
-	// engine was told of the error (failures.partialCreate).
+	// Done is recorded right after the change was made in the cloud. With an Error, the
+	// change was made all the same, and the engine got the error
+	// (failures.partialCreate).
 	Done Phase = "done"
 	// Failed is recorded when the operation ended with an error and changed nothing.
 	Failed Phase = "failed"
-	// Cancelled is recorded when a hanging operation was ended by the engine, having changed nothing.
+	// Cancelled is recorded when the engine ended a hanging operation, which had changed
+	// nothing.
 	Cancelled Phase = "cancelled"
 )
 
-// Entry is one line of the journal. An operation has a Begin and then one other entry with the same id and process, or none
-// if its process was killed.
+// Entry is one line of the journal. An operation has a Begin and then one other entry
+// with the same ID and process, or none if its process was killed.
 type Entry struct {
 	Time  time.Time `json:"time"`
 	PID   int       `json:"pid"`
 	Op    Op        `json:"op"`
 	Phase Phase     `json:"phase"`
 	ID    string    `json:"id"`
-	// Name is the name of the thing. It is empty when a thing is read that Pulumi does not know yet (an import).
+	// Name of the thing, empty if the read thing is not known to Pulumi yet (an import).
 	Name  string `json:"name,omitzero"`
 	URN   string `json:"urn,omitzero"`
 	Error string `json:"error,omitzero"`
@@ -55,7 +57,8 @@ type Entry struct {
 // maxError bounds the error text of an entry, in bytes.
 const maxError = 1024
 
-// Record appends the entry to the journal by a single write, so lines of several processes do not mix.
+// Record appends the entry to the journal with a single write, so that the lines of
+// several processes do not mix.
 func (c *Cloud) Record(entry Entry) error {
 	if err := c.prepare(); err != nil {
 		return err
@@ -73,8 +76,9 @@ func (c *Cloud) Record(entry Entry) error {
 	return nil
 }
 
-// appendLine adds the line in one write(2). The lock (which dies with its process) is for isTorn: a file that another process is
-// writing to grows page by page, so without it a line in the making looks torn.
+// appendLine appends the line with one write(2). isTorn needs the lock (which dies with
+// its process): a file that another process writes to grows page by page, so an
+// unfinished line would look torn.
 func appendLine(path string, line []byte) error {
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o640)
 	if err != nil {
@@ -98,8 +102,8 @@ func lockAndWrite(file *os.File, text []byte) error {
 	return err
 }
 
-// isTorn says whether the last line lacks its end. Linux lets SIGKILL interrupt a write(2) between two pages, and the
-// fragment must not swallow the line that is written after it.
+// isTorn reports whether the last line is incomplete. On Linux, SIGKILL can interrupt a
+// write(2) between two pages, and the fragment must not swallow the next line.
 func isTorn(file *os.File) (bool, error) {
 	info, err := file.Stat()
 	if err != nil || info.Size() == 0 {

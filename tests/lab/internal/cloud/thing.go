@@ -15,20 +15,21 @@ import (
 	"regexp"
 )
 
-// ErrNotFound says that the cloud has no thing with that id.
+// ErrNotFound reports that the cloud has no thing with that ID.
 var ErrNotFound = errors.New("not found")
 
-// Thing is what the cloud keeps of a thing: the content of its file. Secrets are not among it, so that a test may search the
-// whole directory for a leaked one.
+// Thing is the content of a thing's file. It has no secrets, so that a test can search
+// the whole directory for leaks.
 type Thing struct {
 	Name string `json:"name"`
-	// Value is nil when the thing has none, which is not the same as an empty one.
+	// Value is nil if the thing has none, as opposed to an empty one.
 	Value *string           `json:"value,omitzero"`
 	Tags  map[string]string `json:"tags,omitzero"`
 }
 
-// CheckName says whether a name can be (part of) the name of a file in the cloud: letters, digits, dot, dash and underscore, at
-// most 100 of them, the first a letter or digit. Ids are checked by the same rule with room for the cloud's suffix.
+// CheckName checks that a name can be (part of) a file name in the cloud: letters,
+// digits, dot, dash and underscore, at most 100 of them, the first a letter or digit. IDs
+// follow the same rule, with room for the cloud's suffix.
 func CheckName(name string) error {
 	if len(name) > 100 {
 		return fmt.Errorf("name of %d characters, at most 100 are allowed", len(name))
@@ -43,8 +44,8 @@ func checkFileName(name string) error {
 	return nil
 }
 
-// NewID makes the id of a thing about to be created, "<name>-<8 hex digits>". Each call gives another one, as a cloud does, so a
-// thing that is created twice is there twice.
+// NewID returns the ID of a thing about to be created, "<name>-<8 hex digits>". As in a
+// real cloud, each call returns a new one, so a thing that is created twice exists twice.
 func NewID(name string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", fmt.Errorf("making an id: %w", err)
@@ -56,7 +57,8 @@ func NewID(name string) (string, error) {
 	return name + "-" + hex.EncodeToString(random), nil
 }
 
-// Create makes the thing. It appears whole or not at all, also when the process is killed.
+// Create creates the thing. It appears whole or not at all, even if the process is
+// killed.
 func (c *Cloud) Create(id string, thing Thing) error {
 	if err := c.write(id, thing); err != nil {
 		return fmt.Errorf("creating thing %s: %w", id, err)
@@ -64,7 +66,8 @@ func (c *Cloud) Create(id string, thing Thing) error {
 	return nil
 }
 
-// Update replaces the content of a thing. The error is ErrNotFound when the thing is gone: an update does not bring it back.
+// Update replaces the content of a thing. It returns ErrNotFound if the thing is gone,
+// and does not bring it back.
 func (c *Cloud) Update(id string, thing Thing) error {
 	if _, err := c.Read(id); err != nil {
 		return fmt.Errorf("updating: %w", err)
@@ -75,7 +78,7 @@ func (c *Cloud) Update(id string, thing Thing) error {
 	return nil
 }
 
-// Read gives the thing as its file says, or ErrNotFound.
+// Read returns the content of the thing's file, or ErrNotFound.
 func (c *Cloud) Read(id string) (Thing, error) {
 	path, err := c.path(id)
 	if err != nil {
@@ -95,7 +98,7 @@ func (c *Cloud) Read(id string) (Thing, error) {
 	return thing, nil
 }
 
-// Delete removes the thing. That it is gone already is no error.
+// Delete removes the thing. It succeeds if the thing is already gone.
 func (c *Cloud) Delete(id string) error {
 	path, err := c.path(id)
 	if err != nil {
@@ -107,7 +110,8 @@ func (c *Cloud) Delete(id string) error {
 	return nil
 }
 
-// path guards against ids that leave the directory: an id may come from a `pulumi import`.
+// path guards against IDs that leave the directory: an ID may come from a `pulumi
+// import`.
 func (c *Cloud) path(id string) (string, error) {
 	if err := checkFileName(id); err != nil {
 		return "", fmt.Errorf("id of a thing: %w", err)
@@ -115,8 +119,8 @@ func (c *Cloud) path(id string) (string, error) {
 	return filepath.Join(c.things(), id+".json"), nil
 }
 
-// write puts a whole file in place by renaming. The temporary file lies beside things/, not in it, because a killed process
-// leaves it behind and it must not be taken for a thing.
+// write writes a file atomically. The temporary file is not in things/, because a killed
+// process leaves it behind and it must not be taken for a thing.
 func (c *Cloud) write(id string, thing Thing) error {
 	path, err := c.path(id)
 	if err != nil {

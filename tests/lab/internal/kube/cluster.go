@@ -1,8 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kube speaks with a Kubernetes API server, with what KUBECONFIG names. It is a client of two hundred lines, as
-// client-go would be most of the providers. What the objects mean does not belong here.
+// Package kube is a client of the Kubernetes API server of KUBECONFIG. It has two hundred
+// lines, whereas client-go would be most of the providers. What the objects mean does not
+// belong here.
 package kube
 
 import (
@@ -26,19 +27,19 @@ import (
 const (
 	timeout   = 30 * time.Second
 	maxAnswer = 1 << 20
-	// fieldManager is whose fields the applied ones are.
+	// fieldManager owns the applied fields.
 	fieldManager = "pulumi-stand-in"
 )
 
-// Cluster is an API server and who one is there.
+// Cluster is an API server, and the credentials for it.
 type Cluster struct {
-	// Namespace is the one for what names none.
+	// Namespace of objects that name none.
 	Namespace     string
 	server, token string
 	client        *http.Client
 }
 
-// kubeconfig is as much of a kubeconfig as the controller writes.
+// kubeconfig has the fields of a kubeconfig that the controller writes.
 type kubeconfig struct {
 	Clusters []struct {
 		Cluster struct {
@@ -93,7 +94,7 @@ func Open(path string) (*Cluster, error) {
 	return cluster, nil
 }
 
-// clientOf is a client that trusts the authority alone.
+// clientOf returns a client that trusts only the authority.
 func clientOf(authority string) (*http.Client, error) {
 	pem, err := base64.StdEncoding.DecodeString(authority)
 	if err != nil {
@@ -108,7 +109,7 @@ func clientOf(authority string) (*http.Client, error) {
 	}}, nil
 }
 
-// Apply makes the object at the path, or changes it, as it says.
+// Apply creates or changes the object at the path.
 func (c *Cluster) Apply(ctx context.Context, path string, object map[string]any) error {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -124,7 +125,7 @@ func (c *Cluster) Apply(ctx context.Context, path string, object map[string]any)
 	return nil
 }
 
-// Exists says whether there is an object at the path.
+// Exists reports whether there is an object at the path.
 func (c *Cluster) Exists(ctx context.Context, path string) (bool, error) {
 	status, body, err := c.do(ctx, http.MethodGet, path, "", nil)
 	if err == nil && status != http.StatusOK && status != http.StatusNotFound {
@@ -136,7 +137,7 @@ func (c *Cluster) Exists(ctx context.Context, path string) (bool, error) {
 	return status == http.StatusOK, nil
 }
 
-// Delete removes the object at the path. That it is gone already is no error.
+// Delete removes the object at the path. It succeeds if the object is already gone.
 func (c *Cluster) Delete(ctx context.Context, path string) error {
 	status, body, err := c.do(ctx, http.MethodDelete, path, "", nil)
 	if err == nil && status != http.StatusOK && status != http.StatusAccepted && status != http.StatusNotFound {
@@ -161,7 +162,7 @@ func (c *Cluster) do(ctx context.Context, method, path, contentType string, text
 	if err != nil {
 		return 0, nil, fmt.Errorf("asking the API server: %w", err)
 	}
-	defer func() { _ = response.Body.Close() }() // it is only read
+	defer func() { _ = response.Body.Close() }() // read only
 	if body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer)); err != nil {
 		return 0, nil, fmt.Errorf("asking the API server: %w", err)
 	}

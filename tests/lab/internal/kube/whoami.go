@@ -10,9 +10,9 @@ import (
 	"net/http"
 )
 
-// Identity is who one is.
+// Identity is who the caller is.
 type Identity struct {
-	// Username that the API server knows one by.
+	// Username according to the API server.
 	Username string
 	// Token that was sent.
 	Token string
@@ -28,7 +28,7 @@ func WhoAmI(ctx context.Context, path string) (Identity, error) {
 	return Identity{Username: username, Token: cluster.token}, err
 }
 
-// review has the API server say who the bearer of the token is.
+// review asks the API server for the bearer of the token.
 func (c *Cluster) review(ctx context.Context) (string, error) {
 	const group = "authentication.k8s.io/v1"
 	question := fmt.Appendf(nil, `{"apiVersion":%q,"kind":"SelfSubjectReview"}`, group)

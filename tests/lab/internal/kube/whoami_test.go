@@ -16,7 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// write writes a kubeconfig of the server, with the token, and returns its path.
+// write writes a kubeconfig for the server, with the token, and returns its path.
 func write(t *testing.T, server *httptest.Server, token string) string {
 	t.Helper()
 	g := NewWithT(t)
@@ -36,7 +36,7 @@ func TestWhoAmI(t *testing.T) {
 			return
 		}
 		w.WriteHeader(http.StatusCreated)
-		_, _ = fmt.Fprint(w, `{"status": {"userInfo": {"username": "alice"}}}`) // the client may have gone
+		_, _ = fmt.Fprint(w, `{"status": {"userInfo": {"username": "alice"}}}`) // the client may be gone
 	}))
 	t.Cleanup(server.Close)
 	g := NewWithT(t)

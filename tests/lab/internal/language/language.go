@@ -1,8 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package language is a language of programs whose dependencies have to be installed before they can be run, as those of Node.js
-// and Python are, without either. A program is a file that says what its installation and it are to do.
+// Package language is a language whose programs need their dependencies installed before
+// they can run, like those in Node.js and Python, without either. A program is a file
+// that says what its installation and the program itself do.
 package language
 
 import (
@@ -21,10 +22,11 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// installedFile is made by each installation, with a line in it for each.
+// installedFile gets a line from each installation.
 const installedFile = "installed"
 
-// Serve serves the language to the engine until this process is ended, and tells the port by a line.
+// Serve serves the language to the engine until this process ends, and prints its port as
+// a line.
 func Serve(engine string, port io.Writer) error {
 	handle, err := rpcutil.ServeWithOptions(rpcutil.ServeOptions{
 		Init: func(server *grpc.Server) error {
@@ -91,13 +93,13 @@ func (h *host) InstallDependencies(
 	return todo.Install.end(server.Context(), dir)
 }
 
-// end is how an installation ends, which has told all that it has to tell.
+// end ends an installation, after all its output.
 func (i install) end(ctx context.Context, dir string) error {
 	if i.Hang {
 		if err := note(filepath.Join(dir, "installing")); err != nil {
 			return err
 		}
-		select {} // whatever becomes of the engine, as a tool does that the engine does not know
+		select {} // whatever happens to the engine, like a tool that the engine does not know
 	}
 	if i.Fail != "" {
 		return errors.New(i.Fail)

@@ -10,24 +10,24 @@ import (
 	"path/filepath"
 )
 
-// programFile is the program.
+// programFile is the name of the program's file.
 const programFile = "program.json"
 
-// program is what a program says.
+// program is the content of that file.
 type program struct {
 	Install install `json:"install"`
-	// Things are the names of those to register.
+	// Things are the names of the things to register.
 	Things []string `json:"things"`
 }
 
 // install is what the installation does.
 type install struct {
-	// Stdout and Stderr are lines to print, with the variables of the environment in them.
+	// Stdout and Stderr are lines to print, with environment variables expanded.
 	Stdout []string `json:"stdout"`
 	Stderr []string `json:"stderr"`
 	// Fail is the error to end with.
 	Fail string `json:"fail"`
-	// Hang has it never end. It then makes the file "installing" before.
+	// Hang makes it never end, after it has created the file "installing".
 	Hang bool `json:"hang"`
 }
 

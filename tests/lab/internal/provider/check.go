@@ -14,16 +14,17 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/cloud"
 )
 
-// partialCreate is the failure of a create that made the thing.
+// partialCreate is the failure of a create once the thing exists.
 const partialCreate = "partialCreate"
 
-// afterCreate is the delay between the making of a thing and the provider's answer.
+// afterCreate is the delay between the creation of a thing and the provider's answer.
 const afterCreate = "afterCreate"
 
-// maxDelay bounds a delay: one longer than any test is a mistake in the program.
+// maxDelay bounds a delay: one that is longer than any test is a mistake in the program.
 const maxDelay = time.Hour
 
-// check finds what is wrong with the inputs. nameKnown is false in a preview in which the name is another resource's output.
+// check validates the inputs. nameKnown is false in a preview in which the name is the
+// output of another resource.
 func check(args Args, nameKnown bool) []p.CheckFailure {
 	var failures []p.CheckFailure
 	fail := func(property, format string, values ...any) {
@@ -63,7 +64,7 @@ func isOp(name string) bool {
 	return false
 }
 
-// parseDelay reads a delay; an empty text is none.
+// parseDelay parses a delay. An empty text is none.
 func parseDelay(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
@@ -78,7 +79,7 @@ func parseDelay(text string) (time.Duration, error) {
 	return delay, nil
 }
 
-// valueOf is the value pointed to, or the zero value.
+// valueOf returns the value of a pointer, or the zero value.
 func valueOf[T any](pointer *T) T {
 	if pointer == nil {
 		var zero T

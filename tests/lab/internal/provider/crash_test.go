@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/cloud"
 )
 
-// createForEver makes this test binary the process that TestSIGKILL kills.
+// createForEver turns this test binary into the process that TestSIGKILL kills.
 const createForEver = "create-for-ever"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// create makes things until it is killed or fails.
+// create creates things until it is killed or fails.
 func create(dir string) error {
 	server, err := newServer(context.Background(), dir)
 	if err != nil {
@@ -80,19 +80,19 @@ func TestSIGKILLLeavesNoThingThatTheJournalDoesNotKnow(t *testing.T) {
 func journalSize(dir string) int64 {
 	info, err := os.Stat(filepath.Join(dir, "journal.jsonl"))
 	if err != nil {
-		return 0 // not made yet
+		return 0 // not created yet
 	}
 	return info.Size()
 }
 
-// phases gives the ids that the journal has a begin and a done of.
+// phases returns the IDs for which the journal has a begin and a done.
 func phases(t *testing.T, dir string) (begun, done map[string]bool) {
 	t.Helper()
 	begun, done = map[string]bool{}, map[string]bool{}
 	for line := range strings.Lines(journal(t, dir)) {
 		var entry cloud.Entry
 		if json.Unmarshal([]byte(line), &entry) != nil {
-			continue // empty, or torn by a kill
+			continue // empty, or torn by the kill
 		}
 		switch entry.Phase {
 		case cloud.Begin:

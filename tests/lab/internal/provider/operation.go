@@ -15,10 +15,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/cloud"
 )
 
-// holdPoll is how often an operation that is held looks whether it may go on.
+// holdPoll is how often a held operation checks whether it may go on.
 const holdPoll = 50 * time.Millisecond
 
-// operation is one call of the engine for one thing, with all that the program asked of it.
+// operation is one call of the engine for one thing, with all that the program asked of
+// it.
 type operation struct {
 	cloud *cloud.Cloud
 	op    cloud.Op
@@ -36,8 +37,9 @@ func newOperation(ctx context.Context, op cloud.Op, id string, args Args) (opera
 	return operation{cloud: directory, op: op, id: id, urn: urnFrom(ctx), args: args}, nil
 }
 
-// run does the operation: begin, delay, hang or failure, change, done. The change is made if and only if the last entry is
-// "done", or the process was killed between the change and that entry; package cloud says why that order.
+// run does the operation: begin, delay, hang or failure, change, done. The change is made
+// if and only if the last entry is "done", or the process was killed between the change
+// and that entry. Package cloud explains this order.
 func (o operation) run(ctx context.Context, change func() error) error {
 	if err := o.record(cloud.Begin, ""); err != nil {
 		return err
@@ -54,12 +56,14 @@ func (o operation) run(ctx context.Context, change func() error) error {
 	return nil
 }
 
-// done records that the change was made, and the error that the engine is told all the same ("" for none).
+// done records that the change was made, and the error that the engine gets nevertheless
+// ("" for none).
 func (o operation) done(message string) error {
 	return o.record(cloud.Done, message)
 }
 
-// wait takes as long as the program asked for, and for ever if it asked for a hang. Only a hang ends by ctx.
+// wait takes as long as the program asked for, which is for ever with a hang. Only a hang
+// ends with ctx.
 func (o operation) wait(ctx context.Context) error {
 	if err := o.delay(string(o.op)); err != nil {
 		return err
@@ -76,8 +80,9 @@ func (o operation) wait(ctx context.Context) error {
 	return fmt.Errorf("%s of thing %s was hanging: %w", o.op, o.id, ctx.Err())
 }
 
-// delay takes no context on purpose. pulumi-go-provider ends the context of a call at the engine's Cancel, which is at the first
-// signal to the CLI, and when the CLI dies; a real cloud finishes what was begun.
+// delay deliberately takes no context. pulumi-go-provider cancels that of a call when the
+// engine cancels, which is at the first signal to the CLI, and when the CLI dies; a real
+// cloud finishes what has begun.
 func (o operation) delay(key string) error {
 	delay, err := parseDelay(o.args.Delays[key])
 	if err != nil {
@@ -89,7 +94,7 @@ func (o operation) delay(key string) error {
 	return nil
 }
 
-// hold does not end by ctx either, but tells in the cloud that it has ended.
+// hold does not end with ctx either, but tells the cloud that ctx has ended.
 func (o operation) hold(ctx context.Context) error {
 	deadline, told := time.Now().Add(maxDelay), ctx.Done()
 	for time.Now().Before(deadline) {
@@ -98,7 +103,7 @@ func (o operation) hold(ctx context.Context) error {
 		}
 		select {
 		case <-told:
-			told = nil // once is enough
+			told = nil // only once
 			if err := o.cloud.TellToStop(); err != nil {
 				return err
 			}
@@ -108,8 +113,9 @@ func (o operation) hold(ctx context.Context) error {
 	return fmt.Errorf("%s of thing %s was not released within %s", o.op, o.id, maxDelay)
 }
 
-// end records how an operation ended that changed nothing and gives the error for the engine. Only that one may echo the secret:
-// the journal stays clean, so that a test can look for leaks in everything it reads.
+// end records how an operation ended that changed nothing, and returns the error for the
+// engine. Only that error may echo the secret: the journal stays clean, so that a test
+// can look for leaks in all it reads.
 func (o operation) end(phase cloud.Phase, err error) error {
 	return errors.Join(o.echo(err), o.record(phase, err.Error()))
 }

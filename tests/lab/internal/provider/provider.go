@@ -1,9 +1,10 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package provider is the lab provider: lab:index:Thing, kept in the directory that package cloud calls a cloud, and lab:kube:Whoami.
-// It maps Pulumi's operations to the cloud's and adds the delays, failures and hangs that a program asks for. How the cloud
-// stores things does not belong here.
+// Package provider is the lab provider: lab:index:Thing, kept in the directory that
+// package cloud calls a cloud, and lab:kube:Whoami. It maps Pulumi's operations to those
+// of the cloud, and adds the delays, failures and hangs that a program asks for. How the
+// cloud stores things does not belong here.
 package provider
 
 import (
@@ -22,9 +23,9 @@ const (
 	Version = "0.1.0"
 )
 
-// Config is the provider's configuration.
+// Config is the configuration of the provider.
 type Config struct {
-	// Directory is the cloud: an absolute path. It is made at the first operation.
+	// Directory of the cloud: an absolute path. The first operation creates it.
 	Directory string `pulumi:"directory"`
 }
 
@@ -33,7 +34,7 @@ func (c *Config) Annotate(a infer.Annotator) {
 	a.Describe(&c.Directory, "The absolute path of the directory that is the cloud.")
 }
 
-// Configure refuses a directory that no cloud can be in before any resource is touched.
+// Configure refuses a directory that cannot hold a cloud, before any resource is touched.
 func (c Config) Configure(context.Context) error {
 	_, err := cloud.New(c.Directory)
 	return err

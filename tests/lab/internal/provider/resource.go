@@ -15,7 +15,7 @@ import (
 // Resource is lab:index:Thing.
 type Resource struct{}
 
-// Annotate gives the resource its token; infer would take it from the Go names.
+// Annotate sets the token of the resource; infer would derive it from the Go names.
 func (r *Resource) Annotate(a infer.Annotator) {
 	a.SetToken("index", "Thing")
 	a.Describe(&r, "A thing in the lab cloud.")
@@ -33,8 +33,8 @@ func (Resource) Check(ctx context.Context, req infer.CheckRequest) (infer.CheckR
 	return infer.CheckResponse[Args]{Inputs: args, Failures: failures}, nil
 }
 
-// Create makes a thing with a new id. An error after the thing was made is an initialisation failure, so that Pulumi records
-// the thing in its state.
+// Create creates a thing with a new ID. An error once the thing exists is an
+// initialisation failure, so that Pulumi records the thing in its state.
 func (Resource) Create(
 	ctx context.Context, req infer.CreateRequest[Args],
 ) (infer.CreateResponse[State], error) {
@@ -58,8 +58,9 @@ func (Resource) Create(
 	return response, finishCreate(operation)
 }
 
-// finishCreate is the time between the making of the thing and the answer to the engine. "done" is recorded at its beginning,
-// for the thing is there from then on, whatever becomes of the answer.
+// finishCreate waits between the creation of the thing and the answer to the engine. It
+// records "done" first, because the thing exists from then on, whatever becomes of the
+// answer.
 func finishCreate(operation operation) error {
 	message := operation.args.Failures[partialCreate]
 	var failure error
@@ -72,7 +73,8 @@ func finishCreate(operation operation) error {
 	return nil
 }
 
-// Read tells what the cloud has: an edited file is drift, and a missing one a thing that is gone (an empty id).
+// Read returns what the cloud has: an edited file is drift, and a missing one is a thing
+// that is gone (an empty ID).
 func (Resource) Read(
 	ctx context.Context, req infer.ReadRequest[Args, State],
 ) (infer.ReadResponse[Args, State], error) {
@@ -119,7 +121,7 @@ func (Resource) Update(
 	return response, operation.done("")
 }
 
-// Delete removes a thing; one that is gone already is deleted with success.
+// Delete removes a thing. It succeeds if the thing is already gone.
 func (Resource) Delete(ctx context.Context, req infer.DeleteRequest[State]) (infer.DeleteResponse, error) {
 	operation, err := newOperation(ctx, cloud.Delete, req.ID, req.State.Args)
 	if err != nil {

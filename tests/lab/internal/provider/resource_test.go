@@ -21,7 +21,7 @@ import (
 
 const urn = resource.URN("urn:pulumi:dev::lab::lab:index:Thing::a")
 
-// start runs the provider over an empty cloud.
+// start runs the provider with an empty cloud.
 func start(t *testing.T) (integration.Server, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "cloud")
@@ -30,7 +30,7 @@ func start(t *testing.T) (integration.Server, string) {
 	return server, dir
 }
 
-// newServer is the provider with all of pulumi-go-provider in front of it.
+// newServer returns the provider behind all of pulumi-go-provider.
 func newServer(ctx context.Context, dir string) (integration.Server, error) {
 	lab, err := New()
 	if err != nil {
@@ -43,7 +43,7 @@ func newServer(ctx context.Context, dir string) (integration.Server, error) {
 	return server, server.Configure(p.ConfigureRequest{Args: text("directory", dir)})
 }
 
-// text makes properties of keys and texts by turns.
+// text returns properties from alternating keys and texts.
 func text(pairs ...string) property.Map {
 	values := map[string]property.Value{}
 	for i := 0; i < len(pairs); i += 2 {

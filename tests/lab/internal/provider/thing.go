@@ -9,36 +9,43 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/cloud"
 )
 
-// Args are the inputs of a Thing. An operation goes by the newest inputs that it is given: create and update by those of the
-// program, read and delete by those in the state, so a failing delete must be put in the state by an update first.
+// Args are the inputs of a Thing. Each operation uses the newest inputs it is given:
+// create and update those of the program, read and delete those of the state. So a
+// failing delete must first get into the state by an update.
 type Args struct {
-	// Name of the thing; a new one replaces it. Required.
+	// Name of the thing. A new name replaces it. Required.
 	Name string `pulumi:"name" provider:"replaceOnChanges"`
 	// Value of the thing, updated in place.
 	Value *string `pulumi:"value,optional"`
-	// SecretValue is kept in the Pulumi state only (as a secret), never in the cloud or its journal.
+	// SecretValue is kept only in the Pulumi state (as a secret), never in the cloud or
+	// its journal.
 	SecretValue *string `pulumi:"secretValue,optional" provider:"secret"`
 	// Tags of the thing, updated in place.
 	Tags map[string]string `pulumi:"tags,optional"`
-	// Delays by operation (create, read, update, delete): Go durations of one hour at most. The change is made at the end of the
-	// delay. afterCreate is the time between the making of the thing and the answer to the engine: a provider that is killed in
-	// it leaves a thing that Pulumi does not know. A delay is not cut short when the engine cancels: as in a real cloud, what was
-	// begun is finished.
+	// Delays by operation (create, read, update, delete): Go durations of at most one
+	// hour. The change is made after the delay. afterCreate delays the answer to the
+	// engine once the thing exists: a provider that is killed then leaves a thing that
+	// Pulumi does not know. As in a real cloud, the engine cannot cut a delay short by
+	// cancelling: what has begun is finished.
 	Delays map[string]string `pulumi:"delays,optional"`
-	// Failures by operation (create, read, update, delete, and partialCreate, which fails after the thing was made): the error
-	// that the operation ends with, after its delay.
+	// Failures by operation (create, read, update, delete, and partialCreate, which fails
+	// once the thing exists): the error with which the operation ends, after its delay.
 	Failures map[string]string `pulumi:"failures,optional"`
-	// Hang names the operation that does not end, after its delay, before the engine cancels or the provider is killed.
+	// Hang names the operation that, after its delay, hangs until the engine cancels or
+	// the provider is killed.
 	Hang *string `pulumi:"hang,optional"`
-	// Hold names the operation that does not go on, after its delay, before the cloud has a file "released": what else is to
-	// happen in the middle of it happens then however slow the machine is. As a delay it is not cut short by the engine, and ends
-	// with an error after an hour. When the engine cancels, or has died, the cloud gets a file "told-to-stop".
+	// Hold names the operation that, after its delay, waits until the cloud has a file
+	// "released", so that a test can act in the middle of it on a machine of any speed.
+	// Like a delay, the engine cannot cut it short; it ends with an error after an hour.
+	// When the engine cancels, or has died, the cloud gets a file "told-to-stop".
 	Hold *string `pulumi:"hold,optional"`
-	// EchoInput puts SecretValue into the error that a failing operation returns, as careless providers do.
+	// EchoInput puts SecretValue into the error of a failing operation, as careless
+	// providers do.
 	EchoInput *bool `pulumi:"echoInput,optional"`
 }
 
-// State is the outputs of a Thing: the inputs as the cloud has them. The id is the resource's own.
+// State is the outputs of a Thing: the inputs as the cloud has them. The ID is the
+// resource's own.
 type State struct {
 	Args
 }
@@ -56,12 +63,12 @@ func (a *Args) Annotate(annotator infer.Annotator) {
 	annotator.Describe(&a.EchoInput, "Whether a failing operation puts secretValue into its error.")
 }
 
-// inCloud is what the cloud keeps of the inputs.
+// inCloud returns what the cloud keeps of the inputs.
 func (a Args) inCloud() cloud.Thing {
 	return cloud.Thing{Name: a.Name, Value: a.Value, Tags: a.Tags}
 }
 
-// withCloud is the inputs with what the cloud says now.
+// withCloud returns the inputs with the current values of the cloud.
 func (a Args) withCloud(thing cloud.Thing) Args {
 	a.Name, a.Value, a.Tags = thing.Name, thing.Value, thing.Tags
 	return a

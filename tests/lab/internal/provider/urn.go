@@ -12,8 +12,9 @@ import (
 
 type urnKey struct{}
 
-// withURN hands the URN of each call on in its context: infer's requests carry the name of the resource only, and the journal is
-// to say which resource of which stack was worked on.
+// withURN passes on the URN of each call in its context: infer's requests only have the
+// name of the resource, and the journal must tell which resource of which stack an
+// operation was on.
 func withURN(inner p.Provider) p.Provider {
 	outer := inner
 	outer.Create = func(ctx context.Context, req p.CreateRequest) (p.CreateResponse, error) {

@@ -12,12 +12,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/kube"
 )
 
-// Whoami is lab:kube:Whoami: who one is in the cluster that KUBECONFIG names, when it was last asked.
+// Whoami is lab:kube:Whoami: the identity of the caller in the cluster of KUBECONFIG,
+// when last asked.
 type Whoami struct{}
 
 // WhoamiArgs are the inputs of a Whoami.
 type WhoamiArgs struct {
-	// Asked has no meaning: another value has it asked again.
+	// Asked has no meaning: a new value asks again.
 	Asked *string `pulumi:"asked,optional"`
 	// ShowToken puts the token into the outputs, as careless programs do.
 	ShowToken *bool `pulumi:"showToken,optional"`
@@ -26,15 +27,15 @@ type WhoamiArgs struct {
 // WhoamiState is the outputs of a Whoami.
 type WhoamiState struct {
 	WhoamiArgs
-	// Kubeconfig is the value of KUBECONFIG, and "none" where it is not set.
+	// Kubeconfig is the value of KUBECONFIG, or "none" if it is not set.
 	Kubeconfig string `pulumi:"kubeconfig"`
-	// Username that the API server knows one by. Empty without a KUBECONFIG.
+	// Username according to the API server. Empty without a KUBECONFIG.
 	Username string `pulumi:"username"`
 	// Token that was sent, with showToken.
 	Token string `pulumi:"token"`
 }
 
-// Annotate gives the resource its token; infer would take it from the Go names.
+// Annotate sets the token of the resource; infer would derive it from the Go names.
 func (w *Whoami) Annotate(a infer.Annotator) {
 	a.SetToken("kube", "Whoami")
 	a.Describe(&w, "Who one is in the cluster that KUBECONFIG names.")

@@ -92,7 +92,7 @@ func aws() Package {
 	}
 }
 
-// bucketObject has two names in the real package, of which the first is that of the programs of 2022.
+// bucketObject has two names in the real package. The programs of 2022 use the first.
 func bucketObject() Resource {
 	return Resource{
 		Inputs: map[string]Property{
@@ -103,8 +103,9 @@ func bucketObject() Resource {
 	}
 }
 
-// textOrTexts is what vpcSecurityGroupIds takes here. In the real package it takes a list only; the program ec2-instance of 2023
-// gives it the name of one group, and is to run as it was printed.
+// textOrTexts is the type of vpcSecurityGroupIds here. The real package only takes a
+// list. The program ec2-instance of 2023 gives it the name of one group, and has to run
+// as printed.
 func textOrTexts() schema.TypeSpec {
 	return schema.TypeSpec{OneOf: []schema.TypeSpec{listOf(text), text}}
 }

@@ -88,7 +88,7 @@ func gcp() Package {
 	}
 }
 
-// openGCP wants what the real package wants.
+// openGCP requires the configuration that the real package requires.
 func openGCP(config property.Map) (Place, error) {
 	if !config.Get("project").IsString() {
 		return nil, errors.New("no project is given: set gcp:project")
@@ -103,7 +103,7 @@ func email(t Thing) string {
 	return t.text("accountId") + "@" + t.text("project") + ".iam.gserviceaccount.com"
 }
 
-// privateKey is the file with the key, as the real package has it.
+// privateKey is the key file, in the format of the real package.
 func privateKey(t Thing) string {
 	return base64.StdEncoding.EncodeToString([]byte(`{"type":"service_account","private_key_id":"` + t.ID + `"}`))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/property"
 )
 
-// check finds inputs that are missing, and those that there are none of.
+// check finds missing and unknown inputs.
 func check(resource Resource, inputs property.Map) []p.CheckFailure {
 	var failures []p.CheckFailure
 	for _, name := range slices.Sorted(maps.Keys(resource.Inputs)) {
@@ -29,7 +29,7 @@ func check(resource Resource, inputs property.Map) []p.CheckFailure {
 	return failures
 }
 
-// diff says which inputs are others now, and whether that replaces the resource.
+// diff returns the inputs that have changed, and whether that replaces the resource.
 func diff(resource Resource, before, now property.Map, ignored []string) p.DiffResponse {
 	response := p.DiffResponse{DetailedDiff: map[string]p.PropertyDiff{}}
 	for name, spec := range resource.Inputs {
@@ -58,7 +58,8 @@ func kindOf(had, has, replaces bool) p.DiffKind {
 	return kind
 }
 
-// outputs are the inputs with what the cloud adds. What is not known before the thing is there is left for later with unknown.
+// outputs returns the inputs with what the cloud adds. With unknown, outputs that are not
+// known before the thing exists are left for later.
 func outputs(thing Thing, unknown bool) property.Map {
 	all := thing.Inputs
 	for name, output := range thing.Resource.Outputs {

@@ -16,7 +16,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/kube"
 )
 
-// kubernetes has a few kinds, as objects of the API server that KUBECONFIG names. It waits for nothing to become ready.
+// kubernetes has a few kinds, as objects of the API server of KUBECONFIG. It does not
+// wait until they are ready.
 func kubernetes() Package {
 	const meta = "kubernetes:meta/v1:ObjectMeta"
 	texts := mapOf(text)
@@ -43,7 +44,7 @@ func kubernetes() Package {
 	}
 }
 
-// cluster is a Place in a cluster. The id of an object is <namespace>/<name>.
+// cluster is a Place in a cluster. The ID of an object is <namespace>/<name>.
 type cluster struct{}
 
 func (cluster) Create(ctx context.Context, thing Thing) (string, error) {
@@ -98,7 +99,7 @@ func open() (*kube.Cluster, error) {
 	return kube.Open(path)
 }
 
-// apply makes the object as the inputs say.
+// apply applies the object of the inputs.
 func apply(ctx context.Context, api *kube.Cluster, thing Thing) error {
 	object, ok := plain(property.New(thing.Inputs)).(map[string]any)
 	if !ok {
@@ -110,14 +111,14 @@ func apply(ctx context.Context, api *kube.Cluster, thing Thing) error {
 	return api.Apply(ctx, address(thing), object)
 }
 
-// address is where the API server has the object.
+// address returns the path of the object in the API.
 func address(thing Thing) string {
 	namespace, name, _ := strings.Cut(thing.ID, "/")
 	slash := strings.LastIndex(thing.Resource.Path, "/")
 	return thing.Resource.Path[:slash] + "/namespaces/" + namespace + thing.Resource.Path[slash:] + "/" + name
 }
 
-// metadata is that of the program with the name and the namespace that the object has.
+// metadata is that of the program, with the name and the namespace of the object.
 func metadata(thing Thing) property.Value {
 	namespace, name, _ := strings.Cut(thing.ID, "/")
 	return property.New(field(thing, "metadata").Set("name", property.New(name)).Set("namespace", property.New(namespace)))

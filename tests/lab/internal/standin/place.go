@@ -16,17 +16,18 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/cloud"
 )
 
-// CloudVariable is the environment variable with the directory that is the cloud. It is no configuration, because the programs
-// and Stacks of the documents are to run as they are printed.
+// CloudVariable is the environment variable with the directory of the cloud. It is no
+// configuration, because the programs and Stacks of the documents have to run as printed.
 const CloudVariable = "STAND_IN_CLOUD"
 
-// directory is a Place in the lab's cloud. A thing has the name of its resource there, its inputs as JSON as value and its type
-// as tag. Secret inputs are not kept, so that a test may search the whole directory for a leaked one.
+// directory is a Place in the lab's cloud. There, a thing has the name of its resource,
+// its inputs as JSON as value and its type as tag. Secret inputs are not kept, so that a
+// test can search the whole directory for leaks.
 type directory struct {
 	cloud *cloud.Cloud
 }
 
-// openDirectory finds the cloud.
+// openDirectory opens the cloud of CloudVariable.
 func openDirectory() (Place, error) {
 	dir := os.Getenv(CloudVariable)
 	if dir == "" {
@@ -78,7 +79,7 @@ func (d directory) Delete(_ context.Context, thing Thing) error {
 	return d.do(thing, cloud.Delete, func() error { return d.cloud.Delete(thing.ID) })
 }
 
-// do makes the change between the two entries that package cloud wants.
+// do makes the change between the two journal entries that package cloud requires.
 func (d directory) do(thing Thing, op cloud.Op, change func() error) error {
 	record := func(phase cloud.Phase, message string) error {
 		return d.cloud.Record(cloud.Entry{
@@ -95,7 +96,7 @@ func (d directory) do(thing Thing, op cloud.Op, change func() error) error {
 	return record(cloud.Done, "")
 }
 
-// inCloud is what the cloud keeps of a thing.
+// inCloud returns what the cloud keeps of a thing.
 func inCloud(thing Thing) (cloud.Thing, error) {
 	kept := map[string]any{}
 	for name, value := range thing.Inputs.All {
@@ -111,7 +112,8 @@ func inCloud(thing Thing) (cloud.Thing, error) {
 	return cloud.Thing{Name: thing.Name, Value: &value, Tags: map[string]string{"type": thing.Token}}, nil
 }
 
-// withCloud is the inputs with what the cloud says now. Of secret ones it says nothing.
+// withCloud returns the inputs with the current values of the cloud, which does not have
+// the secret ones.
 func withCloud(inputs property.Map, text string) (property.Map, error) {
 	var kept map[string]any
 	if err := json.Unmarshal([]byte(text), &kept); err != nil {
@@ -126,7 +128,7 @@ func withCloud(inputs property.Map, text string) (property.Map, error) {
 	return now, nil
 }
 
-// nowhere is a Place of resources that are in the state only.
+// nowhere is a Place of resources that only exist in the state.
 type nowhere struct{}
 
 func (nowhere) Create(_ context.Context, thing Thing) (string, error) {

@@ -14,15 +14,15 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/property"
 )
 
-// Place is where the resources of a package are.
+// Place holds the resources of a package.
 type Place interface {
-	// Create makes the thing and returns its id.
+	// Create creates the thing and returns its ID.
 	Create(ctx context.Context, thing Thing) (id string, err error)
-	// Read returns the inputs as they are now, and false if the thing is gone.
+	// Read returns the current inputs, and false if the thing is gone.
 	Read(ctx context.Context, thing Thing) (inputs property.Map, found bool, err error)
-	// Update makes the thing as its inputs say.
+	// Update updates the thing to its inputs.
 	Update(ctx context.Context, thing Thing) error
-	// Delete removes the thing. That it is gone already is no error.
+	// Delete removes the thing. It succeeds if the thing is already gone.
 	Delete(ctx context.Context, thing Thing) error
 }
 
@@ -67,7 +67,7 @@ func (s *provider) checkConfig(_ context.Context, req p.CheckRequest) (p.CheckRe
 	return p.CheckResponse{Inputs: req.Inputs}, nil
 }
 
-// diffConfig has no change of the configuration replace what there is.
+// diffConfig never replaces resources because of a change of the configuration.
 func (s *provider) diffConfig(context.Context, p.DiffRequest) (p.DiffResponse, error) {
 	return p.DiffResponse{}, nil
 }
@@ -91,7 +91,7 @@ func (s *provider) invoke(_ context.Context, req p.InvokeRequest) (p.InvokeRespo
 	return p.InvokeResponse{Return: function.Of(req.Args)}, nil
 }
 
-// thing puts together what an operation is about.
+// thing collects what an operation needs.
 func (s *provider) thing(urn resource.URN, id string, inputs property.Map) (Thing, Place, error) {
 	token := string(urn.Type())
 	table, ok := s.pkg.Resources[token]
@@ -132,7 +132,7 @@ func (s *provider) create(ctx context.Context, req p.CreateRequest) (p.CreateRes
 	return p.CreateResponse{ID: thing.ID, Properties: outputs(thing, req.DryRun)}, nil
 }
 
-// read keeps the outputs that the state has: some of them, such as a password, are made once.
+// read keeps those outputs in the state that are created once, such as a password.
 func (s *provider) read(ctx context.Context, req p.ReadRequest) (p.ReadResponse, error) {
 	thing, place, err := s.thing(req.Urn, req.ID, req.Inputs)
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *provider) delete(ctx context.Context, req p.DeleteRequest) error {
 	return place.Delete(ctx, thing)
 }
 
-// keep puts the outputs of the state that are made once in place of new ones.
+// keep replaces new outputs by those in the state if they are created once.
 func keep(now, state property.Map, table Resource) property.Map {
 	for name, output := range table.Outputs {
 		if value, ok := state.GetOk(name); ok && output.Once {
@@ -181,7 +181,7 @@ func keep(now, state property.Map, table Resource) property.Map {
 	return now
 }
 
-// idOf makes the beginning of an id.
+// idOf returns the beginning of an ID of the thing.
 func (t Thing) idOf() string {
 	if t.Resource.Prefix != "" {
 		return t.Resource.Prefix

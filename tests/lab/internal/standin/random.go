@@ -10,7 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/property"
 )
 
-// random has what passwords are made of. Nothing of it is anywhere but in the state.
+// random has what passwords are made of. Its resources exist only in the state.
 func random() Package {
 	texts := map[string]Property{
 		"length": {Type: integer, Required: true, Replaces: true}, "special": replacing(boolean),
@@ -20,7 +20,7 @@ func random() Package {
 		Name: "random", Version: "4.16.0",
 		Resources: map[string]Resource{
 			"random:index/randomPassword:RandomPassword": {Inputs: texts, Outputs: map[string]Output{"result": secret(randomText)}},
-			// The id of a pet is its name.
+			// The ID of a pet is its name.
 			"random:index/randomPet:RandomPet": {
 				Inputs: map[string]Property{"length": {Type: integer, Replaces: true}, "prefix": replacing(text),
 					"separator": replacing(text), "keepers": replacing(mapOf(text))},
@@ -37,13 +37,13 @@ func random() Package {
 	}
 }
 
-// once marks an output that stays what it was first.
+// once marks an output that keeps its first value.
 func once(output Output) Output {
 	output.Once = true
 	return output
 }
 
-// randomText is a text of the length that is asked for.
+// randomText returns a text of the requested length.
 func randomText(t Thing) string {
 	const letters = "abcdefghijkmnpqrstuvwxyz23456789"
 	text := make([]byte, int(t.Inputs.Get("length").AsNumber()))

@@ -12,7 +12,7 @@ import (
 	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
 )
 
-// schemaOf is the schema that Pulumi's language hosts check programs against.
+// schemaOf returns the schema against which Pulumi's language hosts check programs.
 func schemaOf(pkg Package) (string, error) {
 	spec := schema.PackageSpec{
 		Name:        pkg.Name,

@@ -1,10 +1,12 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package standin has providers that stand in for those of clouds, in tests: aws, gcp, kubernetes and random, each with the few
-// resources and functions that the programs of the tests use. They are no copies. A table says of each resource what its
-// properties are named, of what type they are, which of them replace it and what the cloud adds; all of them are kept in the
-// same way. What a package has is in the file of its name; what is true of one cloud only belongs nowhere else.
+// Package standin has test providers that stand in for real ones: aws, gcp, kubernetes
+// and random, each with the few resources and functions that the programs of the tests
+// use. They are not copies. For each resource, a table has the names and types of its
+// properties, which of them replace it, and what the cloud adds. All resources are kept
+// in the same way. Each package has a file of its name, and what is specific to one cloud
+// belongs only there.
 package standin
 
 import (
@@ -16,10 +18,11 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/property"
 )
 
-// Package is what there is of a package.
+// Package is a provider package.
 type Package struct {
 	Name string
-	// Version is one that the package really had, so that programs which ask for it find it.
+	// Version is one that the real package had, so that programs which request it find
+	// it.
 	Version string
 	// Config is the configuration of the provider.
 	Config map[string]Property
@@ -28,15 +31,15 @@ type Package struct {
 	// Resources and Functions, by token.
 	Resources map[string]Resource
 	Functions map[string]Function
-	// Open finds the place of the resources with the provider's configuration.
+	// Open returns the place of the resources for a configuration of the provider.
 	Open func(config property.Map) (Place, error)
 }
 
-// Property is one property of a resource, a type or a configuration.
+// Property is a property of a resource, a type or a configuration.
 type Property struct {
 	Type     schema.TypeSpec
 	Required bool
-	// Replaces says that another value replaces the resource.
+	// Replaces reports whether a new value replaces the resource.
 	Replaces bool
 	Secret   bool
 }
@@ -44,20 +47,21 @@ type Property struct {
 // Resource is one type of resource.
 type Resource struct {
 	Inputs map[string]Property
-	// Outputs are what the cloud adds.
+	// Outputs are the properties that the cloud adds.
 	Outputs map[string]Output
-	// Prefix is what ids begin with. Empty means the name of the resource in the program.
+	// Prefix of IDs. Empty is the name of the resource in the program.
 	Prefix string
-	// Path is where an API server has the objects, and has a meaning for kubernetes only.
+	// Path of the objects in the API, for kubernetes only.
 	Path string
 }
 
 // Output is a property that the cloud adds.
 type Output struct {
 	Property
-	// Merges says that Of goes by the program's value, where there is one. Otherwise that value is the output.
+	// Merges reports whether Of uses the program's value, if there is one. Otherwise that
+	// value is the output.
 	Merges bool
-	// Once says that it stays what it was first.
+	// Once reports whether it keeps its first value.
 	Once bool
 	Of   func(Thing) property.Value
 }
@@ -68,20 +72,20 @@ type Function struct {
 	Of              func(args property.Map) property.Map
 }
 
-// Thing is one resource as a place has it.
+// Thing is a resource in a place.
 type Thing struct {
-	// Token of its type, and what the table says of that.
+	// Token of its type, and the entry of the table.
 	Token    string
 	Resource Resource
 	// ID is empty before it is created.
 	ID string
-	// Name is the one in the program, which URN ends with.
+	// Name in the program, which is the end of URN.
 	Name, URN string
 	Inputs    property.Map
 	Config    property.Map
 }
 
-// text is an input that is a text, or else the configuration of that name, and "" without either.
+// text returns a text input, or else the configuration of that name, or "".
 func (t Thing) text(name string) string {
 	for _, from := range []property.Map{t.Inputs, t.Config} {
 		if value := from.Get(name); value.IsString() {
@@ -91,7 +95,7 @@ func (t Thing) text(name string) string {
 	return ""
 }
 
-// Find returns the package that is stood in for.
+// Find returns the package with a name.
 func Find(name string) (Package, error) {
 	var names []string
 	for _, pkg := range Packages() {
@@ -104,7 +108,7 @@ func Find(name string) (Package, error) {
 	return Package{}, fmt.Errorf("there is no stand-in for %q, only for %s", name, strings.Join(names, ", "))
 }
 
-// Packages are those that there is a stand-in for.
+// Packages returns all packages with a stand-in.
 func Packages() []Package {
 	return []Package{aws(), gcp(), kubernetes(), random()}
 }
@@ -124,7 +128,7 @@ func mapOf(item schema.TypeSpec) schema.TypeSpec {
 	return schema.TypeSpec{Type: "object", AdditionalProperties: &item}
 }
 
-// objectOf is a type of the package's own.
+// objectOf refers to a type of the same package.
 func objectOf(token string) schema.TypeSpec {
 	return schema.TypeSpec{Type: "object", Ref: "#/types/" + token}
 }
@@ -133,12 +137,12 @@ func optional(t schema.TypeSpec) Property  { return Property{Type: t} }
 func required(t schema.TypeSpec) Property  { return Property{Type: t, Required: true} }
 func replacing(t schema.TypeSpec) Property { return Property{Type: t, Replaces: true} }
 
-// made is an output that is a text.
+// made is an output of type text.
 func made(of func(Thing) string) Output {
 	return Output{Property: optional(text), Of: func(t Thing) property.Value { return property.New(of(t)) }}
 }
 
-// secret is an output that is a secret text, made once.
+// secret is an output of type secret text, created once.
 func secret(of func(Thing) string) Output {
 	output := made(of)
 	output.Secret, output.Once = true, true

@@ -42,7 +42,7 @@ func TestOnlySomePackagesAreStoodInFor(t *testing.T) {
 	g.Expect(err).To(MatchError(`there is no stand-in for "azure", only for aws, gcp, kubernetes, random`))
 }
 
-// running is a stand-in with all of pulumi-go-provider in front of it.
+// running is a stand-in behind all of pulumi-go-provider.
 type running struct {
 	*WithT
 	integration.Server
@@ -65,7 +65,7 @@ func start(t *testing.T, token, name string, config property.Map) *running {
 	return &running{WithT: g, Server: server, dir: dir, urn: resource.URN("urn:pulumi:dev::app::" + token + "::" + name)}
 }
 
-// texts makes properties of keys and texts by turns.
+// texts returns properties from alternating keys and texts.
 func texts(pairs ...string) property.Map {
 	values := map[string]property.Value{}
 	for i := 0; i < len(pairs); i += 2 {

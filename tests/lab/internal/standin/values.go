@@ -5,7 +5,7 @@ package standin
 
 import "github.com/pulumi/pulumi/sdk/v3/go/property"
 
-// plain is a value as encoding/json has it. Secrets are in it.
+// plain returns a value in the form of encoding/json, including secrets.
 func plain(value property.Value) any {
 	switch {
 	case value.IsArray():
@@ -30,7 +30,7 @@ func plain(value property.Value) any {
 	return nil
 }
 
-// valueOf is a value that encoding/json has read.
+// valueOf returns a value that encoding/json has decoded.
 func valueOf(value any) property.Value {
 	switch value := value.(type) {
 	case []any:
