@@ -10,39 +10,39 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// Driver does runs with the Pulumi CLI. It holds settings only: one Driver does
-// any number of runs at a time.
+// Driver executes runs with the Pulumi CLI. It holds only settings, so one Driver can
+// execute any number of runs concurrently.
 type Driver struct {
-	// Bin is the directory of the pulumi program and of its language hosts.
+	// Bin is the directory of the pulumi binary and its language hosts.
 	Bin string
-	// Path are the directories after Bin in the PATH of a run.
+	// Path lists the directories that follow Bin in the PATH of a run.
 	Path []string
-	// Cache is the directory of the plugins and schemas that all runs share.
+	// Cache is the directory of the plugins and schemas shared by all runs.
 	Cache string
-	// PassEnv are variables of the controller that every run gets: proxies and
-	// certificate authorities. A spec may set them to something else.
+	// PassEnv holds variables of the controller that every run gets: proxies and
+	// certificate authorities. A spec may override them.
 	PassEnv map[string]string
-	// NoPluginDownload has Pulumi fail where a plugin is not installed.
+	// NoPluginDownload makes Pulumi fail if a plugin is not installed.
 	NoPluginDownload bool
-	// Grace is how long the steps of stopping a run may take.
+	// Grace limits how long each step of stopping a run may take.
 	Grace Grace
-	// Progress, where it is set, is told how far each run has come, from one
-	// goroutine at a time for a run.
+	// Progress, if set, receives the progress of each run, from one goroutine at a time
+	// per run.
 	Progress func(runID string, progress run.Progress) `json:"-"`
-	// UnknownCreates, where it is set, is told of the creations of unknown outcome of
-	// a run as soon as its events show one, sorted, and of all of them again when they
-	// show another. They are among Result.UnknownCreates in the end. It is called as
-	// Progress is.
+	// UnknownCreates, if set, receives the sorted URNs of creations with unknown
+	// outcome as soon as the events of a run show one, and all of them again when
+	// another shows up. In the end they are also in Result.UnknownCreates. It is called
+	// like Progress.
 	UnknownCreates func(runID string, urns []string) `json:"-"`
 }
 
-// Do does the run and returns when nothing of it is alive. The artifact of its
-// program, if it has one, is in the workspace of the directory already.
+// Do executes the run and returns once none of its processes is alive. The program's
+// artifact, if there is one, is already in the workspace of the directory.
 //
-// When ctx is done the run is stopped gently, which takes as long as Grace says:
-// an outcome of TimedOut is told from Cancelled by the cause of ctx. log gets a
-// line for each operation on a resource as it goes on, and one for each diagnostic
-// in the end, masked and bounded, from one goroutine at a time.
+// When ctx is done, the run is stopped gently, within the limits of Grace; the cause of
+// ctx distinguishes TimedOut from Cancelled. log receives a line for each resource
+// operation as it happens and one for each diagnostic at the end, masked and bounded,
+// from one goroutine at a time.
 func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line string)) run.Result {
 	started := time.Now()
 	s := &session{driver: d, dir: dir, run: r, log: log}

@@ -16,23 +16,22 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// stackType is the type of the entry that a stack has for itself.
+// stackType is the type of the stack's own resource.
 const stackType = "pulumi:pulumi:Stack"
 
-// providerType is the beginning of the types of providers.
+// providerType is the prefix of provider types.
 const providerType = "pulumi:providers:"
 
-// maxChanged bounds the changed resources whose names are kept, to show the first
-// of them in order: the engine tells of them in any order, and a message that says
-// the same must look the same.
+// maxChanged bounds the changed resources whose names are kept. The engine reports them
+// in any order, and the message sorts them and shows the first, so that the same
+// changes give the same message.
 const maxChanged = 1000
 
-// maxErrors bounds the errors that are kept to choose a message from.
+// maxErrors bounds the errors from which the message is chosen.
 const maxErrors = 20
 
-// engineEvent is the part of apitype.EngineEvent that is read here. That type
-// itself would decode the properties of every resource, and change big numbers
-// among them.
+// engineEvent is the part of apitype.EngineEvent that is read here. Decoding into that
+// type would decode the properties of every resource and corrupt big numbers.
 type engineEvent struct {
 	Diagnostic *apitype.DiagnosticEvent `json:"diagnosticEvent"`
 	Summary    *apitype.SummaryEvent    `json:"summaryEvent"`
@@ -48,20 +47,19 @@ type stepEvent struct {
 		Op   apitype.OpType `json:"op"`
 		URN  string         `json:"urn"`
 		Type string         `json:"type"`
-		// Provider is empty for what has none: a component, and a provider.
+		// Provider is empty for components and providers.
 		Provider string     `json:"provider"`
 		Old      *stepState `json:"old"`
-		// Diffs and DetailedDiff have the paths of the properties that change.
+		// Diffs and DetailedDiff have the paths of the changing properties.
 		Diffs        []string            `json:"diffs"`
 		DetailedDiff map[string]struct{} `json:"detailedDiff"`
 		New          *stepState          `json:"new"`
 	} `json:"metadata"`
-	// Status of an operation that failed tells whether it did a part of what it was to do.
+	// Status of a failed operation tells whether it was partly done.
 	Status resource.Status `json:"status"`
 }
 
-// stepState is a resource before or after a step. What is not asked for is not
-// decoded.
+// stepState is a resource before or after a step, with only the fields used here.
 type stepState struct {
 	Custom   bool                       `json:"custom"`
 	Delete   bool                       `json:"delete"`
@@ -73,55 +71,52 @@ type stepState struct {
 	Outputs  map[string]json.RawMessage `json:"outputs"`
 }
 
-// events is what the engine has told of one operation. It is fed line by line.
+// events accumulates what the engine reports about one operation, line by line.
 type events struct {
 	mask *mask.Masker
-	// hold, where it is set, gets the diagnostics, which are not to be logged as soon
-	// as they come, but for those that only inform, and whether it is an error or a
-	// warning.
+	// hold, if set, receives the diagnostics other than "info", which are logged later,
+	// and whether each is an error or a warning.
 	hold func(l toldLine, warns bool)
-	// began and ended bound the time in which the engine is at work, and a first
-	// signal is taken as a wish to stop.
+	// began and ended bound the time in which the engine is at work and takes a first
+	// signal as a request to stop.
 	began, ended bool
 	outputs      map[string]json.RawMessage
-	// inFlight counts the operations of providers that have begun and not ended.
+	// inFlight counts the provider operations that have begun and not ended.
 	inFlight int
 	errors   []diagnostic
 	steps    map[apitype.OpType]int
 	stackOp  apitype.OpType
 	summary  *apitype.SummaryEvent
-	// changed names the first resources that are not as they were, each with what
-	// happened to it, and changedCount counts all of them. Providers are counted
-	// apart.
+	// changed has the names of the first changed resources, each with what happened to
+	// it; changedCount counts all of them. Providers are counted separately.
 	changed                        []string
 	changedCount, changedProviders int
 	// failedCreates, providerGone and cancelled are sets of URNs: see unknownCreates.
 	failedCreates, providerGone, cancelled map[string]bool
-	// resources that were told of.
+	// resources are those reported so far.
 	resources resources
-	// planned, where it is set, gets the steps of a preview.
+	// planned, if set, collects the steps of a preview.
 	planned *plannedSteps
 }
 
 // diagnostic is an error that the engine or the program reported.
 type diagnostic struct {
 	urn, text string
-	// told is what text is of.
+	// told is the unmasked source of text.
 	told toldLine
-	// raw is the text before it was masked, to tell what it says: a secret may be
-	// any word. It is never shown.
+	// raw is the text before masking, used to recognize the error: a secret may be any
+	// word. It is never shown.
 	raw string
-	// printed is one that the program only printed: Pulumi YAML reports its
-	// errors that way.
+	// printed marks an error that the program only printed, as Pulumi YAML does.
 	printed bool
 }
 
-// sign is what a diagnostic is recognized by.
+// sign is the text by which a diagnostic is recognized.
 func (d diagnostic) sign() string { return cmp.Or(d.raw, d.text) }
 
-// read takes in one line of the event log and tells what to log of it, "" for
-// nothing. What is not understood is passed over: the outcome of a run never
-// hangs on its events.
+// read processes one line of the event log and returns the line to log, or "". Lines
+// that it does not understand are skipped: the outcome of a run never depends on its
+// events.
 func (e *events) read(line []byte) string {
 	var event engineEvent
 	if err := json.Unmarshal(line, &event); err != nil {
@@ -173,7 +168,7 @@ func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
 	}
 }
 
-// later is what to log at once of a line that may be held back.
+// later returns the line to log now, or "" if it is held back.
 func (e *events) later(l toldLine, warns bool) string {
 	if e.hold == nil {
 		return l.masked(e.mask)
@@ -182,8 +177,8 @@ func (e *events) later(l toldLine, warns bool) string {
 	return ""
 }
 
-// keepError keeps the first errors. A printed one counts where it says that it
-// is an error; printed lines that are indented belong to the one before.
+// keepError keeps the first errors. A printed line counts if it claims to be an error;
+// indented printed lines belong to the one before.
 func (e *events) keepError(d diagnostic) {
 	if d.printed && !isErrorLine(d.sign()) {
 		if last := len(e.errors) - 1; last >= 0 && e.errors[last].printed && strings.HasPrefix(d.sign(), " ") {
@@ -199,7 +194,7 @@ func (e *events) keepError(d diagnostic) {
 	}
 }
 
-// remask masks the errors once more, with all that is known now.
+// remask masks the errors again with all secrets known by now.
 func (e *events) remask() {
 	for n := range e.errors {
 		e.errors[n].text = e.errors[n].told.masked(e.mask)
@@ -248,15 +243,15 @@ func (e *events) readDone(event *stepEvent) string {
 	return step(event, "done")
 }
 
-// isDefaultProvider tells whether the resource is a provider that the engine made
-// by itself. Its own summary counts none of these.
+// isDefaultProvider tells whether the resource is a provider that the engine created by
+// itself. The engine's summary does not count these.
 func isDefaultProvider(typ, urn string) bool {
 	name := urn[strings.LastIndex(urn, "::")+1:]
 	return strings.HasPrefix(typ, providerType) && strings.HasPrefix(name, ":default")
 }
 
-// noteChanged notes what a refresh finds: a resource is updated where it was
-// edited, and deleted where it is gone.
+// noteChanged notes what a refresh finds: an edited resource is an update, a missing
+// one a delete.
 func (e *events) noteChanged(event *stepEvent) {
 	var what string
 	switch event.Metadata.Op {
@@ -269,7 +264,7 @@ func (e *events) noteChanged(event *stepEvent) {
 	}
 	switch meta := event.Metadata; {
 	case isDefaultProvider(meta.Type, meta.URN):
-		return // it has what the program says, and the summary does not count it
+		return // it follows the program, and the summary does not count it
 	case strings.HasPrefix(meta.Type, providerType):
 		e.changedProviders++
 		return
@@ -279,9 +274,9 @@ func (e *events) noteChanged(event *stepEvent) {
 	}
 }
 
-// onlyProvidersChanged tells that a refresh has found nothing but other settings
-// of providers. Those are what the program says, as with renewed credentials, and
-// nothing that exists anywhere.
+// onlyProvidersChanged tells whether a refresh found only changed provider settings.
+// Those come from the program, for example with renewed credentials, and exist nowhere
+// else.
 func (e *events) onlyProvidersChanged() bool {
 	if e.summary == nil {
 		return false
@@ -298,8 +293,8 @@ func (e *events) onlyProvidersChanged() bool {
 func (e *events) readFailed(event *stepEvent) string {
 	op := event.Metadata.Op
 	isCreate := op == apitype.OpCreate || op == apitype.OpCreateReplacement
-	// What was made, and only did not become ready, is in the state: nothing is
-	// unknown about it, whatever its error says.
+	// A resource that was created and only did not become ready is in the state: its
+	// outcome is known, whatever the error says.
 	if isCreate && event.Status != resource.StatusPartialFailure {
 		note(&e.failedCreates, event.Metadata.URN)
 	}
@@ -308,8 +303,8 @@ func (e *events) readFailed(event *stepEvent) string {
 	return step(event, "failed")
 }
 
-// step is the line for an operation on a resource: none for one that is as it
-// should be, or for the stack itself.
+// step is the log line of a resource operation, or "" for an unchanged resource and for
+// the stack itself.
 func step(event *stepEvent, what string) string {
 	if event.Metadata.Op == apitype.OpSame || event.Metadata.Type == stackType {
 		return ""
@@ -317,8 +312,8 @@ func step(event *stepEvent, what string) string {
 	return about(event.Metadata.URN, fmt.Sprintf("%s %s", event.Metadata.Op, what))
 }
 
-// isWork tells whether the step is an operation of a provider: what is as it
-// should be takes none, and a component ends whenever the program says so.
+// isWork tells whether the step is a provider operation: an unchanged resource needs
+// none, and a component ends whenever the program says so.
 func isWork(event *stepEvent) bool {
 	return event.Metadata.Provider != "" && event.Metadata.Op != apitype.OpSame
 }
@@ -329,13 +324,12 @@ func (e *events) noteEnd(event *stepEvent) {
 	}
 }
 
-// progress is how far the operation has come.
 func (e *events) progress() run.Progress {
 	return run.Progress{Done: e.changes(), InFlight: e.inFlight}
 }
 
-// changes counts by the summary, which also knows components that registered no
-// outputs, and by the single steps where the engine did not get as far.
+// changes counts by the summary, which includes components that registered no outputs.
+// If the engine did not get that far, it counts the steps.
 func (e *events) changes() run.Changes {
 	counts := make(map[apitype.OpType]int)
 	for op, n := range e.steps {
@@ -346,17 +340,17 @@ func (e *events) changes() run.Changes {
 		for op, n := range e.summary.ResourceChanges {
 			counts[op] = n
 		}
-		// The stack's own entry is in the summary.
+		// The summary includes the stack's own resource.
 		if counts[e.stackOp] > 0 {
 			counts[e.stackOp]--
 		}
 	}
 	return run.Changes{
-		// An import is new to the stack, as a creation is.
+		// An import is new to the stack, like a creation.
 		Created: counts[apitype.OpCreate] + counts[apitype.OpImport],
 		Updated: counts[apitype.OpUpdate],
 		Deleted: counts[apitype.OpDelete],
-		// A replacement is also a create-replacement and a delete-replaced, which
+		// A replacement also has a create-replacement and a delete-replaced step, which
 		// are not counted.
 		Replaced: counts[apitype.OpReplace],
 		Same:     counts[apitype.OpSame],

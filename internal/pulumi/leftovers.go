@@ -16,16 +16,16 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
-// Alive counts the processes of the run that are alive. It finds them by the
-// mark in their environment, whoever their parent is.
+// Alive counts the live processes of the run. It finds them by the marker in their
+// environment, whoever their parent is.
 func Alive(runID string) (int, error) {
 	found, err := marked(runID)
 	release(found)
 	return len(found), err
 }
 
-// endLeftovers ends all processes of the run: with SIGTERM, and with SIGKILL
-// those that are still there after the grace. It returns how many it found.
+// endLeftovers ends all processes of the run, with SIGTERM and, after the grace period,
+// SIGKILL. It returns how many it found.
 func endLeftovers(runID string, grace time.Duration) (int, error) {
 	count, err := Alive(runID)
 	if err != nil || count == 0 {
@@ -40,8 +40,8 @@ func endLeftovers(runID string, grace time.Duration) (int, error) {
 	return count, errors.New("processes of the run do not end when they are killed")
 }
 
-// signalUntilGone sends again and again, as a process may have started another
-// one since it was last looked.
+// signalUntilGone signals repeatedly, because a process may have started another one
+// since the last look.
 func signalUntilGone(runID string, signal syscall.Signal, grace time.Duration) (bool, error) {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
@@ -51,7 +51,7 @@ func signalUntilGone(runID string, signal syscall.Signal, grace time.Duration) (
 			return true, err
 		}
 		for _, process := range found {
-			// It may have ended in the meantime, which is what is wanted.
+			// It may have ended already, which is fine.
 			_ = process.Signal(signal)
 		}
 		release(found)
@@ -61,9 +61,9 @@ func signalUntilGone(runID string, signal syscall.Signal, grace time.Duration) (
 	}
 }
 
-// marked lists the processes whose environment has the mark of the run. Each is
-// held by a file descriptor and looked at a second time, so that a signal cannot
-// reach another process that got its number.
+// marked lists the processes with the run's marker in their environment. Each is held
+// by a file descriptor and checked a second time, so that a signal cannot reach another
+// process that reused the PID.
 func marked(runID string) ([]*os.Process, error) {
 	pids, err := processes()
 	if err != nil {
@@ -87,14 +87,14 @@ func marked(runID string) ([]*os.Process, error) {
 	return found, nil
 }
 
-// processes lists the numbers of all processes. A glob of their files would list
-// the whole directory of each, which took most of the time that a look takes.
+// processes lists all PIDs. A glob would also list the whole directory of each process,
+// which took most of the time.
 func processes() ([]int, error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = proc.Close() }() // it is only read
+	defer func() { _ = proc.Close() }() // only read
 	names, err := proc.Readdirnames(-1)
 	var pids []int
 	for _, name := range names {
@@ -105,7 +105,7 @@ func processes() ([]int, error) {
 	return pids, err
 }
 
-// hasMark is false for a process that is gone, or is another user's.
+// hasMark is false for a process that is gone or belongs to another user.
 func hasMark(pid int, runID string) bool {
 	mark := []byte(grammar.RunVariable + "=" + runID)
 	text := environOf(pid)
@@ -114,9 +114,9 @@ func hasMark(pid int, runID string) bool {
 	})
 }
 
-// environOf reads the environment of a process. In the middle of an exec there is
-// none for a moment: a process that has a program and no environment is looked at
-// again, or it would be taken for gone. Kernel threads and zombies have no program.
+// environOf reads the environment of a process. During an exec it is empty for a
+// moment, so a process with an executable and no environment is read again, or it would
+// be taken for gone. Kernel threads and zombies have no executable.
 func environOf(pid int) []byte {
 	dir := fmt.Sprintf("/proc/%d", pid)
 	for range 5 {
@@ -134,6 +134,6 @@ func environOf(pid int) []byte {
 
 func release(processes []*os.Process) {
 	for _, process := range processes {
-		_ = process.Release() // it only closes a descriptor
+		_ = process.Release() // only closes a descriptor
 	}
 }

@@ -12,28 +12,29 @@ import (
 	"time"
 )
 
-// A stack that does not exist can be locked: by a CLI that is about to make it, or
-// has removed it, or was killed there. Pulumi tells of that lock only who is to make
-// the stack.
+// A stack that does not exist can be locked: by a CLI that is about to create it, has
+// removed it, or was killed doing so. Pulumi reports that lock only to whoever tries to
+// create the stack.
 
-// noteHeld notes a lock in a file backend that is not the interrupted run's. What is
-// no file is no lock, nor are the attributes that the backend keeps beside each file.
+// noteHeld notes a lock in a file backend that is not an interrupted run's. It skips
+// what is not a regular file and the .attrs files that the backend keeps beside each
+// file.
 func (s *session) noteHeld(path string, entry fs.DirEntry) {
 	if entry.Type().IsRegular() && filepath.Ext(path) != ".attrs" {
 		s.heldLocks = append(s.heldLocks, heldLine(path, readLock(path)))
 	}
 }
 
-// unreadLocks lists the locks of the stack in a file backend that cannot be read, as
-// when the power went while one was written. Pulumi reads all of them, and does
-// nothing beside such a one but to say that it is no JSON.
+// unreadLocks lists the stack's lock files in a file backend that cannot be parsed, for
+// example after a power failure during the write. Pulumi reads all of them and, given
+// one of these, fails with nothing but a JSON error.
 func (s *session) unreadLocks() []string {
 	if s.prepared == nil || s.lockDir() == "" {
 		return nil
 	}
 	entries, err := os.ReadDir(s.lockDir())
 	if err != nil {
-		return nil // then it is something else that is wrong
+		return nil // something else is wrong then
 	}
 	var unread []string
 	for _, entry := range entries {
@@ -45,24 +46,24 @@ func (s *session) unreadLocks() []string {
 	return unread
 }
 
-// unreadMessage tells of them.
+// unreadMessage reports locks that cannot be read.
 func unreadMessage(unread []string) string {
 	return fmt.Sprintf("the stack is locked by %d lock(s) that cannot be read, and Pulumi does nothing while they exist: "+
 		"if nobody is at work on the stack, delete %s from the backend",
 		len(unread), strings.Join(unread[:min(len(unread), maxNamed)], " and "))
 }
 
-// heldLine tells of a lock as Pulumi does.
+// heldLine formats a lock as Pulumi does.
 func heldLine(path string, holder lockHolder) string {
 	if holder == (lockHolder{}) {
 		return fmt.Sprintf("file://%s: created by somebody, who cannot be read from it", path)
 	}
-	// A line break in a name would make another line of it.
+	// A line break in a name would start another line.
 	who := strings.Join(strings.Fields(holder.user+"@"+holder.host), " ")
 	return fmt.Sprintf("file://%s: created by %s (pid %d) at %s", path, who, holder.pid, holder.at.Format(time.RFC3339))
 }
 
-// heldMessage tells of the locks of a stack that does not exist.
+// heldMessage reports the locks of a stack that does not exist.
 func heldMessage(held []string) string {
 	lines := strings.Join(held[:min(len(held), maxNamed)], "\n")
 	return lockMessage(fmt.Sprintf("the stack is locked by %d lock(s)\n%s", len(held), lines)) + lockAdvice(lines, true)

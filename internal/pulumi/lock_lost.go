@@ -17,17 +17,16 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// The files of a run are lost with the data directory, and with them the numbers of
-// its processes. A lock is then taken for its own where it was made on this host, by
-// this user and in the time of the run, which had the stack for itself, and nothing
-// that made it can be alive.
+// When the data directory is lost, so are the PIDs of a run. A lock still counts as
+// that run's if this user made it on this host during the run, which had the stack to
+// itself, and no process that could have made it is alive.
 
-// isOfLostFiles tells whether a lock of this host whose process is not seen to live
-// is that of a run whose files are lost.
+// isOfLostFiles tells whether a lock made on this host belongs to a run whose files are
+// lost. The caller has checked that its process is not seen alive.
 func (s *session) isOfLostFiles(h lockHolder, lost run.Interrupted) bool {
-	// The directory itself is made again by whoever keeps the result of the run there.
+	// Check the PID file: whoever stores the run's result recreates the directory.
 	if _, err := os.Stat(s.dir.of(lost.ID).pids()); !errors.Is(err, fs.ErrNotExist) {
-		return false // the numbers of its processes are known
+		return false // the PIDs of the run are known
 	}
 	self, err := user.Current()
 	if err != nil || h.user == "" || h.user != self.Username {
@@ -46,15 +45,15 @@ func (s *session) isOfLostFiles(h lockHolder, lost run.Interrupted) bool {
 	return false
 }
 
-// The names of the first namespaces of a machine: their numbers are fixed in Linux.
+// The inode numbers of a machine's initial namespaces are fixed in Linux.
 const (
 	firstPIDNamespace = "pid:[4026531836]"
 	firstUTSNamespace = "uts:[4026531838]"
 )
 
-// seesItsHost tells whether this process sees all others that have its host name: a
-// container on the network of its machine has the name of that, and sees none of its
-// processes. One with a name of its own shares it with nobody.
+// seesItsHost tells whether this process sees all others that share its host name. A
+// container with hostNetwork has the name of its node but sees none of the node's
+// processes. A container with a host name of its own shares it with nobody.
 func seesItsHost() bool {
 	pids, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
@@ -64,8 +63,8 @@ func seesItsHost() bool {
 	return err == nil && (pids == firstPIDNamespace || names != firstUTSNamespace)
 }
 
-// mayLiveWithin tells whether a process in a PID namespace below this one has that
-// number there, and may have made the lock: its host name may be this one.
+// mayLiveWithin tells whether a process in a child PID namespace has that PID there. It
+// may have made the lock, because its host name may be the same.
 func (h lockHolder) mayLiveWithin() bool {
 	pids, err := processes()
 	if err != nil {
@@ -88,10 +87,10 @@ func (h lockHolder) mayLiveWithin() bool {
 	})
 }
 
-// isEnded is the error of a process that has ended while it was looked at.
+// isEnded recognizes the error of a process that ended while it was being inspected.
 func isEnded(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) }
 
-// bootTime is when this machine was booted, by the clock as it is set now.
+// bootTime is when this machine booted, by the current clock.
 func bootTime() (time.Time, error) {
 	var sinceBoot unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &sinceBoot); err != nil {

@@ -14,28 +14,27 @@ import (
 )
 
 const (
-	// ticksPerSecond is the unit of times in /proc: USER_HZ, which is the same on
-	// all machines that this is built for.
+	// ticksPerSecond is USER_HZ, the unit of times in /proc, which is the same on all
+	// supported architectures.
 	ticksPerSecond = 100
-	// startMargin is how much later than its lock a process has to be started until
-	// it cannot have made it: a lock is told in whole seconds, and clocks are set.
+	// startMargin is how much later than a lock a process must have started to be ruled
+	// out as its maker: locks have whole seconds, and clocks get adjusted.
 	startMargin = 5 * time.Second
 )
 
-// mayLive tells whether a process that is alive may have made the lock. A number
-// alone says little: the processes of a container that is started again get those
-// of the one before it, and kill(2) finds threads by their numbers, too. Where
-// nothing is known it may.
+// mayLive tells whether a live process may have made the lock; if in doubt, it may. A
+// PID alone proves little: a restarted container reuses the PIDs of the one before, and
+// kill(2) also finds threads.
 func (h lockHolder) mayLive() bool {
 	if h.pid == os.Getpid() {
-		return false // this process makes none
+		return false // this process makes no locks
 	}
 	if errors.Is(syscall.Kill(h.pid, 0), syscall.ESRCH) || isThread(h.pid) || isZombie(h.pid) {
 		return false
 	}
 	started, err := startOf(h.pid)
 	if errors.Is(err, os.ErrNotExist) {
-		return false // it has ended just now
+		return false // it has just ended
 	}
 	return err != nil || h.at.IsZero() || !started.After(h.at.Add(startMargin))
 }

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxMessage bounds the message of a result, and each line that is logged.
+// maxMessage bounds the message of a result and each logged line.
 const maxMessage = 2 << 10
 
-// tidy takes terminal colours, carriage returns and empty lines from a text.
+// tidy removes terminal colours, carriage returns and empty lines.
 func tidy(text string) string {
 	var kept []string
 	for line := range strings.Lines(plain(text)) {
@@ -23,8 +23,8 @@ func tidy(text string) string {
 	return strings.Join(kept, "\n")
 }
 
-// plain takes escape sequences and other control characters from a text:
-// programs colour what they print whatever Pulumi is told.
+// plain removes escape sequences and other control characters: programs colour their
+// output whatever Pulumi is told.
 func plain(text string) string {
 	var out strings.Builder
 	for len(text) > 0 {
@@ -54,7 +54,7 @@ func afterEscape(text string) (string, bool) {
 	return rest[end+1:], true
 }
 
-// cut bounds a text at a whole character.
+// cut bounds a text without splitting a character.
 func cut(text string, limit int) string {
 	const sign = "..."
 	if len(text) <= limit {
@@ -67,7 +67,7 @@ func cut(text string, limit int) string {
 	return text[:end] + sign
 }
 
-// about puts the resource before what is said of it, as <type> (<name>): text.
+// about prefixes a text with its resource, as <type> (<name>): text.
 func about(urn, text string) string {
 	if name := shortName(urn); name != "" {
 		return name + ": " + text
@@ -75,9 +75,8 @@ func about(urn, text string) string {
 	return text
 }
 
-// shortName is what a person knows of
-// urn:pulumi:<stack>::<project>::<parent type>$<type>::<name>. The stack's own
-// is left out: it says nothing.
+// shortName is the readable part of urn:pulumi:<stack>::<project>::<parent
+// type>$<type>::<name>. It is empty for the stack itself, whose name adds nothing.
 func shortName(urn string) string {
 	parts := strings.SplitN(urn, "::", 4)
 	if len(parts) < 4 {
@@ -90,12 +89,12 @@ func shortName(urn string) string {
 	return fmt.Sprintf("%s (%s)", kind, parts[3])
 }
 
-// isErrorLine says whether a text claims to be an error.
+// isErrorLine tells whether a text claims to be an error.
 func isErrorLine(text string) bool {
 	return len(text) >= 6 && strings.EqualFold(text[:6], "error:")
 }
 
-// withoutError takes "error: " from the beginning of a text.
+// withoutError strips leading "error: ".
 func withoutError(text string) string {
 	for isErrorLine(text) {
 		text = strings.TrimSpace(text[len("error:"):])
@@ -103,13 +102,12 @@ func withoutError(text string) string {
 	return text
 }
 
-// noReason ends the message of a failure of which nothing is known.
+// noReason ends the message of a failure without a known reason.
 const noReason = " and gave no reason"
 
-// failureMessage chooses what to tell a person of a failure: the first error
-// that says why. "update failed" says nothing, and comes when there is nothing
-// better. Without an error among the events the CLI gave up before the engine
-// was at work, and said why on standard error.
+// failureMessage chooses the message of a failure: the first error that gives a reason.
+// "update failed" gives none and is the last resort. If the events have no error, the
+// CLI gave up before the engine started and said why on standard error.
 func failureMessage(errors []diagnostic, stderr string, code int) string {
 	for _, acceptable := range []func(diagnostic) bool{
 		func(d diagnostic) bool { return !d.printed && !saysNothing(d.sign()) },
@@ -130,7 +128,7 @@ func failureMessage(errors []diagnostic, stderr string, code int) string {
 	return fmt.Sprintf("Pulumi ended with exit code %d", code) + noReason
 }
 
-// failureSign is what a failure is recognized by: its message before it was masked.
+// failureSign is the unmasked failure message, by which a failure is recognized.
 func failureSign(errors []diagnostic, stderr string, code int) string {
 	signs := make([]diagnostic, 0, len(errors))
 	for _, d := range errors {
@@ -147,8 +145,8 @@ func saysNothing(text string) bool {
 	return false
 }
 
-// firstError is the first error in the CLI's standard error, with the lines
-// that belong to it.
+// firstError is the first error in the CLI's standard error, with its continuation
+// lines.
 func firstError(stderr string) string {
 	var found []string
 	for line := range strings.Lines(tidy(stderr)) {
@@ -163,7 +161,7 @@ func firstError(stderr string) string {
 	return withoutError(strings.Join(found, "\n"))
 }
 
-// hint adds what to do to a message that does not say it.
+// hint adds advice to a message that has none.
 func hint(message string) string {
 	for _, known := range []struct{ text, advice string }{
 		{"no language plugin '", "the language host of the program's runtime is not installed beside Pulumi"},

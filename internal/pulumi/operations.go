@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// work prepares the workspace and calls the CLI as often as it takes.
+// work prepares the workspace and makes the CLI calls that the operation needs.
 func (s *session) work(ctx context.Context) (exit, error) {
 	prepared, err := s.driver.prepare(ctx, s.dir, s.run)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *session) work(ctx context.Context) (exit, error) {
 	return last, err
 }
 
-// destroy is not bound to the targets: it is for all of a stack that is to go.
+// destroy ignores the targets: it removes the whole stack.
 func (s *session) destroy(ctx context.Context) (exit, error) {
 	if last, err := s.setSecrets(ctx); err != nil || last.code != 0 {
 		return last, err
@@ -58,8 +58,8 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 	return s.engine(ctx, append([]string{"destroy", "--remove"}, refreshFlags(s.run.Options)...)...)
 }
 
-// update makes the stack only where it is not known to exist, which saves the
-// CLI process that would ask for it.
+// update creates the stack only if it is not known to exist, which saves the CLI
+// process that would ask.
 func (s *session) update(ctx context.Context) (exit, error) {
 	if !s.run.Exists && !s.run.MustExist && !s.run.NoCreate && s.run.KnownBackend == "" {
 		return s.createAndApply(ctx)
@@ -74,8 +74,8 @@ func (s *session) update(ctx context.Context) (exit, error) {
 func (s *session) createAndApply(ctx context.Context) (exit, error) {
 	args := []string{"stack", "init", "--stack", s.stack, "--no-select"}
 	if s.provider != "" {
-		// It does not look for the provider in the stack's settings, and would
-		// replace it there by the backend's own.
+		// stack init does not look for the provider in the stack's settings file and
+		// would overwrite it there with the backend's default.
 		args = append(args, "--secrets-provider="+s.provider)
 	}
 	last, err := s.call(ctx, command{args: args})
@@ -83,14 +83,14 @@ func (s *session) createAndApply(ctx context.Context) (exit, error) {
 		return last, err
 	}
 	if last.code == 0 {
-		// There is nothing yet that anybody could have changed.
+		// A new stack has nothing yet that anybody could have changed.
 		s.run.Options.ExpectNoRefreshChanges = false
 		s.looked = true
 	}
 	return s.apply(ctx)
 }
 
-// apply updates, or tells what an update would do.
+// apply runs an update or a preview.
 func (s *session) apply(ctx context.Context) (exit, error) {
 	if last, err := s.setSecrets(ctx); err != nil || last.code != 0 {
 		return last, err
@@ -110,10 +110,9 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 	return s.engine(ctx, append([]string{"up"}, flags...)...)
 }
 
-// check looks for changes that were made behind Pulumi's back. The flag of an
-// update, or of a real refresh, that expects none finds them only after it has
-// written them into the state, where the next run would take them as known. This
-// neither writes nor locks.
+// check looks for changes made behind Pulumi's back. The --expect-no-changes of an
+// update or a real refresh reports them only after writing them to the state, where the
+// next run would take them for known. A preview-only refresh neither writes nor locks.
 func (s *session) check(ctx context.Context) (exit, error) {
 	flags := append([]string{"refresh", "--preview-only", "--expect-no-changes"}, targetFlags(s.run.Options)...)
 	if s.run.Options.RunProgram {
@@ -127,12 +126,12 @@ func (s *session) check(ctx context.Context) (exit, error) {
 	return last, err
 }
 
-// setSecrets sets what only the CLI can encrypt, each key by a process.
+// setSecrets sets the secrets that only the CLI can encrypt, with one process per key.
 func (s *session) setSecrets(ctx context.Context) (exit, error) {
 	for _, key := range slices.Sorted(maps.Keys(s.unencrypted)) {
 		last, err := s.call(ctx, command{
 			args: []string{"config", "set", "--secret", "--stack", s.stack, "--", key},
-			// The CLI takes one newline from the end.
+			// The CLI strips one trailing newline.
 			stdin: s.unencrypted[key] + "\n",
 		})
 		if err != nil || last.code != 0 {
@@ -142,7 +141,7 @@ func (s *session) setSecrets(ctx context.Context) (exit, error) {
 	return exit{}, nil
 }
 
-// refreshFlags are for an operation that may read what really exists first.
+// refreshFlags are the flags of an operation that may refresh first.
 func refreshFlags(options run.Options) []string {
 	var flags []string
 	if options.Refresh {
@@ -154,7 +153,7 @@ func refreshFlags(options run.Options) []string {
 	return flags
 }
 
-// targetFlags are for an operation on some of the resources.
+// targetFlags limit an operation to some of the resources.
 func targetFlags(options run.Options) []string {
 	var flags []string
 	for _, urn := range options.Targets {

@@ -25,44 +25,44 @@ type session struct {
 	env     []string
 	project run.Project
 	events  *events
-	// found says that the backend has, or had, the stack, and missed that it was
-	// asked for and is not there.
+	// found is set if the backend has, or had, the stack; missed, if the CLI did not
+	// find it there.
 	found, missed bool
-	// stopped says that the last call of the CLI was told to stop.
+	// stopped is set if the last CLI call was told to stop.
 	stopped bool
-	// changing says that the call of the CLI may change something: what a preview
-	// creates is nothing.
+	// changing is set during a CLI call that may change something. A preview creates
+	// nothing.
 	changing bool
-	// checking says that the last call of the CLI was the one that looks for
-	// changes that are not expected.
+	// checking is set if the last CLI call was the check for unexpected changes.
 	checking bool
-	// unsettled says that the refresh of a recovery did not get to its end.
+	// unsettled is set if the refresh of a recovery did not complete.
 	unsettled bool
-	// heldLocks are the locks of a file backend that a recovery has left alone.
+	// heldLocks are the locks in a file backend that a recovery left alone.
 	heldLocks []string
-	// looked says that the stack was looked at, for a run that is to, or was made.
+	// looked is set once the stack was inspected for a run that needs it, or was
+	// created.
 	looked bool
-	// pending are the creations in flight that the state or an earlier run tells
-	// of, for a recovery.
+	// pending are the creations in flight known from the state or an earlier run, for a
+	// recovery.
 	pending []string
-	// inFlight are the creations that the state tells of, where it is not known that
-	// they are nobody's: who has the lock may be at work on them.
+	// inFlight are the creations in flight in the state that may still have an owner:
+	// whoever holds the lock may be working on them.
 	inFlight []string
-	// state is the one that was exported last, where nothing was changed since.
+	// state is the last export, nil once a call may have changed the state since.
 	state *state
-	// installing says that the dependencies of the program are being installed, or could
-	// not be, and installed that they are.
+	// installing is set while the program's dependencies are being installed and after
+	// that failed; installed, once it succeeded.
 	installing, installed bool
-	// held are the diagnostics that are yet to be logged.
+	// held are the diagnostics still to be logged.
 	held heldLines
-	// disclosed says that the secrets of the state were read, or should have been, for the
-	// diagnostics.
+	// disclosed is set once the secrets of the state were read for the diagnostics, or
+	// could not be.
 	disclosed bool
-	// ids masks the secrets of the state in IDs, if they were read for this alone. idsUnread
-	// says that they could not be read.
+	// ids masks the secrets of the state in IDs, if they were read for this alone.
+	// idsUnread is set if they could not be read.
 	ids       *mask.Masker
 	idsUnread bool
-	// plain are the outputs that were wanted in plain.
+	// plain are the outputs requested in plain text.
 	plain *run.PlainOutputs
 	*prepared
 }
@@ -74,14 +74,14 @@ func (s *session) engine(ctx context.Context, operation ...string) (exit, error)
 	return s.look(ctx, append(operation, "--yes", "--skip-preview")...)
 }
 
-// look calls the CLI for an operation that sends events.
+// look calls the CLI for an operation that emits events.
 func (s *session) look(ctx context.Context, operation ...string) (exit, error) {
 	return s.call(ctx, command{args: append(operation, "--stack", s.stack,
 		"--suppress-outputs", "--suppress-progress", "--event-log", s.dir.events())})
 }
 
-// call calls the CLI for the stack. What is known of events afterwards is that
-// call's. It is an error where the stack is not in the backend and should be.
+// call calls the CLI for the stack and resets s.events to the events of this call. It
+// fails if the stack should be in the backend and is not.
 func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if err := os.Remove(s.dir.events()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit{}, workspaceError{fmt.Errorf("removing old events: %w", err)}
@@ -107,8 +107,8 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	return last, s.missing()
 }
 
-// endLeftovers makes sure that nothing of the run lives on: a CLI that is killed
-// leaves its providers, which are in groups of their own.
+// endLeftovers ends every process of the run that is still alive: a killed CLI leaves
+// behind its providers, which are in process groups of their own.
 func (s *session) endLeftovers() {
 	count, err := endLeftovers(s.run.ID, s.driver.Grace.withDefaults().Kill)
 	if err != nil {
@@ -119,23 +119,22 @@ func (s *session) endLeftovers() {
 	}
 }
 
-// tell passes on how far the call of the CLI has come.
+// tell reports the progress of the CLI call.
 func (s *session) tell(progress run.Progress) {
 	if s.driver.Progress != nil {
 		s.driver.Progress(s.run.ID, progress)
 	}
 }
 
-// tellUnknown passes on which creations nobody knows the outcome of. The result has
-// them too, but the operation may go on for as long as others take, and who waits for
-// the result may not live to see it.
+// tellUnknown reports the creations with unknown outcome right away. The result has
+// them too, but other resources may keep the operation going, and whoever waits for the
+// result may not live to see it.
 func (s *session) tellUnknown(urns []string) {
 	if s.driver.UnknownCreates != nil {
 		s.driver.UnknownCreates(s.run.ID, urns)
 	}
 }
 
-// say logs a line.
 func (s *session) say(line string) {
 	s.log(cut(s.mask.Apply(line), maxMessage))
 }
