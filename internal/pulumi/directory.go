@@ -11,24 +11,24 @@ import (
 	"path/filepath"
 )
 
-// Directory is the absolute path of the directory of one run. Nothing else may
-// use it.
+// Directory is the absolute path of the directory of one run, for its exclusive use.
 //
 //	workspace/     the program: an artifact is unpacked here before Do
 //	home/          HOME, and in it .pulumi, which is PULUMI_HOME
 //	tmp/           TMPDIR
-//	events.jsonl   what the engine tells
-//	stdout, stderr what the CLI prints
-//	pids           the numbers of the CLI processes, as they stand in a lock
-//	backend        what may be told of the backend
-//	settling       is there while what was in flight in the stack is being settled
-//	state.json     the state, when it is looked into
+//
+// events.jsonl   the events of the engine
+// stdout, stderr the output of the CLI
+// pids           the PIDs of the CLI processes, as in their locks
+// backend        the backend, as it may be shown
+// settling       exists while operations in flight are being settled
+// state.json     the state, when it is exported
 type Directory string
 
 // Workspace is where an artifact is unpacked.
 func (d Directory) Workspace() string { return filepath.Join(string(d), "workspace") }
 
-// Kube is where programs look for a kubeconfig that nothing else names.
+// Kube is the default directory of the kubeconfig for programs.
 func (d Directory) Kube() string { return filepath.Join(d.home(), ".kube") }
 
 func (d Directory) home() string       { return filepath.Join(string(d), "home") }
@@ -42,12 +42,12 @@ func (d Directory) backend() string    { return filepath.Join(string(d), "backen
 func (d Directory) settling() string   { return filepath.Join(string(d), "settling") }
 func (d Directory) state() string      { return filepath.Join(string(d), "state.json") }
 
-// of returns the directory of another run, which lies beside this one.
+// of is the directory of another run, a sibling of this one.
 func (d Directory) of(id string) Directory {
 	return Directory(filepath.Join(filepath.Dir(string(d)), filepath.Base(id)))
 }
 
-// Make makes the directories that a run needs, for nobody but this user.
+// Make creates the directories that a run needs, accessible only to this user.
 func (d Directory) Make() error {
 	for _, path := range []string{d.Workspace(), d.pulumiHome(), d.temp()} {
 		if err := os.MkdirAll(path, 0o700); err != nil {
@@ -57,8 +57,8 @@ func (d Directory) Make() error {
 	return nil
 }
 
-// probe tells why nothing can be written here. Pulumi itself may end without a word
-// when its output has nowhere to go.
+// probe tells why the directory is not writable. Pulumi itself may end without a word
+// if it cannot write its output.
 func (d Directory) probe() error {
 	path := filepath.Join(string(d), "probe")
 	if err := os.WriteFile(path, []byte("1"), 0o600); err != nil {
@@ -67,14 +67,14 @@ func (d Directory) probe() error {
 	return remove(path)
 }
 
-// Clear removes all that a run put into the directory, but not what its caller
+// Clear removes everything that a run put into the directory, but not what its caller
 // keeps there.
 func (d Directory) Clear() error {
 	return errors.Join(d.ClearBulk(), remove(d.events(), d.pids(), d.backend(), d.settling()))
 }
 
-// ClearBulk leaves what a recovery from the run would read: its events, the numbers
-// of its processes, its backend, and whether it was settling the stack.
+// ClearBulk keeps what a recovery needs: the events, the PIDs, the backend, and whether
+// the run was settling the stack.
 func (d Directory) ClearBulk() error {
 	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state())
 }
@@ -89,11 +89,10 @@ func remove(paths ...string) error {
 	return errors.Join(errs...)
 }
 
-// Remove removes all of it.
+// Remove removes the directory.
 func (d Directory) Remove() error { return removeAll(string(d)) }
 
-// removeAll removes what a run has written, whatever rights that has: Go's cache of modules
-// is directories that cannot be written to.
+// removeAll also removes read-only directories, such as those of Go's module cache.
 func removeAll(path string) error {
 	err := os.RemoveAll(path)
 	if !errors.Is(err, fs.ErrPermission) {
@@ -108,10 +107,10 @@ func removeAll(path string) error {
 	return errors.Join(walked, os.RemoveAll(path))
 }
 
-// shareCache makes plugins and schemas links into the directory that all runs
-// share, so that a plugin is installed once. Pulumi locks an installation by a
-// file beside the plugin, which therefore works across runs. Credentials, logs
-// and selected stacks, the rest of PULUMI_HOME, stay private to the run.
+// shareCache links plugins and schemas to the directory shared by all runs, so that a
+// plugin is installed once. Pulumi locks an installation with a file beside the plugin,
+// which therefore works across runs. The rest of PULUMI_HOME stays private to the run:
+// credentials, logs and selected stacks.
 func (d Directory) shareCache(cache string) error {
 	for _, name := range []string{"plugins", "schemas"} {
 		shared, link := filepath.Join(cache, name), filepath.Join(d.pulumiHome(), name)

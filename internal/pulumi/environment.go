@@ -14,10 +14,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// withoutSidecars has a file backend keep no attributes beside its files: nothing
-// reads them, and they are not written at once, as the files are. A CLI that was
-// killed at that moment left an empty one, and no CLI could read the state again
-// ("failed to load checkpoint: EOF").
+// withoutSidecars stops a file backend from writing .attrs files, which nothing reads.
+// Unlike the state files they are not written atomically: a CLI killed at that moment
+// left an empty one, and no CLI could read the state again ("failed to load checkpoint:
+// EOF").
 func withoutSidecars(backend string) string {
 	location, query, _ := strings.Cut(backend, "?")
 	if grammar.Scheme(backend) != "file" || strings.Contains(query, "metadata=") {
@@ -29,24 +29,25 @@ func withoutSidecars(backend string) string {
 	return location + "?" + query + "metadata=skip"
 }
 
-// environment is all that the processes of a run get. It is built from nothing:
-// none of the controller's own variables can reach a program.
+// environment is the complete environment of a run's processes. It is built from
+// scratch, so that none of the controller's own variables reach a program.
 func (d *Driver) environment(dir Directory, r run.Run) []string {
 	env := map[string]string{
-		// Pulumi writes the name of its user into its locks, and makes none where the
-		// user has no entry in /etc/passwd, as one that a cluster has chosen, and this
-		// is not set. Where there is an entry, that is what counts.
+		// Pulumi writes its user's name into its locks. If this is not set and the user
+		// has no entry in /etc/passwd, like a UID assigned by the cluster, it cannot
+		// make a lock. An entry takes precedence.
 		"USER":     strconv.Itoa(os.Getuid()),
 		"LANG":     "C.UTF-8",
 		"NO_COLOR": "1",
-		// The check asks the network, and its answer would be noise in the output.
+		// The check needs the network, and its answer would be noise in the output.
 		"PULUMI_SKIP_UPDATE_CHECK": "true",
-		// So would those of the tools that install a program's dependencies.
+		// The same goes for the tools that install a program's dependencies.
 		"npm_config_update_notifier": "false", "npm_config_fund": "false", "npm_config_audit": "false",
 		"PIP_DISABLE_PIP_VERSION_CHECK": "1",
-		// A fresh workspace has no secrets provider of its own: keep to the state's.
+		// A fresh workspace has no secrets provider of its own: keep the state's.
 		"PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true",
-		// Saves listing the bucket for stacks of an old layout, which Pulumi refuses anyway.
+		// Saves listing the bucket for stacks in the legacy layout, which Pulumi
+		// refuses anyway.
 		"PULUMI_DIY_BACKEND_NO_LEGACY_WARNING": "1",
 	}
 	if d.NoPluginDownload {
@@ -55,7 +56,7 @@ func (d *Driver) environment(dir Directory, r run.Run) []string {
 	maps.Copy(env, d.PassEnv)
 	maps.Copy(env, r.Env)
 	if usesDefaultOfCloud(r) {
-		// It would keep to the state's where it is to be changed.
+		// The fallback would keep the state's provider, which is to be changed.
 		env["PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER"] = "false"
 	}
 	maps.Copy(env, map[string]string{

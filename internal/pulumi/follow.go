@@ -16,22 +16,22 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// pollInterval is how often the event log is looked at. It bounds how late a
-// line is logged, and how late a wish to stop is passed on.
+// pollInterval is how often the event log is read. It bounds the delay of a log line
+// and of a request to stop.
 const pollInterval = 100 * time.Millisecond
 
 // keptEvents is how much of the end of an event log is kept, in bytes.
 const keptEvents = 16 << 20
 
-// follower reads the event log of one CLI process while it is written.
+// follower reads the event log of one CLI process while it is being written.
 type follower struct {
 	path   string
 	events *events
 	say    func(string)
-	// tell, where it is set, is told of each progress.
+	// tell, if set, receives each change in progress.
 	tell func(run.Progress)
-	// tellUnknown, where it is set, is told of the creations of unknown outcome as
-	// soon as there is one, and of all of them when there are more.
+	// tellUnknown, if set, receives the creations with unknown outcome as soon as there
+	// is one, and all of them again when there are more.
 	tellUnknown func(urns []string)
 
 	file    *os.File
@@ -40,10 +40,10 @@ type follower struct {
 	failed  bool
 	lines   lines
 	working atomic.Bool
-	// stopped says that the process was told to stop.
+	// stopped is set if the process was told to stop.
 	stopped atomic.Bool
 	told    run.Progress
-	// toldUnknown is how many creations of unknown outcome were told of.
+	// toldUnknown is how many creations were passed to tellUnknown.
 	toldUnknown int
 }
 
@@ -53,7 +53,7 @@ func (f *follower) poll() {
 		return
 	}
 	if err := f.readNew(); err != nil {
-		// The outcome does not need the events, so the run goes on.
+		// The outcome does not depend on the events, so the run goes on.
 		f.failed, f.events.resources.missed = true, true
 		f.say(fmt.Sprintf("the events of Pulumi cannot be read: %v", err))
 	}
@@ -64,7 +64,7 @@ func (f *follower) poll() {
 	if f.tellUnknown == nil {
 		return
 	}
-	// None is ever taken back, so that their number says whether any is new.
+	// The set only grows, so its size tells whether there are new ones.
 	if unknown := f.events.unknownCreates(f.stopped.Load()); len(unknown) > f.toldUnknown {
 		f.toldUnknown = len(unknown)
 		slices.Sort(unknown)
@@ -72,8 +72,8 @@ func (f *follower) poll() {
 	}
 }
 
-// readNew reads to the end of the file, which comes into being some time after
-// the start of the CLI.
+// readNew reads to the end of the file, which the CLI creates some time after its
+// start.
 func (f *follower) readNew() error {
 	if f.file == nil {
 		file, err := os.OpenFile(f.path, os.O_RDWR, 0)
@@ -104,8 +104,8 @@ func (f *follower) readNew() error {
 	}
 }
 
-// shrink frees what was read a while ago: all that a program prints is an event,
-// and it may print without end. The end of the log is kept, as a recovery reads
+// shrink frees what was read a while ago: everything that a program prints is an event,
+// and it may print without end. The end of the log is kept for a recovery, which reads
 // it again.
 func (f *follower) shrink() {
 	if old := f.read - keptEvents; old > f.freed+shrinkBytes {

@@ -12,16 +12,17 @@ import (
 	"syscall"
 )
 
-// guardScript waits for a line. The end of its input without one is the death of
-// this process, whatever killed it.
+// guardScript waits for a line. End of input without one means that this process died,
+// whatever killed it.
 const guardScript = `read _ || kill -INT "$1"`
 
-// guard is a shell that outlives this process, and then tells the CLI to finish
-// what it has begun, save and unlock: nobody else would bound it any more. The
-// kernel's parent death signal is no use for that. It is sent by each thread
-// that the child is handed to while the threads of the parent die, so that the
-// CLI gets it more than once (measured: one or two times, by chance), and the
-// second signal makes it give up what is in flight.
+// guard is a shell that outlives this process and then tells the CLI to finish what it
+// has begun, save and unlock, since nobody else would bound it any more.
+//
+// The kernel's parent death signal does not work for this. As the threads of the parent
+// die, each thread that the child is handed to sends it, so the CLI gets it more than
+// once (measured: one or two times, by chance), and the second signal makes it give up
+// the operations in flight.
 type guard struct {
 	cmd  *exec.Cmd
 	line *os.File
@@ -38,7 +39,7 @@ func newGuard(pid int) (*guard, error) {
 	g := &guard{cmd: exec.Command("/bin/sh", "-c", guardScript, "guard", strconv.Itoa(pid)), line: line}
 	g.cmd.Stdin = input
 	g.cmd.Env = []string{}
-	// A signal to the controller's group must not reach it.
+	// A signal to the controller's group must not reach the guard.
 	g.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := g.cmd.Start(); err != nil {
 		_ = line.Close() // nobody reads it
@@ -47,11 +48,11 @@ func newGuard(pid int) (*guard, error) {
 	return g, nil
 }
 
-// dismiss ends the guard, once. The guarded process may be reaped after it, and
-// not before: its number could belong to another one.
+// dismiss ends the guard, once. It must precede the reaping of the guarded process,
+// whose PID could otherwise be another one's.
 func (g *guard) dismiss() {
 	g.once.Do(func() {
-		// None can fail but where the guard is gone already, which is the aim.
+		// These fail only if the guard is already gone, which is fine.
 		_, _ = g.line.WriteString("\n")
 		_ = g.line.Close()
 		_ = g.cmd.Wait()

@@ -15,23 +15,23 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// installing is what is told while the dependencies of a program are installed, and
-// begins what is told when that has failed.
+// installing is the progress message while the dependencies are being installed, and
+// the start of the message if that fails.
 const installing = run.Installing
 
-// yamlRuntime is that of programs in Pulumi YAML.
+// yamlRuntime is the runtime of programs in Pulumi YAML.
 const yamlRuntime = "yaml"
 
-// needs are what a program says of what it depends on.
+// needs describes the dependencies of a program.
 type needs struct {
 	runtime string
-	// built says that the program names an executable of its own that is there already.
+	// built is set if the program names a prebuilt executable.
 	built bool
-	// packages says that Pulumi.yaml names packages, whose SDKs are generated.
+	// packages is set if Pulumi.yaml names packages, whose SDKs are generated.
 	packages bool
 }
 
-// needsOf reads them off the project.
+// needsOf derives the needs from the project.
 func needsOf(project *workspace.Project) needs {
 	binary, _ := project.Runtime.Options()["binary"].(string)
 	runtime := project.Runtime.Name()
@@ -42,18 +42,17 @@ func needsOf(project *workspace.Project) needs {
 	}
 }
 
-// errPackages is why packages are not installed where nothing is to be downloaded:
-// pulumi install downloads their plugins, whatever the environment says.
+// errPackages is why packages are not installed when downloads are forbidden: pulumi
+// install downloads their plugins, whatever the environment says.
 var errPackages = errors.New("the project file of the program names packages, whose plugins would be downloaded, which --acquire-plugins=false forbids: " +
 	"keep the SDKs that pulumi install makes of them in the source, and remove packages from Pulumi.yaml")
 
-// needsInstall decides whether the dependencies of a program are installed before it is
-// run.
+// needsInstall decides whether to install a program's dependencies before running it.
 //
-// A program in YAML has none but packages: the CLI would take 0.4 s to find that out. Those
-// that it can have nothing downloaded for may be in its source, where the language host
-// finds them. A program that is built needs no tools of its language, which an image may
-// well do without.
+// A YAML program has none but packages, and the CLI would take 0.4 s to find that out.
+// When downloads are forbidden, its packages may be in the source, where the language
+// host finds them. A prebuilt program does not need the tools of its language, which an
+// image may lack.
 func needsInstall(r run.Run, n needs, noDownload bool) (bool, error) {
 	switch {
 	case !r.RunsProgram(), n.runtime == yamlRuntime && (!n.packages || noDownload):
@@ -64,11 +63,11 @@ func needsInstall(r run.Run, n needs, noDownload bool) (bool, error) {
 	return n.packages || !n.built, nil
 }
 
-// install installs the dependencies of the program, once in a run. It comes before
-// anything that is made in a backend: where it fails there is nothing to be cleaned up.
+// install installs the program's dependencies, once per run. It precedes any change in
+// a backend, so that its failure leaves nothing to clean up.
 //
-// Plugins are left to the engine, which gets those that are really used, and none where
-// none may be downloaded.
+// It leaves plugins to the engine, which downloads only those in use, and none if that
+// is forbidden.
 func (s *session) install(ctx context.Context) (exit, error) {
 	needed, err := needsInstall(s.run, s.needs, s.driver.NoPluginDownload)
 	if s.installed || !needed || err != nil {

@@ -15,16 +15,15 @@ import (
 )
 
 const (
-	// maxInstallLines and maxInstallText bound what is told of the output of an
-	// installation, each for its first errors and for its end: npm says first why it has
-	// failed, and pip last.
+	// maxInstallLines and maxInstallText bound how much of an installation's output is
+	// shown, both from its first errors and from its end: npm says first why it failed,
+	// pip last.
 	maxInstallLines = 6
 	maxInstallText  = 600
 )
 
-// judgeInstall tells how a run ended that has not come further than the installation of
-// the program's dependencies. Nothing was changed, so that there is nothing to recover
-// from, whatever has ended it.
+// judgeInstall decides the outcome of a run that did not get beyond installing
+// dependencies. Nothing was changed, so there is nothing to recover, whatever ended it.
 func judgeInstall(e ending) (run.Outcome, string) {
 	switch {
 	case e.cause != nil && (e.last.stopped || errors.Is(e.err, e.cause)):
@@ -52,19 +51,19 @@ func judgeInstall(e ending) (run.Outcome, string) {
 	return run.Failed, message
 }
 
-// missingTool is what to do where a language is missing.
+// missingTool is the advice if a language is missing.
 const missingTool = "the image that runs the program does not have it: take one with the language, its package manager and " +
 	"its language host, such as pulumi/pulumi-nodejs for Node.js, as that of the controller, " +
 	"or with --runner=job in spec.workspaceTemplate.spec.image"
 
-// isMissingTool recognizes a language host, or a tool of a language, that is not there.
+// isMissingTool recognizes a missing language host or language tool.
 func isMissingTool(message string) bool {
 	return regexp.MustCompile("no language plugin '|Could not find `[a-z]+` executable|executable file not found in|" +
 		"unable to find program: |Failed to locate any of|could not find executable '").MatchString(message)
 }
 
-// installText is why an installation has failed: what the CLI says of it, and the end of
-// what the tools of the language have printed.
+// installText is why an installation failed: the CLI's own error and the output of the
+// language's tools.
 func installText(stdout, stderr string, code int) string {
 	said, own := cutOwnError(linesOf(stderr))
 	printed := withoutNoise(linesOf(stdout))
@@ -83,12 +82,12 @@ func installText(stdout, stderr string, code int) string {
 	case tools == "" || strings.Contains(own, tools):
 		return own
 	case regexp.MustCompile(`^(exit status \d+\s*)+$`).MatchString(own):
-		return tools // which is what has ended so
+		return tools // the tools caused that exit
 	}
 	return own + ":\n" + tools
 }
 
-// cutOwnError takes the CLI's own error from the end of what was printed.
+// cutOwnError splits the CLI's own error off the end of the output.
 func cutOwnError(all []string) ([]string, string) {
 	for i, line := range slices.Backward(all) {
 		if text, ok := strings.CutPrefix(line, "error: "); ok {
@@ -108,20 +107,20 @@ func linesOf(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// withoutNoise leaves out lines that say nothing of why an installation has failed.
+// withoutNoise drops lines that do not help to explain a failed installation.
 func withoutNoise(all []string) []string {
 	noise := regexp.MustCompile(`^(Installing dependencies\.\.\.|warning: using pulumi-language-.*|(npm|pnpm|yarn) (notice|warn|WARN)\b.*|` +
 		`npm (error|ERR!)( \w+)?|npm (error|ERR!)\s+at .*|npm (error|ERR!) (A complete log of this run.*|\s*/.*-debug-0\.log)|\[notice\].*|exit status \d+)$`)
 	return slices.DeleteFunc(slices.Clone(all), func(line string) bool { return noise.MatchString(strings.TrimSpace(line)) })
 }
 
-// isToolError tells of a line that a tool has printed that it claims to be an error.
+// isToolError tells whether a line of a tool's output claims to be an error.
 func isToolError(line string) bool {
 	return regexp.MustCompile(`(?i)^\W*(npm err|err_|error\b|fatal:|go: |could not|failed to)|\berror[: ]`).MatchString(strings.TrimSpace(line))
 }
 
-// onlyOnce leaves out what was said before: the CLI joins the error of an installation
-// with those that its streams have ended with, which are the same.
+// onlyOnce drops repeated lines: the CLI joins the error of an installation with those
+// of its streams, which are the same.
 func onlyOnce(all []string) []string {
 	var kept []string
 	for _, line := range all {
@@ -132,8 +131,8 @@ func onlyOnce(all []string) []string {
 	return kept
 }
 
-// bothEnds is some lines from the first that claims to be an error, bounded. It has a sign
-// where some are left out.
+// bothEnds keeps the first and last lines, bounded. If there are too many lines, it
+// starts at the first that claims to be an error. "..." marks a gap.
 func bothEnds(all []string) string {
 	const sign = "..."
 	first := max(0, slices.IndexFunc(all, isToolError))
@@ -155,7 +154,7 @@ func bothEnds(all []string) string {
 	return strings.Join(append(kept, rest...), "\n")
 }
 
-// linesWithin is how many of the first lines are told.
+// linesWithin is how many of the first lines fit.
 func linesWithin(all []string) int {
 	size := 0
 	for i, line := range all {
@@ -167,9 +166,9 @@ func linesWithin(all []string) int {
 }
 
 // isDependencyAway recognizes a dependency that could not be downloaded because of the
-// network, in the words of the tools: the codes of Node.js and npm, those of Python's
-// libraries, and of Rust's for uv. Go's are those of isAway. What a registry answers that it
-// does not have is not among them.
+// network, by the wording of the tools: the codes of Node.js and npm, and the texts of
+// Python's libraries and of Rust's for uv. isAway covers Go's. A registry's answer that
+// it does not have the dependency is not among them.
 func isDependencyAway(message string) bool {
 	return isAway(message) || regexp.MustCompile(`\b(ENOTFOUND|ETIMEDOUT|ECONNREFUSED|ECONNRESET|ECONNABORTED|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|`+
 		`ENETDOWN|EPIPE|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|EIDLETIMEOUT|E429|E5\d\d|UND_ERR_\w*TIMEOUT)\b|`+

@@ -17,46 +17,46 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// Exit codes of the CLI that mean something here.
+// Exit codes of the CLI that matter here.
 const (
 	exitStackNotFound = 6
 	exitHasChanges    = 7
 	exitCancelled     = 8
 )
 
-// ending is all that the outcome of a run is told from.
+// ending is everything that determines the outcome of a run.
 type ending struct {
 	operation run.Operation
-	// err is why the CLI was not started, or not again.
+	// err is why the CLI was not started, or not started again.
 	err error
-	// last is the end of the last CLI process.
+	// last is how the last CLI process ended.
 	last exit
-	// stderr is the standard error of the last CLI process, masked. What it was before
-	// that is never shown.
+	// stderr is the masked standard error of the last CLI process. The unmasked text is
+	// never shown.
 	stderr string
-	// events that the last CLI process sent.
+	// events are those of the last CLI process.
 	events events
 	// checked says that the last CLI process was to find changes where none are
 	// expected, and did, or failed.
 	checked bool
-	// missing says that the stack is known not to be in the backend.
+	// missing is set if the stack is known not to be in the backend.
 	missing bool
-	// held are the locks that a recovery has left alone, each in a line.
+	// held are the locks that a recovery left alone, one line each.
 	held []string
 	// installing says that the last CLI process was to install the dependencies of the
 	// program, and did not get to its end.
 	installing bool
-	// stdout is what it printed on standard output, masked.
+	// stdout is the masked standard output of the last CLI process.
 	stdout string
 	// unread are the locks that cannot be read.
 	unread []string
-	// disk is why the directory of the run cannot be written to.
+	// disk is why the directory of the run is not writable.
 	disk error
-	// cause is why the run was to stop, nil if it was not.
+	// cause is why the run was told to stop, nil if it was not.
 	cause error
 }
 
-// judge tells how a run ended, by the exit of the CLI: events may be missing.
+// judge decides the outcome from the exit of the CLI, because events may be missing.
 func judge(e ending) (run.Outcome, string) {
 	switch {
 	case e.err == nil && e.last.code == 0:
@@ -64,10 +64,11 @@ func judge(e ending) (run.Outcome, string) {
 	case e.installing:
 		return judgeInstall(e)
 	case e.err == nil && e.last.code == exitStackNotFound && e.operation == run.Recover && len(e.held) > 0:
-		// Somebody is making the stack, or the next run could not: it is not over yet.
+		// Somebody is creating the stack, or the lock would block the next run: not
+		// done yet.
 		return run.Locked, heldMessage(e.held)
 	case e.err == nil && e.last.code == exitStackNotFound && (e.operation == run.Destroy || e.operation == run.Recover):
-		// What is to be gone is gone, and has left nothing to recover.
+		// The stack to destroy is gone, or there is nothing to recover.
 		return run.Succeeded, ""
 	case e.err == nil && e.last.code == exitStackNotFound && e.operation == run.Preview:
 		return run.Failed, "the stack does not exist in the backend, and a preview does not create it: " +
@@ -103,10 +104,10 @@ func judge(e ending) (run.Outcome, string) {
 	return run.Failed, hint(message)
 }
 
-// maxNamed bounds the changed resources that are named in a message.
+// maxNamed bounds the changed resources named in a message.
 const maxNamed = 10
 
-// driftMessage names what was changed behind Pulumi's back.
+// driftMessage names what changed behind Pulumi's back.
 func driftMessage(e *events) string {
 	first := slices.Sorted(slices.Values(e.changed))
 	first = first[:min(len(first), maxNamed)]
@@ -121,8 +122,8 @@ func driftMessage(e *events) string {
 		". Undo them, or have an update undo them by removing spec.expectNoRefreshChanges"
 }
 
-// stopped is the outcome of a run that was told to stop, or that was not begun
-// for that reason.
+// stopped is the outcome of a run that was told to stop, or was not started because of
+// that.
 func stopped(e ending) (run.Outcome, string) {
 	outcome, message := run.Cancelled, "cancelled: "+e.cause.Error()
 	if errors.Is(e.cause, context.DeadlineExceeded) {
@@ -143,15 +144,15 @@ func stopped(e ending) (run.Outcome, string) {
 	return outcome, message
 }
 
-// The CLI has no exit code for a lock: these are the texts of a file or object
-// store and of Pulumi Cloud.
+// isLocked recognizes a lock by the texts of the file and object stores and of Pulumi
+// Cloud, because the CLI has no exit code for it.
 func isLocked(message string) bool {
 	return strings.Contains(message, "the stack is currently locked by") ||
 		strings.Contains(message, "[409] Conflict: Another update is currently in progress")
 }
 
-// lockMessage keeps who holds the lock and since when, and leaves out the advice
-// to delete it, which is for a person who knows that the holder is gone.
+// lockMessage keeps who holds the lock and since when. It drops Pulumi's advice to
+// delete the lock, which is for a person who knows that the holder is gone.
 func lockMessage(message string) string {
 	first, holders, _ := strings.Cut(message, "\n")
 	first, _, _ = strings.Cut(first, ". Either wait")
@@ -167,9 +168,9 @@ func lockMessage(message string) string {
 	return first + ": " + strings.Join(kept, ", ")
 }
 
-// lockAdvice tells what to do about the locks of a stack that does not exist: they
-// are left by a CLI that was killed while it made or removed the stack, and pulumi
-// cancel does not find the stack that they are for.
+// lockAdvice says what to do about the locks of a stack that does not exist. A CLI that
+// was killed while creating or removing the stack left them, and pulumi cancel does not
+// find that stack.
 func lockAdvice(message string, missing bool) string {
 	var urls []string
 	for line := range strings.Lines(message) {
@@ -184,7 +185,7 @@ func lockAdvice(message string, missing bool) string {
 		strings.Join(urls, " and "))
 }
 
-// permalink finds the link to the update in what Pulumi Cloud has the CLI print.
+// permalink finds the link to the update in the CLI's output for Pulumi Cloud.
 func permalink(stdout string) string {
 	for line := range strings.Lines(stdout) {
 		_, link, ok := strings.Cut(tidy(line), "View Live: ")
@@ -198,8 +199,8 @@ func permalink(stdout string) string {
 	return ""
 }
 
-// Failure is the result of a run that failed before it came to the driver,
-// bounded and masked as any other.
+// Failure is the result of a run that failed before it reached the driver, bounded and
+// masked like any other.
 func Failure(r run.Run, outcome run.Outcome, err error, started time.Time) run.Result {
 	return run.Result{
 		Outcome: outcome, Message: cut(maskerOf(r).Apply(err.Error()), maxMessage),

@@ -17,52 +17,51 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// command is one call of the CLI.
+// command is one CLI call.
 type command struct {
 	args  []string
 	dir   string
 	env   []string
 	stdin string
-	// pids is the file that the process adds its number to.
+	// pids is the file to which the process appends its PID.
 	pids string
-	// stdout and stderr are the paths of files for what is printed.
+	// stdout and stderr are the paths of the output files.
 	stdout, stderr string
-	// capture, where it is set, gets what is printed on stdout in place of the file.
-	// It is for a CLI that only reads, which may end with this process.
+	// capture, if set, receives stdout instead of the file. It is for a CLI that only
+	// reads, because such a CLI may die with this process.
 	capture *capture
-	// atOnce says that a process that is told to stop has nothing to finish.
+	// atOnce marks a call with nothing to finish when it is told to stop.
 	atOnce bool
-	// abort is closed when a process that is told to stop is not to wait for what is in
-	// flight.
+	// abort is closed when a stopping process must not wait for operations in flight.
 	abort <-chan struct{}
-	// events follows the event log. A call that writes none has one all the same.
+	// events follows the event log. It is set even for a call that writes none.
 	events *follower
 }
 
-// exit is how a call of the CLI ended.
+// exit is how a CLI call ended.
 type exit struct {
-	// code is the exit code, or -1 when a signal ended the process.
+	// code is the exit code, or -1 if a signal ended the process.
 	code int
-	// signal that ended the process, if any.
+	// signal is the signal that ended the process, if any.
 	signal string
 	// stdout and stderr are bounded.
 	stdout, stderr printed
-	// stopped says that the process was told to stop.
+	// stopped is set if the process was told to stop.
 	stopped bool
 }
 
-// child is a running CLI.
+// child is a running CLI process.
 type child struct {
 	cmd *exec.Cmd
-	// guard may be nil, where none could be started.
+	// guard is nil if none could be started.
 	guard *guard
 	// done is closed when the process has ended.
 	done           chan struct{}
 	stdout, stderr *output
 }
 
-// execute calls the CLI and waits for its end. When ctx is done it is stopped
-// gently. The error says why the CLI could not be started at all.
+// execute calls the CLI and waits for it to end. When ctx is done, it stops the CLI
+// gently. The error says why the CLI could not be started.
 func (d *Driver) execute(ctx context.Context, c command) (exit, error) {
 	if ctx.Err() != nil {
 		return exit{}, context.Cause(ctx)
@@ -91,7 +90,7 @@ func (d *Driver) execute(ctx context.Context, c command) (exit, error) {
 	return ended, nil
 }
 
-// watch reads events and keeps the files small for as long as the CLI lives.
+// watch reads events and keeps the files small while the CLI runs.
 func (p *child) watch(events *follower) {
 	defer events.close()
 	ticker := time.NewTicker(pollInterval)
@@ -109,15 +108,15 @@ func (p *child) watch(events *follower) {
 	}
 }
 
-// noteScript writes the number of its process and becomes the CLI, which keeps it.
-// A number that is written after the start would be missing when this process is
-// killed between the two: nobody could tell whose lock it is that the CLI leaves.
+// noteScript writes its PID and then becomes the CLI, which keeps that PID. If the
+// controller wrote the PID after the start and was killed in between, the PID would be
+// missing, and the lock that the CLI leaves could not be attributed.
 const noteScript = `echo $$ >&3 || exit 125; exec "$0" "$@" 3>&-`
 
-// exitNotNoted is the exit code of noteScript, which the CLI does not have.
+// exitNotNoted is the exit code of noteScript on failure, which the CLI does not use.
 const exitNotNoted = 125
 
-// start starts the CLI at the head of a process group of its own.
+// start starts the CLI as the leader of a process group of its own.
 func (d *Driver) start(c command) (*child, error) {
 	program, err := exec.LookPath(filepath.Join(d.Bin, "pulumi"))
 	if err != nil {
@@ -145,12 +144,12 @@ func (d *Driver) start(c command) (*child, error) {
 	}
 	if c.stdin != "" {
 		p.cmd.Stdin = strings.NewReader(c.stdin)
-		// A CLI that ends without reading it must not be waited for.
+		// Do not wait for a CLI that ends without reading its input.
 		p.cmd.WaitDelay = time.Second
 	}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{
-		// A signal to the controller's group must not reach the CLI: it would count
-		// as the first, and ours as the second.
+		// A signal to the controller's group must not reach the CLI: it would count as
+		// the first, and ours as the second.
 		Setpgid: true,
 	}
 	if err := p.cmd.Start(); err != nil {
@@ -158,15 +157,15 @@ func (d *Driver) start(c command) (*child, error) {
 		return nil, err
 	}
 	if p.guard, err = newGuard(p.cmd.Process.Pid); err != nil {
-		// Only a controller that is killed would miss it.
+		// The guard only matters if the controller is killed.
 		c.events.say(err.Error())
 	}
 	go p.reap()
 	return p, nil
 }
 
-// byForce tells whether the process may have left its lock, or operations in
-// flight, behind: by itself, or when it is told to stop once, it does not.
+// byForce tells whether the process may have left its lock or operations in flight
+// behind. It does not when it ends by itself or after a single signal.
 func (e exit) byForce() bool {
 	return e.signal != "" || e.code == exitCancelled
 }
@@ -176,34 +175,34 @@ func (p *child) close() {
 	p.stderr.close()
 }
 
-// reap waits for the end of the process.
+// reap waits for the process to end.
 func (p *child) reap() {
 	awaitExit(p.cmd.Process.Pid)
-	// What is left of the group goes with its leader, which is not reaped yet: its
-	// number cannot be another group's.
+	// Kill the rest of the group before reaping its leader: until then its PID cannot
+	// be another group's.
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	p.unguard()
-	// The exit status is in the process state. Any other error is one of standard
-	// input, which nothing depends on.
+	// The exit status is in the process state. Any other error concerns standard input
+	// and does not matter.
 	_ = p.cmd.Wait()
 	close(p.done)
 }
 
-// unguard has the CLI live on as it is when this process dies.
+// unguard lets the CLI go on undisturbed if this process dies.
 func (p *child) unguard() {
 	if p.guard != nil {
 		p.guard.dismiss()
 	}
 }
 
-// awaitExit returns when the process has ended, and leaves it to be reaped.
+// awaitExit waits for the process to end, without reaping it.
 func awaitExit(pid int) {
 	for errors.Is(unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 		continue
 	}
 }
 
-// exit tells how the process ended, once it is done.
+// exit is how the process ended, once it is done.
 func (p *child) exit(stopped bool) exit {
 	e := exit{
 		code:   p.cmd.ProcessState.ExitCode(),

@@ -14,11 +14,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// recover finds out what interrupted runs have left behind, and heals it. Their
-// processes are made to end, their locks are removed, and a refresh of what they
-// had in flight settles updates, deletions and reads. Creations cannot be settled
-// that way: they are found in the state, and in what the runs told before they were
-// interrupted, and either reported or, where the spec says so, forgotten.
+// recover cleans up after interrupted runs. It ends their processes, removes their
+// locks, and settles their updates, deletions and reads in flight with a refresh. A
+// refresh cannot settle creations: those are found in the state and in the event logs
+// of the interrupted runs, and are reported or, if the spec says so, forgotten.
 func (s *session) recover(ctx context.Context) (exit, error) {
 	for _, lost := range s.run.Interrupted {
 		if err := s.driver.awaitEnd(ctx, lost.ID, s.say); err != nil {
@@ -27,7 +26,7 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 		s.readInterrupted(s.dir.of(lost.ID))
 	}
 	if unknown := s.unknown(); len(unknown) > 0 {
-		s.tellUnknown(unknown) // those that nothing but the files of the run tell of
+		s.tellUnknown(unknown) // those known only from the files of the run
 	}
 	free, err := s.removeLocks()
 	if err != nil {
@@ -51,8 +50,8 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 	return last, err
 }
 
-// settle settles what was in flight. Without anything of that kind, and with free
-// saying that no lock can be left, the state is as it should be.
+// settle settles what was in flight. If nothing was, and free says that no lock can be
+// left, the state is already in order.
 func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 	s.inFlight = nil
 	before, last, err := s.export(ctx)
@@ -81,16 +80,17 @@ func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 	if err := remove(s.dir.settling()); err != nil {
 		return last, workspaceError{err}
 	}
-	// Once more, as another process may have been at work before the refresh.
+	// Export again, as another process may have been at work before the refresh.
 	after, last, err := s.export(ctx)
 	s.pending = append(s.pending, after.creates...)
 	return last, err
 }
 
-// refresh looks at the targets, or at all there is. It does so only where it has
-// to: what was changed behind Pulumi's back is not for a recovery to take in.
+// refresh refreshes the targets, or everything if there are none. It runs only if it
+// has to: a recovery should not absorb changes made behind Pulumi's back.
 //
-// A recovery comes here last: what lives on is ended, and locks are removed, whether or not
+// It is the last step of a recovery, so that processes are ended and locks removed
+// whether or not the program can be run.
 // the program can be run.
 func (s *session) refresh(ctx context.Context, targets []string, clears bool) (exit, error) {
 	if last, err := s.install(ctx); err != nil || last.code != 0 {
@@ -121,10 +121,10 @@ func (s *session) export(ctx context.Context) (state, exit, error) {
 	return read, last, err
 }
 
-// again tells that a refresh which was to settle what was in flight may not have got
-// to its end. Its first snapshot drops the operations that were in flight, and nothing
-// tells any more what they were about. A run that was to look may have made the stack
-// itself, which is known only by its files.
+// again tells whether a refresh that was to settle operations in flight may not have
+// completed. Its first snapshot drops those operations from the state, and nothing else
+// records what they were. A run that was to look first may have created the stack
+// itself, which only its files tell.
 func (s *session) again() bool {
 	return slices.ContainsFunc(s.run.Interrupted, func(lost run.Interrupted) bool {
 		dir := s.dir.of(lost.ID)
@@ -137,17 +137,17 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// readInterrupted reads what the run told before it was interrupted. The files are
-// not there when the run was on another machine, or had not begun.
+// readInterrupted reads the events of an interrupted run. There are none if the run was
+// on another machine or had not begun.
 func (s *session) readInterrupted(dir Directory) {
 	told := &events{mask: s.mask}
 	f := &follower{path: dir.events(), events: told, say: func(string) {}}
 	f.poll()
 	f.close()
-	// It was told to stop, if only because nobody was there any more to let it go on.
+	// Count it as told to stop, if only because its controller was gone.
 	s.pending = append(s.pending, told.unknownCreates(true)...)
 	if backend, err := os.ReadFile(dir.backend()); err == nil && told.began {
-		// The engine only begins with a stack that it has found.
+		// The engine only begins once the stack was found.
 		s.run.KnownBackend = string(backend)
 	}
 }

@@ -14,17 +14,17 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// maxResources bounds the resources that a result tells of.
+// maxResources bounds the resources in a result.
 const maxResources = 20_000
 
-// resources are those that the events of one operation tell of. An update that
-// succeeds tells of each that there is, also of what it leaves as it is, so that it
-// takes no look at the state to know them all.
+// resources collects the resources reported by the events of one operation. A
+// successful update reports all of them, even unchanged ones, so that the state need
+// not be read.
 type resources struct {
 	known   map[string]run.Resource
 	gone    map[string]bool
 	leftOut int
-	// missed says that an event could not be read.
+	// missed is set if an event could not be read.
 	missed bool
 	ids    secretIDs
 }
@@ -39,7 +39,7 @@ func (r *resources) began(event *stepEvent) {
 func (r *resources) done(event *stepEvent) {
 	switch meta := event.Metadata; meta.Op {
 	case apitype.OpDelete, apitype.OpReadDiscard, apitype.OpRemovePendingReplace:
-		// What is left of a replacement has the URN of what took its place.
+		// The old part of a replacement shares the URN of the new one.
 		if meta.Old == nil || !meta.Old.Delete {
 			r.drop(meta.URN)
 		}
@@ -49,7 +49,7 @@ func (r *resources) done(event *stepEvent) {
 	}
 }
 
-// failed notes what was made all the same, and did not become ready.
+// failed notes a resource that was created and did not become ready.
 func (r *resources) failed(event *stepEvent) {
 	if after := event.Metadata.New; event.Status == resource.StatusPartialFailure && after != nil && after.ID != "" {
 		r.note(event)
@@ -88,8 +88,8 @@ func (r *resources) drop(urn string) {
 	}
 }
 
-// isManaged is false for the stack's own entry, and for the providers that the engine
-// makes by itself.
+// isManaged is false for the stack's own resource and for the engine's default
+// providers.
 func isManaged(typ, urn string) bool {
 	return typ != stackType && urn != "" && !isDefaultProvider(typ, urn)
 }
@@ -102,11 +102,10 @@ func managedOf(urn, typ string, at *stepState) run.Resource {
 	return r
 }
 
-// isRoot tells whether the URN is that of a stack's own entry.
+// isRoot tells whether the URN is that of a stack's own resource.
 func isRoot(urn string) bool { return strings.Contains(urn, "::"+stackType+"::") }
 
-// inventory is what the run tells of the resources: nil where nothing can have
-// changed that is not known.
+// inventory is the inventory to report: nil if nothing unknown can have changed.
 func (s *session) inventory(outcome run.Outcome) *run.Inventory {
 	var told *run.Inventory
 	switch events := s.events.resources; {
@@ -114,7 +113,7 @@ func (s *session) inventory(outcome run.Outcome) *run.Inventory {
 		known := s.state.managed
 		told = &run.Inventory{Complete: true, Resources: slices.Clone(known[:min(len(known), maxResources)]), LeftOut: max(0, len(known)-maxResources)}
 	case s.run.Operation == run.Destroy && outcome == run.Succeeded:
-		return nil // the Stack goes
+		return nil // the Stack goes away
 	default:
 		told = &run.Inventory{
 			Complete: s.run.Operation == run.Update && outcome == run.Succeeded && len(s.run.Options.Targets) == 0 && !events.missed,
@@ -131,8 +130,7 @@ func (s *session) inventory(outcome run.Outcome) *run.Inventory {
 	return told
 }
 
-// maskInventory masks what is told of resources. The URN of a parent is one of the
-// others.
+// maskInventory masks the inventory. The URN of a parent is that of another resource.
 func (s *session) maskInventory(told *run.Inventory) {
 	masked := make(map[string]string, len(told.Resources))
 	mask := func(text *string) {

@@ -24,16 +24,16 @@ const (
 	passphraseVariable = "PULUMI_CONFIG_PASSPHRASE"
 	passphraseProvider = "passphrase"
 
-	// saltVersion and saltProof are what Pulumi's passphrase provider puts around
-	// the salt in encryptionsalt: v1:<salt>:<the text "pulumi", encrypted>.
+	// saltVersion and saltProof are what Pulumi's passphrase provider puts around the
+	// salt in encryptionsalt: v1:<salt>:<the text "pulumi", encrypted>.
 	saltVersion = "v1"
 	saltProof   = "pulumi"
 	saltBytes   = 8
 )
 
-// addSecrets sets secret values. Where a passphrase encrypts them that is done
-// here: it costs no process, and no value goes through a command line. Any
-// other provider is the CLI's to talk to; its secrets are returned.
+// addSecrets sets secret values. It encrypts them itself if a passphrase does that,
+// which needs no process and no value on a command line. For any other provider it
+// returns the secrets for the CLI to encrypt.
 func addSecrets(
 	ctx context.Context, settings *workspace.ProjectStack, file, project string, r run.Run,
 ) (map[string]string, error) {
@@ -68,7 +68,7 @@ func addSecrets(
 	return nil, nil
 }
 
-// secretKeys finds the keys of the secrets.
+// secretKeys parses the keys of the secrets.
 func secretKeys(project string, r run.Run) (map[string]config.Key, error) {
 	keys := make(map[string]config.Key, len(r.Secrets))
 	for _, name := range slices.Sorted(maps.Keys(r.Secrets)) {
@@ -81,7 +81,7 @@ func secretKeys(project string, r run.Run) (map[string]config.Key, error) {
 	return keys, nil
 }
 
-// usesPassphrase follows the CLI's choice of a secrets provider.
+// usesPassphrase mirrors the CLI's choice of a secrets provider.
 func usesPassphrase(settings *workspace.ProjectStack, backend string) bool {
 	switch settings.SecretsProvider {
 	case passphraseProvider:
@@ -92,8 +92,8 @@ func usesPassphrase(settings *workspace.ProjectStack, backend string) bool {
 	return false
 }
 
-// passphraseOf finds the passphrase where the CLI will find it. A file that the
-// environment names is not looked at: the caller has put its text in the variable.
+// passphraseOf finds the passphrase where the CLI will. It ignores a file named by the
+// environment: the caller has put its text in the variable.
 func passphraseOf(env map[string]string) (string, error) {
 	if passphrase, ok := env[passphraseVariable]; ok {
 		return passphrase, nil
@@ -102,10 +102,10 @@ func passphraseOf(env map[string]string) (string, error) {
 		"of the run, or name a secretsprovider in the stack settings of the program", passphraseVariable)
 }
 
-// crypterOf makes the crypter that the encryptionsalt of the settings asks for,
-// and a new encryptionsalt where there is none. A new one in each run does no
-// harm: the state has its own beside what it encrypted, the CLI reads it with
-// that, and encrypts all of it anew in every operation in any case.
+// crypterOf returns the crypter for the encryptionsalt of the settings, or for a new
+// one if there is none. A new one in each run does no harm: the state stores its own
+// beside what it encrypted, the CLI decrypts with that, and it encrypts everything anew
+// in every operation anyway.
 func crypterOf(
 	ctx context.Context, settings *workspace.ProjectStack, file, passphrase string,
 ) (config.Crypter, error) {
@@ -125,7 +125,7 @@ func crypterOf(
 	return crypter, nil
 }
 
-// openSalt proves that the passphrase is the one the settings were made with.
+// openSalt verifies that the passphrase is the one of the settings.
 func openSalt(ctx context.Context, encryptionSalt, file, passphrase string) (config.Crypter, error) {
 	parts := strings.SplitN(encryptionSalt, ":", 3)
 	if len(parts) != 3 || parts[0] != saltVersion {

@@ -25,18 +25,18 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// stackSettings is what the settings of a stack leave for the CLI to do.
+// stackSettings is what the stack's settings leave to the CLI.
 type stackSettings struct {
-	// provider of secrets that the run or the program names, empty for the backend's
-	// own.
+	// provider is the secrets provider named by the run or the program, empty for the
+	// backend's default.
 	provider string
-	// unencrypted are the secret values, by key, that only the CLI can encrypt.
+	// unencrypted are the secrets, by key, that only the CLI can encrypt.
 	unencrypted map[string]string
 }
 
-// writeStackFile adds the config of the run to the Pulumi.<stack>.yaml that the
-// program brings, or makes one, with its secrets provider and its environments.
-// Without any of these the file stays as it is.
+// writeStackFile adds the run's config, secrets provider and environments to the
+// program's Pulumi.<stack>.yaml, creating it if needed. Without any of these, it leaves
+// the file as it is.
 func writeStackFile(
 	ctx context.Context, root *os.Root, place placedProject, stack string, r run.Run,
 ) (stackSettings, error) {
@@ -70,9 +70,9 @@ func writeStackFile(
 	return left, saveStackFile(root, file, settings)
 }
 
-// writeEnvironments makes a Pulumi.<stack>.yaml that has nothing but the
-// environments of the run, for what works from the state alone: they may have the
-// credentials for it.
+// writeEnvironments writes a Pulumi.<stack>.yaml with only the run's environments, for
+// operations that work from the state alone: the environments may provide the
+// credentials.
 func writeEnvironments(root *os.Root, place placedProject, stack string, r run.Run) error {
 	settings := &workspace.ProjectStack{Config: make(config.Map)}
 	if err := addEnvironments(settings, r); err != nil || len(r.Environments) == 0 {
@@ -81,8 +81,8 @@ func writeEnvironments(root *os.Root, place placedProject, stack string, r run.R
 	return saveStackFile(root, stackFile(place, stack), settings)
 }
 
-// addEnvironments puts the environments of the run after those of the program, so
-// that theirs are the values that count.
+// addEnvironments appends the run's environments to the program's, so that their values
+// win.
 func addEnvironments(settings *workspace.ProjectStack, r run.Run) error {
 	if len(r.Environments) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func saveStackFile(root *os.Root, file string, settings *workspace.ProjectStack)
 	return writeFile(root, file, text)
 }
 
-// stackFile is where the CLI looks for the settings of the stack.
+// stackFile is where the CLI looks for the stack's settings.
 func stackFile(place placedProject, stack string) string {
 	name := workspace.ProjectFile + "." + stack + path.Ext(place.file)
 	return path.Join(path.Dir(place.file), filepath.ToSlash(place.project.StackConfigDir), name)
@@ -122,9 +122,9 @@ func readStackFile(root *os.Root, project *workspace.Project, file string) (*wor
 	return parseStackFile(project, file, text)
 }
 
-// parseStackFile reads what a program brings, which may be anything.
+// parseStackFile parses a file of the program, which may contain anything.
 func parseStackFile(project *workspace.Project, file string, text []byte) (*workspace.ProjectStack, error) {
-	// As the SDK's own loader does for files.
+	// Like the SDK's own file loader.
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	settings, err := workspace.LoadProjectStackBytes(nil, project, text, file, encoding.Marshalers[path.Ext(file)])
 	if err != nil {
@@ -133,7 +133,7 @@ func parseStackFile(project *workspace.Project, file string, text []byte) (*work
 	return settings, nil
 }
 
-// mergeConfig sets plain values: those of the spec win over the program's own.
+// mergeConfig sets plain values. The spec wins over the program.
 func mergeConfig(settings *workspace.ProjectStack, project string, values map[string]json.RawMessage) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		key, err := configKey(project, name)
@@ -149,8 +149,7 @@ func mergeConfig(settings *workspace.ProjectStack, project string, values map[st
 	return nil
 }
 
-// configValue keeps the type that the value has in JSON: the text "5" stays
-// another value than the number 5.
+// configValue keeps the JSON type: the text "5" is different from the number 5.
 func configValue(raw json.RawMessage) (config.Value, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -171,8 +170,8 @@ func configValue(raw json.RawMessage) (config.Value, error) {
 	return config.NewObjectValue(string(bytes.TrimSpace(raw))), nil
 }
 
-// numberValue keeps a number that Go's types, or YAML, would write in another way as
-// text: 1234567.5 would be 1.2345675e+06 to the program.
+// numberValue keeps as text a number that Go's types, or YAML, would write differently:
+// 1234567.5 would become 1.2345675e+06 for the program.
 func numberValue(text string) config.Value {
 	if _, err := strconv.Atoi(text); err == nil {
 		return config.NewTypedValue(text, config.TypeInt)

@@ -16,36 +16,35 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// maxState bounds the state that a recovery looks into, in bytes.
+// maxState bounds the state that a recovery reads, in bytes.
 const maxState = 512 << 20
 
-// maxTargets bounds the resources that are given to a refresh one by one: Linux
-// bounds the arguments of a process.
+// maxTargets bounds the targets passed to a refresh: Linux bounds the arguments of a
+// process.
 const maxTargets = 1000
 
-// state is what a recovery has to know of the state of a stack.
+// state is what a recovery needs to know about a stack's state.
 type state struct {
-	// creates are the creations in flight, as URNs.
+	// creates are the URNs of the creations in flight.
 	creates []string
 	// others are the resources of the other operations in flight.
 	others []string
-	// resources that are in the state.
+	// resources has the URNs of the resources in the state.
 	resources map[string]bool
-	// root is the stack's own entry, "" where it has none.
+	// root is the URN of the stack's own resource, "" if it has none.
 	root string
-	// managed are the resources to tell of.
+	// managed are the resources to report.
 	managed []run.Resource
 	ids     secretIDs
 }
 
-// settled tells that nothing was in flight.
+// settled tells whether nothing was in flight.
 func (s state) settled() bool { return len(s.creates)+len(s.others) == 0 }
 
-// targets are the resources that a refresh has to look at to settle what was in
-// flight. Any refresh drops the operations themselves, so where there are only
-// creations, which it cannot settle, the stack's own entry is enough. None means
-// all, where an operation is about a resource that is not in the state, or where
-// they are too many.
+// targets are the resources to refresh to settle what was in flight. Any refresh drops
+// the operations themselves, so the stack's own resource is enough if there are only
+// creations, which a refresh cannot settle. No targets means all resources: if an
+// operation is about a resource that is not in the state, or if there are too many.
 func (s state) targets() []string {
 	targets := s.others
 	if len(targets) == 0 {
@@ -76,8 +75,7 @@ func readState(path string) (state, error) {
 	return parseState(text)
 }
 
-// parseState reads only what is asked for: the properties of resources are left as
-// they are.
+// parseState decodes only what is needed, and not the properties of resources.
 func parseState(text []byte) (state, error) {
 	type resource struct {
 		URN  string `json:"urn"`
@@ -86,7 +84,7 @@ func parseState(text []byte) (state, error) {
 	type entry struct {
 		resource
 		stepState
-		Outputs struct{} `json:"outputs"` // left as they are
+		Outputs struct{} `json:"outputs"` // not decoded
 	}
 	var exported struct {
 		Deployment struct {

@@ -13,26 +13,26 @@ import (
 )
 
 const (
-	// maxPlainState bounds the state that is read for its secrets, in bytes. Unlike
-	// that of a recovery it is in memory as a whole.
+	// maxPlainState bounds the state that is read for its secrets, in bytes. Unlike the
+	// state of a recovery it is held in memory as a whole.
 	maxPlainState = 32 << 20
-	// readPatience is how long reading them may take, and stopPatience once the run
+	// readPatience is how long reading the secrets may take; stopPatience, once the run
 	// is to stop.
 	readPatience = 30 * time.Second
 	stopPatience = 5 * time.Second
-	// maxHeld and maxHeldBytes bound the lines that wait for them.
+	// maxHeld and maxHeldBytes bound the lines that wait for the secrets.
 	maxHeld      = 1000
 	maxHeldBytes = 1 << 20
 )
 
-// heldLines are lines that are not logged before the secrets of the state are known.
+// heldLines holds back log lines until the secrets of the state are known.
 type heldLines struct {
 	lines []toldLine
 	bytes int
-	// left counts those that are left out.
+	// left counts the lines dropped.
 	left int
-	// warned says that there is an error or a warning among them: programs print
-	// lines on standard error for any reason.
+	// warned is set if there is an error or a warning among the lines: programs write
+	// to standard error for any reason.
 	warned bool
 }
 
@@ -47,10 +47,10 @@ func (h *heldLines) add(l toldLine, warns bool) {
 	h.bytes += size
 }
 
-// disclose shows what the diagnostics of the run say, once the secrets of the state
-// are masked in them as well: a provider may put into an error what another resource
-// gave it, and a program what it made a secret itself. The state is read only where
-// there is something to tell. Where it cannot be read, that is masked which is known.
+// disclose logs the diagnostics of the run once the secrets in the state can be masked
+// in them: an error may contain a value from another resource, or one that the program
+// itself made secret. It reads the state only if there is something to show. If it
+// cannot read the state, it masks the secrets known so far.
 func (s *session) disclose(ctx context.Context, last exit) {
 	failed := last.code != 0 && last.code != exitHasChanges && s.events.began
 	if s.prepared != nil && s.found && (failed || s.held.warned) {
@@ -71,13 +71,13 @@ func (s *session) disclose(ctx context.Context, last exit) {
 	s.held = heldLines{}
 }
 
-// stateSecrets has the CLI print the state with its secrets in plain. They go through
-// a pipe: nothing of them is ever in a file, also when this process is killed. A run
-// that is to stop waits for a moment only.
+// stateSecrets has the CLI print the state with plaintext secrets. They go through a
+// pipe and never reach a file, even if this process is killed. A run that is to stop
+// waits only briefly.
 func (s *session) stateSecrets(ctx context.Context) ([]string, error) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), readPatience)
 	defer cancel()
-	// The wish to stop may have come long ago, or come meanwhile.
+	// The request to stop may have come before, or may come meanwhile.
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopPatience, cancel) })()
 
 	printed := &capture{limit: maxPlainState}
@@ -98,7 +98,7 @@ func (s *session) stateSecrets(ctx context.Context) ([]string, error) {
 	return mask.InState(printed.text.Bytes())
 }
 
-// readOnly calls the CLI for what changes and locks nothing, and can be killed.
+// readOnly makes a CLI call that changes and locks nothing and can be killed.
 func (d *Driver) readOnly(ctx context.Context, c command) (exit, error) {
 	p, err := d.start(c)
 	if err != nil {
@@ -109,7 +109,7 @@ func (d *Driver) readOnly(ctx context.Context, c command) (exit, error) {
 	case <-p.done:
 		return p.exit(false), nil
 	case <-ctx.Done():
-		_ = p.cmd.Process.Kill() // no error but that it has ended
+		_ = p.cmd.Process.Kill() // fails only if it has ended
 		<-p.done
 		return exit{}, errors.New("it takes too long")
 	}

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// Grace is how long each step of stopping a run may take. A zero field takes the
-// default of DefaultGrace.
+// Grace limits how long each step of stopping a run may take. DefaultGrace provides the
+// defaults of zero fields.
 type Grace struct {
-	// Settle is how long the CLI may take until its engine is at work, or to end
-	// when its engine is done. A signal in these moments ends the CLI at once, and
-	// leaves the lock behind.
+	// Settle is how long the CLI may take until its engine is at work, or to end once
+	// its engine is done. A signal at those times ends the CLI at once and leaves the
+	// lock behind.
 	Settle time.Duration
-	// Finish is how long the operations in flight may take after the first
-	// signal. The engine begins no others.
+	// Finish is how long the operations in flight may take after the first signal. The
+	// engine begins no others.
 	Finish time.Duration
-	// Abort is how long the engine may take after the second signal to give up
-	// what is in flight, record it as pending, and unlock.
+	// Abort is how long the engine may take after the second signal to give up what is
+	// in flight, record it as pending, and unlock.
 	Abort time.Duration
-	// Kill is how long processes that a CLI left behind may take to end.
+	// Kill is how long processes left behind by a CLI may take to end.
 	Kill time.Duration
 }
 
-// DefaultGrace is for operations of a cloud, which take minutes.
+// DefaultGrace suits cloud operations, which take minutes.
 func DefaultGrace() Grace {
 	return Grace{Settle: 10 * time.Second, Finish: 5 * time.Minute, Abort: 20 * time.Second, Kill: 2 * time.Second}
 }
@@ -43,8 +43,8 @@ func (g Grace) withDefaults() Grace {
 	return g
 }
 
-// stop ends a CLI with as little harm as it allows, and returns when it is gone.
-// It is false where the CLI ended by itself before it was told to.
+// stop ends a CLI with as little harm as possible and returns when it is gone. It
+// returns false if the CLI ended before it was told to.
 func (d *Driver) stop(p *child, c command) bool {
 	grace, events := d.Grace.withDefaults(), c.events
 	if c.atOnce {
@@ -54,34 +54,34 @@ func (d *Driver) stop(p *child, c command) bool {
 		return false
 	}
 	events.stopped.Store(true)
-	// The guard's signal would be the second one, and a controller that ends before
-	// the CLI does would have it give up what it is about to finish.
+	// The guard's signal would be the second one: if the controller died before the
+	// CLI, the CLI would give up the operations it is about to finish.
 	p.unguard()
 	for _, step := range []struct {
 		patience time.Duration
 		abort    <-chan struct{}
 	}{{grace.Finish, c.abort}, {grace.Abort, nil}} {
-		// To the CLI alone: it tells the language host and the providers.
-		_ = p.cmd.Process.Signal(syscall.SIGINT) // no error but that it has ended
+		// Signal only the CLI: it tells the language host and the providers.
+		_ = p.cmd.Process.Signal(syscall.SIGINT) // fails only if it has ended
 		if p.endsWithin(step.patience, step.abort) {
 			return true
 		}
 	}
-	// The leftovers that this makes are ended by the caller, as after any end.
-	_ = p.cmd.Process.Kill() // no error but that it has ended
+	// The caller ends the leftovers of this, as after any end.
+	_ = p.cmd.Process.Kill() // fails only if it has ended
 	<-p.done
 	return true
 }
 
-// end ends a process that has nothing to finish. The rest of its group goes with it, and
-// what it has started beside that are leftovers. It is false where the process ended by
-// itself before.
+// end ends a process that has nothing to finish, and the rest of its group with it.
+// Anything it started outside the group is a leftover. It returns false if the process
+// ended by itself before.
 func (p *child) end(patience time.Duration) bool {
 	if p.ended() {
 		return false
 	}
 	p.unguard()
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // no error but that it has ended
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails only if it has ended
 	if !p.endsWithin(patience, nil) {
 		_ = p.cmd.Process.Kill() // likewise
 	}
@@ -89,8 +89,8 @@ func (p *child) end(patience time.Duration) bool {
 	return true
 }
 
-// settle waits until the engine is at work, for as long as given. It is true
-// where the process ended before.
+// settle waits up to patience until the engine is at work. It returns true if the
+// process ended before.
 func (p *child) settle(patience time.Duration, working func() bool) bool {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -118,8 +118,9 @@ func (p *child) ended() bool {
 	}
 }
 
-// endsWithin waits for the end, for as long as given and until abort is closed. A
-// second signal that comes right after the first may be taken for the same one.
+// endsWithin waits for the end, up to patience and until abort is closed, but long
+// enough to tell two signals apart: a second one right after the first may be taken for
+// the same.
 func (p *child) endsWithin(patience time.Duration, abort <-chan struct{}) bool {
 	timer, apart := time.NewTimer(patience), time.NewTimer(apartSignals)
 	defer timer.Stop()
@@ -140,10 +141,10 @@ func (p *child) endsWithin(patience time.Duration, abort <-chan struct{}) bool {
 	return p.ended()
 }
 
-// apartSignals is how far apart the signals are at least.
+// apartSignals is the minimum time between the signals.
 const apartSignals = 500 * time.Millisecond
 
-// Total is how long all of the steps take at most.
+// Total is how long all steps take at most.
 func (g Grace) Total() time.Duration {
 	all := g.withDefaults()
 	return all.Settle + all.Finish + all.Abort + 2*all.Kill

@@ -22,33 +22,33 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// maxFile bounds the files of a program that are read here: Pulumi.yaml and
+// maxFile bounds the program files read here, such as Pulumi.yaml and
 // Pulumi.<stack>.yaml.
 const maxFile = 1 << 20
 
-// workspaceError is a fault of the local disk, and not of the program.
+// workspaceError is a fault of the local disk, not of the program.
 type workspaceError struct{ error }
 
 func (e workspaceError) Unwrap() error { return e.error }
 
-// prepared is a workspace that the CLI can be started in.
+// prepared is a workspace in which the CLI can be started.
 type prepared struct {
-	// program is the directory with Pulumi.yaml.
+	// program is the directory of Pulumi.yaml.
 	program string
-	// stack is the name that the CLI is called with.
+	// stack is the stack name passed to the CLI.
 	stack string
-	// project as Pulumi.yaml has it.
+	// project is the project as in Pulumi.yaml.
 	project run.Project
-	// secrets are those in the text of the program.
+	// secrets are those found in the program's text.
 	secrets []string
-	// names are those of outputs in the text of the program.
+	// names are the output names found in the program's text.
 	names writtenNames
-	// needs are what the program depends on.
+	// needs describes the program's dependencies.
 	needs needs
 	stackSettings
 }
 
-// prepare writes all the files that the CLI needs.
+// prepare writes all files that the CLI needs.
 func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepared, error) {
 	name, err := grammar.ParseStackName(r.Stack)
 	if err != nil {
@@ -60,13 +60,13 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 	if err := errors.Join(dir.Make(), dir.shareCache(d.Cache)); err != nil {
 		return nil, workspaceError{err}
 	}
-	// What is read and written here is decided by what the program holds: the
-	// root keeps a "..", or a link, of it from reaching the controller's files.
+	// The program decides which files are read and written here. The root keeps its
+	// ".." and links away from the controller's files.
 	root, err := os.OpenRoot(dir.Workspace())
 	if err != nil {
 		return nil, workspaceError{fmt.Errorf("opening the workspace: %w", err)}
 	}
-	defer func() { _ = root.Close() }() // nothing is buffered in it
+	defer func() { _ = root.Close() }() // nothing is buffered
 
 	place, err := placeProject(root, r, name)
 	if err != nil {
@@ -86,7 +86,7 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 		return nil, err
 	}
 	if !r.RunsProgram() {
-		// The state alone says what there is, and how to deal with it.
+		// The operation works from the state alone.
 		return p, writeEnvironments(root, place, name.Stack, r)
 	}
 	p.names = writtenNames{}
@@ -100,13 +100,13 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 	return p, checkShadowed(root, place, name.Stack, r)
 }
 
-// placedProject is a project and the path of its Pulumi.yaml in the workspace.
+// placedProject is a project with the path of its Pulumi.yaml in the workspace.
 type placedProject struct {
 	file    string
 	project *workspace.Project
 }
 
-// placeProject finds the project that the program brings, or writes one.
+// placeProject loads the project that the program brings, or writes one.
 func placeProject(root *os.Root, r run.Run, name grammar.StackName) (placedProject, error) {
 	if r.NeedsArtifact() {
 		return loadProject(root, r.Program.Artifact.Dir)
@@ -118,8 +118,8 @@ func placeProject(root *os.Root, r run.Run, name grammar.StackName) (placedProje
 	return writeProject(root, project, r.Program)
 }
 
-// loadProject reads Pulumi.yaml in the directory, and only there: the CLI would
-// go on to search in the directories above.
+// loadProject reads Pulumi.yaml in the directory only: the CLI would also search the
+// parent directories.
 func loadProject(root *os.Root, dir string) (placedProject, error) {
 	dir = path.Join(".", path.Clean("/"+filepath.ToSlash(dir)))
 	for _, ext := range encoding.Exts {
@@ -136,8 +136,8 @@ func loadProject(root *os.Root, dir string) (placedProject, error) {
 			return placedProject{}, fmt.Errorf("the project file of the program: %w", err)
 		}
 		if project.Runtime.Name() == "" {
-			// The CLI takes it for a program without resources, and deletes all that
-			// the stack has.
+			// The CLI would take it for a program without resources and delete all
+			// resources of the stack.
 			return placedProject{}, fmt.Errorf("the project file of the program: %s names no runtime", file)
 		}
 		return placedProject{file: file, project: project}, nil
@@ -146,9 +146,9 @@ func loadProject(root *os.Root, dir string) (placedProject, error) {
 		"dir must name the directory that holds it", path.Join("/", dir))
 }
 
-// writeProject writes Pulumi.yaml, and the text of a Program beside it: in a
-// file of its own it cannot set what belongs to the project, such as the
-// backend, or a compiler to run.
+// writeProject writes Pulumi.yaml, and next to it the text of a Program. In a file of
+// its own, that text cannot override project settings such as the backend or a compiler
+// to run.
 func writeProject(root *os.Root, project run.Project, program run.Program) (placedProject, error) {
 	if err := tokens.ValidateProjectName(project.Name); err != nil {
 		return placedProject{}, fmt.Errorf("the name of the project, %q: %w: without one in spec.stack it is that of the Program, "+
@@ -184,13 +184,13 @@ func writeFile(root *os.Root, name string, text []byte) error {
 	return nil
 }
 
-// readBounded reads a file of the program.
+// readBounded reads a program file of limited size.
 func readBounded(root *os.Root, name string) ([]byte, error) {
 	file, err := root.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the program: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // only read
 	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the program: %w", err)
