@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// awaitEnd returns when no process of the run is alive. A CLI that is told by
-// its guard that its controller has died finishes what it has begun, and is given
-// the time for that, but no more than leaves some for the run that waits; what it
-// leaves behind is ended.
+// awaitEnd returns when no process of the run is alive. A CLI that its guard has told
+// of the controller's death finishes what it has begun. It gets time for that, but not
+// all of the time of the waiting run. Whatever is left after that is ended.
 func (d *Driver) awaitEnd(ctx context.Context, runID string, say func(string)) error {
 	grace := d.Grace.withDefaults()
 	for _, patience := range []time.Duration{grace.Finish, grace.Abort} {
@@ -34,9 +33,9 @@ func (d *Driver) awaitEnd(ctx context.Context, runID string, say func(string)) e
 	return err
 }
 
-// partOf bounds a patience by a third of the time that is left. Waiting for longer
-// than that would end with the run, and the next would wait from the beginning: a
-// process that hangs would never be told to stop.
+// partOf bounds patience by a third of the time left. Waiting longer would end with the
+// run, and the next run would start waiting anew: a hanging process would never be told
+// to stop.
 func partOf(ctx context.Context, patience time.Duration) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		return min(patience, time.Until(deadline)/3)
@@ -44,7 +43,7 @@ func partOf(ctx context.Context, patience time.Duration) time.Duration {
 	return patience
 }
 
-// cliGoneWithin waits for the end of the CLI of the run.
+// cliGoneWithin waits for the CLI of the run to end.
 func cliGoneWithin(ctx context.Context, runID string, patience time.Duration) (bool, error) {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -68,7 +67,7 @@ func cliGoneWithin(ctx context.Context, runID string, patience time.Duration) (b
 func signalCLI(runID string, signal syscall.Signal) error {
 	found, err := markedCLI(runID)
 	for _, process := range found {
-		_ = process.Signal(signal) // no error but that it has ended
+		_ = process.Signal(signal) // fails only if it has ended
 	}
 	release(found)
 	return err

@@ -13,24 +13,24 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// maskerOf makes the masker of a run: of what it was given as a secret, and of what
-// its program and the URL of its backend have in them.
+// maskerOf returns the masker of a run, for the secrets it was given and those in its
+// program and the URL of its backend.
 func maskerOf(r run.Run) *mask.Masker {
 	return mask.Filtered(slices.Collect(maps.Values(r.Secrets)),
 		slices.Concat(grammar.GivenSecrets(r), mask.InProgram(r.Program.YAML), mask.InURL(r.Backend)))
 }
 
-// backend is what is told of the backend of this run.
+// backend is the run's backend, as it may be shown.
 func (s *session) backend() string { return grammar.BackendOf(s.run) }
 
-// isElsewhere says that the stack was last seen in another backend.
+// isElsewhere tells whether the stack was last seen in another backend.
 func (s *session) isElsewhere() bool {
 	known := s.run.KnownBackend
 	return known != "" && !grammar.IsBackendOf(s.run, known)
 }
 
-// elsewhereText names in the message of a run that has not got as far as to look for
-// the stack the backend that has it: what was set in its place may be a mistake.
+// elsewhereText names the backend that has the stack, for a run that did not get as far
+// as looking for it: the backend now set may be a mistake.
 func (s *session) elsewhereText() string {
 	if !s.isElsewhere() || s.found || s.missed || s.installing {
 		return ""
@@ -38,9 +38,9 @@ func (s *session) elsewhereText() string {
 	return fmt.Sprintf(" (the stack was last seen in another backend, %s)", s.run.KnownBackend)
 }
 
-// missing tells what is wrong where the backend does not have the stack, nil where
-// that may be. A stack that was seen in another backend is still there, with all
-// that it manages; one that was updated before has not gone by itself.
+// missing is the error if the backend does not have the stack, nil if that is fine. A
+// stack seen in another backend is still there, with everything it manages; one that
+// was updated before has not gone by itself.
 func (s *session) missing() error {
 	switch {
 	case s.isElsewhere():
@@ -53,7 +53,8 @@ func (s *session) missing() error {
 			"where it was never made, make it with pulumi stack init; "+
 			"to let this Stack go without destroying anything, set spec.destroyOnFinalize to false and delete it", s.stack, s.backend())
 	case s.run.Operation == run.Destroy && s.run.Known.Name != "":
-		// A volume that is not mounted is an empty directory, and no destroy.
+		// A volume that is not mounted looks like an empty directory. Nothing was
+		// destroyed.
 		return fmt.Errorf("nothing was destroyed: the stack %s has been updated before, and is no longer in the backend %s: "+
 			"restore its state, or set the backend that has it; "+
 			"to let this Stack go without destroying anything, set spec.destroyOnFinalize to false", s.stack, s.backend())
@@ -63,7 +64,7 @@ func (s *session) missing() error {
 		return fmt.Errorf("the stack %s is not in the backend %s, and spec.useLocalStackOnly has it never made: "+
 			"make it with pulumi stack init, set the backend that has it, or remove spec.useLocalStackOnly", s.stack, s.backend())
 	case s.run.Known.Name != "":
-		// To make it anew would be to make everything that it manages a second time.
+		// Creating it again would create everything it manages a second time.
 		return fmt.Errorf("the stack %s has been updated before, and is no longer in the backend: "+
 			"set the backend, or restore the state, that it was updated in; if it was removed on purpose, "+
 			"set spec.destroyOnFinalize to false, delete this Stack and make another", s.stack)

@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// configKey reads a key of the spec as one of Pulumi's.
+// configKey parses a key of the spec as a Pulumi config key.
 func configKey(project, name string) (config.Key, error) {
 	key, err := grammar.ParseConfigKey(project, name)
 	if err != nil {
@@ -23,8 +23,8 @@ func configKey(project, name string) (config.Key, error) {
 	return config.MustMakeKey(key.Namespace, key.Name), nil
 }
 
-// checkConfigKeys refuses a config value that is given twice: it would be left to
-// chance which of the two counts.
+// checkConfigKeys rejects config that sets a key twice: chance would decide which value
+// counts.
 func checkConfigKeys(project string, r run.Run) error {
 	names := append(slices.Collect(maps.Keys(r.Config)), slices.Collect(maps.Keys(r.Secrets))...)
 	one, other, found := grammar.SameConfigKey(project, names)

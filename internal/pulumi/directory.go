@@ -16,13 +16,12 @@ import (
 //	workspace/     the program: an artifact is unpacked here before Do
 //	home/          HOME, and in it .pulumi, which is PULUMI_HOME
 //	tmp/           TMPDIR
-//
-// events.jsonl   the events of the engine
-// stdout, stderr the output of the CLI
-// pids           the PIDs of the CLI processes, as in their locks
-// backend        the backend, as it may be shown
-// settling       exists while operations in flight are being settled
-// state.json     the state, when it is exported
+//	events.jsonl   the events of the engine
+//	stdout, stderr the output of the CLI
+//	pids           the PIDs of the CLI processes, as in their locks
+//	backend        the backend, as it may be shown
+//	settling       exists while operations in flight are being settled
+//	state.json     the state, when it is exported
 type Directory string
 
 // Workspace is where an artifact is unpacked.

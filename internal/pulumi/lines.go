@@ -5,19 +5,19 @@ package pulumi
 
 import "bytes"
 
-// maxLine bounds a line of the event log: one event holds all properties of a
-// resource, which may be as big as a file.
+// maxLine bounds a line of the event log: one event holds all properties of a resource,
+// which may be as big as a file.
 const maxLine = 8 << 20
 
-// lines cuts a stream into lines as it comes in, whatever the size of its
-// pieces, and keeps no more than one line.
+// lines splits a stream into lines as it arrives, in pieces of any size, and keeps no
+// more than one line.
 type lines struct {
 	line    []byte
 	skipped bool
 }
 
-// feed calls each with every line that is complete now. A line over maxLine is
-// dropped, and tooLong is called in its place.
+// feed calls each with every line that is now complete. For a line over maxLine, it
+// calls tooLong instead.
 func (l *lines) feed(piece []byte, each func(line []byte), tooLong func()) {
 	for len(piece) > 0 {
 		part, rest, complete := bytes.Cut(piece, []byte("\n"))

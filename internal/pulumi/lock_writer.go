@@ -39,8 +39,8 @@ func (h lockHolder) mayLive() bool {
 	return err != nil || h.at.IsZero() || !started.After(h.at.Add(startMargin))
 }
 
-// isThread tells whether the number is that of a thread which is not the first of
-// its process: the number of a process is that of its first.
+// isThread tells whether the ID is that of a thread other than the main one, whose ID
+// is the PID.
 func isThread(pid int) bool {
 	process, err := procfs.NewProc(pid)
 	if err != nil {
@@ -50,9 +50,9 @@ func isThread(pid int) bool {
 	return err == nil && status.TGID != pid
 }
 
-// isZombie tells whether all of the process has ended but for its entry, which its
-// parent has not read: kill(2) finds it, and it has a start. A first thread that has
-// ended beside others that go on looks the same.
+// isZombie tells whether the process has ended and only waits to be reaped: kill(2)
+// still finds it, and it still has a start time. A main thread that has ended while
+// others go on looks the same, but for the number of threads.
 func isZombie(pid int) bool {
 	process, err := procfs.NewProc(pid)
 	if err != nil {
@@ -62,7 +62,7 @@ func isZombie(pid int) bool {
 	return err == nil && (stat.State == "Z" || stat.State == "X") && stat.NumThreads <= 1
 }
 
-// startOf is when the process was started, by the clock as it is set now.
+// startOf is when the process started, by the current clock.
 func startOf(pid int) (time.Time, error) {
 	process, err := procfs.NewProc(pid)
 	if err != nil {
@@ -72,8 +72,8 @@ func startOf(pid int) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	// It counts from the boot, as this clock does: the boot time that procfs would
-	// add is of whole seconds only.
+	// The start time counts from the boot, as does bootTime. The boot time that procfs
+	// would add has whole seconds only.
 	booted, err := bootTime()
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reading the time since the boot: %w", err)

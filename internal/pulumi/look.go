@@ -8,16 +8,16 @@ import (
 	"errors"
 )
 
-// errPending ends a run that has found creations of unknown outcome in a stack that
-// no run of ours had found before. The result names them.
+// errPending ends a run that found creations with unknown outcome in a stack that none
+// of our runs had found before. The result names them.
 var errPending = errors.New("the state of the stack has creations in flight that an update of somebody else has left: " +
 	"they may have been made, and would be made a second time")
 
-// lookFirst settles what is in flight in a stack that is there before the first run of
-// ours. Whoever ran it before, such as another controller or a person, may have died
-// in that, and Pulumi only warns of the creations that it then makes a second time. A
-// process that is still at work on the stack has the lock, which the refresh runs
-// into: what that one has in flight is not taken for lost.
+// lookFirst settles what is in flight in an existing stack before our first run.
+// Whoever ran it before, such as another controller or a person, may have died during
+// an update, and Pulumi merely warns about the creations that it then makes a second
+// time. A process still at work on the stack holds the lock, so the refresh fails and
+// its operations in flight are not taken for lost.
 func (s *session) lookFirst(ctx context.Context) (exit, error) {
 	if !s.run.Look || s.looked {
 		return exit{}, nil

@@ -17,16 +17,16 @@ import (
 const (
 	// keptBytes is how much of each end of an output is kept.
 	keptBytes = 64 << 10
-	// shrinkBytes is how much more is let on the disk before it is freed.
+	// shrinkBytes is how much more may be on the disk before it is freed.
 	shrinkBytes = 1 << 20
 )
 
-// output is the file that a stream of the CLI goes to. It is not a pipe to this
-// process: a CLI whose controller has been killed would end of SIGPIPE at the
-// next line it prints, in place of finishing what it has begun.
+// output is the file that receives a stream of the CLI. A pipe would not do: if the
+// controller were killed, the next line printed would end the CLI with SIGPIPE instead
+// of letting it finish what it has begun.
 type output struct {
 	file *os.File
-	// freed is where the part begins that still takes space on the disk.
+	// freed is the offset up to which the file's middle was freed.
 	freed int64
 }
 
@@ -47,21 +47,21 @@ func (o *output) shrink() {
 	}
 }
 
-// free gives a part of a file back to the disk. The file keeps its size, so that
-// its writer does not notice. A file system that cannot do it keeps the part,
-// until the directory of the run is removed.
+// free gives part of a file back to the disk. The file keeps its size, so that its
+// writer does not notice. A file system that cannot do this keeps the part until the
+// run's directory is removed.
 func free(file *os.File, from, to int64) {
 	_ = unix.Fallocate(int(file.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, to-from)
 }
 
-// printed is what a stream of the CLI has printed, or its two ends.
+// printed is the output of the CLI on a stream, or its two ends.
 type printed struct {
 	text string
-	// sign is the part of the text that stands for what is left out between the two ends.
+	// sign is the part of text that marks the gap between the ends.
 	sign struct{ from, to int }
 }
 
-// printed is the output, or its two ends cut at whole lines, as a person reads those.
+// printed reads the output, or its two ends cut at whole lines.
 func (o *output) printed() printed {
 	info, err := o.file.Stat()
 	if err != nil {
@@ -79,9 +79,9 @@ func (o *output) printed() printed {
 	return p
 }
 
-// masked is the text without what is secret in it: each end alone, as a secret of many
-// lines may be in both, of which neither has all. An end is masked again once it is
-// tidy: colours in the midst of a secret hide it from a mask.
+// masked is the text without its secrets. Each end is masked alone, as a multi-line
+// secret may be split between them. It is masked again after tidy, because colours
+// within a secret hide it from the mask.
 func (p printed) masked(m *mask.Masker) string {
 	if p.sign.to == 0 {
 		return m.Apply(p.text)
@@ -91,7 +91,6 @@ func (p printed) masked(m *mask.Masker) string {
 	return head + "\n" + p.text[p.sign.from:p.sign.to] + tail
 }
 
-// part reads as much as there is.
 func (o *output) part(from, length int64) string {
 	text := make([]byte, length)
 	n, err := o.file.ReadAt(text, from)
@@ -102,5 +101,5 @@ func (o *output) part(from, length int64) string {
 }
 
 func (o *output) close() {
-	_ = o.file.Close() // what was written to it is no longer needed
+	_ = o.file.Close() // what was written is no longer needed
 }

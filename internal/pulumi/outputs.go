@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// maxOutputs bounds the outputs of a result: they become part of an object
-	// in etcd, whose limit is 1.5 MiB.
+	// maxOutputs bounds the outputs of a result: they become part of an object in etcd,
+	// whose limit is 1.5 MiB.
 	maxOutputs = 256 << 10
 	maxOutput  = 64 << 10
 )
 
-// showOutputs makes outputs that may be shown: secrets as "[secret]", texts
-// masked, and bounded in size.
+// showOutputs makes outputs fit to be shown: secrets become "[secret]", texts are
+// masked, and the size is bounded.
 func showOutputs(outputs map[string]json.RawMessage, m *mask.Masker, written writtenNames) map[string]json.RawMessage {
 	if outputs == nil {
 		return nil
@@ -53,7 +53,7 @@ func showOutput(raw json.RawMessage, m *mask.Masker, written writtenNames) json.
 	return quote(showValue(value, m, written))
 }
 
-// quote is JSON with characters such as & as they are: people read it.
+// quote is JSON that keeps characters such as & readable.
 func quote(value any) json.RawMessage {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)

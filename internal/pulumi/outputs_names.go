@@ -13,13 +13,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
-// writtenNames are the names of outputs, and of the members of outputs, that stand in
-// the text of a program or in the spec. What is written there is not made of a secret,
-// also where it has the same letters: a database whose user is "host" has a host.
+// writtenNames are the names of outputs, and of their members, that are written in the
+// program's text or the spec. Such a name is not derived from a secret, even if it has
+// the same letters: a database whose user is "host" also has a host.
 type writtenNames map[string]bool
 
-// addProgram adds what the program has under outputs. A text that is no YAML has
-// nothing: the run says what is wrong with it.
+// addProgram adds the names under outputs in the program. Text that is not YAML has
+// none: the run will report what is wrong with it.
 func (w writtenNames) addProgram(text []byte) {
 	var document yaml.Node
 	if yaml.Unmarshal(text, &document) != nil || len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
@@ -46,9 +46,9 @@ func (w writtenNames) addKeys(node *yaml.Node) {
 	}
 }
 
-// shown gives each name the one that is shown for it, no two the same: an output is
-// not lost for its name. A program may make a name of anything, so that one which is
-// not written anywhere is masked.
+// shown maps each name to the one to show. They stay distinct, so that no output is
+// lost because of its name. A program may build a name from anything, so names that are
+// not written anywhere are masked.
 func (w writtenNames) shown(names []string, m *mask.Masker) map[string]string {
 	shown, taken := make(map[string]string, len(names)), make(map[string]bool, len(names))
 	masked := map[string]string{}
@@ -72,7 +72,7 @@ func (w writtenNames) shown(names []string, m *mask.Masker) map[string]string {
 	return shown
 }
 
-// writtenNames are those that the program and the spec have.
+// writtenNames are those of the program and the spec.
 func (s *session) writtenNames() writtenNames {
 	names := writtenNames{}
 	if s.prepared != nil {

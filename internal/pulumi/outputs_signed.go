@@ -10,16 +10,15 @@ import (
 )
 
 const (
-	// The signature that Pulumi puts into an object that stands for something else.
+	// The signature by which Pulumi marks objects that stand for something else.
 	signatureKey    = "4dabf18193072939515e22adb298388d"
 	secretSignature = "1b47061264138c4ac30d75fd1eb44270"
-	// A resource as a whole, by its URN and its ID.
+	// A whole resource, given by its URN and ID.
 	resourceSignature = "5cf8f73096256a8f31e491e813e4eb8e"
 )
 
-// unsigned has an object that stands for a resource say its URN and its ID, without
-// what only Pulumi can make something of. Another object is as it is: the CLI prints
-// it so too.
+// unsigned reduces an object that stands for a resource to its URN and ID, without what
+// only Pulumi understands. It returns any other object as it is, as the CLI does.
 func unsigned(object map[string]any) map[string]any {
 	if object[signatureKey] != resourceSignature {
 		return object
@@ -31,14 +30,14 @@ func unsigned(object map[string]any) map[string]any {
 	return object
 }
 
-// plainOutput is an output that the CLI has printed, as it is handed on. The error
-// has none of it.
+// plainOutput converts an output printed by the CLI to the form to pass on. The error
+// contains none of it.
 func plainOutput(raw json.RawMessage) (json.RawMessage, error) {
 	if !bytes.Contains(raw, []byte(signatureKey)) {
 		return raw, nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber() // as it is written, however long it is
+	decoder.UseNumber() // keep numbers as written, however long
 	var value any
 	if err := decoder.Decode(&value); err != nil {
 		return nil, errors.New("an output that Pulumi has printed is not JSON")

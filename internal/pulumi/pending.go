@@ -11,20 +11,20 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// Creations of unknown outcome cannot be settled by a recovery. What follows is which
-// of them it tells of, and when it may forget them.
+// A recovery cannot settle creations with unknown outcome. This file decides which of
+// them it reports, and when it may forget them.
 
-// clears tells whether the creations of unknown outcome are to be forgotten, with
-// those that the state tells of. Nobody else could name them, once they are cleared
-// in it: they are kept, as the spec wants it of others, until the Stack names them.
+// clears tells whether to forget the creations with unknown outcome, including those in
+// the state. It does so only once the Stack names all of them: after they are cleared
+// from the state, nobody else could name them.
 func (s *session) clears(creates []string) bool {
 	return s.run.ClearPendingCreates && !slices.ContainsFunc(append(s.unknown(), creates...), func(urn string) bool {
 		return !slices.Contains(s.run.UnknownCreates, urn)
 	})
 }
 
-// noteInFlight keeps word of the creations in flight, for a refresh that has failed. One
-// that has begun had the lock, so that they are nobody's any more.
+// noteInFlight keeps the creations in flight after a failed refresh. A refresh that
+// began had the lock, so nobody is working on them any more.
 func (s *session) noteInFlight(creates []string) {
 	if s.events.began {
 		s.pending = append(s.pending, creates...)
@@ -33,8 +33,8 @@ func (s *session) noteInFlight(creates []string) {
 	s.inFlight = creates
 }
 
-// openText names in the message of a recovery that failed what stays open for as long
-// as none succeeds.
+// openText names, in the message of a failed recovery, what stays unresolved until one
+// succeeds.
 func (s *session) openText() string {
 	if s.run.Operation != run.Recover {
 		return ""
@@ -57,9 +57,9 @@ func someNamed(urns []string) string {
 	return named
 }
 
-// unknownCreates are the creations of which nobody knows the outcome, sorted, and
-// those that are forgotten. What a recovery was to forget that has failed stays to
-// be told of by the next one: the state may not have it any more.
+// unknownCreates are the creations with unknown outcome, sorted, and those that are
+// forgotten. If a recovery that was to forget some failed, the next one must still
+// report them: they may be gone from the state.
 func (s *session) unknownCreates(outcome run.Outcome) (unknown, forgotten []string) {
 	if outcome == run.Succeeded && s.clears(nil) {
 		return nil, s.unknown()

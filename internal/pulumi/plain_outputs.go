@@ -14,14 +14,14 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// maxPlain bounds what the CLI may print of all outputs of a stack, in bytes. A
-// Secret holds 1 MiB, but may have a few of the outputs only.
+// maxPlain bounds what the CLI may print for all outputs of a stack, in bytes. A Secret
+// holds 1 MiB, but may contain only a few of the outputs.
 const maxPlain = 8 << 20
 
-// takeOutputs reads the outputs that are wanted in plain after an update that has
-// succeeded. The events of the update have them too, but not as they are: Pulumi takes
-// every text there that is also that of a secret for the secret. Where the reading
-// fails the update has succeeded all the same, and who wants them asks again.
+// takeOutputs reads the wanted outputs in plain text after a successful update. The
+// events of the update do not have them unchanged: Pulumi masks every text that equals
+// a secret. If the reading fails, the update still succeeded, and the caller asks
+// again.
 func (s *session) takeOutputs(ctx context.Context) {
 	if s.run.Outputs == nil {
 		return
@@ -35,7 +35,7 @@ func (s *session) takeOutputs(ctx context.Context) {
 	}
 }
 
-// pick takes the wanted outputs out of all of them.
+// pick selects the wanted outputs.
 func pick(all map[string]json.RawMessage, wanted run.WantedOutputs) (*run.PlainOutputs, error) {
 	plain := &run.PlainOutputs{Wanted: wanted, Values: make(map[string]json.RawMessage)}
 	for name, value := range knownOutputs(all) {
@@ -51,9 +51,9 @@ func pick(all map[string]json.RawMessage, wanted run.WantedOutputs) (*run.PlainO
 	return plain, nil
 }
 
-// readOutputs has the CLI print the outputs, secret ones in plain. They go through
-// a pipe: nothing of them is ever in a file, also when this process is killed. What
-// is known of the events of an update before it stays.
+// readOutputs has the CLI print the outputs, with secrets in plain text. They go
+// through a pipe and never reach a file, even if this process is killed. The events of
+// a preceding update are kept.
 func (s *session) readOutputs(ctx context.Context) (exit, error) {
 	if s.run.Outputs == nil {
 		return exit{}, errors.New("a run that reads outputs has to say which")
@@ -63,7 +63,7 @@ func (s *session) readOutputs(ctx context.Context) (exit, error) {
 		args: []string{"--non-interactive", "--color=never", "stack", "output", "--json", "--show-secrets", "--stack", s.stack},
 		dir:  s.program, env: s.env, pids: s.dir.pids(),
 		stdout: s.dir.stdout(), stderr: s.dir.stderr(), capture: printed,
-		// There is no such file: the CLI writes no events here.
+		// There is no such file: this call writes no events.
 		events: &follower{path: s.dir.events() + ".none", events: &events{mask: s.mask}, say: s.say},
 	})
 	if err != nil || last.code != 0 {
@@ -74,15 +74,15 @@ func (s *session) readOutputs(ctx context.Context) (exit, error) {
 	}
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(printed.text.Bytes(), &all); err != nil {
-		// Without the error's own words, which may have some of the text in it.
+		// Leave out the parser's error, which may quote the text.
 		return last, errors.New("the outputs that Pulumi has printed are not a JSON object")
 	}
 	s.plain, err = pick(all, *s.run.Outputs)
 	return last, err
 }
 
-// capture keeps what is written to it, up to a limit. What comes after that is
-// thrown away: who writes must not fail, or wait.
+// capture keeps what is written to it, up to a limit. It discards the rest, because the
+// writer must neither fail nor wait.
 type capture struct {
 	limit int
 	text  bytes.Buffer

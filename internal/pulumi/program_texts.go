@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// programTexts reads the files in which Pulumi YAML looks for a program. Other programs
-// have none, and neither has a file that is not there, or cannot be read: Pulumi says
-// what is wrong with it.
+// programTexts reads the files in which Pulumi YAML looks for a program. It returns
+// none for other programs, and skips files that are missing or unreadable: Pulumi
+// reports what is wrong with them.
 func programTexts(root *os.Root, place placedProject) [][]byte {
 	if place.project.Runtime.Name() != yamlRuntime {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/encoding"
 )
 
-// projectConfig is the config of a project that gives values to providers. A Stack
-// that gives others has those.
+// projectConfig is the project's config with values for providers. A Stack may override
+// them.
 func projectConfig(values map[string]any) map[string]any {
 	config := map[string]any{}
 	for name, value := range values {
@@ -25,8 +25,8 @@ func projectConfig(values map[string]any) map[string]any {
 // sdksDir is where Pulumi YAML looks for the packages of a program.
 const sdksDir = "sdks"
 
-// writePackages writes the versions of packages where Pulumi YAML looks for them:
-// each in a file as `pulumi package add` writes it.
+// writePackages writes the versions of packages where Pulumi YAML looks for them, each
+// in a file like those of `pulumi package add`.
 func writePackages(root *os.Root, versions map[string]string) error {
 	if len(versions) == 0 {
 		return nil

@@ -14,18 +14,17 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// defaultProvider asks for the backend's own provider of secrets.
+// defaultProvider selects the backend's own secrets provider.
 const defaultProvider = "default"
 
-// setProvider has the settings name the secrets provider of the run.
+// setProvider sets the run's secrets provider in the settings.
 //
-// That is all that a change of the provider takes. The CLI reads a state with the
-// provider that the state itself names, and writes it with that of the settings,
-// all secrets encrypted anew, with the first snapshot of any update, also of one
-// that changes nothing. Each snapshot names what it was written with, so that an
-// update which is interrupted leaves one that can be read. pulumi stack
-// change-secrets-provider would be one more process that writes the state, outside
-// of the lock and the recovery of an update.
+// That is all it takes to change the provider. The CLI reads a state with the provider
+// named in the state and, with the first snapshot of any update, even one without
+// changes, encrypts all secrets anew with the provider of the settings. Each snapshot
+// names its provider, so an interrupted update leaves a readable state. pulumi stack
+// change-secrets-provider would be one more process that writes the state, outside the
+// lock and the recovery of an update.
 func setProvider(ctx context.Context, settings *workspace.ProjectStack, file string, r run.Run) error {
 	wanted := r.SecretsProvider
 	if wanted == defaultProvider && grammar.IsDIY(r.Backend) {
@@ -43,7 +42,7 @@ func setProvider(ctx context.Context, settings *workspace.ProjectStack, file str
 	if wanted != passphraseProvider || settings.EncryptionSalt != "" {
 		return nil
 	}
-	// Without a salt the CLI would keep to the provider of the state.
+	// Without a salt the CLI would keep the state's provider.
 	passphrase, err := passphraseOf(r.Env)
 	if err != nil {
 		return errors.New("spec.secretsProvider is " + r.SecretsProvider + ": " + err.Error())
@@ -52,7 +51,7 @@ func setProvider(ctx context.Context, settings *workspace.ProjectStack, file str
 	return err
 }
 
-// isProvider tells whether the settings are those of the provider.
+// isProvider tells whether the settings already use the provider.
 func isProvider(settings *workspace.ProjectStack, wanted string) bool {
 	named := settings.SecretsProvider
 	if named == "" || named == defaultProvider {
@@ -66,8 +65,8 @@ func isProvider(settings *workspace.ProjectStack, wanted string) bool {
 	return named == wanted
 }
 
-// usesDefaultOfCloud tells whether the stack is to have the provider of Pulumi
-// Cloud, which no setting names.
+// usesDefaultOfCloud tells whether the stack is to use Pulumi Cloud's secrets provider,
+// which no setting names.
 func usesDefaultOfCloud(r run.Run) bool {
 	return r.SecretsProvider == defaultProvider && !grammar.IsDIY(r.Backend) && r.RunsProgram()
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// ending tells how the run ended. The cause is that of its context, if it was done.
+// ending collects how the run ended. The cause is that of its context, if done.
 func (s *session) ending(last exit, err, cause error) ending {
 	end := ending{
 		operation: s.run.Operation, err: err, last: last, stderr: last.stderr.masked(s.mask), events: *s.events, checked: s.checking,
@@ -26,7 +26,7 @@ func (s *session) ending(last exit, err, cause error) ending {
 	return end
 }
 
-// result is what is told of the run.
+// result is the result to report.
 func (s *session) result(end ending) run.Result {
 	result := run.Result{Project: s.project, Changes: s.changes()}
 	if !grammar.IsDIY(s.run.Backend) {
@@ -42,8 +42,8 @@ func (s *session) result(end ending) run.Result {
 	}
 	result.Steps, result.StepsLeftOut = s.steps()
 	if s.run.Operation == run.Preview || s.run.Operation == run.ReadOutputs || s.checking {
-		// Nothing was changed, so that nothing can have been left half done, and the
-		// outputs of the events are not those of the state.
+		// Nothing was changed, so nothing can be half done, and the outputs in the
+		// events are not those of the state.
 		return result
 	}
 	if s.found && (!s.run.Look || s.looked) {
@@ -57,8 +57,8 @@ func (s *session) result(end ending) run.Result {
 	return result
 }
 
-// changes counts what was done: nothing, where the events tell of what a check has
-// found, or of the resources that a refresh looked at before it failed.
+// changes counts what was done. That is nothing if the events only report what a check
+// found, or the resources that a refresh read before it failed.
 func (s *session) changes() run.Changes {
 	if s.checking || (s.run.Look && !s.looked) {
 		return run.Changes{}

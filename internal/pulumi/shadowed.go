@@ -18,11 +18,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// checkShadowed refuses config that has the name of a resource of a program in Pulumi
-// YAML. Pulumi YAML takes the value for what the name stands for and never looks at the
-// resource, so that the engine deletes what it has made.
+// checkShadowed rejects config with the name of a resource of a Pulumi YAML program.
+// Pulumi YAML then resolves the name to the config value and ignores the resource, so
+// that the engine deletes it.
 //
-// What an environment of Pulumi ESC gives is not known here.
+// Values from Pulumi ESC environments are not known here.
 func checkShadowed(root *os.Root, place placedProject, stack string, r run.Run) error {
 	resources := resourceNames(root, place)
 	if len(resources) == 0 {
@@ -42,8 +42,8 @@ func checkShadowed(root *os.Root, place placedProject, stack string, r run.Run) 
 	return nil
 }
 
-// configKeys are the keys of all values that the program is given: those of the run, of
-// Pulumi.<stack>.yaml and of Pulumi.yaml.
+// configKeys are the keys of all values given to the program: by the run,
+// Pulumi.<stack>.yaml and Pulumi.yaml.
 func configKeys(root *os.Root, place placedProject, stack string, r run.Run) ([]config.Key, error) {
 	settings, err := readStackFile(root, place.project, stackFile(place, stack))
 	if err != nil {
@@ -66,9 +66,9 @@ func configKeys(root *os.Root, place placedProject, stack string, r run.Run) ([]
 	return keys, nil
 }
 
-// resourceNames are those in the file that Pulumi YAML runs: the first of its names. It is
-// empty where the program is another, or made by a compiler, and where the file cannot be
-// read: Pulumi says what is wrong with it.
+// resourceNames are the resource names in the file that Pulumi YAML runs, which is the
+// first that exists. It is empty for other programs, for those made by a compiler, and
+// if the file cannot be read: Pulumi reports what is wrong with it.
 func resourceNames(root *os.Root, place placedProject) map[string]bool {
 	if place.project.Runtime.Name() != yamlRuntime || place.project.Runtime.Options()["compiler"] != nil {
 		return nil
@@ -87,8 +87,8 @@ func resourceNames(root *os.Root, place placedProject) map[string]bool {
 	return nil
 }
 
-// resourcesOf are the names of the resources of a text in Pulumi YAML, which takes its
-// sections in capital letters, too.
+// resourcesOf are the resource names in a Pulumi YAML text. Pulumi YAML also accepts
+// section names in capital letters.
 func resourcesOf(text []byte) map[string]bool {
 	var sections map[string]yaml.Node
 	if yaml.Unmarshal(text, &sections) != nil {

@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	// maxSteps bounds the steps that a preview tells of, and maxPaths the properties
-	// that are named of each.
+	// maxSteps bounds the steps reported by a preview, maxPaths the properties named
+	// for each.
 	maxSteps = 10_000
 	maxPaths = 20
 )
 
-// plannedSteps are those that a preview tells of, each resource once. A read is none: each
-// preview of a program that looks something up has it. Nil takes none.
+// plannedSteps collects the steps of a preview, one per resource. Reads are left out:
+// every preview of a program with a lookup has them. A nil plannedSteps ignores
+// everything.
 type plannedSteps struct {
 	steps     map[string]run.Step
 	refreshed map[string]bool
@@ -39,7 +40,7 @@ func (p *plannedSteps) began(event *stepEvent) {
 	}
 }
 
-// done notes what a refresh finds: only its end tells.
+// done notes what a refresh finds: only the end of its step tells.
 func (p *plannedSteps) done(event *stepEvent) {
 	if p == nil || !p.refreshed[event.Metadata.URN] {
 		return
@@ -70,7 +71,7 @@ func (p *plannedSteps) add(event *stepEvent, op string) {
 	p.steps[meta.URN] = run.Step{Op: op, URN: meta.URN, Type: meta.Type, Paths: paths[:min(len(paths), maxPaths)]}
 }
 
-// steps are what the preview tells of, by URN, and how many are left out.
+// steps are the steps of the preview, by URN, and how many were left out.
 func (s *session) steps() ([]run.Step, int) {
 	planned := s.events.planned
 	if planned == nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
-// maxTold bounds what is kept of a text that Pulumi tells, in bytes. It is more than
-// is shown of one: masks make it shorter.
+// maxTold bounds the kept text of a message, in bytes. It is more than is shown,
+// because masking shortens the text.
 const maxTold = 16 << 10
 
-// told is a text of Pulumi as it came: what is secret in it may be known later only,
-// and what was masked, or made tidy, before is not found any more. It is shown through
-// a masker alone.
+// told is a text of Pulumi as it came, and is shown only through a masker. Its secrets
+// may become known only later, and would not be found in text that was already masked
+// or tidied.
 type told struct {
 	raw string
-	// isCut says that it was longer.
+	// isCut is set if the text was longer.
 	isCut bool
 }
 
-// tell keeps a text, bounded. The end of what is left is no part of a character.
+// tell keeps a text, bounded, without splitting a character at the end.
 func tell(text string) told {
 	if len(text) <= maxTold {
 		return told{raw: text}
@@ -32,7 +32,7 @@ func tell(text string) told {
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	// Nor is it a part of an escape, of which the longest has ten characters.
+	// Do not split an escape either: the longest has ten characters.
 	if at := strings.LastIndexAny(text[end-10:end], `\%&`); at >= 0 {
 		end += at - 10
 		end = len(strings.TrimRight(text[:end], `\`))
@@ -40,7 +40,7 @@ func tell(text string) told {
 	return told{raw: text[:end], isCut: true}
 }
 
-// and is both texts, one below the other.
+// and joins both texts, one below the other.
 func (t told) and(next told) told {
 	if t.isCut {
 		return t
@@ -50,8 +50,8 @@ func (t told) and(next told) told {
 	return both
 }
 
-// masked is the text as it may be shown, tidy. It is masked again after that: colours
-// in the midst of a secret hide it from a mask.
+// masked is the text as it may be shown, tidy. It is masked again after tidy, because
+// colours within a secret hide it from the mask.
 func (t told) masked(m *mask.Masker) string {
 	if t.isCut {
 		return m.ApplyCut(tidy(m.ApplyCut(t.raw))) + "..."
@@ -59,7 +59,7 @@ func (t told) masked(m *mask.Masker) string {
 	return m.Apply(tidy(m.Apply(t.raw)))
 }
 
-// toldLine is a text about a resource, after what it is, such as an error.
+// toldLine is a text about a resource, with a lead such as "error: ".
 type toldLine struct {
 	urn, lead string
 	text      told

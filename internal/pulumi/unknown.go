@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// unknownCreates are the resources whose provider went away while it created
-// them, or, in a run that was told to stop, gave up waiting for what it had begun.
-// The engine takes that for a creation that failed and keeps no pending operation,
-// but the resource may exist. The engine does not try again what has failed, so that
-// what is unknown once stays so to the end of the operation.
+// unknownCreates are the resources whose provider went away while creating them or, in
+// a run that was told to stop, gave up waiting. The engine counts these as failed
+// creations and keeps no pending operation, but the resource may exist. The engine does
+// not retry failures, so an unknown outcome stays unknown to the end of the operation.
 func (e *events) unknownCreates(stopped bool) []string {
 	var unknown []string
 	for urn := range e.failedCreates {
@@ -30,10 +29,10 @@ func note(set *map[string]bool, urn string) {
 	(*set)[urn] = true
 }
 
-// isProviderGone recognizes a call to a provider that its process did not live
-// to answer. Pulumi has no word of its own for it: it is gRPC's code or, where
-// Pulumi has taken that off, what gRPC says of a connection that breaks. One that
-// cannot be made is another matter: the call was never sent.
+// isProviderGone recognizes a provider call that the provider's process did not live to
+// answer. Pulumi has no text of its own for it: it shows gRPC's code or, where Pulumi
+// strips that, gRPC's text for a broken connection. A failed dial is different: the
+// call was never sent.
 func isProviderGone(text string) bool {
 	if strings.Contains(text, "transport: Error while dialing") {
 		return false
@@ -47,8 +46,8 @@ func isProviderGone(text string) bool {
 	}, func(sign string) bool { return strings.Contains(text, sign) })
 }
 
-// isCancelled recognizes a call that its provider gave up because it was told to,
-// by gRPC's code or by the words of Go's context.
+// isCancelled recognizes a call that its provider gave up on request, by gRPC's code or
+// the text of Go's context.
 func isCancelled(text string) bool {
 	return strings.Contains(text, "rpc error: code = Canceled") || strings.Contains(text, "context canceled")
 }
