@@ -15,27 +15,27 @@ import (
 )
 
 const (
-	// ArchiveKey of binaryData has the directory of a program as tar.gz, for a Stack
+	// ArchiveKey of binaryData holds the directory of a program as tar.gz, for a Stack
 	// whose program comes from a source.
 	ArchiveKey = "program.tar.gz"
-	// ProgramKey of binaryData has what a Program says in its field program, as JSON,
-	// for a Stack with spec.programRef.
+	// ProgramKey of binaryData holds the field program of a Program as JSON, for a
+	// Stack with spec.programRef.
 	ProgramKey = "program.json"
-	// MaxSize bounds either, in bytes. A ConfigMap holds a mebibyte, and so does the
-	// Secret of a run that is a Job, which has the config and the environment beside it.
+	// MaxSize bounds either, in bytes. A ConfigMap holds 1 MiB, and so does the Secret
+	// of a run that is a Job, which also holds the config and the environment.
 	MaxSize = 768 << 10
 )
 
-// Reference names a local program. The digest is in it so that what is run is what
-// the person who asked has named, whoever else may write the ConfigMap.
+// Reference names a local program. It has the digest so that only the program named by
+// the requester is run, whoever else may write the ConfigMap.
 type Reference struct {
-	// ConfigMap in the namespace of the Stack.
+	// ConfigMap is the name of one in the namespace of the Stack.
 	ConfigMap string
-	// Digest of what the key has, as sha256:<checksum>.
+	// Digest of the data in the key, as sha256:<checksum>.
 	Digest string
 }
 
-// NewReference names the data in a ConfigMap.
+// NewReference returns a reference to the data in a ConfigMap.
 func NewReference(configMap string, data []byte) Reference {
 	return Reference{ConfigMap: configMap, Digest: digest(data)}
 }
@@ -45,7 +45,7 @@ func (r Reference) String() string { return r.ConfigMap + "@" + r.Digest }
 
 var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// ParseReference reads the value of the annotation.
+// ParseReference parses the value of the annotation.
 func ParseReference(value string) (Reference, error) {
 	name, digest, _ := strings.Cut(value, "@")
 	if name == "" || !digestPattern.MatchString(digest) {
@@ -54,8 +54,9 @@ func ParseReference(value string) (Reference, error) {
 	return Reference{ConfigMap: name, Digest: digest}, nil
 }
 
-// Read returns what the key has, where that is what the reference names. A ConfigMap has what is text in
-// texts, its field data, if kubectl has made it, and all else in binary.
+// Read returns the data in the key, if its digest matches the reference. A ConfigMap
+// made by kubectl has text in its field data (texts), and everything else in binaryData
+// (binary).
 func (r Reference) Read(texts map[string]string, binary map[string][]byte, key string) ([]byte, error) {
 	data, ok := binary[key]
 	if text, isText := texts[key]; !ok && isText {
@@ -72,7 +73,7 @@ func (r Reference) Read(texts map[string]string, binary map[string][]byte, key s
 	return data, nil
 }
 
-// Revision is what is told of the program in place of a source's revision.
+// Revision is reported in place of a source's revision.
 func (r Reference) Revision() string { return "local@" + r.Digest }
 
 func digest(data []byte) string {
@@ -80,7 +81,7 @@ func digest(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// maxShown bounds a value that is shown.
+// maxShown bounds a value in a message.
 const maxShown = 100
 
 func shorten(value string) string {
