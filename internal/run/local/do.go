@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
 )
 
-// do does a run from its beginning to the call of Ended.
+// do executes a run, from its start to the call of Ended.
 func (r *Runner) do(ctx context.Context, started run.Run) {
 	defer r.work.Done()
 	log := r.logOf(started)
@@ -31,21 +31,21 @@ func (r *Runner) do(ctx context.Context, started run.Run) {
 
 	if err := r.usable(); err != nil {
 		result := pulumi.Failure(started, run.WorkspaceFailed, err, time.Now())
-		r.settle(started.ID, result) // in memory alone: there is nowhere to keep it
+		r.settle(started.ID, result) // in memory only: there is nowhere to store it
 		return
 	}
 	result := r.place.Do(ctx, pulumi.Directory(r.dir(started.ID)), started, func(line string) { log.Info(line) })
 	if err := r.keep(started.ID, result); err != nil {
-		// This controller has it in memory. The next one will find it lost.
+		// This controller has it in memory. The next one will find the run lost.
 		log.Error(err, "the result of a run cannot be kept")
 	} else if result.Outcome == run.Succeeded {
-		// Not before: until the result is on disk, they are what there is to read.
+		// Not earlier: until the result is on disk, a recovery needs these files.
 		r.removeInterrupted(started.Interrupted, func(line string) { log.Info(line) })
 	}
 	r.settle(started.ID, result)
 }
 
-// usable tells what keeps this process from using the work directory.
+// usable is why this process may not use the work directory.
 func (r *Runner) usable() error {
 	if r.options.Usable == nil {
 		return nil
@@ -53,8 +53,8 @@ func (r *Runner) usable() error {
 	return r.options.Usable()
 }
 
-// logOf returns the log of a run. Its keys are those that controller-runtime
-// gives the lines of a reconcile: flux logs --kind=Stack --name=<name> shows both.
+// logOf returns the log of a run, with the keys that controller-runtime uses for
+// reconciles, so that flux logs --kind=Stack --name=<name> shows both.
 func (r *Runner) logOf(started run.Run) logr.Logger {
 	return r.options.Log.WithValues(
 		"controller", "stack", "controllerGroup", "pulumi.com", "controllerKind", "Stack",
@@ -62,8 +62,8 @@ func (r *Runner) logOf(started run.Run) logr.Logger {
 		"run", started.ID, "operation", string(started.Operation), "revision", started.Revision)
 }
 
-// removeInterrupted removes what runs that are recovered from have left in their
-// directories, now that it has been read.
+// removeInterrupted removes the directories of recovered runs, now that they have been
+// read.
 func (r *Runner) removeInterrupted(interrupted []run.Interrupted, log func(string)) {
 	for _, lost := range interrupted {
 		if !validID(lost.ID) {
@@ -75,28 +75,28 @@ func (r *Runner) removeInterrupted(interrupted []run.Interrupted, log func(strin
 	}
 }
 
-// keep leaves nothing of the run on disk but its result.
+// keep reduces the files of the run to its result.
 func (r *Runner) keep(id string, result run.Result) error {
 	dir := r.dir(id)
-	// First, as a full disk is why it might not be possible to write.
+	// First free space: a full disk may be what prevents writing.
 	clearErr := pulumi.Directory(dir).ClearBulk()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return errors.Join(clearErr, fmt.Errorf("making the directory of the run: %w", err))
 	}
 	if err := writeResult(dir, result); err != nil || result.Interrupted {
-		// What the run told is read when it is recovered from.
+		// Keep the run's events for its recovery.
 		return errors.Join(clearErr, err)
 	}
 	return errors.Join(clearErr, pulumi.Directory(dir).Clear())
 }
 
-// settle makes the result known, and gives the slot of the run to the next.
+// settle publishes the result and passes the run's slot on.
 func (r *Runner) settle(id string, result run.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.runs[id]
 	known.result = &result
-	known.cancel(nil) // it has ended, and lets go of what is kept for it
+	known.cancel(nil) // releases the context's resources
 	r.slots.Release(known.stack)
 	r.options.Ended(known.stack.Namespace, known.stack.Name)
 	r.offer()

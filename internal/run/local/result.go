@@ -14,12 +14,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// resultFile is the file of a run that stays until the run is forgotten. It
-// holds the Result and nothing of the Run, which has secrets in it.
+// resultFile is the file that stays until the run is forgotten. It has the Result, and
+// nothing of the Run, which contains secrets.
 const resultFile = "result.json"
 
-// writeResult puts the whole result in place at once: a controller that dies
-// while it writes leaves none, and none means that the run was lost.
+// writeResult writes the result atomically: a controller that dies while writing leaves
+// no result, which means that the run was lost.
 func writeResult(dir string, result run.Result) error {
 	text, err := json.Marshal(result)
 	if err != nil {
@@ -40,7 +40,7 @@ func writeResult(dir string, result run.Result) error {
 	return nil
 }
 
-// readResult returns nil where there is no result.
+// readResult returns nil if there is no result.
 func readResult(dir string) (*run.Result, error) {
 	text, err := os.ReadFile(filepath.Join(dir, resultFile))
 	if errors.Is(err, fs.ErrNotExist) {

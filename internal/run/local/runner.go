@@ -25,35 +25,34 @@ import (
 
 // Options of a Runner. All but Concurrent, PerNamespace and Usable are required.
 type Options struct {
-	// Dir is the work directory. Only one controller may use it.
+	// Dir is the work directory, for the exclusive use of one controller.
 	Dir string
-	// Usable is called before each run, and its error keeps the run from using the
-	// work directory: it has to be this process's own. Nil is no error.
+	// Usable is called before each run. Its error keeps the run from using the work
+	// directory, which has to be this process's own. Nil means no check.
 	Usable func() error
-	// Concurrent is how many runs may be in flight at a time: at least 1.
+	// Concurrent limits the runs in flight: at least 1.
 	Concurrent int
-	// PerNamespace is how many of these may be of one namespace. 0 is no such bound.
+	// PerNamespace limits the runs in flight per namespace. 0 means no limit.
 	PerNamespace int
-	// Driver does the runs.
+	// Driver executes the runs.
 	Driver inplace.Driver
-	// Fetcher brings artifacts.
+	// Fetcher fetches artifacts.
 	Fetcher inplace.Fetcher
-	// Accounts are needed for runs with a service account only.
+	// Accounts are only needed for runs with a service account.
 	Accounts inplace.Accounts
-	// Ended is called, from any goroutine, when a run of the Stack has ended, when
-	// something is known of one in flight that must not wait for its end, and when a
-	// slot is free that the Stack asked for. It must neither block nor call the
-	// Runner.
+	// Ended is called, from any goroutine, when a run of the Stack has ended, when a
+	// run in flight has news that must not wait for its end, and when a slot that the
+	// Stack asked for is free. It must neither block nor call the Runner.
 	Ended func(namespace, name string)
-	// Log gets what Pulumi says.
+	// Log receives the output of Pulumi.
 	Log logr.Logger
 }
 
-// Runner does runs here. It implements run.Runner.
+// Runner executes runs in this process. It implements run.Runner.
 type Runner struct {
 	options Options
 	place   inplace.Place
-	// life is the parent of all runs.
+	// life is the parent context of all runs.
 	life context.Context
 	end  context.CancelCauseFunc
 	// work counts the runs in flight.
@@ -65,17 +64,17 @@ type Runner struct {
 	runs   map[string]*record
 }
 
-// record is what is known of a run that was started here.
+// record is what is known of a run started here.
 type record struct {
 	stack slots.Stack
-	// cancel ends the run gently, and abort is closed to have it not wait for what is
-	// in flight.
+	// cancel ends the run gently. abort is closed to keep it from waiting for
+	// operations in flight.
 	cancel  context.CancelCauseFunc
 	abort   chan struct{}
 	aborted bool
-	// progress is the last that the driver has told.
+	// progress is the last reported by the driver.
 	progress run.Progress
-	// unknownCreates are those that the driver has told of.
+	// unknownCreates are those reported by the driver so far.
 	unknownCreates []string
 	// result is nil while the run is in flight.
 	result *run.Result
@@ -83,9 +82,8 @@ type record struct {
 
 var _ run.Runner = (*Runner)(nil)
 
-// New returns a Runner. The work directory is made by the runs: where that is not
-// possible they fail and say so in their Stacks, and the controller lives to run
-// them again.
+// New returns a Runner. The runs create the work directory: if that fails, they fail
+// and say so in their Stacks, and the controller stays up to retry them.
 func New(options Options) *Runner {
 	life, end := context.WithCancelCause(context.Background())
 	return &Runner{
@@ -95,9 +93,9 @@ func New(options Options) *Runner {
 	}
 }
 
-// Reserve implements run.Runner. Namespaces take turns, and the Stacks of one come in the order of asking. A Stack
-// that was deleted in mid-run and made anew gets none before the end of that run,
-// at which it is told.
+// Reserve implements run.Runner. Namespaces take turns; within one, Stacks are served
+// in order of request. A Stack that was deleted and recreated during its run gets a
+// slot only after that run ends, and is notified then.
 func (r *Runner) Reserve(namespace, name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +107,7 @@ func (r *Runner) Reserve(namespace, name string) bool {
 	return r.slots.Reserve(stack)
 }
 
-// Release implements run.Runner. It does not take the slot of a run in flight.
+// Release implements run.Runner. It does not free the slot of a run in flight.
 func (r *Runner) Release(namespace, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,8 +133,8 @@ func (r *Runner) Abandon(namespace, name string) {
 	}
 }
 
-// Start implements run.Runner. Every error wraps run.ErrRefused: a run is either
-// begun here, or not at all.
+// Start implements run.Runner. Every error wraps run.ErrRefused: a run either begins
+// here or not at all.
 func (r *Runner) Start(started run.Run) error {
 	stack := slots.Stack{Namespace: started.Namespace, Name: started.Name}
 	r.mu.Lock()
@@ -165,8 +163,8 @@ func (r *Runner) Start(started run.Run) error {
 	return nil
 }
 
-// adopt is the start of a run that is known. One that has ended needs no slot,
-// and its Stack is told of the end once more.
+// adopt handles the start of a known run. A run that has ended needs no slot, and its
+// Stack is notified of the end again.
 func (r *Runner) adopt(stack slots.Stack, phase run.Phase) {
 	if phase == run.Ended && !r.inFlight(stack) {
 		r.slots.Release(stack)
@@ -175,8 +173,7 @@ func (r *Runner) adopt(stack slots.Stack, phase run.Phase) {
 	}
 }
 
-// Look implements run.Runner. A result that a controller before this one left
-// behind is found on disk.
+// Look implements run.Runner. It finds a result left by an earlier controller on disk.
 func (r *Runner) Look(of run.Ref) (run.Phase, *run.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,7 +193,7 @@ func (r *Runner) look(id string) (run.Phase, *run.Result) {
 	}
 	result, err := readResult(r.dir(id))
 	if err != nil {
-		// As good as none: what the run did is in the state of its stack.
+		// Treat it as missing: what the run did is in the state of its stack.
 		r.options.Log.Error(err, "the result of a run is lost", "run", id)
 	}
 	if result == nil {
@@ -216,8 +213,8 @@ func (r *Runner) Forget(id string) error {
 		return fmt.Errorf("forgetting run %s: it is in flight", id)
 	}
 	err := r.remove(id)
-	// Also where files are left, which the next start sweeps: a run that stays
-	// known would be waited for at the end of the controller.
+	// Do this even if files are left, which the next start sweeps: shutdown would wait
+	// for a run that stays known.
 	delete(r.runs, id)
 	if err != nil {
 		return fmt.Errorf("forgetting run %s: %w", id, err)
@@ -225,8 +222,8 @@ func (r *Runner) Forget(id string) error {
 	return nil
 }
 
-// remove removes what is kept of a run. What one that was ended by force has
-// left is kept for the recovery from it.
+// remove removes the files of a run. Those of a run that was ended by force are kept
+// for its recovery, except for the result.
 func (r *Runner) remove(id string) error {
 	if _, result := r.look(id); result != nil && result.Interrupted {
 		return os.Remove(filepath.Join(r.dir(id), resultFile))
@@ -234,7 +231,7 @@ func (r *Runner) remove(id string) error {
 	return pulumi.Directory(r.dir(id)).Remove()
 }
 
-// Count tells how many runs are in flight and how many Stacks wait for a slot.
+// Count returns how many runs are in flight and how many Stacks wait for a slot.
 func (r *Runner) Count() (inFlight, waiting int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -259,8 +256,8 @@ func (r *Runner) Ended() []run.Ref {
 	return ended
 }
 
-// inFlight says whether the Stack has a run in flight. There are no more records
-// than Stacks, as each is forgotten when its result is absorbed.
+// inFlight tells whether the Stack has a run in flight. There are no more records than
+// Stacks, as each is forgotten when its result is absorbed.
 func (r *Runner) inFlight(stack slots.Stack) bool {
 	for _, known := range r.runs {
 		if known.stack == stack && known.result == nil {
@@ -270,8 +267,8 @@ func (r *Runner) inFlight(stack slots.Stack) bool {
 	return false
 }
 
-// offer tells the Stacks whose turn has come, and sees to it that a slot is not
-// kept for ever. It is called with the lock held.
+// offer notifies the Stacks whose turn has come, and makes sure that no slot is kept
+// forever. The caller holds the lock.
 func (r *Runner) offer() {
 	told := r.slots.Offer(time.Now())
 	for _, stack := range told {
@@ -289,10 +286,9 @@ func (r *Runner) lapse() {
 	r.offer()
 }
 
-// dir is the directory of a run.
 func (r *Runner) dir(id string) string { return filepath.Join(r.options.Dir, id) }
 
-// validID says whether the ID can be the name of a directory.
+// validID tells whether the ID can be a directory name.
 func validID(id string) bool {
 	return id != "" && id == filepath.Base(id) && filepath.IsLocal(id) && id != "."
 }

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// errShutdown is the cause of the end of runs that were in flight.
+// errShutdown is the cause of stopping the runs in flight.
 var errShutdown = errors.New("the controller is shutting down")
 
-// Shutdown begins no run any more, stops those in flight gently and waits for
-// them. Their results stay, for this controller or the next to absorb. The error
-// is that of ctx, when it is done before they are.
+// Shutdown starts no more runs, stops those in flight gently and waits for them. Their
+// results stay, for this controller or the next to absorb. It returns the error of ctx
+// if that is done first.
 func (r *Runner) Shutdown(ctx context.Context) error {
 	r.mu.Lock()
 	r.closed = true
@@ -34,15 +34,15 @@ func (r *Runner) Shutdown(ctx context.Context) error {
 	}
 }
 
-// Closed tells whether no run is begun any more.
+// Closed tells whether runs are no longer started.
 func (r *Runner) Closed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.closed
 }
 
-// AwaitForgotten returns when the results of all runs that have ended here are
-// absorbed, or when ctx is done.
+// AwaitForgotten returns when the results of all ended runs are absorbed, or when ctx
+// is done.
 func (r *Runner) AwaitForgotten(ctx context.Context) {
 	ticker := time.NewTicker(forgottenInterval)
 	defer ticker.Stop()
@@ -55,5 +55,5 @@ func (r *Runner) AwaitForgotten(ctx context.Context) {
 	}
 }
 
-// forgottenInterval is how often AwaitForgotten looks.
+// forgottenInterval is how often AwaitForgotten checks.
 const forgottenInterval = 20 * time.Millisecond

@@ -12,11 +12,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 )
 
-// Sweep removes what runs of an earlier controller left in the work directory. Of
-// those to keep, whose result may still be absorbed or that are to be recovered
-// from, it leaves what is needed for that. It is to be called at start-up. A run
-// with a process alive, which finishes what it had begun when its controller died,
-// is left for the next time.
+// Sweep removes what the runs of an earlier controller left in the work directory. Call
+// it at start-up. For runs to keep, whose result may still be absorbed or which are to
+// be recovered, it leaves the files needed for that. It skips a run with a live
+// process, which is finishing what it began when its controller died, until the next
+// time.
 func (r *Runner) Sweep(keep func(id string) bool) error {
 	entries, err := os.ReadDir(r.options.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,7 +43,7 @@ func (r *Runner) Sweep(keep func(id string) bool) error {
 	return errors.Join(errs...)
 }
 
-// sweep removes the directory of a run that is dead, or the bulk of it.
+// sweep removes the directory of a dead run, or the bulk of it.
 func (r *Runner) sweep(id string, keep bool) error {
 	if keep {
 		return pulumi.Directory(r.dir(id)).ClearBulk()

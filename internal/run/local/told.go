@@ -9,7 +9,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// NoteProgress is for the driver to tell how far a run has come.
+// NoteProgress is called by the driver with the progress of a run.
 func (r *Runner) NoteProgress(id string, progress run.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -18,8 +18,7 @@ func (r *Runner) NoteProgress(id string, progress run.Progress) {
 	}
 }
 
-// Progress tells how far a run has come that is in flight here: nowhere, for all
-// others.
+// Progress is the progress of a run in flight here, zero for all others.
 func (r *Runner) Progress(id string) run.Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -29,9 +28,9 @@ func (r *Runner) Progress(id string) run.Progress {
 	return run.Progress{}
 }
 
-// NoteUnknownCreates is for the driver to tell of creations of unknown outcome of a
-// run in flight. Its Stack is told at once: until they are in its status, they are
-// known to this process and this disk alone.
+// NoteUnknownCreates is called by the driver with the creations with unknown outcome of
+// a run in flight. It notifies the Stack at once: until they are in its status, only
+// this process and this disk know them.
 func (r *Runner) NoteUnknownCreates(id string, urns []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,8 +40,8 @@ func (r *Runner) NoteUnknownCreates(id string, urns []string) {
 	}
 }
 
-// UnknownCreates are the creations of unknown outcome of a run that is in flight
-// here, as far as they are known: none, for all others.
+// UnknownCreates are the creations with unknown outcome known so far of a run in flight
+// here, none for all others.
 func (r *Runner) UnknownCreates(id string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
