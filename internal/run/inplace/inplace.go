@@ -21,37 +21,37 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// DefaultTimeout bounds a run that names no timeout.
+// DefaultTimeout bounds a run without a timeout of its own.
 const DefaultTimeout = time.Hour
 
-// Driver does one run: *pulumi.Driver.
+// Driver executes one run. *pulumi.Driver implements it.
 type Driver interface {
 	Do(ctx context.Context, dir pulumi.Directory, r run.Run, log func(line string)) run.Result
 }
 
-// Fetcher brings the program of a run.
+// Fetcher fetches the program of a run.
 type Fetcher interface {
-	// Fetch unpacks the artifact as dir, which is an empty directory.
+	// Fetch unpacks the artifact into dir, which is an empty directory.
 	Fetch(ctx context.Context, artifact run.Artifact, dir string) error
 }
 
-// Accounts gives programs the rights of service accounts.
+// Accounts gives programs the permissions of service accounts.
 type Accounts interface {
-	// Open writes a kubeconfig for the account into the directory, and keeps it
-	// valid until the access is closed, also when ctx is done. log gets what goes
-	// wrong meanwhile. The error says what to do.
+	// Open writes a kubeconfig for the account into the directory and keeps it valid
+	// until the access is closed, even after ctx is done. log receives the errors in
+	// between. The returned error says what to do.
 	Open(ctx context.Context, dir string, account run.ServiceAccount, log func(line string)) (*run.ClusterAccess, error)
 }
 
-// Place is where runs are done, and with what.
+// Place is what runs are executed with.
 type Place struct {
 	Driver  Driver
 	Fetcher Fetcher
-	// Accounts are needed for runs with a service account only.
+	// Accounts are only needed for runs with a service account.
 	Accounts Accounts
 }
 
-// Do prepares the directory, brings the program and has the driver do the run.
+// Do prepares the directory, fetches the program and has the driver execute the run.
 func (p Place) Do(ctx context.Context, dir pulumi.Directory, started run.Run, log func(string)) run.Result {
 	begin := time.Now()
 	failed := func(outcome run.Outcome, err error) run.Result {
@@ -78,7 +78,7 @@ func (p Place) Do(ctx context.Context, dir pulumi.Directory, started run.Run, lo
 	return result
 }
 
-// fetch brings the artifact and finds the directory of the program in it.
+// fetch fetches the artifact and finds the directory of the program in it.
 func (p Place) fetch(ctx context.Context, artifact run.Artifact, workspace string) error {
 	if err := p.Fetcher.Fetch(ctx, artifact, workspace); err != nil {
 		return err
@@ -99,11 +99,11 @@ func fetchOutcome(ctx context.Context, err error) run.Outcome {
 	return run.ArtifactFailed
 }
 
-// kubeconfigVariable is where programs are told of their kubeconfig.
+// kubeconfigVariable tells programs where their kubeconfig is.
 const kubeconfigVariable = "KUBECONFIG"
 
-// access gives the run the rights of its account. The kubeconfig is in the home
-// of the run, and is removed with it.
+// access gives the run the permissions of its account. The kubeconfig is in the run's
+// home directory and is removed with it.
 func (p Place) access(ctx context.Context, dir pulumi.Directory, account run.ServiceAccount, log func(string)) (*run.ClusterAccess, error) {
 	if p.Accounts == nil {
 		return nil, fmt.Errorf("service account '%s' cannot be used here: this controller knows no cluster", account)
@@ -111,8 +111,8 @@ func (p Place) access(ctx context.Context, dir pulumi.Directory, account run.Ser
 	return p.Accounts.Open(ctx, dir.Kube(), account, log)
 }
 
-// withAccess is the run with the kubeconfig, whatever its environment had in that
-// place. No text of the run may show any of the tokens.
+// withAccess returns the run with KUBECONFIG set, overriding its environment. It adds
+// the tokens to those masked in all texts of the run.
 func withAccess(started run.Run, access *run.ClusterAccess) run.Run {
 	env := make(map[string]string, len(started.Env)+1)
 	maps.Copy(env, started.Env)
