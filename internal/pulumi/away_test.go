@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// The texts are those that Pulumi 3.259 prints.
+// The texts are those of Pulumi 3.259.
 func TestWhatIsOutOfReachIsToldFromWhatIsWrong(t *testing.T) {
 	const (
 		s3    = `read ".pulumi/meta.yaml": blob (key ".pulumi/meta.yaml") (code=Unknown): operation error S3: GetObject, `

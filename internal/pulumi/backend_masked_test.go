@@ -12,7 +12,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// What is learned later, and what a run is given, is masked in the same way.
+// Secrets learned later are masked like those given to the run.
 func TestASecretOfTheStateWithOneOfTheConfigInItIsMasked(t *testing.T) {
 	g := NewWithT(t)
 	m := maskerOf(run.Run{Secrets: map[string]string{"user": "zsadmin"}, Masks: []string{"zsadmin"}})
@@ -20,7 +20,7 @@ func TestASecretOfTheStateWithOneOfTheConfigInItIsMasked(t *testing.T) {
 	g.Expect(m.Apply("is [secret]-state-tail")).To(Equal("is ***"))
 }
 
-// What is told of a backend is kept, and must not be another one with each program.
+// The reported backend is stored, and must not vary with the program.
 func TestASecretOfTheProgramDoesNotHideTheBackend(t *testing.T) {
 	g := NewWithT(t)
 	r := run.Run{Backend: "s3://production-state", Program: run.Program{YAML: []byte("outputs: {o: {fn::secret: production}}")}}
@@ -28,7 +28,7 @@ func TestASecretOfTheProgramDoesNotHideTheBackend(t *testing.T) {
 	g.Expect(maskerOf(r).Apply("in production")).To(Equal("in ***"))
 }
 
-// What is told of a backend has nothing in it that is masked.
+// A reported backend contains nothing to mask.
 func TestWhatIsToldOfABackendStays(t *testing.T) {
 	for _, backend := range []string{
 		"postgres://u:hunter22@db:1/x", "s3://u:hunter22@bucket", "postgres://u:hunter%2F22@db/x", "postgres://u:hunter/22@db/x",

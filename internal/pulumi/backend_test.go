@@ -29,7 +29,7 @@ func TestABackendThatASecretNamesIsNotNamed(t *testing.T) {
 	g.Expect(s.isElsewhere()).To(BeTrue())
 }
 
-// The stack is in the first backend, and then asked for in another one.
+// The stack is created in one backend and then requested in another.
 func TestAStackThatIsNotFoundHasNotAlwaysGone(t *testing.T) {
 	t.Parallel()
 	there := newLab(t)

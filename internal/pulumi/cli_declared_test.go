@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// TestPlainConfigThatAProgramDeclaresSecretIsEncrypted: the values reach the program as they would in plain, and are nowhere in the clear.
+// The values reach the program as plain ones would, and are nowhere in clear text.
 func TestPlainConfigThatAProgramDeclaresSecretIsEncrypted(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ section, kind, value, use, want string }{

@@ -20,14 +20,14 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// withLanguage installs the host of the language lab beside the lab provider.
+// withLanguage installs the host of the lab language beside the lab provider.
 func (l *lab) withLanguage() *lab {
 	l.Helper()
 	l.withProvider().installPlugin("language")
 	return l
 }
 
-// written is a run of a program in the language lab, in a directory of its own.
+// written is a run of a program in the lab language, in a directory of its own.
 func (l *lab) written(program string) (Directory, run.Run) {
 	l.Helper()
 	dir := Directory(l.TempDir())
@@ -40,7 +40,7 @@ func (l *lab) written(program string) (Directory, run.Run) {
 	return dir, r
 }
 
-// doWritten does it, and proves that nothing lives on.
+// doWritten executes the run and checks that no process survives it.
 func (l *lab) doWritten(ctx context.Context, dir Directory, r run.Run) run.Result {
 	l.Helper()
 	result := l.driver.Do(ctx, dir, r, func(line string) {
@@ -226,7 +226,8 @@ func TestAnInstallationIsCancelledWithAllItsProcesses(t *testing.T) {
 	}
 }
 
-// A CLI that is killed in the midst of an installation, as for want of memory, had nothing in flight.
+// A CLI that is killed during an installation, for example when out of memory, had
+// nothing in flight.
 func TestAnInstallationThatIsKilledIsNotRecoveredFrom(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withLanguage()

@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	// parallelTests is how many tests with the real CLI go on at a time. They wait for providers for some of their time.
+	// parallelTests is how many tests with the real CLI run in parallel. They spend
+	// part of their time waiting for providers.
 	parallelTests = 4
-	// patience is how long something may take that a test waits for, on a busy machine.
+	// patience is how long a test waits for something, on a busy machine.
 	patience = 2 * time.Minute
 )
 

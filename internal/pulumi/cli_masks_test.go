@@ -18,16 +18,18 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// careless is a Thing whose provider puts its secret input into the error of its creation.
+// careless is a Thing whose provider puts its secret input into the error of a failed
+// creation.
 func careless(value string) string {
 	return "  t:\n    type: lab:index:Thing\n    properties: {name: t, secretValue: " + value + ", echoInput: true, failures: {create: no luck}}\n"
 }
 
-// A provider that fails may print what it was given, and not all that is secret of it was given as a secret to the run.
+// A failing provider may print its inputs, and some of their secrets were never given
+// to the run as secrets.
 func TestSecretsInTheErrorOfAProviderAreMasked(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		// canary is what must not be seen in any of the forms.
+		// canary must not be visible in any of the forms.
 		canary  string
 		forms   []string
 		program func(*lab) string
@@ -121,7 +123,7 @@ func TestSecretsInTheErrorOfAProviderAreMasked(t *testing.T) {
 	}
 }
 
-// The text of a program is read wherever Pulumi YAML reads it.
+// Literals are found in every file in which Pulumi YAML looks for a program.
 func TestALiteralThatAProgramOfASourceMakesASecretIsMasked(t *testing.T) {
 	t.Parallel()
 	for file, place := range map[string]string{
@@ -147,7 +149,7 @@ func TestALiteralThatAProgramOfASourceMakesASecretIsMasked(t *testing.T) {
 	}
 }
 
-// exporting has the CLI do something else where it is to export a state.
+// exporting replaces the CLI's export of a state by the script.
 func (l *lab) exporting(script string) {
 	l.Helper()
 	path := filepath.Join(l.driver.Bin, "pulumi")

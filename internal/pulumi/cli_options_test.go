@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// valueOf reads the value of a thing, "" where there is no such thing.
+// valueOf reads the value of a thing, "" if there is no such thing.
 func (l *lab) valueOf(name string) string {
 	l.Helper()
 	things, err := cloud.Open(l.cloud).Things()
@@ -45,7 +45,7 @@ func (l *lab) drift(name, value string) {
 	l.Expect(found).To(BeTrue(), "thing %s", name)
 }
 
-// backendFiles are the names and times of all files of the backend.
+// backendFiles maps all files of the backend to their times.
 func (l *lab) backendFiles() map[string]string {
 	l.Helper()
 	files := map[string]string{}
@@ -114,7 +114,7 @@ func TestUnexpectedChangesAreNamedAndLeftAlone(t *testing.T) {
 	l.Expect(l.do(t.Context(), expecting()).Outcome).To(Equal(run.Succeeded))
 }
 
-// TestUnexpectedChangesAreFoundWithTheProgramRunToo: the provider is one that the engine makes by itself.
+// Here the provider is a default provider of the engine.
 func TestUnexpectedChangesAreFoundWithTheProgramRunToo(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
@@ -161,7 +161,7 @@ func TestOnlyTargetsAreUpdated(t *testing.T) {
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(l.valueOf("a") + l.valueOf("b") + l.valueOf("c")).To(Equal("xyx"))
 
-	// c depends on a, and b is as it should be.
+	// c depends on a, and b is up to date.
 	r = l.update(program)
 	r.Options = run.Options{Targets: []string{urnOf("a")}, TargetDependents: true, Refresh: true}
 	result = l.do(t.Context(), r)
@@ -224,9 +224,9 @@ func TestAPreviewOfAProgramThatFails(t *testing.T) {
 	l.Expect(result.Message).To(ContainSubstring("nothing"))
 }
 
-// expired makes a stack whose provider can only be used with what the program has for it: what the state has is of no use
-// any more, as a credential that has expired. It returns a run of that program, to be given an operation, and the place
-// where the things are now.
+// expired creates a stack whose provider only works with the settings in the program:
+// those in the state are useless now, like an expired credential. It returns a run of
+// that program, without an operation, and the cloud that the things have moved to.
 func (l *lab) expired() (run.Run, *cloud.Cloud) {
 	l.Helper()
 	program := l.thing("value: x")

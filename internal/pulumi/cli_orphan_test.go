@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// orphanVariable makes this test binary play a controller: it holds a Driver, a
+// orphanVariable makes this test binary act as a controller. It holds a Driver, a
 // directory and a run, as JSON.
 const orphanVariable = "TEST_PULUMI_CONTROLLER"
 
@@ -27,7 +27,7 @@ type orphanInput struct {
 	Run    run.Run
 }
 
-// TestPlayController is no test: it is the controller of the one below.
+// TestPlayController is not a test: it is the controller of the test below.
 func TestPlayController(t *testing.T) {
 	text, ok := os.LookupEnv(orphanVariable)
 	if !ok {

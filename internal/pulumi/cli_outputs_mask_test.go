@@ -12,8 +12,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// Pulumi takes a text that is also that of a secret for the secret, in its events. A
-// value that has such a text by chance is handed on as it is.
+// In its events, Pulumi masks any text that equals a secret. A value that does so by
+// chance is passed on unchanged.
 func TestOutputsAreHandedOnAsTheyAreInTheState(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
@@ -39,7 +39,7 @@ outputs:
 	l.Expect(result.Outputs["hidden"]).To(MatchJSON(`"[secret]"`))
 	l.Expect(string(result.Outputs["host"])).NotTo(ContainSubstring("admin"), "it is shown to people who may not read the secret")
 
-	// Also where none of those that are wanted is secret.
+	// The same holds if none of the wanted outputs is secret.
 	for _, operation := range []run.Operation{run.Update, run.ReadOutputs} {
 		r.Operation, r.Exists, r.Outputs = operation, true, &run.WantedOutputs{Keys: []string{"host"}}
 		l.Expect(l.texts(l.do(t.Context(), r))).To(Equal(map[string]string{"host": "admin-db.example.com"}))

@@ -31,14 +31,14 @@ outputs:
   nested: {user: admin, password: "${pw}", list: ["${pw}", 2]}
 `
 
-// reading wants outputs in plain of a run.
+// reading makes a run want outputs in plain text.
 func reading(r run.Run, keys ...string) run.Run {
 	r.Secrets = map[string]string{"pw": "hunter2-😀-hunter2"}
 	r.Outputs = &run.WantedOutputs{Keys: keys}
 	return r
 }
 
-// texts are the outputs as a Secret has them.
+// texts are the outputs as in a Secret.
 func (l *lab) texts(result run.Result) map[string]string {
 	l.Helper()
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
@@ -70,7 +70,7 @@ func TestOutputsInPlain(t *testing.T) {
 	l.Expect(string(text)).NotTo(ContainSubstring("hunter2"), "what is kept of a run has no secret in it")
 	l.Expect(l.saidLines()).NotTo(ContainElement(ContainSubstring("hunter2")))
 
-	// From the state, with neither the program nor its config.
+	// This reads the state only, with neither the program nor its config.
 	r := l.destroy()
 	r.Operation, r.Outputs = run.ReadOutputs, &run.WantedOutputs{}
 	dir, result = l.doIn(t.Context(), r)
@@ -80,7 +80,7 @@ func TestOutputsInPlain(t *testing.T) {
 	l.Expect(l.locks()).To(BeEmpty())
 	l.Expect(l.find("hunter2", string(dir))).To(BeEmpty())
 
-	// So are those that are no secrets: the events do not have them as they are.
+	// Plain outputs are read as well: the events do not have them unchanged.
 	plain := []string{"plain", "empty", "big", "small", "whole", "yes", "list"}
 	chosen := l.texts(l.do(t.Context(), reading(l.update(manyOutputs), plain...)))
 	l.Expect(l.newCalls()).To(Equal([]string{"up", "stack output"}))
@@ -136,7 +136,7 @@ func TestWhatIsCapturedIsBounded(t *testing.T) {
 	g.Expect(c.over).To(BeTrue())
 }
 
-// failOn has calls of the CLI fail that have the word.
+// failOn makes CLI calls that contain the word fail.
 func (l *lab) failOn(word string) {
 	l.Helper()
 	real, err := filepath.EvalSymlinks(filepath.Join(l.driver.Bin, "pulumi"))

@@ -16,8 +16,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// inFlight writes into the state that operations were in flight, by the names of the things, when somebody died. What
-// is not in the state is made of a.
+// inFlight writes operations in flight into the state, by thing, as if somebody had
+// died during them. A thing that is not in the state is copied from a.
 func (b beside) inFlight(operations map[string]string) {
 	b.Helper()
 	var file map[string]any
@@ -44,7 +44,8 @@ func (b beside) inFlight(operations map[string]string) {
 	writeTree(b.T, b.backend, map[string]string{".pulumi/stacks/demo/dev.json": string(text)})
 }
 
-// left is a run that has died with an update of a, which has more properties, and a creation in flight.
+// left is a run that died with an update of a, which has more properties, and a
+// creation in flight.
 func (b beside) left(more string) run.Run {
 	b.Helper()
 	b.Expect(b.do(b.Context(), b.update(b.thing("value: x\n      "+more))).Outcome).To(Equal(run.Succeeded))
@@ -61,7 +62,8 @@ func (b beside) reads(name string) {
 	}).Should(BeTrue())
 }
 
-// What a refresh has cleared in the state nobody could name any more, if it did not live to tell.
+// If the recovery died after its refresh had cleared them from the state, nobody could
+// name them.
 func TestARecoveryForgetsNothingThatIsNotNamed(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
@@ -88,7 +90,8 @@ func TestARecoveryForgetsNothingThatIsNotNamed(t *testing.T) {
 	b.Expect(b.state()).NotTo(ContainSubstring("pending_operations"))
 }
 
-// The CLI that runs the program in a refresh drops what was in flight from the state before it has looked at it.
+// In a refresh that runs the program, the CLI drops operations in flight from the state
+// before it has refreshed their resources.
 func TestALookThatWasInterruptedIsTakenAgain(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]bool{"with its files": false, "and whose files are lost": true} {
@@ -121,7 +124,7 @@ func TestALookThatWasInterruptedIsTakenAgain(t *testing.T) {
 	}
 }
 
-// Who deletes the Stack, or suspends it, has to know what is open.
+// Whoever deletes or suspends the Stack has to know what is unresolved.
 func TestARecoveryThatFailsNamesTheCreationsInFlight(t *testing.T) {
 	t.Parallel()
 	t.Run("in its refresh", func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// TestPulumiRefusesWhatIsAFaultOfAProgram: a Program that is told to have a fault has one, and what Pulumi takes is none.
+// Pulumi rejects each Program in which the checks find a fault.
 func TestPulumiRefusesWhatIsAFaultOfAProgram(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
@@ -29,7 +29,8 @@ func TestPulumiRefusesWhatIsAFaultOfAProgram(t *testing.T) {
 		`resources: {PROV, ` + thing + `, name: b}, b: {type: "lab:index:Thing", properties: {name: b}}}`: {"has the type and the name", "Duplicate resource URN"},
 		`resources: {PROV, a: {type: " lab:index:Thing", properties: {name: a}}}`:                         {"is no type of a resource", "error resolving type"},
 		`resources: {PROV, a: {type: "lab:index:Thing ", properties: {name: a}}}`:                         {"is no type of a resource", "unable to find resource type"},
-		// Options. Where the language host dies of one, the engine's words depend on how it notices.
+		// Options. If one kills the language host, the engine's error depends on how it
+		// notices.
 		`resources: {PROV, ` + thing + `, options: {envVarMappings: {A: B}}}}`:                                                                      {"is for providers only", "provider resources"},
 		`resources: {PROV, ` + thing + `, options: {hideDiffs: [""]}}}`:                                                                             {"is empty", "exit code 2"},
 		`resources: {PROV, ` + thing + `, options: {aliases: [""]}}}`:                                                                               {"is empty", "invalid alias URN"},
@@ -48,11 +49,11 @@ func TestPulumiRefusesWhatIsAFaultOfAProgram(t *testing.T) {
 		`resources: {PROV, ` + thing + `, options: {aliases: [{parent: x}]}}}`:                                                                      {"is no URN", "invalid URN"},
 		`resources: {PROV, ` + thing + `, options: {aliases: [{parent: "${prov}", noParent: true}]}}}`:                                              {"and noParent cannot both be given", "not more then one"},
 		`resources: {q: {type: "pulumi:providers:lab", get: {id: x}}}`:                                                                              {"cannot be given for a provider", ""},
-		// What is evaluated later than an option that refers to it.
+		// Options that refer to something evaluated later.
 		`resources: {PROV, ` + thing + `, options: {deletedWith: "${b}"}}, b: {type: "lab:index:Thing", properties: {name: b}}}`:           {"refers to b, which Pulumi YAML evaluates later", "could not be found"},
 		`resources: {PROV, ` + thing + `, options: {replacementTrigger: "${b.id}"}}, b: {type: "lab:index:Thing", properties: {name: b}}}`: {"refers to b, which Pulumi YAML evaluates later", "could not be found"},
 		`resources: {PROV, ` + thing + `, options: {protect: "${v}"}}}` + "\nvariables: {v: true}":                                         {"refers to the variable v", "could not be found"},
-		// Defaults, which are evaluated before all else.
+		// Defaults, which are evaluated first.
 		`config: {c: {type: "List<List<String>>"}}`:                     {"is no type", ""},
 		"config: {c: {default: '${v}'}}\nvariables: {v: x}":             {"refers to v", "could not be found"},
 		`config: {c: {default: "${d}"}, d: {default: x}}`:               {"refers to d", "could not be found"},
@@ -114,7 +115,7 @@ func TestPulumiRefusesWhatIsAFaultOfAProgram(t *testing.T) {
 	}
 }
 
-// TestPulumiTakesWhatIsNoFaultOfAProgram: all in one Program, as nothing of it keeps the rest from being run.
+// All in one Program, as none of it keeps the rest from running.
 func TestPulumiTakesWhatIsNoFaultOfAProgram(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
@@ -148,7 +149,8 @@ outputs:
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 }
 
-// check checks a program that has PROV for the provider of the lab, or VERSIONED for it with a version.
+// check checks a program in which PROV stands for the lab provider, and VERSIONED for
+// one with a version.
 func (l *lab) check(text string) program.Checked {
 	l.Helper()
 	standard := `prov: {type: "pulumi:providers:lab", defaultProvider: true, properties: {directory: ` + l.cloud + `}`

@@ -35,7 +35,7 @@ resources:
 
 	mu.Lock()
 	defer mu.Unlock()
-	// The provider's own entry counts as a resource, and is no operation that takes
+	// The provider's own entry counts as a resource, but is not an operation that takes
 	// time.
 	l.Expect(told).To(ContainElement(run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}), "while b is created")
 	l.Expect(told[len(told)-1]).To(Equal(run.Progress{Done: result.Changes}), "in the end")

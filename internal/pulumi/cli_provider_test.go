@@ -13,7 +13,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// providerOf is the type of the secrets provider that the state names.
+// providerOf is the type of the secrets provider named in the state.
 func (l *lab) providerOf() string {
 	l.Helper()
 	var state struct {
@@ -124,7 +124,7 @@ func TestAStackIsNotMadeWhereItIsToBeThere(t *testing.T) {
 	l.Expect(l.do(t.Context(), r).Outcome).To(Equal(run.Succeeded), "it is there")
 }
 
-// A Program may begin to say that a value is secret, which the Stack has given in plain.
+// A Program may start to declare a value secret that the Stack gives in plain text.
 func TestSecretsAreEncryptedWithTheProviderThatTheStateAloneNames(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

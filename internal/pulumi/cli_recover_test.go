@@ -23,7 +23,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// beside does runs in directories beside each other, as those of a controller are.
+// beside executes runs in sibling directories, like those of a controller.
 type beside struct {
 	*lab
 	dir string
@@ -46,7 +46,7 @@ func (b beside) do(ctx context.Context, r run.Run) run.Result {
 	return result
 }
 
-// recovery is the recovery from the run.
+// recovery is the recovery of the run.
 func (b beside) recovery(lost run.Run) run.Run {
 	b.Helper()
 	host, err := os.Hostname()
@@ -57,7 +57,8 @@ func (b beside) recovery(lost run.Run) run.Run {
 	return r
 }
 
-// killed does a run whose processes of the name are killed when the provider has begun what the run is to do.
+// killed executes a run and kills its processes of that name once the provider has
+// begun its operation.
 func (b beside) killed(r run.Run, name string) run.Result {
 	b.Helper()
 	return b.killedAfter(r, name, b.begun)
@@ -82,7 +83,7 @@ func (b beside) killedAfter(r run.Run, name string, begun func()) run.Result {
 	return result
 }
 
-// dead is the number of a process that has ended.
+// dead is the PID of a process that has ended.
 func (b beside) dead() int {
 	b.Helper()
 	process := exec.Command("true")
@@ -90,7 +91,7 @@ func (b beside) dead() int {
 	return process.Process.Pid
 }
 
-// lock writes the file of a lock.
+// lock writes a lock file.
 func (b beside) lock(name, host string, pid int) string {
 	b.Helper()
 	path := filepath.Join(".pulumi", "locks", "organization", "demo", "dev", name)
@@ -100,7 +101,8 @@ func (b beside) lock(name, host string, pid int) string {
 	return filepath.Join(b.backend, path)
 }
 
-// lost is a run that was ended by force while it had the lock, with the number of its CLI.
+// lost is a run that was ended by force while it held the lock, with the PID of its
+// CLI.
 func (b beside) lost() (run.Run, int) {
 	b.Helper()
 	r, pid := b.update(plainProgram), b.dead()
@@ -108,7 +110,7 @@ func (b beside) lost() (run.Run, int) {
 	return r, pid
 }
 
-// interrupt writes into the state that an update of the thing is in flight.
+// interrupt writes an update of the thing in flight into the state.
 func (l *lab) interrupt(name string) {
 	l.Helper()
 	var file map[string]any
@@ -125,7 +127,7 @@ func (l *lab) interrupt(name string) {
 	writeTree(l.T, l.backend, map[string]string{".pulumi/stacks/demo/dev.json": string(text)})
 }
 
-// pulumi stack init was killed after it had locked the stack, and before it made it.
+// pulumi stack init was killed after it had locked the stack and before it created it.
 func TestARecoveryRemovesTheLockOfAStackThatWasNotMade(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
@@ -139,7 +141,8 @@ func TestARecoveryRemovesTheLockOfAStackThatWasNotMade(t *testing.T) {
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 }
 
-// The run is not recovered from as long as something is left of the stack that it may have made.
+// The recovery is not complete while locks are left of the stack that the run may have
+// created.
 func TestARecoveryOfAStackThatIsNotThereWaitsForItsLocks(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
@@ -160,7 +163,7 @@ func TestARecoveryOfAStackThatIsNotThereWaitsForItsLocks(t *testing.T) {
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 }
 
-// Nobody can remove it but a person, who has to be told which object it is.
+// Only a person can remove it, and has to be told which object it is.
 func TestALockOfAStackThatIsNotThereIsNamed(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
@@ -174,7 +177,7 @@ func TestALockOfAStackThatIsNotThereIsNamed(t *testing.T) {
 	b.Expect(lock).To(BeAnExistingFile())
 }
 
-// As when the power went while it was written. Pulumi says of it only that it is no JSON.
+// As after a power failure during the write. Pulumi only reports a JSON error.
 func TestALockThatCannotBeReadIsNamed(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
@@ -223,7 +226,7 @@ func TestARecoveryRemovesItsOwnLocksAndNoOthers(t *testing.T) {
 	b.Expect(b.newCalls()).To(Equal([]string{"stack export"}), "nothing was in flight")
 }
 
-// As it is on a backend whose locks the controller cannot reach.
+// As for a backend whose locks the controller cannot reach.
 func TestARecoveryCancelsWhereAllLocksAreItsOwn(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
@@ -305,7 +308,7 @@ func TestARecoveryNamesCreationsOfUnknownOutcome(t *testing.T) {
 	}
 }
 
-// The first update of a stack was interrupted, so that no result tells of its backend.
+// The first update of a stack was interrupted, so no result has its backend.
 func TestARecoveryKnowsTheBackendOfTheRunThatWasInterrupted(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
@@ -318,7 +321,7 @@ func TestARecoveryKnowsTheBackendOfTheRunThatWasInterrupted(t *testing.T) {
 	b.Expect(result.Message).To(ContainSubstring("it was last seen in file://" + b.backend))
 }
 
-// A provider that gives up a creation because it is told to has not undone it.
+// A provider that gives up a creation on request has not undone it.
 func TestACreationThatWasCancelledIsOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
@@ -337,7 +340,8 @@ func TestACreationThatWasCancelledIsOfUnknownOutcome(t *testing.T) {
 	l.Expect(result.UnknownCreates).To(BeEmpty(), "nobody told it to")
 }
 
-// The script that stands for the CLI fails where its number is not noted when it starts.
+// The script that stands in for the CLI fails if its PID was not noted before it
+// started.
 func TestTheNumberOfAProcessIsNotedBeforeItStarts(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -363,7 +367,7 @@ func TestACLIWhoseNumberCannotBeNotedIsNotStarted(t *testing.T) {
 	l.Expect(l.newCalls()).To(BeEmpty())
 }
 
-// The recovery has less time than a CLI is given to end by itself.
+// The recovery has less time than a CLI gets to end by itself.
 func TestALeftoverThatHangsIsEndedWithinTheRun(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

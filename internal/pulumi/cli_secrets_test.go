@@ -28,8 +28,7 @@ func TestSecretConfigIsNeverInTheClear(t *testing.T) {
 	}
 	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up", "up", "up"}), "encrypting costs no process")
 
-	// What the state holds can be read with the passphrase and nothing else: no
-	// salt is kept from the runs.
+	// The passphrase alone is enough to read the state: no salt is kept from the runs.
 	l.Expect(l.do(t.Context(), l.destroy()).Outcome).To(Equal(run.Succeeded))
 }
 

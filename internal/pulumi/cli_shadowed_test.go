@@ -12,7 +12,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// TestConfigByTheNameOfAResourceDeletesNothing: Pulumi YAML takes the value for the resource, as the first case would show without the check.
+// Pulumi YAML resolves the name to the config value, as the first case would show
+// without the check.
 func TestConfigByTheNameOfAResourceDeletesNothing(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()

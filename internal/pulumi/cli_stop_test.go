@@ -30,7 +30,7 @@ func (l *lab) begun() {
 // letGo lets what the provider holds go on.
 func (l *lab) letGo() { l.Expect(cloud.Open(l.cloud).Release()).To(Succeed()) }
 
-// start does a run beside the test.
+// start executes a run in the background.
 func (l *lab) start(ctx context.Context, r run.Run) <-chan run.Result {
 	results := make(chan run.Result, 1)
 	go func() { results <- l.driver.Do(ctx, Directory(l.TempDir()), r, func(string) {}) }()
@@ -107,8 +107,8 @@ func TestARunThatIsCancelledBeforeItStartsCallsNothing(t *testing.T) {
 	l.Expect(l.newCalls()).To(BeEmpty())
 }
 
-// A signal before the engine is at work would end the CLI at once, and after it
-// has taken the lock leave that behind.
+// A signal before the engine is at work would end the CLI at once, and leave the lock
+// behind if it already has it.
 func TestACancellationIsHeldBackWhileTheCLIStarts(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -126,7 +126,7 @@ func TestACancellationIsHeldBackWhileTheCLIStarts(t *testing.T) {
 	cancel(context.DeadlineExceeded)
 	var result run.Result
 	l.Eventually(results).Should(Receive(&result))
-	// A run that is cancelled before it is done reads its state, to mask what it says.
+	// A run that is cancelled before it is done reads its state, to mask its messages.
 	l.Expect(l.newCalls()).To(Or(Equal([]string{"up"}), Equal([]string{"up", "stack export"})), result.Message)
 	l.Expect(result.Outcome).To(Or(Equal(run.TimedOut), Equal(run.Succeeded)))
 	l.Expect(l.locks()).To(BeEmpty())

@@ -23,8 +23,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// lab is the real CLI with a backend, a plugin cache and a lab cloud of its own.
-// Between the driver and the CLI stands a script that notes each call.
+// lab is the real CLI with a backend, a plugin cache and a lab cloud of its own. A
+// script between the driver and the CLI records each call.
 type lab struct {
 	*testing.T
 	*WithT
@@ -56,15 +56,16 @@ func newLab(t *testing.T) *lab {
 			NoPluginDownload: true, Grace: Grace{Settle: patience},
 		},
 	}
-	// A call is over before there is much garbage: see WritePulumi of tests/system.
+	// A call ends before there is much garbage: see WritePulumi of tests/system.
 	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" >> %s\nGOGC=400 GOMEMLIMIT=512MiB exec %s \"$@\"\n", l.calls, cli)
 	writeTree(t, dir, map[string]string{"bin/.keep": "", "backend/.keep": "", "calls": ""})
 	writeProgram(t, filepath.Join(l.driver.Bin, "pulumi"), script)
 	return l
 }
 
-// writeProgram writes a script. No process is started meanwhile: it would have the file open for writing until it becomes
-// another program, and who starts the script in that moment would be told that it is busy.
+// writeProgram writes a script, while no process is being started: until its exec, a
+// new process would hold the file open for writing, and starting the script would fail
+// with ETXTBSY.
 func writeProgram(t *testing.T, path, script string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
@@ -79,7 +80,7 @@ func (l *lab) withProvider() *lab {
 	return l
 }
 
-// installPlugin installs the lab's plugin of a kind into the plugin cache.
+// installPlugin installs a lab plugin of the kind into the plugin cache.
 func (l *lab) installPlugin(kind string) {
 	l.Helper()
 	name := "pulumi-" + kind + "-lab"
@@ -94,14 +95,14 @@ func (l *lab) installPlugin(kind string) {
 func (l *lab) update(program string) run.Run {
 	l.runs++
 	return run.Run{
-		// Unlike that of any other test on this machine: processes are found by it.
+		// Processes are found by it, so it must be unique on this machine.
 		ID: fmt.Sprintf("%s-%d", filepath.Base(filepath.Dir(filepath.Dir(l.calls))), l.runs), Operation: run.Update,
 		Stack: "dev", Backend: "file://" + l.backend,
 		Project: run.Project{Name: "demo", Runtime: "yaml"},
 		Program: run.Program{YAML: []byte(program)},
 		Env: map[string]string{
 			passphraseVariable: "correct horse",
-			// The provider in bin/, beside the CLI, would be found first.
+			// A provider in bin/, beside the CLI, would be found first.
 			"PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
 		},
 		Exists: l.runs > 1,
@@ -114,7 +115,7 @@ func (l *lab) destroy() run.Run {
 	return r
 }
 
-// do does a run in a directory of its own, and proves that nothing lives on.
+// do executes a run in a directory of its own and checks that no process survives it.
 func (l *lab) do(ctx context.Context, r run.Run) run.Result {
 	l.Helper()
 	_, result := l.doIn(ctx, r)
@@ -142,7 +143,7 @@ func (l *lab) saidLines() []string {
 	return append([]string{}, l.said...)
 }
 
-// newCalls lists the calls of the CLI since it was last asked, without flags.
+// newCalls lists the CLI calls since the last newCalls, without flags.
 func (l *lab) newCalls() []string {
 	l.Helper()
 	text, err := os.ReadFile(l.calls)
@@ -161,7 +162,7 @@ func (l *lab) newCalls() []string {
 	return calls
 }
 
-// find lists the files under the directories that contain the text.
+// find lists the files below the directories that contain the text.
 func (l *lab) find(text string, dirs ...string) []string {
 	l.Helper()
 	var found []string
@@ -201,7 +202,7 @@ func (l *lab) things() int {
 	return len(things)
 }
 
-// thing is a program with one lab:index:Thing for each of the properties.
+// thing is a program with one lab:index:Thing per argument.
 func (l *lab) thing(properties ...string) string {
 	text := "resources:\n  prov:\n    type: pulumi:providers:lab\n    defaultProvider: true\n" +
 		"    properties: {directory: " + l.cloud + "}\n"
@@ -308,7 +309,7 @@ func TestFailures(t *testing.T) {
 		program     func(*lab) string
 		edit        func(*lab, *run.Run)
 		want        string
-		wantOutcome run.Outcome // Failed where none is given
+		wantOutcome run.Outcome // default: Failed
 		wantChanges run.Changes
 		notBegun    bool
 	}{
@@ -412,8 +413,7 @@ func TestADestroyNeedsTheStateAlone(t *testing.T) {
 	l.Expect(l.do(t.Context(), r).Outcome).To(Equal(run.Succeeded))
 	l.Expect(l.things()).To(Equal(1))
 	r = l.destroy()
-	// Of a program in a language whose host is not here, and whose name is only in
-	// the name of the stack.
+	// The language has no host here, and the project is named only by the stack name.
 	r.Stack, r.Project = "organization/demo/dev", run.Project{Runtime: "cobol"}
 	result := l.do(t.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)

@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// begin returns the provider process that has begun to create the thing.
+// begin returns the PID of the provider that has begun to create the thing.
 func (l *lab) begin(name string) (pid int) {
 	l.Helper()
 	l.Eventually(func() int {
@@ -38,8 +38,8 @@ func (l *lab) begin(name string) (pid int) {
 	return pid
 }
 
-// twoProviders is a program with a thing at each of two providers, which are
-// processes of their own.
+// twoProviders is a program with one thing at each of two providers, which are separate
+// processes.
 func (l *lab) twoProviders(ofOne, ofOther string) string {
 	return fmt.Sprintf(`
 resources:
@@ -50,7 +50,7 @@ resources:
 `, l.cloud, ofOne, ofOther)
 }
 
-// hearing has the driver tell the test of creations of unknown outcome.
+// hearing returns the reports of creations with unknown outcome.
 func (l *lab) hearing() <-chan []string {
 	told := make(chan []string, 10)
 	l.driver.UnknownCreates = func(_ string, urns []string) { told <- urns }
@@ -74,8 +74,8 @@ func TestAnUnknownCreationIsToldOfWhileTheRunGoesOn(t *testing.T) {
 	l.Expect(l.state()).To(And(ContainSubstring("Thing::b"), Not(ContainSubstring("pending_operations"))))
 }
 
-// A creation that is given up since its run is to stop is one of which nobody knows
-// the outcome, also while another is waited for.
+// A creation given up because its run is to stop has an unknown outcome, even while
+// another one is still awaited.
 func TestACreationThatIsGivenUpIsToldOfWhileTheRunStops(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
@@ -97,7 +97,7 @@ func TestNothingUnknownIsToldOfARunThatIsFine(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	told := l.hearing()
-	// One after the other: the engine does not begin what is left when something fails.
+	// One after the other: after a failure the engine does not begin the rest.
 	for _, failure := range []string{`create: "rpc error: boom"`, `partialCreate: "error reading from server: EOF"`} {
 		result := l.do(t.Context(), l.update(l.thing("failures: {"+failure+"}")))
 		l.Expect(result.Outcome).To(Equal(run.Failed))

@@ -16,8 +16,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// transit answers as the transit engine of Vault does for one key, without its
-// encryption: what counts here is what the real CLI is asked to do.
+// transit responds like Vault's transit engine for one key, but does not encrypt: only
+// the requests of the real CLI matter here.
 func transit(t *testing.T) *httptest.Server {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body map[string]string

@@ -19,8 +19,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// FuzzConfigValue: a value of the spec is the same value, of the same type, in the
-// stack settings that are written for Pulumi.
+// FuzzConfigValue: a value of the spec keeps its value and type in the stack settings
+// written for Pulumi.
 func FuzzConfigValue(f *testing.F) {
 	for _, seed := range []string{
 		`"5"`, `5`, `-0`, `1.0`, `1e3`, `0.1`, `123456789012345678901234567890`, `"yes"`, `"0x10"`, `"~"`, `"1e3"`, `true`, `"true"`,
@@ -29,7 +29,7 @@ func FuzzConfigValue(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		// To Pulumi an object with this key is a value that is encrypted already.
+		// Pulumi takes an object with this key for an encrypted value.
 		if !json.Valid(raw) || bytes.Contains(raw, []byte("secure")) {
 			return
 		}
@@ -40,7 +40,7 @@ func FuzzConfigValue(f *testing.F) {
 		key := config.MustMakeKey("demo", "x")
 		written, err := encoding.YAML.Marshal(settings)
 		if err != nil {
-			return // refused, with word of it
+			return // rejected with an error
 		}
 		read, err := parseStackFile(&workspace.Project{Name: "demo"}, "Pulumi.dev.yaml", written)
 		if err != nil {
@@ -53,7 +53,7 @@ func FuzzConfigValue(f *testing.F) {
 	})
 }
 
-// configText is the value as a program gets it.
+// configText is the value as the program gets it.
 func configText(t *testing.T, value config.Value) string {
 	text, err := value.Value(config.NopDecrypter)
 	if err != nil {
@@ -78,9 +78,9 @@ func configText(t *testing.T, value config.Value) string {
 	return string(plain)
 }
 
-// FuzzProgramFiles prepares the workspace of a program that may have anything in
-// its Pulumi.yaml and its stack settings. Nothing outside of the workspace is made
-// or changed, and only a project with a name and a runtime is run.
+// FuzzProgramFiles prepares the workspace of a program with arbitrary Pulumi.yaml and
+// stack settings. Nothing outside the workspace may be created or changed, and only a
+// project with a name and a runtime is accepted.
 func FuzzProgramFiles(f *testing.F) {
 	f.Add("name: demo\nruntime: yaml\n", "config: {a: 1}\n", ".")
 	f.Add("name: demo\nruntime: yaml\nstackConfigDir: ../..\n", "", "infra")
@@ -128,7 +128,7 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// FuzzLines: however a stream comes in, its lines are the same.
+// FuzzLines: the lines do not depend on how the stream is split.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("a\nbc\n\nd"), []byte{1, 2, 3})
 	f.Fuzz(func(t *testing.T, text, sizes []byte) {
@@ -144,7 +144,7 @@ func FuzzLines(f *testing.F) {
 			rest = rest[n:]
 		}
 		want := bytes.Split(text, []byte("\n"))
-		want = want[:len(want)-1] // the last has no end yet
+		want = want[:len(want)-1] // the last line is not complete
 		if !bytes.Equal(bytes.Join(got, []byte("\n")), bytes.Join(want, []byte("\n"))) || len(got) != len(want) {
 			t.Errorf("%q became %q", text, got)
 		}

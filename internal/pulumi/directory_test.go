@@ -13,10 +13,10 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// removerVariable has the test binary remove a directory as another user.
+// removerVariable makes the test binary remove a directory as another user.
 const removerVariable = "REMOVE_THIS_DIRECTORY"
 
-// Go keeps modules in directories that nobody may write to, which does not hold up root.
+// Go's module cache has read-only directories, which do not stop root.
 func TestWhatARunHasWriteProtectedIsRemoved(t *testing.T) {
 	g := NewWithT(t)
 	if dir := os.Getenv(removerVariable); dir != "" {
@@ -31,7 +31,7 @@ func TestWhatARunHasWriteProtectedIsRemoved(t *testing.T) {
 	place, err := os.MkdirTemp("/tmp", "write-protected-")
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(os.RemoveAll(place)).To(Succeed()) })
-	// A copy, as the test itself may be where nobody else can read.
+	// Use a copy, as other users may be unable to read the test binary.
 	remover := filepath.Join(place, "remover")
 	text, err := os.ReadFile("/proc/self/exe")
 	g.Expect(err).NotTo(HaveOccurred())

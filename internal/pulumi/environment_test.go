@@ -13,8 +13,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// TestAUserWithoutAnEntryHasAName looks for what Pulumi names the user of its locks by
-// where /etc/passwd does not know it: tests/image has such a user.
+// TestAUserWithoutAnEntryHasAName checks the variable from which Pulumi takes the user
+// of its locks if /etc/passwd has no entry. tests/image has such a user.
 func TestAUserWithoutAnEntryHasAName(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect((&Driver{}).environment("/run", run.Run{})).To(ContainElement("USER=" + strconv.Itoa(os.Getuid())))

@@ -91,8 +91,8 @@ func TestEventsCountChanges(t *testing.T) {
 	}
 }
 
-// TestDriftIsToldFromOtherSettingsOfProviders: where the program is run in a refresh, the providers that the engine makes by
-// itself have new settings in each, which its summary does not count.
+// When a refresh runs the program, default providers get new settings each time, which
+// the engine's summary does not count.
 func TestDriftIsToldFromOtherSettingsOfProviders(t *testing.T) {
 	const (
 		standard = "urn:pulumi:dev::demo::pulumi:providers:lab::default_0_1_0"

@@ -9,8 +9,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// The texts are those of gRPC. Pulumi v3.259.0 was seen to report the second when
-// the lab provider was killed.
+// The texts are gRPC's. Pulumi v3.259.0 reported the second one when the lab provider
+// was killed.
 func TestAProviderThatIsGoneIsRecognized(t *testing.T) {
 	for text, want := range map[string]bool{
 		`rpc error: code = Unavailable desc = error reading from server: EOF`:                                                 true,

@@ -15,7 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
-// Its parent has ended, and its group and its session are its own.
+// Its parent has ended, and it has a process group and session of its own.
 func TestAnOrphanIsFoundAndEnded(t *testing.T) {
 	g := NewWithT(t)
 	id := t.Name() + strconv.Itoa(os.Getpid())

@@ -16,7 +16,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/fuzz"
 )
 
-// lostPod is the host of the run that was interrupted: another machine.
+// lostPod is the host of the interrupted run: another machine.
 const lostPod = "controller-6f9c"
 
 func interruptedOn(dir Directory, hosts ...string) *session {
@@ -27,9 +27,8 @@ func interruptedOn(dir Directory, hosts ...string) *session {
 	return s
 }
 
-// FuzzLockHolders has Pulumi tell of locks, whose users have any name. Locks are
-// never taken for left behind where one is somebody else's, and always where all
-// are of the run that was interrupted.
+// FuzzLockHolders feeds Pulumi's lock messages with arbitrary user names. Locks must
+// count as left behind if and only if all of them belong to the interrupted run.
 func FuzzLockHolders(f *testing.F) {
 	f.Add([]byte("\x01\x00\x03bob"))
 	f.Add([]byte("\x01\x01\x03bob\x05other"))
@@ -60,7 +59,7 @@ func FuzzLockHolders(f *testing.F) {
 	})
 }
 
-// hostName makes the name of a host, and never that of the lost one.
+// hostName makes a host name that is never lostPod.
 func hostName(text string) string {
 	name := strings.Map(func(r rune) rune {
 		if r == '-' || r == '.' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
@@ -74,8 +73,8 @@ func hostName(text string) string {
 	return name
 }
 
-// FuzzReadLock: a file in the place of a lock is taken for ours only where it says
-// so, as Pulumi itself reads it.
+// FuzzReadLock: a lock file counts as ours only if it says so, as Pulumi itself reads
+// it.
 func FuzzReadLock(f *testing.F) {
 	here, err := os.Hostname()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// The data directory is lost: which numbers the processes of the run had is not known.
+// The data directory is lost, and with it the PIDs of the run.
 func TestALockIsOursThoughTheFilesOfItsRunAreLost(t *testing.T) {
 	g := NewWithT(t)
 	host, err := os.Hostname()

@@ -18,7 +18,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// The numbers of a container that is started again are those of the one before it.
+// A restarted container reuses the PIDs of the one before.
 func TestALockIsOursThoughItsNumberIsUsedAgain(t *testing.T) {
 	g := NewWithT(t)
 	host, err := os.Hostname()
@@ -65,7 +65,7 @@ func TestTheTimeOfALockIsRead(t *testing.T) {
 	g.Expect(readLock(path)).To(Equal(lockHolder{user: "bob", host: "host", pid: 7, at: at}))
 }
 
-// living is the number of a process that lives as long as the test.
+// living is the PID of a process that lives as long as the test.
 func living(t *testing.T) int {
 	g := NewWithT(t)
 	process := exec.Command("cat")
@@ -79,8 +79,7 @@ func living(t *testing.T) int {
 	return process.Process.Pid
 }
 
-// zombieOf is the number of a process that has ended, and is not reaped before the
-// test has.
+// zombieOf is the PID of a process that has ended and is reaped only after the test.
 func zombieOf(t *testing.T) int {
 	g := NewWithT(t)
 	process := exec.Command("cat")
@@ -94,7 +93,7 @@ func zombieOf(t *testing.T) int {
 	return process.Process.Pid
 }
 
-// threadOf is the number of a thread of this process that lives as long as the test.
+// threadOf is the ID of a thread of this process that lives as long as the test.
 func threadOf(t *testing.T) int {
 	number, end := make(chan int), make(chan struct{})
 	t.Cleanup(func() { close(end) })
@@ -107,5 +106,5 @@ func threadOf(t *testing.T) int {
 	if thread != os.Getpid() {
 		return thread
 	}
-	return threadOf(t) // the first is taken now
+	return threadOf(t) // the main thread is taken now
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// A secret may be any word, also one of those that a failure is recognized by.
+// A secret may be any word, including one by which a failure is recognized.
 func TestASecretHidesNoSignOfAFailure(t *testing.T) {
 	for _, secret := range []string{"error", "server", "Unavailable", "context canceled", "code"} {
 		g := NewWithT(t)

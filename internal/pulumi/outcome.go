@@ -36,15 +36,15 @@ type ending struct {
 	stderr string
 	// events are those of the last CLI process.
 	events events
-	// checked says that the last CLI process was to find changes where none are
-	// expected, and did, or failed.
+	// checked is set if the last CLI process was the check for unexpected changes, and
+	// it found some or failed.
 	checked bool
 	// missing is set if the stack is known not to be in the backend.
 	missing bool
 	// held are the locks that a recovery left alone, one line each.
 	held []string
-	// installing says that the last CLI process was to install the dependencies of the
-	// program, and did not get to its end.
+	// installing is set if the last CLI process was installing the program's
+	// dependencies and did not complete.
 	installing bool
 	// stdout is the masked standard output of the last CLI process.
 	stdout string

@@ -48,8 +48,8 @@ func TestAnOutputKeepsItsTwoEndsAndLittleDisk(t *testing.T) {
 	g.Expect(blocks*512).To(BeNumerically("<", 4<<20), "of a file of %d bytes", info.Size())
 }
 
-// A secret of many lines is neither in one end nor in the other where the cut goes through it. Its lines are too short to be
-// masked alone, or are no lines of it at all, as those of base64.
+// If the gap splits a multi-line secret, neither end has all of it. Its lines are too
+// short to be masked alone, or are not lines of the secret at all, as with base64.
 func TestASecretIsMaskedOnBothSidesOfWhatIsLeftOut(t *testing.T) {
 	var digits strings.Builder
 	for n := range 150 {
@@ -78,7 +78,7 @@ func TestASecretIsMaskedOnBothSidesOfWhatIsLeftOut(t *testing.T) {
 					g.Expect(err).NotTo(HaveOccurred())
 					masked := strings.Trim(o.printed().masked(m), "xy")
 					o.close()
-					// A line of three digits says nothing.
+					// A line of three digits gives nothing away.
 					g.Expect(len(masked)).To(BeNumerically("<", 80), "%d of %d: %q", part, parts, masked)
 					g.Expect(masked).To(ContainSubstring("bytes are left out"))
 				}

@@ -19,7 +19,7 @@ const (
 	secureOld = "secretsprovider: hashivault://old\nencryptedkey: abc\nconfig:\n  demo:pw: {secure: v1:abc}\n"
 )
 
-// preparedStackFile is the Pulumi.dev.yaml that a run is given.
+// preparedStackFile is the Pulumi.dev.yaml written for a run.
 func preparedStackFile(t *testing.T, brought string, change func(*run.Run)) (string, *prepared, error) {
 	t.Helper()
 	dir := testDirectory(t)

@@ -91,7 +91,6 @@ func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 //
 // It is the last step of a recovery, so that processes are ended and locks removed
 // whether or not the program can be run.
-// the program can be run.
 func (s *session) refresh(ctx context.Context, targets []string, clears bool) (exit, error) {
 	if last, err := s.install(ctx); err != nil || last.code != 0 {
 		return last, err

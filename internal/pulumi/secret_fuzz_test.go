@@ -15,8 +15,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/fuzz"
 )
 
-// FuzzEventsHideSecrets has the engine and the program tell of a secret in every
-// place there is, in between whatever they print. It is in nothing that is shown.
+// FuzzEventsHideSecrets puts a secret into every text of the engine and the program,
+// amid arbitrary output. Nothing shown may contain it.
 func FuzzEventsHideSecrets(f *testing.F) {
 	f.Add("hunter2", []byte("\x03\x00\x02\x00\x01\x02\x03"))
 	f.Add("a\nb", []byte("\x01\x01\x03\x04\x02\x02"))
@@ -37,7 +37,7 @@ func FuzzEventsHideSecrets(f *testing.F) {
 			shown = append(shown, textsIn(t, output)...)
 		}
 		for _, text := range shown {
-			// JSON has no bytes that are not text, and each becomes a character.
+			// JSON has no invalid UTF-8: each such byte becomes a character.
 			for _, leak := range []string{secret, string([]rune(secret))} {
 				if strings.Contains(text, leak) {
 					t.Errorf("%q is in %q", leak, text)
@@ -50,7 +50,7 @@ func FuzzEventsHideSecrets(f *testing.F) {
 	})
 }
 
-// showAll reads the events and returns what is logged of them.
+// showAll reads the events and returns the lines logged for them.
 func showAll(e *events, all []string) []string {
 	var said []string
 	s := &session{mask: e.mask, log: func(line string) { said = append(said, line) }}
@@ -90,15 +90,14 @@ func eventWith(in *fuzz.Input, secret string) string {
 	return fmt.Sprintf(`{"summaryEvent":{"resourceChanges":{"create":%d}}}`, in.Byte())
 }
 
-// textWith is the secret between anything, and with what is taken out of texts in
-// the middle of it.
+// textWith is the secret amid arbitrary text, with removable characters inside it.
 func textWith(in *fuzz.Input, secret string) string {
 	at := in.Below(256) % (len(secret) + 1)
 	noise := fuzz.Pick(in, "", "\x1b[31m", "\r", "\x07", "\x1b[0m\x1b[1m")
 	return in.Text() + secret[:at] + noise + secret[at:] + in.Text()
 }
 
-// textsIn are all texts of a JSON value, the names of its fields included.
+// textsIn are all texts in a JSON value, including field names.
 func textsIn(t *testing.T, raw json.RawMessage) []string {
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {
@@ -125,8 +124,8 @@ func textsIn(t *testing.T, raw json.RawMessage) []string {
 	return texts
 }
 
-// FuzzBackend: what is told of a backend has no user, password or query in it, and
-// nothing at all of one that is a secret as a whole.
+// FuzzBackend: a reported backend has no user, password or query, and is empty if the
+// whole URL is a secret.
 func FuzzBackend(f *testing.F) {
 	f.Add("s3", "key:Zq-secret-7", "bucket/prod", "region=x", byte(0))
 	f.Add("postgres", "bob:Zq-secret-7", "db:5432/pulumi", "sslmode=none", byte(1))
@@ -139,7 +138,8 @@ func FuzzBackend(f *testing.F) {
 		if whole {
 			backend = strings.ReplaceAll(backend, "Zq", "") + secret
 		} else {
-			// Only a name that is safe in a URL is one: of all else only the scheme is left.
+			// A name counts only if it is safe in a URL: otherwise only the scheme is
+			// kept.
 			backend = "s3://u" + strings.ReplaceAll(user, "/", "") + ":" + secret + "@bucket?k=" + secret
 		}
 		r := run.Run{Backend: backend, BackendKey: "uid"}

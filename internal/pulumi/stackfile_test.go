@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// artifactRun is an update of a program whose files lie in the workspace.
+// artifactRun is an update of a program whose files are in the workspace.
 func artifactRun(dir string) run.Run {
 	return run.Run{
 		ID: "id", Operation: run.Update, Stack: "dev", Backend: "file:///nowhere",

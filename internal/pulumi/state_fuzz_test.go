@@ -15,8 +15,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/fuzz"
 )
 
-// FuzzState writes a state with Pulumi's own types. No operation that was in flight
-// may get lost, and a refresh is bound to targets only where it can settle all.
+// FuzzState writes a state with Pulumi's own types. No operation in flight may get
+// lost, and a refresh may be limited to targets only if they can settle everything.
 func FuzzState(f *testing.F) {
 	f.Add([]byte{}, false)
 	f.Add([]byte("\x03\x01a\x01b\x01c\x02\x00\x01a\x01\x01b"), true)
@@ -32,7 +32,7 @@ func FuzzState(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		// JSON has no bytes that are not text: what counts is what was written.
+		// JSON has no invalid UTF-8: compare with what was written.
 		var written struct{ Deployment apitype.DeploymentV3 }
 		if err := json.Unmarshal(text, &written); err != nil {
 			t.Fatal(err)
@@ -102,7 +102,8 @@ func checkState(t *testing.T, read state, deployment apitype.DeploymentV3) {
 	}
 }
 
-// FuzzParseState: of any text, all that Pulumi's own types find in flight is found.
+// FuzzParseState: all operations that Pulumi's own types find in flight are found, in
+// any text.
 func FuzzParseState(f *testing.F) {
 	f.Add([]byte(`{"version":3,"deployment":{"resources":[{"urn":"a"}],"pending_operations":[{"type":"creating","resource":{"urn":"b"}}]}}`))
 	f.Add([]byte(`{"version":3,"deployment":{"pending_operations":[{"type":"updating"},null]}}`))

@@ -12,7 +12,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
-// What is known at first must not hide what is learned.
+// Secrets known first must not hide those learned later.
 func TestAMaskerLearns(t *testing.T) {
 	g := NewWithT(t)
 	e := &events{mask: mask.New([]string{"hunter2"})}

@@ -14,7 +14,7 @@ import (
 func TestAPreviewTellsOfWhatAnUpdateWouldChange(t *testing.T) {
 	for op, want := range map[string]string{
 		"create": "create", "update": "update", "delete": "delete", "replace": "replace", "import": "import",
-		// A program that looks something up does so each time.
+		// A program with a lookup reads every time.
 		"read": "", "discard": "", "read-replacement": "",
 		"same": "", "refresh": "", "create-replacement": "", "delete-replaced": "",
 	} {

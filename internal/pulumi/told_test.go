@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
-// Half a secret is not found as what it is.
+// A mask does not recognize half a secret.
 func TestTheSecretThatATextIsCutInIsMasked(t *testing.T) {
 	one, two := strings.Repeat("A1b2C3d4", 1980), strings.Repeat("zlong-canary-", 200)
 	for name, test := range map[string]struct{ text, want string }{
@@ -58,13 +58,13 @@ func TestTextsTogetherAreBounded(t *testing.T) {
 	g.Expect(both.isCut).To(BeTrue())
 }
 
-// A tool that prints UTF-16, as some of Windows do, puts a zero byte after each letter.
+// Tools that print UTF-16, as some on Windows do, put a zero byte after each letter.
 func TestASecretInUTF16IsMasked(t *testing.T) {
 	text := "key " + strings.Join(strings.Split("hunter22-canary", ""), "\x00") + "\x00"
 	NewWithT(t).Expect(tell(text).masked(mask.New([]string{"hunter22-canary"}))).To(Equal("key ***"))
 }
 
-// The lines of a program that prints an error are told later, as one text.
+// The lines of a printed error are reported as one text.
 func TestASecretOverTheLinesOfAnErrorIsMasked(t *testing.T) {
 	g := NewWithT(t)
 	e := &events{mask: mask.New(nil)}

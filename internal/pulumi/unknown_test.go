@@ -16,8 +16,8 @@ import (
 
 const providerGoneText = "error: rpc error: code = Unavailable desc = error reading from server: EOF"
 
-// failedWith is the event of a failed operation with the status that the provider
-// left it in.
+// failedWith is the event of a failed operation with the status reported by the
+// provider.
 func failedWith(op, status string) string {
 	return strings.Replace(stepLine("resOpFailedEvent", op, thingURN, "{}"), `{"resOpFailedEvent":{`, `{"resOpFailedEvent":{"status":`+status+`,`, 1)
 }
@@ -49,7 +49,7 @@ func TestCreationsOfUnknownOutcome(t *testing.T) {
 	}
 }
 
-// newFollower follows a file that add appends to, and keeps what it is told of.
+// newFollower follows a file that add appends to, and collects what it reports in told.
 func newFollower(t *testing.T) (f *follower, add func(lines ...string), told *[][]string) {
 	path := filepath.Join(t.TempDir(), "events")
 	told = &[][]string{}
@@ -64,7 +64,7 @@ func newFollower(t *testing.T) (f *follower, add func(lines ...string), told *[]
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = file.Close() // what was written is there
+		_ = file.Close() // the writes are already in the file
 	}, told
 }
 
