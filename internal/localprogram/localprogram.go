@@ -1,9 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package localprogram is what the flux plugin and the controller agree on about a
-// program that somebody brings for a preview: the ConfigMap that it is in, and the
-// annotation that names it. Nothing here reads or writes the cluster or a file.
+// Package localprogram is the contract between the flux plugin and the controller for
+// previews of a local program: the ConfigMap that holds it, and the annotation that
+// names it. Nothing here reads or writes the cluster or a file.
 package localprogram
 
 import (

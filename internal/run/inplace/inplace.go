@@ -1,10 +1,10 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inplace does one run in a directory of this machine: it prepares the
-// directory, gives the program the rights of its account, brings the artifact, and has
-// the driver do the rest. Where that directory is, and what becomes of the result, is
-// for who calls it: a controller that does runs itself, or the pod of a run.
+// Package inplace executes one run in a local directory: it prepares the directory,
+// gives the program the permissions of its account, fetches the artifact, and has the
+// driver do the rest. The caller chooses the directory and handles the result: a
+// controller that executes runs itself, or the pod of a run.
 package inplace
 
 import (
@@ -111,8 +111,8 @@ func (p Place) access(ctx context.Context, dir pulumi.Directory, account run.Ser
 	return p.Accounts.Open(ctx, dir.Kube(), account, log)
 }
 
-// withAccess returns the run with KUBECONFIG set, overriding its environment. It adds
-// the tokens to those masked in all texts of the run.
+// withAccess returns the run with KUBECONFIG set, overriding its environment. The
+// tokens are masked in all texts of the run.
 func withAccess(started run.Run, access *run.ClusterAccess) run.Run {
 	env := make(map[string]string, len(started.Env)+1)
 	maps.Copy(env, started.Env)

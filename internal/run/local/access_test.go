@@ -18,7 +18,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
 )
 
-// accounts notes what it is asked for.
+// accounts records what it is asked for.
 type accounts struct {
 	err    error
 	dir    string
@@ -38,8 +38,7 @@ func (a *accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 	}, ctx.Err()
 }
 
-// lookout is a driver that notes the run it is given, and what was closed by
-// then.
+// lookout is a driver that records its run, and what was closed by then.
 type lookout struct {
 	*accounts
 	given  run.Run
@@ -63,7 +62,7 @@ func TestAProgramHasTheKubeconfigOfItsAccount(t *testing.T) {
 	for name, test := range map[string]struct {
 		account run.ServiceAccount
 		env     map[string]string
-		want    string // in the home of the run
+		want    string // in the home directory of the run
 	}{
 		"none":                         {},
 		"none, and one of its own":     {env: map[string]string{"KUBECONFIG": "/mine"}, want: "/mine"},

@@ -15,7 +15,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// obedient is a driver whose runs go on until they are cancelled, and then until they are not to wait any more.
+// obedient is a driver whose runs continue until they are cancelled, and then until
+// they are aborted.
 type obedient struct{ told chan string }
 
 func (d obedient) Do(ctx context.Context, _ pulumi.Directory, r run.Run, _ func(string)) run.Result {

@@ -21,7 +21,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// fluxEntry is what `flux logs` reads of a line, and filters by.
+// fluxEntry has the fields by which `flux logs` shows and filters lines.
 type fluxEntry struct {
 	Timestamp      time.Time `json:"ts"`
 	Level          string    `json:"level"`
@@ -30,12 +30,12 @@ type fluxEntry struct {
 	ControllerKind string    `json:"controllerKind"`
 	Name           string    `json:"name"`
 	Namespace      string    `json:"namespace"`
-	// Beside those of Flux.
+	// These are not Flux's.
 	Operation string `json:"operation"`
 	Revision  string `json:"revision"`
 }
 
-// logFile makes the log of the controller, as main does, into a file.
+// logFile sets up the controller's log as main does, writing to a file.
 func logFile(t *testing.T) (string, func(*Options)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log")
@@ -44,7 +44,7 @@ func logFile(t *testing.T) (string, func(*Options)) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = file.Close() })
-	// The logger of pkg/runtime writes to standard error as it is when it is made.
+	// The logger of pkg/runtime keeps the standard error of the time it is created.
 	stderr := os.Stderr
 	os.Stderr = file
 	log := logger.NewLogger(logger.Options{LogEncoding: "json", LogLevel: "info"})

@@ -25,7 +25,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// withCLI gives a fixture the real driver and the real fetcher.
+// withCLI returns a fixture with the real driver and the real fetcher.
 func withCLI(t *testing.T) *fixture {
 	t.Helper()
 	cli, err := process.FindBin("pulumi")

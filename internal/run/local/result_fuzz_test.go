@@ -13,8 +13,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// FuzzResult: a result that was kept is read as it was, and whatever is in its place
-// is never taken for a run that did well, unless it says so.
+// FuzzResult: a stored result is read back unchanged, and anything else in its place
+// never counts as a success, unless it says so.
 func FuzzResult(f *testing.F) {
 	for _, seed := range []string{
 		`{"Outcome":"Succeeded","Outputs":{"a":{"b":[1.0,"x"]}},"StartedAt":"2026-01-01T00:00:00Z","EndedAt":"2026-01-01T00:00:01Z"}`,

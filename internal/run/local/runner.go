@@ -1,10 +1,10 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package local does runs as child processes of this controller, in directories
-// below one of its own. It keeps the order in which Stacks get a slot, the
-// results until they are absorbed, and nothing else: what a run does is the
-// driver's business, and when one is needed the controller's.
+// Package local executes runs as child processes of this controller, in subdirectories
+// of its work directory. It keeps only the queue of Stacks waiting for a slot, and the
+// results until they are absorbed: the driver knows what a run does, and the controller
+// when one is needed.
 package local
 
 import (

@@ -22,9 +22,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// gate is a driver whose runs end when the test says so, or when they are
-// cancelled: the order of runs cannot be tested with ones that take as long as
-// they like. What it stands for is tested with the real CLI.
+// gate is a driver whose runs end when the test says so or when they are cancelled: the
+// order of runs cannot be tested with runs of unknown length. Other tests use the real
+// CLI.
 type gate struct {
 	mu      sync.Mutex
 	started []string
@@ -164,7 +164,7 @@ func TestSlotsGoInTurn(t *testing.T) {
 	f.Expect(f.runner.Reserve("ns", "c")).To(BeTrue())
 }
 
-// A Stack that is deleted in mid-run, and made anew, has the name of the old one.
+// A Stack that is deleted and recreated during its run has the same name.
 func TestAStackWithARunInFlightGetsNoPlace(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Concurrent = 2 })
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
