@@ -10,7 +10,7 @@ import (
 )
 
 // The texts are those of Pulumi 3.259.
-func TestWhatIsOutOfReachIsToldFromWhatIsWrong(t *testing.T) {
+func TestOutagesAreDistinguishedFromErrors(t *testing.T) {
 	const (
 		s3    = `read ".pulumi/meta.yaml": blob (key ".pulumi/meta.yaml") (code=Unknown): operation error S3: GetObject, `
 		cloud = `performing HTTP request: Get "https://api.example.com/api/user": `
@@ -48,7 +48,7 @@ func TestWhatIsOutOfReachIsToldFromWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestARegistryOutOfReachIsToldFromAPluginThatIsNotThere(t *testing.T) {
+func TestAnUnreachableRegistryIsDistinguishedFromAMissingPlugin(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(isRegistryAway(`internal error loading package "random": rpc error: code = Unknown desc = could not find latest version ` +
 		`for provider random: Get "https://api.github.com/": dial tcp: lookup api.github.com: no such host`)).To(BeTrue())

@@ -13,7 +13,7 @@ import (
 )
 
 // Secrets learned later are masked like those given to the run.
-func TestASecretOfTheStateWithOneOfTheConfigInItIsMasked(t *testing.T) {
+func TestASecretOfTheStateThatContainsOneOfTheConfigIsMasked(t *testing.T) {
 	g := NewWithT(t)
 	m := maskerOf(run.Run{Secrets: map[string]string{"user": "zsadmin"}, Masks: []string{"zsadmin"}})
 	m.Learn([]string{"zsadmin-state-tail"})
@@ -29,7 +29,7 @@ func TestASecretOfTheProgramDoesNotHideTheBackend(t *testing.T) {
 }
 
 // A reported backend contains nothing to mask.
-func TestWhatIsToldOfABackendStays(t *testing.T) {
+func TestAReportedBackendIsNotMasked(t *testing.T) {
 	for _, backend := range []string{
 		"postgres://u:hunter22@db:1/x", "s3://u:hunter22@bucket", "postgres://u:hunter%2F22@db/x", "postgres://u:hunter/22@db/x",
 		"postgres://u:hunt@er22@db/x", "postgres://u:hunt?er22@db/x", "postgres://db/x?user=bob&password=hunter22", "https://token-1234@host",

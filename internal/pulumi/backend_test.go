@@ -30,7 +30,7 @@ func TestABackendThatASecretNamesIsNotNamed(t *testing.T) {
 }
 
 // The stack is created in one backend and then requested in another.
-func TestAStackThatIsNotFoundHasNotAlwaysGone(t *testing.T) {
+func TestAStackNotFoundIsNotAlwaysGone(t *testing.T) {
 	t.Parallel()
 	there := newLab(t)
 	first := there.do(t.Context(), there.update(plainProgram))

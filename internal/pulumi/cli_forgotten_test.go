@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestARecoveryTellsWhatItHasForgotten(t *testing.T) {
+func TestARecoveryReportsWhatItHasForgotten(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	l.Expect(l.do(t.Context(), l.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
@@ -36,7 +36,7 @@ func TestARecoveryTellsWhatItHasForgotten(t *testing.T) {
 	l.Expect(result.Forgotten).To(Equal([]string{urn}))
 }
 
-func TestARecoveryTellsOfWhatTheStateHasForgotten(t *testing.T) {
+func TestARecoveryReportsWhatTheStateHasForgotten(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	l.driver.Grace = Grace{Settle: patience, Finish: 500 * time.Millisecond, Abort: patience}

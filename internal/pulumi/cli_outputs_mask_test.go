@@ -14,7 +14,7 @@ import (
 
 // In its events, Pulumi masks any text that equals a secret. A value that does so by
 // chance is passed on unchanged.
-func TestOutputsAreHandedOnAsTheyAreInTheState(t *testing.T) {
+func TestOutputsArePassedOnAsInTheState(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	r := l.update(l.thing("value: admin-db.example.com") + `
@@ -58,7 +58,7 @@ func TestOutputsThatAreNamedAsASecretAreShown(t *testing.T) {
 	l.Expect(result.Outputs).To(And(HaveKeyWithValue("host", quote("h")), HaveKeyWithValue("database_host", quote("d")), HaveKey("port")))
 }
 
-func TestOutputsThatAreNotKnownAreNotHandedOn(t *testing.T) {
+func TestUnknownOutputsAreNotPassedOn(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	r := l.update(l.thing("value: one", "value: two") + "outputs: {one: \"${a.value}\", two: \"${b.value}\"}\n")

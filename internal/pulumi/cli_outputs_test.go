@@ -125,7 +125,7 @@ func TestOutputsThatCannotBeReadDoNotFailAnUpdate(t *testing.T) {
 	l.Expect(l.saidLines()).To(ContainElement(ContainSubstring("the outputs cannot be read: ")))
 }
 
-func TestWhatIsCapturedIsBounded(t *testing.T) {
+func TestCapturedOutputIsBounded(t *testing.T) {
 	g := NewWithT(t)
 	c := &capture{limit: 4}
 	for _, piece := range []string{"abc", "d", "e", "f"} {

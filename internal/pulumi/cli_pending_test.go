@@ -92,7 +92,7 @@ func TestARecoveryForgetsNothingThatIsNotNamed(t *testing.T) {
 
 // In a refresh that runs the program, the CLI drops operations in flight from the state
 // before it has refreshed their resources.
-func TestALookThatWasInterruptedIsTakenAgain(t *testing.T) {
+func TestAnInterruptedFirstLookIsRepeated(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]bool{"with its files": false, "and whose files are lost": true} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 )
 
 // Pulumi rejects each Program in which the checks find a fault.
-func TestPulumiRefusesWhatIsAFaultOfAProgram(t *testing.T) {
+func TestPulumiRejectsFaultsOfAProgram(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	l.Expect(l.do(t.Context(), l.update("{}\n")).Outcome).To(Equal(run.Succeeded))
@@ -116,7 +116,7 @@ func TestPulumiRefusesWhatIsAFaultOfAProgram(t *testing.T) {
 }
 
 // All in one Program, as none of it keeps the rest from running.
-func TestPulumiTakesWhatIsNoFaultOfAProgram(t *testing.T) {
+func TestPulumiAcceptsProgramsWithoutFaults(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	checked := l.check(`

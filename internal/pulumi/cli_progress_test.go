@@ -13,7 +13,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestTheProgressOfARunIsToldWhileItGoesOn(t *testing.T) {
+func TestTheProgressOfARunIsReported(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	var mu sync.Mutex

@@ -108,7 +108,7 @@ func TestAProviderThatCannotBeReadFailsAndLosesNothing(t *testing.T) {
 	l.Expect(l.providerOf()).To(Equal("cloud"))
 }
 
-func TestAStackIsNotMadeWhereItIsToBeThere(t *testing.T) {
+func TestAStackThatMustExistIsNotCreated(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	r := l.update(plainProgram)

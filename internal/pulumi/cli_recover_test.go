@@ -251,7 +251,7 @@ func TestARecoveryCancelsWhereAllLocksAreItsOwn(t *testing.T) {
 	b.Expect(b.newCalls()).To(Equal([]string{"stack export", "refresh", "cancel", "stack export", "refresh", "stack export"}))
 }
 
-func TestARecoveryTakesInNoDriftOfWhatWasNotInFlight(t *testing.T) {
+func TestARecoveryAbsorbsNoDriftOfWhatWasNotInFlight(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
 	b.Expect(b.do(t.Context(), b.update(b.thing("value: x", "value: x"))).Outcome).To(Equal(run.Succeeded))
@@ -342,7 +342,7 @@ func TestACreationThatWasCancelledIsOfUnknownOutcome(t *testing.T) {
 
 // The script that stands in for the CLI fails if its PID was not noted before it
 // started.
-func TestTheNumberOfAProcessIsNotedBeforeItStarts(t *testing.T) {
+func TestThePIDOfAProcessIsNotedBeforeItStarts(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	dir := Directory(t.TempDir())
@@ -356,7 +356,7 @@ func TestTheNumberOfAProcessIsNotedBeforeItStarts(t *testing.T) {
 	l.Expect(readPIDs(dir.pids())).To(HaveLen(2), "pulumi stack init and pulumi up")
 }
 
-func TestACLIWhoseNumberCannotBeNotedIsNotStarted(t *testing.T) {
+func TestACLIWhosePIDCannotBeNotedIsNotStarted(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	dir := Directory(t.TempDir())

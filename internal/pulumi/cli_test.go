@@ -406,7 +406,7 @@ func TestALockIsReportedWithItsHolder(t *testing.T) {
 	}
 }
 
-func TestADestroyNeedsTheStateAlone(t *testing.T) {
+func TestADestroyNeedsOnlyTheState(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	r := l.update(l.thing("secretValue: hunter2"))

@@ -57,7 +57,7 @@ func (l *lab) hearing() <-chan []string {
 	return told
 }
 
-func TestAnUnknownCreationIsToldOfWhileTheRunGoesOn(t *testing.T) {
+func TestAnUnknownCreationIsReportedDuringTheRun(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	told := l.hearing()
@@ -76,7 +76,7 @@ func TestAnUnknownCreationIsToldOfWhileTheRunGoesOn(t *testing.T) {
 
 // A creation given up because its run is to stop has an unknown outcome, even while
 // another one is still awaited.
-func TestACreationThatIsGivenUpIsToldOfWhileTheRunStops(t *testing.T) {
+func TestAnAbandonedCreationIsReportedWhileTheRunStops(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	told := l.hearing()

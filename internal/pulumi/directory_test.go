@@ -17,7 +17,7 @@ import (
 const removerVariable = "REMOVE_THIS_DIRECTORY"
 
 // Go's module cache has read-only directories, which do not stop root.
-func TestWhatARunHasWriteProtectedIsRemoved(t *testing.T) {
+func TestReadOnlyDirectoriesOfARunAreRemoved(t *testing.T) {
 	g := NewWithT(t)
 	if dir := os.Getenv(removerVariable); dir != "" {
 		g.Expect(writeProtected(dir)).To(Succeed())

@@ -93,7 +93,7 @@ func TestEventsCountChanges(t *testing.T) {
 
 // When a refresh runs the program, default providers get new settings each time, which
 // the engine's summary does not count.
-func TestDriftIsToldFromOtherSettingsOfProviders(t *testing.T) {
+func TestDriftIsDistinguishedFromProviderSettings(t *testing.T) {
 	const (
 		standard = "urn:pulumi:dev::demo::pulumi:providers:lab::default_0_1_0"
 		explicit = "urn:pulumi:dev::demo::pulumi:providers:lab::prov"

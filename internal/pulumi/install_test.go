@@ -15,7 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestWhatNeedsAnInstallation(t *testing.T) {
+func TestNeedsInstall(t *testing.T) {
 	t.Parallel()
 	runs := func(operation run.Operation, program bool) run.Run {
 		return run.Run{Operation: operation, Options: run.Options{RunProgram: program}}
@@ -57,7 +57,7 @@ func TestWhatNeedsAnInstallation(t *testing.T) {
 	}
 }
 
-func TestWhatIsToldOfAFailedInstallation(t *testing.T) {
+func TestMessageOfAFailedInstallation(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		stdout, stderr string
@@ -102,7 +102,7 @@ func TestWhatIsToldOfAFailedInstallation(t *testing.T) {
 	}
 }
 
-func TestWhatIsToldOfAFailedInstallationIsBounded(t *testing.T) {
+func TestMessageOfAFailedInstallationIsBounded(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	many := strings.Repeat("npm error a line that says a bit\n", 1000)

@@ -19,7 +19,7 @@ import (
 )
 
 // A restarted container reuses the PIDs of the one before.
-func TestALockIsOursThoughItsNumberIsUsedAgain(t *testing.T) {
+func TestALockIsOursThoughItsPIDIsReused(t *testing.T) {
 	g := NewWithT(t)
 	host, err := os.Hostname()
 	g.Expect(err).NotTo(HaveOccurred())

@@ -50,7 +50,7 @@ func TestAnOutputKeepsItsTwoEndsAndLittleDisk(t *testing.T) {
 
 // If the gap splits a multi-line secret, neither end has all of it. Its lines are too
 // short to be masked alone, or are not lines of the secret at all, as with base64.
-func TestASecretIsMaskedOnBothSidesOfWhatIsLeftOut(t *testing.T) {
+func TestASecretIsMaskedOnBothSidesOfTheGap(t *testing.T) {
 	var digits strings.Builder
 	for n := range 150 {
 		fmt.Fprintf(&digits, "%03d\n", n*7%1000)

@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestOutputsThatAreNotKnownAreLeftOut(t *testing.T) {
+func TestUnknownOutputsAreLeftOut(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(knownOutputs(map[string]json.RawMessage{
 		"whole": json.RawMessage(`"` + unknownValue + `"`),

@@ -11,7 +11,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
-func TestAPreviewTellsOfWhatAnUpdateWouldChange(t *testing.T) {
+func TestAPreviewReportsWhatAnUpdateWouldChange(t *testing.T) {
 	for op, want := range map[string]string{
 		"create": "create", "update": "update", "delete": "delete", "replace": "replace", "import": "import",
 		// A program with a lookup reads every time.

@@ -118,9 +118,9 @@ func (p *child) ended() bool {
 	}
 }
 
-// endsWithin waits for the end, up to patience and until abort is closed, but long
-// enough to tell two signals apart: a second one right after the first may be taken for
-// the same.
+// endsWithin waits for the end, up to patience or until abort is closed. It heeds abort
+// only after apartSignals: a second signal right after the first may be taken for the
+// same.
 func (p *child) endsWithin(patience time.Duration, abort <-chan struct{}) bool {
 	timer, apart := time.NewTimer(patience), time.NewTimer(apartSignals)
 	defer timer.Stop()

@@ -15,7 +15,7 @@ import (
 )
 
 // A mask does not recognize half a secret.
-func TestTheSecretThatATextIsCutInIsMasked(t *testing.T) {
+func TestASecretSplitByTheCutIsMasked(t *testing.T) {
 	one, two := strings.Repeat("A1b2C3d4", 1980), strings.Repeat("zlong-canary-", 200)
 	for name, test := range map[string]struct{ text, want string }{
 		"after another one":    {"is " + one + " " + two + " end", "is *** ***..."},

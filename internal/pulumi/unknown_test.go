@@ -68,7 +68,7 @@ func newFollower(t *testing.T) (f *follower, add func(lines ...string), told *[]
 	}, told
 }
 
-func TestAnUnknownCreationIsToldOfOnce(t *testing.T) {
+func TestAnUnknownCreationIsReportedOnce(t *testing.T) {
 	g := NewWithT(t)
 	f, add, told := newFollower(t)
 	f.poll()
@@ -85,7 +85,7 @@ func TestAnUnknownCreationIsToldOfOnce(t *testing.T) {
 	g.Expect(*told).To(Equal([][]string{{thingURN}, {other, thingURN}}), "all of them, sorted")
 }
 
-func TestACreationThatWasGivenUpIsToldOfWhenTheRunWasToStop(t *testing.T) {
+func TestAnAbandonedCreationIsReportedIfTheRunWasToStop(t *testing.T) {
 	g := NewWithT(t)
 	f, add, told := newFollower(t)
 	add(diagLine("error", thingURN, "error: context canceled"), failedWith("create", "0"))

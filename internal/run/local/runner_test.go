@@ -165,7 +165,7 @@ func TestSlotsGoInTurn(t *testing.T) {
 }
 
 // A Stack that is deleted and recreated during its run has the same name.
-func TestAStackWithARunInFlightGetsNoPlace(t *testing.T) {
+func TestAStackWithARunInFlightGetsNoSlot(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Concurrent = 2 })
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(aRun("1", "a"))).To(Succeed())

@@ -11,7 +11,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestAStackIsToldOfUnknownCreationsAtOnce(t *testing.T) {
+func TestAStackIsNotifiedOfUnknownCreationsAtOnce(t *testing.T) {
 	f := newFixture(t)
 	f.Expect(f.runner.Reserve("default", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(run.Run{ID: "run-a", Namespace: "default", Name: "a"})).To(Succeed())
