@@ -17,12 +17,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// A Stack whose finalizer somebody removes in mid-run goes at once, and its run goes on
-// to an end that no status tells of. What follows is about what such a run has left.
+// If someone removes the finalizer of a Stack in mid-run, the object goes at once, and no
+// status says how its run ends. This file deals with what such a run leaves behind.
 
-// abandon drops what is kept of the runs of an object that is gone, or was made anew.
-// What they leave open is told before, as nobody else knows of it. The Stack may be no
-// more than the name of one.
+// abandon makes the runner forget the runs of an object that is gone or was recreated.
+// What they left open is announced first, as nothing else knows about it. Of the Stack,
+// only the name may be set.
 func (r *StackReconciler) abandon(ctx context.Context, stack *v1.Stack) {
 	for _, left := range r.abandoned(stack) {
 		r.announce(ctx, stack, abandonedEvent(left))
@@ -33,8 +33,8 @@ func (r *StackReconciler) abandon(ctx context.Context, stack *v1.Stack) {
 	r.Runner.Abandon(stack.Namespace, stack.Name)
 }
 
-// abandonTo is abandon for an object that was made anew. Where it is for the same stack,
-// its status names the creations of unknown outcome, as if its own run had left them.
+// abandonTo abandons the runs of the earlier object of a recreated Stack. If they were
+// for the same stack, its status takes over their creations of unknown outcome.
 func (r *StackReconciler) abandonTo(ctx context.Context, stack *v1.Stack) error {
 	if err := r.patchStatus(ctx, stack, func() {
 		for _, left := range r.abandoned(stack) {
@@ -49,20 +49,20 @@ func (r *StackReconciler) abandonTo(ctx context.Context, stack *v1.Stack) error 
 	return nil
 }
 
-// abandonedRun is a run that has left something open.
+// abandonedRun is a run that left something open.
 type abandonedRun struct {
 	id     string
 	result *run.Result
 }
 
-// creates are the creations of unknown outcome. What a recovery has forgotten counts:
-// no status and no event tells of that either.
+// creates returns the creations of unknown outcome. Those that a recovery has forgotten
+// count too: no status and no event names them either.
 func (a abandonedRun) creates() []string {
 	return slices.Concat(a.result.UnknownCreates, a.result.Forgotten)
 }
 
-// abandoned are those runs of an object before this one. A result whose write was
-// done and not answered is in the status.
+// abandoned returns the runs of an earlier object that left something open. It skips the
+// run that the status already has: only the response to that write was lost.
 func (r *StackReconciler) abandoned(stack *v1.Stack) []abandonedRun {
 	var left []abandonedRun
 	for _, ended := range r.Runner.Ended() {
@@ -96,9 +96,9 @@ func abandonedEvent(left abandonedRun) notice {
 	return e
 }
 
-// isSameStack tells whether the run was of the stack that this object is for, by all
-// that both of them tell: a project that the program names, or a backend that a variable
-// does, is not known before the first run of it.
+// isSameStack reports whether the run was for the stack of this object, as far as both
+// say: a project named by the program, or a backend set by a variable, is unknown before
+// the first run.
 func isSameStack(stack *v1.Stack, left abandonedRun) bool {
 	name, err := grammar.ParseStackName(stack.Spec.Stack)
 	result, creates := left.result, left.creates()

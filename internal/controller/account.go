@@ -15,15 +15,15 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// AccountChecker tells whether programs can be given the rights of an account.
+// AccountChecker checks whether programs can run as a service account.
 type AccountChecker interface {
 	// Check returns an error that tells a person what to do.
 	Check(ctx context.Context, account run.ServiceAccount) error
 }
 
-// decide decides what is next. The account is asked for where that is a run, and
-// not each time that the Stack is looked at. A run that is started without one
-// takes a slot from others, and is written into the status twice, to fail.
+// decide decides what to do next. It checks the service account only when that is to
+// start a run: without an account, the run would take a slot and be written to the status
+// twice, only to fail.
 func (r *StackReconciler) decide(ctx context.Context, stack *v1.Stack, seen *observed) decide.Decision {
 	decision := decide.Next(seen.Observation)
 	if decision.Action == decide.Start {
@@ -44,8 +44,8 @@ func (r *StackReconciler) decide(ctx context.Context, stack *v1.Stack, seen *obs
 	return decide.Next(seen.Observation)
 }
 
-// notReadySince is since when the Stack is not ready for the reason, which is now
-// where it is not so yet.
+// notReadySince returns since when the Stack has not been ready for that reason, or now
+// if the reason is new.
 func notReadySince(stack *v1.Stack, reason string, now time.Time) time.Time {
 	ready := conditions.Get(stack, meta.ReadyCondition)
 	if ready == nil || ready.Reason != reason {

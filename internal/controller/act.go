@@ -20,7 +20,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// fieldOwner is who writes, as the API server records it.
+// fieldOwner is the field manager of all writes.
 const fieldOwner = client.FieldOwner("pulumi-controller")
 
 // act does what was decided.
@@ -85,7 +85,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	return fmt.Errorf("decision %q is not known", decision.Action)
 }
 
-// inSync notes that the Stack is as its inputs say.
+// inSync marks the Stack as in sync with its inputs.
 func (r *StackReconciler) inSync(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	before := readinessOf(stack)
 	if err := r.patchStatus(ctx, stack, func() {
@@ -104,9 +104,9 @@ func (r *StackReconciler) inSync(ctx context.Context, stack *v1.Stack, seen *obs
 	return nil
 }
 
-// nothing leaves the Stack as it is. A request is answered all the same when
-// the Stack is suspended, as Flux does; while a run is in flight it waits, since
-// the run may have begun before what the request is about.
+// nothing leaves the Stack as it is. As in Flux, a suspended Stack still handles a
+// reconcile request; one with a run in flight does not, since the run may have started
+// before the change that the request is about.
 func (r *StackReconciler) nothing(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	if seen.Run != nil && seen.Run.Phase == run.Unknown {
 		return r.patchStatus(ctx, stack, func() { markHeldElsewhere(stack) })
@@ -122,8 +122,8 @@ func (r *StackReconciler) nothing(ctx context.Context, stack *v1.Stack, seen *ob
 	})
 }
 
-// absorb writes the result of a run into the status, and only then lets the
-// runner forget it: a write that fails is made again.
+// absorb writes the result of a run to the status. Only then may the runner forget it, so
+// that a failed write is retried.
 func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *run.Result) error {
 	record, before, ready := *stack.Status.Run, stack.Status.DeepCopy(), readinessOf(stack)
 	outputs, err := r.handOutputs(ctx, stack, &record, result)
@@ -156,29 +156,29 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	}
 	r.announceReady(ctx, ready, stack, record.Revision, record.OriginRevision)
 	if err := r.Runner.Forget(record.ID); err != nil {
-		// The result is in the status; what is left are files that the next
-		// start sweeps.
+		// The result is in the status. The files that are left are swept at the next
+		// start.
 		ctrl.LoggerFrom(ctx).Error(err, "failed to remove the files of a run that has ended", "run", record.ID)
 	}
 	return nil
 }
 
-// lose gives up a run of which nobody has seen the end. The message says why.
+// lose gives up on a run whose end nobody saw. The message says why.
 func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack, message string) error {
 	lost := *stack.Status.Run
 	if err := r.patchStatus(ctx, stack, func() { loseRun(stack, message, r.Now()) }); err != nil {
 		return err
 	}
 	if isAside(&lost) {
-		return nil // it is done again, and nothing was changed by it
+		return nil // it changed nothing, and runs again
 	}
 	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: stack.Status.LastUpdate.Message,
 		revision: lost.Revision, originRevision: lost.OriginRevision})
 	return nil
 }
 
-// patchStatus applies the change to the status and writes it if that makes a
-// difference, with optimistic locking.
+// patchStatus applies the change to the status, and writes it with optimistic locking if
+// it differs.
 func (r *StackReconciler) patchStatus(ctx context.Context, stack *v1.Stack, change func()) error {
 	before := stack.DeepCopy()
 	change()

@@ -15,16 +15,15 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 )
 
-// A controller of a shard, or of one namespace, has but its own Stacks in its
-// cache. Those of others count all the same. What is in this file finds them, and
-// sees to it that they are looked at again, as nothing tells of their changes.
+// A controller of a shard, or of one namespace, caches only its own Stacks, but those of
+// others count as well. This file reads them, and polls them, as their changes trigger no
+// event.
 
 // pageSize is how many Stacks are read from the API server at a time.
 const pageSize = 250
 
-// allDependents are the Stacks that depend on the Stack directly, wherever they
-// are. A cache that has not all of them is not asked: a Stack would be destroyed
-// under those that use it.
+// allDependents returns the direct dependents of a Stack, in all namespaces. It bypasses
+// a partial cache: a dependent that it lacks would lose its Stack to a destroy.
 func (r *StackReconciler) allDependents(ctx context.Context, key client.ObjectKey) ([]client.ObjectKey, error) {
 	if !r.PartialCache {
 		return r.dependentGraph(ctx)(key)
@@ -34,14 +33,14 @@ func (r *StackReconciler) allDependents(ctx context.Context, key client.ObjectKe
 	}
 	keys, err := r.readDependents(ctx, key)
 	if apierrors.IsForbidden(err) {
-		// A controller of one namespace need not have the right to more.
+		// A controller of one namespace need not have more rights.
 		return r.readDependents(ctx, key, client.InNamespace(key.Namespace))
 	}
 	return keys, err
 }
 
-// readDependents asks the API server, page by page. It has no index for that, but
-// a deletion is rare.
+// readDependents pages through the Stacks of the API server. It has no index, but
+// deletions are rare.
 func (r *StackReconciler) readDependents(ctx context.Context, key client.ObjectKey, where ...client.ListOption) ([]client.ObjectKey, error) {
 	var keys []client.ObjectKey
 	for next := ""; ; {
@@ -61,9 +60,8 @@ func (r *StackReconciler) readDependents(ctx context.Context, key client.ObjectK
 	}
 }
 
-// noteUntold notes when to look again if one of the Stacks, which are waited for,
-// is not in the cache. One that cannot be read there, as the cache of a namespace
-// has none of others, is not in it.
+// noteUntold schedules another check if any of the Stacks that are waited for is not in
+// the cache. Any error counts as such: the cache of one namespace cannot read others.
 func (r *StackReconciler) noteUntold(ctx context.Context, seen *observed, keys ...client.ObjectKey) {
 	unwatched := func(key client.ObjectKey) bool { return r.Get(ctx, key, &v1.Stack{}) != nil }
 	if r.PartialCache && slices.ContainsFunc(keys, unwatched) {

@@ -14,9 +14,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
 
-// checkConfigKeys refuses two names of one config value, and one that a resource of the
-// Program has. A source may have its project in its Pulumi.yaml alone, and has its program
-// to itself: the run finds those then.
+// checkConfigKeys refuses two names for one config value, and a name that a resource of
+// the Program has. For a source, the run checks both: the project may be named only in
+// its Pulumi.yaml, and only the run sees its program.
 func checkConfigKeys(stack *v1.Stack, seen *observed) error {
 	fields := configFields(stack)
 	name, err := grammar.ParseStackName(stack.Spec.Stack)
@@ -32,7 +32,7 @@ func checkConfigKeys(stack *v1.Stack, seen *observed) error {
 	return checkShadowed(fields, project, seen.program.ResourceNames)
 }
 
-// configFields are the fields of the Stack that give config values, by their names.
+// configFields returns the fields of the Stack that set config values, by config name.
 func configFields(stack *v1.Stack) map[string]string {
 	fields := map[string]string{}
 	for name := range stack.Spec.Config {
@@ -50,13 +50,13 @@ func configFields(stack *v1.Stack) map[string]string {
 	return fields
 }
 
-// checkShadowed refuses config by the name of a resource, for which Pulumi YAML would take
-// the value. Only the run knows what a source has.
+// checkShadowed refuses config named like a resource: Pulumi YAML would use the config
+// value in place of the resource. For a source, only the run knows the resources.
 func checkShadowed(fields map[string]string, project string, resources map[string]bool) error {
 	for _, text := range slices.Sorted(maps.Keys(fields)) {
 		key, err := grammar.ParseConfigKey(project, text)
 		if err != nil {
-			continue // which is for others to refuse
+			continue // refused elsewhere
 		}
 		if resources[key.InProgram(project)] {
 			return &inputs.InvalidError{Field: fields[text], Problem: grammar.ShadowedProblem}

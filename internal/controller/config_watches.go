@@ -13,9 +13,9 @@ import (
 
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch
 
-// watchConfigs has a change of a Secret or a ConfigMap reconcile the Stacks that
-// refer to it. Only their metadata is kept in memory: a cluster may have many,
-// and nearly all of them are no business of this controller.
+// watchConfigs reconciles the Stacks that refer to a Secret or ConfigMap when that
+// changes. It caches metadata only: a cluster may have many, and nearly all of them are
+// irrelevant here.
 func (r *StackReconciler) watchConfigs(blueprint *builder.Builder, which predicate.Predicate) {
 	changed := predicate.Predicate(predicate.ResourceVersionChangedPredicate{})
 	if which != nil {

@@ -14,8 +14,8 @@ import (
 	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
-// declaredKeys are the config values that the Program declares, by the keys that Pulumi
-// reads them from.
+// declaredKeys returns the config values that the Program declares, by the keys that
+// Pulumi reads them from.
 func (p program) declaredKeys() map[grammar.ConfigKey]programs.Declared {
 	keys := map[grammar.ConfigKey]programs.Declared{}
 	for _, declared := range p.Declared {
@@ -26,8 +26,8 @@ func (p program) declaredKeys() map[grammar.ConfigKey]programs.Declared {
 	return keys
 }
 
-// checkDeclared refuses values that are not of the type which the Program declares for
-// them. Pulumi would, if they were declared in a Pulumi.yaml.
+// checkDeclared refuses values that do not have the type that the Program declares, as
+// Pulumi does for those declared in a Pulumi.yaml.
 func checkDeclared(stack *v1.Stack, program program, resolved *inputs.Inputs) error {
 	declared := program.declaredKeys()
 	fields := configFields(stack)
@@ -57,9 +57,9 @@ func takes(wanted *grammar.ConfigType, name string, resolved *inputs.Inputs) boo
 	return wanted.TakesConfig(resolved.Config[name])
 }
 
-// checkRequired refuses a Stack that leaves out a value which the Program has no default
-// for: Pulumi YAML would name neither the Stack nor a file that is known to anybody. With
-// Pulumi Cloud there may be one in an environment.
+// checkRequired refuses a Stack that does not set a value for which the Program has no
+// default: the error of Pulumi YAML would name neither the Stack nor a file that the user
+// knows. With Pulumi Cloud, an environment may set it.
 func checkRequired(stack *v1.Stack, program program, resolved *inputs.Inputs) error {
 	if grammar.HasEnvironments(backend(stack, resolved.Env)) {
 		return nil
@@ -85,9 +85,8 @@ func checkRequired(stack *v1.Stack, program program, resolved *inputs.Inputs) er
 	return nil
 }
 
-// hideDeclared makes secret config of what the Program declares as secret and the Stack
-// gives in plain: Pulumi YAML takes a value as it is given, and keeps a plain one in the
-// clear whatever the program says.
+// hideDeclared turns plain config into secret config where the Program declares it as
+// secret: Pulumi YAML would otherwise keep the value in the clear.
 func hideDeclared(program program, resolved *inputs.Inputs) error {
 	declared := program.declaredKeys()
 	for _, name := range slices.Sorted(maps.Keys(resolved.Config)) {

@@ -20,8 +20,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 )
 
-// checkOrder finds the faults in what the Stack says that it depends on. None of
-// them is mended by waiting.
+// checkOrder refuses invalid dependencies and prerequisites. Waiting fixes none of them.
 func (r *StackReconciler) checkOrder(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	if len(stack.Spec.DependsOn) == 0 && len(stack.Spec.Prerequisites) == 0 {
 		return nil
@@ -56,8 +55,7 @@ func (r *StackReconciler) checkOrder(ctx context.Context, stack *v1.Stack, seen 
 	return nil
 }
 
-// observeOrder finds the other Stacks that have to come before what this one may
-// be about to do.
+// observeOrder finds the Stacks that have to come before the next run of this one.
 func (r *StackReconciler) observeOrder(ctx context.Context, stack *v1.Stack, seen *observed) (err error) {
 	switch {
 	case seen.Deleting:
@@ -68,8 +66,8 @@ func (r *StackReconciler) observeOrder(ctx context.Context, stack *v1.Stack, see
 	return err
 }
 
-// observeDependencies finds out which dependencies and prerequisites are not
-// ready, and why.
+// observeDependencies finds the dependencies and prerequisites that are not ready, and
+// why.
 func (r *StackReconciler) observeDependencies(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	evaluating, cancel := context.WithTimeout(ctx, dependency.EvaluationTime)
 	defer cancel()
@@ -109,15 +107,15 @@ func (r *StackReconciler) unready(ctx context.Context, seen *observed, key clien
 	if why == "" {
 		return
 	}
-	// One may be a dependency and a prerequisite.
+	// One Stack may be both a dependency and a prerequisite.
 	if text := fmt.Sprintf("Stack %s %s", key, why); !slices.Contains(seen.Unready, text) {
 		seen.Unready = append(seen.Unready, text)
 	}
 	r.noteUntold(ctx, seen, key)
 }
 
-// whyNot says why a dependency is not ready: by its expression where it has one,
-// and else by the built-in check.
+// whyNot returns why a dependency is not ready, by its readyExpr if it has one, and by
+// the built-in check otherwise.
 func (r *StackReconciler) whyNot(ctx context.Context, stack, found *v1.Stack, place int, revision string) (string, error) {
 	expressions, err := r.expressions.For(stack)
 	if err != nil {
@@ -132,8 +130,8 @@ func (r *StackReconciler) whyNot(ctx context.Context, stack, found *v1.Stack, pl
 	return dependency.WhyNotBy(ctx, expression, stack, found), nil
 }
 
-// findStack reads a Stack, and returns nil for one that is not there. A cache that
-// has only some of the Stacks is not the last word on that.
+// findStack reads a Stack, and returns nil if there is none. A miss in a partial cache
+// falls back to the API server.
 func (r *StackReconciler) findStack(ctx context.Context, key client.ObjectKey) (*v1.Stack, error) {
 	stack := &v1.Stack{}
 	err := r.Get(ctx, key, stack)
@@ -149,7 +147,7 @@ func (r *StackReconciler) findStack(ctx context.Context, key client.ObjectKey) (
 	return nil, fmt.Errorf("failed to read Stack %s: %w", key, err)
 }
 
-// dependencyGraph leads from Stacks to those that they depend on.
+// dependencyGraph leads from Stacks to their dependencies.
 func (r *StackReconciler) dependencyGraph(ctx context.Context) dependency.Graph {
 	return func(key client.ObjectKey) ([]client.ObjectKey, error) {
 		stack, err := r.findStack(ctx, key)
@@ -160,9 +158,8 @@ func (r *StackReconciler) dependencyGraph(ctx context.Context) dependency.Graph 
 	}
 }
 
-// wait tells what is waited for, once, and has the prerequisites run again that
-// are too old. A reconcile request stays unanswered: it is for a run, and the run
-// is yet to come.
+// wait announces once what the Stack waits for, and asks for new runs of prerequisites
+// that are too old. A reconcile request stays unhandled until the run that it asks for.
 func (r *StackReconciler) wait(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision) error {
 	for _, stale := range seen.stale {
 		if err := r.runAgain(ctx, stale); err != nil {
@@ -185,8 +182,8 @@ func (r *StackReconciler) wait(ctx context.Context, stack *v1.Stack, seen *obser
 	return nil
 }
 
-// runAgain asks for a run of a prerequisite, unless somebody has asked already,
-// or the same was asked before and came to nothing.
+// runAgain asks a prerequisite to run again, unless a request is open or this one was
+// made before and led to nothing.
 func (r *StackReconciler) runAgain(ctx context.Context, stack *v1.Stack) error {
 	request := dependency.Request(stack)
 	if requested(stack) || stack.Annotations[meta.ReconcileRequestAnnotation] == request {

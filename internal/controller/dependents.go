@@ -18,7 +18,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 )
 
-// dependencyIndex finds the Stacks that depend on a Stack.
+// dependencyIndex indexes Stacks by the Stacks they depend on.
 const dependencyIndex = ".metadata.dependency"
 
 func dependencyKeys(stack *v1.Stack) []string {
@@ -30,10 +30,9 @@ func dependencyKeys(stack *v1.Stack) []string {
 	return keys
 }
 
-// listDependents lists the Stacks that depend on the Stack directly. They are the
-// cache's own: they must not be changed. Where references to other namespaces are
-// denied, one of another namespace does not count, or a tenant could keep the
-// Stacks of another one from being deleted.
+// listDependents lists the direct dependents of a Stack. The objects are the cache's and
+// must not be modified. Where references to other namespaces are denied, Stacks of other
+// namespaces do not count, or one tenant could block the deletion of another's Stacks.
 func (r *StackReconciler) listDependents(ctx context.Context, key client.ObjectKey) ([]v1.Stack, error) {
 	options := []client.ListOption{client.MatchingFields{dependencyIndex: key.String()}, client.UnsafeDisableDeepCopy}
 	if r.NoCrossNamespaceRefs {
@@ -46,7 +45,7 @@ func (r *StackReconciler) listDependents(ctx context.Context, key client.ObjectK
 	return stacks.Items, nil
 }
 
-// dependentGraph leads from Stacks to those that depend on them.
+// dependentGraph leads from Stacks to their dependents.
 func (r *StackReconciler) dependentGraph(ctx context.Context) dependency.Graph {
 	return func(key client.ObjectKey) ([]client.ObjectKey, error) {
 		stacks, err := r.listDependents(ctx, key)
@@ -58,9 +57,9 @@ func (r *StackReconciler) dependentGraph(ctx context.Context) dependency.Graph {
 	}
 }
 
-// observeDependents names the Stacks that have to be gone before this one is
-// destroyed. Those that it depends on in its turn do not count: in a circle all
-// would wait for ever.
+// observeDependents finds the Stacks that have to be gone before this one is destroyed.
+// Those that this one in turn depends on do not count: in a cycle, all would wait
+// forever.
 func (r *StackReconciler) observeDependents(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	self := client.ObjectKeyFromObject(stack)
 	all, err := r.allDependents(ctx, self)
@@ -83,14 +82,13 @@ func (r *StackReconciler) observeDependents(ctx context.Context, stack *v1.Stack
 // queue is the work queue of Stacks.
 type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 
-// orderHandler wakes the Stacks that the change of another Stack may concern, so
-// that none has to look at the others by the clock. It is told of a change by the
-// cache that the reconciles read, when the cache has it already: a Stack that has
-// just decided to wait, on what was there before, is looked at again.
+// orderHandler enqueues the Stacks that a change of another Stack may concern, so that
+// none has to poll. The events come from the cache that reconciles read, after it was
+// updated, so a Stack that has just decided to wait on the old state is enqueued again.
 func (r *StackReconciler) orderHandler() handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
-			// At the start of the controller all Stacks are looked at anyway.
+			// At startup all Stacks are reconciled anyway.
 			if stack, ok := e.Object.(*v1.Stack); ok && !e.IsInInitialList {
 				r.wakeAllDependents(ctx, stack, q)
 			}
@@ -109,7 +107,7 @@ func (r *StackReconciler) orderHandler() handler.EventHandler {
 			}
 			r.expressions.Drop(stack.UID)
 			r.wakeAllDependents(ctx, stack, q)
-			wake(q, dependency.Edges(stack, false)...) // one that is being deleted may have waited for this
+			wake(q, dependency.Edges(stack, false)...) // those being deleted may have waited for this one
 		},
 	}
 }
@@ -120,7 +118,7 @@ func wake(q queue, keys ...client.ObjectKey) {
 	}
 }
 
-// wakeOthers wakes those that a change concerns.
+// wakeOthers enqueues the Stacks that a change concerns.
 func (r *StackReconciler) wakeOthers(ctx context.Context, stack *v1.Stack, change dependency.Change, q queue) {
 	wake(q, change.Freed...)
 	if change.Order {
@@ -143,15 +141,15 @@ func (r *StackReconciler) wakeOthers(ctx context.Context, stack *v1.Stack, chang
 	}
 }
 
-// looksAt tells whether the Stack has an expression over the dependency.
+// looksAt reports whether the Stack has a readyExpr for the dependency.
 func looksAt(stack *v1.Stack, key client.ObjectKey) bool {
 	return slices.ContainsFunc(stack.Spec.DependsOn, func(d v1.DependencyReference) bool {
 		return d.ReadyExpr != "" && dependency.KeyOf(stack, d) == key
 	})
 }
 
-// wakeAllDependents wakes all that depend on the Stack, directly or not. All that
-// are in a circle with it are among them.
+// wakeAllDependents enqueues the direct and indirect dependents of the Stack, including
+// all that are in a cycle with it.
 func (r *StackReconciler) wakeAllDependents(ctx context.Context, stack *v1.Stack, q queue) {
 	all, err := r.dependentGraph(ctx).Reach(client.ObjectKeyFromObject(stack))
 	if err != nil {

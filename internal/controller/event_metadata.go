@@ -17,17 +17,17 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// Keys of our own in the metadata of an event, beside those of Flux.
+// Metadata keys of our own, next to those of Flux.
 const (
 	stackKey     = "stack"
 	permalinkKey = "permalink"
 )
 
-// eventMetadata is what notification-controller is told beside the message. It
-// drops every key that has not the group of the object before it.
+// eventMetadata returns the metadata of an event for notification-controller, which drops
+// keys that do not start with the API group of the object.
 //
-// Each event has a revision: the providers of commit statuses take all failures,
-// and one without a revision comes to nobody but the log of the Alert.
+// Each event has a revision: commit status providers handle all failures, and one without
+// a revision only reaches the log of the Alert.
 func eventMetadata(stack *v1.Stack, e notice) map[string]string {
 	revision, originRevision := e.revision, e.originRevision
 	if revision == "" {
@@ -57,15 +57,14 @@ func eventMetadata(stack *v1.Stack, e notice) map[string]string {
 	return metadata
 }
 
-// eventToken keeps apart what is told twice in the same words about the same revision,
-// as a second failure after a success in between, which would otherwise be taken
-// for a duplicate: notification-controller hands the same on once in five minutes.
-// An event follows the write of what it tells of, so that the version of the object
-// is another each time.
+// eventToken tells apart events with the same text about the same revision, such as two
+// failures with a success in between. notification-controller would drop the second as a
+// duplicate within five minutes. Each event follows a status write, so the resource
+// version differs each time.
 //
-// A failure that is repeated while nothing succeeds and nobody edits the Stack is
-// such a duplicate. Once a run has failed, or while there was none, nothing but a run
-// succeeds.
+// A failure that repeats while nothing succeeds and nobody edits the Stack is such a
+// duplicate, and keeps its token. After a failed run, or before the first, only a run can
+// succeed.
 func eventToken(stack *v1.Stack, e notice) string {
 	last := stack.Status.LastUpdate
 	unbroken := last == nil || last.State == v1.UpdateFailed
@@ -76,9 +75,9 @@ func eventToken(stack *v1.Stack, e notice) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// lastSuccess names the last run that succeeded, among those that are known.
+// lastSuccess identifies the last run in the history that succeeded.
 func lastSuccess(stack *v1.Stack) string {
-	for _, ended := range stack.Status.History { // the last is the first
+	for _, ended := range stack.Status.History { // newest first
 		if ended.LastReconciledStatus == meta.ReconciliationSucceededReason {
 			return fmt.Sprintf("%s %d %d", ended.Digest, ended.TotalReconciliations, ended.LastReconciled.Unix())
 		}
@@ -86,9 +85,8 @@ func lastSuccess(stack *v1.Stack) string {
 	return string(stack.UID)
 }
 
-// knownRevision is the last revision that the Stack is known to be about, for
-// what happens while its source tells none: the applied one, or the one that was
-// looked at after it.
+// knownRevision returns the last known revision of the Stack, for events while its source
+// has none: the applied one, or the one attempted after it.
 func knownRevision(stack *v1.Stack) (revision, originRevision string) {
 	status := &stack.Status
 	attempted := status.LastAttemptedRevision
@@ -103,7 +101,7 @@ func knownRevision(stack *v1.Stack) (revision, originRevision string) {
 	return attempted, ""
 }
 
-// isChanged tells whether anything is not as it was before.
+// isChanged reports whether anything was created, updated, replaced or deleted.
 func isChanged(c run.Changes) bool {
 	return c.Created+c.Updated+c.Replaced+c.Deleted > 0
 }

@@ -20,27 +20,26 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// EventRecorder is what is needed of fluxcd/pkg/runtime/events. It must not
+// EventRecorder is the part of fluxcd/pkg/runtime/events that is needed. It must not
 // block.
 type EventRecorder interface {
 	AnnotatedEventf(object runtime.Object, annotations map[string]string, eventtype, reason, format string, args ...any)
 }
 
-// notice is something a person, or a git forge, wants to know.
+// notice is an event for people, or for a git forge.
 type notice struct {
 	kind, reason, message string
-	// revision that it is about, and the origin of that. Where they are empty it is
-	// the last one that is known.
+	// revision and originRevision default to the last known ones.
 	revision, originRevision string
-	// permalink and changes of a run.
+	// permalink and changes are those of a run.
 	permalink string
 	changes   run.Changes
-	// commitStatus has git forges told, and nobody else.
+	// commitStatus sends the event to git forges only.
 	commitStatus bool
 }
 
-// announce sends an event, when what it tells of is written, and has it in the log.
-// It is the one place that does.
+// announce emits an event and logs it. It is the only place that does; call it after the
+// status is written.
 func (r *StackReconciler) announce(ctx context.Context, stack *v1.Stack, e notice) {
 	metadata := eventMetadata(stack, e)
 	r.Events.AnnotatedEventf(stack, metadata, e.kind, e.reason, "%s", e.message)
@@ -52,8 +51,8 @@ func (r *StackReconciler) announce(ctx context.Context, stack *v1.Stack, e notic
 	log.Info(e.message)
 }
 
-// readiness is whether a Stack is Ready, and at which revision: the one that is
-// applied, and the one that was looked at, which a preview does not apply.
+// readiness is whether a Stack is Ready, and at which revision: the applied one and the
+// attempted one, which a preview does not apply.
 type readiness struct {
 	ready                              bool
 	revision, originRevision, lookedAt string
@@ -63,10 +62,9 @@ func readinessOf(stack *v1.Stack) readiness {
 	return readiness{conditions.IsReady(stack), stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision, stack.Status.LastAttemptedRevision}
 }
 
-// announceReady tells git forges that the revision is what it should be, when the
-// Stack has just become Ready, or is so at another revision. A failure needs no
-// such event: notification-controller hands every failure to forges too, and an
-// event that is marked as a commit status to nobody else.
+// announceReady emits a commit status when the Stack has just become Ready, or is Ready
+// at another revision. A failure needs no such event: notification-controller sends every
+// failure to forges as well, and a commit status to nobody else.
 func (r *StackReconciler) announceReady(ctx context.Context, before readiness, stack *v1.Stack, revision, originRevision string) {
 	if now := readinessOf(stack); !now.ready || now == before {
 		return
@@ -81,9 +79,8 @@ func (r *StackReconciler) announceReady(ctx context.Context, before readiness, s
 	})
 }
 
-// runEvent tells how a run ended. That nothing had to be changed is no news, and
-// with a resync would be none at each interval: a trace is a Kubernetes Event and
-// goes to no Alert.
+// runEvent describes how a run ended. A run without changes is a trace, which is a
+// Kubernetes Event but goes to no Alert: a resync would otherwise alert at each interval.
 func runEvent(record v1.RunStatus, result *run.Result) notice {
 	e := notice{
 		kind:           corev1.EventTypeNormal,
@@ -98,7 +95,7 @@ func runEvent(record v1.RunStatus, result *run.Result) notice {
 	if result.Outcome == run.Succeeded {
 		switch record.Operation {
 		case v1.OperationRecover:
-			// The inputs are run next: only that says whether the revision is good.
+			// Only the run that follows shows whether the revision is good.
 			e.reason = meta.ProgressingReason
 		case v1.OperationUpdate, v1.OperationPreview:
 			if !isChanged(result.Changes) {
@@ -118,14 +115,14 @@ func runEvent(record v1.RunStatus, result *run.Result) notice {
 		return e
 	}
 	if result.Outcome == run.Cancelled {
-		// It did not fail, and is run again. Nobody is alerted for the controller's own
-		// end, and no forge is told anything: they pass over this reason.
+		// It did not fail, and runs again. The reason keeps the shutdown of the
+		// controller from raising alerts and from reaching git forges, which ignore it.
 		e.reason = meta.ProgressingReason
 		e.message = fmt.Sprintf("%s was stopped after %s: %s", name, took, result.Message)
 		return e
 	}
-	// Without how long it took, by which the same failure would be told in other
-	// words with each retry.
+	// The duration is left out: it would make each retry of the same failure a new
+	// message.
 	e.kind = corev1.EventTypeWarning
 	e.message = fmt.Sprintf("%s failed: %s", name, result.Message)
 	return e
@@ -149,7 +146,7 @@ type counted struct {
 	what  string
 }
 
-// changesText tells the changes as a person would: 2 created, 3 unchanged.
+// changesText lists changes, such as "2 created, 3 unchanged".
 func changesText(c run.Changes) string {
 	return list(changesCounted(c))
 }
@@ -166,13 +163,12 @@ const (
 	previewCounts = ": "
 )
 
-// previewText tells what an update would do: 2 to create, 3 unchanged.
+// previewText lists what an update would do, such as "2 to create, 3 unchanged".
 func previewText(revision string, c run.Changes) string {
 	return previewedText + revision + previewCounts + list(previewCounted(c))
 }
 
-// previewedAt is what a preview has found, told of another revision with the same
-// content.
+// previewedAt rewrites the text of a preview for another revision with the same content.
 func previewedAt(revision, found string) string {
 	at := strings.LastIndex(found, previewCounts)
 	if at < 0 {

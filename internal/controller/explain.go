@@ -25,19 +25,19 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// Explanation tells what a controller would do with a Stack, and why.
+// Explanation says what the controller would do with a Stack, and why.
 type Explanation struct {
-	// Unwritten is what the controller has to write or delete before it decides anything.
-	// Where there is any, nothing is known of what comes after that: there are neither checks nor a decision.
+	// Unwritten is what the controller has to write or delete before it can decide. If
+	// set, there are neither checks nor a decision.
 	Unwritten string
 	Decision  decide.Decision
 	Checks    []decide.Check
-	// Values that a run would get, by kind and name.
+	// Values are what a run would get, by kind and name.
 	Values []ExplainedValue
-	// Unreadable is what the reader may not read. Where there is any, what was decided
-	// for the want of it is not what the controller decides.
+	// Unreadable is what the reader may not read. If there is any, the controller may
+	// decide otherwise.
 	Unreadable []string
-	// Unchecked is what could not be checked, for another reason than that.
+	// Unchecked is what could not be checked for another reason.
 	Unchecked []string
 }
 
@@ -45,21 +45,21 @@ type Explanation struct {
 type ExplainedValue struct {
 	// Kind is env or config.
 	Kind, Name, Value string
-	// From is the field of the spec that it comes from.
+	// From is the field of the spec that sets it.
 	From string
 }
 
-// ExplainOptions are the flags of the controller that matter.
+// ExplainOptions are the controller flags that make a difference.
 type ExplainOptions struct {
 	DefaultServiceAccount string
 	NoCrossNamespaceRefs  bool
-	// Jobs says that runs are Jobs, so that spec.workspaceTemplate is honoured.
+	// Jobs says that runs are Jobs, so that spec.workspaceTemplate applies.
 	Jobs bool
 	Now  func() time.Time
 }
 
-// Explain observes a Stack as the controller does, with the rights of the given client,
-// and changes nothing.
+// Explain observes a Stack like the controller, with the rights of the given client. It
+// changes nothing.
 func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options ExplainOptions) (*Explanation, error) {
 	reader, checks := &onlooker{Client: api}, &toldChecks{}
 	r := &StackReconciler{
@@ -68,10 +68,10 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 		NoCrossNamespaceRefs: options.NoCrossNamespaceRefs, DefaultServiceAccount: options.DefaultServiceAccount,
 		Jitter: func(d time.Duration) time.Duration { return d }, Now: options.Now,
 		expressions: dependency.NewExpressions(1), checks: checks,
-		PartialCache: true, // it has none, and no index
+		PartialCache: true, // it has neither a cache nor an index
 	}
 	if options.Jobs {
-		r.CheckRun = func(run.Run) error { return nil } // what a pod may be is for the controller to say
+		r.CheckRun = func(run.Run) error { return nil } // only the controller can check the pod
 	}
 	seen, err := r.observe(ctx, stack)
 	var unwritten *unwrittenError
@@ -99,9 +99,9 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 	return explained, nil
 }
 
-// explainInputs observes the inputs of a Stack where the controller does not as nothing
-// depends on them: just what is in flight, or suspended, is what people look into. What
-// keeps them from being known is told.
+// explainInputs also observes the inputs of a Stack that is suspended or has a run in
+// flight. The controller skips them, but those are the Stacks that people investigate. It
+// returns what keeps the inputs unknown, if anything.
 func (r *StackReconciler) explainInputs(ctx context.Context, stack *v1.Stack, seen *observed) (given *observed, unknown string) {
 	if stack.Status.Run == nil && !seen.Suspended {
 		return seen, ""
@@ -113,13 +113,13 @@ func (r *StackReconciler) explainInputs(ctx context.Context, stack *v1.Stack, se
 	return given, ""
 }
 
-// foundRecorded is all that is known of a run by whoever only looks, and has no runner to ask.
+// foundRecorded describes a run as far as it is known without its runner.
 func foundRecorded(recorded *v1.RunStatus) string {
 	return fmt.Sprintf("%s %s since %s, of the process on %s: only that knows where it stands",
 		recorded.Operation, recorded.ID, recorded.StartedAt.UTC().Format(time.RFC3339), recorded.Holder.Host)
 }
 
-// explainValues lists what a run would get, without anything of a secret.
+// explainValues lists the values that a run would get, with secrets masked.
 func explainValues(stack *v1.Stack, seen *observed) []ExplainedValue {
 	if seen.inputs == nil {
 		return nil
@@ -151,8 +151,8 @@ func explainValues(stack *v1.Stack, seen *observed) []ExplainedValue {
 	return values
 }
 
-// isSecretEnv tells whether a variable is hidden whatever it is: what comes from a
-// ConfigMap or stands in the spec may be seen by those who may see these.
+// isSecretEnv reports whether to mask a variable regardless of its value. Those from a
+// ConfigMap or in the spec are visible to whoever can read these.
 func isSecretEnv(stack *v1.Stack, from, name string) bool {
 	if ref, ok := stack.Spec.EnvRefs[name]; ok && isEnvRef(from) {
 		return ref.Type != v1.ResourceRefLiteral
@@ -160,10 +160,9 @@ func isSecretEnv(stack *v1.Stack, from, name string) bool {
 	return !strings.HasPrefix(from, "spec.envs[") && !isEnvRef(from)
 }
 
-// secretText stands for a secret.
 const secretText = "[secret]"
 
-// onlooker is a client that changes nothing, and notes what it may not read.
+// onlooker is a read-only client that records what it may not read.
 type onlooker struct {
 	client.Client
 
@@ -194,8 +193,7 @@ func (o *onlooker) note(err error) error {
 	return &deniedToReaderError{err}
 }
 
-// deniedToReaderError is what the reader may not read, which says nothing of what the
-// controller may.
+// deniedToReaderError is what the reader may not read; the controller may.
 type deniedToReaderError struct{ error }
 
 func (e *deniedToReaderError) Unwrap() error { return e.error }
@@ -206,7 +204,7 @@ func (o *onlooker) unreadable() []string {
 	return slices.Sorted(maps.Keys(o.denied))
 }
 
-// unwrittenError is the end of a look that would have to write something.
+// unwrittenError stops an observation that would have to write something.
 type unwrittenError struct{ what string }
 
 func (e *unwrittenError) Error() string { return "the controller has yet to " + e.what }
@@ -274,12 +272,12 @@ func (o onlookerStatus) Apply(context.Context, runtime.ApplyConfiguration, ...cl
 	return &unwrittenError{"write the status of an object"}
 }
 
-// noRunner knows of no run: those in flight are the controller's.
+// noRunner knows no runs: those in flight belong to the controller.
 type noRunner struct{ run.Runner }
 
 func (noRunner) Look(run.Ref) (run.Phase, *run.Result) { return run.Unknown, nil }
 
-// nobody proves no death.
+// nobody proves nothing.
 type nobody struct{}
 
 func (nobody) Gone(context.Context, v1.RunHolder, time.Time) (bool, error) { return false, nil }

@@ -15,15 +15,15 @@ import (
 	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
-// toldChecks reads in the status of a Program what the controller has found of it: the
-// parser of Pulumi YAML, which finds it, is no part of what only looks.
+// toldChecks reads from the status of a Program what the controller found: the read-only
+// side does not include the parser of Pulumi YAML.
 type toldChecks struct {
-	// unknown says of which Programs nothing was found yet.
+	// unknown lists the Programs that have no result yet.
 	unknown []string
 }
 
-// of makes the text of the Program, as the digest of a run is of it, and takes its
-// faults from the status.
+// of returns the text of the Program, which is part of the digest of a run, with the
+// faults from its status.
 func (c *toldChecks) of(object *unstructured.Unstructured) (programs.Checked, error) {
 	raw, err := programJSON(object)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// hold adds the finalizer. It comes with the first run and not before: without
-// it the object has nothing to undo, and goes at once when it is deleted.
+// hold adds the finalizer, with the first run. Until then there is nothing to undo, and
+// the object can be deleted at once.
 func (r *StackReconciler) hold(ctx context.Context, stack *v1.Stack) error {
 	before := stack.DeepCopy()
 	if !controllerutil.AddFinalizer(stack, v1.StackFinalizer) {
@@ -29,15 +29,15 @@ func (r *StackReconciler) hold(ctx context.Context, stack *v1.Stack) error {
 	return nil
 }
 
-// mayHaveMade tells that there may be something to undo. A finalizer that somebody
-// has removed since, with a kubectl replace or a restore, is put back: the object
-// would go without a destroy, and without a word.
+// mayHaveMade reports whether there may be something to undo. If so, a finalizer that was
+// removed by a kubectl replace or a restore is put back: without it, the object would go
+// without a destroy and without notice.
 func mayHaveMade(stack *v1.Stack) bool {
 	status := &stack.Status
 	return status.ProjectInfo != nil || (status.Run != nil && !isLook(status.Run)) || len(status.Interrupted) > 0 || len(status.UnknownCreates) > 0
 }
 
-// letGo removes the finalizer.
+// letGo releases the Stack.
 func (r *StackReconciler) letGo(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	r.releaseGit(ctx, stack)
 	if err := r.releaseOutputs(ctx, stack); err != nil {
@@ -63,7 +63,7 @@ func (r *StackReconciler) letGo(ctx context.Context, stack *v1.Stack, seen *obse
 	return nil
 }
 
-// notDestroyed tells why a Stack that asks for a destroy was let go without one.
+// notDestroyed returns why a Stack with destroyOnFinalize was released without a destroy.
 func notDestroyed(seen *observed) (reason, while string) {
 	switch {
 	case !seen.DestroyOnFinalize || seen.NeverRan:

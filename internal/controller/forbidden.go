@@ -16,9 +16,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 )
 
-// forbiddenProblem tells which right the controller is missing to read what the
-// Stack refers to, or returns nil for any other error. Trying again helps as soon as
-// somebody gives it the right; until then nobody but the log would know.
+// forbiddenProblem names the right that the controller lacks to read what the Stack
+// refers to, or returns nil for any other error. It is worth retrying, since someone may
+// grant the right; without the Problem, only the log would say so.
 func forbiddenProblem(err error) *decide.Problem {
 	var status apierrors.APIStatus
 	if !apierrors.IsForbidden(err) || !errors.As(err, &status) {
@@ -31,7 +31,8 @@ func forbiddenProblem(err error) *decide.Problem {
 	}
 	resource := schema.GroupResource{Group: details.Group, Resource: details.Kind}
 	if resource.Group == corev1.GroupName {
-		// Secrets and ConfigMaps; what a program is made from is of a group.
+		// The core group has Secrets and ConfigMaps; the kinds of program sources have a
+		// group.
 		problem.Reason = v1.InputsFailedReason
 	}
 	var ofReader *deniedToReaderError

@@ -12,11 +12,11 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// maxForgotten bounds the names in an event: the API of events takes 1024 bytes.
+// maxForgotten bounds the names in an event, whose message is limited to 1024 bytes.
 const maxForgotten = 700
 
-// forgottenEvent names the creations of unknown outcome that were forgotten, as
-// the spec says. Nothing else in the cluster does any more.
+// forgottenEvent names the creations of unknown outcome that were forgotten, as the spec
+// demands. Nothing else in the cluster names them any more.
 func forgottenEvent(urns []string) notice {
 	return notice{
 		kind:   corev1.EventTypeWarning,
@@ -26,7 +26,7 @@ func forgottenEvent(urns []string) notice {
 	}
 }
 
-// someURNs names as many as an event can.
+// someURNs lists as many URNs as fit into an event.
 func someURNs(urns []string) string {
 	var named strings.Builder
 	for i, urn := range urns {
@@ -42,7 +42,7 @@ func someURNs(urns []string) string {
 	return named.String()
 }
 
-// wayOut tells how to let an object go that is deleted and waits for a recovery alone.
+// wayOut says how to release a deleted Stack that only waits for a recovery.
 func wayOut(stack *v1.Stack) string {
 	if stack.DeletionTimestamp.IsZero() || stack.Spec.DestroyOnFinalize {
 		return ""
@@ -50,8 +50,7 @@ func wayOut(stack *v1.Stack) string {
 	return ". To let this Stack go without having recovered from the interrupted run, set spec.suspend to true"
 }
 
-// leftEvents tell what a Stack that is let go leaves behind unsettled, and nobody
-// looks after any more.
+// leftEvents announce what a released Stack leaves behind.
 func leftEvents(stack *v1.Stack, seen *observed) []notice {
 	var left []notice
 	if lost := stack.Status.Interrupted; len(lost) > 0 {

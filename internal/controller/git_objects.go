@@ -28,12 +28,12 @@ import (
 // +kubebuilder:rbac:groups=source.toolkit.fluxcd.io,resources=gitrepositories,verbs=get;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create;patch;delete
 
-// secretVersionAnnotation is on a GitRepository the version of its Secret that it was
-// asked to fetch with: source-controller does not watch Secrets.
+// secretVersionAnnotation records on a GitRepository the version of its Secret for which
+// a fetch was requested: source-controller does not watch Secrets.
 const secretVersionAnnotation = "pulumi.com/secret-version"
 
-// keepGit has the GitRepository of the Stack, and the Secret of that, as they are to
-// be, and returns the GitRepository as it is then. Nothing is written where they are.
+// keepGit creates or updates the GitRepository of the Stack and its Secret if they
+// differ, and returns the GitRepository.
 func (r *StackReconciler) keepGit(ctx context.Context, stack *v1.Stack, spec sourcev1.GitRepositorySpec, data map[string][]byte) (*sourcev1.GitRepository, error) {
 	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.Name(stack.Name)}
 	repo := &sourcev1.GitRepository{}
@@ -47,8 +47,7 @@ func (r *StackReconciler) keepGit(ctx context.Context, stack *v1.Stack, spec sou
 	case !repo.DeletionTimestamp.IsZero():
 		return nil, source.Fetching(fmt.Sprintf("GitRepository %s is being deleted: it is created again when it is gone", key))
 	}
-	// Before anything is made: what is noted is found again, also by a process that
-	// has not made it.
+	// Before anything is created, so that any process finds it again.
 	if err := r.patchStatus(ctx, stack, func() {
 		if stack.Status.GitRepository != key.Name {
 			stack.Status.GitRepository = key.Name
@@ -76,13 +75,13 @@ func (r *StackReconciler) keepGit(ctx context.Context, stack *v1.Stack, spec sou
 	if equality.Semantic.DeepEqual(before, repo) {
 		return repo, nil
 	}
-	// What was read may be stale, and what was changed since is not to be guessed.
+	// What was read may be stale, and a patch must not guess what has changed since.
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	return repo, refused("change", repo, r.Patch(ctx, repo, patch, fieldOwner))
 }
 
-// ask has source-controller fetch at once when somebody asks for a run of the Stack,
-// and when there are other credentials.
+// ask makes source-controller fetch at once when a run of the Stack is requested, and
+// when the credentials have changed.
 func (r *StackReconciler) ask(stack *v1.Stack, repo *sourcev1.GitRepository, secretVersion string) {
 	annotations := maps.Clone(repo.Annotations)
 	if annotations == nil {
@@ -107,9 +106,9 @@ func (r *StackReconciler) ask(stack *v1.Stack, repo *sourcev1.GitRepository, sec
 	}
 }
 
-// keepGitSecret has the Secret of the GitRepository as it is to be, which without
-// data is not there, and returns its version. One that is used until now and may not be
-// deleted is told of. An error has no credential in it.
+// keepGitSecret creates, updates or, without data, deletes the Secret of the
+// GitRepository, and returns its version. It announces a Secret in use that it may not
+// delete. Errors contain no credentials.
 func (r *StackReconciler) keepGitSecret(ctx context.Context, stack *v1.Stack, data map[string][]byte, isUsed bool) (version string, err error) {
 	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.SecretName(stack.Name)}
 	secret := &corev1.Secret{}
@@ -149,8 +148,8 @@ func (r *StackReconciler) keepGitSecret(ctx context.Context, stack *v1.Stack, da
 	return secret.ResourceVersion, err
 }
 
-// credentialsIn are the values of Secrets for git that a policy which refuses them may
-// tell of. A user such as "git" is no secret, and a word of every error.
+// credentialsIn returns the values of git Secrets to mask in the errors of admission
+// policies. A username such as "git" is no secret, and a word in every error.
 func credentialsIn(all ...map[string][]byte) []string {
 	var values []string
 	for _, data := range all {
@@ -163,8 +162,8 @@ func credentialsIn(all ...map[string][]byte) []string {
 	return values
 }
 
-// owned reads an object that the Stack may own, and fails if there is one that it
-// does not.
+// owned reads an object that the Stack may own, and fails if it exists but the Stack does
+// not own it.
 func (r *StackReconciler) owned(ctx context.Context, reader client.Reader, stack *v1.Stack, key client.ObjectKey, object client.Object) (bool, error) {
 	err := reader.Get(ctx, key, object)
 	switch {
@@ -178,22 +177,22 @@ func (r *StackReconciler) owned(ctx context.Context, reader client.Reader, stack
 	return true, nil
 }
 
-// make creates an object that goes with the Stack. A deletion of the Stack in the
-// foreground does not take it away first: a destroy may need it.
+// make creates an object owned by the Stack. Foreground deletion of the Stack does not
+// delete it first, as a destroy may need it.
 func (r *StackReconciler) make(ctx context.Context, stack *v1.Stack, object client.Object) error {
 	if err := controllerutil.SetControllerReference(stack, object, r.Client.Scheme(), controllerutil.WithBlockOwnerDeletion(false)); err != nil {
 		return fmt.Errorf("failed to own %s: %w", client.ObjectKeyFromObject(object), err)
 	}
 	err := r.Create(ctx, object, fieldOwner)
 	if apierrors.IsAlreadyExists(err) {
-		// The cache has not seen it yet. What it is, is found out in the next reconcile.
+		// The cache has not seen it yet; the next reconcile will.
 		return apierrors.NewConflict(corev1.Resource(r.kindOf(object)), object.GetName(), err)
 	}
 	return refused("create", object, err)
 }
 
-// remove deletes an object that the Stack owns, and no other that has its name by now.
-// An error has no credential in it.
+// remove deletes an object that the Stack owns, but not a later one of the same name.
+// Errors contain no credentials.
 func (r *StackReconciler) remove(ctx context.Context, object client.Object) error {
 	uid := object.GetUID()
 	err := client.IgnoreNotFound(r.Delete(ctx, object, client.Preconditions{UID: &uid}))
@@ -206,15 +205,15 @@ func (r *StackReconciler) remove(ctx context.Context, object client.Object) erro
 	return nil
 }
 
-// dropGit removes the GitRepository of the Stack and its Secret. What the Stack does
-// not own stays, and so does what the API server or an admission policy does not let
-// go: neither the runs of the Stack nor its deletion wait for it.
+// dropGit deletes the GitRepository of the Stack and its Secret. It skips what the Stack
+// does not own, and what the API server or an admission policy refuses to delete: neither
+// runs nor the deletion of the Stack wait for it.
 func (r *StackReconciler) dropGit(ctx context.Context, stack *v1.Stack) error {
 	for _, kept := range []struct {
 		name   string
 		object client.Object
 	}{
-		// The other way round it would fail to fetch in between.
+		// In the other order, the GitRepository would fail to fetch in between.
 		{gitsource.Name(stack.Name), &sourcev1.GitRepository{}}, {gitsource.SecretName(stack.Name), &corev1.Secret{}},
 	} {
 		key, object := client.ObjectKey{Namespace: stack.Namespace, Name: kept.name}, kept.object
@@ -240,7 +239,7 @@ func (r *StackReconciler) dropGit(ctx context.Context, stack *v1.Stack) error {
 	return nil
 }
 
-// leaveGit removes what was kept for a projectRepo that the Stack has no more.
+// leaveGit deletes what was kept for a projectRepo that the Stack no longer has.
 func (r *StackReconciler) leaveGit(ctx context.Context, stack *v1.Stack) error {
 	if stack.Spec.ProjectRepo != "" || stack.Status.GitRepository == "" {
 		return nil
@@ -254,7 +253,7 @@ func (r *StackReconciler) leaveGit(ctx context.Context, stack *v1.Stack) error {
 	})
 }
 
-// suspendGit stops the polling for a Stack that is suspended.
+// suspendGit stops the polling for a suspended Stack.
 func (r *StackReconciler) suspendGit(ctx context.Context, stack *v1.Stack) error {
 	if stack.Spec.ProjectRepo == "" || stack.Status.GitRepository == "" {
 		return nil
@@ -263,8 +262,8 @@ func (r *StackReconciler) suspendGit(ctx context.Context, stack *v1.Stack) error
 	repo := &sourcev1.GitRepository{}
 	found, err := r.owned(ctx, r.Client, stack, key, repo)
 	if err != nil || !found || repo.Spec.Suspend {
-		// Nothing polls then, or nothing that is ours, or nobody may know. A suspended
-		// Stack is not to fail.
+		// Nothing of ours polls, or that cannot be known. A suspended Stack must not
+		// fail.
 		return nil
 	}
 	before := repo.DeepCopy()
@@ -272,8 +271,8 @@ func (r *StackReconciler) suspendGit(ctx context.Context, stack *v1.Stack) error
 	return client.IgnoreNotFound(r.Patch(ctx, repo, client.MergeFrom(before), fieldOwner))
 }
 
-// releaseGit removes what was kept for a Stack that goes. It goes all the same where
-// that fails: the garbage collector removes what it has owned.
+// releaseGit deletes what was kept for a Stack that goes. Errors do not stop it: the
+// garbage collector deletes owned objects anyway.
 func (r *StackReconciler) releaseGit(ctx context.Context, stack *v1.Stack) {
 	if stack.Status.GitRepository == "" {
 		return
@@ -283,7 +282,7 @@ func (r *StackReconciler) releaseGit(ctx context.Context, stack *v1.Stack) {
 	}
 }
 
-// label says whose an object is, for people who list them.
+// label marks an object as managed by this controller.
 func label(object client.Object) {
 	labels := maps.Clone(object.GetLabels())
 	if labels == nil {
@@ -293,14 +292,14 @@ func label(object client.Object) {
 	object.SetLabels(labels)
 }
 
-// refused makes an error of the API server that an edit or a person has to mend one
-// that the Stack tells of.
+// refused turns an error of the API server that a person has to fix into one that the
+// status of the Stack reports.
 func refused(verb string, object client.Object, err error) error {
 	if err == nil {
 		return nil
 	}
 	if _, ok := object.(*sourcev1.GitRepository); ok {
-		// A client that remembers the kind learns by the answer that it is gone.
+		// The response tells a client with a cached REST mapping that the kind is gone.
 		notServed := source.ReadError(sourcev1.GitRepositoryKind, client.ObjectKeyFromObject(object), err)
 		if errors.Is(notServed, source.ErrNotServed) {
 			return notServed
@@ -313,7 +312,6 @@ func refused(verb string, object client.Object, err error) error {
 	return wrapped
 }
 
-// kindOf is the kind of an object, for a person.
 func (r *StackReconciler) kindOf(object client.Object) string {
 	if gvk, err := r.GroupVersionKindFor(object); err == nil {
 		return gvk.Kind

@@ -16,9 +16,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// gitProgram finds the program of a projectRepo. To find it is to have a
-// GitRepository that fetches it, so this is the one part of the observation that
-// writes: the objects of the Stack, and only where they are not as they are to be.
+// gitProgram finds the program of a projectRepo. That takes a GitRepository to fetch it,
+// so this is the one part of the observation that writes, and only where the objects of
+// the Stack differ.
 func (r *StackReconciler) gitProgram(ctx context.Context, stack *v1.Stack) (program, error) {
 	if err := gitsource.CheckOutputs(stack); err != nil {
 		return program{}, err
@@ -50,14 +50,15 @@ func (r *StackReconciler) gitProgram(ctx context.Context, stack *v1.Stack) (prog
 	}, nil
 }
 
-// inputOptions are the rules for what a Stack may refer to.
+// inputOptions returns the rules for what a Stack may refer to.
 func (r *StackReconciler) inputOptions() inputs.Options {
 	return inputs.Options{NoCrossNamespaceRefs: r.NoCrossNamespaceRefs, Controller: r.ControllerRefs}
 }
 
 const secretKind = "Secret"
 
-// notOursError is an object that is in the way of one of ours.
+// notOursError is an object that has the name of one of ours but is not owned by the
+// Stack.
 type notOursError struct{ kind, namespace, name, stack string }
 
 func (e *notOursError) Error() string {
@@ -69,7 +70,7 @@ func (e *notOursError) Error() string {
 		"Delete or rename it, or use it in spec.fluxSource", e.kind, e.namespace, e.name, e.stack)
 }
 
-// refusedError is an object that the API server does not take.
+// refusedError is an object that the API server rejects.
 type refusedError struct{ error }
 
 func (e *refusedError) Unwrap() error { return e.error }

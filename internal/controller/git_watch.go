@@ -15,8 +15,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// keptChanged tells whether a GitRepository that is kept for a Stack has changed in a
-// way that matters: also how the fetching goes, which is told of by the Stack.
+// keptChanged reports whether the GitRepository that is kept for a Stack has changed in a
+// way that matters. That includes the state of the fetch, which the Stack reports.
 func keptChanged(before, after client.Object) bool {
 	a, okBefore := before.(*sourcev1.GitRepository)
 	b, okAfter := after.(*sourcev1.GitRepository)
@@ -28,7 +28,7 @@ func isKept(repo *sourcev1.GitRepository) bool {
 	return owner != nil && owner.Kind == v1.StackKind
 }
 
-// secretRefs are the Secrets that a Stack depends on.
+// secretRefs returns the Secrets that a Stack refers to.
 func secretRefs(stack *v1.Stack) []types.NamespacedName {
 	return append(inputs.SecretRefs(stack), gitsource.SecretRefs(stack)...)
 }

@@ -16,8 +16,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// ThisHolder names this process, which has locked the file at that path: "" where it
-// has locked none.
+// ThisHolder identifies this process, which has locked the file at that path; "" if none.
 func ThisHolder(lock string) (v1.RunHolder, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -30,21 +29,21 @@ func ThisHolder(lock string) (v1.RunHolder, error) {
 	return v1.RunHolder{Host: host, Instance: here.String()}, nil
 }
 
-// Holders proves the death of processes that recorded runs.
+// Holders proves that processes that recorded runs are dead.
 type Holders struct {
 	// Here is this process.
 	Here v1.RunHolder
-	// Reader reads pods from the API server itself.
+	// Reader reads pods from the API server.
 	Reader client.Reader
-	// Namespace of the pods that controllers run in. Without it, nothing can be
-	// proven of a process on another host.
+	// Namespace is that of the controller pods. Without it, nothing can be proven about a
+	// process on another host.
 	Namespace string
 }
 
-// InPod tells the holder which pod it is, and returns the namespace of pods, where
-// this process is a pod there whose name is its host name. Where it is not, on the
-// network of its node or outside of the cluster, a host name says nothing about
-// pods: the holder stays as it is, and the namespace is "".
+// InPod sets the UID of the pod of this process in the holder, and returns the namespace.
+// If the process is not a pod named by its host name, because it is on the host network
+// or outside of the cluster, it returns the holder unchanged and no namespace: its host
+// name says nothing about pods.
 func InPod(ctx context.Context, reader client.Reader, here v1.RunHolder, namespace string) (v1.RunHolder, string, error) {
 	if namespace == "" {
 		return here, "", nil
@@ -61,12 +60,12 @@ func InPod(ctx context.Context, reader client.Reader, here v1.RunHolder, namespa
 	return here, namespace, nil
 }
 
-// Gone is true when the process that recorded a run at that time is proven to be
-// gone: by what this host tells of it, or by its pod. It is when there is no such
-// pod, or another of that name, or when its containers have ended since: a pod that
-// is there may only be out of reach. Without the UID of a pod, which a process has
-// that is on the network of its node or outside of the cluster, its host is no
-// pod's name, and that there is no such pod says nothing.
+// Gone reports whether the process that recorded a run at that time is proven to be gone,
+// by what this host knows or by its pod. A pod proves it if it does not exist, was
+// replaced by another of that name, or had its containers end since then; one that merely
+// exists may be out of reach. A holder without the UID of a pod is on the host network or
+// outside of the cluster: its host name is not that of a pod, so a missing pod proves
+// nothing.
 func (h Holders) Gone(ctx context.Context, holder v1.RunHolder, recorded time.Time) (bool, error) {
 	if gone, proven := h.goneHere(holder); proven {
 		return gone, nil
@@ -84,26 +83,25 @@ func (h Holders) Gone(ctx context.Context, holder v1.RunHolder, recorded time.Ti
 	}
 	switch {
 	case pod.UID != holder.PodUID:
-		// The pod that the process was in made room for this one. One object is
-		// deleted only after its processes have ended, or when a person says so.
+		// The pod of the process was replaced by this one. A pod object is deleted only
+		// after its processes have ended, or when a person forces it.
 		return true, nil
 	case pod.Status.Phase == corev1.PodFailed, pod.Status.Phase == corev1.PodSucceeded:
-		// One that was evicted stays as an object, and none of its processes do.
+		// The object of an evicted pod stays, but none of its processes do.
 		return true, nil
 	}
 	return containersEndedSince(pod, recorded), nil
 }
 
-// containersEndedSince is true when every container of the pod has ended, or was
-// started, after that time: the process that wrote a record then was in one of
-// them, and has ended with it. Which one it was in nobody tells a process, so that
-// all of them count: beside a container that does not restart, its death is not
-// proven that way.
+// containersEndedSince reports whether every container of the pod has ended or was
+// started after that time, so that the process that wrote a record then is dead. A
+// process cannot know which container it is in, so all of them count: if one of them does
+// not restart, this proves nothing.
 //
-// An ID or a number of restarts that a process reads from its pod when it starts
-// would be those of the container before it, since the kubelet reports late. A
-// comparison with them would prove the death of the living. Times cannot lag that
-// way, and both are by the clock of the pod's node.
+// A container ID or restart count that a process reads from its own pod at startup could
+// be that of the container before it, since the kubelet reports late, and comparing them
+// would declare the living dead. Times cannot lag that way, and both come from the clock
+// of the pod's node.
 func containersEndedSince(pod *corev1.Pod, recorded time.Time) bool {
 	for i := range pod.Spec.Containers {
 		if !endedSince(pod, pod.Spec.Containers[i].Name, recorded) {
@@ -131,14 +129,14 @@ func endedSince(pod *corev1.Pod, container string, recorded time.Time) bool {
 	return false
 }
 
-// laterSecond is true when the one time is in a later second than the other. The
-// API keeps whole seconds: within one, nobody knows what came first.
+// laterSecond reports whether one is in a later second than other. The API keeps whole
+// seconds, so the order within a second is unknown.
 func laterSecond(one, other time.Time) bool {
 	return one.Truncate(time.Second).After(other.Truncate(time.Second))
 }
 
-// goneHere tells whether the process is gone, and whether that is proven, by what
-// this process can see of its own machine.
+// goneHere reports whether the process is gone, and whether that is proven by what this
+// process can see of its own machine.
 func (h Holders) goneHere(holder v1.RunHolder) (gone, proven bool) {
 	other, err := parseInstance(holder.Instance)
 	if err != nil {
@@ -150,15 +148,15 @@ func (h Holders) goneHere(holder v1.RunHolder) (gone, proven bool) {
 	}
 	switch {
 	case other.boot == here.boot && other.lock == here.lock && here.lock != "" && other != here:
-		// It had locked the same file of the same machine, as long as it lived.
+		// It held the lock on the same file of the same machine as long as it lived.
 		return true, true
 	case holder.Host != h.Here.Host:
 		return false, false
 	case other.boot != here.boot:
 		return true, true
 	case other.namespace != here.namespace:
-		// Its number means nothing here: two pods on the network of one node, and the
-		// containers of one pod, have the same host name.
+		// Its PID means nothing here: two pods on the host network of one node, and the
+		// containers of one pod, share a host name.
 		return false, false
 	}
 	return other.isGone()

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// instance tells a process from all others that a host has had.
+// instance distinguishes a process from all others that a host has had.
 type instance struct {
 	hostProcess
-	// namespace is the PID namespace that the number is of: two containers of one
-	// host name may each have a process of that number.
+	// namespace is the PID namespace: two containers with the same host name may each
+	// have a process with the same PID.
 	namespace string
-	// lock is the file that the process has locked, <device>:<inode>: of those that
-	// are in use at a time, each on a machine has another. Empty proves nothing.
+	// lock is the file that the process has locked, <device>:<inode>. No two processes
+	// that run on a machine at the same time have the same. Empty proves nothing.
 	lock string
 }
 
-// hostProcess is one of this machine: a number is used again, but not by two that were
-// started at the same tick of the same boot.
+// hostProcess is a process of this machine. A PID is reused, but not within one tick of
+// one boot.
 type hostProcess struct {
 	boot  string
 	pid   int

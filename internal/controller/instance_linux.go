@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// thisInstance is this process, which has locked the file at that path, if any.
+// thisInstance returns this process, which has locked the file at that path, if any.
 func thisInstance(lock string) (instance, error) {
 	self, err := processOf(os.Getpid())
 	if err != nil {
@@ -48,10 +48,10 @@ func inode(file os.FileInfo) (device, number uint64, err error) {
 	if !ok {
 		return 0, 0, fmt.Errorf("%s has no inode", file.Name())
 	}
-	return uint64(stat.Dev), stat.Ino, nil //nolint:unconvert // It is of another type on other machines.
+	return uint64(stat.Dev), stat.Ino, nil //nolint:unconvert // The type differs between platforms.
 }
 
-// processOf reads which process has the number now.
+// processOf reads which process has the PID now.
 func processOf(pid int) (hostProcess, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

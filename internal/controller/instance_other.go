@@ -10,7 +10,7 @@ import (
 	"runtime"
 )
 
-// What only looks at Stacks does so anywhere. The controller is for Linux.
+// The read-only commands run on any platform, the controller on Linux only.
 
 func thisInstance(string) (instance, error) {
 	return instance{}, fmt.Errorf("a process of %s cannot be told from others: run the controller on Linux", runtime.GOOS)

@@ -10,8 +10,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// interruptedRuns are the runs that a recovery is from, as they look from this
-// process.
+// interruptedRuns returns the runs that a recovery is for, as seen from this process.
 func interruptedRuns(stack *v1.Stack, operation run.Operation, here v1.RunHolder) []run.Interrupted {
 	if operation != run.Recover {
 		return nil
@@ -28,8 +27,8 @@ func interruptedRuns(stack *v1.Stack, operation run.Operation, here v1.RunHolder
 	return all
 }
 
-// placeOf tells where the process was that had the run. Only of one of this host's
-// name anything can be told by what is alive here.
+// placeOf returns where the process of the run was. Only for one with this host's name do
+// the processes alive here prove anything.
 func placeOf(lost v1.InterruptedRun, here v1.RunHolder) run.Place {
 	then, err := parseInstance(lost.Instance)
 	if err != nil || lost.Host != here.Host {

@@ -19,66 +19,64 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// SourceResolver finds the artifact that a reference leads to.
+// SourceResolver resolves the artifact that a reference points to.
 type SourceResolver interface {
 	Resolve(ctx context.Context, namespace string, ref v1.SourceReference) (*source.Source, error)
 }
 
 // HolderProver proves that the process that recorded a run is gone.
 type HolderProver interface {
-	// Gone is true only when that is proven. The holder recorded the run at the
-	// time. An UnprovenError is one that a person has to mend.
+	// Gone returns true only if the holder, which recorded the run at the given time, is
+	// proven to be gone. An UnprovenError needs a person to fix it.
 	Gone(ctx context.Context, holder v1.RunHolder, recorded time.Time) (bool, error)
 }
 
-// UnprovenError is why a HolderProver cannot look: a fault of this machine.
+// UnprovenError is a fault of this machine that keeps a HolderProver from checking.
 type UnprovenError struct{ error }
 
-// Unproven makes an UnprovenError of an error.
+// Unproven wraps an error in an UnprovenError.
 func Unproven(err error) error { return &UnprovenError{err} }
 
 func (e *UnprovenError) Unwrap() error { return e.error }
 
-// observed is what one reconcile has seen: the Observation to decide on, and
-// what the decision may need to be acted on.
+// observed is what one reconcile has observed: the Observation to decide on, and what
+// acting on the decision needs.
 type observed struct {
 	decide.Observation
 	program program
 	inputs  *inputs.Inputs
 	result  *run.Result
-	// stale are the prerequisites that are to run again.
+	// stale are the prerequisites that have to run again.
 	stale []*v1.Stack
-	// account is the service account whose rights the program has.
+	// account is the service account the program runs as.
 	account string
-	// forced: the run is to be forced, as somebody asks for that, or has asked and
-	// no forced run has succeeded since.
+	// forced says to force the run: it was asked for, and no forced run has succeeded
+	// since.
 	forced bool
-	// local is the program that somebody has brought for a preview, in place of that
-	// of the Stack.
+	// local is the local program to preview instead of that of the Stack.
 	local *program
 }
 
-// program is a program as it is now.
+// program is a program at its current revision.
 type program struct {
 	run.Program
-	// Revision, OriginRevision and Digest of it.
 	Revision, OriginRevision, Digest string
-	// Project is known for a Program only: a source brings its Pulumi.yaml.
+	// Project is set for a Program only: a source brings its own Pulumi.yaml.
 	Project run.Project
-	// ResourceNames are those of the resources of a Program.
+	// ResourceNames are the names of the resources of a Program.
 	ResourceNames map[string]bool
-	// Declared are the config values that a Program takes.
+	// Declared are the config values that a Program declares.
 	Declared []programs.Declared
 	// MadeAt is when the Program was created. Zero for a source.
 	MadeAt time.Time
 }
 
-// observe gathers all that a decision rests on. An error is one of the API
-// server's; whatever is wrong with the Stack is a Problem.
+// observe gathers all that a decision depends on. It returns only errors of the API
+// server; whatever is wrong with the Stack becomes a Problem.
 func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observed, error) {
 	seen := r.observeStack(stack)
 	if stack.Status.Run != nil {
-		// Nothing else matters before its end, so nothing else is read.
+		// Nothing else matters until the run ends, so nothing else is read.
 		return seen, r.observeRun(ctx, stack, seen)
 	}
 	if seen.Suspended && !seen.Deleting {
@@ -99,7 +97,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		return seen, err
 	}
 	if seen.Problem != nil {
-		// What was there once and is gone is not on its way.
+		// What was there once and is gone is not about to appear.
 		seen.Problem.Awaited = seen.Problem.Awaited && (stack.Status.LastAttemptedRevision == "" || seen.Problem.Fetching)
 		if passes(err) {
 			seen.Problem.Since = notReadySince(stack, seen.Problem.Reason, seen.Now)
@@ -111,7 +109,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 	return seen, r.observeOrder(ctx, stack, seen)
 }
 
-// observeStack gathers what the Stack itself tells.
+// observeStack gathers what the Stack itself says.
 func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 	return &observed{Observation: decide.Observation{
 		Deleting:            !stack.DeletionTimestamp.IsZero(),
@@ -172,7 +170,7 @@ func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen 
 	}
 	seen.Run.Holder = decide.HeldElsewhere
 	if recorded.Job != "" && !r.doesJobs() {
-		return nil // whatever became of its controller, its pod may be at work
+		return nil // its pod may be running, whatever became of its controller
 	}
 	gone, err := r.Holders.Gone(ctx, recorded.Holder, recorded.StartedAt.Time)
 	if unproven := (*UnprovenError)(nil); errors.As(err, &unproven) {

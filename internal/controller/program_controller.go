@@ -30,27 +30,27 @@ import (
 
 // +kubebuilder:rbac:groups=pulumi.com,resources=programs/status,verbs=patch
 
-// ProgramReconciler tells of each Program whether it can be run. It runs nothing,
-// and nothing waits for it: a Stack checks its Program for itself.
+// ProgramReconciler reports in the status of each Program whether it is valid. It runs
+// nothing, and nothing waits for it: a Stack validates its Program itself.
 type ProgramReconciler struct {
 	// Client reads from the cache, and writes.
 	client.Client
-	// Metrics of reconciles, as all Flux controllers have them.
+	// Metrics of reconciles, the same as those of all Flux controllers.
 	runtimectrl.Metrics
-	// Events tells people what happened.
+	// Events records Kubernetes Events.
 	Events EventRecorder
-	// Check is what finds out what is wrong with a Program.
+	// Check validates Programs.
 	Check ProgramCheck
 	// Now is the clock.
 	Now func() time.Time
 }
 
-// ProgramReconcilerOptions of the controller.
+// ProgramReconcilerOptions are the options of the controller.
 type ProgramReconcilerOptions struct {
-	// RateLimiter of reconciles that end with an error.
+	// RateLimiter limits the retries of reconciles that fail.
 	RateLimiter runtimectrl.RateLimiterOptions
-	// Selector is of the labels of the Programs that are this controller's to tell
-	// of. Its Stacks may run others.
+	// Selector selects by label the Programs whose status this controller writes. Its
+	// Stacks may run others.
 	Selector metav1.LabelSelector
 }
 
@@ -72,8 +72,7 @@ func (r *ProgramReconciler) SetupWithManager(mgr ctrl.Manager, opts ProgramRecon
 	return nil
 }
 
-// Reconcile tells whether the Program can be run. There is nothing to look at again
-// before it is edited.
+// Reconcile validates the Program. It never requeues: only an edit can change the result.
 func (r *ProgramReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	started := r.Now()
 	object := newProgramObject()
@@ -106,8 +105,7 @@ func (r *ProgramReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	return ctrl.Result{}, nil
 }
 
-// tell writes what was found into the status, if it is not there, and then tells of
-// it what is news.
+// tell writes the result to the status if it differs, and emits an event if it is news.
 func (r *ProgramReconciler) tell(ctx context.Context, program *v1.Program, checked programs.Checked) error {
 	before := program.DeepCopy()
 	markChecked(program, checked)
@@ -125,7 +123,7 @@ func (r *ProgramReconciler) tell(ctx context.Context, program *v1.Program, check
 		kind = corev1.EventTypeWarning
 	case is.Status == metav1.ConditionTrue && was != nil && was.Status == metav1.ConditionFalse:
 	default:
-		return nil // that it is valid, as it was, is no news
+		return nil // still valid is no news
 	}
 	r.Events.AnnotatedEventf(program, map[string]string{
 		v1.GroupVersion.Group + "/" + eventv1.MetaRevisionKey: programRevision(program.Generation, checked.Digest),
@@ -134,8 +132,8 @@ func (r *ProgramReconciler) tell(ctx context.Context, program *v1.Program, check
 	return nil
 }
 
-// markChecked moves the status to what was found. Nothing is to happen to the object
-// by itself, so that one that cannot be run is Stalled.
+// markChecked writes the result to the status. An invalid Program is Stalled, as only an
+// edit can change that.
 func markChecked(program *v1.Program, checked programs.Checked) {
 	program.Status.ObservedGeneration = program.Generation
 	program.Status.Digest = checked.Digest
@@ -143,7 +141,8 @@ func markChecked(program *v1.Program, checked programs.Checked) {
 		program.Status.SetLastHandledReconcileRequest(token(value))
 	}
 	conditions.Delete(program, meta.ReconcilingCondition)
-	// Programs are run on the controller's own machine.
+	// Programs run on the controller's own machine, so one that reaches outside its
+	// project is invalid too.
 	if faults := checked.Invalid.With(checked.Reaches); !faults.None() {
 		conditions.MarkFalse(program, meta.ReadyCondition, v1.ProgramInvalidReason, "%s", faults.String())
 		conditions.MarkStalled(program, v1.ProgramInvalidReason, "%s", faults.String())
@@ -153,8 +152,8 @@ func markChecked(program *v1.Program, checked programs.Checked) {
 	conditions.MarkTrue(program, meta.ReadyCondition, meta.SucceededReason, "%s", validText(checked))
 }
 
-// validText tells what a valid Program has, and what it wants of the config of its
-// Stacks.
+// validText describes a valid Program: its number of resources, and the config that its
+// Stacks must set.
 func validText(checked programs.Checked) string {
 	resources := "1 resource"
 	if checked.Resources != 1 {

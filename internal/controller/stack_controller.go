@@ -33,38 +33,38 @@ import (
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 // +kubebuilder:rbac:urls=/livez/ping,verbs=head
 
-// In the namespace that the controller runs in: its lease, and the pods of the controllers before it. The installation
-// puts the name of the namespace.
+// In the controller's own namespace: its lease, and the pods of earlier controllers. The
+// installation fills in the name of the namespace.
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=flux-system,resources=leases,verbs=get;create;update
 // +kubebuilder:rbac:groups="",namespace=flux-system,resources=pods,verbs=get
 
-// StackReconciler keeps Stacks as their programs say.
+// StackReconciler reconciles Stacks.
 type StackReconciler struct {
 	// Client reads from the cache, and writes.
 	client.Client
-	// APIReader reads from the API server itself, for what must not be stale.
+	// APIReader reads from the API server, for what must not be stale.
 	APIReader client.Reader
-	// Metrics of reconciles, as all Flux controllers have them.
+	// Metrics of reconciles, the same as those of all Flux controllers.
 	runtimectrl.Metrics
-	// Runs counts the runs that have ended. Nil counts none.
+	// Runs counts ended runs. Nil counts none.
 	Runs *metrics.Runs
-	// Events tells people what happened.
+	// Events records Kubernetes Events.
 	Events EventRecorder
 
-	// Runner is where runs are done.
+	// Runner does the runs.
 	Runner run.Runner
-	// Progress tells how far a run has come that is in flight. Nil tells nothing.
+	// Progress returns the progress of a run in flight. Nil returns none.
 	Progress func(id string) run.Progress
-	// CheckRun tells why a run can never be done by the Runner, as its pod cannot be as
-	// spec.workspaceTemplate says, or as it is too large. Nil is for a Runner that has no pods.
+	// CheckRun returns why the Runner can never do a run: its pod cannot satisfy
+	// spec.workspaceTemplate, or it is too large. Nil if the Runner has no pods.
 	CheckRun func(todo run.Run) error
-	// NamespaceEnds tells whether a namespace is being deleted, so that no run can be
-	// begun in it. Nil is for a Runner that makes nothing there.
+	// NamespaceEnds reports whether a namespace is being deleted, so that no run can
+	// start in it. Nil if the Runner creates nothing there.
 	NamespaceEnds func(ctx context.Context, namespace string) (bool, error)
-	// JobName names the Job of a run. Nil is for a Runner that has none.
+	// JobName returns the name of the Job of a run. Nil if the Runner has no Jobs.
 	JobName func(id string) string
-	// WaitsFor tells what keeps the next run of a Stack from a slot, beside the runs of
-	// others: "" is nothing. Nil is for a Runner that has no pods.
+	// WaitsFor returns what, other than runs in flight, keeps the next run of a Stack
+	// from a slot; "" is nothing. Nil if the Runner has no pods.
 	WaitsFor func(namespace, name string) string
 	// Withdrawable tells whether no pod has begun a run in flight, and Withdraw ends such a
 	// run. Nil is for a Runner that has no pods.
@@ -73,37 +73,36 @@ type StackReconciler struct {
 	// UnknownCreates tells which creations of a run that is in flight have an unknown
 	// outcome. It has the Stack reconciled when there is another. Nil tells none.
 	UnknownCreates func(id string) []string
-	// Ending tells whether this process begins no run any more. Nil is never.
+	// Ending reports whether this process no longer starts runs. Nil means never.
 	Ending func() bool
-	// Holder is this process, as recorded in the runs it starts.
+	// Holder identifies this process in the records of the runs it starts.
 	Holder v1.RunHolder
-	// Holders proves the death of the processes that recorded other runs.
+	// Holders proves that the processes that recorded other runs are dead.
 	Holders HolderProver
-	// Sources finds the artifact a Stack refers to.
+	// Sources resolves the artifact a Stack refers to.
 	Sources SourceResolver
-	// CheckProgram is what finds out what is wrong with a Program.
+	// CheckProgram validates Programs.
 	CheckProgram ProgramCheck
-	// Accounts are asked before a run starts that has a service account. Nil asks
-	// nobody.
+	// Accounts checks the service account of a run before it starts. Nil checks nothing.
 	Accounts AccountChecker
 	// NoCrossNamespaceRefs denies references to other namespaces.
 	NoCrossNamespaceRefs bool
-	// ControllerRefs is what references of the types Env and FS read: the controller
-	// itself. Nil denies them.
+	// ControllerRefs is the controller's own environment and files, which references of
+	// type Env and FS read. Nil denies them.
 	ControllerRefs *inputs.Controller
-	// RefuseLocalPrograms refuses previews of programs that somebody brings.
+	// RefuseLocalPrograms refuses previews of local programs.
 	RefuseLocalPrograms bool
-	// DefaultServiceAccount is the account of programs whose Stack names none.
-	// Empty means that they have no access to the cluster.
+	// DefaultServiceAccount is the service account of Stacks that name none. If it is
+	// empty too, their programs have no access to the cluster.
 	DefaultServiceAccount string
-	// AdditiveCELDependencyCheck has a readyExpr add to the built-in check of a
-	// dependency, and not replace it.
+	// AdditiveCELDependencyCheck makes a readyExpr add to the built-in dependency check
+	// instead of replacing it.
 	AdditiveCELDependencyCheck bool
-	// PartialCache: the cache has but some of the Stacks that others may refer to,
+	// PartialCache says that the cache lacks some of the Stacks that others may refer to,
 	// as in a shard.
 	PartialCache bool
-	// RequeueDependency is when to look again at Stacks that are not in the cache,
-	// as nothing tells of their changes.
+	// RequeueDependency is how often to check Stacks that are not in the cache, whose
+	// changes trigger no event.
 	RequeueDependency time.Duration
 	// Jitter spreads intervals.
 	Jitter func(time.Duration) time.Duration
@@ -146,7 +145,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	err = r.act(ctx, stack, seen, decision)
 	switch {
 	case isTooLarge(err):
-		// An event is an object of its own, and the only place left to tell it.
+		// The status cannot be written; an event can, as it is an object of its own.
 		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.InvalidSpecReason,
 			message: "The object is too large for its status to be written: move large values of spec.config into the program"})
 		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
@@ -154,8 +153,8 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: statusRefusedReason, message: refusedText(err)})
 		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
 	case apierrors.IsConflict(err):
-		// What was observed is stale. The event of the newer object is on its
-		// way, but may be one that the predicates keep back.
+		// What was observed is stale. The predicates may drop the event of the newer
+		// object, so requeue.
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil
 	case apierrors.IsNotFound(err) && !stack.DeletionTimestamp.IsZero():
 		return ctrl.Result{}, nil
@@ -165,24 +164,23 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	return ctrl.Result{RequeueAfter: r.inventories.after(req.NamespacedName, r.Now(), r.after(stack, decision))}, nil
 }
 
-// forgetDuration drops the metrics of a Stack that is gone. Those of one that had
-// the finalizer went with it, but one that never ran goes without a word.
+// forgetDuration drops the metrics of a Stack that is gone without ever having had the
+// finalizer. For the others, removing the finalizer drops them.
 func (r *StackReconciler) forgetDuration(req ctrl.Request) {
 	if r.MetricsRecorder != nil {
 		r.MetricsRecorder.DeleteDuration(corev1.ObjectReference{Kind: v1.StackKind, Namespace: req.Namespace, Name: req.Name})
 	}
 }
 
-// conflictRetry is when to look again after a write was refused because the
-// object had changed: time enough for the cache to see the change.
+// conflictRetry is how long to wait after a write conflict: time enough for the cache to
+// see the change.
 const conflictRetry = 100 * time.Millisecond
 
-// get reads the Stack from the cache. A Stack with a run in flight is read from
-// the API server: in a stale copy a run that has been absorbed and forgotten
-// would look like one that was lost. So is one that has none while the runner has a
-// result for it. When it has none there either, the result was absorbed by a write
-// whose answer was lost, or it is of an object before this one, and nobody else makes
-// the runner forget it.
+// get reads the Stack from the cache, or from the API server if it has a run in flight or
+// the runner has a result for it: in a stale copy, a run that was absorbed and forgotten
+// would look lost. If the runner has a result and the Stack has no run even then, the
+// result was absorbed by a write whose response was lost, or belongs to an earlier object
+// of that name. Nothing else makes the runner forget it, so get abandons it.
 func (r *StackReconciler) get(ctx context.Context, req ctrl.Request, stack *v1.Stack) error {
 	if err := r.Get(ctx, req.NamespacedName, stack); err != nil {
 		return err
@@ -200,16 +198,15 @@ func (r *StackReconciler) get(ctx context.Context, req ctrl.Request, stack *v1.S
 	return nil
 }
 
-// hasEnded tells whether the runner keeps a result of the Stack.
+// hasEnded reports whether the runner has a result for the Stack.
 func (r *StackReconciler) hasEnded(req ctrl.Request) bool {
 	return slices.ContainsFunc(r.Runner.Ended(), func(ended run.Ref) bool {
 		return ended.Namespace == req.Namespace && ended.Name == req.Name
 	})
 }
 
-// after spreads the interval of Stacks that are in sync, so that those created
-// together do not stay together. A run that has started is looked at when it is
-// time to tell how far it has come.
+// after adds jitter to the interval of Stacks that are in sync, so that those created
+// together drift apart. A run that has just started is checked when its progress is due.
 func (r *StackReconciler) after(stack *v1.Stack, decision decide.Decision) time.Duration {
 	switch {
 	case decision.Action == decide.InSync, decision.Action == decide.TakeOver:

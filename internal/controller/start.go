@@ -17,17 +17,16 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// withdrawalPatience bounds the last write of a controller that ends.
+// withdrawalPatience bounds the last status write of a controller that shuts down.
 const withdrawalPatience = 10 * time.Second
 
-// start records a run and then starts it. The record is written with optimistic
-// locking and before anything else happens: a refused write proves that what was
-// observed is stale, and a process that dies at any point after it leaves word
-// of what it may have been doing.
+// start records a run, then starts it. The record is written first, with optimistic
+// locking: a conflict proves that the observation is stale, and a process that dies later
+// leaves a record of what it may have been doing.
 func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *observed, operation run.Operation) error {
 	if !r.Runner.Reserve(stack.Namespace, stack.Name) {
 		if r.Ending != nil && r.Ending() {
-			return nil // the next process starts it; until then, what became of the last run stays to be read
+			return nil // the next process starts it; until then the status keeps the outcome of the last run
 		}
 		return r.patchStatus(ctx, stack, func() { markWaiting(stack, r.waitingForSlot(stack)) })
 	}
@@ -54,19 +53,19 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	}
 	err := r.Runner.Start(todo)
 	if errors.Is(err, run.ErrRefused) {
-		// It is refused as the controller ends, which ends ctx too: the next one would have
-		// to recover from a run that never was.
+		// The controller is shutting down, which cancels ctx too. Withdraw the run, or
+		// the next controller would have to recover from one that never started.
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawalPatience)
 		defer cancel()
 		return errors.Join(err, r.patchStatus(last, stack, func() { withdrawRun(stack) }))
 	}
-	// Any other error leaves it open whether the run has begun. The record
-	// stays, and the next reconcile finds out.
+	// After any other error the run may or may not have started. The record stays, and
+	// the next reconcile finds out.
 	started = err == nil
 	return err
 }
 
-// record is what the status keeps of a run from before it begins.
+// record returns what the status says about a run, from before it starts.
 func (r *StackReconciler) record(stack *v1.Stack, seen *observed, todo run.Run) v1.RunStatus {
 	return v1.RunStatus{
 		ID:               todo.ID,

@@ -16,14 +16,13 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// The functions of this file move the status of a Stack from one state to the
-// next. They touch nothing but the object they are given: the reconciler writes
-// it. What they set is exact for kstatus: Reconciling and Stalled are there only
-// when true, and observedGeneration moves when the generation is either applied
-// or found to be impossible.
+// The functions in this file move the status of a Stack from one state to the next. They
+// modify only the object they are given; the reconciler writes it. What they set is exact
+// for kstatus: Reconciling and Stalled are present only when true, and observedGeneration
+// advances once the generation is applied or found to be impossible.
 
-// markEdited keeps what is said of the former spec from being taken for what is said of
-// this one, where something of the status is written before the Stack is run.
+// markEdited marks a Stack as waiting if its conditions are those of an earlier
+// generation, so that a status written before the run does not pass them off as current.
 func markEdited(stack *v1.Stack, message string) {
 	said := conditions.Has(stack, meta.ReadyCondition) && stack.Status.ObservedGeneration == stack.Generation
 	if !said && !stack.Spec.Suspend {
@@ -31,19 +30,19 @@ func markEdited(stack *v1.Stack, message string) {
 	}
 }
 
-// markWaiting: the Stack is to be run as soon as its turn comes.
+// markWaiting marks a Stack that runs as soon as it can.
 func markWaiting(stack *v1.Stack, message string) {
 	conditions.MarkUnknown(stack, meta.ReadyCondition, meta.ProgressingReason, "%s", message)
 	conditions.MarkReconciling(stack, meta.ProgressingReason, "%s", message)
 }
 
-// markSuspended: the Stack was to be run, and will not be.
+// markSuspended marks a Stack that was suspended before its run could start.
 func markSuspended(stack *v1.Stack) {
 	conditions.Delete(stack, meta.ReconcilingCondition)
 	conditions.MarkUnknown(stack, meta.ReadyCondition, meta.SuspendedReason, "Suspended before it was run")
 }
 
-// markInSync: what is applied is what the inputs at the revision say.
+// markInSync marks a Stack whose inputs are applied at the revision.
 func markInSync(stack *v1.Stack, revision, originRevision string) {
 	stack.Status.LastAppliedRevision = revision
 	stack.Status.LastAppliedOriginRevision = originRevision
@@ -53,8 +52,8 @@ func markInSync(stack *v1.Stack, revision, originRevision string) {
 	conditions.MarkTrue(stack, meta.ReadyCondition, meta.ReconciliationSucceededReason, "%s", appliedText(stack, revision))
 }
 
-// markPreviewed: it is known what an update would do. The message is what the
-// last preview found; what is applied is what was applied before.
+// markPreviewed marks a Stack whose inputs were previewed. The message is the result of
+// the last preview; the applied revision stays what it was.
 func markPreviewed(stack *v1.Stack, message string) {
 	stack.Status.ObservedGeneration = stack.Generation
 	conditions.Delete(stack, meta.ReconcilingCondition)
@@ -62,30 +61,30 @@ func markPreviewed(stack *v1.Stack, message string) {
 	conditions.MarkTrue(stack, meta.ReadyCondition, meta.ReconciliationSucceededReason, "%s", message)
 }
 
-// markFailed: it did not work, and will be tried again.
+// markFailed marks a failure that is retried.
 func markFailed(stack *v1.Stack, reason, message string) {
 	conditions.MarkFalse(stack, meta.ReadyCondition, reason, "%s", message)
 	conditions.MarkReconciling(stack, meta.ProgressingWithRetryReason, "%s", message)
 }
 
-// markFetching: what it needs is on its way. Who waits for the Stack is to wait on, and
-// not to take it for a failure, as with ProgressingWithRetry.
+// markFetching marks a Stack whose source is still being fetched. The reason is not
+// ProgressingWithRetry, so that clients keep waiting instead of seeing a failure.
 func markFetching(stack *v1.Stack, reason, message string) {
 	conditions.MarkFalse(stack, meta.ReadyCondition, reason, "%s", message)
 	conditions.MarkReconciling(stack, meta.ProgressingReason, "%s", message)
 }
 
-// markStalled: it cannot work until something is edited.
+// markStalled marks a failure that only an edit can fix.
 func markStalled(stack *v1.Stack, reason, message string) {
 	stack.Status.ObservedGeneration = stack.Generation
 	conditions.MarkFalse(stack, meta.ReadyCondition, reason, "%s", message)
 	conditions.MarkStalled(stack, reason, "%s", message)
 }
 
-// recordRun notes a run that is about to start.
+// recordRun records a run that is about to start.
 func recordRun(stack *v1.Stack, record v1.RunStatus) {
 	if updatedElsewhere(stack) {
-		// It may have made something, which is ours to destroy.
+		// That update may have created resources, which are now ours to destroy.
 		info := &v1.ProjectInfo{}
 		if told := stack.Status.ProjectInfo; told != nil {
 			info = told
@@ -94,19 +93,20 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 		stack.Status.ProjectInfo = info
 	}
 	stack.Status.Run = &record
-	stack.Status.CurrentUpdate = nil // the operator's, which will not see the end of it any more
+	stack.Status.CurrentUpdate = nil // the operator's update: the operator will not see how it ends
 	beginAgain(stack, record.Operation)
 	if record.Operation != v1.OperationRecover && !isReading(&record) {
-		// A recovery is not what anybody asks for: that comes after it.
+		// Nobody asks for a recovery: the requested run comes after it.
 		stack.Status.RunPending = false
 	}
 	if record.Revision != "" || record.Operation != v1.OperationRecover {
-		stack.Status.LastAttemptedRevision = record.Revision // a recovery may do without a program
+		stack.Status.LastAttemptedRevision = record.Revision // a recovery may have no program
 	}
 	markWaiting(stack, startText(&record)+stack.GetTimeout().String())
 }
 
-// markHeldElsewhere: another controller has the run, for all that is known.
+// markHeldElsewhere marks a run that, as far as is known, another controller has in
+// flight.
 func markHeldElsewhere(stack *v1.Stack) {
 	if isLook(stack.Status.Run) {
 		return
@@ -115,7 +115,7 @@ func markHeldElsewhere(stack *v1.Stack) {
 	markWaiting(stack, heldText(stack))
 }
 
-// markLeft: the controller ends, and cannot wait for the end of the run.
+// markLeft marks a run that the controller, which is shutting down, leaves in flight.
 func markLeft(stack *v1.Stack) {
 	left := stack.Status.Run
 	if isLook(left) {
@@ -125,20 +125,19 @@ func markLeft(stack *v1.Stack) {
 	markWaiting(stack, fmt.Sprintf("The controller ended while run %s (%s) was in flight; the next one recovers from it", left.ID, left.Operation))
 }
 
-// withdrawRun drops the record of a run that was not started. The request for it
-// is noted as handled, so that the run has to come without one.
+// withdrawRun drops the record of a run that did not start. The request for it already
+// counts as handled, so RunPending makes the run happen without one.
 func withdrawRun(stack *v1.Stack) {
 	if isLook(stack.Status.Run) {
-		stack.Status.Preview = nil // asked for again
+		stack.Status.Preview = nil // requested again
 	} else if stack.Status.Run.Operation != v1.OperationRecover && !isReading(stack.Status.Run) {
 		stack.Status.RunPending = true
 	}
 	stack.Status.Run = nil
 }
 
-// loseRun notes that nobody has seen how the recorded run ended. It is to be
-// recovered from, and its inputs are to be run again: at once the first time, and
-// so it counts as a failure.
+// loseRun gives up on a recorded run whose end nobody saw. It counts as a failure: the
+// Stack recovers from it and then runs its inputs again, the first time at once.
 func loseRun(stack *v1.Stack, message string, now time.Time) {
 	lost := stack.Status.Run
 	stack.Status.Run = nil
@@ -147,7 +146,7 @@ func loseRun(stack *v1.Stack, message string, now time.Time) {
 		return
 	}
 	if isReading(lost) {
-		// Nothing was changed by it: what is missing is found out anew.
+		// It changed nothing; what it would have read is read again.
 		markWaiting(stack, message)
 		return
 	}
@@ -162,19 +161,18 @@ func loseRun(stack *v1.Stack, message string, now time.Time) {
 	markEnded(stack, lost, message, func() { markFailed(stack, v1.RunInterruptedReason, message) })
 }
 
-// maxInterrupted bounds the interrupted runs that are noted. Only a recovery that
-// is killed time and again adds one to the first.
+// maxInterrupted bounds the recorded interrupted runs. Only recoveries that are
+// themselves killed add to the first.
 const maxInterrupted = 20
 
-// interrupt notes a run that is to be recovered from, beside those that it was
-// itself to recover from. A preview has changed nothing, so that there is nothing to
-// recover from.
+// interrupt records a run to recover from, next to those that it was itself recovering
+// from. A preview changes nothing and needs no recovery.
 func interrupt(stack *v1.Stack, record *v1.RunStatus, ended time.Time) {
 	if record.Operation == v1.OperationPreview {
 		return
 	}
 	if stack.Status.ProjectInfo == nil {
-		// Pulumi may have been at work, so the stack may exist.
+		// Pulumi may have started, so the stack may exist.
 		stack.Status.ProjectInfo = &v1.ProjectInfo{}
 	}
 	backend := ""
@@ -189,12 +187,12 @@ func interrupt(stack *v1.Stack, record *v1.RunStatus, ended time.Time) {
 		Instance: record.Holder.Instance, StartedAt: record.StartedAt.DeepCopy(), EndedAt: &metav1.Time{Time: ended},
 	})
 	if record.Job != "" {
-		// Its locks have the host name of its pod, which is that of its Job.
+		// Its locks carry the host name of its pod, which is the name of its Job.
 		last := &noted[len(noted)-1]
 		last.Host, last.Instance = record.Job, ""
 	}
 	if len(noted) > maxInterrupted {
-		// The first is what all the others recover from.
+		// Keep the first, which all the others were recovering from.
 		noted = slices.Delete(noted, 1, 2)
 	}
 	stack.Status.Interrupted = noted
