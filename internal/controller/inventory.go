@@ -18,25 +18,25 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// The list of the resources is for people to look at. Nothing rests on it, so that a
-// run which has ended never waits for it, or fails with it.
+// The inventory is for people to read. Nothing depends on it, so an ended run never waits
+// for it or fails because of it.
 
 const (
-	// inventoryPatience is how long the writing of a list may keep the result of a run
-	// from being absorbed.
+	// inventoryPatience is how long writing an inventory may delay the absorption of a
+	// result.
 	inventoryPatience = 10 * time.Second
-	// maxUnwritten bounds the resources of lists that are yet to be written, and
-	// maxUnwrittenRuns the runs that one Stack has told of them.
+	// maxUnwritten bounds the resources in unwritten inventories, and maxUnwrittenRuns
+	// the runs of one Stack that they come from.
 	maxUnwritten     = 200_000
 	maxUnwrittenRuns = 10
 )
 
 func inventoryName(stack *v1.Stack) string { return ownedName(stack, "-inventory") }
 
-// handInventory writes what a run has told of the resources, and returns what the
-// status is to say of it. What cannot be written is kept, to be tried again.
+// handInventory writes the inventory of a run, and returns its status. What cannot be
+// written is kept and retried.
 func (r *StackReconciler) handInventory(ctx context.Context, stack *v1.Stack, result *run.Result) *v1.InventoryStatus {
-	goes := !stack.DeletionTimestamp.IsZero() && result.Outcome == run.Succeeded // and its list with it
+	goes := !stack.DeletionTimestamp.IsZero() && result.Outcome == run.Succeeded // the inventory goes with the Stack
 	if result.Inventory == nil || goes {
 		return stack.Status.Inventory
 	}
@@ -51,7 +51,7 @@ func (r *StackReconciler) handInventory(ctx context.Context, stack *v1.Stack, re
 	return status
 }
 
-// retryInventory writes a list that could not be written before.
+// retryInventory writes an inventory that could not be written before.
 func (r *StackReconciler) retryInventory(ctx context.Context, stack *v1.Stack) error {
 	key := client.ObjectKeyFromObject(stack)
 	told := r.inventories.due(key, r.Now())
@@ -73,7 +73,7 @@ func (r *StackReconciler) retryInventory(ctx context.Context, stack *v1.Stack) e
 	return nil
 }
 
-// writeInventory writes what runs have told of, one after the other.
+// writeInventory merges the inventories of several runs, in order, and writes the result.
 func (r *StackReconciler) writeInventory(ctx context.Context, stack *v1.Stack, told []run.Inventory) (*v1.InventoryStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, inventoryPatience)
 	defer cancel()
@@ -98,7 +98,7 @@ func (r *StackReconciler) writeInventory(ctx context.Context, stack *v1.Stack, t
 	return &v1.InventoryStatus{ConfigMap: name, Digest: inventory.Digest(data), Count: int32(kept.Count()), Message: lacks(kept)}, nil
 }
 
-// readInventory reads the data that are there.
+// readInventory reads the data of the ConfigMap.
 func (r *StackReconciler) readInventory(ctx context.Context, key client.ObjectKey) ([]byte, error) {
 	kept := &corev1.ConfigMap{}
 	if err := r.APIReader.Get(ctx, key, kept); err != nil {
@@ -107,9 +107,9 @@ func (r *StackReconciler) readInventory(ctx context.Context, key client.ObjectKe
 	return kept.BinaryData[inventory.Key], nil
 }
 
-// merge takes what runs have told into the data that were there. What cannot be read is
-// as good as none. It is done for one Stack at a time: whoever may write ConfigMaps can
-// have it take as much memory as the largest list does.
+// merge merges the inventories of runs into the previous data, which is ignored if it
+// cannot be read. It handles one Stack at a time: anyone who may write ConfigMaps can
+// make it use as much memory as the largest inventory takes.
 func (i *inventories) merge(before []byte, told []run.Inventory) ([]byte, inventory.List, error) {
 	i.merging.Lock()
 	defer i.merging.Unlock()
@@ -124,7 +124,7 @@ func (i *inventories) merge(before []byte, told []run.Inventory) ([]byte, invent
 	return inventory.Encode(*list)
 }
 
-// lacks tells what is not in a list.
+// lacks says what an inventory leaves out.
 func lacks(list inventory.List) string {
 	switch {
 	case list.LeftOut > 0 && list.WithoutIDs:
@@ -139,8 +139,7 @@ func lacks(list inventory.List) string {
 	return ""
 }
 
-// inventoryFailed is the status when the list could not be written. What is there is
-// as it was.
+// inventoryFailed is the status after a failed write, which left the inventory unchanged.
 func inventoryFailed(stack *v1.Stack, err error) *v1.InventoryStatus {
 	failed := &v1.InventoryStatus{}
 	if before := stack.Status.Inventory; before != nil {
@@ -150,7 +149,7 @@ func inventoryFailed(stack *v1.Stack, err error) *v1.InventoryStatus {
 	return failed
 }
 
-// announceInventory tells once that the list could not be written.
+// announceInventory announces a failed write once.
 func (r *StackReconciler) announceInventory(ctx context.Context, stack *v1.Stack, before *v1.InventoryStatus) {
 	key, now := client.ObjectKeyFromObject(stack), stack.Status.Inventory
 	if now == nil || !r.inventories.isKept(key) || (before != nil && before.Message == now.Message) {
@@ -159,7 +158,7 @@ func (r *StackReconciler) announceInventory(ctx context.Context, stack *v1.Stack
 	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.InventoryFailedReason, message: now.Message})
 }
 
-// inventories are the lists that could not be written yet.
+// inventories are the inventories that could not be written yet.
 type inventories struct {
 	merging sync.Mutex
 	mu      sync.Mutex
@@ -171,7 +170,7 @@ type pendingInventory struct {
 	retryAt time.Time
 }
 
-// add puts what a run has told to what is yet to be written.
+// add adds the inventory of a run to those that are still unwritten.
 func (i *inventories) add(key types.NamespacedName, told run.Inventory) []run.Inventory {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -186,8 +185,8 @@ func (i *inventories) add(key types.NamespacedName, told run.Inventory) []run.In
 	return append(before[:len(before):len(before)], told)
 }
 
-// keep keeps what could not be written, unless there is too much of that. The status
-// says that it could not, and the next run tells of all that there is.
+// keep keeps what could not be written, unless there is too much of it. The status says
+// that the write failed, and the next run reports all resources.
 func (i *inventories) keep(key types.NamespacedName, told []run.Inventory, retryAt time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -213,7 +212,7 @@ func sizeOf(told []run.Inventory) int {
 	return count
 }
 
-// due is what is to be written now: nil is nothing.
+// due returns what to write now; nil is nothing.
 func (i *inventories) due(key types.NamespacedName, now time.Time) []run.Inventory {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -236,7 +235,7 @@ func (i *inventories) drop(key types.NamespacedName) {
 	delete(i.pending, key)
 }
 
-// after is when to look at the Stack again, which is in time to try again.
+// after returns when to reconcile the Stack again, early enough for the retry.
 func (i *inventories) after(key types.NamespacedName, now time.Time, otherwise time.Duration) time.Duration {
 	i.mu.Lock()
 	defer i.mu.Unlock()

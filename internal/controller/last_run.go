@@ -11,18 +11,18 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// neverRan tells that all runs that ended did so before Pulumi started, or only
-// previewed, so that there is nothing to destroy. A Stack that was moved here from
-// the Pulumi operator, which writes no digest, has no run of ours and proves
-// nothing; the first run of ours notes in the project that there was another
-// (recordRun), and the commit that succeeded there stays in the status.
+// neverRan reports that every ended run failed before Pulumi started or was a preview, so
+// that there is nothing to destroy. A Stack moved here from the Pulumi operator, which
+// writes no digest, has no run of ours and proves nothing. Our first run then records the
+// earlier update in ProjectInfo (recordRun), and the commit that succeeded there stays in
+// the status.
 func neverRan(stack *v1.Stack) bool {
 	succeeded := stack.Status.LastUpdate != nil && stack.Status.LastUpdate.LastSuccessfulCommit != ""
 	return stack.Status.ProjectInfo == nil && stack.Status.LastAttemptedDigest != "" && !succeeded
 }
 
-// edited tells whether the last run was of another generation. That of the
-// Pulumi operator may tell none.
+// edited reports whether the last run was of another generation. A run of the Pulumi
+// operator may have none.
 func edited(stack *v1.Stack) bool {
 	last := stack.Status.LastUpdate
 	return last != nil && last.Generation != 0 && last.Generation != stack.Generation
@@ -54,8 +54,7 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 	last.Invalid = update.Reason == v1.InvalidSpecReason
 	switch update.Reason {
 	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, v1.ServiceAccountFailedReason, v1.PodFailedReason, meta.ArtifactFailedReason:
-		// An artifact that is gone, damaged or not to be had is one of a source, or
-		// of its server, that is about to have another.
+		// The source or its server is about to offer another artifact.
 		last.Unavailable = true
 	}
 	if update.LastResyncTime != nil {

@@ -13,13 +13,13 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// isRefused tells of an error that the same write would have again.
+// isRefused reports whether the same write would fail again.
 func isRefused(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
-// leaveBehind tells of an object that the Stack needs no more and that may not be
-// deleted, in the log too. The garbage collector tries again after the Stack.
+// leaveBehind announces an object that the Stack no longer needs but may not delete. The
+// garbage collector tries again once the Stack is gone.
 func (r *StackReconciler) leaveBehind(ctx context.Context, stack *v1.Stack, reason string, err error) {
 	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: reason,
 		message: fmt.Sprintf("%v: it is left until the Stack is gone, delete it by hand", err)})

@@ -10,12 +10,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// mustExist tells that the stack has to be in its backend, although no run of ours
-// has found it yet: the Pulumi operator has updated it. Where it is not, the
-// backend is not the one that the operator used, and to make the stack there would
-// be to make everything a second time; to take it for destroyed, to leave
-// everything behind. That holds for a destroy too, as none is begun before a run has
-// found the stack: after one that nobody saw the end of, nobody could tell.
+// mustExist reports that the stack has to exist in its backend although no run of ours
+// has found it yet: the Pulumi operator has updated it. If it is missing, the backend is
+// not the one that the operator used. Creating the stack there would create every
+// resource a second time, and taking it for destroyed would leave every resource behind.
+// The same goes for a destroy: it does not start before a run has found the stack, since
+// after a destroy whose end nobody saw, nobody could tell.
 func mustExist(stack *v1.Stack) bool {
 	if info := stack.Status.ProjectInfo; info != nil && info.UpdatedElsewhere {
 		return true
@@ -23,13 +23,12 @@ func mustExist(stack *v1.Stack) bool {
 	return updatedElsewhere(stack)
 }
 
-// updatedElsewhere tells, before the first run of ours, that another controller has
-// begun to update the stack: the Pulumi operator, which writes no digest. Whether the
-// update has failed, or nobody has seen its end, it may have made something. A stack
-// that it has destroyed is gone.
+// updatedElsewhere reports, before our first run, that another controller has started to
+// update the stack: the Pulumi operator, which writes no digest. Even a failed or lost
+// update may have created resources. A stack that the operator has destroyed is gone.
 func updatedElsewhere(stack *v1.Stack) bool {
 	if stack.Status.CurrentUpdate != nil {
-		return true // the first record of a run of ours drops it, so that it came after that
+		return true // our first run drops it, so this update is more recent
 	}
 	last := stack.Status.LastUpdate
 	switch {
@@ -41,28 +40,28 @@ func updatedElsewhere(stack *v1.Stack) bool {
 	return last.Type != v1.UpdateTypeDestroy || last.State != v1.UpdateSucceeded
 }
 
-// mustLook tells that no run of ours has found the stack yet, or that somebody else has
-// been at work on it since, so that whoever has run it may have left something in
-// flight. To a preview that is nothing: it makes nothing a second time.
+// mustLook reports that no run of ours has found the stack yet, or that someone else has
+// used it since, and may have left operations in flight. A preview does not look: it
+// cannot create anything twice.
 func mustLook(stack *v1.Stack, operation run.Operation) bool {
 	info := stack.Status.ProjectInfo
 	return operation != run.Preview && (info == nil || info.Backend == "" || info.LockedElsewhere || mustExist(stack))
 }
 
-// noteLock notes a lock of somebody else, until a run has looked at the stack after it.
-// What was found before a run met the lock proves nothing: its holder was at work then.
+// noteLock records that someone else held the lock, until a later run has looked at the
+// stack. What was found before that proves nothing, as the holder was at work.
 func noteLock(info *v1.ProjectInfo, result *run.Result) {
 	switch {
 	case result.Outcome == run.Locked:
 		info.LockedElsewhere = true
 	case result.Backend != "":
-		info.LockedElsewhere = false // no run that is to look tells of a backend without
+		info.LockedElsewhere = false // a run that has to look reports a backend only after looking
 	}
 }
 
-// ranHere tells that a run of ours has been recorded, or that what another
-// controller has applied was taken over. The Pulumi operator writes a project too,
-// but no digest and no backend.
+// ranHere reports that a run of ours was recorded, or that what another controller
+// applied was taken over. The Pulumi operator writes ProjectInfo too, but no digest and
+// no backend.
 func ranHere(stack *v1.Stack) bool {
 	status := &stack.Status
 	info := status.ProjectInfo
@@ -71,18 +70,17 @@ func ranHere(stack *v1.Stack) bool {
 		(info != nil && (info.UpdatedElsewhere || info.Backend != ""))
 }
 
-// foundStack notes that a run of ours has found the stack, in a backend that the
-// failures before it may not have been about.
+// foundStack records that a run of ours has found the stack. Earlier failures no longer
+// count, as they may have been those of another backend.
 func foundStack(stack *v1.Stack) {
 	if info := stack.Status.ProjectInfo; info != nil && info.UpdatedElsewhere {
 		info.UpdatedElsewhere, stack.Status.Failures = false, 0
 	}
 }
 
-// noteDestroyed takes in that a recovery from a destroy has not found the stack. That
-// destroy only began with a stack that was there, so that it has removed it. Where
-// nothing proves that, a stack that was found before and is missing now was not
-// destroyed.
+// noteDestroyed handles a recovery from a destroy that did not find the stack. A destroy
+// starts only if the stack exists, so it has removed it. Without such a destroy, a stack
+// that was found before and is missing now was not destroyed.
 func noteDestroyed(stack *v1.Stack, result *run.Result) {
 	destroying := slices.ContainsFunc(stack.Status.Interrupted, func(lost v1.InterruptedRun) bool { return lost.Operation == v1.OperationDestroy })
 	if !destroying || result.Backend != "" {

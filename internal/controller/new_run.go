@@ -8,7 +8,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// newRun puts together all that the run needs.
+// newRun assembles all that a run needs.
 func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string) run.Run {
 	todo := run.Run{
 		ID:        id,
@@ -27,7 +27,8 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		Masks:     seen.inputs.Masks,
 		Account:   run.ServiceAccount{Namespace: stack.Namespace, Name: seen.account},
 		Options: run.Options{
-			// A forced run takes nothing for granted, but drift is what it is to mend.
+			// A forced run refreshes, but must not fail on drift, which it is there to
+			// fix.
 			Refresh:                stack.Spec.Refresh || seen.forced,
 			ExpectNoRefreshChanges: stack.Spec.Refresh && stack.Spec.ExpectNoRefreshChanges,
 			Targets:                stack.Spec.Targets,
@@ -55,8 +56,8 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 	return todo
 }
 
-// knownProject is the project of the stack, where it is known that there is one:
-// also an update that failed half-way, or was interrupted, has made it.
+// knownProject returns the project of the stack if the stack is known to exist: an update
+// that failed half-way or was interrupted has created it too.
 func knownProject(stack *v1.Stack) run.Project {
 	info, resources := stack.Status.ProjectInfo, stack.Status.Resources
 	if info == nil {
@@ -70,8 +71,8 @@ func knownProject(stack *v1.Stack) run.Project {
 	return run.Project{Name: info.Name, Runtime: info.Runtime}
 }
 
-// knownBackend is the backend that the stack was last found in, or that of the
-// first run when nobody has seen whether it made the stack.
+// knownBackend returns the backend that the stack was last found in, or else that of the
+// first interrupted run, which may have created the stack.
 func knownBackend(stack *v1.Stack) string {
 	if info := stack.Status.ProjectInfo; info != nil && info.Backend != "" {
 		return info.Backend
@@ -82,8 +83,8 @@ func knownBackend(stack *v1.Stack) string {
 	return ""
 }
 
-// projectOf is the project of a run. An update, and its preview, takes it from
-// its program; anything else takes it from an earlier run, where there was one.
+// projectOf returns the project of a run. An update or preview takes it from the program,
+// any other run from an earlier run, if there was one.
 func projectOf(stack *v1.Stack, seen *observed, operation run.Operation) run.Project {
 	fromProgram := operation == run.Update || operation == run.Preview
 	if info := stack.Status.ProjectInfo; !fromProgram && info != nil && info.Name != "" {
@@ -92,8 +93,8 @@ func projectOf(stack *v1.Stack, seen *observed, operation run.Operation) run.Pro
 	return seen.program.Project
 }
 
-// backend is where the state lives. It is always said, so that the Pulumi.yaml
-// of a program cannot lead elsewhere.
+// backend returns where the state lives. It is always explicit, so that the Pulumi.yaml
+// of a program cannot choose another.
 func backend(stack *v1.Stack, env map[string]string) string {
 	if stack.Spec.Backend != "" {
 		return stack.Spec.Backend

@@ -46,7 +46,7 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 	return nil
 }
 
-// resolveFor resolves the values for a run of the program that was found.
+// resolveFor resolves the values for a run of the program in seen.
 func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	if err := r.resolve(ctx, stack, seen); err != nil {
 		return err
@@ -58,8 +58,8 @@ func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen 
 	return nil
 }
 
-// digestRun tells a run by its inputs: one that has failed for want of a credential is
-// begun again when that is there.
+// digestRun computes the digest that identifies a run by its inputs, so that a run that
+// failed for lack of a credential starts again once that exists.
 func (r *StackReconciler) digestRun(stack *v1.Stack, seen *observed, operation string) error {
 	options, err := inputs.RunOptions(stack.Spec)
 	if err != nil {
@@ -90,9 +90,9 @@ func (r *StackReconciler) digestRun(stack *v1.Stack, seen *observed, operation s
 	return nil
 }
 
-// observeDestroy resolves what a destroy needs. It works from the state of the
-// stack, so neither the config nor, where the project is known, the program is
-// needed: both may be gone, or wrong.
+// observeDestroy resolves what a destroy needs. It works from the state, so it needs
+// neither the config nor, if the project is known, the program: both may be gone or
+// wrong.
 func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (err error) {
 	if stack.Spec.RunProgram {
 		return r.observeProgramOfDestroy(ctx, stack, seen, name)
@@ -109,7 +109,7 @@ func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, s
 	return nil
 }
 
-// observeProgramOfDestroy resolves what a destroy needs that runs the program:
+// observeProgramOfDestroy resolves what a destroy that runs the program needs, which is
 // all that an update needs.
 func (r *StackReconciler) observeProgramOfDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (err error) {
 	defer func() {

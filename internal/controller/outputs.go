@@ -23,10 +23,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// The right to write Secrets is for those of spec.writeOutputsToSecret.
+// The right to write Secrets is for spec.writeOutputsToSecret.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create;update;delete
 
-// secretKeys has the Stack woken by its own Secret too.
+// secretKeys also indexes the Stack by the Secret it writes, so that a change of that
+// triggers a reconcile.
 func secretKeys(stack *v1.Stack) []string {
 	keys := keysOf(secretRefs)(stack)
 	if to := stack.Spec.WriteOutputsToSecret; to != nil {
@@ -35,8 +36,8 @@ func secretKeys(stack *v1.Stack) []string {
 	return keys
 }
 
-// observeOutputs finds out whether the Secret with the outputs is as it should be. It
-// is read from the API server, as the Secrets of the inputs are: no cache has them.
+// observeOutputs checks whether the Secret with the outputs is up to date. It reads from
+// the API server, as for the Secrets of the inputs: they are not cached.
 func (r *StackReconciler) observeOutputs(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	if seen.Deleting || seen.Problem != nil || !writesOutputs(stack) {
 		return nil
@@ -49,7 +50,7 @@ func (r *StackReconciler) observeOutputs(ctx context.Context, stack *v1.Stack, s
 	return err
 }
 
-// readSecret returns nil where there is no such Secret.
+// readSecret returns nil if there is no such Secret.
 func (r *StackReconciler) readSecret(ctx context.Context, namespace, name string) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
 	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
@@ -62,7 +63,7 @@ func (r *StackReconciler) readSecret(ctx context.Context, namespace, name string
 	return secret, nil
 }
 
-// dropOutputs deletes the Secret that was written and is no longer named by the spec.
+// dropOutputs deletes a Secret that was written and that the spec no longer names.
 func (r *StackReconciler) dropOutputs(ctx context.Context, stack *v1.Stack) error {
 	told, to := stack.Status.OutputsSecret, stack.Spec.WriteOutputsToSecret
 	if told == nil || stack.Spec.Suspend || stack.Spec.Preview || !stack.DeletionTimestamp.IsZero() || (to != nil && to.Name == told.Name) {
@@ -77,16 +78,16 @@ func (r *StackReconciler) dropOutputs(ctx context.Context, stack *v1.Stack) erro
 	})
 }
 
-// releaseOutputs deletes the Secret of a Stack that goes. That is not left to the
-// garbage collector, which has it stay when the Stack is deleted without what it owns:
-// what is secret in it would be nobody's.
+// releaseOutputs deletes the Secret of a Stack that goes. The garbage collector would
+// keep it if the Stack is deleted with orphaned dependents, and leave secrets without an
+// owner.
 func (r *StackReconciler) releaseOutputs(ctx context.Context, stack *v1.Stack) error {
 	names := map[string]bool{}
 	if told := stack.Status.OutputsSecret; told != nil {
 		names[told.Name] = true
 	}
 	if to := stack.Spec.WriteOutputsToSecret; to != nil {
-		names[to.Name] = true // written, and the status was not
+		names[to.Name] = true // it may have been written without the status
 	}
 	for name := range names {
 		if err := r.deleteOrLeave(ctx, stack, name); err != nil {
@@ -96,9 +97,9 @@ func (r *StackReconciler) releaseOutputs(ctx context.Context, stack *v1.Stack) e
 	return nil
 }
 
-// deleteOrLeave deletes a Secret of the Stack. Where the API server or an admission
-// policy refuses that, the Secret is left to the garbage collector, which deletes it
-// after the Stack: neither the runs of the Stack nor its deletion wait for it.
+// deleteOrLeave deletes a Secret of the Stack. If the API server or an admission policy
+// refuses that, it leaves the Secret to the garbage collector, which deletes it after the
+// Stack: neither runs nor the deletion of the Stack wait for it.
 func (r *StackReconciler) deleteOrLeave(ctx context.Context, stack *v1.Stack, name string) error {
 	err := r.deleteSecret(ctx, stack, name)
 	if !isRefused(err) {
@@ -108,8 +109,8 @@ func (r *StackReconciler) deleteOrLeave(ctx context.Context, stack *v1.Stack, na
 	return nil
 }
 
-// deleteSecret deletes a Secret of the Stack, and no other. An error has none of its
-// values in it.
+// deleteSecret deletes a Secret only if the Stack owns it. Errors contain none of its
+// values.
 func (r *StackReconciler) deleteSecret(ctx context.Context, stack *v1.Stack, name string) error {
 	secret, err := r.readSecret(ctx, stack.Namespace, name)
 	if err != nil || secret == nil || !metav1.IsControlledBy(secret, stack) {
@@ -123,9 +124,9 @@ func (r *StackReconciler) deleteSecret(ctx context.Context, stack *v1.Stack, nam
 	return nil
 }
 
-// handOutputs writes the outputs that a run has read to their Secret, and returns what
-// the status is to say of it. That comes before the status: who waits for the Stack to
-// be ready finds the outputs there.
+// handOutputs writes the outputs of a run to their Secret, and returns its status. It
+// comes before the status write, so that whoever waits for the Stack to be Ready finds
+// the outputs.
 func (r *StackReconciler) handOutputs(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) (*v1.OutputsSecretStatus, error) {
 	before := stack.Status.OutputsSecret
 	reads := isReading(record) || (record.Operation == v1.OperationUpdate && result.Outcome == run.Succeeded)
@@ -137,7 +138,7 @@ func (r *StackReconciler) handOutputs(ctx context.Context, stack *v1.Stack, reco
 	case result.Plain != nil && slices.Equal(result.Plain.Wanted.Keys, to.Keys):
 		shown := stack.Status.Outputs
 		if !isReading(record) && result.Outputs != nil {
-			shown = shownOutputs(result) // the status has them when this is done
+			shown = shownOutputs(result) // the status is about to have them
 		}
 		return r.writeOutputs(ctx, stack, *result.Plain, shown, result.EndedAt)
 	case isReading(record) && result.Outcome != run.Succeeded && result.Outcome != run.Cancelled:
@@ -146,15 +147,15 @@ func (r *StackReconciler) handOutputs(ctx context.Context, stack *v1.Stack, reco
 	return outputsUnread(stack), nil
 }
 
-// writeOutputs writes the Secret, if it is the Stack's and differs. An error is one
-// that another try, with the outputs at hand, may mend. What is shown of them in full
-// need not be hidden in it.
+// writeOutputs writes the Secret if the Stack owns it and it differs. It returns an error
+// only if a retry with the same outputs may help. Values that the status shows in full
+// need no masking.
 func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, plain run.PlainOutputs, shown map[string]apiextensionsv1.JSON,
 	now time.Time,
 ) (*v1.OutputsSecretStatus, error) {
 	to := stack.Spec.WriteOutputsToSecret
 	if told := stack.Status.OutputsSecret; told != nil && told.Name != to.Name {
-		// Renamed in mid-run: nothing would know of the old one any more.
+		// Renamed in mid-run: nothing would know of the old Secret any more.
 		if err := r.deleteOrLeave(ctx, stack, told.Name); err != nil {
 			return nil, err
 		}
@@ -170,11 +171,11 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 		return nil, err
 	}
 	if before != nil && !metav1.IsControlledBy(before, stack) {
-		return outputsUnread(stack), nil // the next look at the Stack tells
+		return outputsUnread(stack), nil // the next reconcile reports it
 	}
 	hidden := outputs.Hidden(data, shown)
 	if before != nil {
-		// A policy may tell of what was there as well.
+		// The error of an admission policy may quote the old values as well.
 		hidden = append(hidden, outputs.Hidden(before.Data, shown)...)
 	}
 	secret, err := r.putSecret(ctx, stack, before, data, hidden)
@@ -185,7 +186,7 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 		return nil, err
 	}
 	if !contains(secret.Labels, to.Labels) || !contains(secret.Annotations, to.Annotations) {
-		// It would be written time and again.
+		// It would be written again and again.
 		return outputsRefused(stack, "something in the cluster changes the labels or annotations of the Secret: correct "+
 			"spec.writeOutputsToSecret", secret, now), nil
 	}
@@ -193,7 +194,7 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 	return &v1.OutputsSecretStatus{Name: to.Name, Digest: digest}, err
 }
 
-// immutableText says what helps where a Secret is one that nobody can write.
+// immutableText says what to do about an immutable Secret.
 func immutableText(before *corev1.Secret) string {
 	if before == nil || before.Immutable == nil || !*before.Immutable {
 		return ""
@@ -201,10 +202,10 @@ func immutableText(before *corev1.Secret) string {
 	return ". The Secret is immutable: delete it, and the controller creates it again"
 }
 
-// putSecret makes the Secret, or makes it what it should be. Neither can hit a Secret
-// that somebody else has made meanwhile. No other labels and annotations are left:
-// nothing tells those that the spec had before from those that others added. An error
-// has none of the hidden values in it.
+// putSecret creates or updates the Secret. Neither can hit a Secret that someone else has
+// created in the meantime. It removes all other labels and annotations: those that the
+// spec had before cannot be told from those that others added. Errors contain none of the
+// hidden values.
 func (r *StackReconciler) putSecret(ctx context.Context, stack *v1.Stack, before *corev1.Secret, data map[string][]byte, hidden []string) (*corev1.Secret, error) {
 	to := stack.Spec.WriteOutputsToSecret
 	if before == nil {
@@ -232,8 +233,8 @@ func (r *StackReconciler) putSecret(ctx context.Context, stack *v1.Stack, before
 	return secret, nil
 }
 
-// announceOutputs tells what became of the outputs. That they were written by the
-// update itself is no news.
+// announceOutputs announces what became of the outputs, except that the update itself
+// wrote them, which is no news.
 func (r *StackReconciler) announceOutputs(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, before *v1.OutputsSecretStatus) {
 	told := stack.Status.OutputsSecret
 	switch {

@@ -5,11 +5,11 @@ package controller
 
 import "github.com/flux-pulumi/pulumi-controller/internal/mask"
 
-// maxRefusal bounds what is told of the words of an API server, or of a webhook.
+// maxRefusal bounds the quoted text of an API server or webhook.
 const maxRefusal = 1024
 
-// hiddenError is an error of an API server about a Secret. It is told from others as
-// what it was, and says nothing of the values.
+// hiddenError is an error of the API server about a Secret, with the values masked in its
+// text. It unwraps to the original, so that errors.As and errors.Is still work.
 type hiddenError struct {
 	error
 	text string
@@ -19,9 +19,9 @@ func (e *hiddenError) Error() string { return e.text }
 
 func (e *hiddenError) Unwrap() error { return e.error }
 
-// hideValues takes the values out of what an API server, or an admission policy or a
-// webhook of somebody, has said of them. These see them in base64. Values that are
-// no secret are to be left out: one such as "data" would be taken for the word.
+// hideValues masks values in an error of the API server, an admission policy or a
+// webhook, which see them in base64. Leave out values that are not secret: one such as
+// "data" would mask the word.
 func hideValues(err error, values []string) error {
 	if err == nil {
 		return nil

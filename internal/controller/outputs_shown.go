@@ -14,26 +14,26 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// maxOutputDepth bounds lists and objects within each other. Deeper than this no
-// program means what it says, and a few thousand of them keep the API server and the
-// controller busy for minutes.
+// maxOutputDepth bounds the nesting of lists and objects. No sensible program goes
+// deeper, and a few thousand levels keep the API server and the controller busy for
+// minutes.
 const maxOutputDepth = 100
 
-// shownOutputs are the outputs as they are in the status. Whoever writes programs
-// chooses them, and where runs are Jobs any result: what the API server would not take
-// would hold the Stack for ever.
+// shownOutputs returns the outputs as the status shows them. The author of the program
+// controls them and, if runs are Jobs, the whole result: an output that the API server
+// rejects would block the Stack forever.
 func shownOutputs(result *run.Result) map[string]apiextensionsv1.JSON {
 	shown := make(map[string]apiextensionsv1.JSON, len(result.Outputs))
 	for name, value := range result.Outputs {
 		if err := checkOutput(value); err != nil {
-			value, _ = json.Marshal("[not shown: " + err.Error() + "]") // a text has no error
+			value, _ = json.Marshal("[not shown: " + err.Error() + "]") // marshalling a string cannot fail
 		}
 		shown[name] = apiextensionsv1.JSON{Raw: value}
 	}
 	return shown
 }
 
-// checkOutput says why a value cannot be in the status of an object.
+// checkOutput returns why a value cannot be in the status of an object.
 func checkOutput(value json.RawMessage) error {
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber()

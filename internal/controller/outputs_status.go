@@ -18,16 +18,16 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// The functions of this file tell where the Secret with the outputs of a Stack
-// stands. They read nothing but what they are given.
+// The functions in this file describe the state of the Secret with the outputs of a
+// Stack. They read nothing but their arguments.
 
-// writesOutputs tells whether the outputs of the Stack are to be in a Secret. A
-// preview has none, and leaves those of the last update where they are.
+// writesOutputs reports whether the outputs of the Stack go to a Secret. A Stack that
+// only previews has none, and leaves those of the last update in place.
 func writesOutputs(stack *v1.Stack) bool {
 	return stack.Spec.WriteOutputsToSecret != nil && !stack.Spec.Preview
 }
 
-// wantedOutputs are the outputs that a run is to read.
+// wantedOutputs returns the outputs that a run has to read.
 func wantedOutputs(stack *v1.Stack, seen *observed, operation run.Operation) *run.WantedOutputs {
 	reads := operation == run.Update || operation == run.ReadOutputs
 	if !reads || !writesOutputs(stack) || seen.Outputs.Blocked != "" {
@@ -36,7 +36,7 @@ func wantedOutputs(stack *v1.Stack, seen *observed, operation run.Operation) *ru
 	return &run.WantedOutputs{Keys: slices.Clone(stack.Spec.WriteOutputsToSecret.Keys)}
 }
 
-// outputsOf tells whether the Secret, nil where there is none, is as it should be.
+// outputsOf reports whether the Secret, which may be nil, is up to date.
 func outputsOf(stack *v1.Stack, secret *corev1.Secret) (decide.Outputs, error) {
 	var seen decide.Outputs
 	switch {
@@ -60,8 +60,8 @@ func outputsOf(stack *v1.Stack, secret *corev1.Secret) (decide.Outputs, error) {
 	return seen, nil
 }
 
-// stands tells whether what failed would fail again: neither the spec nor the Secret is
-// another one.
+// stands reports whether a failed write would fail again: neither the spec nor the Secret
+// has changed.
 func stands(failure *v1.OutputsFailure, stack *v1.Stack, secret *corev1.Secret) bool {
 	return failure.Generation == stack.Generation && (failure.Secret == nil || *failure.Secret == outputs.Identity(secret))
 }
@@ -75,8 +75,8 @@ func foreignMessage(secret *corev1.Secret) string {
 		secret.Namespace, secret.Name, owner)
 }
 
-// isWritten tells whether the Secret has what was last written to it, and that is
-// what the spec asks for. More labels and annotations than that do no harm.
+// isWritten reports whether the Secret has what was last written to it, and that is what
+// the spec asks for. Additional labels and annotations do no harm.
 func isWritten(stack *v1.Stack, secret *corev1.Secret) (bool, error) {
 	want, told := stack.Spec.WriteOutputsToSecret, stack.Status.OutputsSecret
 	if told == nil || told.Name != want.Name || told.Digest == "" {
@@ -95,14 +95,14 @@ func contains(all, some map[string]string) bool {
 	return true
 }
 
-// outputsAwaited tells that the outputs of the last update are not in their Secret.
+// outputsAwaited reports that the outputs of the last update are not in their Secret yet.
 func outputsAwaited(stack *v1.Stack) bool {
 	told := stack.Status.OutputsSecret
 	return writesOutputs(stack) && (told == nil || told.Digest == "" || told.Failure != nil)
 }
 
-// outputsUnread is the status when the outputs are yet to be written: a Secret that
-// there is has those of an earlier update.
+// outputsUnread is the status while the outputs are still to be written. A Secret that
+// exists has those of an earlier update.
 func outputsUnread(stack *v1.Stack) *v1.OutputsSecretStatus {
 	name := stack.Spec.WriteOutputsToSecret.Name
 	if told := stack.Status.OutputsSecret; told != nil {
@@ -112,7 +112,7 @@ func outputsUnread(stack *v1.Stack) *v1.OutputsSecretStatus {
 }
 
 // outputsFailed is the status when the outputs could not be read or written. A zero
-// time is that no other try helps.
+// retryAt means that a retry cannot help.
 func outputsFailed(stack *v1.Stack, message string, generation int64, retryAt time.Time) *v1.OutputsSecretStatus {
 	failed := outputsUnread(stack)
 	failed.Failure = &v1.OutputsFailure{Message: "The outputs cannot be written: " + message, Generation: generation}
@@ -143,8 +143,8 @@ func outputsRefused(stack *v1.Stack, message string, secret *corev1.Secret, now 
 	return failed
 }
 
-// markApplied marks a Stack whose last update has succeeded. It is ready when what
-// others take from it can be read.
+// markApplied marks a Stack whose last update has succeeded. It is Ready only once its
+// outputs can be read.
 func markApplied(stack *v1.Stack, revision, originRevision string) {
 	told := stack.Status.OutputsSecret
 	switch {
@@ -158,16 +158,16 @@ func markApplied(stack *v1.Stack, revision, originRevision string) {
 	}
 }
 
-// absorbOutputs takes the result of a run that has read outputs into the conditions.
-// Nothing was changed by it, and it is not what people know as the last update.
+// absorbOutputs sets the conditions after a run that has read outputs. That run changed
+// nothing, and does not count as the last update.
 func absorbOutputs(stack *v1.Stack, record *v1.RunStatus) {
 	revision, origin := stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision
 	markEnded(stack, record, "Read the outputs of revision "+revision, func() { markApplied(stack, revision, origin) })
 }
 
-// isAside tells of a run that is no reconcile of the Stack.
+// isAside reports whether a run is not a reconcile of the Stack.
 func isAside(record *v1.RunStatus) bool { return isReading(record) || isLook(record) }
 
-// isReading tells of a run that it changes nothing, so that there is nothing to
-// recover from, and that it is not the run that anybody asked for.
+// isReading reports whether a run only reads outputs: it changes nothing, needs no
+// recovery, and is not the run that anyone asked for.
 func isReading(record *v1.RunStatus) bool { return record.Operation == v1.OperationOutputs }

@@ -21,16 +21,16 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 )
 
-// The right to write ConfigMaps is for those that a Stack owns: the list of its
-// resources, and what a preview has found.
+// The right to write ConfigMaps is for those that a Stack owns: its inventory, and the
+// result of a preview.
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=create;update
 
-// digestAnnotation of a ConfigMap that a Stack owns has the digest of its data, so
-// that it takes no more than the metadata to tell whether there is anything to write.
+// digestAnnotation has the digest of the data of an owned ConfigMap, so that its metadata
+// is enough to tell whether to write it.
 const digestAnnotation = "pulumi.com/digest"
 
-// ownedName is the name of a ConfigMap of the Stack. A name that would be too long
-// is cut, and ends in a digest of all of it.
+// ownedName returns the name of a ConfigMap of the Stack. A name that is too long is cut,
+// and ends in a digest of the whole.
 func ownedName(stack *v1.Stack, suffix string) string {
 	name := stack.Name + suffix
 	if len(name) <= validation.DNS1123SubdomainMaxLength {
@@ -40,19 +40,19 @@ func ownedName(stack *v1.Stack, suffix string) string {
 	end := "-" + hex.EncodeToString(sum[:8]) + suffix
 	kept := name[:validation.DNS1123SubdomainMaxLength-len(end)]
 	if trimmed := strings.TrimRight(kept, "-."); strings.Contains(kept[len(trimmed):], ".") {
-		kept = trimmed // nothing begins with a dash after a dot
+		kept = trimmed // no label of a name starts with a dash
 	}
 	return kept + end
 }
 
-// foreignConfigMapError is a ConfigMap of the name that is not the Stack's.
+// foreignConfigMapError is a ConfigMap of that name that the Stack does not own.
 type foreignConfigMapError struct{ namespace, name string }
 
 func (e *foreignConfigMapError) Error() string {
 	return fmt.Sprintf("ConfigMap %s/%s does not belong to this Stack: delete or rename it", e.namespace, e.name)
 }
 
-// ownedMeta reads the metadata of a ConfigMap of the Stack: nil where there is none.
+// ownedMeta reads the metadata of a ConfigMap of the Stack; nil if there is none.
 func (r *StackReconciler) ownedMeta(ctx context.Context, stack *v1.Stack, name string) (*metav1.ObjectMeta, error) {
 	found := &metav1.PartialObjectMetadata{}
 	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
@@ -69,8 +69,8 @@ func (r *StackReconciler) ownedMeta(ctx context.Context, stack *v1.Stack, name s
 	return &found.ObjectMeta, nil
 }
 
-// putOwned writes the data of a ConfigMap of the Stack, where they are not there
-// already. Neither write can hit one that somebody else has made meanwhile.
+// putOwned writes the data of a ConfigMap of the Stack if they differ. Neither write can
+// hit a ConfigMap that someone else has created in the meantime.
 func (r *StackReconciler) putOwned(ctx context.Context, stack *v1.Stack, before *metav1.ObjectMeta, name, key string, data []byte) error {
 	digest := inventory.Digest(data)
 	if before != nil && before.Annotations[digestAnnotation] == digest {

@@ -17,20 +17,20 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// invalidSpecError is a fault that only an edit mends.
+// invalidSpecError is a fault that only an edit fixes.
 type invalidSpecError struct{ error }
 
 func (e *invalidSpecError) Unwrap() error { return e.error }
 
-// programMissingError is a Program that is not there.
+// programMissingError is a Program that does not exist.
 type programMissingError struct{ namespace, name string }
 
 func (e *programMissingError) Error() string {
 	return fmt.Sprintf("Program %s/%s not found: create it, or correct spec.programRef", e.namespace, e.name)
 }
 
-// problemOf turns an error that is the Stack's into a Problem. It returns nil
-// for an error of the API server, which the work queue retries.
+// problemOf turns an error that is the Stack's into a Problem. It returns nil for an
+// error of the API server, which the work queue retries.
 func problemOf(err error) *decide.Problem {
 	var (
 		invalid      *invalidSpecError
@@ -64,8 +64,8 @@ func problemOf(err error) *decide.Problem {
 	return forbiddenProblem(err)
 }
 
-// passes tells whether a problem may pass without anything that the controller sees:
-// nothing tells it of a CRD that is installed again, or of a right that is granted.
+// passes reports whether a problem may go away without an event: the controller is not
+// notified when a CRD is installed again or a right is granted.
 func passes(err error) bool {
 	var refused *refusedError
 	return errors.Is(err, source.ErrNotServed) || errors.As(err, &refused)

@@ -12,9 +12,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
 
-// checkProgramConfig refuses config that Pulumi would take for a file. A Program
-// cannot reach for those of the controller's machine, and must not be handed one by
-// its config. What is in a source reads what it likes as it is.
+// checkProgramConfig refuses config that Pulumi would take for a file. A Program cannot
+// read the files of the controller's machine, and must not get one through its config. A
+// program from a source can read any file as it is.
 func checkProgramConfig(stack *v1.Stack, resolved *inputs.Inputs) error {
 	if stack.Spec.ProgramRef == nil {
 		return nil

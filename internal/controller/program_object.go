@@ -19,21 +19,20 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// Programs are read as they are stored: a v1.Program would drop the keys that it
-// does not know, which are what is to be told of, and could not be read at all where
-// a key has another type.
+// Programs are read as stored: decoding into a v1.Program would drop unknown keys, which
+// have to be reported, and would fail on a key of the wrong type.
 
-// newProgramObject is an empty Program to read into, or to watch.
+// newProgramObject returns an empty Program to read into, or to watch.
 func newProgramObject() *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.ProgramKind))
 	return object
 }
 
-// ProgramCheck finds out what is wrong with what a Program says, in JSON.
+// ProgramCheck validates the JSON text of a Program.
 type ProgramCheck func(raw []byte) programs.Checked
 
-// of checks a Program.
+// of validates a Program.
 func (c ProgramCheck) of(object *unstructured.Unstructured) (programs.Checked, error) {
 	raw, err := programJSON(object)
 	if err != nil {
@@ -43,7 +42,7 @@ func (c ProgramCheck) of(object *unstructured.Unstructured) (programs.Checked, e
 }
 
 func programJSON(object *unstructured.Unstructured) ([]byte, error) {
-	// One that was stored before it had to have a program has null here.
+	// One stored before the field was required has null here.
 	raw, err := json.Marshal(object.Object["program"])
 	if err != nil {
 		return nil, fmt.Errorf("failed to read what Program %s/%s says: %w", object.GetNamespace(), object.GetName(), err)
@@ -51,16 +50,16 @@ func programJSON(object *unstructured.Unstructured) ([]byte, error) {
 	return raw, nil
 }
 
-// programChecks tells what is found of a Program.
+// programChecks returns what is found in a Program.
 type programChecks interface {
 	of(object *unstructured.Unstructured) (programs.Checked, error)
 }
 
-// maxChecks bounds the Programs whose checks are kept, each with its text.
+// maxChecks bounds the cached Programs, each with its text.
 const maxChecks = 32
 
-// keptChecks keeps what was found of Programs, as many Stacks may run the same and each
-// looks at it at every reconcile.
+// keptChecks caches what was found in Programs, since many Stacks may run the same one
+// and each checks it at every reconcile.
 type keptChecks struct {
 	check ProgramCheck
 	kept  *lru.Cache
@@ -68,7 +67,7 @@ type keptChecks struct {
 
 func keepChecks(check ProgramCheck) *keptChecks { return &keptChecks{check, lru.New(maxChecks)} }
 
-// of checks a Program, or remembers it.
+// of validates a Program, or returns the cached result.
 func (c *keptChecks) of(object *unstructured.Unstructured) (programs.Checked, error) {
 	key := fmt.Sprintf("%s/%s/%s/%s", object.GetNamespace(), object.GetName(), object.GetUID(), object.GetResourceVersion())
 	if kept, ok := c.kept.Get(key); ok {
@@ -81,7 +80,7 @@ func (c *keptChecks) of(object *unstructured.Unstructured) (programs.Checked, er
 	return checked, err
 }
 
-// withoutText is a Program without what it says, for its status.
+// withoutText returns a Program without its text, to write its status.
 func withoutText(object *unstructured.Unstructured) (*v1.Program, error) {
 	part := map[string]any{}
 	for _, field := range []string{"apiVersion", "kind", "metadata", "status"} {
@@ -96,13 +95,13 @@ func withoutText(object *unstructured.Unstructured) (*v1.Program, error) {
 	return program, nil
 }
 
-// programRevision names what a Program says at a generation.
+// programRevision is the revision of a Program at a generation.
 func programRevision(generation int64, digest string) string {
 	return fmt.Sprintf("%d@%s", generation, digest)
 }
 
-// programObject reads a Program. Its project is the one in the name of the
-// stack, and has the Program's own name where that tells none.
+// programObject reads a Program. Its project is the one in the name of the stack, or else
+// the name of the Program.
 func (r *StackReconciler) programObject(ctx context.Context, namespace, name, project string) (program, error) {
 	object := newProgramObject()
 	if err := r.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object); err != nil {
@@ -133,8 +132,8 @@ func (r *StackReconciler) programObject(ctx context.Context, namespace, name, pr
 	return found, nil
 }
 
-// programInvalidError is a Program that cannot be run. The Stack is woken by its
-// next edit.
+// programInvalidError is a Program that cannot run. Its next edit triggers a reconcile of
+// the Stack.
 type programInvalidError struct {
 	namespace, name string
 	faults          programs.Faults

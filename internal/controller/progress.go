@@ -15,8 +15,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// tell writes how far the run in flight has come. The status is the memory of that: the
-// next process has it too.
+// tell writes the progress of the run in flight to the status, where the next process
+// finds it too.
 func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Time) error {
 	progress := r.progress(stack.Status.Run)
 	return r.patchStatus(ctx, stack, func() {
@@ -25,7 +25,7 @@ func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Ti
 	})
 }
 
-// markProgress: the run in flight takes its time.
+// markProgress records the progress of the run in flight.
 func markProgress(stack *v1.Stack, progress run.Progress, now time.Time) {
 	record := stack.Status.Run
 	record.Progress = &v1.RunProgress{
@@ -45,7 +45,7 @@ func (r *StackReconciler) progress(record *v1.RunStatus) run.Progress {
 	return r.Progress(record.ID)
 }
 
-// isProgressTold tells whether the status says how far the run had come, and what it
+// isProgressTold reports whether the status has the progress of the run, and what it
 // waits for now, if anything.
 func isProgressTold(record *v1.RunStatus, progress run.Progress) bool {
 	told := record.Progress
@@ -53,14 +53,14 @@ func isProgressTold(record *v1.RunStatus, progress run.Progress) bool {
 	case isLook(record):
 		return true // the conditions are not about it
 	case record.Cancel != "":
-		// They say that it is cancelled, and what stands in the way of that.
+		// They say that it is being cancelled, and what delays that.
 		return waitingFor(progress.Waiting) == "" || told != nil && told.WaitingFor == waitingFor(progress.Waiting)
 	}
 	return told != nil && told.WaitingFor == waitingFor(progress.Waiting)
 }
 
-// toldAfter is how long the run had taken when the status last told of it, zero where
-// it is not to tell of it again.
+// toldAfter returns how long the run had taken when its progress was last written, or
+// zero if it need not be written again.
 func toldAfter(record *v1.RunStatus) time.Duration {
 	if isLook(record) || record.Cancel != "" || record.Progress == nil {
 		return 0
@@ -68,22 +68,22 @@ func toldAfter(record *v1.RunStatus) time.Duration {
 	return max(record.Progress.LastUpdateTime.Sub(record.StartedAt.Time), 0)
 }
 
-// waitingFor is what is waited for, without the words of others on it, which may change
-// all the time: each change that is told is a write.
+// waitingFor returns what a run waits for, without the quoted details, which may change
+// all the time: each change would be a write.
 func waitingFor(text string) string {
 	what, _, _ := strings.Cut(text, ": ")
 	return what
 }
 
-// nothingDone is what is told where nobody knows how far a run has come.
+// nothingDone is the progress of a run that has reported none.
 const nothingDone = "nothing is done yet"
 
-// startText is what the status says of a run that has started, up to its timeout.
+// startText describes a run that has started, up to its timeout.
 func startText(record *v1.RunStatus) string {
 	return runText(record) + " with a timeout of "
 }
 
-// progressText tells how far a run has come.
+// progressText describes the progress of a run.
 func progressText(operation v1.Operation, progress run.Progress) string {
 	switch {
 	case progress.Waiting != "":

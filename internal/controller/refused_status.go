@@ -18,21 +18,21 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// That a run has ended must get into the status, or nothing would ever be done for its
-// Stack again. What the run tells need not fit: a result can be large, and is written by
-// whoever may write the program; a policy of the cluster may refuse any of it. What
-// happened to resources is in the state.
+// The end of a run must get into the status, or the Stack would be stuck forever. The
+// details need not: a result can be large, whoever may write the program controls it, and
+// a policy of the cluster may refuse any of it. What happened to resources is in the
+// state.
 
 const (
-	// maxToldRefusal bounds what is told of why the API server has refused a write, in bytes.
+	// maxToldRefusal bounds the quoted reason for a refused write, in bytes.
 	maxToldRefusal = 500
-	// maxFewCreates is how many creations of unknown outcome are named where more are not
-	// taken: one is enough to keep the next run from making them again.
+	// maxFewCreates is how many creations of unknown outcome are named if the API server
+	// accepts no more: one is enough to keep the next run from creating them again.
 	maxFewCreates = 10
 )
 
-// takeIn writes the result of a run into the status: all of it, or as much as the API
-// server takes. It returns what was written.
+// takeIn writes the result of a run to the status: all of it, or as much as the API
+// server accepts. It returns what was written.
 func (r *StackReconciler) takeIn(ctx context.Context, stack *v1.Stack, result *run.Result, take func(*run.Result)) (*run.Result, error) {
 	before, record := stack.Status.DeepCopy(), *stack.Status.Run
 	onlyOwn := func(result *run.Result, _ error) *run.Result {
@@ -61,8 +61,8 @@ func (r *StackReconciler) takeIn(ctx context.Context, stack *v1.Stack, result *r
 	return result, err
 }
 
-// withoutOutputs is the result with all that may be big left out. The outputs are in the
-// state.
+// withoutOutputs returns the result without anything that may be large. The outputs are
+// in the state.
 func withoutOutputs(result *run.Result, _ error) *run.Result {
 	small := *result
 	if result.Outputs == nil {
@@ -73,7 +73,7 @@ func withoutOutputs(result *run.Result, _ error) *run.Result {
 	return &small
 }
 
-// withoutWords is what has to be known of the run, and why there is no more.
+// withoutWords returns only what has to be known of the run, and why the rest is missing.
 func withoutWords(result *run.Result, why error) *run.Result {
 	return &run.Result{
 		Outcome: result.Outcome, Interrupted: result.Interrupted, UnknownCreates: result.UnknownCreates,
@@ -96,14 +96,14 @@ func withoutReason(result *run.Result, began, now time.Time) *run.Result {
 	return small
 }
 
-// noteLeftOut says so of a run that has succeeded, where the status has no message.
+// noteLeftOut sets the message of a run that succeeded, which otherwise has none.
 func noteLeftOut(stack *v1.Stack, record *v1.RunStatus, told *run.Result) {
 	if last := stack.Status.LastUpdate; last != nil && last.Name == record.ID && last.Message == "" {
 		last.Message = told.Message
 	}
 }
 
-// tellLeftOut tells people, and the log what is nowhere else.
+// tellLeftOut announces what was left out, and logs what is recorded nowhere else.
 func (r *StackReconciler) tellLeftOut(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result, told *run.Result, why error) {
 	log := ctrl.LoggerFrom(ctx)
 	log.Error(why, "what a run has told is not in the status", "run", record.ID, "message", result.Message)
@@ -114,15 +114,15 @@ func (r *StackReconciler) tellLeftOut(ctx context.Context, stack *v1.Stack, reco
 		revision: record.Revision, originRevision: record.OriginRevision})
 }
 
-// statusRefusedReason is of events alone: what the status cannot tell.
+// statusRefusedReason is for events only: the status could not be written.
 const statusRefusedReason = meta.FailedReason
 
-// refusedText tells of a status that cannot be written at all.
+// refusedText describes a status that cannot be written at all.
 func refusedText(err error) string {
 	return "The API server does not take the status of the Stack, which has to say that its run has ended. Nothing is run before it does: " + cut(err.Error(), maxToldRefusal)
 }
 
-// cut bounds a text.
+// cut truncates a text.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

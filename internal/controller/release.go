@@ -9,19 +9,18 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// A run is left to the process that recorded it until that is proven to be gone.
-// Where nothing can prove it, as of a process outside of the cluster on a host that
-// never comes back, a person may say so, by an annotation that names the run. No
-// other run has its ID, so that the word counts once, and what is left of it does
-// nothing.
+// A run is left to the process that recorded it until that is proven to be gone. If
+// nothing can prove it, as for a process outside of the cluster on a host that never
+// comes back, a person may say so with an annotation that names the run. Run IDs are
+// unique, so the annotation works once, and does nothing if it is left behind.
 
-// isReleased tells whether a person says that the holder of the recorded run is gone.
+// isReleased reports whether a person says that the holder of the recorded run is gone.
 func isReleased(stack *v1.Stack) bool {
 	recorded := stack.Status.Run
 	return recorded != nil && recorded.ID != "" && stack.Annotations[v1.ReleaseRunAnnotation] == recorded.ID
 }
 
-// heldText tells who has the run that is waited for, and what ends that.
+// heldText says who has the run in flight, and what ends the wait for it.
 func heldText(stack *v1.Stack) string {
 	held := stack.Status.Run
 	release := fmt.Sprintf("release the run: kubectl annotate --overwrite -n %s stacks.pulumi.com/%s %s=%s", stack.Namespace, stack.Name, v1.ReleaseRunAnnotation, held.ID)
@@ -37,12 +36,12 @@ func heldText(stack *v1.Stack) string {
 		"%s", held.Holder.Host, held.ID, held.Operation, proof, release)
 }
 
-// goneText tells of a run whose holder is proven to be gone.
+// goneText describes a run whose holder is proven to be gone.
 func goneText(lost *v1.RunStatus) string {
 	return fmt.Sprintf("The controller on %s that had run %s (%s) is gone", lost.Holder.Host, lost.ID, lost.Operation)
 }
 
-// releasedText tells of a run whose holder is gone by the word of a person.
+// releasedText describes a run whose holder is gone because a person says so.
 func releasedText(lost *v1.RunStatus) string {
 	return fmt.Sprintf("Run %s (%s) of the controller on %s was released by the annotation %s, and counts as interrupted",
 		lost.ID, lost.Operation, lost.Holder.Host, v1.ReleaseRunAnnotation)

@@ -17,8 +17,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 )
 
-// report writes a failure into the conditions, and tells of it once for each
-// revision: that of a run was told when the run ended.
+// report writes a failure to the conditions, and announces it once for each revision. The
+// failure of a run was announced when the run ended.
 func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision, mark func(stack *v1.Stack, reason, message string)) error {
 	before := conditions.Get(stack, meta.ReadyCondition)
 	revision := seen.program.Revision
@@ -27,8 +27,9 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 		if revision != "" {
 			stack.Status.LastAttemptedRevision = revision
 		}
-		if !decision.Fetching { // or there is nothing to answer yet
-			// Answered with a failure, but the run that is asked for is still to come.
+		if !decision.Fetching { // otherwise there is nothing to answer yet
+			// The failure answers the request, but the run that it asks for is still to
+			// come.
 			takeOn(stack)
 		}
 		mark(stack, decision.Reason, decision.Message)
@@ -38,7 +39,7 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 	if isNew || (!isTold(before, decision) && !isOfLastRun(stack, decision)) {
 		kind := corev1.EventTypeWarning
 		if decision.Awaited {
-			// As in Flux: a chat is not told of each Stack that was there before its source.
+			// As in Flux: no alert for each Stack that was created before its source.
 			kind = eventv1.EventTypeTrace
 		}
 		r.announce(ctx, stack, notice{kind: kind, reason: decision.Reason, message: decision.Message,
@@ -47,12 +48,12 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 	return nil
 }
 
-// isTold tells whether the condition says what was decided.
+// isTold reports whether the condition already says what was decided.
 func isTold(ready *metav1.Condition, decision decide.Decision) bool {
 	return ready != nil && ready.Reason == decision.Reason && ready.Message == decision.Message
 }
 
-// isOfLastRun tells whether what was decided says again how the last run failed.
+// isOfLastRun reports whether the decision only repeats how the last run failed.
 func isOfLastRun(stack *v1.Stack, decision decide.Decision) bool {
 	if cancelled := stack.Status.CancelledRun; cancelled != nil && cancelled.EndedAt != nil && decision.Reason == v1.CancelRequestedReason {
 		return true // a recovery may have come after it

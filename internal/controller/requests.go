@@ -12,38 +12,38 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// A request is an annotation with a value that has not been handled yet. Flux
-// has one for a run, and one that together with it forces the run; the Pulumi
-// operator has one of its own for a run.
+// A request is an annotation with a value that has not been handled yet. Flux has one for
+// a run, and another that together with it forces the run; the Pulumi operator has its
+// own for a run.
 
-// requested tells whether somebody asks for a run that has not been answered.
+// requested reports whether there is an unhandled request for a run.
 func requested(stack *v1.Stack) bool {
 	return open(stack, meta.ReconcileRequestAnnotation, stack.Status.LastHandledReconcileAt) ||
 		open(stack, v1.ReconcileRequestAnnotation, stack.Status.ObservedReconcileRequest)
 }
 
-// forced tells whether the run that is asked for is to be forced. As in Flux,
-// that takes both annotations with the same value, and each value counts once.
+// forced reports whether the requested run has to be forced. As in Flux, that takes both
+// annotations with the same value, and each value counts once.
 func forced(stack *v1.Stack) bool {
 	return open(stack, meta.ReconcileRequestAnnotation, stack.Status.LastHandledReconcileAt) &&
 		open(stack, meta.ForceRequestAnnotation, stack.Status.LastHandledForceAt) &&
 		stack.Annotations[meta.ForceRequestAnnotation] == stack.Annotations[meta.ReconcileRequestAnnotation]
 }
 
-// markHandled notes the requests that are being answered.
+// markHandled records the requests as handled.
 func markHandled(stack *v1.Stack) {
 	note(stack, meta.ReconcileRequestAnnotation, &stack.Status.LastHandledReconcileAt)
 	note(stack, meta.ForceRequestAnnotation, &stack.Status.LastHandledForceAt)
 	note(stack, v1.ReconcileRequestAnnotation, &stack.Status.ObservedReconcileRequest)
 }
 
-// takeOn notes the requests as handled, and what is still to be done for them.
-// That they are handled is what people wait for; a run that cannot begin now, or
-// does not come to a good end, is not to be lost with that.
+// takeOn records the requests as handled, and the run that is still to be done for them.
+// Clients wait for the former; the latter keeps a run that cannot start now, or that
+// fails, from being lost.
 func takeOn(stack *v1.Stack) {
 	if requested(stack) {
 		stack.Status.RunPending = true
-		stack.Status.CancelledRun = nil // whoever asks wants it run
+		stack.Status.CancelledRun = nil // whoever asks wants it to run
 	}
 	if forced(stack) {
 		stack.Status.RefreshPending = true
@@ -51,7 +51,7 @@ func takeOn(stack *v1.Stack) {
 	markHandled(stack)
 }
 
-// open tells whether the annotation has a value other than the handled one.
+// open reports whether the annotation has a value other than the handled one.
 func open(stack *v1.Stack, annotation, handled string) bool {
 	value, ok := stack.Annotations[annotation]
 	return ok && token(value) != handled
@@ -63,12 +63,12 @@ func note(stack *v1.Stack, annotation string, handled *string) {
 	}
 }
 
-// maxToken bounds what the status keeps of a request. Who waits for a request to
-// be handled compares with the value that was sent, which is a time and no more.
+// maxToken bounds the value of a request in the status. Clients that wait for a request
+// compare it with the value they sent, which is just a time.
 const maxToken = 256
 
-// token stands for the value of a request in the status. A value may have 256 KiB,
-// and the status has it several times.
+// token shortens the value of a request for the status, which has it several times: an
+// annotation may have 256 KiB.
 func token(value string) string {
 	if len(value) <= maxToken {
 		return value

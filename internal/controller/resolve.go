@@ -14,8 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
 
-// resolve resolves the values that the spec asks for, and checks that a run can be
-// given them.
+// resolve resolves the values that the spec asks for, and checks that a run can use them.
 func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	if err := checkConfigKeys(stack, seen); err != nil {
 		return err
@@ -50,8 +49,8 @@ func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *ob
 	return seen.chooseAccount(stack)
 }
 
-// checkBackend refuses a backend that Pulumi does not have, and the name of a stack
-// that the backend cannot have.
+// checkBackend refuses a backend that Pulumi does not have, and a stack name that the
+// backend cannot have.
 func checkBackend(stack *v1.Stack, resolved *inputs.Inputs) error {
 	url := backend(stack, resolved.Env)
 	if err := grammar.CheckBackend(url); err != nil {
@@ -74,8 +73,8 @@ func checkBackend(stack *v1.Stack, resolved *inputs.Inputs) error {
 	return nil
 }
 
-// checkVariables refuses variables that a run cannot be given. One that is in the
-// spec is for an edit to mend; one of a listed object is for an edit of that.
+// checkVariables refuses variables that a run cannot have. The error names what to edit:
+// the spec, or the listed object.
 func checkVariables(resolved *inputs.Inputs) error {
 	for _, name := range slices.Sorted(maps.Keys(resolved.Env)) {
 		err := grammar.CheckVariable(name, resolved.Env[name])
@@ -91,8 +90,8 @@ func checkVariables(resolved *inputs.Inputs) error {
 	return nil
 }
 
-// chooseAccount leaves out the default account where a listed object has a
-// kubeconfig, as inputs.ServiceAccount does for envRefs.
+// chooseAccount drops the default service account if a listed object sets KUBECONFIG, as
+// inputs.ServiceAccount does for envRefs.
 func (o *observed) chooseAccount(stack *v1.Stack) error {
 	field, own := o.inputs.EnvFields["KUBECONFIG"]
 	switch {

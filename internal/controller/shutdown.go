@@ -20,8 +20,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// RunsInUse are the IDs of the runs whose files may still be needed: those
-// recorded as in flight, and those to be recovered from.
+// RunsInUse returns the IDs of the runs whose files may still be needed: those in flight,
+// and those to recover from.
 func (r *StackReconciler) RunsInUse(ctx context.Context, opts ...client.ListOption) (map[string]bool, error) {
 	inUse := map[string]bool{}
 	stacks := &v1.StackList{}
@@ -40,8 +40,8 @@ func (r *StackReconciler) RunsInUse(ctx context.Context, opts ...client.ListOpti
 	return inUse, nil
 }
 
-// Recorded tells what the Stack has recorded of the run. The cache may be behind, so
-// that only its yes counts.
+// Recorded returns what the Stack has recorded about the run. The cache may be stale, so
+// it only counts if it has the run.
 func (r *StackReconciler) Recorded(ctx context.Context, ref run.Ref) (run.Recorded, error) {
 	for _, reader := range []client.Reader{r.Client, r.APIReader} {
 		stack := &v1.Stack{}
@@ -57,24 +57,22 @@ func (r *StackReconciler) Recorded(ctx context.Context, ref run.Ref) (run.Record
 }
 
 const (
-	// lastWritesAtOnce bounds the Stacks that are written to at the same time when
-	// the process ends.
+	// lastWritesAtOnce bounds the Stacks that are written concurrently at shutdown.
 	lastWritesAtOnce = 8
-	// lastWritesRetry is when a write is tried again that was refused, or not
-	// answered.
+	// lastWritesRetry is how long to wait before a failed write is retried.
 	lastWritesRetry = 250 * time.Millisecond
 )
 
-// lastWrite is something to be written before the process ends.
+// lastWrite is a write to be made before the process ends.
 type lastWrite struct {
 	ref run.Ref
 	err error
 }
 
-// WriteAll writes, when reconciles have ended too, what this process knows of its
-// runs: the results of those that have ended, and of those in flight that they are
-// left to the next one. What cannot be written is tried again until ctx is done;
-// a result then stays with the runner, on disk, for the next process.
+// WriteAll writes what this process knows about its runs, once reconciles have ended: the
+// results of those that have ended, and for those in flight that they are left to the
+// next process. It retries until ctx is done; a result that is not written stays with the
+// runner, on disk, for the next process.
 func (r *StackReconciler) WriteAll(ctx context.Context, runs []run.Ref) error {
 	var all []*lastWrite
 	for _, ref := range runs {
@@ -95,8 +93,7 @@ func (r *StackReconciler) WriteAll(ctx context.Context, runs []run.Ref) error {
 	return errors.Join(errs...)
 }
 
-// tryAll tries each once, so that none that cannot be written keeps another
-// waiting.
+// tryAll tries each write once, so that a failing one does not hold up the others.
 func (r *StackReconciler) tryAll(ctx context.Context, writes []*lastWrite) {
 	var tries errgroup.Group
 	tries.SetLimit(lastWritesAtOnce)
@@ -109,14 +106,14 @@ func (r *StackReconciler) tryAll(ctx context.Context, writes []*lastWrite) {
 	_ = tries.Wait() // each keeps its own error
 }
 
-// again is false for what is done, and for what no other try will change.
+// again is false for what is done, and for what a retry cannot fix.
 func (w *lastWrite) again() bool {
 	hopeless := apierrors.IsForbidden(w.err) || apierrors.IsInvalid(w.err) || isTooLarge(w.err)
 	return w.err != nil && !hopeless
 }
 
-// writeRef writes what became of the run. The record of one that is still in flight
-// stays, so that the next controller recovers from it.
+// writeRef writes what became of the run. The record of a run in flight stays, so that
+// the next controller recovers from it.
 func (r *StackReconciler) writeRef(ctx context.Context, ref run.Ref) error {
 	stack := &v1.Stack{}
 	if err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stack); err != nil {
@@ -132,7 +129,7 @@ func (r *StackReconciler) writeRef(ctx context.Context, ref run.Ref) error {
 			markLeft(stack)
 		})
 	case run.Ended:
-		// The log of a reconcile has the keys that flux logs finds a Stack by.
+		// Log with the keys of a reconcile, by which flux logs finds a Stack.
 		ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("controller", "stack", "controllerGroup", v1.GroupVersion.Group,
 			"controllerKind", v1.StackKind, "namespace", ref.Namespace, "name", ref.Name))
 		return r.absorb(ctx, stack, result)

@@ -22,10 +22,10 @@ import (
 	flux "github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// sourceWatches starts the watch of a kind of Flux source when the first Stack
-// refers to it. A kind that the cluster does not serve cannot be watched: a
-// watch set up for all kinds in advance would keep the whole controller from
-// starting on a cluster that lacks one, such as ExternalArtifact before Flux 2.7.
+// sourceWatches starts the watch of a kind of Flux source when the first Stack refers to
+// it. A kind that the cluster does not serve cannot be watched: watching all kinds from
+// the start would keep the controller from starting on a cluster that lacks one, such as
+// ExternalArtifact before Flux 2.7.
 type sourceWatches struct {
 	controller controller.Controller
 	manager    ctrl.Manager
@@ -39,9 +39,8 @@ func newSourceWatches(c controller.Controller, mgr ctrl.Manager, r *StackReconci
 	return &sourceWatches{controller: c, manager: mgr, reconciler: r, watched: map[string]bool{}}
 }
 
-// ensure watches the kind. One that is no source of programs, of which Flux has
-// some, or that is not served, is left for the resolver to report. Nil, which only
-// looks, watches none.
+// ensure watches the kind. It leaves a kind that is not served, or is no source of
+// programs, for the resolver to report. A nil receiver, as in Explain, watches nothing.
 func (w *sourceWatches) ensure(kind string) error {
 	if w == nil {
 		return nil
@@ -75,9 +74,9 @@ func (w *sourceWatches) ensure(kind string) error {
 	return nil
 }
 
-// sourceChangedPredicate passes what may change what is run: another artifact,
-// or a source that is gone; and why one has no artifact, which its Stacks tell. A
-// source changes its status far more often than that.
+// sourceChangedPredicate passes what may change the next run: another artifact, a deleted
+// source, or a new reason for a missing artifact, which the Stacks report. A source
+// updates its status far more often than that.
 func sourceChangedPredicate() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -96,8 +95,8 @@ func artifactChanged(before, after sourcev1.Source) bool {
 	return a.Revision != b.Revision || a.Digest != b.Digest
 }
 
-// faultChanged tells whether a source without an artifact says another thing of why it
-// has none.
+// faultChanged reports whether a source without an artifact gives another reason for
+// that.
 func faultChanged(before, after sourcev1.Source) bool {
 	a, okBefore := before.(conditions.Getter)
 	b, okAfter := after.(conditions.Getter)

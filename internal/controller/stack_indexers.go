@@ -72,7 +72,7 @@ func programKeys(stack *v1.Stack) []string {
 	return []string{types.NamespacedName{Namespace: stack.Namespace, Name: stack.Spec.ProgramRef.Name}.String()}
 }
 
-// keysOf are the keys of the objects that a Stack refers to.
+// keysOf returns the keys of the objects that a Stack refers to.
 func keysOf(refsOf func(*v1.Stack) []types.NamespacedName) func(*v1.Stack) []string {
 	return func(stack *v1.Stack) []string {
 		refs := refsOf(stack)
@@ -84,7 +84,7 @@ func keysOf(refsOf func(*v1.Stack) []types.NamespacedName) func(*v1.Stack) []str
 	}
 }
 
-// objectKey is the key of an object in the index of its kind.
+// objectKey returns the key of an object in the index of its kind.
 func objectKey(object client.Object) string {
 	return client.ObjectKeyFromObject(object).String()
 }

@@ -19,26 +19,25 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 )
 
-// maxExpressions bounds how many Stacks have their expressions kept compiled.
+// maxExpressions bounds the Stacks whose compiled expressions are cached.
 const maxExpressions = 4096
 
-// StackReconcilerOptions of the controller.
+// StackReconcilerOptions are the options of the controller.
 type StackReconcilerOptions struct {
-	// RateLimiter of reconciles that end with an error.
+	// RateLimiter limits the retries of reconciles that fail.
 	RateLimiter runtimectrl.RateLimiterOptions
-	// Waker that the runner wakes Stacks with.
+	// Waker lets the runner enqueue Stacks.
 	Waker *Waker
-	// Configs says which Secrets and ConfigMaps wake the Stacks that refer to
-	// them. Nil is all of them.
+	// Configs selects the Secrets and ConfigMaps whose changes reconcile the Stacks that
+	// refer to them. Nil selects all.
 	Configs predicate.Predicate
-	// IgnoreConfigs leaves Secrets and ConfigMaps unwatched: a change of one is
-	// found at the interval.
+	// IgnoreConfigs leaves Secrets and ConfigMaps unwatched: changes take effect at the
+	// next interval.
 	IgnoreConfigs bool
 }
 
-// SetupWithManager registers the controller, its indexes and its watches. The
-// kinds of Flux sources are watched from the first Stack on that refers to one,
-// so that a cluster need not have them all.
+// SetupWithManager registers the controller, its indexes and its watches. A kind of Flux
+// source is watched once a Stack refers to it, so that a cluster need not have them all.
 func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts StackReconcilerOptions) error {
 	r.expressions, r.checks = dependency.NewExpressions(maxExpressions), keepChecks(r.CheckProgram)
 	for field, indexer := range stackIndexes() {

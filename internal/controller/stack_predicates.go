@@ -14,8 +14,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// stackUpdated passes the updates of Stacks that the function is true for, and
-// nothing else.
+// stackUpdated passes only updates of Stacks for which the function returns true.
 func stackUpdated(passes func(before, after *v1.Stack) bool) predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -29,18 +28,17 @@ func stackUpdated(passes func(before, after *v1.Stack) bool) predicate.Predicate
 	}
 }
 
-// runEndedPredicate passes the status write that absorbed a run. Coming through
-// the cache, it is proof that the cache has the result, so what the Stack needs
-// next is decided on what is.
+// runEndedPredicate passes the status write that absorbed a run. The event proves that
+// the cache has the result, so the next decision does not rest on a stale copy.
 func runEndedPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
 		return before.Status.Run != nil && after.Status.Run == nil
 	})
 }
 
-// finalizerLostPredicate passes the write of somebody who has removed the finalizer
-// of a Stack that is to stay. That is put back at once: nothing tells of a deletion
-// before then.
+// finalizerLostPredicate passes the removal of the finalizer from a Stack that is not
+// being deleted. The finalizer has to be back before a deletion, which would give no
+// notice.
 func finalizerLostPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
 		return after.DeletionTimestamp.IsZero() &&
@@ -48,14 +46,12 @@ func finalizerLostPredicate() predicate.Predicate {
 	})
 }
 
-// runReleasedPredicate passes the word of a person that the run which is recorded is
-// nobody's any more.
+// runReleasedPredicate passes the annotation by which a person releases the recorded run.
 func runReleasedPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool { return isReleased(after) && !isReleased(before) })
 }
 
-// runCancelledPredicate passes the wish of a person that the run which is recorded
-// ends.
+// runCancelledPredicate passes a new request to cancel the recorded run.
 func runCancelledPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
 		asked := cancelAsked(after, after.Status.Run)
@@ -71,7 +67,7 @@ func previewRequestedPredicate() predicate.Predicate {
 	})
 }
 
-// operatorRequestedPredicate passes a new request in the words of the Pulumi
+// operatorRequestedPredicate passes a new request in the annotation of the Pulumi
 // operator.
 func operatorRequestedPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
@@ -80,10 +76,9 @@ func operatorRequestedPredicate() predicate.Predicate {
 	})
 }
 
-// selfChangedPredicate passes a change of the labels or the annotations of a Stack
-// that has a readyExpr, as that may ask for them by its variable self. They are no
-// part of the generation. The status is left out: each write of ours would be a
-// reconcile more.
+// selfChangedPredicate passes changes of labels or annotations, which do not change the
+// generation, on a Stack with a readyExpr: that may read them through its variable self.
+// It does not pass status changes, or each of our writes would cause another reconcile.
 func selfChangedPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
 		return slices.ContainsFunc(after.Spec.DependsOn, hasExpression) &&

@@ -17,14 +17,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
-// A Stack that comes from the Pulumi operator is taken over without a run where its
-// status proves that the operator has applied the spec and the program as they are
-// now. What the operator does not look at, such as the values of Secrets, it has
-// not noticed either. Whatever is not proven is run: an update that changes nothing
-// does no harm.
+// A Stack that comes from the Pulumi operator is taken over without a run if its status
+// proves that the operator applied the current spec and program. What the operator does
+// not watch, such as the values of Secrets, it has not noticed either. Whatever is not
+// proven is run: an update without changes does no harm.
 
-// appliedByOperator tells whether the Pulumi operator has applied the Stack as it is
-// now, with a program of that revision, and this controller has not run it since.
+// appliedByOperator reports whether the Pulumi operator applied the Stack as it is now,
+// with the program at this revision, and this controller has not run it since.
 func appliedByOperator(stack *v1.Stack, program program) bool {
 	status, last := &stack.Status, stack.Status.LastUpdate
 	switch {
@@ -35,15 +34,15 @@ func appliedByOperator(stack *v1.Stack, program program) bool {
 	case last.State != v1.UpdateSucceeded, last.Type != "" && last.Type != v1.UpdateTypeUp:
 		return false
 	case isNotReady(stack) && conditions.GetReason(stack, meta.ReadyCondition) != meta.ArtifactFailedReason:
-		return false // stalled, or on the way to something else; that the source is awaited, this controller says
+		return false // stalled, or about to run; a missing source does not count, as this controller reports it
 	}
 	return isOfGeneration(stack) && isOfRequest(stack) && isOfRevision(stack, program)
 }
 
-// isOfGeneration tells whether the last update of the operator was of the spec as it
-// is now. The operator v2 notes the generation. What v1 notes is the generation that
-// it has looked at: it does not apply an edit before the next commit, unless the
-// spec names the commit. So with v1 only a spec that was never edited is proven.
+// isOfGeneration reports whether the last update of the operator was of the current spec.
+// The operator v2 records the generation. v1 records the generation it has observed, but
+// applies an edit only with the next commit, unless the spec names the commit. So with v1
+// only a spec that was never edited is proven.
 func isOfGeneration(stack *v1.Stack) bool {
 	if byOperatorV2(stack) {
 		return stack.Status.LastUpdate.Generation == stack.Generation
@@ -56,31 +55,31 @@ func isNotReady(stack *v1.Stack) bool { return conditions.IsFalse(stack, meta.Re
 
 func byOperatorV2(stack *v1.Stack) bool { return stack.Status.LastUpdate.Generation != 0 }
 
-// isOfRequest tells whether the last update of the operator was one for the last
-// request. Where it has noted none, a Stack that is Ready waits for no update.
+// isOfRequest reports whether the last update of the operator was for the last request.
+// If it recorded none, a Stack that is Ready waits for no update.
 func isOfRequest(stack *v1.Stack) bool {
 	answered, asked := stack.Status.LastUpdate.ReconcileRequest, stack.Annotations[v1.ReconcileRequestAnnotation]
 	return answered == asked || answered == "" && !isNotReady(stack)
 }
 
-// isOfRevision tells whether the last update of the operator was of the program as it
-// is now. One of v1 that was attempted after it and failed counts no more there, as
-// soon as the program is again what it was, whatever it has left behind.
+// isOfRevision reports whether the last update of the operator was of the current
+// program. An attempt of v1 that failed after it no longer counts once the program is
+// back at that revision, whatever it left behind.
 func isOfRevision(stack *v1.Stack, program program) bool {
 	last, now := stack.Status.LastUpdate, revisionOfOperator(stack, program)
 	return now != "" && last.LastSuccessfulCommit == now &&
 		(last.LastAttemptedCommit == "" || last.LastAttemptedCommit == now) && isOfObject(last, program)
 }
 
-// isOfObject tells whether the update was of this Program, and not of one of the same
-// name before it: the generations of each begin with 1.
+// isOfObject reports whether the update was of this Program, and not of an earlier one of
+// the same name: generations start at 1 again.
 func isOfObject(last *v1.LastUpdate, program program) bool {
 	return program.MadeAt.IsZero() || (last.LastResyncTime != nil && !last.LastResyncTime.Time.Before(program.MadeAt))
 }
 
-// revisionOfOperator is the revision of the program in the operator's words: the
-// commit of a git repository, the revision of a Flux source, and for a Program its
-// generation, which v1 has after the name.
+// revisionOfOperator returns the revision of the program in the operator's format: the
+// commit of a git repository, the revision of a Flux source, or the generation of a
+// Program, which v1 puts after the name.
 func revisionOfOperator(stack *v1.Stack, program program) string {
 	switch {
 	case stack.Spec.ProgramRef != nil && byOperatorV2(stack):
@@ -93,7 +92,7 @@ func revisionOfOperator(stack *v1.Stack, program program) string {
 	return gitCommit(program.Revision)
 }
 
-// generationOf is the generation in the revision of a Program.
+// generationOf returns the generation in the revision of a Program.
 func generationOf(program program) string {
 	generation, _, _ := strings.Cut(program.Revision, "@")
 	if _, err := strconv.ParseInt(generation, 10, 64); err != nil {
@@ -102,7 +101,7 @@ func generationOf(program program) string {
 	return generation
 }
 
-// takeOver notes what the Pulumi operator has applied as applied.
+// takeOver records what the Pulumi operator has applied as applied.
 func (r *StackReconciler) takeOver(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	if err := r.hold(ctx, stack); err != nil {
 		return err
@@ -122,8 +121,8 @@ func (r *StackReconciler) takeOver(ctx context.Context, stack *v1.Stack, seen *o
 	return nil
 }
 
-// markTakenOver has the status say what it would say had this controller applied the
-// inputs, but for what only a run tells: the backend that the stack was found in.
+// markTakenOver sets the status as if this controller had applied the inputs, except for
+// what only a run can tell: the backend in which the stack was found.
 func markTakenOver(stack *v1.Stack, seen *observed) {
 	markHandled(stack)
 	must := mustExist(stack)
@@ -136,7 +135,7 @@ func markTakenOver(stack *v1.Stack, seen *observed) {
 }
 
 // noteProject keeps what is known of the project, so that the stack can be destroyed
-// when its program is gone.
+// after its program is gone.
 func noteProject(stack *v1.Stack, seen *observed) {
 	info := stack.Status.ProjectInfo
 	if info == nil {
@@ -152,13 +151,13 @@ func noteProject(stack *v1.Stack, seen *observed) {
 	}
 }
 
-// isTakenOver tells that what is applied, the Pulumi operator has applied: no run of
-// this controller has ended since.
+// isTakenOver reports that the Pulumi operator applied what is applied: no run of this
+// controller has ended since.
 func isTakenOver(stack *v1.Stack) bool {
 	return stack.Status.LastAppliedDigest != "" && stack.Status.LastUpdate != nil && len(stack.Status.History) == 0
 }
 
-// appliedText tells which revision is applied.
+// appliedText says which revision is applied.
 func appliedText(stack *v1.Stack, revision string) string {
 	text := fmt.Sprintf("Applied revision: %s", revision)
 	if isTakenOver(stack) {

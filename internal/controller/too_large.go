@@ -13,9 +13,9 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// maxSpec bounds the spec of a Stack, in bytes of JSON. etcd takes objects of
-// 1.5 MiB, and the status must have room beside the spec: a run whose end cannot
-// be written would hold its Stack for ever.
+// maxSpec bounds the spec of a Stack, in bytes of JSON. etcd takes objects of 1.5 MiB,
+// and the status needs room next to the spec: a run whose end cannot be written would
+// block its Stack forever.
 const maxSpec = 1 << 20
 
 // checkSize refuses a spec that leaves no room for the status.
@@ -30,8 +30,8 @@ func checkSize(stack *v1.Stack) error {
 	return nil
 }
 
-// isTooLarge recognizes that an object does not fit into etcd, which is told in
-// one way by the API server and in another by etcd.
+// isTooLarge recognizes that an object does not fit into etcd. The API server and etcd
+// report that in different ways.
 func isTooLarge(err error) bool {
 	return apierrors.IsRequestEntityTooLargeError(err) || (err != nil && strings.Contains(err.Error(), "request is too large"))
 }

@@ -10,11 +10,11 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// A creation whose provider has died is in no state: only the events of its run tell
-// of it. It is named in the status as soon as they do, and not with the result, as
-// the run may go on for as long as its other operations take: if this process and its
-// disk were lost meanwhile, it would be made a second time. The result names it again,
-// so that nothing is to be taken back.
+// A creation whose provider has died is in no state: only the events of its run name it.
+// The status names it as soon as they do, and not only with the result, since the run may
+// go on for as long as its other operations take. If this process and its disk were lost
+// before that, the resource would be created a second time. The result names it again, so
+// nothing has to be taken back.
 
 // nameCreates writes the creations of unknown outcome of the run in flight.
 func (r *StackReconciler) nameCreates(ctx context.Context, stack *v1.Stack) error {
@@ -23,7 +23,7 @@ func (r *StackReconciler) nameCreates(ctx context.Context, stack *v1.Stack) erro
 	})
 }
 
-// unknownCreatesInFlight are those of the run, as far as they are known while it is
+// unknownCreatesInFlight returns those of the run, as far as they are known while it is
 // in flight.
 func (r *StackReconciler) unknownCreatesInFlight(record *v1.RunStatus) []string {
 	if r.UnknownCreates == nil || record == nil {
@@ -32,12 +32,12 @@ func (r *StackReconciler) unknownCreatesInFlight(record *v1.RunStatus) []string 
 	return r.UnknownCreates(record.ID)
 }
 
-// maxUnknownCreates bounds what the status names of runs in flight, in bytes. etcd takes
-// 1.5 MiB, and the result, which is bounded too, has to have room beside it.
+// maxUnknownCreates bounds those that the status names of runs in flight, in bytes. etcd
+// takes 1.5 MiB, and the result, which is bounded too, needs room next to them.
 const maxUnknownCreates = 512 << 10
 
-// addUnknownCreates adds them to those that the status names, where there is room: a
-// program that writes to the Secret of its own run can tell of others time and again.
+// addUnknownCreates adds creations to the status while there is room: a program that
+// writes to the Secret of its own run can report more and more.
 func addUnknownCreates(stack *v1.Stack, urns []string) {
 	if len(urns) == 0 {
 		return
@@ -59,10 +59,10 @@ func addUnknownCreates(stack *v1.Stack, urns []string) {
 	stack.Status.UnknownCreates = unionOf(stack.Status.UnknownCreates, more)
 }
 
-// jsonSize is what a member of a list takes: quotes and a comma.
+// jsonSize is the size of a list item, with quotes and a comma.
 func jsonSize(text string) int { return len(text) + 3 }
 
-// unionOf is sorted, so that the same creations always look the same.
+// unionOf sorts, so that the same creations always look the same.
 func unionOf(one, other []string) []string {
 	all := slices.Concat(one, other)
 	slices.Sort(all)

@@ -14,9 +14,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// unwatched deals with a Stack that the cache does not have. It was deleted, or
-// its labels were changed in mid-run and give it to another controller: that one
-// waits for the end of our run, which nobody but this process can tell of.
+// unwatched handles a Stack that is not in the cache. Either it was deleted, or its
+// labels were changed in mid-run and assign it to another controller, which waits for the
+// end of our run. Only this process can report that.
 func (r *StackReconciler) unwatched(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	r.forgetDuration(req)
 	r.inventories.drop(req.NamespacedName)
@@ -30,10 +30,10 @@ func (r *StackReconciler) unwatched(ctx context.Context, req ctrl.Request) (ctrl
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("failed to find out whether Stack %s is deleted: %w", req.NamespacedName, err)
 	}
-	r.Runner.Release(req.Namespace, req.Name) // no run of it is begun here any more
+	r.Runner.Release(req.Namespace, req.Name) // it starts no more runs here
 	err = r.handOver(ctx, stack)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		// What was read is stale, and no watch tells of what is now.
+		// What was read is stale, and no watch reports a newer version.
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil
 	}
 	if err != nil {
@@ -42,14 +42,14 @@ func (r *StackReconciler) unwatched(ctx context.Context, req ctrl.Request) (ctrl
 	return ctrl.Result{}, nil
 }
 
-// handOver writes what became of the run of this process, if that is the one that
-// is recorded. While it is in flight that is no more than its creations of unknown
-// outcome: the Stack is woken at its end.
+// handOver writes what became of the recorded run if it is one of this process. While it
+// is in flight, that is only its creations of unknown outcome: its end triggers another
+// reconcile.
 func (r *StackReconciler) handOver(ctx context.Context, stack *v1.Stack) error {
 	recorded := stack.Status.Run
 	if recorded == nil {
-		// The result was absorbed by a write whose answer was lost, or the object was
-		// made anew.
+		// The result was absorbed by a write whose response was lost, or the object was
+		// recreated.
 		r.abandon(ctx, stack)
 		return nil
 	}

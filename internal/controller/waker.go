@@ -12,15 +12,15 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// Waker puts Stacks into the work queue from outside the API server: a run has
-// ended, or a slot for one is free. It never blocks, and what it is told before
-// the controller has started is not needed: the start looks at every Stack.
+// Waker enqueues Stacks for reasons that are not in the API server: a run has ended, or a
+// slot is free. It never blocks. It drops calls from before the controller has started,
+// as that reconciles every Stack at startup.
 type Waker struct {
 	mu    sync.Mutex
 	queue workqueue.TypedRateLimitingInterface[ctrl.Request]
 }
 
-// Wake has the Stack reconciled.
+// Wake enqueues the Stack.
 func (w *Waker) Wake(namespace, name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -29,7 +29,7 @@ func (w *Waker) Wake(namespace, name string) {
 	}
 }
 
-// Start implements source.Source: it is given the queue of the controller.
+// Start implements source.Source, to get the work queue of the controller.
 func (w *Waker) Start(_ context.Context, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,13 +11,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// observeState resolves what a run needs that works from the state of the stack alone:
-// the variables, without the config, and the project. It is false where the project is
-// not known.
+// observeState resolves what a run needs that works from the state alone: the variables,
+// without the config, and the project. It returns false if the project is not known.
 func (r *StackReconciler) observeState(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (bool, error) {
 	envOnly := stack.DeepCopy()
 	envOnly.Spec.Config, envOnly.Spec.ConfigRef, envOnly.Spec.SecretsRef, envOnly.Spec.Secrets = nil, nil, nil, nil
-	seen.program.Declared = nil // what a program asks for is nothing to the state
+	seen.program.Declared = nil // the state needs no config
 	if err := r.resolve(ctx, envOnly, seen); err != nil {
 		return false, err
 	}
@@ -29,9 +28,8 @@ func (r *StackReconciler) observeState(ctx context.Context, stack *v1.Stack, see
 	return name.Project != "", nil
 }
 
-// withoutProgram finds out whether a recovery has all that it needs although the
-// program could not be found, or not be given its config. It returns why that could
-// not be.
+// withoutProgram finds out whether a recovery is possible although the program was not
+// found, or its config could not be resolved. It returns that error.
 func (r *StackReconciler) withoutProgram(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName, why error) error {
 	if !seen.Interrupted || stack.Spec.RunProgram || problemOf(why) == nil {
 		return why

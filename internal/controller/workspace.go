@@ -13,11 +13,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// Where runs have pods of their own, spec.workspaceTemplate says what these are like.
-// Elsewhere a Stack that has one is not run, and says so.
+// Where runs have pods of their own, spec.workspaceTemplate customizes them. Elsewhere a
+// Stack that has one does not run, and says so.
 
-// validate checks the spec, but for the template where that is honoured: whether a pod
-// can be made of it is found out with the run that it is for.
+// validate checks the spec, except for a template that is supported here: that is checked
+// with the run it is for.
 func (r *StackReconciler) validate(stack *v1.Stack) error {
 	if r.doesJobs() && stack.Spec.WorkspaceTemplate != nil {
 		stack = stack.DeepCopy()
@@ -26,8 +26,8 @@ func (r *StackReconciler) validate(stack *v1.Stack) error {
 	return inputs.Validate(stack)
 }
 
-// workspaceOf is the template as the spec has it, where it is honoured. One with
-// nothing in it is as none, and starts no run when it comes or goes.
+// workspaceOf returns the template as it is in the spec, if it is supported here. An
+// empty one counts as none, and starts no run when it is added or removed.
 func (r *StackReconciler) workspaceOf(stack *v1.Stack) json.RawMessage {
 	if !r.doesJobs() || !inputs.HasJob(stack.Spec) {
 		return nil
@@ -35,8 +35,8 @@ func (r *StackReconciler) workspaceOf(stack *v1.Stack) json.RawMessage {
 	return stack.Spec.WorkspaceTemplate.Raw
 }
 
-// workspaceText is the template in the same form whatever the order of its keys, for
-// the digest of a run: another image, or another environment, may do another thing.
+// workspaceText returns the template with its keys sorted, for the digest of a run:
+// another image or environment may give another result.
 func (r *StackReconciler) workspaceText(stack *v1.Stack) (string, error) {
 	raw := r.workspaceOf(stack)
 	if len(raw) == 0 {
@@ -53,8 +53,8 @@ func (r *StackReconciler) workspaceText(stack *v1.Stack) (string, error) {
 	return string(text), nil
 }
 
-// checkRun tells why the run that was decided on cannot be done here, whatever is
-// tried: nothing of it is begun.
+// checkRun returns why the run that was decided on can never work here, before anything
+// of it starts.
 func (r *StackReconciler) checkRun(stack *v1.Stack, seen *observed, operation run.Operation) *decide.Problem {
 	if r.CheckRun == nil {
 		return nil
@@ -67,7 +67,7 @@ func (r *StackReconciler) checkRun(stack *v1.Stack, seen *observed, operation ru
 	return nil
 }
 
-// jobOf names the Job of a run, "" where the Runner has none.
+// jobOf returns the name of the Job of a run, or "" if the Runner has none.
 func (r *StackReconciler) jobOf(todo run.Run) string {
 	if r.JobName == nil {
 		return ""
@@ -75,10 +75,10 @@ func (r *StackReconciler) jobOf(todo run.Run) string {
 	return r.JobName(todo.ID)
 }
 
-// doesJobs tells that runs are Jobs, which alone have a pod to check.
+// doesJobs reports that runs are Jobs: only those have a pod to check.
 func (r *StackReconciler) doesJobs() bool { return r.CheckRun != nil }
 
-// waitingForSlot tells why a run is not begun that is due.
+// waitingForSlot says why a run that is due does not start.
 func (r *StackReconciler) waitingForSlot(stack *v1.Stack) string {
 	if r.WaitsFor != nil {
 		if why := r.WaitsFor(stack.Namespace, stack.Name); why != "" {
