@@ -16,7 +16,8 @@ import (
 
 const lostURN = "urn:pulumi:dev::app::lab:index:Thing::lost"
 
-// forcedAway is a world whose Stack was removed by force in mid-run, of which a creation of unknown outcome is left.
+// forcedAway is a world whose Stack lost its finalizer in mid-run and is gone. Its run
+// left a creation of unknown outcome.
 func forcedAway(t *testing.T) *world {
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()
@@ -28,7 +29,7 @@ func forcedAway(t *testing.T) *world {
 	return w
 }
 
-// makeAnew makes the Stack again.
+// makeAnew recreates the Stack.
 func (w *world) makeAnew(change func(*v1.Stack)) {
 	w.t.Helper()
 	stack := programAndStack()[1].(*v1.Stack)
@@ -87,7 +88,7 @@ func TestAStackThatIsMadeAnewKnowsWhatTheOneBeforeHasLeft(t *testing.T) {
 	}
 }
 
-// The state has them no more, and neither a status nor an event has named them.
+// They are no longer in the state, and neither a status nor an event has named them.
 func TestWhatAnAbandonedRecoveryHasForgottenIsNamed(t *testing.T) {
 	g := NewWithT(t)
 	w := forcedAway(t)

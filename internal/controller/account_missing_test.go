@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// testAccounts has all accounts, or none.
+// testAccounts has all service accounts, or none.
 type testAccounts struct {
 	err   error
 	asked []run.ServiceAccount
@@ -28,7 +28,7 @@ func (a *testAccounts) Check(_ context.Context, account run.ServiceAccount) erro
 	return a.err
 }
 
-// accountWorld has a Stack with a service account that is missing.
+// accountWorld has a Stack whose service account is missing.
 func accountWorld(t *testing.T) (*world, *testAccounts) {
 	t.Helper()
 	w := optionsWorld(t, func(s *v1.StackSpec) { s.ServiceAccountName = "deployer" })

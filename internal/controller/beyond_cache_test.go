@@ -29,8 +29,8 @@ func inShard(name string) func(*v1.Stack) {
 	return func(s *v1.Stack) { s.Labels = map[string]string{shardKey: name} }
 }
 
-// The controller here has shard one. The Stacks of shard two have no controller:
-// what it would write is written by hand.
+// The controller here has shard one. The Stacks of shard two have no controller, so the
+// test writes what theirs would write.
 func TestOrderAcrossShards(t *testing.T) {
 	t.Parallel()
 	selector := labels.SelectorFromSet(labels.Set{shardKey: "one"})
@@ -86,12 +86,12 @@ func testCircleAcrossShards(_ *testing.T, u *orderedTenant) {
 	u.awaitWaiting("b", "/a is not ready")
 }
 
-// pagedReader answers with one Stack at a time.
+// pagedReader returns one Stack per page.
 type pagedReader struct {
 	client.Reader
 	stacks []*v1.Stack
 	asked  []client.ListOptions
-	// forbidden: all namespaces at once may not be listed.
+	// forbidden denies listing across all namespaces.
 	forbidden bool
 }
 

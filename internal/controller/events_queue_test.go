@@ -18,7 +18,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// hanging is a notification-controller that never answers, until the test ends.
+// hanging is a notification-controller that does not respond before the test ends.
 type hanging struct{ open chan struct{} }
 
 func (h hanging) Send(client.Object, map[string]string, string, string, string) error {
@@ -37,7 +37,7 @@ func TestNoReconcileWaitsForNotificationController(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	w.Events = queue
 
-	// With a queue of one, the third event would wait for ever.
+	// With a queue of one, the third event would block forever.
 	for range 3 {
 		w.run(run.Succeeded, "", run.Changes{Created: 1})
 		w.request()
@@ -48,7 +48,7 @@ func TestNoReconcileWaitsForNotificationController(t *testing.T) {
 	g.Expect(queue.Close(t.Context())).To(Succeed())
 }
 
-// request asks for a reconcile that nobody has asked for before.
+// request makes a new reconcile request.
 func (w *world) request() {
 	w.t.Helper()
 	w.edit(func(s *v1.Stack) {

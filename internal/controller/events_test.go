@@ -29,7 +29,7 @@ const (
 	ociA    = "latest@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 )
 
-// testSource is a source whose artifact a test changes.
+// testSource is a source whose artifact the test changes.
 type testSource struct {
 	source.Source
 	err error
@@ -43,7 +43,7 @@ func (s *testSource) Resolve(context.Context, string, v1.SourceReference) (*sour
 	return &found, nil
 }
 
-// sourceWorld is a world of one Stack that takes its program from a source.
+// sourceWorld is a world with one Stack that takes its program from a source.
 func sourceWorld(t *testing.T, edit ...func(*v1.Stack)) (*world, *testSource) {
 	t.Helper()
 	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app", Generation: 1}, Spec: v1.StackSpec{
@@ -60,7 +60,7 @@ func sourceWorld(t *testing.T, edit ...func(*v1.Stack)) (*world, *testSource) {
 	return w, from
 }
 
-// run has the Stack reconciled until a run has started, and ends that.
+// run reconciles the Stack until a run starts, and ends that.
 func (w *world) run(outcome run.Outcome, message string, changes run.Changes) {
 	w.t.Helper()
 	w.mustReconcile()
@@ -73,7 +73,7 @@ func (w *world) run(outcome run.Outcome, message string, changes run.Changes) {
 	w.mustReconcile()
 }
 
-// about are the values of a key in the metadata of all events, in their order.
+// about returns the values of a metadata key of all events, in order.
 func (l *eventLog) about(key string) []string {
 	var values []string
 	for _, metadata := range l.metadata {
@@ -149,7 +149,7 @@ func TestAFailureIsToldWithItsRevision(t *testing.T) {
 func TestAFailureThatIsRepeatedIsTheSame(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)
-	var told []string // what notification-controller finds duplicates by
+	var told []string // the tokens by which notification-controller recognizes duplicates
 	fails := func(what string) {
 		w.passTime(v1.DefaultInterval + time.Minute)
 		w.run(run.Failed, what, run.Changes{})

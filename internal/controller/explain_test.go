@@ -47,7 +47,7 @@ func TestExplainChangesNothingAndShowsNoSecret(t *testing.T) {
 	g.Expect(shown).To(Equal(map[string]string{"KEY": "[secret]", "OTHER": "[secret]", "ZONE": "a"}), "however short it is")
 	g.Expect(w.writes).To(BeZero())
 
-	// It decides as the controller does, of what the controller has run.
+	// It decides like the controller, from the status that the controller has written.
 	w.mustReconcile()
 	explained, err = Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -134,7 +134,7 @@ func TestExplainTellsWhatTheControllerHasToWriteFirst(t *testing.T) {
 	g.Expect(w.writes).To(BeZero())
 }
 
-// Whoever only looks has no parser of programs, and reads what the controller has found.
+// The read-only side has no parser of programs, and reads what the controller found.
 func TestExplainTakesTheFaultsOfAProgramFromItsStatus(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programOf(faulty()), programAndStack()[1])
@@ -163,7 +163,7 @@ func TestExplainTakesTheFaultsOfAProgramFromItsStatus(t *testing.T) {
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))
 }
 
-// A client of the API server has none of the indexes that the cache has.
+// A client of the API server has none of the indexes of the cache.
 func TestExplainFindsWhatAStackThatIsBeingDeletedWaitsFor(t *testing.T) {
 	for name, test := range map[string]struct {
 		denied     bool

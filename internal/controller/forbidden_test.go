@@ -21,7 +21,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// forbidding denies the right to read some objects.
+// forbidding denies reading some objects.
 type forbidding struct {
 	client.Client
 	denies func(client.Object) (resource schema.GroupResource, denied bool)
@@ -34,7 +34,7 @@ func (f forbidding) Get(ctx context.Context, k client.ObjectKey, o client.Object
 	return f.Client.Get(ctx, k, o, options...)
 }
 
-// forbidden is the answer of the API server to who lacks the right.
+// forbidden is the response of the API server to a client that lacks the right.
 func forbidden(resource schema.GroupResource, name string) error {
 	return apierrors.NewForbidden(resource, name, errors.New(`User "controller" cannot get it in the namespace "default"`))
 }

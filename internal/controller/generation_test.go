@@ -14,8 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// endEdited edits the Stack while its run is in flight, and ends that. It returns
-// the run.
+// endEdited edits the Stack while its run is in flight, ends the run and returns its ID.
 func (w *world) endEdited(outcome run.Outcome, edit func(*v1.Stack)) string {
 	w.t.Helper()
 	w.mustReconcile()

@@ -24,12 +24,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// This is about the CRDs of source-controller, and about who is woken by what happens
-// to the objects that are kept, so it needs a real API server. The test plays
+// These tests are about the CRDs of source-controller, and about which Stacks the events
+// of kept objects enqueue, so they need a real API server. The test plays
 // source-controller.
 
-// fromRepo has a Stack take its program from a private repository, and look at
-// nothing by the clock.
+// fromRepo makes a Stack take its program from a private repository, and never poll.
 func fromRepo(s *v1.Stack) {
 	s.Spec.ProgramRef = nil
 	s.Spec.ProjectRepo, s.Spec.Branch = "https://git.example.com/a.git", "main"
@@ -44,7 +43,7 @@ func (u *orderedTenant) repo(g Gomega, stack string) *sourcev1.GitRepository {
 	return repo
 }
 
-// fetched has the GitRepository of a Stack fetch a revision, once it is as it is to be.
+// fetched makes the GitRepository of a Stack fetch a revision, once it is as expected.
 func (u *orderedTenant) fetched(stack, revision string, expect ...func(g Gomega, repo *sourcev1.GitRepository)) {
 	u.Eventually(func(g Gomega) {
 		repo := u.repo(g, stack)
@@ -88,7 +87,7 @@ func TestRepositoriesOnAnAPIServer(t *testing.T) {
 	u.fetched("early", "1")
 	u.awaitApplied("early", "1")
 
-	// Nothing here looks by the clock from now on.
+	// Nothing here polls from now on.
 	u.edit("early", func(s *v1.Stack) { s.Spec.RetryInterval = nil })
 	t.Run("a new commit is run", func(*testing.T) {
 		u.fetched("early", "2")

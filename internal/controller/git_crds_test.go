@@ -23,8 +23,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// The client remembers a kind that it has seen, so the CRDs that are removed under a
-// controller at work are another case than those that never were.
+// The client caches the kinds it has seen, so removing CRDs under a running controller is
+// a different case from never having had them.
 func TestCRDsThatAreRemovedAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	const holding = "tests.example.com/holding"
@@ -45,7 +45,7 @@ func TestCRDsThatAreRemovedAreWaitedFor(t *testing.T) {
 	u.fetched("old", "1")
 	u.awaitApplied("old", "1")
 
-	// The CRD is terminating for as long as there is an object of it.
+	// The CRD is terminating as long as it has an object.
 	repo := u.repo(u, "old")
 	before := client.MergeFrom(repo.DeepCopy())
 	controllerutil.AddFinalizer(repo, holding)
@@ -63,7 +63,8 @@ func TestCRDsThatAreRemovedAreWaitedFor(t *testing.T) {
 	for _, name := range []string{"old", "new", "newer"} {
 		u.Eventually(message(name)).Should(ContainSubstring("install source-controller"), name)
 	}
-	// A CRD that is still terminating would be updated, and then be gone.
+	// Installing over a CRD that is still terminating would update it, and then it would
+	// go.
 	for _, crd := range installed {
 		found := &metav1.PartialObjectMetadata{}
 		found.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))

@@ -21,8 +21,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// keptByPolicy has what is kept for spec.projectRepo not be deleted, as a policy does
-// that tells of what it keeps.
+// keptByPolicy refuses the deletion of what is kept for spec.projectRepo, like an
+// admission policy that quotes the object.
 func (w *gitWorld) keptByPolicy() {
 	told := gitToken + " in " + base64.StdEncoding.EncodeToString([]byte(gitToken))
 	w.Client = interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
@@ -31,7 +31,7 @@ func (w *gitWorld) keptByPolicy() {
 			case *v1.Stack:
 				return c.Delete(ctx, o, opts...)
 			case *corev1.Secret:
-				// What a ValidatingAdmissionPolicy answers, where it does not say otherwise.
+				// The default response of a ValidatingAdmissionPolicy.
 				return apierrors.NewInvalid(schema.GroupKind{Kind: "Secret"}, o.GetName(), field.ErrorList{field.Forbidden(nil, told+" is kept")})
 			}
 			return apierrors.NewForbidden(schema.GroupResource{Resource: "gitrepositories"}, o.GetName(), fmt.Errorf("it is kept"))

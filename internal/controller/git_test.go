@@ -23,7 +23,7 @@ import (
 
 const gitToken = "canary-of-the-token"
 
-// gitWorld is a world with a Stack of a private repository, and somebody who plays
+// gitWorld is a world with a Stack of a private repository. The test plays
 // source-controller.
 type gitWorld struct {
 	*world
@@ -57,7 +57,7 @@ func (w *gitWorld) secret() *corev1.Secret {
 	return secret
 }
 
-// fetch has the repository fetch a revision for the generation that it has.
+// fetch makes the repository fetch a revision for its current generation.
 func (w *gitWorld) fetch(revision string) {
 	repo := w.repo()
 	repo.Status.LastHandledReconcileAt = repo.Annotations[meta.ReconcileRequestAnnotation]
@@ -66,7 +66,7 @@ func (w *gitWorld) fetch(revision string) {
 	w.Expect(w.Update(w.ctx, repo)).To(Succeed())
 }
 
-// edited plays the API server, which counts the edits of a spec.
+// edited increments the generation, as the API server does when a spec changes.
 func (w *gitWorld) edited() {
 	repo := w.repo()
 	repo.Generation++
@@ -202,7 +202,7 @@ func TestASuspendedStackPollsNothing(t *testing.T) {
 	w.Expect(w.repo().Spec.Suspend).To(BeFalse())
 }
 
-// inTheWay is an object of another owner with a name that the Stack needs.
+// inTheWay returns an object of another owner for each name that the Stack needs.
 func inTheWay() map[string]client.Object {
 	return map[string]client.Object{
 		"GitRepository": &sourcev1.GitRepository{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}, Spec: sourcev1.GitRepositorySpec{URL: "https://theirs"}},

@@ -17,15 +17,15 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// containerOf is what a pod tells of a container: when the one that runs was
-// started, and when the one before it ended.
+// containerOf is the status of a container: when the current one started, and when the
+// previous one ended.
 type containerOf struct{ started, ended time.Duration }
 
-// never is what did not happen.
+// never is for what did not happen.
 const never = 1000 * time.Hour
 
-// podOf is a pod whose containers were started and ended at these times after the
-// run was recorded.
+// podOf returns a pod whose containers started and ended this long after the run was
+// recorded.
 func podOf(containers ...containerOf) *corev1.Pod {
 	at := func(after time.Duration) metav1.Time { return metav1.Time{Time: started.Add(after)} }
 	pod := &corev1.Pod{

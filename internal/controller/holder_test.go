@@ -35,7 +35,7 @@ func holderHere(t *testing.T) v1.RunHolder {
 	return here
 }
 
-// besides is a holder like this one, but for what is changed.
+// besides returns a holder that differs from this one by the given change.
 func besides(t *testing.T, here v1.RunHolder, change func(*instance)) v1.RunHolder {
 	other, err := parseInstance(here.Instance)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -75,8 +75,8 @@ func TestTheDeathOfAProcessOnThisHostIsProven(t *testing.T) {
 	}
 }
 
-// Two pods on the network of one node, and the containers of one pod, have the same
-// host name, and numbers of their own.
+// Two pods on the host network of one node, and the containers of one pod, have the same
+// host name, and PIDs of their own.
 func TestANumberOfAnotherNamespaceProvesNothing(t *testing.T) {
 	g := NewWithT(t)
 	here := holderHere(t)
@@ -92,7 +92,7 @@ func TestANumberOfAnotherNamespaceProvesNothing(t *testing.T) {
 	g.Expect(holders.Gone(context.Background(), living, started)).To(BeTrue(), "the pod proves it")
 }
 
-// A container that is started again in a pod whose other containers run on.
+// A container restarts in a pod whose other containers keep running.
 func TestALockProvesTheDeathOfWhoHadIt(t *testing.T) {
 	g := NewWithT(t)
 	here := holderHere(t)

@@ -15,7 +15,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// TestListedObjectsAreWatched has no Stack that looks at anything within the hour.
+// TestListedObjectsAreWatched has no Stack that polls within the hour.
 func TestListedObjectsAreWatched(t *testing.T) {
 	t.Parallel()
 	c := startOrderedCluster(t, ctrl.Options{})

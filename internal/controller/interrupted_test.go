@@ -15,7 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// endNow has the run in flight end, and absorbs it.
+// endNow ends the run in flight, and absorbs it.
 func (w *world) endNow(outcome run.Outcome, change func(*run.Result)) {
 	w.t.Helper()
 	id := w.stack().Status.Run.ID
@@ -27,7 +27,7 @@ func (w *world) endNow(outcome run.Outcome, change func(*run.Result)) {
 	w.mustReconcile()
 }
 
-// untilNextRun reconciles and tells how long the next run is put off.
+// untilNextRun reconciles, and returns the delay until the next run.
 func untilNextRun(w *world) time.Duration {
 	result := w.mustReconcile()
 	if w.stack().Status.Run != nil {
@@ -38,7 +38,7 @@ func untilNextRun(w *world) time.Duration {
 
 func byForce(r *run.Result) { r.Interrupted = true }
 
-// A program that is too big for the memory there is ends by force each time.
+// A program that does not fit into memory is killed each time.
 func TestARunThatIsInterruptedTimeAndAgainIsSlowedDown(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)

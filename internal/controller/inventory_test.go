@@ -34,7 +34,7 @@ func things(names ...string) []run.Resource {
 	return all
 }
 
-// endTelling ends the run in flight, which tells of resources, and absorbs it.
+// endTelling ends the run in flight, which reports resources, and absorbs it.
 func (w *world) endTelling(outcome run.Outcome, told *run.Inventory) {
 	w.t.Helper()
 	id := w.stack().Status.Run.ID
@@ -124,7 +124,7 @@ func TestAListThatIsNotOursIsLeftAloneAndFailsNoRun(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(w.events.lines).To(HaveLen(count), "it is told once")
 
-	// A part of a next run comes on top of what is yet to be written.
+	// A partial inventory of the next run is added to what is still unwritten.
 	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"x"} })
 	w.mustReconcile()
 	w.endTelling(run.Failed, &run.Inventory{Resources: things("b")})

@@ -67,7 +67,7 @@ func TestADestroyThatDoesNotKnowItsProjectSaysSo(t *testing.T) {
 	w, _ := takenOver(t)
 	w.others.gone = true
 	stack := w.stack()
-	stack.Status.Run.ProjectInfo = nil // as that of a source, which nobody knows before it is fetched
+	stack.Status.Run.ProjectInfo = nil // as with a source, whose project is unknown until it is fetched
 	g.Expect(w.Status().Update(context.Background(), stack)).To(Succeed())
 	w.mustReconcile()
 	g.Expect(w.Delete(context.Background(), &v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}})).To(Succeed())

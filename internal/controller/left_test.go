@@ -18,7 +18,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// leftWorld has a Stack that is to leave everything, and was interrupted.
+// leftWorld has an interrupted Stack without destroyOnFinalize.
 func leftWorld(t *testing.T) *world {
 	w := newWorld(t, programAndStack()...)
 	w.edit(func(s *v1.Stack) { s.Spec.DestroyOnFinalize = false })

@@ -14,7 +14,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
 )
 
-// parallelTests is how many tests on an API server go on at a time. They wait for it most of the time.
+// parallelTests is how many tests on an API server run in parallel. They mostly wait for
+// it.
 const parallelTests = 6
 
 func TestMain(m *testing.M) {

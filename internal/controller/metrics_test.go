@@ -64,7 +64,7 @@ func TestTheMetricsOfAStackGoWithIt(t *testing.T) {
 			w.mustReconcile()
 			g.Expect(testutil.GatherAndCount(registry, "gotk_reconcile_duration_seconds")).To(Equal(1))
 			w.delete()
-			w.mustReconcile() // lets go of it, where it is held
+			w.mustReconcile() // releases it, if it has the finalizer
 			w.mustReconcile()
 			g.Expect(testutil.GatherAndCount(registry, "gotk_reconcile_duration_seconds")).To(BeZero())
 		})
@@ -89,7 +89,7 @@ func TestARunIsCountedOnce(t *testing.T) {
 	g.Expect(timesOfRuns(g, registry)).To(Equal([]float64{1}))
 }
 
-// timesOfRuns are the seconds that the runs took of each operation and outcome that there was.
+// timesOfRuns returns the seconds that runs took, by operation and outcome.
 func timesOfRuns(g *WithT, registry prometheus.Gatherer) (times []float64) {
 	families, err := registry.Gather()
 	g.Expect(err).NotTo(HaveOccurred())

@@ -65,7 +65,7 @@ func TestAStackOfTheOperatorMustExistUntilItIsFound(t *testing.T) {
 	g := NewWithT(t)
 	w := movedWorld(t, v1.UpdateSucceeded, gitCommit40)
 	w.nextRun()
-	w.endNow(run.Failed, nil) // it is not there
+	w.endNow(run.Failed, nil) // the stack is not there
 	w.edit(func(s *v1.Stack) { s.Spec.Backend = "file:///elsewhere"; s.Generation++ })
 	g.Expect(w.nextRun().MustExist).To(BeTrue())
 	w.endNow(run.Failed, func(r *run.Result) { r.Backend = "file:///elsewhere" })
@@ -83,8 +83,8 @@ func TestARecoveryIsBoundToFindAStackOfTheOperator(t *testing.T) {
 	g.Expect(recovery.MustExist).To(BeTrue())
 }
 
-// Nothing but the status tells that the operator has updated it, and the first run of
-// ours overwrites that.
+// Only the status says that the operator has updated it, and our first run overwrites
+// that.
 func TestAStackOfTheOperatorMustExistAfterRunsThatDidNotFindIt(t *testing.T) {
 	for name, end := range map[string]func(*world){
 		"as its backend is another": func(w *world) { w.endNow(run.Failed, nil) },
@@ -151,7 +151,7 @@ func TestAStackThatTheOperatorHasDestroyedNeedNotExist(t *testing.T) {
 	g.Expect(first.MustExist).To(BeFalse(), "it may be made anew")
 }
 
-// A recovery has run no program, so that it proves no stack of another controller.
+// A recovery runs no program, so it does not prove that another controller had a stack.
 func TestAStackThatWasInterruptedNeedNotExist(t *testing.T) {
 	g := NewWithT(t)
 	stack := &v1.Stack{}
@@ -162,12 +162,12 @@ func TestAStackThatWasInterruptedNeedNotExist(t *testing.T) {
 	recordRun(stack, record)
 	absorb(stack, result(run.Succeeded, ""))
 	g.Expect(stack.Status.LastUpdate.LastSuccessfulCommit).To(BeEmpty())
-	stack.Status.ProjectInfo.Backend, stack.Status.Resources = "", nil // it was killed before the stack was made
+	stack.Status.ProjectInfo.Backend, stack.Status.Resources = "", nil // it was killed before the stack was created
 	g.Expect(mustExist(stack)).To(BeFalse())
 }
 
-// What the operator had in flight may have made something, although nobody has seen
-// the end of it, nor of a run of ours since.
+// What the operator had in flight may have created resources, even if nobody saw how
+// that, or our run since, ended.
 func TestAnUpdateThatTheOperatorHadInFlightIsNotForgotten(t *testing.T) {
 	g := NewWithT(t)
 	objects := programAndStack()
@@ -186,7 +186,7 @@ func TestAnUpdateThatTheOperatorHadInFlightIsNotForgotten(t *testing.T) {
 	g.Expect(w.deleted()).To(BeFalse())
 }
 
-// Whoever ran a stack before may have died in that: the first run that finds it looks.
+// Whoever ran the stack before may have died doing so: the first run that finds it looks.
 func TestAStackIsLookedAtUntilARunHasFoundIt(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
@@ -199,7 +199,7 @@ func TestAStackIsLookedAtUntilARunHasFoundIt(t *testing.T) {
 	g.Expect(w.nextRun().Look).To(BeFalse())
 }
 
-// What a preview would do is told, although no run of ours has found the stack yet.
+// A preview works although no run of ours has found the stack yet.
 func TestAPreviewDoesNotLookAtWhatIsInFlight(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
@@ -209,8 +209,8 @@ func TestAPreviewDoesNotLookAtWhatIsInFlight(t *testing.T) {
 	g.Expect(preview.Look).To(BeFalse())
 }
 
-// A stack that is missing was not destroyed, unless a destroy that nobody saw the end
-// of may have removed it.
+// A stack that is missing was not destroyed, unless a destroy whose end nobody saw may
+// have removed it.
 func TestOnlyADestroyOfOursMayHaveRemovedTheStack(t *testing.T) {
 	for name, test := range map[string]struct {
 		recovered string
@@ -236,7 +236,7 @@ func TestOnlyADestroyOfOursMayHaveRemovedTheStack(t *testing.T) {
 	}
 }
 
-// Whoever had the lock was at work when a run of ours looked, and may have died since.
+// The holder of the lock was at work when our run looked, and may have died since.
 func TestALockHasTheNextRunLook(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)

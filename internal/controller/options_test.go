@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// optionsWorld has a Stack with a spec that is changed as given.
+// optionsWorld has a Stack with the given change of its spec.
 func optionsWorld(t *testing.T, change func(*v1.StackSpec)) *world {
 	t.Helper()
 	w := newWorld(t, programAndStack()...)
@@ -36,7 +36,7 @@ func (w *world) endRun(outcome run.Outcome, message string, changes run.Changes)
 	w.mustReconcile()
 }
 
-// passTime sets the clock of the reconciler forward.
+// passTime advances the clock of the reconciler.
 func (w *world) passTime(d time.Duration) {
 	now := w.Now().Add(d)
 	w.Now = func() time.Time { return now }

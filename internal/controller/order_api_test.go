@@ -37,11 +37,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// These tests are about who is woken by whom, so they need the real watches, on a
-// real API server. No Stack of theirs looks at anything by the clock within the
-// hour: whatever happens sooner was woken.
+// These tests are about which Stack enqueues which, so they need the real watches, on a
+// real API server. None of their Stacks polls within the hour: whatever happens sooner
+// was triggered by an event.
 
-// promptRunner has runs that succeed at once, and notes them.
+// promptRunner records its runs, which succeed at once.
 type promptRunner struct {
 	mu    sync.Mutex
 	inner *testRunner
@@ -105,13 +105,13 @@ func (r *promptRunner) done(namespace string) []string {
 	return lines
 }
 
-// quietEvents throws events away.
+// quietEvents drops events.
 type quietEvents struct{}
 
 func (quietEvents) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {
 }
 
-// orderedCluster is an API server with the controller at work on it.
+// orderedCluster is an API server with a running controller.
 type orderedCluster struct {
 	client.Client
 	runner *promptRunner
@@ -153,7 +153,7 @@ func startOrderedCluster(t *testing.T, options ctrl.Options, changes ...func(*St
 	}
 	g.Expect(reconciler.SetupWithManager(t.Context(), mgr, StackReconcilerOptions{Waker: runner.waker})).To(Succeed())
 
-	// The manager ends before the API server does.
+	// The manager stops before the API server does.
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()

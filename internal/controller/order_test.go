@@ -24,15 +24,14 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// These tests are about what one reconcile makes of the other Stacks, and about
-// whom an event wakes. That all of it together goes in order, on a real API
-// server, is in order_api_test.go.
+// These tests are about how one reconcile depends on other Stacks, and about which Stacks
+// an event enqueues. order_api_test.go tests all of it together on a real API server.
 
 func orderedStack(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: "default", Name: name}
 }
 
-// stackOf is a Stack of a Program of its own.
+// stackOf returns a Stack of the shared Program.
 func stackOf(name string, changes ...func(*v1.Stack)) *v1.Stack {
 	stack := &v1.Stack{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Generation: 1},
@@ -68,7 +67,7 @@ func requires(name string, within time.Duration) func(*v1.Stack) {
 	}
 }
 
-// newOrderedWorld has the Program that all Stacks share, and Stacks.
+// newOrderedWorld has the given Stacks, and the Program that they share.
 func newOrderedWorld(t *testing.T, stacks ...*v1.Stack) *world {
 	objects := []client.Object{&v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app", Generation: 1}}}
 	for _, stack := range stacks {
@@ -98,7 +97,7 @@ func (w *world) editOf(name string, change func(*v1.Stack)) {
 	NewWithT(w.t).Expect(w.Update(context.Background(), stack)).To(Succeed())
 }
 
-// settle has a Stack run to its end with success.
+// settle runs a Stack to success.
 func (w *world) settle(name string) {
 	w.t.Helper()
 	w.reconcileOf(name)
@@ -377,7 +376,7 @@ func TestDeletionGoesInReverse(t *testing.T) {
 	})
 }
 
-// woken drains a queue that a change was told to.
+// woken drains a queue after a change.
 func woken(tell func(queue)) []string {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
 	tell(q)
@@ -392,7 +391,7 @@ func woken(tell func(queue)) []string {
 }
 
 func TestAChangeWakesThoseThatItConcerns(t *testing.T) {
-	// c -> b -> a, and x looks at a with an expression.
+	// c -> b -> a, and x has a readyExpr for a.
 	w := newOrderedWorld(t, stackOf("a"), stackOf("b", dependsOn("a")), stackOf("c", dependsOn("b")), stackOf("x", func(s *v1.Stack) {
 		s.Spec.DependsOn = []v1.DependencyReference{{Name: "a", ReadyExpr: "true"}}
 	}), stackOf("y", inNamespace("other"), func(s *v1.Stack) {

@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// No garbage collector is at work in these tests.
+// These tests have no garbage collector.
 
 func TestTheSecretGoesWithTheStack(t *testing.T) {
 	g := NewWithT(t)
@@ -101,7 +101,7 @@ func TestASecretThatCannotBeDeleted(t *testing.T) {
 	}
 }
 
-// A policy that keeps the Secret does not keep the Stack from going on.
+// A policy that keeps the Secret does not block the Stack.
 func TestASecretThatMayNotBeDeletedIsLetGo(t *testing.T) {
 	g := NewWithT(t)
 	w := written(t)

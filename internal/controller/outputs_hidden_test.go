@@ -50,7 +50,7 @@ func TestTheValuesOfOutputsAreHidden(t *testing.T) {
 	g.Expect(len(long.Error())).To(BeNumerically("<=", maxRefusal+len("...")))
 }
 
-// saying is an API server that refuses all Secrets, and says so with their values.
+// saying is an API server that refuses all Secrets, and quotes their values.
 type saying struct {
 	client.Client
 	refuse func(error) error
@@ -84,7 +84,8 @@ func TestNoErrorOfWritingOutputsHasAValueInIt(t *testing.T) {
 	}
 }
 
-// TestAnErrorOfWritingOutputsKeepsItsWords: what everybody can read in the status is not taken out of it.
+// TestAnErrorOfWritingOutputsKeepsItsWords: what the status shows to everyone is not
+// masked.
 func TestAnErrorOfWritingOutputsKeepsItsWords(t *testing.T) {
 	g := NewWithT(t)
 	w := outputsWorld(t)
@@ -105,7 +106,7 @@ func TestAnErrorOfWritingOutputsKeepsItsWords(t *testing.T) {
 	g.Expect(w.stack().Status.OutputsSecret.Failure.Message).To(ContainSubstring("the field *** is not allowed"))
 }
 
-// A policy that refuses an update tells of what was there as well.
+// A policy that refuses an update quotes the old values as well.
 func TestAnErrorOfWritingOutputsHasNoOldValueInIt(t *testing.T) {
 	g := NewWithT(t)
 	w := written(t)

@@ -26,7 +26,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// outputsWorld has a Stack whose outputs are to be written to the Secret "out".
+// outputsWorld has a Stack whose outputs go to the Secret "out".
 func outputsWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
 	w := newWorld(t, append(programAndStack(), objects...)...)
@@ -37,7 +37,7 @@ func outputsWorld(t *testing.T, objects ...client.Object) *world {
 	return w
 }
 
-// change edits the spec, as a new generation: the fake client counts none.
+// change edits the spec, and increments the generation, which the fake client does not.
 func (w *world) change(edit func(*v1.StackSpec)) {
 	w.t.Helper()
 	w.edit(func(s *v1.Stack) {
@@ -46,8 +46,7 @@ func (w *world) change(edit func(*v1.StackSpec)) {
 	})
 }
 
-// endReading ends the run in flight, which has read the outputs. Nil is that it could
-// not.
+// endReading ends the run in flight, which has read the outputs, or with nil could not.
 func (w *world) endReading(values map[string]string) {
 	w.t.Helper()
 	id := w.stack().Status.Run.ID
@@ -342,12 +341,12 @@ func TestAWriteThatIsRefusedIsToldAndTriedAgain(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(started), "that there is still no Secret is no news")
 }
 
-// A Secret that is immutable cannot be written until it is deleted, and then at once.
+// An immutable Secret cannot be written until it is deleted; then it is written at once.
 func TestAnotherSecretThanTheOneThatWasRefusedIsWrittenAtOnce(t *testing.T) {
 	g := NewWithT(t)
 	w := written(t)
 	immutable := true
-	w.editSecret(func(s *corev1.Secret) { s.UID, s.Data, s.Immutable = "uid-of-out", nil, &immutable }) // the fake client gives no UID
+	w.editSecret(func(s *corev1.Secret) { s.UID, s.Data, s.Immutable = "uid-of-out", nil, &immutable }) // the fake client sets no UID
 	w.edit(func(s *v1.Stack) { s.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour} })
 	inner := w.Client
 	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "out", errors.New("field is immutable"))

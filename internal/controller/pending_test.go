@@ -16,14 +16,14 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// force asks for a forced run, as flux reconcile --force does.
+// force requests a forced run, as flux reconcile --force does.
 func force(token string) func(*v1.Stack) {
 	return func(s *v1.Stack) {
 		s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: token, meta.ForceRequestAnnotation: token}
 	}
 }
 
-// expectForcedRun tells that a run is in flight that refreshes.
+// expectForcedRun expects a run in flight that refreshes.
 func (w *world) expectForcedRun(g *WithT, why string) {
 	w.t.Helper()
 	recorded := w.stack().Status.Run
@@ -132,8 +132,8 @@ func TestARefreshIsOwedAfterALostRun(t *testing.T) {
 	w.expectDone(g)
 }
 
-// interruptedTwice has a Stack whose run was lost twice, so that it is not run
-// again at once after the recovery.
+// interruptedTwice has a Stack whose run was lost twice, so that it does not run again
+// right after the recovery.
 func interruptedTwice(t *testing.T) *world {
 	t.Helper()
 	w, _ := sourceWorld(t)
@@ -151,7 +151,7 @@ func interruptedTwice(t *testing.T) *world {
 	return w
 }
 
-// endOrStart ends the recovery in flight, or has the next run start.
+// endOrStart ends the recovery in flight, or starts the next run.
 func (w *world) endOrStart() {
 	w.t.Helper()
 	if w.stack().Status.Run != nil {
@@ -160,7 +160,7 @@ func (w *world) endOrStart() {
 	w.mustReconcile()
 }
 
-// endRecovery ends the recovery in flight now, and not when all began.
+// endRecovery ends the recovery in flight at the current time of the clock.
 func (w *world) endRecovery(outcome run.Outcome) {
 	w.t.Helper()
 	id := w.stack().Status.Run.ID
@@ -235,8 +235,8 @@ func TestAForcedRequestThatMeetsAProblemIsForcedAfterIt(t *testing.T) {
 	})
 }
 
-// Nothing was made by a Stack whose runs never got as far as Pulumi, and a request
-// that meets a problem does not change that.
+// A Stack whose runs never got as far as Pulumi has created nothing. A request that meets
+// a problem does not change that.
 func TestARequestThatMeetsAProblemMakesNoStackToDestroy(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)

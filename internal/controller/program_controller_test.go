@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 )
 
-// programOf is a Program that says what is given, be it known or not.
+// programOf returns a Program with these keys, whether known or not.
 func programOf(said map[string]any) *unstructured.Unstructured {
 	object := newProgramObject()
 	object.SetNamespace(key.Namespace)
@@ -29,7 +29,7 @@ func programOf(said map[string]any) *unstructured.Unstructured {
 	return object
 }
 
-// says edits the Program, as the API server would count it.
+// says edits the Program, and increments its generation like the API server.
 func (w *world) says(said map[string]any) {
 	w.t.Helper()
 	object := newProgramObject()
@@ -47,7 +47,7 @@ func (w *world) programs() *ProgramReconciler {
 	return &ProgramReconciler{Client: w.Client, Events: w.events, Check: check.Check, Now: time.Now}
 }
 
-// told reconciles the Program and returns what is told of it.
+// told reconciles the Program and returns it with its status.
 func (w *world) told() *v1.Program {
 	w.t.Helper()
 	result, err := w.programs().Reconcile(context.Background(), ctrl.Request{NamespacedName: key})
@@ -116,7 +116,8 @@ func TestARequestForAProgramIsAnswered(t *testing.T) {
 	g.Expect(w.told().Status.LastHandledReconcileAt).To(Equal("now"))
 }
 
-// The fake client drops what a v1.Program does not know, as no API server does that has the CRD.
+// The fake client drops the keys that v1.Program does not have. An API server with the
+// CRD keeps them.
 func TestKeysThatAreNotKnownAreFound(t *testing.T) {
 	g := NewWithT(t)
 	object := programOf(map[string]any{

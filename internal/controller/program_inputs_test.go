@@ -69,7 +69,8 @@ func TestConfigOfAProgramThatIsAFileIsRefused(t *testing.T) {
 	}
 }
 
-// A program of a source reads files as it likes, and may have such a value to pass on.
+// A program from a source can read any file, and may have a reason to pass on such a
+// value.
 func TestConfigOfASourceIsNotLookedInto(t *testing.T) {
 	stack := &v1.Stack{}
 	stack.Spec.Secrets = map[string]string{"file": fileAsText}

@@ -83,8 +83,9 @@ func TestAStackThatWaitsIsNotLookedAtForItsProgress(t *testing.T) {
 	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero(), "it is told when it is its turn")
 }
 
-// TestTheProgressOfARunThatAnEarlierReleaseHasTold: that one told it in the conditions alone. It is told once more at once,
-// and as often as any other from then on.
+// TestTheProgressOfARunThatAnEarlierReleaseHasTold: the earlier release wrote it to the
+// conditions only. It is written once more at once, and from then on as often as any
+// other.
 func TestTheProgressOfARunThatAnEarlierReleaseHasTold(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t)

@@ -25,7 +25,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// refusing has a world whose API server refuses each status that has one of the texts.
+// refusing makes the API server refuse each status that contains one of the texts.
 func refusing(w *world, refusal error, texts ...string) {
 	w.Client = interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
@@ -50,7 +50,7 @@ func TestAResultThatTheAPIServerRefusesIsAbsorbedWithLess(t *testing.T) {
 		outcome run.Outcome
 		refusal error
 		texts   []string
-		// message is that of the status, and creates how many creations it names.
+		// message is that of the status, and creates is how many creations it names.
 		message string
 		creates int
 	}{

@@ -79,7 +79,7 @@ func TestTheWordThatReleasesARunWakesItsStack(t *testing.T) {
 	}
 }
 
-// holdRun has a process on a host that never comes back record a run.
+// holdRun records a run of a process on a host that never comes back.
 func (u *orderedTenant) holdRun(name, id string) {
 	u.Eventually(func() error {
 		stack := u.stack(name)
@@ -89,14 +89,14 @@ func (u *orderedTenant) holdRun(name, id string) {
 		}
 		return u.Status().Update(u.ctx, stack)
 	}).Should(Succeed())
-	u.edit(name, func(s *v1.Stack) { s.Spec.Suspend = !s.Spec.Suspend }) // has it looked at
+	u.edit(name, func(s *v1.Stack) { s.Spec.Suspend = !s.Spec.Suspend }) // triggers a reconcile
 	u.Eventually(func() string { return readyMessage(u.stack(name)) }).Should(And(
 		ContainSubstring("Waiting for the controller on laptop"), ContainSubstring("pulumi.com/release-run="+id)))
 }
 
 func TestReleaseOnAnAPIServer(t *testing.T) {
 	t.Parallel()
-	// Nothing is looked at by the clock.
+	// Nothing polls.
 	hourly := func(r *StackReconciler) { r.Jitter = func(time.Duration) time.Duration { return time.Hour } }
 	u := startOrderedCluster(t, ctrl.Options{}, hourly).tenant(t)
 	u.createStack("a")

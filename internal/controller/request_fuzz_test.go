@@ -16,8 +16,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/fuzz"
 )
 
-// FuzzRequests: whatever is asked for is asked for once, and is not lost with being
-// taken on.
+// FuzzRequests: each request counts once, and is not lost when it is taken on.
 func FuzzRequests(f *testing.F) {
 	f.Add("2026-01-01T00:00:00Z", "", "", "")
 	f.Add("a", "a", "b", "a")
@@ -46,8 +45,8 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// FuzzHolder: nothing that a status says of a holder proves the death of this
-// process, and a text that is none proves nothing.
+// FuzzHolder: no holder in a status proves that this process is dead, and a text that is
+// no holder proves nothing.
 func FuzzHolder(f *testing.F) {
 	here, err := ThisHolder("")
 	if err != nil {
@@ -80,9 +79,9 @@ func FuzzHolder(f *testing.F) {
 	})
 }
 
-// FuzzAbsorb takes the results of runs into a status, one after the other. Of what
-// may exist and nobody knows, nothing is forgotten but by a recovery that has come
-// to its end, and nothing but an update that did is told as applied.
+// FuzzAbsorb absorbs the results of runs into a status, one after the other. Creations of
+// unknown outcome are forgotten only by a recovery that succeeds, and only an update that
+// succeeds counts as applied.
 func FuzzAbsorb(f *testing.F) {
 	f.Add([]byte("\x03\x00\x01\x00\x00\x01\x03\x00\x01"))
 	f.Add([]byte("\x05\x02\x00\x01\x01\x02\x00"))

@@ -127,8 +127,8 @@ func TestTheOperatorsRequestStartsOneRun(t *testing.T) {
 	g.Expect(w.stack().Status.LastHandledReconcileAt).To(BeEmpty(), "nobody has asked in Flux's words")
 }
 
-// The request is answered at once, as flux reconcile waits for it, and the run
-// that it is for is not lost with that.
+// The request is handled at once, as flux reconcile waits for that. The run that it asks
+// for is not lost.
 func TestARequestThatMeetsAProblemIsRunAfterIt(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// settings are a ConfigMap and a Secret of the same name with these variables.
+// settings creates a ConfigMap and a Secret of the same name with these variables.
 func (w *world) settings(name string, plain, secret map[string]string) {
 	w.t.Helper()
 	about := metav1.ObjectMeta{Namespace: "default", Name: name}

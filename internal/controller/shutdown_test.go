@@ -33,7 +33,7 @@ func TestResultsAreWrittenForAsLongAsThereIsTime(t *testing.T) {
 	w.mustReconcile()
 	id := w.stack().Status.Run.ID
 	w.runner.end(id, run.Cancelled, "the controller is shutting down")
-	// Longer than the 7 tries, and the 6 seconds, that it once was given up after.
+	// More than the 7 tries, or 6 seconds, after which it once gave up.
 	tries := 0
 	w.failWrite = func(int) error {
 		if tries++; tries <= 10 {
@@ -67,7 +67,7 @@ func TestTheLastWritesEndWithTheirTime(t *testing.T) {
 	g.Expect(w.WriteAll(context.Background(), refTo(id))).To(MatchError(ContainSubstring("no such right")), "no other try changes that")
 }
 
-// A Stack that cannot be written to does not keep others from it.
+// A Stack that cannot be written does not hold up others.
 func TestResultsOfManyStacksAreWrittenSideBySide(t *testing.T) {
 	g := NewWithT(t)
 	const stacks = 3 * lastWritesAtOnce
@@ -83,7 +83,7 @@ func TestResultsOfManyStacksAreWrittenSideBySide(t *testing.T) {
 	for _, ref := range ended {
 		w.runner.end(ref.ID, run.Succeeded, "")
 	}
-	// The first ones hang for as long as the others are not written.
+	// The first ones hang until the others are written.
 	rest := make(chan struct{})
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

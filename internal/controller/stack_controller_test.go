@@ -25,10 +25,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// These tests are about what is written when, and about the instants at which a
-// write fails or the process dies. They use an API server in memory, which can
-// be made to fail at a chosen write, and a runner whose runs end when the test
-// says so. The real ones are put together in tests/e2e.
+// These tests are about what is written when, and about the moments at which a write
+// fails or the process dies. They use an in-memory API server that can fail at a chosen
+// write, and a runner whose runs end on command. tests/e2e puts the real ones together.
 
 func TestARunIsRecordedBeforeItStartsAndAbsorbedOnce(t *testing.T) {
 	g := NewWithT(t)
@@ -102,7 +101,7 @@ func TestARefusedStartIsWithdrawn(t *testing.T) {
 	g.Expect(w.stack().Status.Run).To(BeNil())
 }
 
-// endingRunner is that of a controller that ends just before a run is started.
+// endingRunner is the runner of a controller that shuts down just before a run starts.
 type endingRunner struct {
 	*testRunner
 	end func()
@@ -167,7 +166,7 @@ func TestAResultIsKeptUntilItIsWritten(t *testing.T) {
 	g.Expect(w.events.lines).To(HaveLen(1), "told once")
 }
 
-// The write that absorbs a result may be done although its answer is lost.
+// The write that absorbs a result may succeed although its response is lost.
 func TestAResultThatWasWrittenWithoutAnAnswerIsForgotten(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
@@ -204,7 +203,7 @@ func TestAResultIsNotForgottenForAStaleCopyOfItsStack(t *testing.T) {
 	g.Expect(conditions.IsReady(absorbed)).To(BeTrue())
 }
 
-// staleReader reads one Stack as it once was.
+// staleReader reads an old copy of one Stack.
 type staleReader struct {
 	client.Client
 	stack *v1.Stack
@@ -218,8 +217,8 @@ func (r staleReader) Get(ctx context.Context, key client.ObjectKey, object clien
 	return r.Client.Get(ctx, key, object, opts...)
 }
 
-// takenOver is a world in which another process, which knows nothing of it,
-// finds the run of one before.
+// takenOver is a world in which a new process finds the run of an earlier one, of which
+// it knows nothing.
 func takenOver(t *testing.T) (w *world, lost string) {
 	w = newWorld(t, programAndStack()...)
 	w.mustReconcile()

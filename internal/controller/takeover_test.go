@@ -17,8 +17,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// operatorV1 gives a Stack the status that the operator v1 leaves after an update of
-// the revision, and operatorV2 that of v2.
+// operatorV1 sets the status that the operator v1 leaves after an update at the revision,
+// and operatorV2 that of v2.
 func operatorV1(stack *v1.Stack, revision string) {
 	stack.Finalizers = []string{v1.StackFinalizer}
 	stack.Status.ObservedGeneration = stack.Generation
@@ -51,9 +51,9 @@ func TestWhatTheOperatorHasAppliedIsTakenOver(t *testing.T) {
 	tests := []struct {
 		name     string
 		source   change
-		revision string // as it is now
+		revision string // the current one
 		by       func(stack *v1.Stack, revision string)
-		applied  string // in the operator's words
+		applied  string // in the operator's format
 		change   change
 		want     bool
 	}{
@@ -137,7 +137,7 @@ func TestWhatTheOperatorHasAppliedIsTakenOver(t *testing.T) {
 	}
 }
 
-// A Program that was deleted and made again has the generation that the one before it had.
+// A Program that was deleted and recreated may have the generation of the earlier one.
 func TestAProgramThatWasMadeAgainIsNotTakenOver(t *testing.T) {
 	updated := started.Add(-time.Hour)
 	for name, test := range map[string]struct {
@@ -163,7 +163,7 @@ func TestAProgramThatWasMadeAgainIsNotTakenOver(t *testing.T) {
 	}
 }
 
-// takenOverWorld has a Stack that the operator has updated, and that was looked at once.
+// takenOverWorld has a Stack that the operator has updated, after one reconcile.
 func takenOverWorld(t *testing.T) *world {
 	objects := programAndStack()
 	operatorV2(objects[1].(*v1.Stack), "1")
@@ -264,7 +264,7 @@ func TestAStackOfTheOperatorIsRunWhenSomethingIsToBeDone(t *testing.T) {
 	}
 }
 
-// A Stack that has nothing to run waits for nobody, and has nobody run again.
+// A Stack that has nothing to run waits for no other, and makes no other run again.
 func TestAStackIsTakenOverBeforeWhatItDependsOn(t *testing.T) {
 	objects := programAndStack()
 	stack := objects[1].(*v1.Stack)

@@ -18,8 +18,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// unknownWorld has a run in flight that is 5 s old, with the creations of unknown
-// outcome that unknown points to.
+// unknownWorld has a run in flight that is 5 s old, with the creations of unknown outcome
+// that unknown points to.
 func unknownWorld(t *testing.T) (w *world, id string, unknown *[]string) {
 	w, _ = sourceWorld(t)
 	w.mustReconcile()
@@ -65,8 +65,8 @@ func TestAnUnknownCreationIsNamedWhileTheRunGoesOn(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(1))
 }
 
-// The controller and its disk are lost before the run has ended: what was named is
-// all that is known.
+// The controller and its disk are lost before the run has ended: only what was named is
+// known.
 func TestAnUnknownCreationOutlivesItsRun(t *testing.T) {
 	g := NewWithT(t)
 	w, id, unknown := unknownWorld(t)

@@ -17,8 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// otherShard is a cache that does not have the Stack, as its labels are those of
-// another controller.
+// otherShard is a cache without the Stack, whose labels assign it to another controller.
 type otherShard struct{ client.Client }
 
 func (c otherShard) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
@@ -28,8 +27,8 @@ func (c otherShard) Get(ctx context.Context, key client.ObjectKey, object client
 	return c.Client.Get(ctx, key, object, opts...)
 }
 
-// relabelled is a world whose Stack was given to another controller while its
-// update is in flight. all reads what the API server has.
+// relabelled is a world whose Stack was assigned to another controller while its update
+// is in flight. all reads from the API server.
 func relabelled(t *testing.T) (w *world, all client.Client, id string) {
 	w = newWorld(t, programAndStack()...)
 	w.mustReconcile()
@@ -50,7 +49,7 @@ func TestTheResultOfAStackThatWasRelabelledIsNotLost(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "stacks"}, "app", errors.New("changed"))
 	w.failWrite = func(n int) error {
 		if n == 3 {
-			return conflict // the other controller says that it waits
+			return conflict // the other controller writes that it waits
 		}
 		return nil
 	}

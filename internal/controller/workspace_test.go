@@ -32,7 +32,7 @@ func TestATemplateWithNothingInItStartsNoRun(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(started + 1))
 }
 
-// A queue of Jobs is named by a label, which may be all that a Stack asks for.
+// A label names a queue of Jobs, and may be all that a Stack asks for.
 func TestATemplateOfTheJobAloneIsHonoured(t *testing.T) {
 	g := NewWithT(t)
 	w := inventoryWorld(t)

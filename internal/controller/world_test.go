@@ -34,7 +34,7 @@ type testRunner struct {
 	results map[string]*run.Result
 	started int
 	slots   int
-	// cancels has the runs that were cancelled, and whether at once.
+	// cancels has the cancelled runs, and whether they were cancelled at once.
 	cancels map[string]bool
 }
 
@@ -110,7 +110,7 @@ func (r *testRunner) end(id string, outcome run.Outcome, message string) {
 	}
 }
 
-// prover says of every other process that it is gone, or not, or why it cannot look.
+// prover says that every other process is gone, or is not, or why it cannot tell.
 type prover struct {
 	gone  bool
 	fault error
@@ -118,12 +118,12 @@ type prover struct {
 
 func (p *prover) Gone(context.Context, v1.RunHolder, time.Time) (bool, error) { return p.gone, p.fault }
 
-// eventLog keeps the events that were sent.
+// eventLog records the events that were sent.
 type eventLog struct {
 	mu sync.Mutex
 	// lines are the events for people, and commitStatuses those for git forges.
 	lines, commitStatuses []string
-	// metadata of all of them, in their order.
+	// metadata of all of them, in order.
 	metadata []map[string]string
 }
 
@@ -139,7 +139,7 @@ func (l *eventLog) AnnotatedEventf(_ runtime.Object, metadata map[string]string,
 	l.lines = append(l.lines, line)
 }
 
-// world is a reconciler and all that is around it.
+// world is a reconciler and everything around it.
 type world struct {
 	*StackReconciler
 	t      *testing.T
@@ -148,11 +148,11 @@ type world struct {
 	others *prover
 	mu     sync.Mutex
 	writes int
-	// writing, when set, may hold up a write to the Stack.
+	// writing, if set, may hold up a write to the Stack.
 	writing func(name string)
-	// failWrite, when set, may refuse a write to the API server.
+	// failWrite, if set, may refuse a write to the API server.
 	failWrite func(nth int) error
-	// afterWrite, when set, may lose the answer to a write that was done.
+	// afterWrite, if set, may lose the response to a write that was done.
 	afterWrite func(nth int) error
 }
 
