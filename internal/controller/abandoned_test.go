@@ -39,7 +39,7 @@ func (w *world) makeAnew(change func(*v1.Stack)) {
 	}
 }
 
-func TestWhatARunHasLeftOfAStackThatIsGoneIsTold(t *testing.T) {
+func TestWhatTheRunOfADeletedStackLeavesIsAnnounced(t *testing.T) {
 	g := NewWithT(t)
 	w := forcedAway(t)
 	w.mustReconcile()
@@ -47,7 +47,7 @@ func TestWhatARunHasLeftOfAStackThatIsGoneIsTold(t *testing.T) {
 	g.Expect(w.runner.results).To(BeEmpty())
 }
 
-func TestARunThatWasKilledWithItsStackGoneIsTold(t *testing.T) {
+func TestARunThatWasKilledAfterItsStackWasDeletedIsAnnounced(t *testing.T) {
 	g := NewWithT(t)
 	w := forcedAway(t)
 	for _, result := range w.runner.results {
@@ -57,7 +57,7 @@ func TestARunThatWasKilledWithItsStackGoneIsTold(t *testing.T) {
 	g.Expect(w.events.lines).To(ConsistOf(And(HavePrefix("Warning RunInterrupted"), ContainSubstring("may be left locked"))))
 }
 
-func TestAStackThatIsMadeAnewKnowsWhatTheOneBeforeHasLeft(t *testing.T) {
+func TestARecreatedStackKnowsWhatTheEarlierOneLeft(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*v1.Stack)
 		want   bool
@@ -89,7 +89,7 @@ func TestAStackThatIsMadeAnewKnowsWhatTheOneBeforeHasLeft(t *testing.T) {
 }
 
 // They are no longer in the state, and neither a status nor an event has named them.
-func TestWhatAnAbandonedRecoveryHasForgottenIsNamed(t *testing.T) {
+func TestCreationsForgottenByAnAbandonedRecoveryAreNamed(t *testing.T) {
 	g := NewWithT(t)
 	w := forcedAway(t)
 	for _, result := range w.runner.results {
@@ -103,7 +103,7 @@ func TestWhatAnAbandonedRecoveryHasForgottenIsNamed(t *testing.T) {
 	g.Expect(w.stack().Finalizers).To(ContainElement(v1.StackFinalizer), "it may have made something")
 }
 
-func TestAStackThatIsMadeAnewMayClearWhatTheOneBeforeHasLeft(t *testing.T) {
+func TestARecreatedStackMayClearWhatTheEarlierOneLeft(t *testing.T) {
 	g := NewWithT(t)
 	w := forcedAway(t)
 	w.makeAnew(func(s *v1.Stack) { s.Spec.PendingCreates = v1.PendingCreatesClear })
@@ -112,7 +112,7 @@ func TestAStackThatIsMadeAnewMayClearWhatTheOneBeforeHasLeft(t *testing.T) {
 	g.Expect(next.UnknownCreates).To(ConsistOf(lostURN))
 }
 
-func TestAResultWhoseWriteWasNotAnsweredIsNotToldAsAbandoned(t *testing.T) {
+func TestAResultWhoseWriteGotNoResponseIsNotAnnouncedAsAbandoned(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()

@@ -63,7 +63,7 @@ func TestNoRunStartsWithoutItsAccount(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(1))
 }
 
-func TestTheAccountIsAskedForWhenARunIsDueAlone(t *testing.T) {
+func TestTheAccountIsCheckedOnlyWhenARunIsDue(t *testing.T) {
 	g := NewWithT(t)
 	w, accounts := accountWorld(t)
 	accounts.err = nil

@@ -35,7 +35,7 @@ func TestTheAccountReachesTheRunAndItsDigest(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(3), "another account is another input, and the same one is not")
 }
 
-func TestAnAccountThatIsMissingIsLookedForAgainSoon(t *testing.T) {
+func TestAMissingAccountIsCheckedAgainSoon(t *testing.T) {
 	const missing = "service account 'default/deployer' not found: create it, or name another in spec.serviceAccountName"
 	g := NewWithT(t)
 	w := optionsWorld(t, func(s *v1.StackSpec) { s.ServiceAccountName = "deployer" })

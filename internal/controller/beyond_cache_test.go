@@ -151,7 +151,7 @@ func TestDependentsAreReadPageByPage(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatNothingTellsOfIsLookedAtByTheClock(t *testing.T) {
+func TestOnlyStacksThatAreNotCachedArePolled(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		partial bool

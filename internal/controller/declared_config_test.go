@@ -44,7 +44,7 @@ func TestConfigThatTheProgramDeclaresSecretIsSecret(t *testing.T) {
 	}
 }
 
-func TestConfigOfAnotherTypeThanTheProgramDeclaresIsRefused(t *testing.T) {
+func TestConfigOfATypeThatTheProgramDoesNotDeclareIsRefused(t *testing.T) {
 	plain := func(value string) func(*v1.StackSpec) {
 		return func(s *v1.StackSpec) { s.Config = map[string]apiextensionsv1.JSON{"app:v": jsonOf(value)} }
 	}

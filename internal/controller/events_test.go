@@ -82,7 +82,7 @@ func (l *eventLog) about(key string) []string {
 	return values
 }
 
-func TestARunThatChangedSomethingIsToldToPeopleAndToForges(t *testing.T) {
+func TestARunWithChangesIsAnnouncedToPeopleAndForges(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)
 	from.OriginRevision = "main@sha1:1"
@@ -110,7 +110,7 @@ func TestARunThatChangedSomethingIsToldToPeopleAndToForges(t *testing.T) {
 	g.Expect(w.events.metadata).To(HaveLen(2), "what is as it was is not told again")
 }
 
-func TestARunThatChangedNothingIsNoNewsToPeople(t *testing.T) {
+func TestARunWithoutChangesIsNotAnnouncedToPeople(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t)
 	w.run(run.Succeeded, "", run.Changes{Same: 3})
@@ -118,7 +118,7 @@ func TestARunThatChangedNothingIsNoNewsToPeople(t *testing.T) {
 	g.Expect(w.events.commitStatuses).To(HaveLen(1))
 }
 
-func TestACommitThatNeedsNoRunHasAStatusToo(t *testing.T) {
+func TestACommitThatNeedsNoRunGetsACommitStatus(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)
 	w.run(run.Succeeded, "", run.Changes{Created: 1})
@@ -134,7 +134,7 @@ func TestACommitThatNeedsNoRunHasAStatusToo(t *testing.T) {
 	g.Expect(w.events.about("revision")).To(Equal([]string{commitA, commitA, commitB}))
 }
 
-func TestAFailureIsToldWithItsRevision(t *testing.T) {
+func TestAFailureIsAnnouncedWithItsRevision(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)
 	from.Revision, from.OriginRevision = ociA, commitA
@@ -146,7 +146,7 @@ func TestAFailureIsToldWithItsRevision(t *testing.T) {
 	g.Expect(w.events.about("originRevision")).To(Equal([]string{commitA}))
 }
 
-func TestAFailureThatIsRepeatedIsTheSame(t *testing.T) {
+func TestARepeatedFailureHasTheSameToken(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)
 	var told []string // the tokens by which notification-controller recognizes duplicates
@@ -175,7 +175,7 @@ func TestAFailureThatIsRepeatedIsTheSame(t *testing.T) {
 	g.Expect(told[4]).NotTo(Equal(told[5]), "after an edit")
 }
 
-func TestANewCommitWithTheSameProblemIsToldOf(t *testing.T) {
+func TestANewCommitWithTheSameProblemIsAnnounced(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t, func(s *v1.Stack) {
 		s.Spec.EnvRefs = map[string]v1.ResourceRef{"TOKEN": {
@@ -196,7 +196,7 @@ func TestANewCommitWithTheSameProblemIsToldOf(t *testing.T) {
 	g.Expect(w.events.about("revision")[2:]).To(Equal([]string{commitB}), "the last that is known")
 }
 
-func TestANewCommitOfTheContentThatFailedIsToldOf(t *testing.T) {
+func TestANewCommitOfContentThatFailedIsAnnounced(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)
 	w.run(run.Failed, "no luck", run.Changes{})
@@ -208,7 +208,7 @@ func TestANewCommitOfTheContentThatFailedIsToldOf(t *testing.T) {
 	g.Expect(w.events.about("revision")).To(Equal([]string{commitA, commitB}))
 }
 
-func TestANewCommitOfThePreviewedContentIsToldOf(t *testing.T) {
+func TestANewCommitOfPreviewedContentIsAnnounced(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t, func(s *v1.Stack) { s.Spec.Preview = true })
 	w.run(run.Succeeded, "", run.Changes{Created: 1})
@@ -224,7 +224,7 @@ func TestANewCommitOfThePreviewedContentIsToldOf(t *testing.T) {
 	g.Expect(w.events.about("revision")).To(Equal([]string{commitA, commitA, commitB}))
 }
 
-func TestWhatIsToldIsInTheLog(t *testing.T) {
+func TestEventsAreLogged(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t)
 	var lines []string
@@ -261,7 +261,7 @@ func TestAFlappingSourceRepeatsNoFailure(t *testing.T) {
 	}
 }
 
-func TestARunThatIsStoppedIsNoFailure(t *testing.T) {
+func TestAStoppedRunIsNoFailure(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t)
 	w.run(run.Cancelled, "cancelled: the controller is shutting down", run.Changes{})
@@ -272,7 +272,7 @@ func TestARunThatIsStoppedIsNoFailure(t *testing.T) {
 	g.Expect(w.events.lines[1:]).To(ConsistOf(HavePrefix("Normal ReconciliationSucceeded")))
 }
 
-func TestWhatStandsInTheWayIsToldWithTheRevision(t *testing.T) {
+func TestAProblemIsAnnouncedWithTheRevision(t *testing.T) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}, Data: map[string][]byte{"token": []byte("xyzzy")}}
 	g := NewWithT(t)
 	w, from := sourceWorld(t, func(s *v1.Stack) {
@@ -297,7 +297,7 @@ func TestWhatStandsInTheWayIsToldWithTheRevision(t *testing.T) {
 		"the failure of the commit is taken back")
 }
 
-func TestASourceThatIsGoneIsToldWithTheLastRevision(t *testing.T) {
+func TestADeletedSourceIsAnnouncedWithTheLastRevision(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)
 	from.Revision, from.OriginRevision = ociA, commitA
@@ -319,7 +319,7 @@ func TestASourceThatIsGoneIsToldWithTheLastRevision(t *testing.T) {
 	g.Expect(tokens).To(HaveLen(2), "the same words about the same revision are no duplicate")
 }
 
-func TestASourceThatIsOnItsWayIsNoWarning(t *testing.T) {
+func TestASourceThatIsNotReadyYetIsNoWarning(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)
 	from.err = source.ErrNotReady
@@ -327,7 +327,7 @@ func TestASourceThatIsOnItsWayIsNoWarning(t *testing.T) {
 	g.Expect(w.events.lines).To(ConsistOf(HavePrefix("Trace " + meta.ArtifactFailedReason)))
 }
 
-func TestTheRevisionOfALostRunIsTold(t *testing.T) {
+func TestALostRunIsAnnouncedWithItsRevision(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t)
 	w.mustReconcile()
@@ -344,7 +344,7 @@ func TestTheRevisionOfALostRunIsTold(t *testing.T) {
 	g.Expect(w.events.commitStatuses).To(BeEmpty(), "a recovery applies nothing")
 }
 
-func TestADestroyIsToldWithTheRevisionThatIsDestroyed(t *testing.T) {
+func TestADestroyIsAnnouncedWithTheDestroyedRevision(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t, func(s *v1.Stack) { s.Spec.DestroyOnFinalize = true })
 	w.run(run.Succeeded, "", run.Changes{Created: 1})

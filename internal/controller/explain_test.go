@@ -95,7 +95,7 @@ func TestExplainHonoursAPodWhereRunsAreJobs(t *testing.T) {
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))
 }
 
-func TestExplainTellsWhatMayNotBeRead(t *testing.T) {
+func TestExplainListsWhatMayNotBeRead(t *testing.T) {
 	g := NewWithT(t)
 	w := explainedWorld(t)
 	limited := interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
@@ -164,7 +164,7 @@ func TestExplainTakesTheFaultsOfAProgramFromItsStatus(t *testing.T) {
 }
 
 // A client of the API server has none of the indexes of the cache.
-func TestExplainFindsWhatAStackThatIsBeingDeletedWaitsFor(t *testing.T) {
+func TestExplainFindsWhatADeletedStackWaitsFor(t *testing.T) {
 	for name, test := range map[string]struct {
 		denied     bool
 		unreadable int

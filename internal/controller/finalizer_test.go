@@ -15,7 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestAFinalizerThatSomebodyRemovesIsPutBack(t *testing.T) {
+func TestARemovedFinalizerIsPutBack(t *testing.T) {
 	ctx := context.Background()
 	for name, bring := range map[string]func(w *world){
 		"in sync": func(w *world) { w.endNow(run.Succeeded, nil) },
@@ -62,7 +62,7 @@ func TestAStackWithNothingToUndoHasNoFinalizer(t *testing.T) {
 	g.Expect(w.stack().Finalizers).To(BeEmpty(), "there is no Program yet")
 }
 
-func TestTheLossOfAFinalizerWakesTheStack(t *testing.T) {
+func TestARemovedFinalizerTriggersAReconcile(t *testing.T) {
 	g := NewWithT(t)
 	held := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Finalizers: []string{v1.StackFinalizer}}}
 	lost, deleted := &v1.Stack{}, &v1.Stack{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{Time: started}}}

@@ -39,7 +39,7 @@ func forbidden(resource schema.GroupResource, name string) error {
 	return apierrors.NewForbidden(resource, name, errors.New(`User "controller" cannot get it in the namespace "default"`))
 }
 
-func TestARightThatTheControllerIsMissingIsInTheStatus(t *testing.T) {
+func TestARightThatTheControllerLacksIsInTheStatus(t *testing.T) {
 	secrets, configMaps := schema.GroupResource{Resource: "secrets"}, schema.GroupResource{Resource: "configmaps"}
 	programs := schema.GroupResource{Group: "pulumi.com", Resource: "programs"}
 	for name, test := range map[string]struct {

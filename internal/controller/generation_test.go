@@ -88,7 +88,7 @@ func TestAFailureIsTriedAgainAtOnceForANewerGenerationWithTheSameInputs(t *testi
 	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal("no luck"))
 }
 
-func TestAStackThatIsSuspendedInMidRunTellsHowItEnded(t *testing.T) {
+func TestAStackSuspendedInMidRunReportsHowItEnded(t *testing.T) {
 	suspend := func(s *v1.Stack) { s.Spec.Suspend = true }
 	t.Run("succeeded", func(t *testing.T) {
 		g := NewWithT(t)

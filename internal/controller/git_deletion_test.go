@@ -56,7 +56,7 @@ func (w *gitWorld) expectToldOnce(objects ...string) {
 	w.Expect(w.events.lines).NotTo(ContainElement(ContainSubstring(base64.StdEncoding.EncodeToString([]byte(gitToken)))))
 }
 
-func TestAStackLeavesARepositoryThatMayNotBeDeleted(t *testing.T) {
+func TestAGitRepositoryThatMayNotBeDeletedDoesNotBlockAnEdit(t *testing.T) {
 	w := newGitWorld(t, &v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app", Generation: 1}})
 	w.settle("one")
 	w.keptByPolicy()
@@ -72,7 +72,7 @@ func TestAStackLeavesARepositoryThatMayNotBeDeleted(t *testing.T) {
 	w.expectToldOnce("GitRepository default/app", "Secret default/app-git-auth")
 }
 
-func TestAStackGoesOnWithoutCredentialsThatMayNotBeDeleted(t *testing.T) {
+func TestCredentialsThatMayNotBeDeletedDoNotBlockTheStack(t *testing.T) {
 	w := newGitWorld(t)
 	w.settle("one")
 	w.keptByPolicy()
@@ -87,7 +87,7 @@ func TestAStackGoesOnWithoutCredentialsThatMayNotBeDeleted(t *testing.T) {
 	w.expectToldOnce("Secret default/app-git-auth")
 }
 
-func TestAStackGoesWithoutARepositoryThatMayNotBeDeleted(t *testing.T) {
+func TestAGitRepositoryThatMayNotBeDeletedDoesNotBlockDeletion(t *testing.T) {
 	w := newGitWorld(t)
 	w.edit(func(s *v1.Stack) { s.Spec.DestroyOnFinalize = false })
 	w.settle("one")

@@ -112,7 +112,7 @@ func TestARepositoryIsKeptAndRun(t *testing.T) {
 	w.Expect(w.runner.started).To(Equal(1))
 }
 
-func TestNothingIsWrittenForARepositoryThatIsAsItIsToBe(t *testing.T) {
+func TestAnUpToDateGitRepositoryIsNotWritten(t *testing.T) {
 	w := newGitWorld(t)
 	w.settle("one")
 	stack, repo, secret := w.stack().ResourceVersion, w.repo().ResourceVersion, w.secret().ResourceVersion
@@ -120,7 +120,7 @@ func TestNothingIsWrittenForARepositoryThatIsAsItIsToBe(t *testing.T) {
 	w.Expect([]string{w.stack().ResourceVersion, w.repo().ResourceVersion, w.secret().ResourceVersion}).To(Equal([]string{stack, repo, secret}))
 }
 
-func TestTheArtifactOfTheSpecBeforeIsNotRun(t *testing.T) {
+func TestTheArtifactOfAnEarlierSpecIsNotRun(t *testing.T) {
 	w := newGitWorld(t)
 	w.settle("one")
 	w.edit(func(s *v1.Stack) { s.Spec.Branch, s.Generation = "next", 2 })
@@ -135,7 +135,7 @@ func TestTheArtifactOfTheSpecBeforeIsNotRun(t *testing.T) {
 	w.Expect(w.runner.started).To(Equal(2))
 }
 
-func TestWhatTheServerSaysIsToldWithoutTheCredentials(t *testing.T) {
+func TestErrorsOfTheGitServerContainNoCredentials(t *testing.T) {
 	w := newGitWorld(t)
 	w.mustReconcile()
 	repo := w.repo()
@@ -146,7 +146,7 @@ func TestWhatTheServerSaysIsToldWithoutTheCredentials(t *testing.T) {
 	w.Expect(w.events.lines).To(ContainElement(HavePrefix("Warning ArtifactFailed")))
 }
 
-func TestAnotherTokenIsUsedAtOnce(t *testing.T) {
+func TestANewTokenIsUsedAtOnce(t *testing.T) {
 	w := newGitWorld(t)
 	w.settle("one")
 	var token corev1.Secret
@@ -160,7 +160,7 @@ func TestAnotherTokenIsUsedAtOnce(t *testing.T) {
 	w.Expect(asked).NotTo(Equal(w.repo().Status.LastHandledReconcileAt))
 }
 
-func TestARequestHasTheRepositoryFetchFirst(t *testing.T) {
+func TestARequestMakesTheRepositoryFetchFirst(t *testing.T) {
 	w := newGitWorld(t)
 	w.settle("one")
 	w.edit(func(s *v1.Stack) { s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"} })
@@ -236,7 +236,7 @@ func (w *gitWorld) expectNothingKept() {
 	w.Expect(apierrors.IsNotFound(w.Get(w.ctx, client.ObjectKey{Namespace: "default", Name: "app-git-auth"}, &corev1.Secret{}))).To(BeTrue())
 }
 
-func TestAStackThatLeavesItsRepositoryKeepsNothing(t *testing.T) {
+func TestWhatWasKeptForARemovedProjectRepoIsDeleted(t *testing.T) {
 	w := newGitWorld(t, &v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app", Generation: 1}})
 	w.settle("one")
 	w.edit(func(s *v1.Stack) {
@@ -272,7 +272,7 @@ func TestTheRepositoryStaysUntilTheStackIsDestroyed(t *testing.T) {
 	w.expectNothingKept()
 }
 
-func TestATokenInTheURLIsGivenAndNotShown(t *testing.T) {
+func TestATokenInTheURLIsUsedAndNotShown(t *testing.T) {
 	w := newGitWorld(t)
 	w.edit(func(s *v1.Stack) {
 		s.Spec.ProjectRepo, s.Spec.GitAuth = "https://"+gitToken+"@git.example.com/a.git", nil

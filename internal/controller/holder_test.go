@@ -77,7 +77,7 @@ func TestTheDeathOfAProcessOnThisHostIsProven(t *testing.T) {
 
 // Two pods on the host network of one node, and the containers of one pod, have the same
 // host name, and PIDs of their own.
-func TestANumberOfAnotherNamespaceProvesNothing(t *testing.T) {
+func TestAPIDOfAnotherNamespaceProvesNothing(t *testing.T) {
 	g := NewWithT(t)
 	here := holderHere(t)
 	holders := Holders{Here: here}
@@ -93,7 +93,7 @@ func TestANumberOfAnotherNamespaceProvesNothing(t *testing.T) {
 }
 
 // A container restarts in a pod whose other containers keep running.
-func TestALockProvesTheDeathOfWhoHadIt(t *testing.T) {
+func TestALockProvesTheDeathOfItsHolder(t *testing.T) {
 	g := NewWithT(t)
 	here := holderHere(t)
 	mine, err := parseInstance(here.Instance)

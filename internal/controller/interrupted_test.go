@@ -39,7 +39,7 @@ func untilNextRun(w *world) time.Duration {
 func byForce(r *run.Result) { r.Interrupted = true }
 
 // A program that does not fit into memory is killed each time.
-func TestARunThatIsInterruptedTimeAndAgainIsSlowedDown(t *testing.T) {
+func TestRepeatedlyInterruptedRunsBackOff(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.edit(func(s *v1.Stack) { s.Spec.PendingCreates = v1.PendingCreatesClear })
@@ -71,7 +71,7 @@ func TestARunThatIsInterruptedTimeAndAgainIsSlowedDown(t *testing.T) {
 	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
 }
 
-func TestARunThatIsLostTimeAndAgainIsSlowedDown(t *testing.T) {
+func TestRepeatedlyLostRunsBackOff(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := takenOver(t)
 	w.others.gone = true
@@ -90,7 +90,7 @@ func TestARunThatIsLostTimeAndAgainIsSlowedDown(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(1), "a request does not wait")
 }
 
-func TestRecoveriesThatFailedDoNotHoldUpWhatWasInterrupted(t *testing.T) {
+func TestFailedRecoveriesDoNotDelayTheInterruptedRun(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	clock := started
@@ -109,7 +109,7 @@ func TestRecoveriesThatFailedDoNotHoldUpWhatWasInterrupted(t *testing.T) {
 	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationUpdate))
 }
 
-func TestARunThatWasEndedWithItsControllerDoesNotCount(t *testing.T) {
+func TestARunStoppedByAShutdownIsNoFailure(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()
@@ -123,7 +123,7 @@ func TestARunThatWasEndedWithItsControllerDoesNotCount(t *testing.T) {
 	}
 }
 
-func TestFailuresAreCountedAnewForAnotherSpec(t *testing.T) {
+func TestANewSpecResetsTheFailures(t *testing.T) {
 	g := NewWithT(t)
 	stack := stackWithRun(v1.OperationUpdate)
 	stack.Status.LastAttemptedDigest = "sha256:inputs"

@@ -60,7 +60,7 @@ func (w *world) inventory() (*corev1.ConfigMap, []string) {
 	return kept, names
 }
 
-func TestTheResourcesOfAStackAreKept(t *testing.T) {
+func TestTheInventoryOfAStackIsWritten(t *testing.T) {
 	g := NewWithT(t)
 	w := inventoryWorld(t)
 	w.mustReconcile()
@@ -90,7 +90,7 @@ func TestTheResourcesOfAStackAreKept(t *testing.T) {
 	g.Expect(w.stack().Status.Inventory).To(Equal(before))
 }
 
-func TestWhatAFailedDestroyHasLeftIsTold(t *testing.T) {
+func TestTheInventoryHasWhatAFailedDestroyLeft(t *testing.T) {
 	g := NewWithT(t)
 	w := inventoryWorld(t)
 	w.edit(func(s *v1.Stack) { s.Spec.DestroyOnFinalize = true })
@@ -106,7 +106,7 @@ func TestWhatAFailedDestroyHasLeftIsTold(t *testing.T) {
 		ConfigMap: "app-inventory", Digest: inventory.Digest(kept.BinaryData[inventory.Key]), Count: 1}))
 }
 
-func TestAListThatIsNotOursIsLeftAloneAndFailsNoRun(t *testing.T) {
+func TestAForeignInventoryIsLeftAloneAndFailsNoRun(t *testing.T) {
 	g := NewWithT(t)
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app-inventory"}, Data: map[string]string{"a": "b"}}
 	w := inventoryWorld(t, theirs)
@@ -137,7 +137,7 @@ func TestAListThatIsNotOursIsLeftAloneAndFailsNoRun(t *testing.T) {
 	g.Expect(w.runner.started).To(BeNumerically("<=", 3))
 }
 
-func TestUnwrittenListsAreBounded(t *testing.T) {
+func TestUnwrittenInventoriesAreBounded(t *testing.T) {
 	g := NewWithT(t)
 	var kept inventories
 	key := types.NamespacedName{Namespace: "default", Name: "app"}

@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestTheBackendThatAStackWasFoundInIsKnownToTheNextRun(t *testing.T) {
+func TestTheNextRunKnowsTheBackendThatTheStackWasFoundIn(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()
@@ -38,7 +38,7 @@ func TestTheBackendThatAStackWasFoundInIsKnownToTheNextRun(t *testing.T) {
 	g.Expect(destroy.KnownBackend).To(Equal("file:///state"))
 }
 
-func TestAFirstRunThatIsLostLeavesItsProjectAndItsBackend(t *testing.T) {
+func TestALostFirstRunLeavesItsProjectAndBackend(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := takenOver(t)
 	w.others.gone = true
@@ -78,7 +78,7 @@ func TestADestroyThatDoesNotKnowItsProjectSaysSo(t *testing.T) {
 		"the destroy needs it, as no run has told the project of the stack and spec.stack does not name it"))
 }
 
-func TestAStackThatWasMadeHalfWayIsKnown(t *testing.T) {
+func TestAHalfCreatedStackIsKnown(t *testing.T) {
 	tests := map[string]struct {
 		status v1.StackStatus
 		want   string
@@ -98,7 +98,7 @@ func TestAStackThatWasMadeHalfWayIsKnown(t *testing.T) {
 	}
 }
 
-func TestARunThatCountedNothingLeavesWhatIsKnown(t *testing.T) {
+func TestARunThatCountedNothingKeepsWhatIsKnown(t *testing.T) {
 	g := NewWithT(t)
 	stack := stackWithRun(v1.OperationUpdate)
 	absorb(stack, result(run.Failed, "no such bucket"))

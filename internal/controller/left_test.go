@@ -27,7 +27,7 @@ func leftWorld(t *testing.T) *world {
 	return w
 }
 
-func TestAStackThatIsToLeaveEverythingIsRecoveredFirst(t *testing.T) {
+func TestAStackWithoutDestroyOnFinalizeRecoversFirst(t *testing.T) {
 	g := NewWithT(t)
 	w := leftWorld(t)
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
@@ -44,7 +44,7 @@ func TestAStackThatIsToLeaveEverythingIsRecoveredFirst(t *testing.T) {
 	g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning PendingOperations The Stack was let go"), HaveSuffix(": urn:a"))))
 }
 
-func TestAStackThatWasInterruptedIsLetGoBySuspendingIt(t *testing.T) {
+func TestSuspendingReleasesAnInterruptedStack(t *testing.T) {
 	g := NewWithT(t)
 	w := leftWorld(t)
 	w.edit(func(s *v1.Stack) { s.Spec.Suspend = true })
@@ -54,7 +54,7 @@ func TestAStackThatWasInterruptedIsLetGoBySuspendingIt(t *testing.T) {
 	g.Expect(w.events.lines).To(ContainElement(HavePrefix("Warning RunInterrupted The Stack was let go without having recovered")))
 }
 
-func TestARecoveryNeedsNothingOfWhatAProgramAsksFor(t *testing.T) {
+func TestARecoveryNeedsNoInputsOfTheProgram(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"a Program that is invalid by now": func(w *world) {
 			w.says(map[string]any{"config": map[string]any{"who": map[string]any{"type": "string"}}, "resources": map[string]any{"a": map[string]any{"typ": "x"}}})

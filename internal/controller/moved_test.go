@@ -85,7 +85,7 @@ func TestARecoveryIsBoundToFindAStackOfTheOperator(t *testing.T) {
 
 // Only the status says that the operator has updated it, and our first run overwrites
 // that.
-func TestAStackOfTheOperatorMustExistAfterRunsThatDidNotFindIt(t *testing.T) {
+func TestAStackOfTheOperatorMustExistAfterRunsThatMissedIt(t *testing.T) {
 	for name, end := range map[string]func(*world){
 		"as its backend is another": func(w *world) { w.endNow(run.Failed, nil) },
 		"as its artifact is gone": func(w *world) {
@@ -187,7 +187,7 @@ func TestAnUpdateThatTheOperatorHadInFlightIsNotForgotten(t *testing.T) {
 }
 
 // Whoever ran the stack before may have died doing so: the first run that finds it looks.
-func TestAStackIsLookedAtUntilARunHasFoundIt(t *testing.T) {
+func TestRunsLookAtAStackUntilOneHasFoundIt(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	g.Expect(w.nextRun().Look).To(BeTrue())
@@ -237,7 +237,7 @@ func TestOnlyADestroyOfOursMayHaveRemovedTheStack(t *testing.T) {
 }
 
 // The holder of the lock was at work when our run looked, and may have died since.
-func TestALockHasTheNextRunLook(t *testing.T) {
+func TestALockMakesTheNextRunLook(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	found := func(r *run.Result) { r.Backend = "file:///state" }

@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestAStackIsLetGoOfInANamespaceThatTakesNoJobs(t *testing.T) {
+func TestAStackIsReleasedInATerminatingNamespace(t *testing.T) {
 	g := NewWithT(t)
 	w := leftWorld(t)
 	var answer error

@@ -84,7 +84,7 @@ func TestOptionsThatChangeWhatPulumiDoesStartARun(t *testing.T) {
 	}
 }
 
-func TestAPreviewMovesNothingThatWasApplied(t *testing.T) {
+func TestAPreviewKeepsWhatWasApplied(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()
@@ -128,7 +128,7 @@ func TestAPreviewMovesNothingThatWasApplied(t *testing.T) {
 	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationUpdate), "with the same inputs")
 }
 
-func TestAPreviewIsNeverRecoveredFromAndNeverDestroys(t *testing.T) {
+func TestAPreviewNeedsNoRecoveryAndDestroysNothing(t *testing.T) {
 	g := NewWithT(t)
 	w := optionsWorld(t, func(s *v1.StackSpec) { s.Preview = true })
 	w.mustReconcile()
@@ -198,7 +198,7 @@ func TestAStackIsRunAgainAtEachInterval(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(2))
 }
 
-func TestWhatIsOutOfReachIsTriedAgainSooner(t *testing.T) {
+func TestRetryDelayByOutcome(t *testing.T) {
 	for name, test := range map[string]struct {
 		outcome run.Outcome
 		change  func(*v1.StackSpec)

@@ -109,7 +109,7 @@ func (w *world) settle(name string) {
 
 func readyMessage(stack *v1.Stack) string { return conditions.GetMessage(stack, meta.ReadyCondition) }
 
-func TestAStackThatIsWaitedForTwiceIsToldOnce(t *testing.T) {
+func TestADependencyThatIsAlsoAPrerequisiteIsNamedOnce(t *testing.T) {
 	stack := stackOf("b", dependsOn("a"))
 	stack.Spec.Prerequisites = []v1.PrerequisiteReference{{Name: "a"}}
 	w := newOrderedWorld(t, stack)
@@ -254,7 +254,7 @@ func TestACycleIsReportedOnEachStackInIt(t *testing.T) {
 		"one that only leads into the circle is not in it")
 }
 
-func TestAStalePrerequisiteIsAskedOnce(t *testing.T) {
+func TestAStalePrerequisiteIsRequestedOnce(t *testing.T) {
 	g := NewWithT(t)
 	w := newOrderedWorld(t, stackOf("a"), stackOf("b", requires("a", time.Hour)), stackOf("c", requires("a", 2*time.Hour)))
 	w.settle("a")
@@ -284,7 +284,7 @@ func TestAStalePrerequisiteIsAskedOnce(t *testing.T) {
 	g.Expect(w.stackNamed("a").Annotations[meta.ReconcileRequestAnnotation]).To(Equal(asked), "it was not asked again")
 }
 
-func TestAPrerequisiteThatSomebodyHasAskedIsNotAskedAgain(t *testing.T) {
+func TestAPrerequisiteWithARequestIsNotRequestedAgain(t *testing.T) {
 	g := NewWithT(t)
 	w := newOrderedWorld(t, stackOf("a"), stackOf("b", requires("a", time.Hour)))
 	w.settle("a")
@@ -294,7 +294,7 @@ func TestAPrerequisiteThatSomebodyHasAskedIsNotAskedAgain(t *testing.T) {
 	g.Expect(w.stackNamed("a").Annotations[meta.ReconcileRequestAnnotation]).To(Equal("by hand"))
 }
 
-func TestAStackInSyncAsksNothingOfAStalePrerequisite(t *testing.T) {
+func TestAStackInSyncRequestsNoStalePrerequisite(t *testing.T) {
 	g := NewWithT(t)
 	w := newOrderedWorld(t, stackOf("a"), stackOf("b", requires("a", time.Hour)))
 	w.settle("a")
@@ -390,7 +390,7 @@ func woken(tell func(queue)) []string {
 	return names
 }
 
-func TestAChangeWakesThoseThatItConcerns(t *testing.T) {
+func TestAChangeEnqueuesTheStacksItConcerns(t *testing.T) {
 	// c -> b -> a, and x has a readyExpr for a.
 	w := newOrderedWorld(t, stackOf("a"), stackOf("b", dependsOn("a")), stackOf("c", dependsOn("b")), stackOf("x", func(s *v1.Stack) {
 		s.Spec.DependsOn = []v1.DependencyReference{{Name: "a", ReadyExpr: "true"}}

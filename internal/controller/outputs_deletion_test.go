@@ -57,7 +57,7 @@ func TestTheSecretGoesWithAStackThatIsNotDestroyed(t *testing.T) {
 	}
 }
 
-func TestASecretThatIsNotTheStacksOutlivesIt(t *testing.T) {
+func TestAForeignSecretOutlivesTheStack(t *testing.T) {
 	g := NewWithT(t)
 	w := written(t)
 	w.editSecret(func(s *corev1.Secret) { s.OwnerReferences = nil })
@@ -102,7 +102,7 @@ func TestASecretThatCannotBeDeleted(t *testing.T) {
 }
 
 // A policy that keeps the Secret does not block the Stack.
-func TestASecretThatMayNotBeDeletedIsLetGo(t *testing.T) {
+func TestASecretThatMayNotBeDeletedDoesNotBlockTheStack(t *testing.T) {
 	g := NewWithT(t)
 	w := written(t)
 	w.change(func(s *v1.StackSpec) { s.WriteOutputsToSecret = nil })

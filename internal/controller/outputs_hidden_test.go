@@ -64,7 +64,7 @@ func (s saying) Update(ctx context.Context, o client.Object, _ ...client.UpdateO
 	return s.Create(ctx, o)
 }
 
-func TestNoErrorOfWritingOutputsHasAValueInIt(t *testing.T) {
+func TestErrorsOfWritingOutputsContainNoValues(t *testing.T) {
 	data := map[string][]byte{"token": []byte("canary-token")}
 	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: "default", UID: "1"},
 		Spec: v1.StackSpec{WriteOutputsToSecret: &v1.OutputsSecret{Name: "out"}}}
@@ -84,9 +84,9 @@ func TestNoErrorOfWritingOutputsHasAValueInIt(t *testing.T) {
 	}
 }
 
-// TestAnErrorOfWritingOutputsKeepsItsWords: what the status shows to everyone is not
+// TestErrorsOfWritingOutputsKeepVisibleValues: what the status shows to everyone is not
 // masked.
-func TestAnErrorOfWritingOutputsKeepsItsWords(t *testing.T) {
+func TestErrorsOfWritingOutputsKeepVisibleValues(t *testing.T) {
 	g := NewWithT(t)
 	w := outputsWorld(t)
 	w.mustReconcile()
@@ -107,7 +107,7 @@ func TestAnErrorOfWritingOutputsKeepsItsWords(t *testing.T) {
 }
 
 // A policy that refuses an update quotes the old values as well.
-func TestAnErrorOfWritingOutputsHasNoOldValueInIt(t *testing.T) {
+func TestErrorsOfWritingOutputsContainNoOldValues(t *testing.T) {
 	g := NewWithT(t)
 	w := written(t)
 	stack := w.stack()

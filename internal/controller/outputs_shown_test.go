@@ -13,7 +13,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestOutputsThatNoObjectCanHaveAreNotShown(t *testing.T) {
+func TestOutputsThatTheStatusCannotHaveAreNotShown(t *testing.T) {
 	nested := func(depth int) string { return strings.Repeat(`[`, depth) + strings.Repeat(`]`, depth) }
 	for name, tt := range map[string]struct{ value, want string }{
 		"a text":               {`"a"`, `"a"`},

@@ -139,7 +139,7 @@ func TestOutputsAreWrittenBeforeTheStackIsReady(t *testing.T) {
 	g.Expect(w.secret("out").ResourceVersion).To(Equal(secret.ResourceVersion))
 }
 
-func TestOutputsOfAnUpdateThatNobodyHasReadAreRead(t *testing.T) {
+func TestUnreadOutputsOfAnUpdateAreRead(t *testing.T) {
 	g := NewWithT(t)
 	w := written(t)
 	w.change(func(s *v1.StackSpec) { s.Refresh = true })
@@ -162,7 +162,7 @@ func TestOutputsOfAnUpdateThatNobodyHasReadAreRead(t *testing.T) {
 	g.Expect(stack.Status.ObservedGeneration).To(Equal(stack.Generation))
 }
 
-func TestASecretThatIsNotAsItShouldBeIsHealedWithoutAnUpdate(t *testing.T) {
+func TestAChangedSecretIsRestoredWithoutAnUpdate(t *testing.T) {
 	for name, spoil := range map[string]func(w *world){
 		"deleted": func(w *world) {
 			if err := w.Delete(context.Background(), w.secret("out")); err != nil {
@@ -220,7 +220,7 @@ func TestWhatOthersAddToTheSecretIsNoReasonToReadOutputs(t *testing.T) {
 	g.Expect(w.operation()).To(BeEmpty())
 }
 
-func TestASecretOfSomebodyElseIsNeverTouched(t *testing.T) {
+func TestAForeignSecretIsNeverTouched(t *testing.T) {
 	g := NewWithT(t)
 	theirs := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "out"}, Data: map[string][]byte{"a": []byte("b")}}
 	w := outputsWorld(t, theirs)
@@ -260,7 +260,7 @@ func TestASecretOfAnotherStackIsNamed(t *testing.T) {
 	w.expectNotReady(g, v1.OutputsFailedReason, "Secret default/out belongs to Stack other. Delete it")
 }
 
-func TestASecretThatSomebodyMakesInMidRunIsNotTouched(t *testing.T) {
+func TestAForeignSecretCreatedInMidRunIsNotTouched(t *testing.T) {
 	g := NewWithT(t)
 	w := outputsWorld(t)
 	w.mustReconcile()
@@ -295,7 +295,7 @@ func TestOutputsThatCannotBeWrittenDoNotFailTheUpdate(t *testing.T) {
 	g.Expect(w.stack().Status.OutputsSecret.Failure).To(BeNil())
 }
 
-func TestOutputsThatCannotBeReadAreTriedAgain(t *testing.T) {
+func TestReadingOutputsIsRetried(t *testing.T) {
 	g := NewWithT(t)
 	w := outputsWorld(t)
 	w.change(func(s *v1.StackSpec) { s.RetryInterval = &metav1.Duration{Duration: 2 * time.Minute} })
@@ -325,7 +325,7 @@ func TestOutputsThatCannotBeReadAreTriedAgain(t *testing.T) {
 	g.Expect(w.operation()).To(Equal(run.ReadOutputs), "the end of the controller is no failure")
 }
 
-func TestAWriteThatIsRefusedIsToldAndTriedAgain(t *testing.T) {
+func TestARefusedWriteIsAnnouncedAndRetried(t *testing.T) {
 	g := NewWithT(t)
 	w := outputsWorld(t)
 	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "out", errors.New(`webhook: "hunter2" is weak`))
@@ -342,7 +342,7 @@ func TestAWriteThatIsRefusedIsToldAndTriedAgain(t *testing.T) {
 }
 
 // An immutable Secret cannot be written until it is deleted; then it is written at once.
-func TestAnotherSecretThanTheOneThatWasRefusedIsWrittenAtOnce(t *testing.T) {
+func TestAReplacedSecretIsWrittenAtOnce(t *testing.T) {
 	g := NewWithT(t)
 	w := written(t)
 	immutable := true
@@ -429,7 +429,7 @@ func TestTheSecretGoesWithTheField(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(1))
 }
 
-func TestOutputsThatWereAskedForDifferentlyInMidRunAreReadAgain(t *testing.T) {
+func TestOutputsAreReadAgainIfTheKeysChangedInMidRun(t *testing.T) {
 	g := NewWithT(t)
 	w := outputsWorld(t)
 	w.mustReconcile()
@@ -444,7 +444,7 @@ func TestOutputsThatWereAskedForDifferentlyInMidRunAreReadAgain(t *testing.T) {
 	g.Expect(w.operation()).To(Equal(run.ReadOutputs))
 }
 
-func TestALostReadingIsDoneAgainAndNothingIsRecovered(t *testing.T) {
+func TestALostOutputsRunIsRepeatedWithoutARecovery(t *testing.T) {
 	g := NewWithT(t)
 	w := written(t)
 	w.editSecret(func(s *corev1.Secret) { s.Data = nil })

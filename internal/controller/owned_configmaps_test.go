@@ -14,8 +14,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// TestTheNamesOfOwnConfigMapsCanBeNames, wherever the name of the Stack is cut.
-func TestTheNamesOfOwnConfigMapsCanBeNames(t *testing.T) {
+// TestTheNamesOfOwnedConfigMapsAreValid, wherever the name of the Stack is cut.
+func TestTheNamesOfOwnedConfigMapsAreValid(t *testing.T) {
 	g := NewWithT(t)
 	for _, sign := range []string{".", "-", "a.", ".a", "a-.a", "--a"} {
 		for before := 200; before < 250; before++ {

@@ -71,7 +71,7 @@ func TestARequestOutlivesARefusedStart(t *testing.T) {
 	w.expectDone(g)
 }
 
-func TestARequestOutlivesARecordThatIsWithdrawnLater(t *testing.T) {
+func TestARequestOutlivesALateWithdrawal(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := appliedWorld(t)
 	w.edit(force("x"))
@@ -84,14 +84,14 @@ func TestARequestOutlivesARecordThatIsWithdrawnLater(t *testing.T) {
 	w.expectDone(g)
 }
 
-func TestARefusedRecoveryOwesNoRun(t *testing.T) {
+func TestARefusedRecoveryLeavesNoPendingRun(t *testing.T) {
 	g := NewWithT(t)
 	stack := stackWithRun(v1.OperationRecover)
 	withdrawRun(stack)
 	g.Expect(stack.Status.RunPending).To(BeFalse(), "or what was interrupted would be run again without the wait")
 }
 
-func TestARefreshIsOwedUntilARunHasSucceeded(t *testing.T) {
+func TestARefreshIsPendingUntilARunSucceeds(t *testing.T) {
 	for _, outcome := range []run.Outcome{
 		run.Failed, run.TimedOut, run.Locked, run.BackendUnavailable, run.ArtifactFailed, run.AccountFailed, run.Cancelled,
 	} {
@@ -115,7 +115,7 @@ func TestARefreshIsOwedUntilARunHasSucceeded(t *testing.T) {
 	}
 }
 
-func TestARefreshIsOwedAfterALostRun(t *testing.T) {
+func TestARefreshIsPendingAfterALostRun(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := appliedWorld(t)
 	w.edit(force("x"))
@@ -183,7 +183,7 @@ func TestARequestComesAtOnceAfterTheRecovery(t *testing.T) {
 	w.expectDone(g)
 }
 
-func TestARecoveryWithoutARequestIsFollowedByTheWait(t *testing.T) {
+func TestARecoveryWithoutARequestIsFollowedByTheBackOff(t *testing.T) {
 	g := NewWithT(t)
 	w := interruptedTwice(t)
 	w.mustReconcile()
@@ -192,7 +192,7 @@ func TestARecoveryWithoutARequestIsFollowedByTheWait(t *testing.T) {
 	g.Expect(w.stack().Status.Run).To(BeNil())
 }
 
-func TestARequestDoesNotHurryARecoveryTimeAfterTime(t *testing.T) {
+func TestARequestHurriesARecoveryOnlyOnce(t *testing.T) {
 	g := NewWithT(t)
 	w := interruptedTwice(t)
 	w.edit(force("x"))
@@ -237,7 +237,7 @@ func TestAForcedRequestThatMeetsAProblemIsForcedAfterIt(t *testing.T) {
 
 // A Stack whose runs never got as far as Pulumi has created nothing. A request that meets
 // a problem does not change that.
-func TestARequestThatMeetsAProblemMakesNoStackToDestroy(t *testing.T) {
+func TestARequestThatMeetsAProblemLeavesNothingToDestroy(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)
 	w.mustReconcile()
@@ -253,7 +253,7 @@ func TestARequestThatMeetsAProblemMakesNoStackToDestroy(t *testing.T) {
 	g.Expect(updatedElsewhere(w.stack())).To(BeFalse())
 }
 
-func TestASuspendedStackOwesNothingForARequest(t *testing.T) {
+func TestARequestLeavesNoPendingRunOnASuspendedStack(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := appliedWorld(t)
 	w.edit(func(s *v1.Stack) { s.Spec.Suspend = true; force("x")(s) })

@@ -74,7 +74,7 @@ func faulty() map[string]any {
 
 const faultText = "program.outputs.a.fn::join (line 3): the argument to fn::join must be a two-valued list"
 
-func TestAProgramTellsWhetherItIsValid(t *testing.T) {
+func TestAProgramReportsWhetherItIsValid(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programOf(valid()))
 	p := w.told()
@@ -108,7 +108,7 @@ func TestAProgramTellsWhetherItIsValid(t *testing.T) {
 	g.Expect(w.events.lines[1]).To(HavePrefix("Normal Succeeded Valid program"))
 }
 
-func TestARequestForAProgramIsAnswered(t *testing.T) {
+func TestARequestForAProgramIsHandled(t *testing.T) {
 	g := NewWithT(t)
 	object := programOf(valid())
 	object.SetAnnotations(map[string]string{meta.ReconcileRequestAnnotation: "now"})
@@ -118,7 +118,7 @@ func TestARequestForAProgramIsAnswered(t *testing.T) {
 
 // The fake client drops the keys that v1.Program does not have. An API server with the
 // CRD keeps them.
-func TestKeysThatAreNotKnownAreFound(t *testing.T) {
+func TestUnknownKeysAreReported(t *testing.T) {
 	g := NewWithT(t)
 	object := programOf(map[string]any{
 		"runtime":   "nodejs",
@@ -135,7 +135,7 @@ func TestKeysThatAreNotKnownAreFound(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 }
 
-func TestACheckIsKeptForAsLongAsTheObjectIsTheSame(t *testing.T) {
+func TestACheckIsCachedUntilTheObjectChanges(t *testing.T) {
 	g := NewWithT(t)
 	kept, object := keepChecks(check.Check), programOf(valid())
 	object.SetResourceVersion("1")
@@ -149,7 +149,7 @@ func TestACheckIsKeptForAsLongAsTheObjectIsTheSame(t *testing.T) {
 	g.Expect(again.Invalid.None()).To(BeFalse())
 }
 
-func TestAProgramThatIsGoneIsForgotten(t *testing.T) {
+func TestADeletedProgramIsNoError(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.programs().Reconcile(context.Background(), ctrl.Request{NamespacedName: key})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -182,7 +182,7 @@ func TestAStackDoesNotRunAProgramThatIsNotValid(t *testing.T) {
 	}
 }
 
-func TestTheProjectHasTheValuesForProvidersAndThePackages(t *testing.T) {
+func TestTheProjectHasProviderConfigAndPackages(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programOf(map[string]any{
 		"config":   map[string]any{"aws:region": map[string]any{"value": "eu-west-1"}},

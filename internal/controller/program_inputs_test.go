@@ -71,7 +71,7 @@ func TestConfigOfAProgramThatIsAFileIsRefused(t *testing.T) {
 
 // A program from a source can read any file, and may have a reason to pass on such a
 // value.
-func TestConfigOfASourceIsNotLookedInto(t *testing.T) {
+func TestConfigOfASourceIsNotChecked(t *testing.T) {
 	stack := &v1.Stack{}
 	stack.Spec.Secrets = map[string]string{"file": fileAsText}
 	resolved := &inputs.Inputs{Secrets: stack.Spec.Secrets}

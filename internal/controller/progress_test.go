@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestALongRunIsToldOfNowAndThen(t *testing.T) {
+func TestTheProgressOfALongRunIsWrittenNowAndThen(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t)
 	clock := started
@@ -76,17 +76,17 @@ func TestAShortRunCostsNoWriteForItsProgress(t *testing.T) {
 	g.Expect(w.writes).To(Equal(3), "the finalizer, the start and the end")
 }
 
-func TestAStackThatWaitsIsNotLookedAtForItsProgress(t *testing.T) {
+func TestAWaitingStackIsNotPolledForProgress(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t)
 	w.runner.full = true
 	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero(), "it is told when it is its turn")
 }
 
-// TestTheProgressOfARunThatAnEarlierReleaseHasTold: the earlier release wrote it to the
+// TestTheProgressWrittenByAnEarlierRelease: the earlier release wrote it to the
 // conditions only. It is written once more at once, and from then on as often as any
 // other.
-func TestTheProgressOfARunThatAnEarlierReleaseHasTold(t *testing.T) {
+func TestTheProgressWrittenByAnEarlierRelease(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t)
 	clock := started
@@ -121,7 +121,7 @@ func TestProgressText(t *testing.T) {
 	}
 }
 
-func TestTheConditionsTellTheProgress(t *testing.T) {
+func TestTheConditionsHaveTheProgress(t *testing.T) {
 	for want, tt := range map[string]struct {
 		record   v1.RunStatus
 		progress run.Progress
@@ -140,7 +140,7 @@ func TestTheConditionsTellTheProgress(t *testing.T) {
 	}
 }
 
-func TestWhatARunWaitsForIsToldAnewWhenItIsAnotherThing(t *testing.T) {
+func TestWhatARunWaitsForIsWrittenWhenItChanges(t *testing.T) {
 	waiting := func(text string) run.Progress { return run.Progress{Waiting: text} }
 	told := func(p run.Progress) func(*v1.Stack) {
 		return func(stack *v1.Stack) { markProgress(stack, p, started.Add(20*time.Second)) }
@@ -175,7 +175,7 @@ func TestWhatARunWaitsForIsToldAnewWhenItIsAnotherThing(t *testing.T) {
 	}
 }
 
-func TestWhatStandsInTheWayOfACancelIsTold(t *testing.T) {
+func TestWhatDelaysACancelIsWritten(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t)
 	clock, waiting := started, ""

@@ -99,7 +99,7 @@ func TestAResultThatTheAPIServerRefusesIsAbsorbedWithLess(t *testing.T) {
 	}
 }
 
-func TestAStatusThatIsRefusedWhateverItSaysIsToldByAnEvent(t *testing.T) {
+func TestAStatusThatIsAlwaysRefusedIsAnnounced(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()

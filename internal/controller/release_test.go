@@ -22,7 +22,7 @@ func release(id string) func(*v1.Stack) {
 	return func(s *v1.Stack) { s.Annotations = map[string]string{v1.ReleaseRunAnnotation: id} }
 }
 
-func TestARunIsReleasedByItsNameAlone(t *testing.T) {
+func TestARunIsReleasedOnlyByItsID(t *testing.T) {
 	g := NewWithT(t)
 	w, lost := takenOver(t)
 	for _, value := range []string{"", "true", "pod-1", lost + "0"} {
@@ -60,7 +60,7 @@ func TestARunThatIsInFlightHereIsNotReleased(t *testing.T) {
 	g.Expect(w.stack().Status.Run).To(HaveField("ID", id))
 }
 
-func TestTheWordThatReleasesARunWakesItsStack(t *testing.T) {
+func TestTheReleaseAnnotationTriggersAReconcile(t *testing.T) {
 	held := func(s *v1.Stack) { s.Status.Run = &v1.RunStatus{ID: "run-1"} }
 	for _, test := range []struct {
 		name          string

@@ -25,7 +25,7 @@ func annotated(pairs ...string) *v1.Stack {
 	return stack
 }
 
-func TestARequestIsAValueThatIsNotHandled(t *testing.T) {
+func TestARequestIsAnUnhandledValue(t *testing.T) {
 	const at, force, operator = meta.ReconcileRequestAnnotation, meta.ForceRequestAnnotation, v1.ReconcileRequestAnnotation
 	for name, test := range map[string]struct {
 		stack             *v1.Stack
@@ -67,7 +67,7 @@ func TestARequestIsAValueThatIsNotHandled(t *testing.T) {
 	g.Expect(requested(long)).To(BeTrue(), "long values are told apart")
 }
 
-func TestOnlyANewRequestOfTheOperatorWakes(t *testing.T) {
+func TestOnlyANewRequestOfTheOperatorTriggersAReconcile(t *testing.T) {
 	g := NewWithT(t)
 	woken := func(before, after *v1.Stack) bool {
 		return operatorRequestedPredicate().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})

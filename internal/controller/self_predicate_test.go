@@ -12,7 +12,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-func TestOnlyAStackWithAnExpressionIsLookedAtForItsLabels(t *testing.T) {
+func TestLabelChangesReconcileOnlyStacksWithAnExpression(t *testing.T) {
 	expression := func(s *v1.Stack) {
 		s.Spec.DependsOn = []v1.DependencyReference{{Name: "x"}, {Name: "a", ReadyExpr: "true"}}
 	}

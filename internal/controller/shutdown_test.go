@@ -27,7 +27,7 @@ func refTo(id string) []run.Ref {
 	return []run.Ref{{ID: id, Namespace: key.Namespace, Name: key.Name}}
 }
 
-func TestResultsAreWrittenForAsLongAsThereIsTime(t *testing.T) {
+func TestResultsAreWrittenAsLongAsThereIsTime(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()
@@ -45,7 +45,7 @@ func TestResultsAreWrittenForAsLongAsThereIsTime(t *testing.T) {
 	g.Expect(w.stack().Status.Run).To(BeNil())
 }
 
-func TestTheLastWritesEndWithTheirTime(t *testing.T) {
+func TestTheLastWritesStopAtTheDeadline(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()
@@ -68,7 +68,7 @@ func TestTheLastWritesEndWithTheirTime(t *testing.T) {
 }
 
 // A Stack that cannot be written does not hold up others.
-func TestResultsOfManyStacksAreWrittenSideBySide(t *testing.T) {
+func TestResultsOfManyStacksAreWrittenConcurrently(t *testing.T) {
 	g := NewWithT(t)
 	const stacks = 3 * lastWritesAtOnce
 	var objects []client.Object
@@ -110,7 +110,7 @@ func TestResultsOfManyStacksAreWrittenSideBySide(t *testing.T) {
 	}
 }
 
-func TestARunThatIsLeftInFlightIsToldOf(t *testing.T) {
+func TestARunLeftInFlightIsInTheStatus(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()
@@ -145,7 +145,7 @@ func TestAStackThatTheOperatorRanIsDestroyed(t *testing.T) {
 	g.Expect(w.nextRun().Operation).To(Equal(run.Destroy))
 }
 
-func TestAStackOfWhichNoRunGotSoFarIsLetGo(t *testing.T) {
+func TestAStackWhoseRunsNeverReachedPulumiIsReleased(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()

@@ -112,7 +112,7 @@ func (r *endingRunner) Start(todo run.Run) error {
 	return r.testRunner.Start(todo)
 }
 
-func TestARefusedStartIsWithdrawnAlsoWhenTheControllerEnds(t *testing.T) {
+func TestARefusedStartIsWithdrawnAtShutdown(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	ctx, end := context.WithCancel(t.Context())
@@ -124,7 +124,7 @@ func TestARefusedStartIsWithdrawnAlsoWhenTheControllerEnds(t *testing.T) {
 	g.Expect(w.stack().Status.Run).To(BeNil())
 }
 
-func TestARefusedStartIsWithdrawnLaterWhenTheAPIServerIsAway(t *testing.T) {
+func TestARefusedStartIsWithdrawnOnceTheAPIServerIsBack(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.runner.refuse = true
@@ -167,7 +167,7 @@ func TestAResultIsKeptUntilItIsWritten(t *testing.T) {
 }
 
 // The write that absorbs a result may succeed although its response is lost.
-func TestAResultThatWasWrittenWithoutAnAnswerIsForgotten(t *testing.T) {
+func TestAResultWhoseWriteGotNoResponseIsForgotten(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()
@@ -246,7 +246,7 @@ func TestARunIsLeftToAProcessThatMayBeAlive(t *testing.T) {
 	g.Expect(w.writes).To(Equal(before+1), "it is said once")
 }
 
-func TestARunOfAProcessThatIsGoneIsRecoveredFromAndThenRunAgain(t *testing.T) {
+func TestARunOfADeadProcessIsRecoveredFromAndThenRunAgain(t *testing.T) {
 	g := NewWithT(t)
 	w, lost := takenOver(t)
 	w.others.gone = true
@@ -265,7 +265,7 @@ func TestARunOfAProcessThatIsGoneIsRecoveredFromAndThenRunAgain(t *testing.T) {
 	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationUpdate))
 }
 
-func TestARunOfWhichNothingCanBeFoundOutIsToldOfAndKept(t *testing.T) {
+func TestARunWhoseHolderCannotBeCheckedIsReportedAndKept(t *testing.T) {
 	g := NewWithT(t)
 	w, lost := takenOver(t)
 	w.others.gone, w.others.fault = true, Unproven(errors.New("failed to make the data directory: not a directory"))
@@ -332,7 +332,7 @@ func TestCreationsOfUnknownOutcomeStallUntilTheSpecSaysClear(t *testing.T) {
 	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationUpdate))
 }
 
-func TestAnUpdateThatWasEndedByForceIsRecoveredFrom(t *testing.T) {
+func TestAKilledUpdateIsRecoveredFrom(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()
@@ -371,7 +371,7 @@ func TestResultsAreWrittenWhenReconcilesHaveEnded(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(2), "run again at once")
 }
 
-func TestAStackWaitsForAPlace(t *testing.T) {
+func TestAStackWaitsForASlot(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.runner.full = true
@@ -387,7 +387,7 @@ func TestAStackWaitsForAPlace(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(1))
 }
 
-func TestAProblemIsToldOnceAndMended(t *testing.T) {
+func TestAProblemIsAnnouncedOnceAndCanBeFixed(t *testing.T) {
 	g := NewWithT(t)
 	objects := programAndStack()
 	w := newWorld(t, objects[1])
@@ -440,7 +440,7 @@ func TestInvalidSpecsStall(t *testing.T) {
 	}
 }
 
-func TestTheResultOfAStackThatIsGoneIsDropped(t *testing.T) {
+func TestTheResultOfADeletedStackIsDropped(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()

@@ -102,7 +102,7 @@ func TestAbsorbSuccessOfAnOlderGenerationDoesNotSpeakForTheNewerOne(t *testing.T
 	g.Expect(stack.Status.LastAppliedRevision).To(Equal(gitRevision), "it was applied all the same")
 }
 
-func TestFailuresOfADestroyAreCountedAnewWithOtherInputs(t *testing.T) {
+func TestNewInputsResetTheFailuresOfADestroy(t *testing.T) {
 	for digest, want := range map[string]int{"sha256:inputs": 4, "sha256:expired": 1, "": 4} {
 		stack := stackWithRun(v1.OperationDestroy)
 		stack.Status.LastUpdate = &v1.LastUpdate{Type: v1.UpdateTypeDestroy, Digest: digest}
@@ -159,7 +159,7 @@ func TestAbsorbFailure(t *testing.T) {
 	}
 }
 
-func TestFailuresAreCountedAnewForOtherInputs(t *testing.T) {
+func TestNewInputsResetTheFailures(t *testing.T) {
 	g := NewWithT(t)
 	stack := stackWithRun(v1.OperationUpdate)
 	stack.Status.LastAttemptedDigest = "sha256:older"
@@ -183,7 +183,7 @@ func TestStalledMovesTheObservedGeneration(t *testing.T) {
 	g.Expect(conditions.IsFalse(stack, meta.ReadyCondition)).To(BeTrue())
 }
 
-func TestAPreviewIsNothingToRecoverFromHoweverItEnds(t *testing.T) {
+func TestAPreviewNeverNeedsRecovery(t *testing.T) {
 	for _, operation := range []v1.Operation{v1.OperationPreview, v1.OperationUpdate} {
 		g := NewWithT(t)
 		stack := stackWithRun(operation)
@@ -210,7 +210,7 @@ func TestWhatAPodHasDoneIsCountedHoweverItEnds(t *testing.T) {
 	g.Expect(stack.Status.Resources.Total).To(BeEquivalentTo(3))
 }
 
-func TestLoseRunHasTheInputsRunAgain(t *testing.T) {
+func TestLoseRunRunsTheInputsAgain(t *testing.T) {
 	g := NewWithT(t)
 	stack := stackWithRun(v1.OperationUpdate)
 	stack.Status.LastAttemptedDigest = "sha256:inputs"

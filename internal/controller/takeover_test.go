@@ -138,7 +138,7 @@ func TestWhatTheOperatorHasAppliedIsTakenOver(t *testing.T) {
 }
 
 // A Program that was deleted and recreated may have the generation of the earlier one.
-func TestAProgramThatWasMadeAgainIsNotTakenOver(t *testing.T) {
+func TestARecreatedProgramIsNotTakenOver(t *testing.T) {
 	updated := started.Add(-time.Hour)
 	for name, test := range map[string]struct {
 		made    time.Time
@@ -240,7 +240,7 @@ func TestWhatTheOperatorKnowsOfTheProjectIsKept(t *testing.T) {
 	g.Expect(mustExist(w.stack())).To(BeTrue())
 }
 
-func TestAStackOfTheOperatorIsRunWhenSomethingIsToBeDone(t *testing.T) {
+func TestAStackOfTheOperatorIsRunIfThereIsWork(t *testing.T) {
 	for name, change := range map[string]func(*v1.Stack){
 		"somebody asks in Flux's way": func(s *v1.Stack) { s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"} },
 		"somebody asks in the operator's way": func(s *v1.Stack) {

@@ -107,7 +107,7 @@ func TestAnUnknownCreationOfARunThatIsLeftIsNamed(t *testing.T) {
 	g.Expect(w.stack().Status.Run).NotTo(BeNil())
 }
 
-func TestTheStatusNamesNoMoreCreationsThanItHasRoomFor(t *testing.T) {
+func TestTheStatusNamesOnlyAsManyCreationsAsFit(t *testing.T) {
 	g := NewWithT(t)
 	stack, long := &v1.Stack{}, strings.Repeat("x", 1000)
 	for i := range 2000 {

@@ -37,7 +37,7 @@ func relabelled(t *testing.T) (w *world, all client.Client, id string) {
 	return w, all, id
 }
 
-func TestTheResultOfAStackThatWasRelabelledIsNotLost(t *testing.T) {
+func TestTheResultOfARelabelledStackIsNotLost(t *testing.T) {
 	g := NewWithT(t)
 	w, all, id := relabelled(t)
 	w.mustReconcile()
@@ -65,7 +65,7 @@ func TestTheResultOfAStackThatWasRelabelledIsNotLost(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(1), "no new run is begun here")
 }
 
-func TestAStackThatWasRelabelledIsLeftToItsHolder(t *testing.T) {
+func TestARelabelledStackIsLeftToItsHolder(t *testing.T) {
 	g := NewWithT(t)
 	w, all, id := relabelled(t)
 	w.runner.end(id, run.Succeeded, "")
@@ -75,7 +75,7 @@ func TestAStackThatWasRelabelledIsLeftToItsHolder(t *testing.T) {
 	g.Expect(w.stack().Status.Run).To(HaveField("ID", id))
 }
 
-func TestARunThatWasNeverStartedIsWithdrawnFromAStackThatWasRelabelled(t *testing.T) {
+func TestARunThatNeverStartedIsWithdrawnFromARelabelledStack(t *testing.T) {
 	g := NewWithT(t)
 	w, all, id := relabelled(t)
 	g.Expect(w.runner.Forget(id)).To(Succeed())
@@ -84,7 +84,7 @@ func TestARunThatWasNeverStartedIsWithdrawnFromAStackThatWasRelabelled(t *testin
 	g.Expect(w.stack().Status.Run).To(BeNil(), "nobody waits for it")
 }
 
-func TestWhatIsKeptOfAStackThatIsDeletedIsDropped(t *testing.T) {
+func TestWhatIsKeptOfADeletedStackIsDropped(t *testing.T) {
 	g := NewWithT(t)
 	w, all, id := relabelled(t)
 	w.runner.end(id, run.Succeeded, "")

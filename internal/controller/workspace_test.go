@@ -13,7 +13,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestATemplateWithNothingInItStartsNoRun(t *testing.T) {
+func TestAnEmptyTemplateStartsNoRun(t *testing.T) {
 	g := NewWithT(t)
 	w := inventoryWorld(t)
 	w.CheckRun = func(run.Run) error { return nil }
@@ -33,7 +33,7 @@ func TestATemplateWithNothingInItStartsNoRun(t *testing.T) {
 }
 
 // A label names a queue of Jobs, and may be all that a Stack asks for.
-func TestATemplateOfTheJobAloneIsHonoured(t *testing.T) {
+func TestATemplateWithOnlyJobLabelsIsUsed(t *testing.T) {
 	g := NewWithT(t)
 	w := inventoryWorld(t)
 	const text = `{"metadata":{"labels":{"kueue.x-k8s.io/queue-name":"q"}}}`
