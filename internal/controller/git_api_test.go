@@ -99,7 +99,7 @@ func TestRepositoriesOnAnAPIServer(t *testing.T) {
 		u.awaitApplied("early", "3")
 		u.Expect(u.runner.done(u.namespace)).To(Equal([]string{"update early", "update early", "update early"}))
 	})
-	t.Run("a GitRepository that somebody edits or deletes is mended", func(*testing.T) {
+	t.Run("a GitRepository that somebody edits or deletes is restored", func(*testing.T) {
 		repo := u.repo(u, "early")
 		repo.Spec.URL = "https://evil.example.com/a.git"
 		u.Expect(u.Update(u.ctx, repo)).To(Succeed())
@@ -110,13 +110,13 @@ func TestRepositoriesOnAnAPIServer(t *testing.T) {
 		u.fetched("early", "3")
 		u.awaitReady("early")
 	})
-	t.Run("a Secret that somebody deletes is made anew", func(*testing.T) {
+	t.Run("a Secret that somebody deletes is recreated", func(*testing.T) {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: "early-git-auth"}}
 		u.Expect(u.Delete(u.ctx, secret)).To(Succeed())
 		u.Eventually(func() error { return u.Get(u.ctx, client.ObjectKeyFromObject(secret), secret) }).Should(Succeed())
 		u.Expect(secret.Data).To(HaveKeyWithValue("password", []byte(gitToken)))
 	})
-	t.Run("what is in the way is waited for", func(*testing.T) {
+	t.Run("a foreign object is waited for", func(*testing.T) {
 		theirs := &sourcev1.GitRepository{ObjectMeta: metav1.ObjectMeta{Name: "late"}, Spec: sourcev1.GitRepositorySpec{URL: "https://theirs", Interval: metav1.Duration{Duration: time.Hour}}}
 		u.create(theirs)
 		u.createStack("late", fromRepo)
@@ -125,13 +125,13 @@ func TestRepositoriesOnAnAPIServer(t *testing.T) {
 		u.fetched("late", "4", func(g Gomega, repo *sourcev1.GitRepository) { g.Expect(isKept(repo)).To(BeTrue()) })
 		u.awaitApplied("late", "4")
 	})
-	t.Run("the longest name is no hindrance", func(*testing.T) {
+	t.Run("the longest name works", func(*testing.T) {
 		name := strings.Repeat("n", 253)
 		u.createStack(name, fromRepo, func(s *v1.Stack) { s.Spec.Stack = "dev" })
 		u.fetched(name, "5")
 		u.awaitApplied(name, "5")
 	})
-	t.Run("nothing is left of a Stack that is deleted", func(*testing.T) {
+	t.Run("nothing is left of a deleted Stack", func(*testing.T) {
 		u.Expect(u.Delete(u.ctx, u.stack("late"))).To(Succeed())
 		u.Eventually(func(g Gomega) {
 			for name, object := range map[string]client.Object{"late": &sourcev1.GitRepository{}, "late-git-auth": &corev1.Secret{}} {

@@ -55,20 +55,20 @@ func TestTheDeathOfAContainerIsProven(t *testing.T) {
 		uid  types.UID
 		want bool
 	}{
-		"a container that was started before the run was recorded may have it":           {podOf(containerOf{-time.Minute, never}), "uid-1", false},
-		"a container that was started again since has lost it":                           {podOf(containerOf{time.Minute, 50 * time.Second}), "uid-1", true},
-		"one that was started again, and of which the pod tells no end":                  {podOf(containerOf{time.Minute, never}), "uid-1", true},
-		"one that ended since and waits to be started again":                             {podOf(containerOf{never, time.Minute}), "uid-1", true},
-		"one that ended before, when another than the one that has the run was in it":    {podOf(containerOf{-time.Minute, -2 * time.Minute}), "uid-1", false},
-		"a start in the same second proves nothing":                                      {podOf(containerOf{400 * time.Millisecond, never}), "uid-1", false},
-		"an end in the same second proves nothing":                                       {podOf(containerOf{never, 999 * time.Millisecond}), "uid-1", false},
-		"a start in the second after does":                                               {podOf(containerOf{time.Second, never}), "uid-1", true},
-		"a container that waits, of which no end is told, proves nothing":                {podOf(containerOf{never, never}), "uid-1", false},
-		"any container may have the run":                                                 {podOf(containerOf{time.Minute, never}, containerOf{-time.Minute, never}), "uid-1", false},
-		"and has not when all were started since":                                        {podOf(containerOf{time.Minute, never}, containerOf{time.Hour, never}), "uid-1", true},
-		"a pod that tells nothing of its containers proves nothing":                      {withoutStatuses(podOf(containerOf{time.Minute, never})), "uid-1", false},
-		"another pod of the name":                                                        {podOf(containerOf{-time.Minute, never}), "uid-0", true},
-		"a record of a controller that did not write it, and so no proof that it is not": {podOf(containerOf{-time.Minute, never}), "", false},
+		"a container started before the record may have the run":       {podOf(containerOf{-time.Minute, never}), "uid-1", false},
+		"a container restarted after the record has lost the run":      {podOf(containerOf{time.Minute, 50 * time.Second}), "uid-1", true},
+		"a restarted container without a recorded end has lost it too": {podOf(containerOf{time.Minute, never}), "uid-1", true},
+		"a container that ended after the record and waits to restart": {podOf(containerOf{never, time.Minute}), "uid-1", true},
+		"a container whose last restart was before the record":         {podOf(containerOf{-time.Minute, -2 * time.Minute}), "uid-1", false},
+		"a start in the same second proves nothing":                    {podOf(containerOf{400 * time.Millisecond, never}), "uid-1", false},
+		"an end in the same second proves nothing":                     {podOf(containerOf{never, 999 * time.Millisecond}), "uid-1", false},
+		"a start in the second after does":                             {podOf(containerOf{time.Second, never}), "uid-1", true},
+		"a waiting container without a recorded end proves nothing":    {podOf(containerOf{never, never}), "uid-1", false},
+		"any container may have the run":                               {podOf(containerOf{time.Minute, never}, containerOf{-time.Minute, never}), "uid-1", false},
+		"no container has the run if all started after the record":     {podOf(containerOf{time.Minute, never}, containerOf{time.Hour, never}), "uid-1", true},
+		"a pod without container statuses proves nothing":              {withoutStatuses(podOf(containerOf{time.Minute, never})), "uid-1", false},
+		"another pod of that name":                                     {podOf(containerOf{-time.Minute, never}), "uid-0", true},
+		"a record without the UID of a pod proves nothing":             {podOf(containerOf{-time.Minute, never}), "", false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -83,12 +83,12 @@ func TestAHalfCreatedStackIsKnown(t *testing.T) {
 		status v1.StackStatus
 		want   string
 	}{
-		"one that was applied":                          {v1.StackStatus{LastAppliedDigest: "sha256:inputs", ProjectInfo: &v1.ProjectInfo{Name: "app"}}, "app"},
-		"one with resources, by an update that failed":  {v1.StackStatus{Resources: &v1.ResourcesStatus{Total: 1}, ProjectInfo: &v1.ProjectInfo{Name: "app"}}, "app"},
-		"one that was found in a backend":               {v1.StackStatus{ProjectInfo: &v1.ProjectInfo{Name: "app", Backend: "file:///state"}}, "app"},
-		"one whose update failed before it got so far":  {v1.StackStatus{Resources: &v1.ResourcesStatus{}, ProjectInfo: &v1.ProjectInfo{Name: "app"}}, ""},
-		"one that an interrupted run may not have made": {v1.StackStatus{Interrupted: []v1.InterruptedRun{{Backend: "file:///state"}}, ProjectInfo: &v1.ProjectInfo{Name: "app"}}, ""},
-		"one that never ran":                            {v1.StackStatus{}, ""},
+		"one that was applied":                             {v1.StackStatus{LastAppliedDigest: "sha256:inputs", ProjectInfo: &v1.ProjectInfo{Name: "app"}}, "app"},
+		"one with resources of a failed update":            {v1.StackStatus{Resources: &v1.ResourcesStatus{Total: 1}, ProjectInfo: &v1.ProjectInfo{Name: "app"}}, "app"},
+		"one that was found in a backend":                  {v1.StackStatus{ProjectInfo: &v1.ProjectInfo{Name: "app", Backend: "file:///state"}}, "app"},
+		"one whose update failed before it had resources":  {v1.StackStatus{Resources: &v1.ResourcesStatus{}, ProjectInfo: &v1.ProjectInfo{Name: "app"}}, ""},
+		"one that an interrupted run may not have created": {v1.StackStatus{Interrupted: []v1.InterruptedRun{{Backend: "file:///state"}}, ProjectInfo: &v1.ProjectInfo{Name: "app"}}, ""},
+		"one that never ran":                               {v1.StackStatus{}, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -38,10 +38,10 @@ func TestAStackOfTheOperatorMustExist(t *testing.T) {
 		commit string
 		want   bool
 	}{
-		"one that was updated":                 {v1.UpdateSucceeded, gitCommit40, true},
-		"one that was updated, of no commit":   {v1.UpdateSucceeded, "", true},
-		"one that failed after it was updated": {v1.UpdateFailed, gitCommit40, true},
-		"one of which no update has succeeded": {v1.UpdateFailed, "", true},
+		"one that was updated":                   {v1.UpdateSucceeded, gitCommit40, true},
+		"one that was updated, without a commit": {v1.UpdateSucceeded, "", true},
+		"one that failed after it was updated":   {v1.UpdateFailed, gitCommit40, true},
+		"one of which no update has succeeded":   {v1.UpdateFailed, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

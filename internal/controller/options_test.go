@@ -63,14 +63,14 @@ func TestOptionsThatChangeWhatPulumiDoesStartARun(t *testing.T) {
 		change func(*v1.StackSpec)
 		want   int
 	}{
-		"refresh":                            {func(s *v1.StackSpec) { s.Refresh = true }, 2},
-		"targets":                            {func(s *v1.StackSpec) { s.Targets = []string{"urn:a"} }, 2},
-		"preview":                            {func(s *v1.StackSpec) { s.Preview = true }, 2},
-		"continueResyncOnCommitMatch":        {func(s *v1.StackSpec) { s.ContinueResyncOnCommitMatch = true }, 1},
-		"retryOnUpdateConflict":              {func(s *v1.StackSpec) { s.RetryOnUpdateConflict = true }, 1},
-		"secretsProvider":                    {func(s *v1.StackSpec) { s.SecretsProvider = "passphrase" }, 2},
-		"useLocalStackOnly":                  {func(s *v1.StackSpec) { s.UseLocalStackOnly = true }, 1},
-		"runProgram, which is for a destroy": {func(s *v1.StackSpec) { s.RunProgram = true }, 1},
+		"refresh":                     {func(s *v1.StackSpec) { s.Refresh = true }, 2},
+		"targets":                     {func(s *v1.StackSpec) { s.Targets = []string{"urn:a"} }, 2},
+		"preview":                     {func(s *v1.StackSpec) { s.Preview = true }, 2},
+		"continueResyncOnCommitMatch": {func(s *v1.StackSpec) { s.ContinueResyncOnCommitMatch = true }, 1},
+		"retryOnUpdateConflict":       {func(s *v1.StackSpec) { s.RetryOnUpdateConflict = true }, 1},
+		"secretsProvider":             {func(s *v1.StackSpec) { s.SecretsProvider = "passphrase" }, 2},
+		"useLocalStackOnly":           {func(s *v1.StackSpec) { s.UseLocalStackOnly = true }, 1},
+		"runProgram, which only affects a destroy": {func(s *v1.StackSpec) { s.RunProgram = true }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

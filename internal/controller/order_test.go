@@ -336,7 +336,7 @@ func TestDeletionGoesInReverse(t *testing.T) {
 		w.reconcileOf("a")
 		g.Expect(gone(w, "a")).To(BeTrue())
 	})
-	t.Run("also for one that is suspended", func(t *testing.T) {
+	t.Run("even for a suspended one", func(t *testing.T) {
 		g := NewWithT(t)
 		w := newOrderedWorld(t, stackOf("a"), stackOf("b", dependsOn("a"), func(s *v1.Stack) { s.Spec.Suspend = true }))
 		w.settle("a")
@@ -344,7 +344,7 @@ func TestDeletionGoesInReverse(t *testing.T) {
 		w.reconcileOf("a")
 		g.Expect(w.stackNamed("a").Status.Run).To(BeNil())
 	})
-	t.Run("but not for those of its own circle", func(t *testing.T) {
+	t.Run("but not for those in its own cycle", func(t *testing.T) {
 		g := NewWithT(t)
 		w := newOrderedWorld(t, stackOf("a"), stackOf("b", dependsOn("a")), stackOf("c", dependsOn("b")))
 		w.settle("a")
@@ -353,7 +353,7 @@ func TestDeletionGoesInReverse(t *testing.T) {
 		w.reconcileOf("a")
 		g.Expect(w.stackNamed("a").Status.Run).NotTo(BeNil())
 	})
-	t.Run("and not for those of another namespace unless that is allowed", func(t *testing.T) {
+	t.Run("and for those of another namespace only if that is allowed", func(t *testing.T) {
 		for _, denied := range []bool{true, false} {
 			g := NewWithT(t)
 			w := newOrderedWorld(t, stackOf("a"), stackOf("b", inNamespace("other"), func(s *v1.Stack) {

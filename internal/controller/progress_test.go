@@ -151,14 +151,14 @@ func TestWhatARunWaitsForIsWrittenWhenItChanges(t *testing.T) {
 		want  bool
 		after time.Duration
 	}{
-		"only that it has started":         {func(*v1.Stack) {}, run.Progress{}, false, 0},
-		"how far it has come":              {told(run.Progress{InFlight: 1}), run.Progress{InFlight: 2}, true, 20 * time.Second},
-		"that nothing is known":            {told(run.Progress{}), run.Progress{InFlight: 2}, true, 20 * time.Second},
-		"what it waits for":                {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a waits for a node: 0/2 nodes"), true, 20 * time.Second},
-		"what it does not wait for now":    {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a is being started"), false, 20 * time.Second},
-		"that it waits, and it does not":   {told(waiting("pod a is being started")), run.Progress{}, false, 20 * time.Second},
-		"that it does not wait, and it is": {told(run.Progress{InFlight: 1}), waiting("pod a is to end, and node b does not tell: ask"), false, 20 * time.Second},
-		"that it is cancelled":             {func(stack *v1.Stack) { stack.Status.Run.Cancel = v1.CancelGently }, run.Progress{}, true, 0},
+		"only that the run has started":        {func(*v1.Stack) {}, run.Progress{}, false, 0},
+		"its progress":                         {told(run.Progress{InFlight: 1}), run.Progress{InFlight: 2}, true, 20 * time.Second},
+		"that nothing is known":                {told(run.Progress{}), run.Progress{InFlight: 2}, true, 20 * time.Second},
+		"what it waits for":                    {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a waits for a node: 0/2 nodes"), true, 20 * time.Second},
+		"that it waits for something else":     {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a is being started"), false, 20 * time.Second},
+		"that it waits, but it no longer does": {told(waiting("pod a is being started")), run.Progress{}, false, 20 * time.Second},
+		"its progress, but now it waits":       {told(run.Progress{InFlight: 1}), waiting("pod a is to end, and node b does not tell: ask"), false, 20 * time.Second},
+		"that it is cancelled":                 {func(stack *v1.Stack) { stack.Status.Run.Cancel = v1.CancelGently }, run.Progress{}, true, 0},
 		"that another controller has it": {func(stack *v1.Stack) {
 			told(run.Progress{InFlight: 1})(stack)
 			markHeldElsewhere(stack)

@@ -59,7 +59,7 @@ func TestAResultThatTheAPIServerRefusesIsAbsorbedWithLess(t *testing.T) {
 		"a link": {run.Succeeded, apierrors.NewInvalid(kind, "app", nil), []string{"forged-link"}, "What the run has told is left out, as the API server did not take it: ", 12},
 		"a message": {run.Failed, apierrors.NewBadRequest("cannot be decoded"), []string{"forged-message"},
 			"What the run has told is left out, as the API server did not take it: failed to write the status: cannot be decoded", 12},
-		"what is told of the refusal too": {run.Failed, apierrors.NewBadRequest("forged-message"), []string{"forged-message"},
+		"the quoted refusal too": {run.Failed, apierrors.NewBadRequest("forged-message"), []string{"forged-message"},
 			"the log of the controller says why, and names 2 more creations of unknown outcome", 10},
 		"a time":             {run.Failed, apierrors.NewInvalid(kind, "app", nil), []string{"2999-"}, "the log of the controller says why", 10},
 		"too many creations": {run.Failed, apierrors.NewRequestEntityTooLargeError("limit is 3145728"), []string{"urn:11"}, "names 2 more creations", 10},

@@ -63,8 +63,8 @@ type StackReconciler struct {
 	NamespaceEnds func(ctx context.Context, namespace string) (bool, error)
 	// JobName returns the name of the Job of a run. Nil if the Runner has no Jobs.
 	JobName func(id string) string
-	// WaitsFor returns what, other than runs in flight, keeps the next run of a Stack
-	// from a slot; "" is nothing. Nil if the Runner has no pods.
+	// WaitsFor tells what keeps the next run of a Stack from a slot, beside the runs of
+	// others: "" is nothing. Nil is for a Runner that has no pods.
 	WaitsFor func(namespace, name string) string
 	// Withdrawable tells whether no pod has begun a run in flight, and Withdraw ends such a
 	// run. Nil is for a Runner that has no pods.

@@ -30,7 +30,7 @@ func TestDeletion(t *testing.T) {
 	}
 	gone := func(w *world) bool { return apierrors.IsNotFound(w.Get(ctx, key, &v1.Stack{})) }
 
-	t.Run("destroys, then lets go, also when the program is gone", func(t *testing.T) {
+	t.Run("destroys, then releases, even if the program is gone", func(t *testing.T) {
 		g := NewWithT(t)
 		w := ready(t)
 		g.Expect(w.Delete(ctx, &v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}})).To(Succeed())
@@ -77,7 +77,7 @@ func TestDeletion(t *testing.T) {
 		g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.InputsFailedReason))
 		g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("default/cloud"))
 	})
-	t.Run("begins a destroy that has failed again when its Secret is mended", func(t *testing.T) {
+	t.Run("retries a failed destroy when its Secret is fixed", func(t *testing.T) {
 		g := NewWithT(t)
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cloud"}, Data: map[string][]byte{"key": []byte("expired")}}
 		w := newWorld(t, append(programAndStack(), secret)...)
@@ -122,7 +122,7 @@ func TestDeletion(t *testing.T) {
 		w.mustReconcile()
 		g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationDestroy))
 	})
-	t.Run("touches nothing unless asked to", func(t *testing.T) {
+	t.Run("destroys nothing unless asked to", func(t *testing.T) {
 		g := NewWithT(t)
 		w := ready(t)
 		w.edit(func(s *v1.Stack) { s.Spec.DestroyOnFinalize = false })
