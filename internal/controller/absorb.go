@@ -16,11 +16,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// The functions of this file take the result of a run into the status of its Stack.
-// As those of status.go, they touch nothing but the object.
+// The functions in this file absorb the result of a run into the status of its Stack.
+// Like those of status.go, they modify only the object.
 
-// absorb takes the result of the recorded run into the status and drops the
-// record.
+// absorb absorbs the result of the recorded run into the status, and drops the record.
 func absorb(stack *v1.Stack, result *run.Result) {
 	record := stack.Status.Run
 	stack.Status.Run = nil
@@ -29,7 +28,7 @@ func absorb(stack *v1.Stack, result *run.Result) {
 		return
 	}
 	if isLook(record) {
-		return // it is no reconcile of the Stack
+		return // it is not a reconcile of the Stack
 	}
 	stack.Status.UnknownCreates = unknownCreates(stack, record, result)
 	if record.Operation != v1.OperationPreview {
@@ -68,8 +67,8 @@ func endedText(record *v1.RunStatus, reason string) string {
 	return fmt.Sprintf("Run %s (%s) ended with %s", record.ID, record.Operation, reason)
 }
 
-// countAnew begins to count failures anew with a run of other inputs, or of
-// another spec, than the last. A recovery is not of inputs.
+// countAnew resets the number of failures if the inputs or the spec of the run differ
+// from those of the last. A recovery does not count as a run of inputs.
 func countAnew(stack *v1.Stack, record *v1.RunStatus) {
 	last := stack.Status.LastUpdate
 	anew := last != nil && last.Generation != 0 && last.Generation != record.Generation
@@ -86,8 +85,9 @@ func countAnew(stack *v1.Stack, record *v1.RunStatus) {
 	}
 }
 
-// attemptedDigest is empty of a destroy: a digest would say of one that was ended before
-// it knew the project that no run got as far as Pulumi (neverRan).
+// attemptedDigest is empty for a destroy: with a digest, a destroy that was stopped
+// before it knew the project would prove that no run ever got as far as Pulumi
+// (neverRan).
 func attemptedDigest(record *v1.RunStatus) string {
 	if record.Operation == v1.OperationDestroy {
 		return ""
@@ -95,9 +95,9 @@ func attemptedDigest(record *v1.RunStatus) string {
 	return record.Digest
 }
 
-// absorbFacts takes in what a run has found out about the stack. A preview has
-// none of it: what it tells of is not so yet, and that it knows the project does
-// not mean that this Stack ever made anything that would be its to destroy.
+// absorbFacts records what a run has found out about the stack. A preview is skipped: its
+// changes were not made, and knowing the project does not mean that this Stack ever
+// created anything to destroy.
 func absorbFacts(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	absorbProject(stack, result)
 	if result.Outputs != nil {
@@ -108,8 +108,8 @@ func absorbFacts(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	}
 }
 
-// absorbProject takes in what stack it was. The backend that it was found in
-// stays known after a run that did not get as far as to find it.
+// absorbProject records the project and the backend of the stack. A run that did not get
+// as far as finding the stack keeps the known backend.
 func absorbProject(stack *v1.Stack, result *run.Result) {
 	if result.Backend != "" || result.Outcome == run.Succeeded {
 		foundStack(stack)
@@ -126,20 +126,20 @@ func absorbProject(stack *v1.Stack, result *run.Result) {
 	stack.Status.ProjectInfo = info
 }
 
-// hasCounted is false for a run that did not get as far as to count resources.
-// Those that there were before it are still there.
+// hasCounted is false for a run that did not get as far as counting resources. The
+// previous count still holds.
 func hasCounted(stack *v1.Stack, result *run.Result) bool {
 	if result.Outcome != run.Succeeded && result.Changes == (run.Changes{}) && stack.Status.Resources != nil {
 		return false
 	}
 	if result.Outcome == run.PodFailed {
-		return result.Changes != (run.Changes{}) // it may have been ended in the midst of its work, or before
+		return result.Changes != (run.Changes{}) // it may have been killed before or during its work
 	}
 	return didSomething(result.Outcome)
 }
 
-// didSomething is false for a run that ended before it could change anything: it
-// has not counted the resources either.
+// didSomething is false for a run that ended before it could change anything: it has not
+// counted the resources either.
 func didSomething(outcome run.Outcome) bool {
 	switch outcome {
 	case run.Drifted, run.Locked, run.BackendUnavailable, run.ArtifactFailed, run.AccountFailed, run.InvalidSpec:
@@ -148,8 +148,7 @@ func didSomething(outcome run.Outcome) bool {
 	return true
 }
 
-// absorbRecovery takes the result of a recovery into the status. It has run
-// nothing, so the inputs are run next.
+// absorbRecovery absorbs the result of a recovery. It ran no inputs, so those run next.
 func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	countAnew(stack, record)
 	noteHistory(stack, record, result, recoveryReason(stack, record, result))
@@ -159,7 +158,7 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	}
 	if result.Outcome != run.Succeeded {
 		if result.Outcome != run.Cancelled {
-			// How long to wait for a backend that is away depends on it.
+			// The back-off for an unavailable backend depends on it.
 			stack.Status.Failures++
 		}
 		if result.Interrupted {
@@ -171,8 +170,8 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		return
 	}
 	if stack.Status.Failures > 0 && len(stack.Status.Interrupted) > 0 {
-		// How long to wait for what was interrupted depends on how often it was, and
-		// not on how often the recovery from it has failed.
+		// The back-off for the interrupted run depends on how often that was interrupted,
+		// not on how often its recovery failed.
 		stack.Status.Failures = stack.Status.Interrupted[0].Failures
 	}
 	noteDestroyed(stack, result)
@@ -181,8 +180,8 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	markWaiting(stack, "Recovered from an interrupted run")
 }
 
-// unknownCreates are the creations of unknown outcome after a run. Only a
-// recovery, which is told of those known before, can do away with any.
+// unknownCreates returns the creations of unknown outcome after a run. Only a recovery,
+// which knows those of earlier runs, can remove any.
 func unknownCreates(stack *v1.Stack, record *v1.RunStatus, result *run.Result) []string {
 	if record.Operation == v1.OperationRecover && result.Outcome == run.Succeeded {
 		return result.UnknownCreates
@@ -194,7 +193,7 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	stack.Status.Failures = 0
 	setLastUpdate(stack, record, v1.UpdateSucceeded, "", "", result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
-	stack.Status.RefreshPending = false // while it is set, no run goes without one
+	stack.Status.RefreshPending = false // while it is set, every run refreshes
 	if record.Operation == v1.OperationDestroy {
 		markWaiting(stack, "Destroyed; letting go of the object")
 		return
@@ -211,10 +210,10 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	})
 }
 
-// markEnded marks how a run ended. When the spec was edited in the meantime the
-// conditions would speak for a generation that nothing has looked at yet: they say
-// that it is next. A Stack that was suspended meanwhile has no next, and keeps the
-// conditions of the generation that was run, as it does when no run is in flight.
+// markEnded marks how a run ended. If the spec was edited in the meantime, the conditions
+// must not speak for a generation that nothing has looked at yet: they say that it is
+// next. A Stack that was suspended in the meantime has no next run, and keeps the
+// conditions of the generation that ran, as it does when no run is in flight.
 func markEnded(stack *v1.Stack, record *v1.RunStatus, ended string, mark func()) {
 	current := stack.Generation
 	switch {
@@ -229,15 +228,15 @@ func markEnded(stack *v1.Stack, record *v1.RunStatus, ended string, mark func())
 	}
 }
 
-// absorbPreview takes in what a preview has found. Nothing was applied, so that
-// none of what the status says of that moves.
+// absorbPreview records the result of a preview. What the status says about the applied
+// state does not change.
 func absorbPreview(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	message := previewText(record.Revision, result.Changes)
 	stack.Status.LastUpdate.Message = message
 	markEnded(stack, record, message, func() { markPreviewed(stack, message) })
 }
 
-// outcomeReason is the reason of the Ready condition for an outcome.
+// outcomeReason returns the reason of the Ready condition for an outcome.
 func outcomeReason(operation v1.Operation, outcome run.Outcome) string {
 	switch outcome {
 	case run.Succeeded:
@@ -308,10 +307,9 @@ func updateType(operation v1.Operation) v1.UpdateType {
 	return v1.UpdateTypeUp
 }
 
-// gitCommit returns the git commit that a revision names, such as
-// main@sha1:<40 hex>, or the one of the origin that an artifact was made from.
-// A revision of another kind names none: sha256 is the digest of an OCI
-// artifact or a bucket, unless it has the pointer that git gives.
+// gitCommit returns the git commit that a revision names, such as main@sha1:<40 hex>, or
+// that of the origin that an artifact was built from. Other revisions name none: sha256
+// is the digest of an OCI artifact or a bucket, unless it has the pointer that git gives.
 func gitCommit(revisions ...string) string {
 	const sha1Hex = 40
 	for _, revision := range revisions {
@@ -333,7 +331,7 @@ func changes(c run.Changes) v1.ResourceChanges {
 	}
 }
 
-// total is how many resources there are after the changes.
+// total returns how many resources there are after the changes.
 func total(c run.Changes) int {
 	return c.Created + c.Updated + c.Replaced + c.Same
 }

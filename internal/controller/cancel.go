@@ -17,13 +17,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// A person cancels a run by an annotation that names it. No other run has its ID, so
-// that the word counts once, and what is left of it does nothing. It is noted in the
-// record of the run before it is passed on, and the end of the run in the status: no
-// controller after this one begins it again.
+// A person cancels a run with an annotation that names it. Run IDs are unique, so the
+// annotation works once, and does nothing if it is left behind. The request is written to
+// the record of the run before the runner gets it, and the end of the run to the status,
+// so that no later controller starts the run again.
 
-// cancelAsked tells how a person asks for the end of the run: empty is not at all. What
-// only reads is over soon, and is nothing that could be begun again by hand.
+// cancelAsked returns how a person asks to cancel the run, or "". A run that only reads
+// outputs cannot be cancelled: it is short, and nobody could start it again by hand.
 func cancelAsked(stack *v1.Stack, record *v1.RunStatus) v1.CancelMode {
 	switch {
 	case record == nil || record.ID == "" || isReading(record):
@@ -36,21 +36,21 @@ func cancelAsked(stack *v1.Stack, record *v1.RunStatus) v1.CancelMode {
 	return ""
 }
 
-// mustCancel tells that the run is to end in a way that the record does not say yet.
-// What is to end at once is not left to end gently again.
+// mustCancel reports that the run has to be cancelled in a way that the record does not
+// say yet. Cancelling at once cannot be turned back into a graceful cancel.
 func mustCancel(stack *v1.Stack) bool {
 	record := stack.Status.Run
 	asked := cancelAsked(stack, record)
 	return asked != "" && asked != record.Cancel && record.Cancel != v1.CancelNow
 }
 
-// cancel notes that the run in flight is to end, and has it end.
+// cancel records that the run in flight is to be cancelled, and cancels it.
 func (r *StackReconciler) cancel(ctx context.Context, stack *v1.Stack) error {
 	if err := r.patchStatus(ctx, stack, func() {
 		record := stack.Status.Run
 		record.Cancel, record.Progress = cancelAsked(stack, record), nil
 		if !isLook(record) {
-			// Whoever cancels wants no run that was asked for before.
+			// Whoever cancels no longer wants a run that was requested before.
 			markHandled(stack)
 			markWaiting(stack, cancellingText(record))
 		}
@@ -60,8 +60,8 @@ func (r *StackReconciler) cancel(ctx context.Context, stack *v1.Stack) error {
 	return r.Runner.Cancel(stack.Status.Run.ID, stack.Status.Run.Cancel == v1.CancelNow)
 }
 
-// passCancelOn has the runner know of what the record says, also where it could not be
-// told when that was written.
+// passCancelOn passes the recorded cancel on to the runner, which may not have been told
+// when it was recorded.
 func (r *StackReconciler) passCancelOn(stack *v1.Stack, seen *observed) error {
 	record := stack.Status.Run
 	if seen.Run == nil || seen.Run.Phase != run.Running || record.Cancel == "" {
@@ -77,7 +77,7 @@ func cancellingText(record *v1.RunStatus) string {
 	return fmt.Sprintf("Cancelling run %s (%s): what is in flight is finished", record.ID, record.Operation)
 }
 
-// cancellingProgress adds what stands in the way of that.
+// cancellingProgress adds what delays the cancel.
 func cancellingProgress(record *v1.RunStatus, progress run.Progress) string {
 	if progress.Waiting == "" {
 		return cancellingText(record)
@@ -85,13 +85,13 @@ func cancellingProgress(record *v1.RunStatus, progress run.Progress) string {
 	return cancellingText(record) + ": " + progress.Waiting
 }
 
-// wasCancelled tells whether a person asked for the end of the run, of which the
-// annotation alone may tell where its controller was gone by then.
+// wasCancelled reports whether a person asked to cancel the run. Only the annotation says
+// so if the controller of the run was gone by then.
 func wasCancelled(stack *v1.Stack, record *v1.RunStatus) bool {
 	return !isReading(record) && (record.Cancel != "" || cancelAsked(stack, record) != "")
 }
 
-// absorbCancelled takes in the end of a run that was cancelled. That is no failure.
+// absorbCancelled absorbs the end of a cancelled run, which is no failure.
 func absorbCancelled(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	noteCancelled(stack, record, result.Message)
 	stack.Status.CancelledRun.EndedAt = &metav1.Time{Time: result.EndedAt}
@@ -101,14 +101,14 @@ func absorbCancelled(stack *v1.Stack, record *v1.RunStatus, result *run.Result) 
 	if result.Interrupted {
 		interrupt(stack, record, result.EndedAt)
 		if record.Operation != v1.OperationRecover {
-			markEnded(stack, record, message, func() { markWaiting(stack, message) }) // it is recovered from first
+			markEnded(stack, record, message, func() { markWaiting(stack, message) }) // recovery comes first
 			return
 		}
 	}
 	markEnded(stack, record, message, func() { markStalled(stack, v1.CancelRequestedReason, message) })
 }
 
-// noteCancelled keeps the run from being begun again.
+// noteCancelled keeps the run from being started again.
 func noteCancelled(stack *v1.Stack, record *v1.RunStatus, end string) {
 	what := operationName(record.Operation)
 	if record.Revision != "" {
@@ -121,7 +121,8 @@ func noteCancelled(stack *v1.Stack, record *v1.RunStatus, end string) {
 	}
 }
 
-// beginAgain forgets that the operation, or what comes after it, was cancelled.
+// beginAgain drops the cancelled run from the status when that operation, or the one that
+// follows it, starts.
 func beginAgain(stack *v1.Stack, operation v1.Operation) {
 	last := stack.Status.CancelledRun
 	if last != nil && operation != v1.OperationOutputs && (operation != v1.OperationRecover || last.Operation == v1.OperationRecover) {
@@ -129,8 +130,7 @@ func beginAgain(stack *v1.Stack, operation v1.Operation) {
 	}
 }
 
-// cancelledRun is what the status says of the run that was cancelled, if the spec is
-// the same.
+// cancelledRun returns the cancelled run from the status, if the spec is still the same.
 func cancelledRun(stack *v1.Stack) *decide.Cancelled {
 	last := stack.Status.CancelledRun
 	if last == nil || last.Generation != stack.Generation {
@@ -139,13 +139,13 @@ func cancelledRun(stack *v1.Stack) *decide.Cancelled {
 	return &decide.Cancelled{Operation: run.Operation(last.Operation), Digest: last.Digest, Message: last.Message}
 }
 
-// endEvent tells how a run ended.
+// endEvent describes how a run ended.
 func endEvent(stack *v1.Stack, record v1.RunStatus, result *run.Result) notice {
 	last := stack.Status.CancelledRun
 	if last == nil || last.ID != record.ID {
 		return runEvent(record, result)
 	}
-	// A warning, also to git forges: the revision is not what there is.
+	// A warning, to git forges as well: the revision is not applied.
 	took := result.EndedAt.Sub(result.StartedAt).Round(100 * time.Millisecond)
 	return notice{
 		kind: corev1.EventTypeWarning, reason: v1.CancelRequestedReason, message: fmt.Sprintf("%s (after %s)", last.Message, took),

@@ -63,7 +63,7 @@ func TestARunIsCancelledByItsNameAndNotBegunAgain(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(1), "and nothing is run")
 	g.Expect(w.events.lines).To(HaveLen(1))
 
-	// Another controller knows of it too, and a request begins it again.
+	// Another controller knows of it too, and a request starts the run again.
 	w.runner = newTestRunner()
 	w.Runner, w.Holder.Instance = w.runner, "b"
 	w.mustReconcile()

@@ -21,11 +21,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// Somebody may bring the program that a preview on request runs. It has the inputs and
-// the rights of the Stack, as any program of it: who may annotate the Stack may edit it
-// as well, and have it run another source.
+// A preview on request may run a local program. That has the inputs and rights of the
+// Stack, like any program of it: whoever may annotate the Stack may also edit it to run
+// another source.
 
-// localProgramError says what is wrong with a program that somebody has brought.
+// localProgramError is a fault of a local program.
 type localProgramError struct{ text string }
 
 func (e *localProgramError) Error() string { return e.text }
@@ -34,9 +34,9 @@ func localProgramFault(format string, args ...any) error {
 	return &localProgramError{fmt.Sprintf(format, args...)}
 }
 
-// withLocalProgram observes the Stack once more as if the program that somebody has
-// brought were its own, so that one with a program that is missing or not valid can be
-// previewed. Where none is brought it returns what was seen.
+// withLocalProgram observes the Stack again with the local program in place of its own,
+// so that a Stack whose own program is missing or invalid can be previewed. Without a
+// local program, it returns seen.
 func (r *StackReconciler) withLocalProgram(ctx context.Context, stack *v1.Stack, seen *observed) (*observed, error) {
 	value, ok := stack.Annotations[v1.PreviewProgramAnnotation]
 	if !ok || lookHindered(seen) {
@@ -55,7 +55,7 @@ func (r *StackReconciler) withLocalProgram(ctx context.Context, stack *v1.Stack,
 	return again, nil
 }
 
-// lookHindered tells that there is no preview, whatever the program.
+// lookHindered reports that there can be no preview, whatever the program.
 func lookHindered(seen *observed) bool { return seen.Deleting || seen.Suspended }
 
 func (r *StackReconciler) observeLocal(ctx context.Context, stack *v1.Stack, seen *observed, annotation string) error {
@@ -81,8 +81,7 @@ func (r *StackReconciler) observeLocal(ctx context.Context, stack *v1.Stack, see
 	return r.observeInputs(ctx, stack, seen)
 }
 
-// readLocal reads what was brought from the API server itself: ConfigMaps are not in
-// the cache.
+// readLocal reads the local program from the API server: ConfigMaps are not cached.
 func (r *StackReconciler) readLocal(ctx context.Context, namespace string, ref localprogram.Reference, key string) ([]byte, error) {
 	configMap := &corev1.ConfigMap{}
 	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.ConfigMap}, configMap)
@@ -100,7 +99,7 @@ func (r *StackReconciler) readLocal(ctx context.Context, namespace string, ref l
 	return data, nil
 }
 
-// localProgram is the program that was brought, in place of that of the Stack.
+// localProgram returns the local program, to run in place of that of the Stack.
 func localProgram(check ProgramCheck, stack *v1.Stack, ref localprogram.Reference, data []byte) (*program, error) {
 	found := &program{Revision: ref.Revision(), Digest: ref.Digest}
 	if stack.Spec.ProgramRef == nil {
@@ -120,7 +119,7 @@ func localProgram(check ProgramCheck, stack *v1.Stack, ref localprogram.Referenc
 	return found, nil
 }
 
-// programFor is the program that a run of the Stack has.
+// programFor returns the program for a run of the Stack.
 func (r *StackReconciler) programFor(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (program, error) {
 	if seen.local != nil {
 		return *seen.local, nil

@@ -21,7 +21,7 @@ import (
 
 const broughtText = `{"outputs":{"greeting":"hello from here"}}`
 
-// bring makes a ConfigMap with the data, and asks for a preview of it.
+// bring creates a ConfigMap with the data, and requests a preview of it.
 func (w *world) bring(key string, data []byte) localprogram.Reference {
 	w.t.Helper()
 	g := NewWithT(w.t)

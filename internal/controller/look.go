@@ -18,8 +18,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// Somebody may ask what an update would do. That is a run as any other, one at a time
-// and on its Stack's turn, but no reconcile: it is told of in status.preview alone.
+// A preview on request is a run like any other, one at a time and in its Stack's turn,
+// but not a reconcile: only status.preview reports it.
 
 // previewRequested tells whether somebody asks for a preview that was not answered. One
 // that waits for its turn was not.
@@ -31,16 +31,16 @@ func previewRequested(stack *v1.Stack) bool {
 	return open(stack, v1.PreviewRequestAnnotation, handled)
 }
 
-// previewWaits tells whether the preview that was asked for waits for its turn.
+// previewWaits reports whether the requested preview waits for a slot.
 func previewWaits(stack *v1.Stack) bool {
 	last := stack.Status.Preview
 	return last != nil && last.Run == "" && last.EndedAt == nil
 }
 
-// isLook tells of a run that it is such a preview.
+// isLook reports whether a run is a preview on request.
 func isLook(record *v1.RunStatus) bool { return record != nil && record.PreviewRequest != "" }
 
-// look starts the preview, or says why it cannot be done.
+// look starts the preview, or says why it cannot.
 func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	request := token(stack.Annotations[v1.PreviewRequestAnnotation])
 	seen, err := r.withLocalProgram(ctx, stack, seen)
@@ -89,7 +89,7 @@ func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *obser
 	return err
 }
 
-// lookRefused tells why there can be no preview now.
+// lookRefused returns why there can be no preview now.
 func lookRefused(seen *observed) string {
 	switch {
 	case seen.Deleting:
@@ -104,8 +104,7 @@ func lookRefused(seen *observed) string {
 	return ""
 }
 
-// handSteps returns what the status is to say of a preview that has ended, whose steps
-// are written to a ConfigMap before.
+// handSteps writes the steps of an ended preview to a ConfigMap, and returns its status.
 func (r *StackReconciler) handSteps(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.PreviewStatus {
 	if !isLook(record) {
 		return stack.Status.Preview
@@ -145,7 +144,7 @@ func (r *StackReconciler) writeSteps(ctx context.Context, stack *v1.Stack, resul
 	return nil
 }
 
-// failPreview notes a preview of which nobody has seen the end. It has changed nothing.
+// failPreview records a preview whose end nobody saw. It has changed nothing.
 func failPreview(stack *v1.Stack, message string, now time.Time) {
 	if told := stack.Status.Preview; told != nil {
 		told.State, told.Message, told.EndedAt = v1.UpdateFailed, message, &metav1.Time{Time: now}

@@ -101,7 +101,7 @@ func TestAPreviewThatIsNotPossibleIsRefused(t *testing.T) {
 	}
 }
 
-// waitingPreview is a world with a Stack whose preview waits for its turn.
+// waitingPreview is a world with a Stack whose preview waits for a slot.
 func waitingPreview(t *testing.T) *world {
 	t.Helper()
 	w := inventoryWorld(t)
