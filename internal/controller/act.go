@@ -33,6 +33,9 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	if err := r.passCancelOn(stack, seen); err != nil {
 		return err
 	}
+	if err := r.dropWait(ctx, stack); err != nil {
+		return err
+	}
 	if seen.Run == nil {
 		if err := r.dropOutputs(ctx, stack); err != nil {
 			return err

@@ -12,7 +12,9 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
@@ -132,6 +134,7 @@ func TestAPreviewThatIsNoLongerAskedForIsNotDone(t *testing.T) {
 	w.edit(func(s *v1.Stack) { s.Annotations = nil })
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(BeNil())
+	g.Expect(w.stack().Status.Preview).To(BeNil(), "it says of none that it waits")
 }
 
 func TestAPreviewIsInAPodAsTheTemplateSays(t *testing.T) {
@@ -178,4 +181,30 @@ func TestWhatIsDueComesBeforeAPreview(t *testing.T) {
 	w.endRun(run.Succeeded, "", run.Changes{})
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(HaveField("PreviewRequest", "one"))
+}
+
+func TestARequestForAPreviewWakesItsStack(t *testing.T) {
+	asks := asksForPreview("one")
+	waits := func(s *v1.Stack) {
+		s.Status.Preview = &v1.PreviewStatus{Request: "one", Message: "Waiting for other runs to end"}
+	}
+	ended := func(s *v1.Stack) {
+		s.Status.Preview = &v1.PreviewStatus{Request: "one", Run: "run-1", EndedAt: &metav1.Time{Time: started}}
+	}
+	for name, tc := range map[string]struct {
+		before, after *v1.Stack
+		want          bool
+	}{
+		"a new one":                 {stackOf("a"), stackOf("a", asks), true},
+		"another":                   {stackOf("a", asksForPreview("before")), stackOf("a", asks), true},
+		"the same":                  {stackOf("a", asks), stackOf("a", asks, waits), false},
+		"taken back while it waits": {stackOf("a", asks, waits), stackOf("a", waits), true},
+		"taken back after its end":  {stackOf("a", asks, ended), stackOf("a", ended), false},
+		"none":                      {stackOf("a", waits), stackOf("a", waits), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			passes := previewRequestedPredicate().Update(event.UpdateEvent{ObjectOld: tc.before, ObjectNew: tc.after})
+			NewWithT(t).Expect(passes).To(Equal(tc.want))
+		})
+	}
 }

@@ -59,11 +59,12 @@ func runCancelledPredicate() predicate.Predicate {
 	})
 }
 
-// previewRequestedPredicate passes a new request for a preview.
+// previewRequestedPredicate passes a new request for a preview, and the end of one that
+// waits for its turn.
 func previewRequestedPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
 		value, ok := after.Annotations[v1.PreviewRequestAnnotation]
-		return ok && value != before.Annotations[v1.PreviewRequestAnnotation]
+		return (ok || previewWaits(after)) && value != before.Annotations[v1.PreviewRequestAnnotation]
 	})
 }
 
