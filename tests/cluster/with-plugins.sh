@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Starts the controller, after it has put the providers for tests among its plugins as an administrator would. The volume that
-# they go to is empty at the start of each pod. The pod of a run finds them in its image, see the Makefile.
+# they go to is empty at the start of a pod, or has them already. The pod of a run finds them in its image, see the Makefile.
 set -eu
 [ "${1:-}" != runner ] || exec /usr/local/bin/pulumi-controller "$@"
 busybox mkdir -p /data/plugins
-busybox cp -R /pulumi-plugins/. /data/plugins/
+busybox cp -Rf /pulumi-plugins/. /data/plugins/
 exec /usr/local/bin/pulumi-controller "$@"

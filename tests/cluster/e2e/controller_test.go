@@ -37,7 +37,6 @@ func (w *world) installDefault() {
 func (w *world) makeVolume(namespace string) {
 	w.test.Helper()
 	if w.node != nil {
-		w.Expect(os.Mkdir(w.cloudDir(namespace), 0o755)).To(Succeed())
 		w.apply(`apiVersion: storage.k8s.io/v1
 kind: StorageClass
 metadata:
@@ -45,19 +44,8 @@ metadata:
   annotations: {storageclass.kubernetes.io/is-default-class: "true"}
 provisioner: kubernetes.io/no-provisioner
 volumeBindingMode: WaitForFirstConsumer
----
-apiVersion: v1
-kind: PersistentVolume
-metadata: {name: cloud-` + namespace + `}
-spec:
-  storageClassName: local
-  capacity: {storage: 1Gi}
-  accessModes: [ReadWriteOnce]
-  claimRef: {namespace: ` + namespace + `, name: cloud}
-  local: {path: ` + w.cloudDir(namespace) + `}
-  nodeAffinity:
-    required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/os, operator: In, values: [linux]}]}]}
 `)
+		w.localVolume("cloud-"+namespace, namespace, "cloud", w.cloudDir(namespace))
 	}
 	w.apply(`apiVersion: v1
 kind: PersistentVolumeClaim
@@ -65,6 +53,24 @@ metadata: {name: cloud, namespace: ` + namespace + `}
 spec:
   accessModes: [ReadWriteOnce]
   resources: {requests: {storage: 1Gi}}
+`)
+}
+
+// localVolume makes a directory of this machine the volume for a claim on our own node.
+func (w *world) localVolume(name, namespace, claim, dir string) {
+	w.test.Helper()
+	w.Expect(os.Mkdir(dir, 0o755)).To(Succeed())
+	w.apply(`apiVersion: v1
+kind: PersistentVolume
+metadata: {name: ` + name + `}
+spec:
+  storageClassName: local
+  capacity: {storage: 10Gi}
+  accessModes: [ReadWriteOnce]
+  claimRef: {namespace: ` + namespace + `, name: ` + claim + `}
+  local: {path: ` + dir + `}
+  nodeAffinity:
+    required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/os, operator: In, values: [linux]}]}]}
 `)
 }
 

@@ -1,0 +1,58 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/manifests"
+)
+
+// keepData gives the controller that is there the volume of docs/installation.md for its data directory, and replaces its pod.
+func (w *world) keepData() {
+	if w.node != nil {
+		w.localVolume("data", fluxSystem, "pulumi-controller-data", filepath.Join(w.node.Dir(), "data"))
+	}
+	before := w.pod()
+	w.kubectl("apply", "--server-side", "--force-conflicts", "-k", w.withVolume())
+	w.rolledOut(controller)
+	w.awaitGone(before)
+	w.Expect(w.kubectl("--namespace", fluxSystem, "get", "pvc", "pulumi-controller-data", "-o", "jsonpath={.status.phase}")).To(Equal("Bound"))
+
+	w.exec("/bin/sh", "-c", "echo kept >/data/note")
+	before = w.beginUpdate("fromgit", "seven")
+	w.kubectl("--namespace", fluxSystem, "rollout", "restart", "deployment/"+controller)
+	w.rolledOut(controller)
+	w.awaitGone(before)
+	w.awaitValue("fromgit", "seven")
+	w.Expect(w.exec("busybox", "cat", "/data/note")).To(Equal("kept\n"))
+	w.madeOnce("fromgit")
+}
+
+// withVolume returns a directory with what the page shows, on config/default of the work tree and the image of the tests.
+func (w *world) withVolume() string {
+	w.test.Helper()
+	// kustomize wants paths that are relative, and follows links before it looks at them.
+	dir, err := filepath.EvalSymlinks(w.test.TempDir())
+	w.Expect(err).NotTo(HaveOccurred())
+	config, err := filepath.Rel(dir, filepath.Join(w.root, "config", "default"))
+	w.Expect(err).NotTo(HaveOccurred())
+	page, err := os.ReadFile(filepath.Join(w.root, "docs", "installation.md"))
+	w.Expect(err).NotTo(HaveOccurred())
+	here := strings.NewReplacer("github.com/flux-pulumi/pulumi-controller//config/default?ref=main", config,
+		"registry.example.com/pulumi-controller", "ghcr.io/flux-pulumi/pulumi-controller", `newTag: "1"`, "newTag: latest")
+	files := map[string]string{"kind: PersistentVolumeClaim\n": "data.yaml", "  - data.yaml\n": "kustomization.yaml"}
+	for _, block := range manifests.FencedBlocks("installation.md", string(page)) {
+		for has, name := range files {
+			if strings.Contains(block.Text, has) {
+				w.Expect(os.WriteFile(filepath.Join(dir, name), []byte(here.Replace(block.Text)), 0o600)).To(Succeed())
+			}
+		}
+	}
+	return dir
+}
