@@ -6,16 +6,12 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/version"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -69,6 +65,9 @@ func (s *session) check(ctx context.Context, pre bool) error {
 	ok = s.checkDeployments(ctx, api) && ok
 	if wasInterrupted(ctx) {
 		return ctx.Err()
+	}
+	if ctx.Err() != nil {
+		return s.checked(false, "") // there is no time left for the rest
 	}
 	s.Actionf("checking crds")
 	for _, kind := range []cluster.Kind{cluster.Stack(), cluster.Program()} {
@@ -147,10 +146,11 @@ func (s *session) checkDeployments(ctx context.Context, api client.Reader) bool 
 	ok := true
 	for i := range list.Items {
 		deployment := &list.Items[i]
-		deployment.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
-		if err := isReady(deployment); err != nil {
+		// As flux check does, it waits for one that is being rolled out.
+		of := target{appsv1.SchemeGroupVersion.WithKind("Deployment"), client.ObjectKeyFromObject(deployment)}
+		if _, err := s.await(ctx, api, of, isCurrent); err != nil {
 			ok = false
-			s.Failuref("%s: deployment not ready: %v", deployment.Name, err)
+			s.failedf(ctx, "%s: deployment not ready: %v", deployment.Name, err)
 		} else {
 			s.Successf("%s: deployment ready", deployment.Name)
 		}
@@ -159,19 +159,4 @@ func (s *session) checkDeployments(ctx context.Context, api client.Reader) bool 
 		}
 	}
 	return ok
-}
-
-func isReady(deployment *appsv1.Deployment) error {
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(deployment)
-	if err != nil {
-		return fmt.Errorf("reading Deployment %s: %w", deployment.Name, err)
-	}
-	result, err := status.Compute(&unstructured.Unstructured{Object: fields})
-	if err != nil {
-		return fmt.Errorf("reading the status of Deployment %s: %w", deployment.Name, err)
-	}
-	if result.Status != status.CurrentStatus {
-		return errors.New(result.Message)
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
@@ -58,6 +59,34 @@ func TestInstall(t *testing.T) {
 		"check",
 		"get stacks",
 	)
+}
+
+func TestCheckWaitsForTheController(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "check")
+	deployment := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "pulumi-controller", Labels: map[string]string{componentLabel: controllerName}},
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "a"}},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Image: "a"}}},
+			},
+		},
+	}
+	g.Expect(w.api.Create(t.Context(), deployment)).To(Succeed())
+	t.Cleanup(func() { _ = w.api.Delete(context.Background(), deployment) })
+	done := w.run("check --timeout 2s")
+	g.Expect(done.exit).To(Equal(exitFailed))
+	g.Expect(done.err).To(ContainSubstring("✗ pulumi-controller: deployment not ready: timed out after 2s waiting for Deployment pulumi-controller: "))
+	g.Expect(done.err).To(HaveSuffix("\n► a\n✗ check failed\n"))
+	ended := make(chan result, 1)
+	go func() { ended <- w.run("check") }()
+	g.Consistently(ended, "200ms").ShouldNot(Receive())
+	w.deployAsIfByKubernetes()
+	var last result
+	g.Eventually(ended, time.Minute).Should(Receive(&last))
+	g.Expect(last.err).To(ContainSubstring("✔ pulumi-controller: deployment ready\n► a\n"))
 }
 
 // deployAsIfByKubernetes makes each Deployment ready.
