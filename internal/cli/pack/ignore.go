@@ -4,6 +4,7 @@
 package pack
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,10 +23,13 @@ const gitIgnoreFile = ".gitignore"
 // say. Later rules override earlier ones.
 type rules struct {
 	git, flux []gitignore.Pattern
+	// includes says that a rule of Flux re-includes something, perhaps in a directory that is
+	// left out.
+	includes bool
 }
 
 func (r rules) with(more rules) rules {
-	return rules{slices.Concat(r.git, more.git), slices.Concat(r.flux, more.flux)}
+	return rules{slices.Concat(r.git, more.git), slices.Concat(r.flux, more.flux), r.includes || more.includes}
 }
 
 // tree is a directory within its git repository, whose rules apply to it as well. Outside
@@ -59,11 +63,8 @@ func (t tree) rules(options Options) (rules, error) {
 	if err != nil {
 		return rules{}, err
 	}
-	all := rules{
-		// Of what git has for itself Flux leaves out the directory, which may be a file.
-		git:  append(personal, gitignore.ParsePattern(".git", nil)),
-		flux: slices.Concat(sourceignore.VCSPatterns(nil), sourceignore.DefaultPatterns(nil)),
-	}
+	// Of what git has for itself Flux leaves out the directory, which may be a file.
+	all := rules{git: append(personal, gitignore.ParsePattern(".git", nil))}
 	parts := t.parts(t.dir)
 	for i := range parts {
 		own, err := t.rulesIn(filepath.Join(append([]string{t.top}, parts[:i]...)...))
@@ -140,9 +141,12 @@ func (t tree) rulesIn(dir string) (rules, error) {
 	if err != nil {
 		return rules{}, fmt.Errorf("reading what is to be left out: %w", err)
 	}
-	flux, err := sourceignore.ReadIgnoreFile(filepath.Join(dir, sourceignore.IgnoreFile), t.parts(dir))
-	if err != nil {
+	flux, err := os.ReadFile(filepath.Join(dir, sourceignore.IgnoreFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return rules{}, fmt.Errorf("reading what is to be left out: %w", err)
 	}
-	return rules{git, flux}, nil
+	return rules{git, sourceignore.ReadPatterns(bytes.NewReader(flux), t.parts(dir)), includes(string(flux))}, nil
 }
+
+// includes returns whether a pattern re-includes something.
+func includes(text string) bool { return strings.HasPrefix(text, "!") || strings.Contains(text, "\n!") }

@@ -119,7 +119,7 @@ func list(ctx context.Context, dir string, options Options) (*listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := found.walk(ctx, root, rules); err != nil {
+	if err := found.walk(ctx, root, rules, packed); err != nil {
 		return nil, fmt.Errorf("reading the program: %w", err)
 	}
 	return found, nil
@@ -127,7 +127,7 @@ func list(ctx context.Context, dir string, options Options) (*listed, error) {
 
 // walk notes what is in the directory. What is left out is not looked into: there may be
 // a lot of it.
-func (l *listed) walk(ctx context.Context, dir string, rules rules) error {
+func (l *listed) walk(ctx context.Context, dir string, rules rules, is fate) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (l *listed) walk(ctx context.Context, dir string, rules rules) error {
 		return err
 	}
 	rules = rules.with(own)
-	leavesOut := l.leavesOut(rules)
+	fateOf := l.fates(rules)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -145,36 +145,60 @@ func (l *listed) walk(ctx context.Context, dir string, rules rules) error {
 	if err != nil {
 		return err
 	}
-	l.entries = append(l.entries, entry{dir, info})
+	if is == packed {
+		l.entries = append(l.entries, entry{dir, info})
+	}
 	for _, found := range entries {
 		path := filepath.Join(dir, found.Name())
-		if leavesOut(path, found.IsDir()) {
-			continue
+		is := fateOf(path, found.IsDir())
+		switch {
+		case found.IsDir() && (is == packed || is == searched):
+			err = l.walk(ctx, path, rules, is)
+		case is == packed:
+			err = l.note(path, found)
 		}
-		if err := l.note(ctx, path, found, rules); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// leavesOut returns whether the rules leave out a path.
-func (l *listed) leavesOut(rules rules) func(path string, isDir bool) bool {
-	git, flux := sourceignore.NewMatcher(rules.git), sourceignore.NewMatcher(rules.flux)
-	return func(path string, isDir bool) bool {
+// fate is what becomes of a path.
+type fate int
+
+const (
+	leftOut fate = iota
+	packed
+	// searched is a directory that Flux leaves out, but perhaps not all its content.
+	searched
+)
+
+// fates returns what the rules do with a path. Rules of the source or of a .sourceignore
+// replace the defaults of Flux.
+func (l *listed) fates(rules rules) func(path string, isDir bool) fate {
+	patterns := rules.flux
+	if len(patterns) == 0 && len(l.source.patterns) == 0 {
+		patterns = sourceignore.DefaultPatterns(nil)
+	}
+	git, flux := sourceignore.NewMatcher(rules.git), sourceignore.NewMatcher(slices.Concat(sourceignore.VCSPatterns(nil), patterns))
+	return func(path string, isDir bool) fate {
 		parts := l.parts(path)
 		if git.Match(parts, isDir) {
-			return true
+			return leftOut
 		}
 		result := l.source.match(parts[len(l.parts(l.root)):], isDir)
-		return result == gitignore.Exclude || result == gitignore.NoMatch && flux.Match(parts, isDir)
+		switch {
+		case result == gitignore.Include || result == gitignore.NoMatch && !flux.Match(parts, isDir):
+			return packed
+		case isDir && (rules.includes || l.source.includes):
+			return searched
+		}
+		return leftOut
 	}
 }
 
-func (l *listed) note(ctx context.Context, path string, found fs.DirEntry, rules rules) error {
-	if found.IsDir() {
-		return l.walk(ctx, path, rules)
-	}
+func (l *listed) note(path string, found fs.DirEntry) error {
 	name, err := filepath.Rel(l.root, path)
 	if err != nil {
 		return err

@@ -76,8 +76,9 @@ func TestADirectoryIsPackedAsASourceWouldBe(t *testing.T) {
 	})
 	packed, err := Dir(t.Context(), filepath.Join(top, "infra/net"), Options{Limit: 1 << 20})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(unpacked(t, packed.Data)).To(ConsistOf("Pulumi.yaml", "index.ts", "lib/a.ts", "lib/bin/a.ts", "kept.log", "docs/a.md"))
-	g.Expect(packed.Files).To(Equal(6))
+	g.Expect(unpacked(t, packed.Data)).To(ConsistOf("Pulumi.yaml", "index.ts", "lib/a.ts", "lib/bin/a.ts", "kept.log", "docs/a.md",
+		"logo.png", ".github/workflow.yaml"), "a .sourceignore takes the place of the defaults of Flux")
+	g.Expect(packed.Files).To(Equal(8))
 	g.Expect(packed.Links).To(ConsistOf("out", "up"))
 
 	again, err := Dir(t.Context(), filepath.Join(top, "infra/net"), Options{Limit: 1 << 20})

@@ -25,11 +25,15 @@ type Source struct {
 type sourceRules struct {
 	dir      []string
 	patterns []gitignore.Pattern
+	includes bool
 }
 
 func (s Source) rules() sourceRules {
 	dir := strings.Trim(path.Clean("/"+s.Dir), "/")
-	return sourceRules{strings.FieldsFunc(dir, func(r rune) bool { return r == '/' }), sourceignore.ReadPatterns(strings.NewReader(s.Ignore), nil)}
+	return sourceRules{
+		dir:      strings.FieldsFunc(dir, func(r rune) bool { return r == '/' }),
+		patterns: sourceignore.ReadPatterns(strings.NewReader(s.Ignore), nil), includes: includes(s.Ignore),
+	}
 }
 
 // match is the result of the last pattern that matches a path in the directory of the
