@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,6 +56,9 @@ func newLogs(s *session) *cobra.Command {
 		ValidArgsFunction: s.completeName(cluster.Stack().GroupVersionKind),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
+				if flags.kind != "" || flags.name != "" {
+					return errors.New("give either the name of a Stack, or --kind and --name")
+				}
 				flags.kind, flags.name = cluster.Stack().Kind, args[0]
 			}
 			return s.logs(cmd, flags)
@@ -102,7 +106,7 @@ func (s *session) logs(cmd *cobra.Command, flags *logsFlags) error {
 }
 
 func (f *logsFlags) options() (*corev1.PodLogOptions, error) {
-	if f.kind != "" && f.kind != cluster.Stack().Kind && f.kind != cluster.Program().Kind {
+	if f.kind != "" && !strings.EqualFold(f.kind, cluster.Stack().Kind) && !strings.EqualFold(f.kind, cluster.Program().Kind) {
 		return nil, fmt.Errorf("'%s' is not a recognized kind: Stack or Program is expected", f.kind)
 	}
 	if f.level != "" && !slices.Contains([]string{"trace", "debug", "info", "error"}, f.level) {
