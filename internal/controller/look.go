@@ -6,7 +6,6 @@ package controller
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -89,10 +88,7 @@ func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *obser
 	}); err != nil {
 		return err
 	}
-	err = r.Runner.Start(todo)
-	if errors.Is(err, run.ErrRefused) {
-		return errors.Join(err, r.patchStatus(ctx, stack, func() { withdrawRun(stack) }))
-	}
+	err = r.startRecorded(ctx, stack, todo)
 	started = err == nil
 	return err
 }

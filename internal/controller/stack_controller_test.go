@@ -124,6 +124,22 @@ func TestARefusedStartIsWithdrawnAtShutdown(t *testing.T) {
 	g.Expect(w.stack().Status.Run).To(BeNil())
 }
 
+func TestARefusedPreviewIsAskedForAgainWhenTheControllerEnds(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+	w.edit(asksForPreview("one"))
+	ctx, end := context.WithCancel(t.Context())
+	w.runner.refuse = true
+	w.Runner = &endingRunner{w.runner, end}
+
+	_, err := w.Reconcile(ctx, ctrl.Request{NamespacedName: key})
+	g.Expect(err).To(MatchError(run.ErrRefused))
+	g.Expect(w.stack().Status.Run).To(BeNil())
+	g.Expect(previewRequested(w.stack())).To(BeTrue())
+}
+
 func TestARefusedStartIsWithdrawnOnceTheAPIServerIsBack(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)

@@ -51,18 +51,24 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	for _, leftOut := range seen.inputs.LeftOut {
 		ctrl.LoggerFrom(ctx).Info(leftOut)
 	}
-	err := r.Runner.Start(todo)
-	if errors.Is(err, run.ErrRefused) {
-		// The controller is shutting down, which cancels ctx too. Withdraw the run, or
-		// the next controller would have to recover from one that never started.
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawalPatience)
-		defer cancel()
-		return errors.Join(err, r.patchStatus(last, stack, func() { withdrawRun(stack) }))
-	}
-	// After any other error the run may or may not have started. The record stays, and
-	// the next reconcile finds out.
+	err := r.startRecorded(ctx, stack, todo)
 	started = err == nil
 	return err
+}
+
+// startRecorded starts a run that is recorded. After an error other than a refusal the run
+// may or may not have started. The record stays, and the next reconcile finds out.
+func (r *StackReconciler) startRecorded(ctx context.Context, stack *v1.Stack, todo run.Run) error {
+	err := r.Runner.Start(todo)
+	if !errors.Is(err, run.ErrRefused) {
+		return err
+	}
+	// The controller is shutting down, which cancels ctx too. Withdraw the run, or the
+	// next controller would have to recover from one that never started, or take a
+	// preview for failed.
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawalPatience)
+	defer cancel()
+	return errors.Join(err, r.patchStatus(last, stack, func() { withdrawRun(stack) }))
 }
 
 // record returns what the status says about a run, from before it starts.
