@@ -13,11 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The token of a pod is of no use any more when its account is deleted: the run goes on,
-// and can tell nothing, nor be told anything. The controller may not read accounts. It
-// asks for a token, which it does not use, as before each run.
+// A pod's token becomes invalid when its ServiceAccount is deleted: the run continues,
+// but can neither report nor be told anything. The controller may not read
+// ServiceAccounts, so it requests a token, which it does not use, as it does before each
+// run.
 
-// goneAccount names the account that a pod runs as, where it is gone.
+// goneAccount returns the ServiceAccount of a pod if it is gone.
 func (r *Runner) goneAccount(ctx context.Context, pods []corev1.Pod) string {
 	for _, pod := range pods {
 		name := pod.Spec.ServiceAccountName
@@ -33,7 +34,7 @@ func (r *Runner) goneAccount(ctx context.Context, pods []corev1.Pod) string {
 	return ""
 }
 
-// accountOf is goneAccount of a run in flight, which is asked for each minute.
+// accountOf is goneAccount for a run in flight, at most once a minute.
 func (r *Runner) accountOf(ctx context.Context, k key, s seen) string {
 	r.mu.Lock()
 	known, ok := r.runs[k.id]

@@ -19,7 +19,7 @@ import (
 func checkBackend(backend string, pod corev1.PodTemplateSpec) error {
 	location, err := url.Parse(backend)
 	if err != nil || location.Scheme != "file" {
-		return nil // what is wrong with it is told by who knows backends
+		return nil // the driver reports invalid backends
 	}
 	main := containerOf(pod.Spec.Containers, mainContainer)
 	mount := mountOf(main.VolumeMounts, path.Join(location.Path, stateDir))
@@ -30,10 +30,11 @@ func checkBackend(backend string, pod corev1.PodTemplateSpec) error {
 		"or mount a volume that stays at that path, with spec.workspaceTemplate.spec.podTemplate", location.Path)
 }
 
-// stateDir is where Pulumi has the state in the directory of a backend.
+// stateDir is the directory of the state in a backend.
 const stateDir = ".pulumi"
 
-// mountOf is the mount that a path is on: of several above it the nearest, nil for none.
+// mountOf returns the mount that contains a path, the innermost if there are several, nil
+// if there is none.
 func mountOf(mounts []corev1.VolumeMount, file string) *corev1.VolumeMount {
 	var nearest *corev1.VolumeMount
 	for i, mount := range mounts {

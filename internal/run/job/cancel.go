@@ -19,9 +19,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// Cancel implements run.Runner. A run that no pod has begun is given up, and one that
-// goes on is asked to end by its Secret, which its pod looks at. What cannot be written
-// is tried again.
+// Cancel implements run.Runner. It gives up a run that no pod has claimed. For any other
+// run it writes the request into the Secret, where the pod looks, and retries if that
+// fails.
 func (r *Runner) Cancel(id string, now bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,7 +31,7 @@ func (r *Runner) Cancel(id string, now bool) error {
 	}
 	how := howToEnd(now)
 	if known.cancel == how || known.cancel == exchange.CancelNow {
-		return nil // the controller says so with each look at the Stack
+		return nil // the controller cancels at each reconcile of the Stack
 	}
 	known.cancel = how
 	r.queue.Add(known.key)
@@ -45,7 +45,7 @@ func howToEnd(now bool) exchange.Cancel {
 	return exchange.CancelGently
 }
 
-// cancelOf tells how the run is to end before its time.
+// cancelOf returns how the run was cancelled.
 func (r *Runner) cancelOf(id string) exchange.Cancel {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,9 +55,9 @@ func (r *Runner) cancelOf(id string) exchange.Cancel {
 	return exchange.NotCancelled
 }
 
-// cancelMaking is for a run that is cancelled while its objects are made. Without its
-// Secret it has no Job, and has ended. Otherwise it is as any other from now on: a try
-// whose answer was lost may have made all of it.
+// cancelMaking cancels a run while its objects are being created. If there is no Secret,
+// there is no Job, and the run has ended. Otherwise it is treated like any other run from
+// now on: a try whose answer was lost may have created everything.
 func (r *Runner) cancelMaking(ctx context.Context, k key) error {
 	secret, err := r.freshSecret(ctx, k.object())
 	switch {
@@ -71,9 +71,9 @@ func (r *Runner) cancelMaking(ctx context.Context, k key) error {
 	return nil
 }
 
-// passCancelOn writes into the Secret that the pod is to end the run. A run that has
-// lost its Secret, or one whose Secret takes nothing more, cannot be asked, and is ended
-// with its Job, whose pod is told by a signal and has its time to finish what it has begun.
+// passCancelOn writes the cancellation into the Secret. If the Secret is gone or accepts
+// nothing more, it deletes the Job instead: the pod gets a signal, and its grace period
+// to finish the operations in flight.
 func (r *Runner) passCancelOn(ctx context.Context, k key, how exchange.Cancel) error {
 	if how == exchange.NotCancelled || !r.mustPassOn(k.id, how) {
 		return nil
@@ -100,14 +100,14 @@ func (r *Runner) passCancelOn(ctx context.Context, k key, how exchange.Cancel) e
 	return nil
 }
 
-// takesNoMore tells of an answer to a write to a Secret that the same write would have
-// again: it was made immutable, is full, or a policy forbids it. Whoever may write
-// Secrets in the namespace can do that.
+// takesNoMore reports whether writing to a Secret would fail in the same way again: it
+// was made immutable, is full, or a policy forbids it. Anyone who can write Secrets in
+// the namespace can cause that.
 func takesNoMore(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsBadRequest(err)
 }
 
-// noteInstead has the Stack tell what was done in place of asking the pod.
+// noteInstead has the Stack report what was done because the pod could not be told.
 func (r *Runner) noteInstead(id, what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,7 +119,7 @@ func (r *Runner) noteInstead(id, what string) {
 	r.options.Ended(known.stack.Namespace, known.stack.Name)
 }
 
-// withInstead tells it of the end of the run, too.
+// withInstead adds that to the message of the result.
 func (r *Runner) withInstead(id string, ended *run.Result) *run.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,13 +129,13 @@ func (r *Runner) withInstead(id string, ended *run.Result) *run.Result {
 	}
 	why := ended.Message
 	if ended.Outcome == run.PodFailed {
-		why = "it has told no result" // that its Job is gone is no news
+		why = "it has told no result" // not that its Job is gone, which was just said
 	}
 	ended.Message = joined(known.instead, why)
 	return ended
 }
 
-// joined are two texts, or the one that there is.
+// joined joins two texts, of which either may be empty.
 func joined(one, other string) string {
 	if one == "" || other == "" {
 		return one + other

@@ -26,7 +26,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
-// gather reads the objects of a run: the Secret last.
+// gather reads the objects of a run, the Secret last.
 func gather(ctx context.Context, from client.Reader, k key) (seen, error) {
 	s, name := seen{now: time.Now()}, k.object()
 	job := &batchv1.Job{}
@@ -53,10 +53,10 @@ func gather(ctx context.Context, from client.Reader, k key) (seen, error) {
 	return s, nil
 }
 
-// isOfRun tells whether a pod with the label of a run is one that does it. Who may make
-// pods may give them any label, and one that never ends would have the run never end. A
-// pod of a Job that was deleted without it has no owner any more: it is known by the
-// claim, and where that is gone too by the label of the Job controller.
+// isOfRun reports whether a pod with the label of a run belongs to it. Anyone who can
+// create pods can give them any label, and a pod that never ends would keep the run from
+// ending. If its Job was deleted and the pod left, the pod has no owner any more: it is
+// known by the claim, or by the label of the Job controller if the Secret is gone too.
 func isOfRun(pod corev1.Pod, k key, secret *corev1.Secret) bool {
 	owner := metav1.GetControllerOf(&pod)
 	if owner != nil && owner.Kind == "Job" && owner.Name == Name(k.id) && strings.HasPrefix(owner.APIVersion, "batch/") {
@@ -69,10 +69,10 @@ func isOfRun(pod corev1.Pod, k key, secret *corev1.Secret) bool {
 	return claim.UID != "" && claim.UID == string(pod.UID)
 }
 
-// takeNote makes a record of a run of another controller, or of one before this. It is
-// false where there is nothing more to be found out, and for what is no run of a Stack.
-// The runs of another shard are noted only where they are asked for, as after a Stack
-// has come from there: nobody else would have them forgotten here.
+// takeNote records a run of another controller, or of an earlier one. It returns false if
+// there is nothing more to find out, or the objects are no run of a Stack. It takes the
+// runs of another shard only if asked, for example after a Stack has come from there:
+// nobody else would have this controller forget them.
 func (r *Runner) takeNote(ctx context.Context, k key, s seen, asked bool) (bool, error) {
 	if open, isKnown := r.isOpen(k, s); isKnown {
 		return open, nil
@@ -96,8 +96,8 @@ func (r *Runner) takeNote(ctx context.Context, k key, s seen, asked bool) (bool,
 	if known, ok := r.runs[k.id]; ok { // meanwhile
 		return known.key == k && known.result == nil, nil
 	}
-	// One that is asked for is of a Stack that is watched here, whichever part has begun it:
-	// the parts of the shards are others where there is one more.
+	// A run that is asked for belongs to a Stack that is watched here, whichever shard
+	// started it: the shards change when one is added.
 	found := &record{key: k, stack: stack, counted: true}
 	if recorded.Cancelled {
 		found.cancel = howToEnd(recorded.AtOnce)
@@ -107,16 +107,16 @@ func (r *Runner) takeNote(ctx context.Context, k key, s seen, asked bool) (bool,
 	return true, nil
 }
 
-// isOpen tells whether a run is in flight, where that is known: one that there is a
-// record of, that was forgotten, or of which nothing is left. Objects of the same ID in
-// another namespace are not of that run.
+// isOpen reports whether a run is in flight, if that is known: because the run is
+// recorded, was forgotten, or nothing is left of it. Objects with the same ID in another
+// namespace are not part of the run.
 func (r *Runner) isOpen(k key, s seen) (open, isKnown bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known, ok := r.runs[k.id]; ok {
 		return known.key == k && known.result == nil, true
 	}
-	// A pod may be at work when all else was deleted.
+	// A pod may be at work even if everything else was deleted.
 	goesOn := s.job != nil && condition(s.job) == nil || slices.ContainsFunc(s.pods, isAlive)
 	if r.forgotten[k] && (s.secret != nil || goesOn) {
 		return false, true
@@ -128,7 +128,7 @@ func (r *Runner) isOpen(k key, s seen) (open, isKnown bool) {
 	return false, false
 }
 
-// marks are the labels and annotations of the objects of a run.
+// marks returns the labels and annotations of the objects of a run.
 func (s seen) marks() (labels, annotations map[string]string) {
 	switch {
 	case s.secret != nil:
@@ -141,14 +141,14 @@ func (s seen) marks() (labels, annotations map[string]string) {
 	return nil, nil
 }
 
-// loadOnce takes note of the runs that are there when this controller begins, before
-// anybody asks for one.
+// loadOnce records the runs that exist when this controller starts, before it answers
+// anything.
 func (r *Runner) loadOnce() {
 	r.load.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 		defer cancel()
 		if err := r.loadAll(ctx); err != nil {
-			// Each is found when something of it changes, and asked for until then.
+			// Each run is found when one of its objects changes, or when it is asked for.
 			r.options.Log.Error(err, "failed to find the runs in flight")
 		}
 	})
@@ -214,14 +214,14 @@ func (r *Runner) seek(of run.Ref) error {
 	return nil
 }
 
-// metadataOf is a list of the metadata of such objects, which is all that names a run.
+// metadataOf lists only metadata, which identifies the run.
 func metadataOf(version schema.GroupVersion, kind string) *metav1.PartialObjectMetadataList {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(version.WithKind(kind + "List"))
 	return list
 }
 
-// keysOf are the keys of all runs that there is something of, in order.
+// keysOf returns the sorted keys of all runs that have objects.
 func keysOf(ctx context.Context, from client.Reader, lists []client.ObjectList, of ...client.ListOption) ([]key, error) {
 	var found []key
 	for _, list := range lists {

@@ -16,52 +16,52 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// seen is what the cluster tells of a run that was started.
+// seen is what the cluster shows of a run.
 type seen struct {
 	secret *corev1.Secret
 	job    *batchv1.Job
 	pods   []corev1.Pod
-	// cancelled says that a person has asked for the end of the run.
+	// cancelled says that a person cancelled the run.
 	cancelled bool
-	// withdrawn says that the run is to end unless a pod has begun it.
+	// withdrawn says that the run is to end unless a pod has claimed it.
 	withdrawn bool
-	// fresh says that all of it was read from the API server itself, and the Secret
-	// last: a cache may have the end of a pod before the result that it wrote, and may
-	// not have yet what was just made.
+	// fresh says that everything was read from the API server, the Secret last. A cache
+	// may show the end of a pod before the result that it wrote, and may lack what was
+	// just created.
 	fresh bool
 	now   time.Time
-	// account is that of the pod, where it is known to be gone.
+	// account is the pod's ServiceAccount if it is known to be gone.
 	account string
-	// toldAt is when this controller first saw a result, zero where there is none.
+	// toldAt is when this controller first saw a result, zero if there is none.
 	toldAt time.Time
 	// waited is what the run was last seen to wait for.
 	waited string
 }
 
-// verdict is where a run stands.
+// verdict says where a run stands.
 type verdict struct {
 	told exchange.Told
-	// ended is the result, nil for a run in flight.
+	// ended is the result, nil if the run is in flight.
 	ended *run.Result
-	// unclaimed says that no pod has begun the run yet, so that the result counts only
-	// if it is written before one does.
+	// unclaimed says that no pod has claimed the run, so the result counts only if it is
+	// written before a pod does.
 	unclaimed bool
-	// unbegun says that no pod has begun a run that is in flight.
+	// unbegun says that no pod has claimed a run in flight.
 	unbegun bool
-	// freshen says that the API server is to be asked before anything is decided.
+	// freshen says to read from the API server before deciding anything.
 	freshen bool
 }
 
-// judge tells where a run stands. That a run has ended without a result of its own is
-// proven by its pods, never guessed from time: each of them has ended, but for side cars,
-// or its object is gone. Only where a pod has claimed the run has Pulumi been at work.
+// judge decides where a run stands. A run ends without a result only if its pods prove
+// it, never because time has passed: each pod has ended, except for sidecars, or its
+// object is gone. Pulumi can have been at work only if a pod has claimed the run.
 func judge(s seen) verdict {
 	var v verdict
 	if s.secret != nil {
 		v.told = exchange.DecodeTold(s.secret.Data[exchange.ToldKey])
 		data := s.secret.Data[exchange.ResultKey]
 		if len(data) > 0 && !s.fresh {
-			v.freshen = true // a cache has but that it is there
+			v.freshen = true // the cache knows only that there is one
 			return v
 		}
 		if len(data) > 0 {
@@ -89,7 +89,7 @@ func judge(s seen) verdict {
 		v.ended, v.unclaimed = cancelledBefore(s), true
 		return v
 	case alive && stuck == "", !alive && !isOver(s, claimed):
-		// What the pod tells goes on, unless its node is lost.
+		// Keep what the pod reports, unless its node is lost.
 		v.told.Progress.Waiting = cmp.Or(waitingText(s, claimed), v.told.Progress.Waiting)
 		v.unbegun = !claimed
 		return v
@@ -111,13 +111,13 @@ func judge(s seen) verdict {
 	return v
 }
 
-// hasResult tells whether the pod, or a controller, has written one.
+// hasResult reports whether the pod, or a controller, has written a result.
 func hasResult(secret *corev1.Secret) bool {
 	return secret != nil && len(secret.Data[exchange.ResultKey]) > 0
 }
 
-// cancelledBefore is the result of a run that was cancelled, or withdrawn, before a pod had
-// begun it.
+// cancelledBefore is the result of a run that was cancelled or withdrawn before a pod
+// claimed it.
 func cancelledBefore(s seen) *run.Result {
 	if !s.cancelled {
 		return withdrawnBefore(s)
@@ -126,7 +126,7 @@ func cancelledBefore(s seen) *run.Result {
 	return &run.Result{Outcome: run.Cancelled, Message: message, StartedAt: startOf(s), EndedAt: s.now}
 }
 
-// resultOf reads the result that the pod, or a controller, has written.
+// resultOf decodes the result that the pod, or a controller, has written.
 func resultOf(s seen, data []byte) *run.Result {
 	ended, err := exchange.DecodeResult(data, s.now)
 	if err != nil {
@@ -137,8 +137,8 @@ func resultOf(s seen, data []byte) *run.Result {
 	return ended
 }
 
-// later keeps what the clock of a node, or a program, has told from being of a time before
-// the run: the next one is due by it, and the API server takes no year before 0.
+// later clamps a time that the pod reported to the start of the run. The next run is
+// scheduled by it, and the API server rejects years before 0.
 func later(told, began time.Time) time.Time {
 	if told.Before(began) {
 		return began
@@ -146,8 +146,8 @@ func later(told, began time.Time) time.Time {
 	return told
 }
 
-// toldToEnd is the result of a run that was stopped and not by a person: it is not to be
-// begun again at once time after time. A program can write such a result too.
+// toldToEnd turns the result of a run that was stopped, but not by a person, into a
+// failure, so that it is retried with backoff. A program can write such a result too.
 func toldToEnd(s seen, ended *run.Result) *run.Result {
 	why := kubernetesText(s)
 	if ended.Outcome != run.Cancelled || s.cancelled && why == "" {
@@ -164,32 +164,32 @@ func toldToEnd(s seen, ended *run.Result) *run.Result {
 	return ended
 }
 
-// kubernetesText tells why Kubernetes has ended a pod, or its Job.
+// kubernetesText returns why Kubernetes has ended a pod, or its Job.
 func kubernetesText(s seen) string { return cmp.Or(disruptionText(s.pods), jobText(s.job)) }
 
-// reasonPatience is how long the reason is waited for why a pod was told to end.
+// reasonPatience is how long to wait for the reason why a pod was told to end.
 const reasonPatience = 20 * time.Second
 
-// waitsForReason tells of a run that nobody has cancelled, whose pod was told to end:
-// a kubelet that evicts it tells why when it has ended, after the result is written. When
-// that was is this controller's to say: the clock of the pod may be wrong, and its program
-// can write any time.
+// waitsForReason reports whether a pod was told to end, nobody has cancelled its run, and
+// the reason may still come: a kubelet that evicts a pod reports why once the pod has
+// ended, after the result is written. The wait is measured by this controller's clock:
+// the clock of the pod may be wrong, and its program can write any time.
 func waitsForReason(s seen, ended *run.Result) bool {
 	return ended.Outcome == run.Cancelled && !s.cancelled && kubernetesText(s) == "" && slices.ContainsFunc(s.pods, isAlive) && s.now.Before(s.toldAt.Add(reasonPatience))
 }
 
-// isAlive tells whether anything of a pod may be at work.
+// isAlive reports whether any container of a pod may be running.
 func isAlive(pod corev1.Pod) bool {
 	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-// mayBeAtWork tells whether the run may go on in a pod. It does not in one of which only
-// side cars go on: its container is not begun again.
+// mayBeAtWork reports whether a pod may be executing the run. A pod in which only
+// sidecars are running is not: its main container is not restarted.
 func mayBeAtWork(pod corev1.Pod) bool { return isAlive(pod) && !onlyRest(pod) }
 
-// isOver tells whether no pod will begin the run any more, where none is alive. A Job that
-// is suspended ends its pod, and has no condition and no deadline until it is resumed: the
-// next pod does not begin a run that was begun, and begins one that was not.
+// isOver reports whether no pod will start the run any more, given that none is alive.
+// Suspending a Job ends its pod, and the Job has no condition and no deadline until it
+// resumes. Its next pod starts the run only if no pod has claimed it.
 func isOver(s seen, claimed bool) bool {
 	if isSuspended(s.job) && !claimed {
 		return condition(s.job) != nil
@@ -197,10 +197,10 @@ func isOver(s seen, claimed bool) bool {
 	return s.job == nil || len(s.pods) > 0 || condition(s.job) != nil || isSuspended(s.job)
 }
 
-// isSuspended tells of a Job that somebody has suspended, as a queue of Jobs does.
+// isSuspended reports whether somebody, such as a Job queue, has suspended the Job.
 func isSuspended(job *batchv1.Job) bool { return job != nil && ptr.Deref(job.Spec.Suspend, false) }
 
-// condition is that of a Job that has ended.
+// condition returns the final condition of a Job, nil if it has not ended.
 func condition(job *batchv1.Job) *batchv1.JobCondition {
 	if job == nil {
 		return nil
@@ -213,7 +213,7 @@ func condition(job *batchv1.Job) *batchv1.JobCondition {
 	return nil
 }
 
-// startOf is when the run was started, as far as that is known.
+// startOf returns when the run was started, as far as that is known.
 func startOf(s seen) time.Time {
 	switch {
 	case s.job != nil:

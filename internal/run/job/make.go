@@ -32,11 +32,11 @@ import (
 // +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=create
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=create
 
-// fieldOwner is who writes, as the API server records it.
+// fieldOwner is the field manager of this controller's writes.
 const fieldOwner = client.FieldOwner("pulumi-controller")
 
-// make makes the objects of a run, the Job last. An error is to be tried again: what
-// exists already is adopted.
+// make creates the objects of a run, the Job last. After an error it is called again, and
+// adopts what exists already.
 func (r *Runner) make(ctx context.Context, todo run.Run) error {
 	built, err := build(r.options.Settings, todo)
 	if err != nil {
@@ -51,8 +51,9 @@ func (r *Runner) make(ctx context.Context, todo run.Run) error {
 		r.settleUnmade(key{todo.Namespace, todo.ID}, notBegun(refusalText(todo.Namespace, refusal)))
 		return nil
 	case len(built.secret.Data[exchange.ClaimKey]) > 0:
-		// A try whose answer was lost has made all of it, and a pod is at work: whatever is
-		// refused now, as by a quota that it uses up itself, the run is not given up.
+		// An earlier try has created everything, its answer was lost, and a pod is at
+		// work. Do not give the run up if something is rejected now, for example by a
+		// quota that the run itself exhausts.
 		r.made(todo.ID)
 		return nil
 	}
@@ -76,7 +77,7 @@ func (r *Runner) make(ctx context.Context, todo run.Run) error {
 	return nil
 }
 
-// made notes that all objects of the run are there.
+// made records that all objects of the run exist.
 func (r *Runner) made(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,10 +97,10 @@ func (r *Runner) create(ctx context.Context, object client.Object) error {
 	return explained(object, err)
 }
 
-// createSecret creates the Secret of a run, or reads the one that an earlier try has
-// created, whose answer was lost. The API server may refuse a second one before it finds
-// that it is there, as where the first has used up a quota: there is no Secret only where
-// it is not found either. That is a refusal; an error is to be tried again.
+// createSecret creates the Secret of a run, or reads the one of an earlier try whose
+// answer was lost. The API server may reject a second one before it notices the first,
+// for example because the first has exhausted a quota: only if none can be read either,
+// there is no Secret. That is a refusal; after an error the caller retries.
 func (r *Runner) createSecret(ctx context.Context, secret *corev1.Secret) (refusal, err error) {
 	err = r.options.Client.Create(ctx, secret, fieldOwner)
 	exists := apierrors.IsAlreadyExists(err)
@@ -120,7 +121,7 @@ func (r *Runner) createSecret(ctx context.Context, secret *corev1.Secret) (refus
 	return explained(secret, err), nil
 }
 
-// explained says what was done to which object.
+// explained adds what was done to which object.
 func explained(object client.Object, err error) error {
 	if err == nil {
 		return nil
@@ -143,9 +144,9 @@ func explained(object client.Object, err error) error {
 	return fmt.Errorf("failed to create %s %s/%s: %w", kind, object.GetNamespace(), object.GetName(), err)
 }
 
-// tryPod asks the API server whether it would take the pod. The Job controller is told
-// that when it makes one, and tells it in events alone: a quota that is used up, a
-// service account that is missing, a pod security that forbids it.
+// tryPod asks the API server with a dry run whether it would accept the pod. The Job
+// controller only finds that out when it creates one, and reports it only in events: an
+// exhausted quota, a missing ServiceAccount, a violation of pod security.
 func (r *Runner) tryPod(ctx context.Context, job *batchv1.Job) error {
 	pod := podLike(job)
 	err := r.options.Client.Create(ctx, pod, client.DryRunAll, fieldOwner)
@@ -155,8 +156,8 @@ func (r *Runner) tryPod(ctx context.Context, job *batchv1.Job) error {
 	return explained(pod, err)
 }
 
-// podLike is what the Job controller would make of a Job. There are policies against
-// pods that no controller has made.
+// podLike is the pod that the Job controller would create. It has an owner, because there
+// are policies against pods without one.
 func podLike(job *batchv1.Job) *corev1.Pod {
 	template := job.Spec.Template.DeepCopy()
 	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
@@ -165,15 +166,15 @@ func podLike(job *batchv1.Job) *corev1.Pod {
 		pod.Labels = map[string]string{}
 	}
 	pod.Labels[batchv1.JobNameLabel] = job.Name
-	// The Job has no UID yet, and nobody looks for the owner of what is never made.
+	// The Job has no UID yet, and nobody looks up the owner in a dry run.
 	owner := metav1.NewControllerRef(&metav1.ObjectMeta{Name: job.Name, UID: types.UID(job.Labels[RunLabel])}, batchv1.SchemeGroupVersion.WithKind("Job"))
 	owner.BlockOwnerDeletion = nil
 	pod.OwnerReferences = []metav1.OwnerReference{*owner}
 	return pod
 }
 
-// refused ends a run whose objects the API server does not take. Any other error is
-// returned, for another try: nobody knows what was made.
+// refused ends a run whose objects the API server rejects. It returns any other error for
+// another try, as nobody knows what was created.
 func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 	if !isFinal(err) {
 		return err
@@ -184,8 +185,9 @@ func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	// A Job that was made by a try whose answer was lost finds the result, and ends. Where
-	// its pod has begun in the meantime, the run is not given up, and the Job stays.
+	// If an earlier try has created the Job and its answer was lost, its pod finds the
+	// result and ends. If the pod has claimed the run meanwhile, the run is not given up,
+	// and the Job stays.
 	if err := r.giveUp(ctx, secret, ended); err != nil {
 		return err
 	}
@@ -197,7 +199,7 @@ func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 	return err
 }
 
-// isFinal tells of an answer that the same request would have again.
+// isFinal reports whether the same request would get the same answer again.
 func isFinal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsNotFound(err) || apierrors.IsRequestEntityTooLargeError(err) ||
 		apierrors.IsBadRequest(err) || apierrors.IsUnauthorized(err) || apierrors.IsMethodNotSupported(err)
@@ -215,15 +217,15 @@ func isInvalidPod(err error) bool {
 	return named && (details.Kind == "Pod" || details.Kind == "Job")
 }
 
-// notBegun is the result of a run that no pod was made for.
+// notBegun is the result of a run for which no pod was created.
 func notBegun(message string) *run.Result {
 	now := time.Now()
 	return &run.Result{Outcome: run.PodFailed, Message: oneLine(message), StartedAt: now, EndedAt: now}
 }
 
-// giveUp writes the result of a run that no pod has claimed. An error is that one has,
-// or may have: the Secret is as it was when it was read, or nothing is written. One that
-// takes no result is removed, so that there is nothing to be claimed.
+// giveUp writes the result of a run that no pod has claimed. It fails if a pod has, or
+// may have: it writes only if the Secret is unchanged since it was read. If the Secret
+// accepts no result, giveUp deletes it, so that there is nothing to claim.
 func (r *Runner) giveUp(ctx context.Context, secret *corev1.Secret, ended *run.Result) error {
 	data, err := exchange.EncodeResult("", *ended)
 	if err != nil {
@@ -247,8 +249,8 @@ func (r *Runner) giveUp(ctx context.Context, secret *corev1.Secret, ended *run.R
 	return nil
 }
 
-// removeUnclaimed removes the Secret of a run if it is as it was when it was read. One that
-// somebody's finalizer keeps could be claimed still.
+// removeUnclaimed deletes the Secret of a run if it is unchanged since it was read. It
+// fails if a finalizer keeps the Secret, which a pod could still claim.
 func (r *Runner) removeUnclaimed(ctx context.Context, secret *corev1.Secret) error {
 	exactly := client.Preconditions{UID: &secret.UID, ResourceVersion: &secret.ResourceVersion}
 	target := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: secret.Namespace, Name: secret.Name}}
@@ -262,8 +264,8 @@ func (r *Runner) removeUnclaimed(ctx context.Context, secret *corev1.Secret) err
 	return err
 }
 
-// remove removes what is kept of a run. What the Secret owns goes with it. A Job that
-// has ended stays for as long as its TTL says.
+// remove deletes the Secret of a run, and with it the objects that the Secret owns. A Job
+// that has ended stays until its TTL has passed.
 func (r *Runner) remove(ctx context.Context, k key) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: Name(k.id)}}
 	if err := client.IgnoreNotFound(r.options.Client.Delete(ctx, secret)); err != nil {
@@ -272,7 +274,7 @@ func (r *Runner) remove(ctx context.Context, k key) error {
 	return nil
 }
 
-// removeJob removes a Job that is of no use any more, and its pods.
+// removeJob deletes a Job that is not needed any more, and its pods.
 func (r *Runner) removeJob(ctx context.Context, k key) error {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: Name(k.id)}}
 	err := r.options.Client.Delete(ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground))

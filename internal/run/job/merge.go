@@ -20,12 +20,12 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-// podField is where a Stack has the patch.
+// podField is the field of the patch in a Stack.
 const podField = templateField + ".spec.podTemplate"
 
-// mergePod merges the patch of a Stack into the template. An error is a
-// TemplateError: what the runner depends on, and what the administrator does not
-// allow, is refused by its name.
+// mergePod merges the patch of a Stack into the template. It returns a TemplateError that
+// names a field if the patch changes what the runner depends on, or what the
+// administrator does not allow.
 func mergePod(base corev1.PodTemplateSpec, patch json.RawMessage, level psaapi.Level) (corev1.PodTemplateSpec, error) {
 	merged := base
 	if members, err := membersOf(podField, patch); err != nil {
@@ -61,7 +61,7 @@ func mergePod(base corev1.PodTemplateSpec, patch json.RawMessage, level psaapi.L
 	return merged, checkSecurity(merged, level)
 }
 
-// changedParts names what may not be changed and was.
+// changedParts lists what the patch changes and must not change.
 func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	b, m := base.Spec, merged.Spec
 	var changed []string
@@ -98,7 +98,7 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	}
 	note(of+"lifecycle", is.Lifecycle == nil)
 	note(of+"restartPolicy", is.RestartPolicy == nil && len(is.RestartPolicyRules) == 0)
-	// Finalizers and owners would keep pods, or have others take them away.
+	// Finalizers and owners could keep pods, or have others delete them.
 	other := merged.ObjectMeta
 	other.Labels, other.Annotations = nil, nil
 	note("metadata (but for labels and annotations)", equality.Semantic.DeepEqual(other, metav1.ObjectMeta{}))
@@ -106,8 +106,8 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	return slices.Compact(changed)
 }
 
-// goesWithPod tells whether a volume is the pod's alone, and gone with it: what a run has
-// there is secret.
+// goesWithPod reports whether a volume belongs to the pod alone and is deleted with it:
+// the files of a run are secret.
 func goesWithPod(volume corev1.Volume) bool {
 	rest := volume.VolumeSource
 	own := rest.EmptyDir != nil || rest.Ephemeral != nil
@@ -115,7 +115,7 @@ func goesWithPod(volume corev1.Volume) bool {
 	return own && equality.Semantic.DeepEqual(rest, corev1.VolumeSource{})
 }
 
-// containerOf returns an empty container where there is none.
+// containerOf returns an empty container if there is none of that name.
 func containerOf(containers []corev1.Container, name string) corev1.Container {
 	for _, container := range containers {
 		if container.Name == name {
@@ -125,7 +125,7 @@ func containerOf(containers []corev1.Container, name string) corev1.Container {
 	return corev1.Container{}
 }
 
-// keepsEnv tells whether the variables of the pod itself are as they were.
+// keepsEnv reports whether the variables that identify the pod are unchanged.
 func keepsEnv(was, is []corev1.EnvVar) bool {
 	for _, variable := range was {
 		if variable.ValueFrom == nil || variable.ValueFrom.FieldRef == nil || !slices.Contains([]string{"POD_NAME", "POD_UID"}, variable.Name) {
@@ -144,8 +144,8 @@ func keepsEnv(was, is []corev1.EnvVar) bool {
 	return true
 }
 
-// keepsMounts tells whether the mounts of the runner are as they were, and none is
-// within them or within the token of the account.
+// keepsMounts reports whether the mounts of the runner are unchanged, and no other mount
+// is within them or within the token of the pod.
 func keepsMounts(was, is []corev1.VolumeMount) bool {
 	for _, mount := range was {
 		if !slices.ContainsFunc(is, func(m corev1.VolumeMount) bool { return equality.Semantic.DeepEqual(m, mount) }) {
@@ -163,15 +163,16 @@ func keepsMounts(was, is []corev1.VolumeMount) bool {
 	return true
 }
 
-// within tells whether the one path is the other, or below it. Kubernetes takes paths
-// that are not the shortest, and those that do not begin with a slash.
+// within reports whether a path is the directory or below it. Kubernetes accepts paths
+// that are not clean, or do not begin with a slash.
 func within(one, dir string) bool {
 	one, dir = path.Clean("/"+one), path.Clean("/"+dir)
 	return one == dir || strings.HasPrefix(one, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// keepReserved returns those that are to be, with the controller's own as they were. What
-// makes a manifest may set them on all that it makes, as Helm does.
+// keepReserved returns the new labels or annotations, with those of the controller as
+// they were. It ignores changes of these without an error: tools such as Helm set labels
+// on everything in a manifest.
 func keepReserved(was, is map[string]string) map[string]string {
 	kept := maps.Clone(was)
 	for key, value := range is {
@@ -185,9 +186,9 @@ func keepReserved(was, is map[string]string) map[string]string {
 	return kept
 }
 
-// checkSecurity holds the pod against a level of the Pod Security Standards. Who may
-// write a Stack need not be one who may make a pod: where the namespace enforces
-// nothing, this does.
+// checkSecurity checks the pod against a Pod Security Standard. Anyone who can write a
+// Stack may not be allowed to create pods, so this applies even if the namespace enforces
+// nothing.
 func checkSecurity(pod corev1.PodTemplateSpec, level psaapi.Level) error {
 	level = cmp.Or(level, psaapi.LevelRestricted)
 	if level == psaapi.LevelPrivileged {

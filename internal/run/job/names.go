@@ -15,33 +15,34 @@ import (
 const RunLabel = "pulumi.com/run"
 
 const (
-	// stackLabel has the name of the Stack, where it can be the value of a label.
+	// stackLabel is the name of the Stack, if it is a valid label value.
 	stackLabel = "pulumi.com/stack"
-	// stackAnnotation has it whatever it is.
+	// stackAnnotation is the name of the Stack in any case.
 	stackAnnotation = "pulumi.com/stack"
-	// operationLabel has what the run does.
+	// operationLabel is the operation of the run.
 	operationLabel = "pulumi.com/operation"
-	// revisionAnnotation has the revision that is run.
+	// revisionAnnotation is the revision of the program.
 	revisionAnnotation = "pulumi.com/revision"
-	// partLabel tells the controllers of two shards apart, which count their own.
+	// partLabel distinguishes the controllers of shards, each of which counts its own
+	// runs.
 	partLabel = "pulumi.com/controller"
-	// managedByLabel is Kubernetes' own.
+	// managedByLabel is the recommended label of Kubernetes.
 	managedByLabel = "app.kubernetes.io/managed-by"
 )
 
 // manager is the value of managedByLabel.
 const manager = "pulumi-controller"
 
-// Name is the name of all objects of a run: who makes them twice finds them there. It
-// is the host name of the pod, too, by which the locks of the run are known.
+// Name is the name of all objects of a run, so that creating them twice finds them. It is
+// also the host name of the pod, by which the locks of the run are known.
 func Name(runID string) string { return "pulumi-run-" + runID }
 
-// validID tells whether the ID can be part of a name, and of a host name.
+// validID reports whether the ID can be part of a name, and of a host name.
 func validID(runID string) bool {
 	return runID != "" && len(validation.IsDNS1123Label(Name(runID))) == 0
 }
 
-// labelsOf are those of each object of the run.
+// labelsOf returns the labels of all objects of the run.
 func labelsOf(r run.Run, part string) map[string]string {
 	all := map[string]string{
 		managedByLabel: manager,
@@ -57,7 +58,7 @@ func labelsOf(r run.Run, part string) map[string]string {
 	return all
 }
 
-// annotationsOf are those of each object of the run.
+// annotationsOf returns the annotations of all objects of the run.
 func annotationsOf(r run.Run) map[string]string {
 	all := map[string]string{stackAnnotation: r.Name}
 	if r.Revision != "" {
@@ -66,8 +67,8 @@ func annotationsOf(r run.Run) map[string]string {
 	return all
 }
 
-// isReserved tells whether a label or annotation is the controller's, or that of
-// Kubernetes' own Job controller.
+// isReserved reports whether a label or annotation belongs to this controller or to the
+// Job controller.
 func isReserved(key string) bool {
 	domain, _, _ := strings.Cut(key, "/")
 	return domain == "pulumi.com" || domain == "batch.kubernetes.io" ||

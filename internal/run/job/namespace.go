@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// NamespaceEnds tells whether a namespace is being deleted, so that no Job can be made in
-// it any more. It asks for a Secret with a dry run, as that is what a run begins with and
-// the controller need not be allowed to read namespaces.
+// NamespaceEnds reports whether a namespace is being deleted, so that no Job can be
+// created in it. It creates a Secret with a dry run: a run begins with one, and the
+// controller needs no permission to read namespaces.
 func (r *Runner) NamespaceEnds(ctx context.Context, namespace string) (bool, error) {
 	asked := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: Name("")}}
 	err := r.options.Client.Create(ctx, asked, client.DryRunAll, fieldOwner)
@@ -28,13 +28,13 @@ func (r *Runner) NamespaceEnds(ctx context.Context, namespace string) (bool, err
 	return false, fmt.Errorf("failed to find out whether namespace %s is being deleted: %w", namespace, err)
 }
 
-// isOfAnEnd tells of an answer that the namespace is being deleted, which is not taken
-// back.
+// isOfAnEnd reports whether an error says that the namespace is being deleted, which
+// cannot be undone.
 func isOfAnEnd(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// refusalText tells a person why the objects of a run cannot be made.
+// refusalText tells a person why the objects of a run cannot be created.
 func refusalText(namespace string, err error) string {
 	if isOfAnEnd(err) {
 		return fmt.Sprintf("namespace %s is being deleted, and takes no new objects: no Job can be made in it", namespace)

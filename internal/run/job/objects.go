@@ -19,33 +19,34 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// objects are all that is made for one run.
+// objects are everything that is created for one run.
 type objects struct {
 	secret *corev1.Secret
-	// account is nil where the Stack has one.
+	// account is nil if the Stack names one.
 	account *corev1.ServiceAccount
 	role    *rbacv1.Role
 	binding *rbacv1.RoleBinding
 	job     *batchv1.Job
 }
 
-// check tells why no pod can do the run: what is wrong with spec.workspaceTemplate, as a
-// TemplateError, or with the backend, or that no Secret can hold the run.
+// check returns why no pod can execute the run: a TemplateError about
+// spec.workspaceTemplate, an error about the backend, or that no Secret can hold the run.
 func check(s Settings, r run.Run) error {
 	_, err := build(s, r)
 	return err
 }
 
-// podOf is the template of the pod, without the digest of the run, and the name of
-// its account.
+// podOf returns the template of the pod, without the digest of the run, and the name of
+// its ServiceAccount.
 func podOf(s Settings, r run.Run, w workspace) (corev1.PodTemplateSpec, string, error) {
 	if r.Account.Name != "" && w.ServiceAccountName != "" && w.ServiceAccountName != r.Account.Name {
 		return corev1.PodTemplateSpec{}, "", &TemplateError{templateField + ".spec.serviceAccountName",
 			"is another than spec.serviceAccountName: remove one of the two"}
 	}
-	// A program with a kubeconfig of its own has no account, and its pod may: for its image,
-	// or a cloud. Without any it has one of its own, which may nothing but write the result:
-	// that of the namespace may have been given more.
+	// A program with its own kubeconfig needs no account, but its pod may need one, for
+	// its image or a cloud. If nothing names an account, the pod gets its own, which may
+	// only write the result: the default account of the namespace may have been granted
+	// more.
 	account := cmp.Or(r.Account.Name, w.ServiceAccountName, Name(r.ID))
 	pod, err := mergePod(basePod(s, r, w, account, ""), w.PodTemplate, s.PodSecurity)
 	if err == nil {
@@ -54,8 +55,8 @@ func podOf(s Settings, r run.Run, w workspace) (corev1.PodTemplateSpec, string, 
 	return pod, account, err
 }
 
-// build makes the objects of a run. An error is of the Stack: a TemplateError, or
-// exchange.ErrTooLarge.
+// build returns the objects of a run. An error is a fault of the Stack: a TemplateError,
+// or exchange.ErrTooLarge.
 func build(s Settings, r run.Run) (*objects, error) {
 	w, err := parseTemplate(r.Workspace)
 	if err != nil {
@@ -67,7 +68,7 @@ func build(s Settings, r run.Run) (*objects, error) {
 	}
 	main := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == mainContainer })
 	handed := r
-	handed.Workspace = nil // the pod is what it says already
+	handed.Workspace = nil // the pod is made from it already
 	data, digest, err := exchange.EncodeInput(exchange.Input{Run: handed, SecretEnv: secretEnv(pod.Spec.Containers[main]), Proxies: s.Proxies, Nonce: s.nonce(r)})
 	if err != nil {
 		return nil, err
@@ -96,8 +97,8 @@ func build(s Settings, r run.Run) (*objects, error) {
 	return built, nil
 }
 
-// jobSpec has one pod begin the run, and none begin it again: that is decided when it
-// is known what the one has left.
+// jobSpec lets one pod start the run, and no second one: whether to run again is decided
+// once it is known what the first has left behind.
 func jobSpec(s Settings, r run.Run, pod corev1.PodTemplateSpec) batchv1.JobSpec {
 	return batchv1.JobSpec{
 		Parallelism:             ptr.To(int32(1)),
@@ -108,11 +109,12 @@ func jobSpec(s Settings, r run.Run, pod corev1.PodTemplateSpec) batchv1.JobSpec 
 		// A pod that is being deleted may still be at work.
 		PodReplacementPolicy: ptr.To(batchv1.Failed),
 		PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
-			// Told apart in the status of the Job: evicted, preempted, drained or lost with its node.
+			// Show disruptions in the status of the Job: evicted, preempted, drained or
+			// lost with its node.
 			{Action: batchv1.PodFailurePolicyActionFailJob, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
 				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
 			}},
-			// And from a run that has ended by itself, with a result.
+			// Show also that a run has ended by itself, with a result.
 			{Action: batchv1.PodFailurePolicyActionFailJob, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
 				ContainerName: ptr.To(mainContainer), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{ExitFailed, ExitNotBegun, ExitNotTold, ExitUnreached},
 			}},
@@ -123,17 +125,17 @@ func jobSpec(s Settings, r run.Run, pod corev1.PodTemplateSpec) batchv1.JobSpec 
 
 // The exit codes of the runner.
 const (
-	// ExitFailed: the run has not succeeded, and the result is in the Secret.
+	// ExitFailed: the run has failed, and its result is in the Secret.
 	ExitFailed = 10
-	// ExitNotBegun: the run was not begun, as it is not this pod's.
+	// ExitNotBegun: the run was not started, because it is not this pod's.
 	ExitNotBegun = 11
-	// ExitNotTold: the run has ended, and the result could not be written.
+	// ExitNotTold: the run has ended, but its result could not be written.
 	ExitNotTold = 12
-	// ExitUnreached: the run was not begun, as the API server has not answered.
+	// ExitUnreached: the run was not started, because the API server did not respond.
 	ExitUnreached = 13
 )
 
-// secretEnv names the variables of a container that are read from Secrets.
+// secretEnv returns the variables of a container that come from Secrets.
 func secretEnv(container corev1.Container) []string {
 	var names []string
 	for _, variable := range container.Env {
@@ -145,7 +147,7 @@ func secretEnv(container corev1.Container) []string {
 	return slices.Compact(names)
 }
 
-// ownerOf has the objects go with the Stack.
+// ownerOf makes the Stack the owner of the objects.
 func ownerOf(r run.Run) []metav1.OwnerReference {
 	if r.UID == "" {
 		return nil
@@ -155,7 +157,7 @@ func ownerOf(r run.Run) []metav1.OwnerReference {
 	}}
 }
 
-// withSecret has the objects that are of use for the Secret alone go with it.
+// withSecret makes the Secret the owner of the objects that only serve it.
 func (o *objects) withSecret(secret *corev1.Secret) {
 	owner := []metav1.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: secret.Name, UID: secret.UID}}
 	o.role.OwnerReferences, o.binding.OwnerReferences = owner, owner

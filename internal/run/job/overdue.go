@@ -14,28 +14,26 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
-// overdueAllowance is how much longer a pod without a Job keeps a slot than it may take
-// to end, and how long a Job does that is suspended.
+// overdueAllowance is how much longer than its grace period a pod without a Job may hold
+// a slot, and how long a suspended Job may.
 const overdueAllowance = time.Minute
 
-// overdue tells of a run that keeps a slot in which nothing is done that ends by itself:
-// its pod is there although its Job is not, or has ended it, and that does not go in the
-// time that it has, as on a node that does not answer; or its Job is suspended, as in a
-// queue; or its pod does not start, as where no node has room or a volume is missing; or
-// nothing of it goes on, and it cannot be ended. No tenant is to keep the slots
-// of all others with such pods, Jobs and Secrets. Its Stack goes on waiting for it: nothing
-// is run twice.
+// overdue tracks a run that holds a slot in which nothing happens: its Job is gone or has
+// ended its pod, but the pod stays longer than its grace period, for example on a node
+// that does not respond; its Job is suspended, for example by a queue; its pod does not
+// start, because no node has room or a volume is missing; or nothing of it is running,
+// and it cannot be ended. No tenant may hold the slots of all others with such objects.
+// The Stack keeps waiting for the run, so nothing runs twice.
 type overdue struct {
-	// why is the cause, and since when that was first seen: zero where it is not so.
+	// why is the cause, and since when it was first seen, zero for notOverdue.
 	why   overdueCause
 	since time.Time
-	// lapsed says that the slot was given to others.
+	// lapsed says that the slot was freed.
 	lapsed bool
 }
 
-// lapseOverdue gives the slot of a run, or of the rest of one, to others where it keeps
-// it for too long. A Job that goes on later has its slot again, whether there is one or
-// not.
+// lapseOverdue frees the slot of a run, or of its remains, that holds it for too long. If
+// the Job continues later, it takes a slot again, whether one is free or not.
 func (r *Runner) lapseOverdue(k key, s seen) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,8 +58,7 @@ func (r *Runner) lapseOverdue(k key, s seen) {
 	r.giveToOthers(stack, counted, of)
 }
 
-// giveToOthers takes the slot of a run, or of the rest of one. It is called with the lock
-// held.
+// giveToOthers frees the slot of a run, or of its remains. The caller holds the lock.
 func (r *Runner) giveToOthers(stack slots.Stack, counted *bool, of *overdue) {
 	*counted, of.lapsed = false, true
 	if !r.hasSlot(stack) {
@@ -70,8 +67,8 @@ func (r *Runner) giveToOthers(stack slots.Stack, counted *bool, of *overdue) {
 	}
 }
 
-// slotOf is what is known of the slot of a run in flight, or of the rest of one: nil is
-// nothing. It is called with the lock held.
+// slotOf returns the slot of a run in flight, or of its remains, nil if there is none.
+// The caller holds the lock.
 func (r *Runner) slotOf(k key) (stack slots.Stack, counted *bool, of *overdue) {
 	if left, ok := r.rests[k]; ok {
 		return left.stack, &left.counted, &left.overdue
@@ -82,23 +79,24 @@ func (r *Runner) slotOf(k key) (stack slots.Stack, counted *bool, of *overdue) {
 	return stack, nil, nil
 }
 
-// overdueCause is why a run may come to keep its slot for too long.
+// overdueCause is why a run may hold its slot for too long.
 type overdueCause int
 
 const (
-	// notOverdue: it goes on.
+	// notOverdue: the run is making progress.
 	notOverdue overdueCause = iota
-	// yetToStart: it goes on as soon as its pod starts.
+	// yetToStart: the run continues when its pod starts.
 	yetToStart
 	jobSuspended
 	leftByJob
 	done
 )
 
-// mayGoOn tells whether it goes on, or is to.
+// mayGoOn reports whether the run continues, or will.
 func mayGoOn(why overdueCause) bool { return why == notOverdue || why == yetToStart }
 
-// overdueAfter tells how long a run may keep its slot as it is seen, and why no longer.
+// overdueAfter returns how long a run may hold its slot in the state that it is in, and
+// the cause.
 func (r *Runner) overdueAfter(s seen) (time.Duration, overdueCause) {
 	switch {
 	case isLeftByJob(s):
@@ -113,32 +111,33 @@ func (r *Runner) overdueAfter(s seen) (time.Duration, overdueCause) {
 	return 0, notOverdue
 }
 
-// isYetToStart tells whether no pod has begun the run, which its Job is to see to.
+// isYetToStart reports whether no pod has claimed the run, and its Job may still have
+// one.
 func isYetToStart(s seen) bool {
 	return s.job != nil && !endsPods(s.job) && s.secret != nil && len(s.secret.Data[exchange.ClaimKey]) == 0 && !hasResult(s.secret)
 }
 
-// isDone tells whether the API server itself has nothing that goes on of a run, or may: no
-// pod, and no Job that makes one. What is left is that it cannot be ended, as where its
-// Secret can be neither written nor deleted.
+// isDone reports whether the API server has nothing of a run that is running or may
+// start: no pod, and no Job that creates one. All that is left is that the run cannot be
+// ended, because its Secret can be neither written nor deleted.
 func isDone(s seen) bool {
 	return s.fresh && !slices.ContainsFunc(s.pods, isAlive) && (s.job == nil || endsPods(s.job))
 }
 
-// isLeftByJob tells whether there is a pod whose Job is gone, or ends it.
+// isLeftByJob reports whether there is a pod whose Job is gone, or is ending it.
 func isLeftByJob(s seen) bool {
 	return slices.ContainsFunc(s.pods, isAlive) && (s.job == nil || endsPods(s.job))
 }
 
-// endsPods tells of a Job that has ended, or is to when its pods have.
+// endsPods reports whether a Job has ended, or is ending its pods.
 func endsPods(job *batchv1.Job) bool {
 	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobFailed || c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailureTarget)
 	})
 }
 
-// hasSlot tells whether a run of the Stack, or the rest of one, has a slot. It is
-// called with the lock held.
+// hasSlot reports whether a run of the Stack, or remains of one, hold a slot. The caller
+// holds the lock.
 func (r *Runner) hasSlot(stack slots.Stack) bool {
 	for _, known := range r.runs {
 		if known.stack == stack && known.result == nil && known.counted {

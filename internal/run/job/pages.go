@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pageSize is how many objects are listed at a time. Each may be as large as etcd takes.
+// pageSize is how many objects to list at a time. Each may be as large as etcd allows.
 const pageSize = 50
 
-// paged lists objects some at a time, and keeps of each what the cache has: whoever may
-// make objects with the label of a run can make many, and large ones.
+// paged lists objects page by page, and keeps of each only what the cache has: anyone who
+// can create objects with the label of a run can create many, and large ones.
 type paged struct{ client.Reader }
 
 // List implements client.Reader.

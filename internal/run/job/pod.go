@@ -16,35 +16,36 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// The containers, with the names that the Pulumi operator gives them.
+// The names of the containers are those of the Pulumi operator.
 const (
-	// mainContainer does the run.
+	// mainContainer executes the run.
 	mainContainer = "pulumi"
 	// copyContainer copies the controller, which the main container runs, into the pod.
 	copyContainer = "bootstrap"
 )
 
-// The volumes, and where they are.
+// The volumes and their mount paths.
 const (
 	programVolume, programDir = "pulumi-controller", "/pulumi-controller"
 	workVolume, workDir       = "pulumi-work", "/pulumi-work"
 	tmpVolume, tmpDir         = "tmp", "/tmp"
 	// pluginsDir is where a template may mount plugins.
 	pluginsDir = "/pulumi-plugins"
-	// accountDir is where Kubernetes puts the token of the pod's account.
+	// accountDir is where Kubernetes mounts the token of the pod.
 	accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 )
 
-// nobody is the user of the controller's image, and there is none in any image that
-// may do more. The images of Pulumi are root's by default.
+// nobody is the user of the controller's image, and has no more permissions in any other.
+// The images of Pulumi run as root by default.
 const nobody int64 = 65534
 
-// basePod is the template of the pod before that of the Stack is merged into it.
+// basePod is the template of the pod before the patch of the Stack is merged into it.
 func basePod(s Settings, r run.Run, w workspace, account, digest string) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: labelsOf(r, s.Part), Annotations: annotationsOf(r)},
 		Spec: corev1.PodSpec{
-			// It has to begin with a run, or not at all: Pulumi would create twice.
+			// Never restart the container in the middle of a run: Pulumi would create
+			// resources twice.
 			RestartPolicy:                 corev1.RestartPolicyNever,
 			ServiceAccountName:            account,
 			AutomountServiceAccountToken:  ptr.To(true),
@@ -65,8 +66,8 @@ func basePod(s Settings, r run.Run, w workspace, account, digest string) corev1.
 	}
 }
 
-// copying is the container that copies the controller. The entrypoint of its image is
-// the controller itself.
+// copying returns the container that copies the controller. The entrypoint of its image
+// is the controller.
 func copying(s Settings) corev1.Container {
 	return corev1.Container{
 		Name:            copyContainer,
@@ -79,12 +80,12 @@ func copying(s Settings) corev1.Container {
 		},
 		SecurityContext: restricted(),
 		VolumeMounts:    []corev1.VolumeMount{{Name: programVolume, MountPath: programDir}},
-		// What the program says when it cannot go on is told of the Stack.
+		// The Stack reports the last log lines of the container if it fails.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
 }
 
-// running is the container that does the run.
+// running returns the container that executes the run.
 func running(s Settings, r run.Run, w workspace, digest string) corev1.Container {
 	pull := w.ImagePullPolicy
 	if w.Image == "" {
@@ -125,5 +126,5 @@ func emptyDir(name string) corev1.Volume {
 	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
 }
 
-// seconds are whole, and not less.
+// seconds rounds up to whole seconds.
 func seconds(d time.Duration) *int64 { return ptr.To(int64(math.Ceil(d.Seconds()))) }

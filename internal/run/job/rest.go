@@ -14,33 +14,33 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
-// restPatience is how long a pod may go on when its run has a result. One that has
-// written the result itself ends at once, and its kubelet tells so in a second or two. A
-// program can write one too, as it has the token of its pod, and go on.
+// restPatience is how long a pod may keep running once its run has a result. A pod that
+// wrote the result itself ends at once, which its kubelet reports within a second or two.
+// But its program has the token of the pod too, can write a result, and can keep running.
 const restPatience = 20 * time.Second
 
-// remains are what goes on of a run that has ended: its pod. The slot of the run is free
-// when that has ended too, as it is Jobs that the bounds on runs are about.
+// remains is what keeps running of a run that has ended: its pod. The run keeps its slot
+// until the pod has ended too, because the slots limit Jobs.
 type remains struct {
 	stack slots.Stack
-	// since is when this controller saw the end of the run, or the pod of one that it
-	// knows nothing else of.
+	// since is when this controller saw the end of the run, or the pod of a run of which
+	// it knows nothing else.
 	since time.Time
-	// counted says that it keeps the slot of its Stack, and overdue that it did.
+	// counted says that it holds the slot of its Stack, and overdue that it did.
 	counted bool
 	overdue overdue
 	// asked says that the Stack has asked for a slot since.
 	asked bool
-	// why tells what it waits for.
+	// why says what it waits for.
 	why string
 }
 
-// keep has the rest of a run keep its slot. It is called with the lock held.
+// keep lets the pod of a run that has ended keep the slot. The caller holds the lock.
 func (r *Runner) keep(known *record) {
 	r.rests[known.key] = &remains{stack: known.stack, since: time.Now(), counted: known.counted, overdue: known.overdue, why: restText(seen{})}
 }
 
-// free gives the slot of a run that has ended to the next.
+// free frees the slot of a run that has ended.
 func (r *Runner) free(k key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,13 +58,14 @@ func (r *Runner) free(k key) {
 	r.offer()
 }
 
-// keeps tells whether a run of the Stack, or the rest of one, has its slot. It is
-// called with the lock held.
+// keeps reports whether the Stack has a run in flight, or a pod of an earlier one. The
+// caller holds the lock.
 func (r *Runner) keeps(stack slots.Stack) bool {
 	return r.inFlight(stack) || len(r.restsOf(stack)) > 0
 }
 
-// restsOf are those that a Stack waits for, whether they keep its slot still or not. It is called with the lock held.
+// restsOf returns the remains that a Stack waits for, whether they still hold its slot or
+// not. The caller holds the lock.
 func (r *Runner) restsOf(stack slots.Stack) []*remains {
 	var all []*remains
 	for _, left := range r.rests {
@@ -75,8 +76,8 @@ func (r *Runner) restsOf(stack slots.Stack) []*remains {
 	return all
 }
 
-// WaitsFor tells what keeps a Stack from its next run, beside those of other Stacks: ""
-// is nothing.
+// WaitsFor returns what keeps a Stack from its next run, apart from runs of other Stacks.
+// Empty means nothing.
 func (r *Runner) WaitsFor(namespace, name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,22 +87,22 @@ func (r *Runner) WaitsFor(namespace, name string) string {
 	return ""
 }
 
-// restState is where the rest of a run stands.
+// restState is the state of the remains of a run.
 type restState string
 
 const (
-	// restOver is that no pod of the run is there any more that could do anything.
+	// restOver: the run has no pod any more that could do anything.
 	restOver restState = "over"
-	// restEnds is a pod that ends by itself.
+	// restEnds: the pod is ending by itself.
 	restEnds restState = "ends"
-	// restGoesOn is a pod, or a Job that may make one, that is to be ended.
+	// restGoesOn: there is a pod, or a Job that may create one, that has to be ended.
 	restGoesOn restState = "goes on"
-	// restUnknown is that the API server is to be asked: the cache may not have the pod.
+	// restUnknown: the cache may lack the pod, so ask the API server.
 	restUnknown restState = "unknown"
 )
 
-// judgeRest tells where the rest of a run stands. A pod that has ended is not begun
-// again, and there is no other.
+// judgeRest decides the state of the remains of a run. A pod that has ended is not
+// restarted, and there is no second one.
 func judgeRest(s seen, since time.Time) restState {
 	switch {
 	case slices.ContainsFunc(s.pods, isAlive):
@@ -120,8 +121,8 @@ func judgeRest(s seen, since time.Time) restState {
 	return restOver
 }
 
-// tendRest has the pod of a run end that has ended itself, and gives its slot to the
-// next when it has. It is true where that is yet to come.
+// tendRest ends the pod of a run that has ended, and then frees the slot. It returns true
+// while that is not done.
 func (r *Runner) tendRest(ctx context.Context, k key, s seen) (bool, error) {
 	since, isLeft := r.sinceOf(k, s)
 	if !isLeft {
@@ -147,7 +148,7 @@ func (r *Runner) tendRest(ctx context.Context, k key, s seen) (bool, error) {
 		r.queue.AddAfter(k, restPatience-s.now.Sub(since))
 		return true, nil
 	case s.job != nil && s.job.DeletionTimestamp == nil:
-		// Its pods are told to end, and are given their time.
+		// This gives its pods their grace period.
 		if err := r.removeJob(ctx, k); err != nil {
 			return true, err
 		}
@@ -156,9 +157,9 @@ func (r *Runner) tendRest(ctx context.Context, k key, s seen) (bool, error) {
 	return r.isWaitedFor(k), nil
 }
 
-// isWaitedFor tells whether anybody waits for the rest of a run. One of a controller before
-// this one, or one that somebody has made to look like it, whose Job is told to end, is
-// nobody's: nothing more is to be done for it, however long it stays.
+// isWaitedFor reports whether a Stack waits for the remains of a run. If its Job is being
+// deleted and nobody waits, as for a run of an earlier controller or an object that
+// somebody made to look like one, there is nothing more to do, however long it stays.
 func (r *Runner) isWaitedFor(k key) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,7 +171,7 @@ func (r *Runner) isWaitedFor(k key) bool {
 	return false
 }
 
-// tendRestAnew is for a run whose objects were changed since they were read.
+// tendRestAnew is tendRest for a run whose objects have changed since they were read.
 func (r *Runner) tendRestAnew(ctx context.Context, k key) (bool, error) {
 	s, err := gather(ctx, r.options.Reader, k)
 	if err != nil {
@@ -180,9 +181,8 @@ func (r *Runner) tendRestAnew(ctx context.Context, k key) (bool, error) {
 	return r.tendRest(ctx, k, s)
 }
 
-// sinceOf tells since when there is but a rest of a run. That of a controller before
-// this one, whose result it has taken in, keeps no slot, as its Stack does not say any
-// more that the Job is one of its runs.
+// sinceOf returns since when a run has only remains. Those of an earlier controller,
+// which absorbed the result, hold no slot: their Stack does not record the run any more.
 func (r *Runner) sinceOf(k key, s seen) (since time.Time, isLeft bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,7 +196,7 @@ func (r *Runner) sinceOf(k key, s seen) (since time.Time, isLeft bool) {
 	return s.now, true
 }
 
-// noteRest has the Stack tell what it waits for, where it asked.
+// noteRest updates what a Stack that has asked for a slot waits for.
 func (r *Runner) noteRest(k key, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -210,7 +210,7 @@ func (r *Runner) noteRest(k key, why string) {
 	}
 }
 
-// restText tells what the next run of a Stack waits for.
+// restText returns what the next run of a Stack waits for.
 func restText(s seen) string {
 	const waits = "Waiting for the pod of the last run to end"
 	if lost := lostNodeText(s.pods); lost != "" {
@@ -224,8 +224,8 @@ func restText(s seen) string {
 	return waits
 }
 
-// onlyRest tells whether the container of the run has ended and others of its pod go on.
-// The pod itself ends some time after its last container.
+// onlyRest reports whether the main container has ended and others are running. The pod
+// itself ends some time after its last container.
 func onlyRest(pod corev1.Pod) bool {
 	ended, others := false, false
 	for _, status := range pod.Status.ContainerStatuses {

@@ -22,95 +22,95 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
-// Options of a Runner. All but PerNamespace, Namespace, InUse and Recorded
-// are required.
+// Options of a Runner. All but PerNamespace, Namespace, InUse and Recorded are required.
 type Options struct {
 	Settings
 	// Client writes.
 	Client client.Client
-	// Reader reads from the API server itself.
+	// Reader reads from the API server, not from a cache.
 	Reader client.Reader
-	// Cache has the objects of runs: see NewCache.
+	// Cache contains the objects of runs: see NewCache.
 	Cache cache.Cache
-	// Namespace is the only one that is looked at. Empty is all.
+	// Namespace is the only namespace to watch. Empty means all.
 	Namespace string
-	// Concurrent is how many runs may be in flight at a time: at least 1.
+	// Concurrent limits the runs in flight. At least 1.
 	Concurrent int
-	// PerNamespace is how many of these may be of one namespace. 0 is no such bound.
+	// PerNamespace limits the runs in flight in one namespace. 0 means no limit.
 	PerNamespace int
-	// InUse lists the runs that Stacks know of. Nil keeps what nobody knows of.
+	// InUse lists the runs that Stacks record. Nil keeps the objects of all other runs.
 	InUse func(ctx context.Context) (map[string]bool, error)
-	// Recorded tells what that Stack has recorded of that run. Who may make Secrets and
-	// Jobs in a namespace may give them any label, and write anything there: what no Stack
-	// has recorded as in flight is nobody's run. Nil believes all that is found.
+	// Recorded returns what the Stack records of a run. Anyone who can create Secrets and
+	// Jobs in a namespace can give them any label and content, so a run that no Stack
+	// records as in flight is not adopted. Nil adopts every run that is found.
 	Recorded func(ctx context.Context, found run.Ref) (run.Recorded, error)
-	// Ended is called, from any goroutine, when a run of the Stack has ended, when
-	// something is known of one in flight that must not wait for its end, and when a
-	// slot is free that the Stack asked for. It must neither block nor call the
-	// Runner.
+	// Ended is called from any goroutine when a run of the Stack has ended, when there is
+	// news of a run in flight that must not wait for its end, and when a slot is free
+	// that the Stack asked for. It must neither block nor call the Runner.
 	Ended func(namespace, name string)
-	// Log gets what goes wrong.
+	// Log receives errors.
 	Log logr.Logger
 }
 
-// Runner has runs done by Jobs. It implements run.Runner. What it knows is in the
-// cluster, so that the next controller knows it too.
+// Runner executes runs as Jobs. It implements run.Runner. Its state is in the cluster,
+// where the next controller finds it.
 type Runner struct {
 	options Options
 	queue   workqueue.TypedRateLimitingInterface[key]
 	load    sync.Once
-	// makers has a member for each run whose objects are being made.
+	// makers holds one element for each run whose objects are being created.
 	makers chan struct{}
-	// reading is held while what a tenant may have written is read that takes much memory.
+	// reading is held while decoding a result. A tenant may have written it, and decoding
+	// may take much memory.
 	reading sync.Mutex
 
 	mu     sync.Mutex
 	closed bool
-	// tended says that Tend has ended: what is not made then is not made any more.
+	// tended says that Tend has returned: nothing is created any more.
 	tended bool
 	slots  *slots.Pool
 	runs   map[string]*record
-	// rests are the runs that have ended and whose pods may not have.
+	// rests are the runs that have ended while their pods may not have.
 	rests map[key]*remains
-	// forgotten are the runs whose objects the cache may still have.
+	// forgotten are the runs whose objects the cache may still contain.
 	forgotten map[key]bool
-	// unremoved are those of which the Secret could not be removed yet.
+	// unremoved are the forgotten runs whose Secret could not be deleted yet.
 	unremoved map[key]bool
 }
 
-// key names a run and where it is.
+// key identifies a run.
 type key struct{ namespace, id string }
 
-// object is the name of all its objects.
+// object is the name of all objects of the run.
 func (k key) object() client.ObjectKey {
 	return client.ObjectKey{Namespace: k.namespace, Name: Name(k.id)}
 }
 
-// record is what is known of a run.
+// record is what the Runner knows about a run.
 type record struct {
 	key   key
 	stack slots.Stack
-	// todo is a run whose objects are yet to be made.
+	// todo is the run until its objects have been created, then nil.
 	todo   *run.Run
 	unmade unmade
-	// counted says that the run has one of the slots of this controller.
+	// counted says that the run holds a slot.
 	counted bool
 	overdue overdue
-	// progress and unknownCreates are the last that the pod has told.
+	// progress and unknownCreates are the last that the pod reported.
 	progress       run.Progress
 	unknownCreates []string
-	// cancel is how a person has the run end before its time, and passedOn what of that
-	// the pod was told.
+	// cancel is the cancellation that a person asked for, and passedOn the one that was
+	// written for the pod.
 	cancel, passedOn exchange.Cancel
-	// unbegun says that no pod had begun the run when it was last looked at, and withdrawn
-	// that it is to end if none has.
+	// unbegun says that no pod had claimed the run at the last look, and withdrawn that
+	// the run is to end unless a pod claims it.
 	unbegun, withdrawn bool
-	// instead is what was done in place of telling the pod, for a person.
+	// instead tells a person what was done because the pod could not be told.
 	instead string
-	// account is that of the pod, where it is gone, and asked is when that was last asked.
+	// account is the pod's ServiceAccount once it is gone, and asked is when that was
+	// last checked.
 	account string
 	asked   time.Time
-	// toldAt is when a result was first seen, which may not be the last word.
+	// toldAt is when a result was first seen. It may not be final.
 	toldAt time.Time
 	// result is nil while the run is in flight.
 	result *run.Result
@@ -118,10 +118,10 @@ type record struct {
 
 var _ run.Runner = (*Runner)(nil)
 
-// errShutdown is why no run is begun at the end of the controller.
+// errShutdown is why a controller that shuts down starts no run.
 var errShutdown = errors.New("the controller is shutting down")
 
-// New returns a Runner. It does nothing before Tend is called.
+// New returns a Runner, which does nothing before Tend is called.
 func New(options Options) *Runner {
 	options.Reader, options.key = paged{options.Reader}, rand.Text()
 	return &Runner{
@@ -133,8 +133,8 @@ func New(options Options) *Runner {
 	}
 }
 
-// Start implements run.Runner. Every error wraps run.ErrRefused: a run is either
-// taken on here, or not at all.
+// Start implements run.Runner. Every error wraps run.ErrRefused: the Runner either
+// accepts a run or does nothing.
 func (r *Runner) Start(started run.Run) error {
 	r.loadOnce()
 	stack := slots.Stack{Namespace: started.Namespace, Name: started.Name}
@@ -169,15 +169,14 @@ func (r *Runner) Start(started run.Run) error {
 	return nil
 }
 
-// Look implements run.Runner. The runs of a controller before this one are known by
-// their objects.
+// Look implements run.Runner. It finds the runs of earlier controllers by their objects.
 func (r *Runner) Look(of run.Ref) (run.Phase, *run.Result) {
 	r.loadOnce()
 	phase, result := r.look(of.ID)
 	if phase != run.Unknown || !validID(of.ID) {
 		return phase, result
 	}
-	// Whoever is told that nothing is known of a run may have it recovered from.
+	// A run that is reported as unknown may be recovered, so ask the API server first.
 	if err := r.seek(of); err != nil {
 		r.options.Log.Error(err, "failed to look for a run, which is taken to be in flight", "run", of.ID)
 		return run.Running, nil
@@ -199,8 +198,7 @@ func (r *Runner) look(id string) (run.Phase, *run.Result) {
 	return run.Ended, &result
 }
 
-// Forget implements run.Runner. The Job stays for its logs to be read, if it has
-// ended.
+// Forget implements run.Runner. A Job that has ended stays, so that its log can be read.
 func (r *Runner) Forget(id string) error {
 	r.mu.Lock()
 	known, ok := r.runs[id]
@@ -212,7 +210,8 @@ func (r *Runner) Forget(id string) error {
 		r.mu.Unlock()
 		return fmt.Errorf("forgetting run %s: it is in flight", id)
 	}
-	// Also where objects are left, which are removed later: the result is absorbed.
+	// Even if deleting the objects fails, since the result is absorbed: they are deleted
+	// later.
 	delete(r.runs, id)
 	r.forgotten[known.key] = true
 	r.mu.Unlock()
@@ -229,10 +228,11 @@ func (r *Runner) Forget(id string) error {
 	return nil
 }
 
-// Shutdown begins no run any more. Those in flight go on, and the next controller
-// finds them. It waits for those whose objects are yet to be made: nobody would find
-// them. Each of them is tried once, and ends if it cannot be made: what can be neither,
-// and what nobody makes any more, is not waited for.
+// Shutdown starts no more runs. Runs in flight continue, and the next controller finds
+// them. Shutdown waits for the runs whose objects are still to be created, which no other
+// controller would find. It tries each of them once more, and ends a run that cannot be
+// created. It does not wait for a run that can be neither created nor ended, or that
+// nobody creates any more.
 func (r *Runner) Shutdown(ctx context.Context) error {
 	r.close()
 	ctx, cancel := context.WithTimeoutCause(ctx, closeAllowance, errors.New("the API server does not answer"))
@@ -256,14 +256,14 @@ func (r *Runner) Shutdown(ctx context.Context) error {
 }
 
 const (
-	// madeInterval is how often Shutdown looks.
+	// madeInterval is how often Shutdown checks.
 	madeInterval = 20 * time.Millisecond
-	// closeAllowance is how long it looks at most: a try that was begun may take its time,
-	// and then a last one, and the end of the run.
+	// closeAllowance bounds Shutdown: a try in progress, one last try, and ending the
+	// run.
 	closeAllowance = 3 * requestTimeout
 )
 
-// close has what is yet to be made be tried at once.
+// close retries at once the runs whose objects are still to be created.
 func (r *Runner) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -278,7 +278,8 @@ func (r *Runner) close() {
 	}
 }
 
-// making counts the runs whose objects are yet to be made, and those whose are not made.
+// making counts the runs whose objects are still to be created, and those that never will
+// be.
 func (r *Runner) making() (yet, not int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -294,14 +295,14 @@ func (r *Runner) making() (yet, not int) {
 	return yet, not
 }
 
-// Closed tells whether no run is begun any more.
+// Closed reports whether the Runner starts no more runs.
 func (r *Runner) Closed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.closed
 }
 
-// Count tells how many runs are in flight, or have a pod that has not ended, and how
+// Count returns how many runs are in flight or have a pod that has not ended, and how
 // many Stacks wait for a slot.
 func (r *Runner) Count() (inFlight, waiting int) {
 	r.mu.Lock()
@@ -332,14 +333,14 @@ func (r *Runner) Ended() []run.Ref {
 	return ended
 }
 
-// InFlight lists the runs that end with this process: none.
+// InFlight returns the runs that end with this process: none.
 func (r *Runner) InFlight() []run.Ref { return nil }
 
-// AwaitForgotten returns at once: a result that is not absorbed here is by the next
-// controller.
+// AwaitForgotten returns at once: if this controller does not absorb a result, the next
+// one does.
 func (r *Runner) AwaitForgotten(context.Context) {}
 
-// Progress tells how far a run has come that is in flight.
+// Progress returns the progress of a run in flight.
 func (r *Runner) Progress(id string) run.Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -349,8 +350,8 @@ func (r *Runner) Progress(id string) run.Progress {
 	return run.Progress{}
 }
 
-// UnknownCreates are the creations of unknown outcome of a run that is in flight, as
-// far as its pod has told of them.
+// UnknownCreates returns the creations of unknown outcome that the pod of a run in flight
+// has reported.
 func (r *Runner) UnknownCreates(id string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -360,18 +361,16 @@ func (r *Runner) UnknownCreates(id string) []string {
 	return nil
 }
 
-// Check tells why no pod can do the run, whatever is tried. Nothing is asked of the
-// cluster.
+// Check returns why no pod can ever execute the run. It asks nothing of the cluster.
 func (r *Runner) Check(todo run.Run) error { return check(r.options.Settings, todo) }
 
-// KeepInUse has what no Stack knows of removed when this controller begins. It is to
-// be called before Tend.
+// KeepInUse makes the Runner delete, when it starts, the Secrets of runs that are not in
+// the list. Call it before Tend.
 func (r *Runner) KeepInUse(list func(ctx context.Context) (map[string]bool, error)) {
 	r.options.InUse = list
 }
 
-// Believe has what is found in the cluster taken for a run only where its Stack says
-// that it is one. It is to be called before Tend.
+// Believe makes the Runner adopt only runs that their Stacks record. Call it before Tend.
 func (r *Runner) Believe(recorded func(ctx context.Context, found run.Ref) (run.Recorded, error)) {
 	r.options.Recorded = recorded
 }

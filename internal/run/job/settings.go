@@ -20,49 +20,48 @@ import (
 
 // Settings are the same for the pods of all runs.
 type Settings struct {
-	// Image has the controller, which is copied out of it into each pod, and is what
-	// the pods run whose Stack names no image. Required.
+	// Image contains the controller, which is copied into each pod. Pods whose Stack
+	// names no image run this one. Required.
 	Image string
-	// PullPolicy is when that image is pulled. Empty is as Kubernetes does it.
+	// PullPolicy of that image. Empty means the default of Kubernetes.
 	PullPolicy corev1.PullPolicy
-	// PodSecurity is the level of Kubernetes' Pod Security Standards that each pod has
-	// to keep to, whatever its namespace enforces. Empty is restricted.
+	// PodSecurity is the Pod Security Standard that each pod has to comply with, whatever
+	// its namespace enforces. Empty means restricted.
 	PodSecurity psaapi.Level
-	// Part tells this controller from those of other shards. Empty is the only one.
+	// Part identifies this controller among the shards. Empty means that there are none.
 	Part string
 	// Grace is how long the steps of stopping a run may take.
 	Grace pulumi.Grace
-	// Retries is how often the download of an artifact is tried again.
+	// Retries is how often to retry the download of an artifact.
 	Retries int
-	// NoPluginDownload has Pulumi fail where a plugin is not installed.
+	// NoPluginDownload makes Pulumi fail if a plugin is not installed.
 	NoPluginDownload bool
-	// Proxies are the variables of the network that runs are handed.
+	// Proxies are the network variables that runs get.
 	Proxies map[string]string
-	// LogLevel and LogEncoding are those of the controller. Empty is the default of each.
+	// LogLevel and LogEncoding are the controller's. Empty means the default of each.
 	LogLevel, LogEncoding string
-	// key is what the nonces of runs are made from. New draws it.
+	// key derives the nonces of runs. New generates it.
 	key string
 }
 
 const (
-	// startAllowance is how long a pod may take from its Job to its start: for a slot
-	// on a node, and for its image.
+	// startAllowance is how long a pod may take from the creation of its Job to its
+	// start: to be scheduled, and to pull its image.
 	startAllowance = 10 * time.Minute
-	// writeAllowance is how long the result may take to be written, when the API server
-	// is away.
+	// writeAllowance is how long writing the result may take if the API server is away.
 	writeAllowance = 5 * time.Minute
-	// kept is how long a Job that has ended stays, for its logs to be read.
+	// kept is how long a Job that has ended stays, so that its logs can be read.
 	kept = 15 * time.Minute
-	// defaultTimeout bounds a run that names no timeout.
+	// defaultTimeout bounds a run without a timeout.
 	defaultTimeout = time.Hour
 )
 
-// stopping is how long a pod takes at most from when it is told to end.
+// stopping is how long a pod may take to end after it is told to.
 func (s Settings) stopping() time.Duration {
 	return s.Grace.Total() + writeAllowance
 }
 
-// deadline is when Kubernetes ends the Job, whatever its pod does.
+// deadline is after how long Kubernetes ends the Job, whatever its pod does.
 func (s Settings) deadline(r run.Run) time.Duration {
 	timeout := r.Timeout
 	if timeout <= 0 {
@@ -72,15 +71,15 @@ func (s Settings) deadline(r run.Run) time.Duration {
 	return rest + min(timeout, math.MaxInt64-rest) // the longest that there is may be asked for
 }
 
-// nonce is what nobody can guess of a run. It is the same each time that its objects are
-// made, as an earlier try may have made the Secret.
+// nonce returns a value that nobody can guess. It is the same each time that the objects
+// of the run are created, as an earlier try may have created the Secret.
 func (s Settings) nonce(r run.Run) string {
 	mac := hmac.New(sha256.New, []byte(s.key))
 	mac.Write([]byte(r.ID))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// arguments of the runner in the pod. There is no secret among them.
+// arguments returns the arguments of the runner in the pod. None of them is secret.
 func (s Settings) arguments(r run.Run, digest string) []string {
 	args := []string{
 		"runner",

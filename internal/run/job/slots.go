@@ -10,9 +10,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
-// Reserve implements run.Runner. Namespaces take turns, and the Stacks of
-// one come in the order of asking. The Jobs of a controller before this one have their
-// slots.
+// Reserve implements run.Runner. Namespaces take turns, and the Stacks of one namespace
+// are served in the order in which they asked. The Jobs of earlier controllers hold slots
+// too.
 func (r *Runner) Reserve(namespace, name string) bool {
 	r.loadOnce()
 	r.mu.Lock()
@@ -31,8 +31,8 @@ func (r *Runner) Reserve(namespace, name string) bool {
 	return r.slots.Reserve(stack)
 }
 
-// Release implements run.Runner. It does not take the slot of a run in flight, nor of
-// one whose pod has not ended.
+// Release implements run.Runner. It does not free the slot of a run in flight, or of one
+// whose pod has not ended.
 func (r *Runner) Release(namespace, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,14 +51,14 @@ func (r *Runner) Abandon(namespace, name string) {
 			continue
 		}
 		if err := r.Forget(ended.ID); err != nil {
-			// What the Stack owns goes with it, and the rest is removed later.
+			// The garbage collector deletes what the Stack owns, and the rest is deleted later.
 			r.options.Log.Error(err, "the objects of a run are left", "run", ended.ID)
 		}
 	}
 }
 
-// inFlight says whether the Stack has a run in flight. There are no more records than
-// Stacks, as each is forgotten when its result is absorbed.
+// inFlight reports whether the Stack has a run in flight. There are no more records than
+// Stacks, as absorbing the result of a run removes its record.
 func (r *Runner) inFlight(stack slots.Stack) bool {
 	for _, known := range r.runs {
 		if known.stack == stack && known.result == nil {
@@ -68,7 +68,7 @@ func (r *Runner) inFlight(stack slots.Stack) bool {
 	return false
 }
 
-// settle makes the result known. The slot of the run is kept until its pod has ended.
+// settle publishes the result. The run keeps its slot until its pod has ended.
 func (r *Runner) settle(id string, result *run.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,14 +81,14 @@ func (r *Runner) settle(id string, result *run.Result) {
 	r.options.Ended(known.stack.Namespace, known.stack.Name)
 }
 
-// settleUnmade is for a run that no Job was made for.
+// settleUnmade publishes the result of a run for which no Job was created.
 func (r *Runner) settleUnmade(k key, result *run.Result) {
 	r.settle(k.id, result)
 	r.free(k)
 }
 
-// offer tells the Stacks whose turn has come, and sees to it that a slot is not
-// kept for ever. It is called with the lock held.
+// offer wakes the Stacks whose turn it is, and makes sure that no slot is kept for them
+// for ever. The caller holds the lock.
 func (r *Runner) offer() {
 	told := r.slots.Offer(time.Now())
 	for _, stack := range told {

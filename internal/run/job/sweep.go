@@ -13,14 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// sweepAgain is when a sweep is made again that has failed: ever less often, as what a
-// policy keeps from being deleted is kept for as long as that says.
+// sweepAgain is the backoff after a sweep that failed. It grows long: if a policy forbids
+// a deletion, it does so until the policy changes.
 func sweepAgain() wait.Backoff {
 	return wait.Backoff{Duration: 10 * time.Second, Factor: 2, Cap: 30 * time.Minute, Steps: math.MaxInt}
 }
 
-// sweepUntilDone sweeps until all is removed, or ctx is done. Nobody waits for it: there
-// may be as much to remove as tenants have made.
+// sweepUntilDone sweeps until everything is deleted, or ctx is done. Nothing waits for
+// it: there may be as many Secrets as tenants have created.
 func (r *Runner) sweepUntilDone(ctx context.Context, again wait.Backoff) {
 	for {
 		err := r.sweep(ctx)
@@ -36,9 +36,9 @@ func (r *Runner) sweepUntilDone(ctx context.Context, again wait.Backoff) {
 	}
 }
 
-// sweep removes what is left of runs that no Stack knows of, as after a controller that
-// ended between taking in a result and removing its Secret. The Secrets are listed
-// before the Stacks are: a run is recorded in its Stack before anything is made for it.
+// sweep deletes the Secrets of runs that no Stack records, which a controller leaves
+// behind that ends after absorbing a result and before deleting its Secret. It lists the
+// Secrets before the Stacks: a run is recorded before its Secret is created.
 func (r *Runner) sweep(ctx context.Context) error {
 	if r.options.InUse == nil {
 		return nil
@@ -56,7 +56,7 @@ func (r *Runner) sweep(ctx context.Context) error {
 	for i := range secrets.Items {
 		secret := &secrets.Items[i]
 		k := key{secret.Namespace, secret.Labels[RunLabel]}
-		// One that is being deleted waits for a finalizer.
+		// A Secret that is being deleted is waiting for a finalizer.
 		if inUse[k.id] || secret.Name != Name(k.id) || secret.DeletionTimestamp != nil {
 			continue
 		}
@@ -73,7 +73,8 @@ func (r *Runner) sweep(ctx context.Context) error {
 	return fmt.Errorf("the Secrets of %d runs that no Stack knows of are left: %w", failed, last)
 }
 
-// removeSwept removes the Secret of a run that no Stack knows of, and the record of it.
+// removeSwept deletes the Secret of a run that no Stack records, and the record of the
+// run.
 func (r *Runner) removeSwept(ctx context.Context, k key) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -88,7 +89,7 @@ func (r *Runner) removeSwept(ctx context.Context, k key) error {
 		return nil
 	}
 	delete(r.runs, k.id)
-	// The slot of one that has ended is its rest's, or was given on.
+	// If the run has ended, its remains hold the slot, or it was freed.
 	if known.result == nil && !r.keeps(known.stack) {
 		r.slots.Release(known.stack)
 		r.offer()

@@ -19,13 +19,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// templateField is where a Stack has it.
+// templateField is the field of the template in a Stack.
 const templateField = "spec.workspaceTemplate"
 
-// workspace is what spec.workspaceTemplate.spec may say, with the names of the Pulumi
-// operator.
+// workspace is spec.workspaceTemplate.spec, with the names of the Pulumi operator.
 type workspace struct {
-	// jobMetadata is that of the operator's Workspace object, in whose place the Job is.
+	// jobMetadata is the metadata of the operator's Workspace object, which the Job
+	// replaces.
 	jobMetadata        jobMetadata
 	ServiceAccountName string                      `json:"serviceAccountName"`
 	Image              string                      `json:"image"`
@@ -34,23 +34,23 @@ type workspace struct {
 	Env                []corev1.EnvVar             `json:"env"`
 	EnvFrom            []corev1.EnvFromSource      `json:"envFrom"`
 	Resources          corev1.ResourceRequirements `json:"resources"`
-	// PodTemplate is a strategic merge patch of the pod's template.
+	// PodTemplate is a strategic merge patch of the pod template.
 	PodTemplate json.RawMessage `json:"podTemplate"`
 }
 
-// jobMetadata is for what looks at Jobs, such as a queue that is named by a label.
+// jobMetadata is for everything that selects Jobs, such as a queue that a label names.
 type jobMetadata struct {
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`
 }
 
-// TemplateError is a fault of spec.workspaceTemplate.
+// TemplateError is a fault in spec.workspaceTemplate.
 type TemplateError struct{ Field, Problem string }
 
 func (e *TemplateError) Error() string { return e.Field + " " + e.Problem }
 
-// parseTemplate reads spec.workspaceTemplate. An error is a TemplateError: what is not
-// honoured is refused by its name and not dropped.
+// parseTemplate reads spec.workspaceTemplate. It returns a TemplateError that names each
+// field that is not supported, instead of dropping it.
 func parseTemplate(raw json.RawMessage) (workspace, error) {
 	var read workspace
 	if len(raw) > maxTemplate {
@@ -90,8 +90,8 @@ func parseTemplate(raw json.RawMessage) (workspace, error) {
 	return read, read.check(field)
 }
 
-// read reads labels and annotations. What else the metadata of an object has, such as its
-// name, is that of the operator's.
+// read reads labels and annotations. It ignores the rest of the metadata, such as a name,
+// which is only meaningful for the operator.
 func (m *jobMetadata) read(field string, raw json.RawMessage) error {
 	members, err := membersOf(field, raw)
 	if err != nil {
@@ -106,8 +106,8 @@ func (m *jobMetadata) read(field string, raw json.RawMessage) error {
 	return possibleMetadata(field, "a Job", m.Labels, m.Annotations)
 }
 
-// possibleMetadata refuses what the API server would, with each run: nothing but another
-// template mends it. on is what they are set on.
+// possibleMetadata refuses what the API server would reject in each run: only another
+// template helps. on names the kind that carries the metadata.
 func possibleMetadata(at, on string, labels, annotations map[string]string) error {
 	if err := possible(at+".labels", on, metavalidation.ValidateLabels(labels, nil)); err != nil {
 		return err
@@ -123,8 +123,8 @@ func possible(at, on string, faults field.ErrorList) error {
 	return &TemplateError{at, oneLine("cannot be set on " + on + ": " + faults[0].ErrorBody())}
 }
 
-// onto sets them on the Job, beside those of the controller, which stay as they are: what
-// makes a manifest of the operator's may set them on all that it makes.
+// onto sets the labels and annotations on the Job. Those of the controller stay as they
+// are: a tool that renders the manifest may set them on everything.
 func (m jobMetadata) onto(job *batchv1.Job) {
 	for key, value := range m.Labels {
 		if !isReserved(key) {
@@ -138,8 +138,8 @@ func (m jobMetadata) onto(job *batchv1.Job) {
 	}
 }
 
-// refusedMember tells what to do in place of a field of the operator's, "" for one
-// that is honoured.
+// refusedMember returns what to do instead of using a field of the operator, "" for a
+// field that is supported.
 func refusedMember(key string) string {
 	switch key {
 	case "serviceAccountName", "image", "imagePullPolicy", "securityProfile", "env", "envFrom", "resources", "podTemplate":
@@ -173,7 +173,8 @@ func (w workspace) check(field string) error {
 	return checkEnvFrom(field+".envFrom", w.EnvFrom)
 }
 
-// checkEnvFrom refuses variables whose values nobody knows to be secret.
+// checkEnvFrom refuses variables from Secrets, whose values the controller could not
+// mask.
 func checkEnvFrom(field string, from []corev1.EnvFromSource) error {
 	for _, source := range from {
 		if source.SecretRef != nil {
@@ -184,7 +185,7 @@ func checkEnvFrom(field string, from []corev1.EnvFromSource) error {
 	return nil
 }
 
-// membersOf reads an object that may be missing.
+// membersOf reads an object, which may be missing.
 func membersOf(field string, raw json.RawMessage) (map[string]json.RawMessage, error) {
 	text := bytes.TrimSpace(raw)
 	if len(text) == 0 || string(text) == "null" {
@@ -197,7 +198,7 @@ func membersOf(field string, raw json.RawMessage) (map[string]json.RawMessage, e
 	return members, nil
 }
 
-// textsOf reads an object of texts that may be missing.
+// textsOf reads an object of strings, which may be missing.
 func textsOf(field string, raw json.RawMessage) (map[string]string, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -209,7 +210,7 @@ func textsOf(field string, raw json.RawMessage) (map[string]string, error) {
 	return texts, nil
 }
 
-// strictly reads what has no fields that are not known.
+// strictly rejects unknown fields.
 func strictly(raw json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil

@@ -21,26 +21,27 @@ import (
 )
 
 const (
-	// workers tend to that many runs at a time. None waits for a run.
+	// workers tend to that many runs at a time. No worker waits for a run.
 	workers = 4
-	// makers make the objects of that many runs at a time, beside the workers: an admission
-	// webhook that hangs may hold a try for a minute, and must hold no other run.
+	// makers create the objects of that many runs at a time, beside the workers: an
+	// admission webhook that hangs may block a try for a minute, and must not block other
+	// runs.
 	makers = 16
-	// requestTimeout bounds the requests of one look at a run.
+	// requestTimeout bounds the requests of one pass over a run.
 	requestTimeout = 30 * time.Second
-	// retryFirst and retryMost bound the wait after a request that failed.
+	// retryFirst and retryMost bound the backoff after a failed request.
 	retryFirst, retryMost = 500 * time.Millisecond, 30 * time.Second
-	// podPatience is how long a Job may be without a pod until it is asked why.
+	// podPatience is how long a Job may have no pod before the controller finds out why.
 	podPatience = 10 * time.Second
-	// lookInterval is how often a run is looked at, at most, because something of it has
-	// changed.
+	// lookInterval is how often, at most, changes of its objects trigger a pass over a
+	// run.
 	lookInterval = 250 * time.Millisecond
 	// lookAgain is when to look at a run in flight that nothing was heard of.
 	lookAgain = time.Minute
 )
 
-// Tend makes the objects of runs and finds out what becomes of them, until ctx is
-// done. Only one controller may do it: the leader.
+// Tend creates the objects of runs and follows them until ctx is done. Only the leader
+// may call it.
 func (r *Runner) Tend(ctx context.Context) error {
 	defer r.noteTended()
 	for _, object := range []client.Object{&batchv1.Job{}, &corev1.Pod{}, &corev1.Secret{}} {
@@ -70,21 +71,22 @@ func (r *Runner) Tend(ctx context.Context) error {
 	return nil
 }
 
-// noteTended has the end of the controller wait for nothing that nobody makes any more.
+// noteTended keeps Shutdown from waiting for objects that nobody creates any more.
 func (r *Runner) noteTended() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tended = true
 }
 
-// handler has a run looked at when something of it has changed.
+// handler queues a run when one of its objects has changed.
 func (r *Runner) handler() toolscache.ResourceEventHandler {
 	enqueue := func(changed any) {
 		if last, ok := changed.(toolscache.DeletedFinalStateUnknown); ok {
 			changed = last.Obj
 		}
 		if object, ok := changed.(client.Object); ok && validID(object.GetLabels()[RunLabel]) {
-			// Who may write an object of a run may write it all the time.
+			// The delay bounds the passes: anyone who can write an object of a run can do
+			// so all the time.
 			r.queue.AddAfter(key{object.GetNamespace(), object.GetLabels()[RunLabel]}, lookInterval)
 		}
 	}
@@ -93,8 +95,9 @@ func (r *Runner) handler() toolscache.ResourceEventHandler {
 	}
 }
 
-// tendNext tends to the next run of the queue, false at its end. It hands a run over whose
-// objects are yet to be made; the queue gives it to nobody else meanwhile.
+// tendNext tends to the next run in the queue. It returns false when the queue is shut
+// down. It hands a run whose objects are still to be created to a goroutine of its own;
+// until that is done, the queue gives the run to nobody else.
 func (r *Runner) tendNext(ctx context.Context, work *sync.WaitGroup) bool {
 	k, shutdown := r.queue.Get()
 	switch {
@@ -136,8 +139,8 @@ func (r *Runner) tendOne(ctx context.Context, k key) {
 	}
 }
 
-// tend takes one run a step further. It is true where the run is still in flight, or
-// its pod.
+// tend takes one run a step further. It returns true if the run, or its pod, is still in
+// flight.
 func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 	if todo := r.todoOf(k); todo != nil {
 		if r.cancelOf(k.id) != exchange.NotCancelled {
@@ -174,7 +177,7 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 		r.settle(k.id, r.withInstead(k.id, v.ended))
 		return r.tendRest(ctx, k, s)
 	}
-	// Before a pod claims it, or not at all.
+	// Write the result before a pod claims the run, or not at all.
 	if err := r.giveUp(ctx, s.secret, v.ended); err != nil {
 		r.lapseOverdue(k, s) // it is tried on, without keeping others from their runs
 		return true, err
@@ -188,16 +191,17 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 	return r.tendRestAnew(ctx, k)
 }
 
-// endsByItself tells of a Job whose pod has ended by itself: it makes no other, as it does
-// for one that was deleted because the Job was suspended, and stays for its log to be read.
+// endsByItself reports whether the pod of a Job has ended by itself. Such a Job creates
+// no other pod, and stays so that its log can be read. A Job whose pod was deleted
+// because the Job was suspended creates another one.
 func endsByItself(s seen) bool {
 	return s.job != nil && !isSuspended(s.job) && len(s.pods) > 0 && !slices.ContainsFunc(s.pods, func(pod corev1.Pod) bool {
 		return isAlive(pod) || pod.DeletionTimestamp != nil
 	})
 }
 
-// judge tells where a run stands that there is a record of, and by what: by what the API
-// server itself has where the cache is no proof.
+// judge decides where a known run stands. It reads from the API server if the cache is no
+// proof.
 func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error) {
 	s.cancelled, s.waited = r.cancelOf(k.id) != exchange.NotCancelled, r.Progress(k.id).Waiting
 	s.withdrawn = r.isWithdrawn(k.id)
@@ -220,7 +224,7 @@ func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error
 	return fresh, judge(fresh), nil
 }
 
-// toldAt is when a result of the run was first seen here.
+// toldAt returns when this controller first saw a result of the run.
 func (r *Runner) toldAt(id string, s seen) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -234,7 +238,7 @@ func (r *Runner) toldAt(id string, s seen) time.Time {
 	return known.toldAt
 }
 
-// removeLeft removes the Secret of a run that was forgotten, where that has failed: it has
+// removeLeft deletes the Secret of a forgotten run if that has failed before: it contains
 // the outputs of the run.
 func (r *Runner) removeLeft(ctx context.Context, k key) error {
 	r.mu.Lock()
@@ -252,9 +256,9 @@ func (r *Runner) removeLeft(ctx context.Context, k key) error {
 	return nil
 }
 
-// whyNoPod tells what keeps the Job controller from making the pod, which it tells in
-// events alone: another pod may have used up the quota since the API server was asked, or
-// the account of the Stack may be gone.
+// whyNoPod returns what keeps the Job controller from creating the pod, which it reports
+// only in events: meanwhile, another pod may have exhausted the quota, or the
+// ServiceAccount of the Stack may be gone.
 func (r *Runner) whyNoPod(ctx context.Context, s seen) string {
 	if s.job == nil || isSuspended(s.job) || slices.ContainsFunc(s.pods, isAlive) || s.secret == nil || s.now.Sub(s.job.CreationTimestamp.Time) < podPatience {
 		return ""
@@ -270,8 +274,8 @@ func (r *Runner) whyNoPod(ctx context.Context, s seen) string {
 	return fmt.Sprintf("Job %s waits for its pod: %s", job.Name, oneLine(err.Error()))
 }
 
-// noteTold takes in what is told of a run in flight. Creations of unknown outcome have
-// the Stack told at once, and it is woken when what the run waits for is another thing.
+// noteTold records what a run in flight reports. It wakes the Stack if there are new
+// creations of unknown outcome, or the run waits for something else.
 func (r *Runner) noteTold(id string, v verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -288,7 +292,7 @@ func (r *Runner) noteTold(id string, v verdict) {
 	}
 }
 
-// noteWaiting has the Stack tell why a run does not get on.
+// noteWaiting has the Stack report why a run makes no progress.
 func (r *Runner) noteWaiting(id string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -297,7 +301,7 @@ func (r *Runner) noteWaiting(id string, err error) {
 	}
 }
 
-// todoOf returns a run whose objects are yet to be made.
+// todoOf returns a run whose objects are still to be created.
 func (r *Runner) todoOf(k key) *run.Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()

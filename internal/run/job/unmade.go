@@ -17,39 +17,40 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// makeAllowance is how long the objects of a run may take to be made. A run that waits for
-// its retry has no slot, as one does that is tried again and again: a namespace whose
-// webhook does not answer would take those of all others.
+// makeAllowance is how long creating the objects of a run may take. A run that waits for
+// its retry holds no slot, but one that is being created does: a namespace whose webhook
+// does not respond would take the slots of all others.
 const makeAllowance = time.Minute
 
-// unmade is the state of a run whose objects could not be made yet.
+// unmade is the state of a run whose objects could not be created yet.
 type unmade struct {
-	// since is when the first try began, zero before.
+	// since is when the first try began, zero before that.
 	since time.Time
-	// hopeless says that a try has failed since the end of the controller has begun, and
+	// hopeless says that a try has failed since the controller began to shut down, and
 	// that the run could not be ended either.
 	hopeless bool
 }
 
-// isHopeless tells whether a run is not tried to be made any more, when a try has failed.
-// A controller that ends tries once.
+// isHopeless reports whether to give up after a failed try. A controller that shuts down
+// tries once.
 func (u unmade) isHopeless(now time.Time, closed bool) bool {
 	return closed || now.Sub(u.since) >= makeAllowance
 }
 
-// leftOf is what an earlier try has made of a run that is to be ended without it.
+// leftOf is what earlier tries have left of a run that is to end.
 type leftOf string
 
 const (
-	// leftNothing is that there is no Secret, without which no pod can begin the run.
+	// leftNothing: there is no Secret, without which no pod can start the run.
 	leftNothing leftOf = "nothing"
-	// leftUnclaimed is a Secret with the run in it.
+	// leftUnclaimed: there is a Secret that contains the run.
 	leftUnclaimed leftOf = "unclaimed"
-	// leftBegun is a Secret that a pod has claimed, or that has a result: all was made.
+	// leftBegun: a pod has claimed the Secret, or it has a result, so everything was
+	// created.
 	leftBegun leftOf = "begun"
 )
 
-// judgeUnmade tells what is left by the Secret as the API server has it, nil for none.
+// judgeUnmade decides what is left by the Secret that the API server has, nil for none.
 func judgeUnmade(secret *corev1.Secret, id string) leftOf {
 	switch {
 	case secret == nil || secret.Labels[RunLabel] != id:
@@ -60,15 +61,15 @@ func judgeUnmade(secret *corev1.Secret, id string) leftOf {
 	return leftUnclaimed
 }
 
-// tryToMake is make, but for a run that cannot be made for too long: that ends, so that
-// its slot is free.
+// tryToMake is make, but ends a run that cannot be created for too long, to free its
+// slot.
 func (r *Runner) tryToMake(ctx context.Context, todo run.Run) error {
 	r.noteTry(todo.ID)
 	err := r.make(ctx, todo)
 	if err == nil || !r.isUnmakeable(todo.ID) || errors.Is(ctx.Err(), context.Canceled) {
 		return err // that is the end of the lease: it is the next leader's
 	}
-	// The try may have taken all the time that there was.
+	// The try may have used up all of its time.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer cancel()
 	if notEnded := r.endUnmade(ctx, todo, err); notEnded != nil {
@@ -93,7 +94,7 @@ func (r *Runner) isUnmakeable(id string) bool {
 	return ok && known.todo != nil && known.unmade.isHopeless(time.Now(), r.closed)
 }
 
-// noteHopeless has the end of the controller not wait for the run.
+// noteHopeless keeps Shutdown from waiting for the run.
 func (r *Runner) noteHopeless(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,8 +103,8 @@ func (r *Runner) noteHopeless(id string) {
 	}
 }
 
-// endUnmade ends a run whose objects cannot be made. A try whose answer was lost may have
-// made all of it: the run is ended only where no pod can begin it any more.
+// endUnmade ends a run whose objects cannot be created. A try whose answer was lost may
+// have created them all, so it ends the run only if no pod can start it any more.
 func (r *Runner) endUnmade(ctx context.Context, todo run.Run, why error) error {
 	k := key{todo.Namespace, todo.ID}
 	secret, err := r.freshSecret(ctx, k.object())
@@ -117,7 +118,7 @@ func (r *Runner) endUnmade(ctx context.Context, todo run.Run, why error) error {
 		return nil
 	case leftUnclaimed:
 		if err := r.giveUp(ctx, secret, ended); err != nil {
-			// It goes on to be tried, without keeping others from their runs.
+			// It is retried, without holding up the runs of others.
 			r.lapseUnmade(k)
 			return err
 		}
@@ -130,7 +131,7 @@ func (r *Runner) endUnmade(ctx context.Context, todo run.Run, why error) error {
 	return err
 }
 
-// freshSecret is that of a run as the API server has it, nil where there is none.
+// freshSecret reads the Secret of a run from the API server, nil if there is none.
 func (r *Runner) freshSecret(ctx context.Context, name client.ObjectKey) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
 	err := r.options.Reader.Get(ctx, name, secret)
@@ -143,8 +144,8 @@ func (r *Runner) freshSecret(ctx context.Context, name client.ObjectKey) (*corev
 	return secret, nil
 }
 
-// lapseUnmade gives the slot of a run to others that can be neither made nor ended. It
-// has its slot again when its Job is there.
+// lapseUnmade frees the slot of a run that can be neither created nor ended. The run
+// takes a slot again when its Job exists.
 func (r *Runner) lapseUnmade(k key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,20 +11,20 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
-// IsOfPod tells of a variable that a pod has of Kubernetes, or of the controller, and that
-// no program gets. The address of the API server would have it take the account of the pod
-// for its own where the Stack gives it none.
+// IsOfPod reports whether a variable of the pod comes from Kubernetes or the controller,
+// so that no program gets it. With the address of the API server, a program would use the
+// account of the pod even if the Stack gives it none.
 func IsOfPod(name string) bool {
 	return strings.HasPrefix(name, "KUBERNETES_") || name == "POD_NAME" || name == "POD_UID" || name == "HOSTNAME"
 }
 
-// IsBackend tells of the variable that names a backend. That of a run is known before it
-// has a pod.
+// IsBackend reports whether a variable names the backend. The backend of a run is known
+// before it has a pod.
 func IsBackend(name string) bool { return name == "PULUMI_BACKEND_URL" }
 
-// checkEnv refuses variables that no program would get, as spec.envRefs does. Some are for
-// the runner: where Pulumi is, and how the API server is reached; and its own are kept
-// apart.
+// checkEnv refuses variables that no program would get, as spec.envRefs does. It accepts
+// those that are for the runner: where Pulumi is, and how to reach the API server.
+// keepsEnv protects the runner's own.
 func checkEnv(field string, env []corev1.EnvVar) error {
 	for _, variable := range env {
 		name := variable.Name

@@ -21,9 +21,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// NewCache returns a cache of the Jobs, Pods and Secrets of runs, and of no others. It
-// is one of its own, as the manager's may have only the metadata of Secrets. An empty
-// namespace is all.
+// NewCache returns a cache of the Jobs, Pods and Secrets of runs only. The manager's
+// cache would not do: it may contain only the metadata of Secrets. An empty namespace
+// means all.
 func NewCache(config *rest.Config, scheme *runtime.Scheme, namespace string) (cache.Cache, error) {
 	isRun, err := labels.NewRequirement(RunLabel, selection.Exists, nil)
 	if err != nil {
@@ -46,9 +46,8 @@ func NewCache(config *rest.Config, scheme *runtime.Scheme, namespace string) (ca
 	return watched, nil
 }
 
-// slim leaves out of the cache what nobody looks at there: what is secret, and what is
-// large. Whoever may make such objects in a namespace can make many, and write anything
-// there.
+// slim drops what nobody reads from the cache: what is secret, and what is large. Anyone
+// who can create such objects in a namespace can create many, with any content.
 func slim(object any) (any, error) {
 	if last, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 		object = last.Obj
@@ -71,7 +70,7 @@ func slim(object any) (any, error) {
 	return object, nil
 }
 
-// slimMeta is what names an object, tells its run, and how old it is.
+// slimMeta keeps what identifies an object and its run, and its age.
 func slimMeta(meta metav1.ObjectMeta) metav1.ObjectMeta {
 	slim := metav1.ObjectMeta{
 		Namespace: meta.Namespace, Name: meta.Name, UID: meta.UID, ResourceVersion: meta.ResourceVersion,

@@ -15,8 +15,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// stuckText tells why a container cannot be started, of what does not pass by itself,
-// "" for nothing. A first try that failed is one that kubelet makes again.
+// stuckText returns why a container cannot start, if that does not pass by itself, else
+// "". It ignores a first try that failed: the kubelet retries.
 func stuckText(pods []corev1.Pod) string {
 	for _, pod := range pods {
 		if !isAlive(pod) {
@@ -40,7 +40,7 @@ func isStuck(reason string) bool {
 	return false
 }
 
-// waitingText tells what a run waits for that has not begun.
+// waitingText returns what a run is waiting for.
 func waitingText(s seen, claimed bool) string {
 	switch {
 	case s.secret == nil:
@@ -55,7 +55,7 @@ func waitingText(s seen, claimed bool) string {
 	if isSuspended(s.job) && !slices.ContainsFunc(s.pods, isAlive) {
 		return fmt.Sprintf("Job %s is suspended: it has a pod when its spec.suspend is false", nameOf(s))
 	}
-	// Of a Job that was suspended and goes on, there may be an earlier one, which has ended.
+	// A Job that was suspended and resumed may have an earlier pod, which has ended.
 	i := slices.IndexFunc(s.pods, isAlive)
 	if i < 0 {
 		return fmt.Sprintf("Job %s waits for its pod", nameOf(s))
@@ -75,14 +75,14 @@ func waitingText(s seen, claimed bool) string {
 	return fmt.Sprintf("pod %s is being started", pod.Name)
 }
 
-// startPatience is how long a pod may take to start until people are told where to look:
-// that a volume cannot be mounted is told by the kubelet in events alone.
+// startPatience is how long a pod may take to start before people are told where to look:
+// the kubelet reports only in events that it cannot mount a volume.
 const startPatience = 2 * time.Minute
 
-// triedText tells what has failed and is tried again, "" for nothing.
+// triedText returns what has failed and is retried, else "".
 func triedText(pod corev1.Pod) string {
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		// Side cars that are init containers are the only ones that are begun again.
+		// Of the init containers, only sidecars are restarted.
 		if waiting := status.State.Waiting; waiting != nil && (waiting.Reason == "ErrImagePull" || waiting.Reason == "CrashLoopBackOff") {
 			return fmt.Sprintf("container %s, image %s: %s", status.Name, status.Image, reasonText(waiting.Reason, waiting.Message))
 		}
@@ -90,7 +90,8 @@ func triedText(pod corev1.Pod) string {
 	return ""
 }
 
-// lostNodeText tells of a pod whose node does not answer: it may be at work.
+// lostNodeText returns that the node of a pod does not respond, else "": the pod may be
+// at work.
 func lostNodeText(pods []corev1.Pod) string {
 	for _, pod := range pods {
 		if pod.Status.Reason == "NodeLost" || (pod.DeletionTimestamp != nil && notReady(pod)) {
@@ -100,14 +101,15 @@ func lostNodeText(pods []corev1.Pod) string {
 	return ""
 }
 
-// notReady tells whether the cluster has noted that the node of a pod does not answer.
+// notReady reports whether the cluster has noticed that the node of a pod does not
+// respond.
 func notReady(pod corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "DeletionByTaintManager"
 	})
 }
 
-// deathText tells how the pod of a run has ended that has told no result.
+// deathText returns how the pod of a run without a result has ended.
 func deathText(s seen, claimed bool) string {
 	begun := "; Pulumi was not begun"
 	if claimed {
@@ -126,10 +128,10 @@ func deathText(s seen, claimed bool) string {
 	return cmp.Or(goneText(s), "the pod of the run has ended without a result") + begun
 }
 
-// deletedOrExpired is why a Job is gone. A controller that was away cannot tell them apart.
+// deletedOrExpired is why a Job is gone. A controller that was away cannot tell which.
 const deletedOrExpired = "was deleted, or had ended and its ttlSecondsAfterFinished had passed"
 
-// goneText tells which object of a run is gone or was ended from outside, "" for none.
+// goneText returns which object of a run is gone or was ended from outside, else "".
 func goneText(s seen) string {
 	switch {
 	case s.secret == nil && s.job == nil:
@@ -159,7 +161,7 @@ func nameOf(s seen) string {
 	return "of the run"
 }
 
-// disruptionText tells why the cluster has ended a pod.
+// disruptionText returns why the cluster has ended a pod, else "".
 func disruptionText(pods []corev1.Pod) string {
 	for _, pod := range pods {
 		if pod.Status.Reason == "Evicted" {
@@ -186,7 +188,7 @@ func disruptionText(pods []corev1.Pod) string {
 	return ""
 }
 
-// memoryText tells of a container that had no more memory.
+// memoryText returns which container was out of memory, else "".
 func memoryText(pods []corev1.Pod) string {
 	for _, pod := range pods {
 		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
@@ -202,13 +204,13 @@ func memoryText(pods []corev1.Pod) string {
 	return ""
 }
 
-// jobText tells of a Job that Kubernetes has ended.
+// jobText returns that Kubernetes has ended the Job at its deadline, else "".
 func jobText(job *batchv1.Job) string {
 	if job == nil {
 		return ""
 	}
 	for _, c := range job.Status.Conditions {
-		// It is to fail before it has, which is when its pods have ended.
+		// The Job is marked before its pods have ended, and has failed when they have.
 		ends := c.Type == batchv1.JobFailed || c.Type == batchv1.JobFailureTarget
 		if ends && c.Status == corev1.ConditionTrue && c.Reason == batchv1.JobReasonDeadlineExceeded {
 			return fmt.Sprintf("Job %s was ended at its deadline: %s", job.Name, reasonText(c.Reason, c.Message))
@@ -217,7 +219,7 @@ func jobText(job *batchv1.Job) string {
 	return ""
 }
 
-// exitText tells of a container that has ended in another way than it should.
+// exitText returns which container has failed, and how, else "".
 func exitText(s seen) string {
 	for _, pod := range s.pods {
 		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
@@ -233,7 +235,7 @@ func exitText(s seen) string {
 				return text
 			}
 			if ended.Signal != 0 || ended.ExitCode > 128 {
-				// Its message is the last of its log, which says nothing of why.
+				// Its message is the end of its log, which does not say why.
 				return fmt.Sprintf("container %s of pod %s was killed: exit code %d", status.Name, pod.Name, ended.ExitCode)
 			}
 			return fmt.Sprintf("container %s of pod %s has ended with exit code %d: %s", status.Name, pod.Name, ended.ExitCode, reasonText(ended.Reason, ended.Message))
@@ -242,8 +244,8 @@ func exitText(s seen) string {
 	return ""
 }
 
-// rejectedText tells of a pod that its node has not taken, so that it has no container that
-// could have ended.
+// rejectedText returns that the node has rejected a pod, which then has no container that
+// could have ended, else "".
 func rejectedText(pods []corev1.Pod) string {
 	for _, pod := range pods {
 		if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" {
@@ -253,8 +255,7 @@ func rejectedText(pods []corev1.Pod) string {
 	return ""
 }
 
-// ownExitText tells what the runner means by its exit code, "" for one that is not its
-// own.
+// ownExitText returns what an exit code of the runner means, "" for other codes.
 func ownExitText(pod, container string, code int32, causes string) string {
 	switch {
 	case container != mainContainer:
@@ -267,7 +268,7 @@ func ownExitText(pod, container string, code int32, causes string) string {
 	return ""
 }
 
-// causesOf tells why the runner could not write to the Secret.
+// causesOf returns why the runner could not write to the Secret.
 func causesOf(s seen) string {
 	if isImmutable(s.secret) {
 		return fmt.Sprintf("somebody has made Secret %s immutable", s.secret.Name)
@@ -282,7 +283,7 @@ func isImmutable(secret *corev1.Secret) bool {
 	return secret != nil && ptr.Deref(secret.Immutable, false)
 }
 
-// reasonText puts together what Kubernetes tells: a word, and words.
+// reasonText joins a message and a reason of Kubernetes.
 func reasonText(reason, message string) string {
 	message = oneLine(message)
 	if message == "" {
@@ -291,7 +292,7 @@ func reasonText(reason, message string) string {
 	return message + " (" + reason + ")"
 }
 
-// maxTellings bounds what is told of what Kubernetes, or a container, says.
+// maxTellings bounds, in characters, messages of Kubernetes and of containers.
 const maxTellings = 500
 
 func oneLine(text string) string {
