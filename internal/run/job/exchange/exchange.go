@@ -1,12 +1,12 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exchange is what the controller and the pod of a run tell each other: the
-// data of one Secret. Both sides read and write it here, so that they understand
-// each other. Who writes it when is not known here, and there is no client.
+// Package exchange encodes and decodes what the controller and the pod of a run exchange:
+// the data of one Secret. Both sides use it, so that they understand each other. It has
+// no client, and does not know who writes what when.
 //
-// The controller does not trust what the pod has written: the program of a tenant
-// can write it too. All that is read is bounded, and nothing of it is code.
+// The controller does not trust what the pod has written: the program of a tenant can
+// write it too. Everything that is decoded is bounded, and none of it is code.
 package exchange
 
 import (
@@ -23,84 +23,84 @@ import (
 
 // The keys of the Secret's data.
 const (
-	// RunKey has the Input, from the controller, until the pod has read it.
+	// RunKey holds the Input, from the controller, until the pod has read it.
 	RunKey = "run"
-	// ClaimKey has the Claim of the pod that does the run. Where it is, there is no
-	// other pod to do it.
+	// ClaimKey holds the Claim of the pod that executes the run. Once it is set, no other
+	// pod executes it.
 	ClaimKey = "claim"
-	// CancelKey has a Cancel, from the controller, for the pod that does the run.
+	// CancelKey holds a Cancel, from the controller, for the pod that executes the run.
 	CancelKey = "cancel"
-	// ToldKey has what the pod Told of a run in flight.
+	// ToldKey holds what the pod has Told about a run in flight.
 	ToldKey = "told"
-	// ResultKey has the result, which nothing follows.
+	// ResultKey holds the result. Nothing is written after it.
 	ResultKey = "result"
 )
 
 const (
-	// MaxData bounds all that is in a Secret at a time, in bytes: Kubernetes takes a
-	// mebibyte.
+	// MaxData bounds the data of a Secret, in bytes: Kubernetes accepts a mebibyte.
 	MaxData = 1<<20 - 16<<10
-	// maxRun leaves room for what the pod tells beside it.
+	// maxRun leaves room for what the pod writes beside the run.
 	maxRun = MaxData - maxTold - 4<<10
 	// maxClaim bounds a Claim.
 	maxClaim = 4 << 10
-	// maxTold bounds what is told of a run in flight.
+	// maxTold bounds what is told about a run in flight.
 	maxTold = 128 << 10
-	// maxRunText and maxText bound a run and a result when they are unpacked: a mebibyte can
-	// hold a thousand.
+	// maxRunText and maxText bound a run and a result when they are unpacked: a mebibyte
+	// can unpack to a thousand.
 	maxRunText = 32 << 20
 	maxText    = 16 << 20
-	// maxMembers bounds those of all lists and objects of a result together: as many as the
-	// lists of the driver and a mebibyte of outputs have. Each takes up to a hundred bytes of
-	// the controller, and some times that while they are read.
+	// maxMembers bounds the members of all lists and objects of a result together: as
+	// many as the lists of the driver and a mebibyte of outputs can have. Each takes up
+	// to a hundred bytes of the controller's memory, and several times that while it is
+	// decoded.
 	maxMembers = 500_000
 )
 
-// mostOfRun is how large an Input may be. It is read by the pod alone, and only as the
-// controller has written it.
+// mostOfRun bounds an Input. Only the pod reads it, and only as the controller has
+// written it.
 func mostOfRun() packed.Size { return packed.Size{Data: maxRun, Text: maxRunText, Members: maxRunText} }
 
-// mostOfResult is how large a result may be. A tenant can write it too.
+// mostOfResult bounds a result, which a tenant can write too.
 func mostOfResult() packed.Size {
 	return packed.Size{Data: MaxData, Text: maxText, Members: maxMembers}
 }
 
-// ErrTooLarge is an Input or a result that no Secret can hold.
+// ErrTooLarge says that no Secret can hold an Input or a result.
 var ErrTooLarge = errors.New("is larger than a Secret can be")
 
-// Input is what a pod is to do.
+// Input is what a pod has to do.
 type Input struct {
 	Run run.Run
-	// SecretEnv are the names of the variables of the container whose values no text
-	// may show.
+	// SecretEnv are the names of the variables of the container whose values have to be
+	// masked.
 	SecretEnv []string `json:",omitempty"`
-	// Proxies are the variables of the network that Pulumi gets where the pod has none.
+	// Proxies are the network variables that Pulumi gets if the pod does not have them.
 	Proxies map[string]string `json:",omitempty"`
-	// Nonce is of this run alone, and nobody can guess it. The digest is told in the open:
-	// without a nonce, a short secret of the run could be found by trying.
+	// Nonce is random and unique to the run. The digest is public: without a nonce, a
+	// short secret of the run could be found by trying.
 	Nonce string
 }
 
-// Claim is which pod does the run.
+// Claim identifies the pod that executes the run.
 type Claim struct {
 	Pod string
 	UID string
 	At  time.Time
 }
 
-// Cancel is how a run is to end before its time.
+// Cancel is how a run is to end early.
 type Cancel string
 
 const (
-	// NotCancelled is a run that goes on.
+	// NotCancelled lets the run continue.
 	NotCancelled Cancel = ""
-	// CancelGently finishes what is in flight, and begins nothing else.
+	// CancelGently finishes the operations in flight, and starts no others.
 	CancelGently Cancel = "Gently"
-	// CancelNow does not wait for what is in flight.
+	// CancelNow does not wait for the operations in flight.
 	CancelNow Cancel = "Now"
 )
 
-// DecodeCancel reads a Cancel. What is none is NotCancelled.
+// DecodeCancel decodes a Cancel. Anything unknown is NotCancelled.
 func DecodeCancel(data []byte) Cancel {
 	switch read := Cancel(data); read {
 	case CancelGently, CancelNow:
@@ -109,15 +109,15 @@ func DecodeCancel(data []byte) Cancel {
 	return NotCancelled
 }
 
-// Told is what is known of a run while it is in flight.
+// Told is what is known about a run in flight.
 type Told struct {
 	Progress run.Progress
 	// UnknownCreates are the creations of unknown outcome.
 	UnknownCreates []string `json:",omitempty"`
 }
 
-// EncodeInput returns the Input as it is in the Secret, and its digest. The error is
-// ErrTooLarge for one that has no room there.
+// EncodeInput encodes the Input for the Secret, and returns its digest. The error is
+// ErrTooLarge if it does not fit.
 func EncodeInput(input Input) (data []byte, digest string, err error) {
 	data, size, err := packed.Pack(input)
 	if err != nil {
@@ -131,7 +131,7 @@ func EncodeInput(input Input) (data []byte, digest string, err error) {
 	return data, "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
-// DecodeInput reads the Input, which must have the digest: somebody else may have
+// DecodeInput decodes the Input, which must have the digest: somebody else may have
 // written the Secret meanwhile.
 func DecodeInput(data []byte, digest string) (Input, error) {
 	sum := sha256.Sum256(data)
@@ -145,10 +145,10 @@ func DecodeInput(data []byte, digest string) (Input, error) {
 	return input, nil
 }
 
-// EncodeClaim returns the Claim as it is in the Secret.
+// EncodeClaim encodes the Claim for the Secret.
 func EncodeClaim(claim Claim) ([]byte, error) { return json.Marshal(claim) }
 
-// DecodeClaim reads the Claim. What cannot be read is that of no pod.
+// DecodeClaim decodes the Claim. It returns a Claim of no pod if it cannot.
 func DecodeClaim(data []byte) Claim {
 	var claim Claim
 	if len(data) > maxClaim || json.Unmarshal(data, &claim) != nil {
@@ -157,8 +157,8 @@ func DecodeClaim(data []byte) Claim {
 	return claim
 }
 
-// EncodeTold returns what is told, as it is in the Secret. Where there is no room for
-// all the creations, the first are told of now, and all with the result.
+// EncodeTold encodes what is told for the Secret. If not all creations fit, it tells the
+// first; the result has all of them.
 func EncodeTold(told Told) ([]byte, error) {
 	for {
 		data, err := json.Marshal(told)
@@ -169,7 +169,7 @@ func EncodeTold(told Told) ([]byte, error) {
 	}
 }
 
-// DecodeTold reads what was told. What cannot be read is as good as nothing.
+// DecodeTold decodes what was told. It returns nothing if it cannot.
 func DecodeTold(data []byte) Told {
 	var told Told
 	if len(data) > maxTold || json.Unmarshal(data, &told) != nil {
@@ -178,7 +178,7 @@ func DecodeTold(data []byte) Told {
 	told.UnknownCreates = boundedURNs(told.UnknownCreates)
 	told.Progress.Done, told.Progress.InFlight = boundedChanges(told.Progress.Done), boundedCount(told.Progress.InFlight)
 	if told.Progress.Waiting != run.Installing {
-		told.Progress.Waiting = "" // a tenant may have written it, and nothing else is told by a pod
+		told.Progress.Waiting = "" // pods tell nothing else: a tenant has written it
 	}
 	return told
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// The bounds of the lists of a result that is read: as many as the driver tells of, and
-// texts far beyond those that it makes.
+// The bounds of the lists of a decoded result: as many members as the driver lists, and
+// texts far longer than it writes.
 const (
 	maxResources = 20_000
 	maxSteps     = 10_000
@@ -19,15 +19,15 @@ const (
 	maxCount     = 10_000_000
 )
 
-// lists are what a result tells of each resource. They are for people to look at, and
-// get the room that all else leaves.
+// lists are what a result says about single resources. They are for people, and get the
+// space that everything else leaves.
 type lists struct {
 	inventory    *run.Inventory
 	steps        []run.Step
 	stepsLeftOut int
 }
 
-// listsOf takes the lists out of a result.
+// listsOf moves the lists out of a result.
 func listsOf(ended *run.Result) lists {
 	taken := lists{steps: ended.Steps, stepsLeftOut: ended.StepsLeftOut}
 	if ended.Inventory != nil {
@@ -38,9 +38,9 @@ func listsOf(ended *run.Result) lists {
 	return taken
 }
 
-// packWith packs a result that fits, which is bare, with as much of the lists as has
-// room: without IDs first, and then without the last of the resources and steps, which
-// are counted.
+// packWith packs a result that fits, of which bare is the packed form, with as much of
+// the lists as fits: it drops the IDs first, and then the last resources and steps, which
+// it counts.
 func packWith(whole result, bare packedResult, l lists) ([]byte, error) {
 	for {
 		whole.Result.Inventory, whole.Result.Steps, whole.Result.StepsLeftOut = l.inventory, l.steps, l.stepsLeftOut
@@ -55,7 +55,7 @@ func packWith(whole result, bare packedResult, l lists) ([]byte, error) {
 			continue
 		}
 		l.cut(func(count int) int {
-			// By as much as there is too much, and a little more.
+			// Cut in proportion to the excess, and a little more.
 			ofData := count * (MaxData - bare.size.Data) / max(1, all.size.Data-bare.size.Data)
 			ofText := count * (maxText - bare.size.Text) / max(1, all.size.Text-bare.size.Text)
 			ofMembers := count * (maxMembers - bare.size.Members) / max(1, all.size.Members-bare.size.Members)
@@ -75,7 +75,7 @@ func (l *lists) dropIDs() {
 	}
 }
 
-// cut keeps as many of each as keep says, which is less.
+// cut shortens each list to the length that keep returns, which is smaller.
 func (l *lists) cut(keep func(count int) int) {
 	steps := keep(len(l.steps))
 	l.stepsLeftOut += len(l.steps) - steps
@@ -89,7 +89,7 @@ func (l *lists) cut(keep func(count int) int) {
 	l.inventory.Resources, l.inventory.Gone = l.inventory.Resources[:resources], l.inventory.Gone[:gone]
 }
 
-// boundedInventory is one that the driver may have made.
+// boundedInventory returns an inventory that the driver may have produced.
 func boundedInventory(told *run.Inventory) *run.Inventory {
 	if told == nil {
 		return nil
@@ -108,7 +108,7 @@ func boundedInventory(told *run.Inventory) *run.Inventory {
 	return &bounded
 }
 
-// boundedSteps are those that the driver may have made.
+// boundedSteps returns steps that the driver may have produced.
 func boundedSteps(told []run.Step) []run.Step {
 	bounded := first(told, maxSteps)
 	for i := range bounded {
@@ -122,7 +122,7 @@ func boundedSteps(told []run.Step) []run.Step {
 	return bounded
 }
 
-// first are the first of a list, in memory of their own: nothing is kept of the others.
+// first copies the first members of a list, so that the others are not kept in memory.
 func first[T any](list []T, most int) []T {
 	if len(list) == 0 {
 		return nil

@@ -3,9 +3,9 @@
 
 package exchange
 
-// Outline is what whoever looks at many Secrets keeps of the data of one: what a pod has
-// Told, its Claim, and that there is a result. It is neither the run, which is secret, nor
-// what is larger than anybody makes it, of which there is but a byte that says so.
+// Outline reduces the data of a Secret to what a cache of many Secrets should keep: what
+// the pod has Told, its Claim, and whether there is a result. It drops the run, which is
+// secret. It replaces a value that is larger than this package writes by one byte.
 func Outline(data map[string][]byte) map[string][]byte {
 	outline := make(map[string][]byte)
 	for key, most := range map[string]int{ClaimKey: maxClaim, ToldKey: maxTold, ResultKey: 0} {

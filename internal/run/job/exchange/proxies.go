@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Proxies are the variables of the controller's own that a pod is handed: what is of the
-// network. A certificate is a file, which no pod has; and a password is not for the tenants
-// to read.
+// Proxies returns the variables of the controller's environment that a pod gets: the
+// proxies. A certificate is a file, which no pod has, and tenants must not read a proxy's
+// password.
 func Proxies(env map[string]string) map[string]string {
 	var handed map[string]string
 	for name, value := range env {
@@ -24,8 +24,8 @@ func Proxies(env map[string]string) map[string]string {
 	return handed
 }
 
-// WithProxies are the variables of a pod and the proxies that it was handed, but for those
-// that it has in either case.
+// WithProxies adds the proxies from the controller to the variables of a pod. Its own, in
+// upper or lower case, take precedence.
 func WithProxies(own, proxies map[string]string) map[string]string {
 	has := map[string]bool{}
 	for name := range own {

@@ -16,28 +16,28 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// The bounds of a result that is read, far beyond those that the driver keeps to.
+// The bounds of a decoded result, far above those that the driver keeps to.
 const (
 	maxMessage = 16 << 10
 	maxName    = 1 << 10
 	maxURN     = 4 << 10
 	maxURNs    = 1000
-	// maxURNsSize bounds the URNs together, as they become part of a status, of which etcd
-	// takes 1.5 MiB.
+	// maxURNsSize bounds all URNs together, as they become part of a status, and etcd
+	// accepts 1.5 MiB.
 	maxURNsSize = 200 << 10
-	// maxOutputs bounds those that are shown, in bytes, which are to be in a status too, and
-	// maxPlain those in plain, of which either all are there or none.
+	// maxOutputs bounds the outputs that the status shows, in bytes, and maxPlain the
+	// plain outputs, of which there are all or none.
 	maxOutputs = 1 << 20
 	maxPlain   = 8 << 20
 )
 
-// result is a Result with its outputs in plain, which are for the controller alone.
+// result is a Result with its plain outputs, which only the controller may read.
 type result struct {
 	Result run.Result
 	Plain  *run.PlainOutputs `json:",omitempty"`
 }
 
-// packedResult is one as it is in a Secret, and the size of it.
+// packedResult is a result as the Secret holds it, and its size.
 type packedResult struct {
 	data []byte
 	size packed.Size
@@ -48,10 +48,10 @@ func pack(whole result) (packedResult, error) {
 	return packedResult{data, size}, err
 }
 
-// fits tells whether the other side takes it.
+// fits reports whether the other side accepts it.
 func (p packedResult) fits() bool { return p.size.Fits(mostOfResult()) }
 
-// sizeText is that of a result which does not fit.
+// sizeText describes the size of a result that does not fit.
 func (p packedResult) sizeText() string {
 	most := mostOfResult()
 	if p.size.Data > most.Data {
@@ -61,13 +61,13 @@ func (p packedResult) sizeText() string {
 		p.size.Text, p.size.Members, most.Text, most.Members)
 }
 
-// EncodeResult returns the result as it is in the Secret. Where there is no room for
-// all of it, some is left out, and that is said: of the lists of resources and steps as
-// much as it takes, and where that is not enough the outputs, first those in plain and
-// then all. What reads nothing but outputs has then failed.
+// EncodeResult encodes the result for the Secret. If it does not fit, EncodeResult leaves
+// some of it out and says so: first from the lists of resources and steps, as much as
+// necessary, then the plain outputs, and then all outputs. A run that only reads outputs
+// has failed in that case.
 func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
 	whole := result{Result: ended, Plain: ended.Plain}
-	plain, err := json.Marshal(ended.Plain) // it may be longer so, and the other side has it so
+	plain, err := json.Marshal(ended.Plain) // this may be longer, and is what the other side decodes
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
 	return packWith(whole, bare, taken)
 }
 
-// packOutputs packs a result without lists, and returns what is in it.
+// packOutputs packs a result without lists, and returns what it contains.
 func packOutputs(operation run.Operation, whole result) (result, packedResult, error) {
 	all, err := pack(whole)
 	if err != nil || all.fits() {
@@ -104,8 +104,8 @@ func packOutputs(operation run.Operation, whole result) (result, packedResult, e
 	return whole, all, err
 }
 
-// withoutPlain leaves out the outputs in plain, which are too large. What was to read them
-// has failed: it would be begun again at once.
+// withoutPlain drops the plain outputs, which are too large. A run that was to read them
+// fails, or it would start again at once.
 func withoutPlain(operation run.Operation, whole result, size string) result {
 	if operation == run.ReadOutputs {
 		whole.Result.Outcome = run.Failed
@@ -115,8 +115,8 @@ func withoutPlain(operation run.Operation, whole result, size string) result {
 	return whole
 }
 
-// DecodeResult reads a result, at that time. It is one that the driver may have made:
-// of an outcome that there is, in bounds, and not of the future.
+// DecodeResult decodes a result. now is the current time. The result is one that the
+// driver may have produced: with a known outcome, within bounds, and not in the future.
 func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 	var read result
 	if err := packed.Unpack(data, mostOfResult(), &read); err != nil {
@@ -148,7 +148,7 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 	return &ended, nil
 }
 
-// boundedURNs are sorted, and each is there once.
+// boundedURNs returns sorted URNs without duplicates.
 func boundedURNs(urns []string) []string {
 	bounded := slices.Clone(urns)
 	for i, urn := range bounded {
@@ -166,7 +166,8 @@ func boundedURNs(urns []string) []string {
 	return bounded
 }
 
-// boundedOutputs are no more than the status of a Stack could take, and how many are left out.
+// boundedOutputs returns no more outputs than the status of a Stack could hold, and how
+// many are left out.
 func boundedOutputs(told map[string]json.RawMessage, leftOut int) (map[string]json.RawMessage, int) {
 	if told == nil {
 		return nil, leftOut
@@ -181,11 +182,11 @@ func boundedOutputs(told map[string]json.RawMessage, leftOut int) (map[string]js
 	return bounded, boundedCount(leftOut + len(told) - len(bounded))
 }
 
-// outputSize is about what an output takes in memory.
+// outputSize estimates the memory that an output takes.
 func outputSize(name string, value json.RawMessage) int { return len(name) + len(value) + 64 }
 
-// boundedPlain are outputs in plain that the driver may have read. Others are none: it
-// tells of those that are larger itself.
+// boundedPlain drops plain outputs that the driver cannot have read: it reports larger
+// ones itself.
 func boundedPlain(told *run.PlainOutputs) *run.PlainOutputs {
 	if plainSize(told) > maxPlain {
 		return nil
@@ -193,8 +194,7 @@ func boundedPlain(told *run.PlainOutputs) *run.PlainOutputs {
 	return told
 }
 
-// plainSize is how large outputs in plain are, in bytes. How many there are is bounded with
-// all that is in a result.
+// plainSize returns the size of plain outputs, in bytes. maxMembers bounds their number.
 func plainSize(plain *run.PlainOutputs) int {
 	if plain == nil {
 		return 0
@@ -209,7 +209,7 @@ func plainSize(plain *run.PlainOutputs) int {
 	return size
 }
 
-// boundedChanges are numbers that can be counted with others.
+// boundedChanges returns numbers that can be added up.
 func boundedChanges(told run.Changes) run.Changes {
 	return run.Changes{
 		Created: boundedCount(told.Created), Updated: boundedCount(told.Updated), Deleted: boundedCount(told.Deleted),
@@ -217,7 +217,7 @@ func boundedChanges(told run.Changes) run.Changes {
 	}
 }
 
-// cut ends a text at a bound, where that leaves whole characters.
+// cut shortens a text to a bound, without splitting a character.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -225,5 +225,5 @@ func cut(text string, most int) string {
 	for most > 0 && !utf8.RuneStart(text[most]) {
 		most--
 	}
-	return strings.Clone(text[:most]) // nothing else of it is kept
+	return strings.Clone(text[:most]) // does not keep the rest in memory
 }
