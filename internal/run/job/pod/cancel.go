@@ -13,13 +13,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// cancelInterval is how often the Secret is looked at for somebody's wish to have the
-// run end. It is small by then: what to do is taken out of it.
+// cancelInterval is how often to check the Secret for a cancellation. The Secret is small
+// by then: the run has been removed from it.
 const cancelInterval = 5 * time.Second
 
-// heedCancel ends the run when its Secret says so, and closes abort where what is in
-// flight is not to be waited for, which may be asked for later. It returns when that is
-// so, or ctx is done.
+// heedCancel ends the run when its Secret says so. It closes abort if the operations in
+// flight are not to be waited for, which may be requested later. It returns after that,
+// or when ctx is done.
 func heedCancel(ctx context.Context, secret Secret, log logr.Logger, interval time.Duration, end context.CancelCauseFunc, abort chan<- struct{}) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

@@ -13,10 +13,9 @@ import (
 	"syscall"
 )
 
-// First is what the first process of a container has to do, which no image of a user
-// need have a program for: it starts this program once more, hands signals on to
-// it, and takes the entries of processes that have ended and were left by their
-// parents. It returns the exit code when the program has ended.
+// First does what process 1 of a container has to do, since the image of a user need not
+// contain an init program: it starts this program again, forwards signals to it, and
+// reaps orphaned processes. It returns the exit code of that program.
 func First() (int, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -55,11 +54,11 @@ func First() (int, error) {
 	}
 }
 
-// isToEnd tells whether a signal is to end the container: an image may have any as its
-// STOPSIGNAL. Those that are not come from the kernel and from the runtime of Go.
+// isToEnd reports whether a signal asks the container to end: an image may have any
+// STOPSIGNAL. The two others come from the kernel and the Go runtime.
 func isToEnd(s os.Signal) bool { return s != syscall.SIGCHLD && s != syscall.SIGURG }
 
-// CopyTo copies this program into a directory, for another image to run it.
+// CopyTo copies this program into a directory, from where another image runs it.
 func CopyTo(dir string) error {
 	program, err := os.Executable()
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 // cgroupDir is where a container sees its own cgroups.
 const cgroupDir = "/sys/fs/cgroup"
 
-// OOMKills is how many processes of this container the kernel has killed because they
-// needed more memory than the container may have. Where the node kills all of the
-// container then, nobody is left to ask, and the node tells it of the pod. 0 also means
-// that it is not known.
+// OOMKills returns how many processes of this container the kernel has killed for
+// exceeding its memory limit. If the node kills the whole container instead, nobody is
+// left to ask, and the node reports it in the status of the pod. 0 may also mean that the
+// number is unknown.
 func OOMKills() int { return oomKillsIn(cgroupDir) }
 
 func oomKillsIn(dir string) int {
-	// Of cgroup v2, and of v1.
+	// The files of cgroup v2, and of v1.
 	for _, name := range []string{"memory.events", "memory/memory.oom_control"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -39,9 +39,9 @@ func oomKillsIn(dir string) int {
 	return 0
 }
 
-// toldOfMemory is the result of a run in which that many processes were killed for want
-// of memory. A run that has succeeded all the same is none that anything is told of. One
-// that has met a lock, or the like, has still: what is done about that depends on it.
+// toldOfMemory adds to the result of a run how many of its processes were killed for
+// exceeding the memory limit. It leaves a run that succeeded anyway as it is. It replaces
+// only the outcome Failed: any other, such as Locked, decides what happens next.
 func toldOfMemory(ended run.Result, kills int) run.Result {
 	if kills == 0 || ended.Outcome == run.Succeeded {
 		return ended

@@ -25,51 +25,50 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// Options say where the run is, and what it is done with. All are required but
-// PluginsDir.
+// Options of Do. All are required except PluginsDir, OOMKills and Died.
 type Options struct {
 	// Secret of the run.
 	Secret Secret
-	// Digest that the run has to have.
+	// Digest that the run must have.
 	Digest string
 	// Self is this pod.
 	Self exchange.Claim
-	// WorkDir is where the run is done. It is this pod's own.
+	// WorkDir is the directory of the run. It belongs to this pod alone.
 	WorkDir string
-	// PluginsDir has plugins of Pulumi, where it is there.
+	// PluginsDir contains plugins of Pulumi, if it exists.
 	PluginsDir string
-	// Environ are the variables of the container, which the program gets, and
-	// where Pulumi is looked for.
+	// Environ are the variables of the container. The program gets them, and PATH locates
+	// Pulumi.
 	Environ []string
-	// Driver is completed with what is known here.
+	// Driver is completed with what only the pod knows.
 	Driver pulumi.Driver
-	// Fetcher brings artifacts.
+	// Fetcher downloads artifacts.
 	Fetcher inplace.Fetcher
-	// Accounts give the program the rights of the pod's account.
+	// Accounts give the program the permissions of the pod's ServiceAccount.
 	Accounts Accounts
-	// OOMKills tells how many processes of the pod were killed for want of memory. Nil is
-	// that nobody knows.
+	// OOMKills returns how many processes of the pod were killed for exceeding its memory
+	// limit. Nil means unknown.
 	OOMKills func() int
-	// Died is told why the run was not begun, for Kubernetes to tell as why the container
-	// has ended. Nil leaves that to the last lines of the log.
+	// Died receives why the run was not started, for Kubernetes to report as the reason
+	// why the container ended. Nil leaves that to the last lines of the log.
 	Died func(why string)
-	// Log gets what Pulumi says.
+	// Log receives the output of Pulumi.
 	Log logr.Logger
 }
 
 // Accounts are those of the pod.
 type Accounts interface {
 	inplace.Accounts
-	// Tokens are what no text of the run may show, whether the program was given
-	// them or not.
+	// Tokens must be masked in all texts of the run, whether or not the program was given
+	// them.
 	Tokens() []string
 }
 
-// errTold is the cause of the end of a run whose pod is told to end.
+// errTold is the cause if a run is cancelled because its pod was told to end.
 var errTold = errors.New("the pod of the run was told to end")
 
-// Do does the run and returns the exit code of the pod. When ctx is done the run is
-// stopped gently.
+// Do executes the run and returns the exit code of the pod. It stops the run gently when
+// ctx is done.
 func Do(ctx context.Context, o Options) int {
 	input, err := o.claim(ctx)
 	var own *faultError
@@ -92,7 +91,7 @@ func Do(ctx context.Context, o Options) int {
 	return o.finish(input.Run.Operation, ended)
 }
 
-// do does the run that was claimed.
+// do executes the run once it is claimed.
 func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
 	todo := input.Run
 	log := o.logOf(todo)
@@ -132,7 +131,7 @@ func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
 	return place.Do(running, dir, todo, func(line string) { log.Info(line) })
 }
 
-// prepare finds Pulumi, which the image brings, and the plugins.
+// prepare finds Pulumi, which the image contains, and the plugins.
 func (o Options) prepare(driver *pulumi.Driver, path string) error {
 	found := ""
 	for _, dir := range filepath.SplitList(path) {
@@ -150,9 +149,9 @@ func (o Options) prepare(driver *pulumi.Driver, path string) error {
 	return o.linkPlugins(filepath.Join(driver.Cache, "plugins"))
 }
 
-// linkPlugins makes the plugins that are there already those of the run. Others are
-// downloaded beside them: what is mounted need not be writable. Pulumi does not take a
-// link for the directory of a plugin, so that what is in it is linked.
+// linkPlugins makes the plugins that exist available to the run. Others are downloaded
+// next to them, so the mounted directory may be read-only. Pulumi does not accept a link
+// as the directory of a plugin, so its contents are linked.
 func (o Options) linkPlugins(to string) error {
 	entries, err := os.ReadDir(o.PluginsDir)
 	if o.PluginsDir == "" || errors.Is(err, os.ErrNotExist) {
@@ -182,7 +181,7 @@ func (o Options) linkPlugins(to string) error {
 	return nil
 }
 
-// logOf returns the log of a run, with the keys that the controller's lines have.
+// logOf returns the log of a run, with the keys that the controller uses.
 func (o Options) logOf(todo run.Run) logr.Logger {
 	return o.Log.WithValues(
 		"controller", "stack", "controllerGroup", "pulumi.com", "controllerKind", "Stack",
@@ -200,10 +199,10 @@ func mapOf(environ []string) map[string]string {
 	return variables
 }
 
-// passed are the variables of the container that the program gets: those of its image
-// and of its template, which are nobody else's. It gets neither those that the driver
-// sets or refuses, nor those of the pod itself. An image may have any; those that a template
-// names were refused by their names.
+// passed returns the variables of the container that the program gets, from its image and
+// its template. It drops those that the driver sets or refuses, and those of the pod
+// itself. An image may contain any of them; the controller has refused a template that
+// names one.
 func passed(environ map[string]string) map[string]string {
 	all := make(map[string]string, len(environ))
 	for name, value := range environ {

@@ -22,14 +22,15 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// Secret is that of the run, as the API server has it.
+// Secret is the Secret of the run in the API server.
 type Secret interface {
 	Get(ctx context.Context) (*corev1.Secret, error)
-	// Patch merges, and fails where the resource version is in it and is another.
+	// Patch merges. It fails if the patch has a resource version that is not the current
+	// one.
 	Patch(ctx context.Context, patch []byte) error
 }
 
-// InCluster is a Secret of the API server.
+// InCluster implements Secret with a client of the API server.
 type InCluster struct {
 	Client corev1client.SecretInterface
 	Name   string
@@ -49,25 +50,25 @@ func (s InCluster) Patch(ctx context.Context, patch []byte) error {
 const (
 	// requestTimeout bounds one request.
 	requestTimeout = 30 * time.Second
-	// beginPatience is how long the API server may be away before the run begins. The
-	// right to read the Secret may be younger than the pod.
+	// beginPatience is how long to retry before the run starts if the API server is away.
+	// The permission to read the Secret may be younger than the pod.
 	beginPatience = 2 * time.Minute
-	// refusedPatience is how long it may refuse what it should allow, as one does that is
-	// being started.
+	// refusedPatience is how long to retry what the API server wrongly refuses, as it may
+	// while it starts.
 	refusedPatience = time.Minute
-	// endPatience is how long it may be away when the run has ended. The pod is given
-	// that time, and some more, before it is killed.
+	// endPatience is how long to retry when the run has ended if the API server is away.
+	// The pod gets that time, and a little more, before it is killed.
 	endPatience = 4*time.Minute + 30*time.Second
 )
 
-// faultError is one of the run itself.
+// faultError is a fault of the run itself.
 type faultError struct{ error }
 
-// finalError is one that no other try changes.
+// finalError is an error that retrying does not change.
 type finalError struct{ error }
 
-// claim reads what to do and makes sure that no other pod does it. An error that is no
-// faultError says that the run is not this pod's.
+// claim reads the run and makes sure that no other pod executes it. An error that is not
+// a faultError means that the run is not this pod's.
 func (o Options) claim(ctx context.Context) (exchange.Input, error) {
 	var input exchange.Input
 	var read *faultError
@@ -103,8 +104,8 @@ func (o Options) claim(ctx context.Context) (exchange.Input, error) {
 	return input, nil
 }
 
-// unclaimed is the exit code of a run that could not be claimed: the controller has to tell
-// a network that is closed from a run that is another pod's.
+// unclaimed returns the exit code if the run could not be claimed: the controller has to
+// distinguish a closed network from a run that is another pod's.
 func unclaimed(err error) int {
 	var final *finalError
 	if errors.As(err, &final) || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
@@ -113,8 +114,8 @@ func unclaimed(err error) int {
 	return job.ExitUnreached
 }
 
-// finish writes the result, also when the pod has been told to end, and for as long as
-// the API server is away.
+// finish writes the result, even if the pod was told to end, and retries while the API
+// server is away.
 func (o Options) finish(operation run.Operation, ended run.Result) int {
 	data, err := exchange.EncodeResult(operation, ended)
 	if err != nil {
@@ -135,8 +136,8 @@ func (o Options) finish(operation run.Operation, ended run.Result) int {
 	return 0
 }
 
-// persist tries again what fails because the API server is away, or has not caught up
-// yet. What it refuses is tried for less long.
+// persist retries what fails because the API server is away or has not caught up yet. It
+// gives up sooner on what the API server refuses.
 func (o Options) persist(ctx context.Context, most time.Duration, try func(ctx context.Context) error) error {
 	left := patience{most: most, began: time.Now()}
 	backoff := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 1000, Cap: 10 * time.Second}
@@ -161,16 +162,16 @@ func (o Options) persist(ctx context.Context, most time.Duration, try func(ctx c
 	}
 }
 
-// patience is how long a request is tried again.
+// patience limits how long to retry a request.
 type patience struct {
 	most  time.Duration
 	began time.Time
-	// refused is since when the API server has done nothing but refuse, zero where the
-	// last time it was away. One that comes back refuses all until it has caught up.
+	// refused is since when the API server has only refused, zero if it was away the last
+	// time. An API server that comes back refuses everything until it has caught up.
 	refused time.Time
 }
 
-// isOver tells whether to give up after that error.
+// isOver reports whether to give up after an error.
 func (p *patience) isOver(err error, now time.Time) bool {
 	switch {
 	case !isRefusal(err):
@@ -178,18 +179,19 @@ func (p *patience) isOver(err error, now time.Time) bool {
 	case p.refused.IsZero():
 		p.refused = now
 	}
-	// One that was not answered in time is tried again: the API server may be out of reach
-	// in a way that nobody tells.
+	// Retry after a timeout: the API server may be unreachable without an error that says
+	// so.
 	var final *finalError
 	return errors.As(err, &final) || now.Sub(p.began) > p.most || (!p.refused.IsZero() && now.Sub(p.refused) > refusedPatience)
 }
 
-// isRefusal tells of an answer of an API server that is there.
+// isRefusal reports whether an API server has answered, and refused.
 func isRefusal(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
-// patch changes the data of the Secret, only if it is still that one, where one is given.
+// patch changes the data of the Secret. If exactly is set, it fails unless that is still
+// the current version.
 func (o Options) patch(ctx context.Context, data map[string]any, exactly *corev1.Secret) error {
 	return patchSecret(ctx, o.Secret, data, exactly)
 }

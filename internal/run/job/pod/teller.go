@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// tellInterval is how often it is told at most how far the run has come.
+	// tellInterval is how often, at most, to report the progress.
 	tellInterval = 10 * time.Second
-	// tellUrgently is how soon after the last word a creation of unknown outcome is
-	// told of: the pod may not live to write the result.
+	// tellUrgently is how soon after the last report to report a creation of unknown
+	// outcome: the pod may not live to write the result.
 	tellUrgently = 500 * time.Millisecond
 )
 
-// teller tells the controller how far the run has come.
+// teller reports the progress of the run to the controller.
 type teller struct {
 	secret Secret
 	log    logr.Logger
-	// news is filled when there is something to tell, and urgent when it must not wait.
+	// news is filled when there is something to report, and urgent when it must not wait.
 	news, urgent chan struct{}
 	done         chan struct{}
 	end          context.CancelFunc
@@ -46,7 +46,7 @@ func newTeller(secret Secret, log logr.Logger) *teller {
 	return t
 }
 
-// close tells nothing more: what is known is in the result.
+// close reports nothing more: the result contains everything.
 func (t *teller) close() {
 	t.end()
 	<-t.done
@@ -66,7 +66,7 @@ func (t *teller) unknownCreates(urns []string) {
 	nudge(t.urgent)
 }
 
-// nudge fills a channel that may be full.
+// nudge fills a channel unless it is full.
 func nudge(to chan struct{}) {
 	select {
 	case to <- struct{}{}:
@@ -104,7 +104,7 @@ func (t *teller) run(ctx context.Context) {
 	}
 }
 
-// tell is true where the word has arrived, or nothing is lost by it.
+// tell returns true if the report has arrived, or nothing is lost without it.
 func (t *teller) tell(ctx context.Context) bool {
 	t.mu.Lock()
 	data, err := exchange.EncodeTold(t.told)
