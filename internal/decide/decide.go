@@ -43,7 +43,8 @@ const (
 	// CallOff the run in flight, which still waits for its pod: the Stack asks for
 	// something else.
 	CallOff Action = "CallOff"
-	// NameCreates of unknown outcome of the run in flight in the status.
+	// NameCreates: name the creations of unknown outcome of the run in flight in the
+	// status.
 	NameCreates Action = "NameCreates"
 	// LetGo: remove the finalizer of an object that is being deleted.
 	LetGo Action = "LetGo"
@@ -81,7 +82,8 @@ type rule struct {
 	decide func(Observation) (Decision, bool)
 }
 
-// Next returns the decision of the first rule that applies, or InSync.
+// Next returns the decision of the first rule that applies, or InSync. A requested preview
+// is done between two runs.
 func Next(o Observation) Decision { return lookBetween(o, next(o)) }
 
 func next(o Observation) Decision {
@@ -132,8 +134,8 @@ func forRun() []rule {
 func forDeletion() []rule {
 	return []rule{
 		{AboutRun, foundRun, runRecorded},                               // a run in flight is not cut short
-		{"whether there is anything to undo", foundHeld, nothingToUndo}, // before all that could fail: without anything to undo the object can go
-		{"namespace", foundNamespace, namespaceEnds},                    // before any run: none can be started in such a namespace
+		{"whether there is anything to undo", foundHeld, nothingToUndo}, // before all that could fail: nothing to undo, or nothing may be run
+		{"namespace", foundNamespace, namespaceEnds},                    // before any run: none can start in a namespace that is being deleted
 		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},  // before any recovery: a person has cancelled it
 		{"destroyOnFinalize", foundDestroy, leave},                      // before problems: a Stack that is kept needs little to go
 		{"whether it is destroyed", foundLast, destroyed},               // before problems: what the destroy needed may be gone by now
@@ -165,7 +167,7 @@ func problem(o Observation) (Decision, bool) {
 }
 
 // recovery comes before any other run: from a state with operations in flight, Pulumi
-// would create resources a second time. A recovery changes the state, so it waits while
+// could create resources a second time. A recovery changes the state, so it waits while
 // only previews are allowed; a preview creates nothing.
 func recovery(o Observation) (Decision, bool) {
 	unknown := len(o.UnknownCreates) > 0
@@ -200,7 +202,7 @@ func UnknownCreatesMessage(urns []string) string {
 		"import them into the stack or delete them, and set spec.pendingCreates: Clear", some(urns))
 }
 
-// operation is the one that runs the program.
+// operation returns the operation that runs the program.
 func operation(o Observation) run.Operation {
 	if o.Preview {
 		return run.Preview

@@ -29,13 +29,13 @@ func lookBetween(o Observation, due Decision) Decision {
 	return Decision{Action: Look, After: lookPatience}
 }
 
-// answersFirst has a request answered with why no run can begin, while a preview of
-// another program, which can, waits for its turn. After that the request is not open.
+// answersFirst reports whether to answer a request with the reason why no run can start,
+// while a preview of another program, which can start, is queued.
 func answersFirst(o Observation, due Decision) bool {
 	return o.PreviewWaits && o.Requested && !due.Fetching && (due.Action == Fail || due.Action == Stall)
 }
 
-// KeepsTurn tells whether the Stack still wants the turn that it may wait for.
+// KeepsTurn reports whether the Stack keeps its slot, or its place in the queue.
 func KeepsTurn(o Observation, d Decision) bool {
 	return d.Action == Start || d.Action == Look || o.PreviewRequested && o.Run == nil && answersFirst(o, d)
 }

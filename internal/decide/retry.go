@@ -78,7 +78,7 @@ func retry(o Observation, op run.Operation) Decision {
 	}
 	action := Fail
 	if o.Last.Invalid {
-		action = Stall // an edit mends it, or, in the namespace, a change of its defaults for pods
+		action = Stall // only an edit helps, or a change of the namespace's defaults for pods
 	}
 	return Decision{Action: action, Reason: o.Last.Reason, Message: o.Last.Message, After: wait}
 }
