@@ -65,7 +65,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		return r.cancel(ctx, stack)
 	case decide.CallOff:
 		r.Withdraw(stack.Status.Run.ID)
-		return nil // the Stack is told when the run has ended
+		return nil // the end of the run triggers a reconcile
 	case decide.NameCreates:
 		return r.nameCreates(ctx, stack)
 	case decide.LetGo:

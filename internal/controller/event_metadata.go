@@ -93,7 +93,7 @@ func knownRevision(stack *v1.Stack) (revision, originRevision string) {
 	if attempted == "" || attempted == status.LastAppliedRevision {
 		return status.LastAppliedRevision, status.LastAppliedOriginRevision
 	}
-	for _, ended := range status.History { // a recovery may be of none
+	for _, ended := range status.History { // a recovery may have no revision
 		if ended.Metadata["revision"] == attempted {
 			return attempted, ended.Metadata["originRevision"]
 		}

@@ -16,15 +16,15 @@ func noteHistory(stack *v1.Stack, record *v1.RunStatus, result *run.Result, reas
 	stack.Status.History.Upsert(historyDigest(record), result.EndedAt, took, reason, historyMetadata(record, result))
 }
 
-// noteLost adds a run to the history of which nobody has seen the end. How long it took
-// is not known, but that it was no longer than until it was given up.
+// noteLost adds a run whose end nobody saw to the history. Its duration is unknown, but
+// no longer than until it was given up.
 func noteLost(stack *v1.Stack, record *v1.RunStatus, now time.Time) {
 	took := max(0, now.Sub(record.StartedAt.Time)).Round(time.Millisecond) // clocks differ
 	stack.Status.History.Upsert(historyDigest(record), now, took, v1.RunInterruptedReason, historyMetadata(record, &run.Result{}))
 }
 
-// historyDigest is empty of a recovery, which runs no inputs: one must not share an entry
-// with a run of them that has ended in the same way.
+// historyDigest is empty for a recovery, which runs no inputs: it must not share an entry
+// with a run of inputs that ended in the same way.
 func historyDigest(record *v1.RunStatus) string {
 	if record.Operation == v1.OperationRecover {
 		return ""

@@ -20,8 +20,8 @@ import (
 // A preview on request is a run like any other, one at a time and in its Stack's turn,
 // but not a reconcile: only status.preview reports it.
 
-// previewRequested tells whether somebody asks for a preview that was not answered. One
-// that waits for its turn was not.
+// previewRequested reports whether there is an unhandled request for a preview. One that
+// waits for a slot is unhandled.
 func previewRequested(stack *v1.Stack) bool {
 	handled := ""
 	if last := stack.Status.Preview; last != nil && !previewWaits(stack) {

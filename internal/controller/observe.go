@@ -138,18 +138,18 @@ func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 	}, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: forced(stack) || stack.Status.RefreshPending}
 }
 
-// isWithdrawable tells that the run in flight is of another spec than the Stack has by now,
-// or was begun before its deletion, and that no pod has begun it.
+// isWithdrawable reports whether no pod has started the run in flight, and it is of an
+// earlier generation than the Stack: that was edited or deleted since.
 func (r *StackReconciler) isWithdrawable(stack *v1.Stack) bool {
 	return r.Withdrawable != nil && stack.Status.Run.Generation != stack.Generation && r.Withdrawable(stack.Status.Run.ID)
 }
 
-// refOf names the run that is recorded.
+// refOf identifies the recorded run.
 func refOf(stack *v1.Stack) run.Ref {
 	return run.Ref{ID: stack.Status.Run.ID, Namespace: stack.Namespace, Name: stack.Name}
 }
 
-// observeRun finds out where the run that is recorded stands.
+// observeRun finds out the state of the recorded run.
 func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	recorded := stack.Status.Run
 	phase, result := r.Runner.Look(refOf(stack))

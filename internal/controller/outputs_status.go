@@ -122,7 +122,7 @@ func outputsFailed(stack *v1.Stack, message string, generation int64, retryAt ti
 	return failed
 }
 
-// outputsUnreadable is the status after a reading that failed.
+// outputsUnreadable is the status when the outputs could not be read.
 func outputsUnreadable(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.OutputsSecretStatus {
 	failures := int64(1)
 	if told := stack.Status.OutputsSecret; told != nil && told.Failure != nil && told.Failure.Generation == record.Generation {
@@ -134,8 +134,8 @@ func outputsUnreadable(stack *v1.Stack, record *v1.RunStatus, result *run.Result
 	return failed
 }
 
-// outputsRefused is the status when the outputs could not be written to the Secret, nil
-// where there was none.
+// outputsRefused is the status when the write to the Secret, which may be nil, was
+// refused.
 func outputsRefused(stack *v1.Stack, message string, secret *corev1.Secret, now time.Time) *v1.OutputsSecretStatus {
 	failed := outputsFailed(stack, message, stack.Generation, now.Add(stack.GetRetryInterval()))
 	identity := outputs.Identity(secret)

@@ -82,8 +82,8 @@ func withoutWords(result *run.Result, why error) *run.Result {
 	}
 }
 
-// withoutReason has nothing in it that came from outside, but for a few of the creations
-// of unknown outcome: the times are this controller's too.
+// withoutReason returns nothing that came from outside, except a few of the creations of
+// unknown outcome. The times are this controller's too.
 func withoutReason(result *run.Result, began, now time.Time) *run.Result {
 	small := &run.Result{
 		Outcome: result.Outcome, Interrupted: result.Interrupted, UnknownCreates: result.UnknownCreates, StartedAt: began, EndedAt: now,

@@ -63,15 +63,15 @@ type StackReconciler struct {
 	NamespaceEnds func(ctx context.Context, namespace string) (bool, error)
 	// JobName returns the name of the Job of a run. Nil if the Runner has no Jobs.
 	JobName func(id string) string
-	// WaitsFor tells what keeps the next run of a Stack from a slot, beside the runs of
-	// others: "" is nothing. Nil is for a Runner that has no pods.
+	// WaitsFor returns what, other than runs in flight, keeps the next run of a Stack
+	// from a slot; "" is nothing. Nil if the Runner has no pods.
 	WaitsFor func(namespace, name string) string
-	// Withdrawable tells whether no pod has begun a run in flight, and Withdraw ends such a
-	// run. Nil is for a Runner that has no pods.
+	// Withdrawable reports whether no pod has started a run in flight yet, and Withdraw
+	// ends such a run. Nil if the Runner has no pods.
 	Withdrawable func(id string) bool
 	Withdraw     func(id string)
-	// UnknownCreates tells which creations of a run that is in flight have an unknown
-	// outcome. It has the Stack reconciled when there is another. Nil tells none.
+	// UnknownCreates returns the creations with an unknown outcome of a run in flight. It
+	// triggers a reconcile of the Stack when there is another. Nil returns none.
 	UnknownCreates func(id string) []string
 	// Ending reports whether this process no longer starts runs. Nil means never.
 	Ending func() bool

@@ -15,7 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestAnEditEndsARunThatNoPodHasBegun(t *testing.T) {
+func TestAnEditEndsARunThatNoPodHasStarted(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	var withdrawn []string
