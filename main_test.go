@@ -121,7 +121,7 @@ func TestCrossNamespaceRefsCanBeAllowed(t *testing.T) {
 	g.Expect(c.noCrossNamespaceRefs).To(BeFalse())
 }
 
-func TestWhatIsNotWatchedIsKnown(t *testing.T) {
+func TestWatchesPart(t *testing.T) {
 	t.Setenv("RUNTIME_NAMESPACE", "flux-system")
 	for _, test := range []struct {
 		args []string
@@ -158,7 +158,7 @@ func TestBadFlagsAreNamed(t *testing.T) {
 	}
 }
 
-func TestOnlyTheNetworkOfTheEnvironmentIsPassedOn(t *testing.T) {
+func TestOnlyNetworkVariablesArePassedToPulumi(t *testing.T) {
 	g := NewWithT(t)
 	env := map[string]string{"HTTPS_PROXY": "http://proxy", "SSL_CERT_FILE": "/ca.pem", "AWS_SECRET_ACCESS_KEY": "secret", "PULUMI_ACCESS_TOKEN": "token"}
 	passed := passedEnv(func(name string) (string, bool) {
@@ -168,7 +168,7 @@ func TestOnlyTheNetworkOfTheEnvironmentIsPassedOn(t *testing.T) {
 	g.Expect(passed).To(Equal(map[string]string{"HTTPS_PROXY": "http://proxy", "SSL_CERT_FILE": "/ca.pem"}))
 }
 
-func TestAControllerThatEndsBeforeItsRunsIsWarnedOf(t *testing.T) {
+func TestWarningOfACancelGraceLongerThanTheShutdown(t *testing.T) {
 	g := NewWithT(t)
 	for arg, want := range map[string]string{
 		"--cancel-grace=10m":              "--cancel-grace (10m0s) should be less than --graceful-shutdown-timeout (10m0s)",
@@ -264,7 +264,7 @@ func TestAWarningOfTheAPIServerIsLoggedOnce(t *testing.T) {
 	g.Expect(lines).To(ConsistOf(ContainSubstring("prefer another name")))
 }
 
-func TestTheDataDirectoryHasOneOwnerAsSoonAsItCanBe(t *testing.T) {
+func TestTheDataDirectoryHasOneOwner(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "data")
 	g.Expect(os.WriteFile(path, nil, 0o600)).To(Succeed())

@@ -13,7 +13,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestWhatWasCancelledIsNotBegunAgain(t *testing.T) {
+func TestACancelledOperationIsNotStartedAgain(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	of := func(operation run.Operation, change func(*Observation)) Observation {
 		o := Observation{

@@ -189,7 +189,7 @@ func TestNextOfARecovery(t *testing.T) {
 	})
 }
 
-func TestTheCreationsThatAMessageNamesAreBounded(t *testing.T) {
+func TestUnknownCreatesMessageIsBounded(t *testing.T) {
 	g := NewWithT(t)
 	urns := slices.Repeat([]string{"urn:a"}, 10)
 	g.Expect(decide.UnknownCreatesMessage(urns)).NotTo(ContainSubstring("more"))

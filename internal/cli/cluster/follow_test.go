@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-func TestWhatWasToldIsNotToldAgainByAnotherWatch(t *testing.T) {
+func TestAResumedWatchDoesNotRepeatChanges(t *testing.T) {
 	event := func(change watch.EventType, name, version string) watch.Event {
 		return watch.Event{Type: change, Object: &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), ResourceVersion: version}}}
 	}
@@ -58,7 +58,7 @@ func TestWhatWasToldIsNotToldAgainByAnotherWatch(t *testing.T) {
 	g.Expect(told).To(Equal([]string{"ADDED a@9", "ADDED b@3", "ADDED c@4", "ADDED b@10", "MODIFIED a@11", "DELETED c@12", "MODIFIED a@13"}))
 }
 
-func TestAWatchIsRefusedForAWhileAfterItWasLost(t *testing.T) {
+func TestALostWatchMayBeRefusedForAWhile(t *testing.T) {
 	away := errors.New("connection refused")
 	refused := apierrors.NewForbidden(corev1.Resource("events"), "", errors.New("no role allows it"))
 	for name, tt := range map[string]struct {

@@ -90,7 +90,7 @@ func TestADirectoryIsPackedAsASourceWouldBe(t *testing.T) {
 	g.Expect(again.Data).To(Equal(packed.Data), "a link to the directory is as good")
 }
 
-func TestWhatAPersonHasGitLeaveOutIsLeftOut(t *testing.T) {
+func TestPersonalGitExcludesApply(t *testing.T) {
 	for name, test := range map[string]struct {
 		files map[string]string
 		dir   string
@@ -118,7 +118,7 @@ func TestWhatAPersonHasGitLeaveOutIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFileIsCalledByItsName(t *testing.T) {
+func TestIrregularFilesAreNamedByKind(t *testing.T) {
 	g := NewWithT(t)
 	for mode, want := range map[fs.FileMode]string{
 		0: "file", fs.ModeSymlink: "link", fs.ModeNamedPipe: "named pipe", fs.ModeSocket: "socket", fs.ModeDevice | fs.ModeCharDevice: "device", fs.ModeIrregular: "no file",
@@ -166,7 +166,7 @@ func TestADirectoryThatIsNoProgramIsRefused(t *testing.T) {
 	}
 }
 
-func TestAProgramThatIsTooLargeToBePackedIsNotRead(t *testing.T) {
+func TestAProgramThatIsTooLargeIsNotRead(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"Pulumi.yaml": "name: a\n", "zero.bin": ""})
@@ -182,7 +182,7 @@ func TestAProgramThatIsTooLargeToBePackedIsNotRead(t *testing.T) {
 		ContainSubstring("is too large: its 2 files have 2TiB, which is more than 1GiB when packed"))))
 }
 
-func TestWhatIsLeftOutIsNotLookedInto(t *testing.T) {
+func TestExcludedDirectoriesAreNotRead(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{".gitignore": "node_modules/\n", "Pulumi.yaml": "name: a\n", "lib/index.ts": ""})
@@ -205,7 +205,7 @@ func TestWhatIsLeftOutIsNotLookedInto(t *testing.T) {
 	g.Expect(packed.Data).To(Equal(plain.Data))
 }
 
-func TestAnArchiveIsThatOfFlux(t *testing.T) {
+func TestTheArchiveEqualsThatOfFlux(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"Pulumi.yaml": "name: a\n", "lib/index.ts": "x", "lib.ts": "y", "lib/a/b/" + strings.Repeat("long", 40): "z"})
@@ -236,7 +236,7 @@ func TestPackingEndsWithItsContext(t *testing.T) {
 	g.Expect(err).To(MatchError(context.Canceled), "in the midst of a file")
 }
 
-func TestOnlyADirectoryWithAProjectIsLookedInto(t *testing.T) {
+func TestADirectoryWithoutAProjectIsNotRead(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"below/Pulumi.yaml": "name: a\n", "below/.gitignore/a": "which cannot be read as a file"})

@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestWhatTheSourceLeavesOutIsLeftOut(t *testing.T) {
+func TestExcludesOfTheSourceApply(t *testing.T) {
 	for name, test := range map[string]struct {
 		source Source
 		files  map[string]string

@@ -185,7 +185,7 @@ func TestAtGeneration(t *testing.T) {
 	}
 }
 
-func TestWhatIsBeingDeletedIsWaitedForUntilThatFails(t *testing.T) {
+func TestADeletionIsWaitedForUntilItFails(t *testing.T) {
 	for name, tc := range map[string]struct{ status, fault string }{
 		"the destroy in flight": {status: "{lastHandledReconcileAt: new, observedGeneration: 2, run: {id: a}, conditions: [" + isUnknown + "," + progressing + "]}"},
 		"about to be gone":      {status: "{lastHandledReconcileAt: new, observedGeneration: 2, conditions: [" + isUnknown + "," + progressing + "]}"},

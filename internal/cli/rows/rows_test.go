@@ -16,7 +16,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-func TestWhatIsToldOfARunInFlight(t *testing.T) {
+func TestRunning(t *testing.T) {
 	started := time.Date(2026, 3, 2, 10, 17, 50, 0, time.UTC)
 	const running = "Running update at revision v1"
 	for name, tt := range map[string]struct {

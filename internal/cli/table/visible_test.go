@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestATextOfOthersDoesNothingToATerminal(t *testing.T) {
+func TestVisibleEscapesControlCharacters(t *testing.T) {
 	for text, want := range map[string]string{
 		"zażółć 漢字 🙂 a b":        "zażółć 漢字 🙂 a b",
 		"می\u200cخواهم 👩\u200d💻": "می\u200cخواهم 👩\u200d💻",
