@@ -27,12 +27,12 @@ type Follower struct {
 	Pause time.Duration
 }
 
-// Follow follows the objects of a list until ctx ends. The API server ends a watch from
-// time to time, and may go away for a while once there was one: it goes on with what has
-// changed since.
+// Follow watches the objects of a list until ctx ends. The API server ends a watch from
+// time to time, and may be away for a while after the first one: Follow then goes on with
+// what has changed since.
 func Follow(ctx context.Context, api client.WithWatch, list client.ObjectList, follower Follower, options ...client.ListOption) error {
 	known, watched, lost := told{}, false, false
-	var refused time.Time // since when, after it was lost
+	var refused time.Time // the start of refusals after a lost watch
 	for ctx.Err() == nil {
 		watcher, err := api.Watch(ctx, list, options...)
 		if err == nil {
@@ -84,11 +84,11 @@ func pause(ctx context.Context, length time.Duration) {
 	}
 }
 
-// told has the version in which each object was told. Each watch begins with all objects
-// there are, in no order, so that no version says what is still to come after it.
+// told maps each object to the last version that was passed on. Each watch begins with
+// all objects there are, in no order, so no version says what is still to come after it.
 type told map[types.UID]string
 
-// has tells whether the object was told in this version, or in a later one.
+// has reports whether this version of the object, or a later one, was passed on.
 func (t told) has(object client.Object) bool {
 	version, ok := t[object.GetUID()]
 	if !ok {
@@ -98,8 +98,8 @@ func (t told) has(object client.Object) bool {
 	return err == nil && order <= 0
 }
 
-// drain tells what is not known yet, and returns what is known after it. A watch that
-// has ended without an error has shown all objects there are: no other is kept.
+// drain passes on what is new, and returns what is then known. A watch that ends without
+// an error has shown all objects there are, so it drops all others.
 func drain(watcher watch.Interface, known told, tell func(watch.EventType, client.Object) error) (told, error) {
 	defer watcher.Stop()
 	seen := told{}

@@ -66,10 +66,10 @@ func allSeen(object *unstructured.Unstructured) bool {
 	return len(found) > 0 && (ready == nil || ofGeneration(ready, object))
 }
 
-// Unheard is the ID of the run of a Stack that was in flight at the first look, and of which
-// nothing was told up to the last one, while what is asked of the Stack was not seen
-// either. Its record alone does not say that anybody is at work. It is empty where there
-// is none.
+// Unheard returns the ID of a Stack's run in flight whose record did not change from the
+// first look to the last, while the controller has not noticed the current request or
+// spec either: the record alone does not prove that anybody is at work. It is empty if
+// there is none.
 func Unheard(first, last *unstructured.Unstructured) string {
 	before, _, _ := unstructured.NestedMap(first.Object, "status", "run")
 	now, _, _ := unstructured.NestedMap(last.Object, "status", "run")
