@@ -78,7 +78,8 @@ const (
 	PodFailedReason = "PodFailed"
 
 	// RunCancelledReason: the controller shut down while the run was in flight,
-	// and stopped it. The next controller runs the inputs again at once.
+	// and stopped it. The next controller runs the inputs again at once. Or the
+	// Stack was edited before a pod had started the run.
 	RunCancelledReason = "RunCancelled"
 
 	// CancelRequestedReason: a person has cancelled the run. It does not start
