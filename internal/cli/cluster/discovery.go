@@ -61,6 +61,10 @@ type endingTransport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *endingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	// AfterFunc runs in a goroutine, which a fast request would outrun.
+	if t.ctx.Err() != nil {
+		return nil, context.Cause(t.ctx)
+	}
 	ctx, cancel := context.WithCancelCause(request.Context())
 	stop := context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) })
 	release := func() {
