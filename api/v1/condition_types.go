@@ -94,10 +94,6 @@ const (
 	// too.
 	RunInterruptedReason = "RunInterrupted"
 
-	// RecoveredReason: what an interrupted run left behind was recovered. It is
-	// the result of the recovery in status.history, and not of a condition.
-	RecoveredReason = "Recovered"
-
 	// RecoveryFailedReason: the recovery of what an interrupted run left behind
 	// failed. The controller retries.
 	RecoveryFailedReason = "RecoveryFailed"
@@ -106,6 +102,10 @@ const (
 	// created. See spec.pendingCreates.
 	PendingOperationsReason = "PendingOperations"
 )
+
+// RecoveredStatus is the lastReconciledStatus that status.history shows for a
+// recovery that succeeded: what an interrupted run left behind was recovered.
+const RecoveredStatus = "Recovered"
 
 // StackFinalizer holds a Stack until its promises for deletion are fulfilled.
 // It is the Pulumi operator's, so that a Stack can move here and back.

@@ -35,7 +35,7 @@ func historyDigest(record *v1.RunStatus) string {
 func recoveryReason(stack *v1.Stack, record *v1.RunStatus, result *run.Result) string {
 	switch {
 	case result.Outcome == run.Succeeded:
-		return v1.RecoveredReason
+		return v1.RecoveredStatus
 	case wasCancelled(stack, record):
 		return v1.CancelRequestedReason
 	}
