@@ -52,7 +52,6 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 
 	last, err := s.work(ctx)
 	s.disclose(ctx, last)
-	s.learnIDs(ctx)
 	s.endLeftovers()
 
 	ended := time.Now()

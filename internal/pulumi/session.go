@@ -55,13 +55,6 @@ type session struct {
 	installing, installed bool
 	// held are the diagnostics still to be logged.
 	held heldLines
-	// disclosed is set once the secrets of the state were read for the diagnostics, or
-	// could not be.
-	disclosed bool
-	// ids masks the secrets of the state in IDs, if they were read for this alone.
-	// idsUnread is set if they could not be read.
-	ids       *mask.Masker
-	idsUnread bool
 	// plain are the outputs requested in plain text.
 	plain *run.PlainOutputs
 	*prepared

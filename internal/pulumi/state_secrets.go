@@ -55,7 +55,6 @@ func (s *session) disclose(ctx context.Context, last exit) {
 	failed := last.code != 0 && last.code != exitHasChanges && s.events.began
 	if s.prepared != nil && s.found && (failed || s.held.warned) {
 		secrets, err := s.stateSecrets(ctx)
-		s.disclosed, s.idsUnread = true, err != nil
 		if err != nil {
 			s.say(fmt.Sprintf("the secrets of the state are not masked in what follows, as they cannot be read: %v", err))
 		}
