@@ -71,17 +71,21 @@ func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.St
 	return s.cancelled(&done.Status, running.ID)
 }
 
-// cancelled tells how the run has ended. One that was over before the word reached it was
-// not cancelled: what has failed is tried again.
+// cancelled tells how the run ended. A run that was over before the request reached it was
+// not cancelled: if it failed, it is tried again.
 func (s *session) cancelled(status *v1.StackStatus, id string) error {
-	cancelled, last := status.CancelledRun, status.LastUpdate
+	noted, last, preview := status.CancelledRun, status.LastUpdate, status.Preview
 	switch {
-	case cancelled != nil && cancelled.ID == id:
-		s.Successf("%s", cancelled.Message)
-	case last != nil && last.Name == id && last.State == v1.UpdateSucceeded:
-		return fmt.Errorf("run %s had succeeded before it could be cancelled", id)
+	case noted != nil && noted.ID == id:
+		s.Successf("%s", noted.Message)
+	case last != nil && last.Name == id && last.Reason == v1.CancelRequestedReason:
+		// The next run has started already, and dropped status.cancelledRun.
+		s.Successf("%s", last.Message)
 	case last != nil && last.Name == id && last.State == v1.UpdateFailed:
 		return fmt.Errorf("run %s had failed before it could be cancelled: %s", id, last.Message)
+	case last != nil && last.Name == id && last.State == v1.UpdateSucceeded,
+		preview != nil && preview.Run == id && preview.State == v1.UpdateSucceeded:
+		return fmt.Errorf("run %s had succeeded before it could be cancelled", id)
 	default:
 		s.Successf("run %s has ended", id)
 	}

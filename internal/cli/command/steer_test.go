@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/console"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -143,6 +144,42 @@ func TestCancelFailsWhereTheRunWasOverBefore(t *testing.T) {
 			done := w.run("cancel stack network")
 			g.Expect(done.exit).To(Equal(1), done.err)
 			g.Expect(done.err).To(HaveSuffix("✗ " + message + "\n"))
+		})
+	}
+}
+
+func TestCancelTellsHowTheRunEnded(t *testing.T) {
+	const waits = "Update was cancelled on request, and starts again only with a new revision"
+	last := func(id string, state v1.UpdateState, reason, message string) *v1.LastUpdate {
+		return &v1.LastUpdate{Name: id, State: state, Reason: reason, Message: message}
+	}
+	for name, test := range map[string]struct {
+		status    v1.StackStatus
+		told, err string
+	}{
+		"cancelled": {v1.StackStatus{CancelledRun: &v1.CancelledRun{ID: "run-1", Message: waits}}, waits, ""},
+		"cancelled, and the next run has started": {
+			v1.StackStatus{LastUpdate: last("run-1", v1.UpdateFailed, v1.CancelRequestedReason, waits), Run: &v1.RunStatus{ID: "run-2"}}, waits, "",
+		},
+		"failed":                              {v1.StackStatus{LastUpdate: last("run-1", v1.UpdateFailed, v1.UpdateFailedReason, "no bucket")}, "", "had failed before it could be cancelled: no bucket"},
+		"succeeded":                           {v1.StackStatus{LastUpdate: last("run-1", v1.UpdateSucceeded, "", "")}, "", "had succeeded before"},
+		"a preview on request that succeeded": {v1.StackStatus{Preview: &v1.PreviewStatus{Run: "run-1", State: v1.UpdateSucceeded}}, "", "had succeeded before"},
+		"a preview on request that was ended": {v1.StackStatus{Preview: &v1.PreviewStatus{Run: "run-1", State: v1.UpdateFailed}}, "run run-1 has ended", ""},
+		"known only of another run": {
+			v1.StackStatus{LastUpdate: last("run-0", v1.UpdateSucceeded, "", ""), CancelledRun: &v1.CancelledRun{ID: "run-0", Message: waits}}, "run run-1 has ended", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			var told strings.Builder
+			err := (&session{Console: console.New(&told, false, nil)}).cancelled(&test.status, "run-1")
+			if test.err != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(test.err)))
+				g.Expect(told.String()).To(BeEmpty())
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(told.String()).To(Equal("✔ " + test.told + "\n"))
 		})
 	}
 }
