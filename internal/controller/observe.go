@@ -138,10 +138,15 @@ func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 	}, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: forced(stack) || stack.Status.RefreshPending}
 }
 
-// isWithdrawable reports whether no pod has started the run in flight, and it is of an
-// earlier generation than the Stack: that was edited or deleted since.
+// isWithdrawable reports whether no pod has started the run in flight, and the Stack was
+// edited or deleted since the record. A preview on request waits through edits, as it is
+// done only once, but not through a deletion.
 func (r *StackReconciler) isWithdrawable(stack *v1.Stack) bool {
-	return r.Withdrawable != nil && stack.Status.Run.Generation != stack.Generation && r.Withdrawable(stack.Status.Run.ID)
+	record := stack.Status.Run
+	if r.Withdrawable == nil || record.Generation == stack.Generation || (isLook(record) && stack.DeletionTimestamp.IsZero()) {
+		return false
+	}
+	return r.Withdrawable(record.ID)
 }
 
 // refOf identifies the recorded run.

@@ -10,6 +10,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -36,4 +37,28 @@ func TestAnEditEndsARunThatNoPodHasStarted(t *testing.T) {
 	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("generation 2 is next"))
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(HaveValue(And(HaveField("Generation", BeEquivalentTo(2)), Not(HaveField("ID", id)))))
+}
+
+func TestOnlyADeletionEndsAPreviewThatNoPodHasStarted(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+	var withdrawn []string
+	w.Withdrawable = func(string) bool { return len(withdrawn) == 0 }
+	w.Withdraw = func(id string) { withdrawn = append(withdrawn, id) }
+	w.edit(asksForPreview("one"))
+	w.mustReconcile()
+	id := w.stack().Status.Run.ID
+	g.Expect(w.stack().Status.Run.PreviewRequest).To(Equal("one"))
+
+	w.edit(func(s *v1.Stack) { s.Spec.RetryInterval, s.Generation = &metav1.Duration{Duration: time.Hour}, s.Generation+1 })
+	w.passTime(2 * time.Minute)
+	w.mustReconcile()
+	g.Expect(withdrawn).To(BeEmpty())
+
+	g.Expect(w.Delete(t.Context(), w.stack())).To(Succeed())
+	w.edit(func(s *v1.Stack) { s.Generation++ })
+	w.mustReconcile()
+	g.Expect(withdrawn).To(ConsistOf(id))
 }
