@@ -57,8 +57,8 @@ type Runner struct {
 	options Options
 	queue   workqueue.TypedRateLimitingInterface[key]
 	load    sync.Once
-	// makers holds one element for each run whose objects are being created.
-	makers chan struct{}
+	// writers holds one element for each pass that may hang, see mayHang.
+	writers chan struct{}
 	// reading is held while decoding a result. A tenant may have written it, and decoding
 	// may take much memory.
 	reading sync.Mutex
@@ -128,7 +128,7 @@ func New(options Options) *Runner {
 		options: options,
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),
 		slots:   slots.New(options.Concurrent, options.PerNamespace),
-		makers:  make(chan struct{}, makers),
+		writers: make(chan struct{}, writers),
 		runs:    make(map[string]*record), rests: make(map[key]*remains), forgotten: make(map[key]bool), unremoved: make(map[key]bool),
 	}
 }

@@ -23,10 +23,10 @@ import (
 const (
 	// workers tend to that many runs at a time. No worker waits for a run.
 	workers = 4
-	// makers create the objects of that many runs at a time, beside the workers: an
-	// admission webhook that hangs may block a try for a minute, and must not block other
-	// runs.
-	makers = 16
+	// writers tend, beside the workers, to that many runs whose pass may wait for an
+	// admission webhook: one that hangs may block a pass for a minute, and must not block
+	// other runs.
+	writers = 16
 	// requestTimeout bounds the requests of one pass over a run.
 	requestTimeout = 30 * time.Second
 	// retryFirst and retryMost bound the backoff after a failed request.
@@ -96,21 +96,21 @@ func (r *Runner) handler() toolscache.ResourceEventHandler {
 }
 
 // tendNext tends to the next run in the queue. It returns false when the queue is shut
-// down. It hands a run whose objects are still to be created to a goroutine of its own;
-// until that is done, the queue gives the run to nobody else.
+// down. A run whose pass may hang gets a goroutine of its own; until that is done, the
+// queue gives the run to nobody else.
 func (r *Runner) tendNext(ctx context.Context, work *sync.WaitGroup) bool {
 	k, shutdown := r.queue.Get()
 	switch {
 	case shutdown:
 		return false
-	case r.todoOf(k) == nil:
+	case !r.mayHang(k):
 		r.tendOne(ctx, k)
 		return true
 	}
 	select {
-	case r.makers <- struct{}{}:
+	case r.writers <- struct{}{}:
 		work.Go(func() {
-			defer func() { <-r.makers }()
+			defer func() { <-r.writers }()
 			r.tendOne(ctx, k)
 		})
 	default:
@@ -118,6 +118,18 @@ func (r *Runner) tendNext(ctx context.Context, work *sync.WaitGroup) bool {
 		r.queue.AddAfter(k, lookInterval)
 	}
 	return true
+}
+
+// mayHang reports whether a pass over the run may wait for an admission webhook: it
+// creates the objects of the run, asks why there is no pod, ends a run that no pod has
+// claimed or passes on that it is cancelled, or has failed the last time.
+func (r *Runner) mayHang(k key) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[k.id]; ok && known.key == k && (known.todo != nil || known.unbegun || known.cancel != known.passedOn) {
+		return true
+	}
+	return r.queue.NumRequeues(k) > 0
 }
 
 // tendOne tends to a run that was taken from the queue.

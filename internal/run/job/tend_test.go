@@ -162,12 +162,37 @@ func TestAWebhookThatHangsHoldsNoOtherRun(t *testing.T) {
 		begin("hangs", fmt.Sprintf("h%d", i))
 	}
 	end := s.tending()
-	s.Eventually(func() int { return len(s.makers) }).Should(Equal(workers))
+	s.Eventually(func() int { return len(s.writers) }).Should(Equal(workers))
 	begin("default", "1")
 	s.Eventually(s.hasJob).Should(BeTrue())
 	close(answer)
 	end()
-	s.Expect(s.makers).To(BeEmpty())
+	s.Expect(s.writers).To(BeEmpty())
+}
+
+func TestAWebhookThatHangsOnAWithdrawalHoldsNoOtherRun(t *testing.T) {
+	s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent = workers + 1 })
+	answer := make(chan struct{})
+	s.api.patching = func() { <-answer }
+	id := func(i int) string { return fmt.Sprintf("h%d", i) }
+	begin := func(id string) {
+		s.Expect(s.Reserve("default", "app-"+id)).To(BeTrue())
+		s.Expect(s.Start(oneRun(id, "app-"+id))).To(Succeed())
+	}
+	for i := range workers {
+		begin(id(i))
+	}
+	end := s.tending()
+	for i := range workers {
+		s.Eventually(func() bool { return s.Withdrawable(id(i)) }).Should(BeTrue())
+		s.Withdraw(id(i))
+	}
+	s.Eventually(func() int { return len(s.writers) }).Should(Equal(workers))
+	begin("1")
+	s.Eventually(s.hasJob).Should(BeTrue())
+	close(answer)
+	end()
+	s.Expect(s.writers).To(BeEmpty())
 }
 
 func TestWhatKeepsAJobFromHavingAPodIsTold(t *testing.T) {
