@@ -52,7 +52,9 @@ func TestOnlyADeletionEndsAPreviewThatNoPodHasStarted(t *testing.T) {
 	id := w.stack().Status.Run.ID
 	g.Expect(w.stack().Status.Run.PreviewRequest).To(Equal("one"))
 
-	w.edit(func(s *v1.Stack) { s.Spec.RetryInterval, s.Generation = &metav1.Duration{Duration: time.Hour}, s.Generation+1 })
+	w.edit(func(s *v1.Stack) {
+		s.Spec.RetryInterval, s.Generation = &metav1.Duration{Duration: time.Hour}, s.Generation+1
+	})
 	w.passTime(2 * time.Minute)
 	w.mustReconcile()
 	g.Expect(withdrawn).To(BeEmpty())

@@ -42,15 +42,17 @@ func (r *Runner) lapseOverdue(k key, s seen) {
 		return
 	}
 	most, why := r.overdueAfter(s)
-	if why != of.why {
+	changed := why != of.why
+	if changed {
 		of.why, of.since = why, s.now
 		if why == notOverdue {
 			of.since = time.Time{}
 		}
-		if of.lapsed && mayGoOn(why) && s.job != nil && !endsPods(s.job) {
-			*counted, of.lapsed = true, false
-			r.slots.Take(stack)
-		}
+	}
+	// A run that is yet to start has lapsed for that, if nothing has changed.
+	if of.lapsed && (why == notOverdue || changed && why == yetToStart) && s.job != nil && !endsPods(s.job) {
+		*counted, of.lapsed = true, false
+		r.slots.Take(stack)
 	}
 	if why == notOverdue || !*counted || s.now.Sub(of.since) < most {
 		return
@@ -91,9 +93,6 @@ const (
 	leftByJob
 	done
 )
-
-// mayGoOn reports whether the run continues, or will.
-func mayGoOn(why overdueCause) bool { return why == notOverdue || why == yetToStart }
 
 // overdueAfter returns how long a run may hold its slot in the state that it is in, and
 // the cause.

@@ -198,6 +198,22 @@ func TestARunThatCanBeNeitherMadeNorEndedHasNoPlaceMeanwhile(t *testing.T) {
 	}
 }
 
+func TestARunThatAPodBeginsAfterAllHasASlotAgain(t *testing.T) {
+	s := start(t)
+	s.api.fails, s.api.refuses, s.api.undeletable = unanswered("*v1.Role"), away, away
+	s.stepFails()
+	s.beTriedForLong()
+	s.stepFails()
+	s.Expect(s.Reserve("other", "app")).To(BeTrue())
+	s.Release("other", "app")
+
+	s.api.fails, s.api.refuses, s.api.undeletable = nil, nil, nil
+	s.step()
+	s.claim() // before anybody has seen the run wait for its pod
+	s.step()
+	s.Expect(s.Reserve("other", "app")).To(BeFalse())
+}
+
 func TestARunThatCannotBeEndedHasNoPlaceWhereNothingOfItGoesOn(t *testing.T) {
 	halfMade := func(t *testing.T) *started {
 		s := start(t)
