@@ -4,11 +4,7 @@
 package e2e
 
 import (
-	"bytes"
-	"errors"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,24 +12,20 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/podlogs"
-	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// fluxCLI is the real flux command with the plugin in its folder.
+// fluxCLI is the real flux command with the plugin in its folder, as a user of the namespace.
 type fluxCLI struct {
 	*tenant
-	program, plugins string
+	cli *system.FluxCLI
 }
 
 func newFluxCLI(t *tenant) *fluxCLI {
 	t.test.Helper()
-	flux, err := process.FindBin("flux")
+	cli, err := system.NewFluxCLI(t.test.TempDir(), t.ControlPlane.KubeconfigPath(), "FLUX_SYSTEM_NAMESPACE="+t.namespace)
 	t.Expect(err).NotTo(HaveOccurred())
-	plugin, err := process.FindBin("flux-pulumi")
-	t.Expect(err).NotTo(HaveOccurred())
-	plugins := t.test.TempDir()
-	t.Expect(os.Symlink(plugin, filepath.Join(plugins, "flux-pulumi"))).To(Succeed())
-	return &fluxCLI{tenant: t, program: flux, plugins: plugins}
+	return &fluxCLI{tenant: t, cli: cli}
 }
 
 // run returns what `flux pulumi` prints on stdout and on stderr, and its exit code.
@@ -44,22 +36,10 @@ func (f *fluxCLI) run(args ...string) (stdout, stderr string, exit int) {
 
 func (f *fluxCLI) flux(args ...string) (stdout, stderr string, exit int) {
 	f.test.Helper()
-	var out, errs bytes.Buffer
-	command := exec.CommandContext(f.ctx, f.program, args...)
-	command.Env = f.environment()
-	command.Stdout, command.Stderr = &out, &errs
-	err := command.Run()
-	var ended *exec.ExitError
-	if err != nil && !errors.As(err, &ended) {
-		f.Expect(err).NotTo(HaveOccurred())
-	}
-	f.Expect(out.String()+errs.String()).NotTo(ContainSubstring("\x1b"), "neither colour nor progress on a pipe")
-	return out.String(), errs.String(), command.ProcessState.ExitCode()
-}
-
-// environment is all that the command gets.
-func (f *fluxCLI) environment() []string {
-	return []string{"HOME=" + f.dir, "KUBECONFIG=" + f.ControlPlane.KubeconfigPath(), "FLUXCD_PLUGINS=" + f.plugins, "FLUX_SYSTEM_NAMESPACE=" + f.namespace}
+	stdout, stderr, exit, err := f.cli.Run(f.ctx, args...)
+	f.Expect(err).NotTo(HaveOccurred())
+	f.Expect(stdout+stderr).NotTo(ContainSubstring("\x1b"), "neither colour nor progress on a pipe")
+	return stdout, stderr, exit
 }
 
 // does expects a command to succeed and returns all that it prints.

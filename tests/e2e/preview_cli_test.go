@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -38,8 +37,8 @@ func (f *fluxCLI) unread(args ...string) {
 	f.Expect(err).NotTo(HaveOccurred())
 	f.Expect(read.Close()).To(Succeed())
 	defer func() { _ = write.Close() }()
-	command := exec.CommandContext(f.ctx, f.program, append([]string{"pulumi"}, args...)...)
-	command.Env, command.Stdout = f.environment(), write
+	command := f.cli.Command(f.ctx, append([]string{"pulumi"}, args...)...)
+	command.Stdout = write
 	_ = command.Run() // it fails
 	f.Expect(command.ProcessState.ExitCode()).To(Equal(141), "it ends by itself, and not by the signal")
 }

@@ -19,8 +19,8 @@ import (
 // it, and the exit code.
 func (f *fluxCLI) onTerminal(env []string, args ...string) (written string, exit int) {
 	f.test.Helper()
-	command := exec.CommandContext(f.ctx, f.program, append([]string{"pulumi"}, args...)...)
-	command.Env = append(f.environment(), append([]string{"TERM=xterm"}, env...)...)
+	command := f.cli.Command(f.ctx, append([]string{"pulumi"}, args...)...)
+	command.Env = append(command.Env, append([]string{"TERM=xterm"}, env...)...)
 	terminal, err := pty.StartWithSize(command, &pty.Winsize{Rows: 24, Cols: 60})
 	f.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = terminal.Close() }()
