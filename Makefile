@@ -30,9 +30,9 @@ TEST_LDFLAGS = -ldflags=-w
 LONGEST_UNIT_TESTS = ./internal/pulumi ./internal/controller
 
 # The demo must not have to wait for what only the tests use.
-DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller \
+DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller bin/flux \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
-TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-language-lab bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/versitygw bin/flux bin/kustomize \
+TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-language-lab bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/versitygw bin/kustomize \
 	bin/crds/notification-controller bin/crds/kustomize-controller bin/pack-image
 # What a Kubernetes node is made of, and the images that Flux and the controller are started from on it.
 FLUX_CONTROLLERS := source-controller kustomize-controller notification-controller
@@ -47,7 +47,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' Makefile
 
 .PHONY: demo
-demo: build ## Show the controller at work on this machine, by itself (KEEP=1 leaves it running)
+demo: build cli ## Show the controller at work on this machine, by itself (KEEP=1 leaves it running)
 	@$(SUBMAKE) $(DEMO_TOOLS)
 	@go run ./tests/demo
 

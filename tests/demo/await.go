@@ -112,12 +112,3 @@ func (d *demo) explained(ctx context.Context, err error) error {
 func endOfLog(p *process.Process) error {
 	return fmt.Errorf("the end of the log of %s:\n%s", p.Name(), p.LogTail())
 }
-
-// stack reads one Stack.
-func (d *demo) stack(ctx context.Context, name string) (*v1.Stack, error) {
-	stack := &v1.Stack{}
-	if err := d.system.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, stack); err != nil {
-		return nil, fmt.Errorf("reading the Stack %s: %w", name, err)
-	}
-	return stack, nil
-}

@@ -25,6 +25,7 @@ type demo struct {
 
 	screen *screen
 	system *system.System
+	flux   *system.FluxCLI
 	git    *sources.GitServer
 	repo   *sources.GitRepo
 }
@@ -77,7 +78,8 @@ func (d *demo) keep(ctx context.Context) error {
 	d.screen.say("",
 		"KEEP=1: it is left running. In another terminal:",
 		"  export KUBECONFIG="+d.system.ControlPlane.KubeconfigPath(),
-		"  kubectl get stacks,programs,gitrepositories",
+		"  export FLUXCD_PLUGINS="+d.flux.Plugins,
+		"  "+d.flux.Program+" pulumi get all -n "+namespace,
 		"The log of the controller is "+d.system.ControllerLog(),
 		"Ctrl-C here stops it and removes everything.")
 	select {
@@ -104,6 +106,7 @@ func (d *demo) stop() error {
 func (d *demo) systemDir() string { return filepath.Join(d.dir, "system") }
 func (d *demo) gitDir() string    { return filepath.Join(d.dir, "git") }
 func (d *demo) stateDir() string  { return filepath.Join(d.dir, "state") }
+func (d *demo) fluxDir() string   { return filepath.Join(d.dir, "flux") }
 func (d *demo) cloudDir() string  { return filepath.Join(d.dir, "cloud") }
 
 func (d *demo) cloud() *cloud.Cloud { return cloud.Open(d.cloudDir()) }

@@ -83,7 +83,10 @@ func TestTheDemoShowsAllAndEndsByItself(t *testing.T) {
 		`quickstart\tmain@sha1:[0-9a-f]{8}\tFalse    \tTrue   \tApplied revision: main@sha1:[0-9a-f]{8} *\t\n`,
 		`greeting  \t1@sha256:[0-9a-f]{8} \tFalse    \tTrue   \tApplied revision: 1@sha256:[0-9a-f]{8} *\t\n`,
 		`greeting  \t2@sha256:[0-9a-f]{8} \tFalse    \tTrue   \t`,
-		`\n  password: "\[secret\]"\n  web: "version 1"\n`,
+		`\n  \$ flux pulumi tree stack quickstart -n default\n  Stack/default/quickstart\n  ├── lab:index:Thing database database-[0-9a-f]{8}\n`,
+		`\n  \$ flux pulumi get stacks -n default\n  NAME .*\n  greeting  \t1@sha256:[0-9a-f]{8} .*\n  quickstart\tmain@sha1:[0-9a-f]{8}\tFalse    \tTrue `,
+		`\n  \$ flux pulumi outputs stack quickstart -n default\n  NAME .*\n  database\t.*\n  password\t\[secret\] .*\n  web     \tversion 1\t\n`,
+		`\n  \$ flux pulumi history stack quickstart -n default\n  REVISION .*\n.*\t1 updated, 2 unchanged\t\n.*\t3 created `,
 		`\{"name":"web","value":"version 2"`,
 		`the other Stack's resource is left:\n.*\n  greeting-[0-9a-f]{8}.json  \{"name":"greeting","value":"good morning"\}\n`,
 	} {
@@ -171,6 +174,7 @@ func TestAKeptDemoRunsUntilCtrlC(t *testing.T) {
 	g.Expect(configs).To(HaveLen(1))
 	g.Expect(d.output.Contents()).To(ContainSubstring("export KUBECONFIG=" + configs[0] + "\n"))
 	g.Eventually(d.output, runLimit).Should(gbytes.Say("Ctrl-C here"))
+	g.Expect(d.output.Contents()).To(MatchRegexp(`\n  export FLUXCD_PLUGINS=\S+\n  \S+/bin/flux pulumi get all -n default\n`))
 	g.Consistently(d.ended, "2s").ShouldNot(Receive())
 	g.Expect(d.Process.Signal(syscall.SIGINT)).To(Succeed())
 	g.Eventually(d.ended, endLimit).Should(Receive(BeNil()), "%s", d.output.Contents())

@@ -32,6 +32,9 @@ func (d *demo) start(ctx context.Context) error {
 	if d.system, err = startSystem(ctx, d.systemDir()); err != nil {
 		return fmt.Errorf("starting the system: %w", err)
 	}
+	if d.flux, err = system.NewFluxCLI(d.fluxDir(), d.system.ControlPlane.KubeconfigPath()); err != nil {
+		return err
+	}
 	d.screen.say("", fmt.Sprintf("All of it is ready after %.1fs.", time.Since(began).Seconds()))
 	return nil
 }

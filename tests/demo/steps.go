@@ -36,7 +36,7 @@ func (d *demo) fromGit(ctx context.Context) error {
 		"it is, the Stack tells the controller to keep it applied. The three resources of the program are made in a",
 		"cloud that is a directory.",
 		"  $ kubectl apply -f examples/quickstart/source.yaml -f examples/quickstart/stack.yaml",
-		"  $ kubectl get stacks --watch")
+		"  $ flux pulumi get stacks -n default --watch")
 	var err error
 	if d.repo, err = d.git.NewRepo(ctx, gitStack); err != nil {
 		return err
@@ -51,7 +51,10 @@ func (d *demo) fromGit(ctx context.Context) error {
 	if err := d.await(ctx, "the Stack to apply the commit", applied(gitStack, "@sha1:"+commit)); err != nil {
 		return err
 	}
-	return d.expectThings(map[string]string{"network": "", "database": "in network", "web": "version 1"})
+	if err := d.expectThings(map[string]string{"network": "", "database": "in network", "web": "version 1"}); err != nil {
+		return err
+	}
+	return d.showFlux(ctx, "tree", "stack", gitStack)
 }
 
 // fromProgram has a Stack take its program from a Kubernetes object.
@@ -65,19 +68,19 @@ func (d *demo) fromProgram(ctx context.Context) error {
 	if err := d.await(ctx, "the Stack to apply the Program", applied(yamlStack, "1@")); err != nil {
 		return err
 	}
-	return d.expectThing("greeting", "hello")
+	if err := d.expectThing("greeting", "hello"); err != nil {
+		return err
+	}
+	return d.showFlux(ctx, "get", "stacks")
 }
 
 // outputs shows what the Stacks tell and what they made.
 func (d *demo) outputs(ctx context.Context) error {
 	d.screen.say("4. What the stack tells, and what is there",
-		"The outputs of the stack are in the status of the Stack. A secret one is not shown.",
-		"  $ kubectl get stack quickstart -o yaml")
-	stack, err := d.stack(ctx, gitStack)
-	if err != nil {
+		"The outputs of the stack are in the status of the Stack. A secret one is not shown.")
+	if err := d.showFlux(ctx, "outputs", "stack", gitStack); err != nil {
 		return err
 	}
-	d.screen.say("", outputLines(stack.Status.Outputs)...)
 	return d.showThings()
 }
 
@@ -97,7 +100,10 @@ func (d *demo) commit(ctx context.Context) error {
 	if err := d.expectThing("web", "version 2"); err != nil {
 		return err
 	}
-	return d.showThings()
+	if err := d.showThings(); err != nil {
+		return err
+	}
+	return d.showFlux(ctx, "history", "stack", gitStack)
 }
 
 // edit changes the Program.
@@ -141,21 +147,29 @@ func (d *demo) delete(ctx context.Context) error {
 	return d.expectThings(map[string]string{"greeting": "good morning"})
 }
 
-// commitProgram commits the program of the examples with a value for its web
-// resource.
+// commitProgram commits the program with a value for its web resource.
 func (d *demo) commitProgram(ctx context.Context, version, message string) (string, error) {
-	const first = "version 1"
-	files, err := sources.ReadDir(filepath.Join(d.examples, "program"))
+	files, err := d.program(version)
 	if err != nil {
 		return "", err
 	}
-	if !strings.Contains(files["Main.yaml"], first) {
-		return "", fmt.Errorf("program/Main.yaml does not say %q", first)
-	}
-	files["Main.yaml"] = strings.ReplaceAll(files["Main.yaml"], first, version)
 	placed := sources.Files{}
 	for name, content := range files {
 		placed[path.Join(programDir, name)] = content
 	}
 	return d.repo.Commit(ctx, placed, message)
+}
+
+// program is that of the examples, with a value for its web resource.
+func (d *demo) program(version string) (sources.Files, error) {
+	const first = "version 1"
+	files, err := sources.ReadDir(filepath.Join(d.examples, "program"))
+	if err != nil {
+		return nil, err
+	}
+	if !strings.Contains(files["Main.yaml"], first) {
+		return nil, fmt.Errorf("program/Main.yaml does not say %q", first)
+	}
+	files["Main.yaml"] = strings.ReplaceAll(files["Main.yaml"], first, version)
+	return files, nil
 }

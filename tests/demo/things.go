@@ -7,9 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
@@ -43,15 +40,6 @@ func thingLines(things []cloud.Thing) ([]string, error) {
 		lines = append(lines, fmt.Sprintf("  %-*s  %s", width+len(".json"), thing.ID+".json", text))
 	}
 	return lines, nil
-}
-
-// outputLines writes the outputs of a stack in the order of their names.
-func outputLines(outputs map[string]apiextensionsv1.JSON) []string {
-	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(outputs)) {
-		lines = append(lines, fmt.Sprintf("  %s: %s", name, outputs[name].Raw))
-	}
-	return lines
 }
 
 // expectThings fails unless the cloud has exactly these things, by name, with
