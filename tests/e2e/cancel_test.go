@@ -14,6 +14,17 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
+// firstHeld is the body of a program that makes two things, of which the first is held.
+const firstHeld = `resources:
+  b:
+    type: lab:index:Thing
+    properties: {name: b, value: x, hold: create}
+  c:
+    type: lab:index:Thing
+    properties: {name: c, value: z}
+    options: {dependsOn: ["${b}"]}
+`
+
 // annotate sets an annotation, as kubectl annotate does.
 func (t *tenant) annotate(stack *v1.Stack, annotation, value string) {
 	t.test.Helper()
@@ -35,16 +46,7 @@ func (t *tenant) locks(g Gomega) []string {
 func TestARunThatIsCancelledEndsWithoutHarmAndIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
-	program := u.program(`resources:
-  b:
-    type: lab:index:Thing
-    properties: {name: b, value: x, hold: create}
-  c:
-    type: lab:index:Thing
-    properties: {name: c, value: z}
-    options: {dependsOn: ["${b}"]}
-`)
-	u.apply(program)
+	u.apply(u.program(firstHeld))
 	stack := u.stack(fromProgram, retriedEvery(time.Second))
 	u.apply(stack)
 	u.awaitJournal("create", "begin", "b")
