@@ -1,8 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package atonce counts how many pods existed at the same time, from the timestamps that Kubernetes keeps of them: values in,
-// values out. Unlike polling, that misses no pod that was there between two looks.
+// Package atonce counts how many pods existed at the same time, from the timestamps in their metadata and status.
+// Unlike polling, it cannot miss a short-lived pod.
 package atonce
 
 import (
@@ -14,8 +14,8 @@ import (
 )
 
 // Most returns the largest number of pods that existed at the same time. A pod counts from its creation until its last container
-// has terminated, or for good if it has not ended. Both timestamps are truncated to seconds, and a pod that ends in the second in
-// which another is created is taken to end first: an overlap of less than a second may be missed, and none is made up.
+// terminates, or indefinitely if it has not ended. Both timestamps are truncated to seconds. A pod that ends in the second in which
+// another is created counts as ending first, so an overlap of less than a second may be missed, but none is invented.
 func Most(pods []corev1.Pod) int {
 	type change struct {
 		at   time.Time
@@ -37,7 +37,7 @@ func Most(pods []corev1.Pod) int {
 	return most
 }
 
-// endOf returns when the last container of the pod terminated, zero for a pod that has not ended.
+// endOf returns when the pod's last container terminated, or zero if the pod has not ended.
 func endOf(pod corev1.Pod) (end time.Time) {
 	if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
 		return end

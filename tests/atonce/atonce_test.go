@@ -32,7 +32,7 @@ func TestMost(t *testing.T) {
 		"one that has not ended": {[]corev1.Pod{pod(1, 2, corev1.PodRunning), pod(4, 9)}, 2},
 		"one within another":     {[]corev1.Pod{pod(1, 9), pod(2, 3), pod(4, 5)}, 2},
 		"all at the same time":   {[]corev1.Pod{pod(1, 9), pod(1, 9), pod(1, 9)}, 3},
-		"out of order, as list":  {[]corev1.Pod{pod(5, 9), pod(1, 6)}, 2},
+		"not sorted by creation": {[]corev1.Pod{pod(5, 9), pod(1, 6)}, 2},
 	} {
 		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(Most(tt.pods)).To(Equal(tt.want)) })
 	}
