@@ -1,12 +1,12 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cloud reads the cloud of the lab provider (tests/lab), so that a test can say what really exists and what was really
-// done. It needs the standard library only: the provider is a module of its own, with another Pulumi SDK, and cannot be imported
-// here. The JSON shapes are a copy of the provider's; both sides are tested against the same files, tests/lab/testdata/cloud.
+// Package cloud reads the fake cloud of the lab provider (tests/lab), so that tests can check what exists and what was done. It uses
+// only the standard library: the provider is a separate module with another Pulumi SDK and cannot be imported here. The JSON types
+// copy the provider's; both sides are tested against the same files, tests/lab/testdata/cloud.
 //
-// The files are the truth for what exists, the journal for what was attempted. A provider that is killed between making a
-// thing and recording it leaves a file whose create has a "begin" and no "done"; Created counts it.
+// The files show what exists, the journal what was attempted. A provider killed between making a thing and recording it leaves
+// a file whose create has a "begin" and no "done"; Created counts it.
 package cloud
 
 import (
@@ -17,21 +17,21 @@ import (
 	"path/filepath"
 )
 
-// Cloud is the directory that a program gave the provider as lab:directory.
+// Cloud is the directory that a program passed to the provider as lab:directory.
 type Cloud struct {
 	dir string
 }
 
-// Open names the directory. It need not exist yet: a cloud in which nothing was done has no things and no journal.
+// Open returns the cloud in a directory, which need not exist yet: an unused cloud has no things and no journal.
 func Open(dir string) *Cloud {
 	return &Cloud{dir: dir}
 }
 
-// Created says how many things the provider ever made under a name, gone ones included. A thing made twice counts twice: each
-// create has an id of its own. The name is the one given at the create, whatever the file was edited to say since. A thing
-// whose provider was killed before it recorded "done" counts for as long as its file is there.
+// Created returns how many things the provider ever made under a name, including deleted ones. A thing made twice counts twice:
+// each create has its own ID. The name is the one given on create, even if the file was edited since. A thing whose provider was
+// killed before it recorded "done" counts while its file exists.
 func (c *Cloud) Created(name string) (int, error) {
-	// The journal is read last: a create records itself before it makes its file, so every file seen here has its entry there.
+	// Read the journal last: a create is recorded before its file is made, so every file seen here has its entry.
 	things, err := c.Things()
 	if err != nil {
 		return 0, err
@@ -53,7 +53,7 @@ func (c *Cloud) Created(name string) (int, error) {
 	return len(made), nil
 }
 
-// Release lets the operations go on that are held, and those to come.
+// Release lets held operations continue, and stops holding later ones.
 func (c *Cloud) Release() error {
 	if err := os.MkdirAll(c.dir, 0o750); err != nil {
 		return fmt.Errorf("releasing what is held in %s: %w", c.dir, err)
@@ -64,11 +64,11 @@ func (c *Cloud) Release() error {
 	return nil
 }
 
-// toldToStop is the file that a provider makes.
+// toldToStop is the file that the provider makes when the engine tells it to stop.
 const toldToStop = "told-to-stop"
 
-// ToldToStop says whether the engine has told an operation that is held to stop, or has died. It goes on when it is released,
-// but the engine begins nothing after it.
+// ToldToStop returns whether the engine has told a held operation to stop, or has died. The operation continues when released,
+// but the engine starts nothing after it.
 func (c *Cloud) ToldToStop() (bool, error) {
 	_, err := os.Stat(filepath.Join(c.dir, toldToStop))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +77,7 @@ func (c *Cloud) ToldToStop() (bool, error) {
 	return err == nil, err
 }
 
-// files gives the names of the files of things/ that are things.
+// files returns the names of the files in things/ that describe things.
 func (c *Cloud) files() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(c.dir, "things"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -40,7 +40,7 @@ func TestReadsWhatTheProviderWrites(t *testing.T) {
 	}))
 }
 
-func TestACloudInWhichNothingWasDoneIsEmpty(t *testing.T) {
+func TestUnusedCloudIsEmpty(t *testing.T) {
 	g := NewWithT(t)
 	c := cloud.Open(filepath.Join(t.TempDir(), "none"))
 
@@ -56,14 +56,14 @@ func TestJournal(t *testing.T) {
 		wantCount int
 		wantError string
 	}{
-		"whole lines are read":                                 {text: line + "\n" + line + "\n", wantCount: 2},
-		"a torn last line is left out":                         {text: line + "\n" + line[:40], wantCount: 1},
-		"a torn line is left out also when others follow":      {text: line[:40] + "\n" + line + "\n", wantCount: 1},
-		"a last line that lacks only its end is read":          {text: line + "\n" + line, wantCount: 2},
-		"empty lines are left out":                             {text: "\n" + line + "\n\n", wantCount: 1},
-		"a line that is not an entry is an error":              {text: line + "\nhello\n", wantError: "line 2"},
-		"two entries in a line are an error":                   {text: line + line + "\n", wantError: "line 1"},
-		"a field that the reader does not know of is an error": {text: `{"colour":"blue"}` + "\n", wantError: "colour"},
+		"complete lines are read":                    {text: line + "\n" + line + "\n", wantCount: 2},
+		"a truncated last line is skipped":           {text: line + "\n" + line[:40], wantCount: 1},
+		"a truncated line before others is skipped":  {text: line[:40] + "\n" + line + "\n", wantCount: 1},
+		"a last line that lacks its newline is read": {text: line + "\n" + line, wantCount: 2},
+		"empty lines are skipped":                    {text: "\n" + line + "\n\n", wantCount: 1},
+		"a line that is not an entry is an error":    {text: line + "\nhello\n", wantError: "line 2"},
+		"two entries in a line are an error":         {text: line + line + "\n", wantError: "line 1"},
+		"an unknown field is an error":               {text: `{"colour":"blue"}` + "\n", wantError: "colour"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -96,19 +96,19 @@ func TestCreated(t *testing.T) {
 			journal: begun + done, files: map[string]string{"a-1": `{"name":"a"}`}, want: 1},
 		"a thing that was made and deleted counts": {
 			journal: begun + done + entry("delete", "begin", "a-1", "a") + entry("delete", "done", "a-1", "a"), want: 1},
-		"a thing whose provider was killed before it recorded done counts": {
+		"a thing whose provider was killed before recording done counts": {
 			journal: begun, files: map[string]string{"a-1": `{"name":"a"}`}, want: 1},
-		"a create that has not come to its end does not count": {
+		"an unfinished create does not count": {
 			journal: begun},
 		"a create that failed does not count": {
 			journal: begun + entry("create", "failed", "a-1", "a")},
 		"a thing made twice counts twice": {
 			journal: begun + done + entry("create", "begin", "a-2", "a") + entry("create", "done", "a-2", "a"), want: 2},
-		"a thing whose file was edited to have another name counts by its first": {
+		"a thing renamed by an edit of its file counts under its first name": {
 			journal: begun, files: map[string]string{"a-1": `{"name":"z"}`}, want: 1},
 		"another name does not count": {
 			journal: entry("create", "begin", "ab-1", "ab") + entry("create", "done", "ab-1", "ab")},
-		"a thing that was read or updated was not created by that": {
+		"reads and updates do not count": {
 			journal: entry("read", "done", "a-1", "a") + entry("update", "done", "a-1", "a")},
 	} {
 		t.Run(name, func(t *testing.T) {

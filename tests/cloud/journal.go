@@ -23,14 +23,14 @@ const (
 	Delete = "delete"
 )
 
-// The phases of an operation. It begins with Begin and ends with one of the others, or with none if its provider was killed.
+// The phases of an operation. It starts with Begin and ends with one of the others, or with none if its provider was killed.
 const (
 	Begin = "begin"
-	// Done: the change was made in the cloud. With an Error the engine was told of that error all the same.
+	// Done means that the change was made in the cloud, even if the entry has an Error that was returned to the engine.
 	Done = "done"
-	// Failed: the operation ended with an error and changed nothing.
+	// Failed means that the operation returned an error and changed nothing.
 	Failed = "failed"
-	// Cancelled: a hanging operation was ended by the engine and changed nothing.
+	// Cancelled means that the engine ended a hanging operation, which changed nothing.
 	Cancelled = "cancelled"
 )
 
@@ -46,8 +46,8 @@ type Entry struct {
 	Error string    `json:"error"`
 }
 
-// Journal gives all entries in the order they were recorded. A line that was cut short, because its provider was killed in
-// mid-write, is left out; any other line that cannot be read is an error.
+// Journal returns all entries in the order they were recorded. It skips lines cut short by a provider killed in mid-write; any
+// other unreadable line is an error.
 func (c *Cloud) Journal() ([]Entry, error) {
 	text, err := os.ReadFile(filepath.Join(c.dir, "journal.jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +70,7 @@ func (c *Cloud) Journal() ([]Entry, error) {
 	return entries, nil
 }
 
-// parseEntry reads one line. The error is io.EOF for an empty one and io.ErrUnexpectedEOF for the beginning of one.
+// parseEntry parses one line. The error is io.EOF for an empty line and io.ErrUnexpectedEOF for a truncated one.
 func parseEntry(line []byte) (Entry, error) {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()

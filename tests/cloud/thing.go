@@ -15,7 +15,7 @@ import (
 
 // Thing is one thing that exists.
 type Thing struct {
-	// ID is the name of the file without its ending.
+	// ID is the file name without its extension.
 	ID   string `json:"-"`
 	Name string `json:"name"`
 	// Value is nil when the thing has none.
@@ -23,7 +23,7 @@ type Thing struct {
 	Tags  map[string]string `json:"tags,omitzero"`
 }
 
-// Things gives all things that exist, sorted by id.
+// Things returns all things that exist, sorted by ID.
 func (c *Cloud) Things() ([]Thing, error) {
 	names, err := c.files()
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *Cloud) Things() ([]Thing, error) {
 	return things, nil
 }
 
-// Edit changes a thing behind Pulumi's back: drift. The error is fs.ErrNotExist when there is no such thing.
+// Edit changes a thing behind Pulumi's back, to cause drift. The error is fs.ErrNotExist when there is no such thing.
 func (c *Cloud) Edit(id string, change func(*Thing)) error {
 	thing, err := c.thing(id)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *Cloud) Edit(id string, change func(*Thing)) error {
 	if err != nil {
 		return fmt.Errorf("editing thing %s: %w", id, err)
 	}
-	// By renaming, since the provider may read the file at this moment.
+	// Rename, as the provider may be reading the file.
 	temp := filepath.Join(c.dir, "edit-"+id)
 	if err := os.WriteFile(temp, append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("editing thing %s: %w", id, err)
