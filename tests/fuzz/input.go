@@ -1,19 +1,19 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fuzz makes structured values of the bytes that go test -fuzz gives, so
-// that targets come deeper than random text does. Rules of this project, and
-// values of its own types, must not be in it.
+// Package fuzz turns the bytes of go test -fuzz into structured values, so that
+// targets get deeper than random text does. It must not contain rules or types of
+// this project.
 package fuzz
 
-// Input is read choice by choice. When its bytes are used up all choices are the
-// first, so that every value has an end.
+// Input is read one choice at a time. When its bytes run out, every choice is the
+// first one, so that every value is finite.
 type Input struct{ rest []byte }
 
-// From reads the bytes.
+// From returns an Input that reads data.
 func From(data []byte) *Input { return &Input{rest: data} }
 
-// Byte is the next byte, 0 at the end.
+// Byte returns the next byte, or 0 at the end.
 func (in *Input) Byte() byte {
 	if len(in.rest) == 0 {
 		return 0
@@ -23,13 +23,13 @@ func (in *Input) Byte() byte {
 	return next
 }
 
-// Bool is a choice between two.
+// Bool returns true or false.
 func (in *Input) Bool() bool { return in.Byte()&1 == 1 }
 
-// Below is a number from 0 to less than n, which is at most 256.
+// Below returns a number from 0 to n-1. n is at most 256.
 func (in *Input) Below(n int) int { return int(in.Byte()) % n }
 
-// Int64 is any number.
+// Int64 returns any number.
 func (in *Input) Int64() int64 {
 	var n uint64
 	for range 8 {
@@ -38,7 +38,7 @@ func (in *Input) Int64() int64 {
 	return int64(n)
 }
 
-// Text is any bytes, less than 256.
+// Text returns at most 255 arbitrary bytes.
 func (in *Input) Text() string {
 	n := min(int(in.Byte()), len(in.rest))
 	text := string(in.rest[:n])
@@ -46,10 +46,10 @@ func (in *Input) Text() string {
 	return text
 }
 
-// Pick is one of the values.
+// Pick returns one of the values.
 func Pick[T any](in *Input, of ...T) T { return of[in.Below(len(of))] }
 
-// List makes a list of less than n, which is at most 256, with each.
+// List returns fewer than n items made by each. n is at most 256.
 func List[T any](in *Input, n int, each func() T) []T {
 	var list []T
 	for range in.Below(n) {
