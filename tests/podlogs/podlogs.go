@@ -1,8 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podlogs stands in for a node: the API server gets the logs of its pods from
-// it. Nothing is run on it.
+// Package podlogs fakes a node from which the API server gets the logs of a pod. Nothing
+// runs on it.
 package podlogs
 
 import (
@@ -22,22 +22,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Node is a node with one pod of the controller.
+// Node is a fake node with one pod of the controller.
 type Node struct {
 	server *httptest.Server
 }
 
-// Options says what there is on the node.
+// Options describes the node and its pod.
 type Options struct {
 	// Node and Pod are names. Namespace is the pod's.
 	Node, Namespace, Pod string
-	// Log returns what the pod has logged. It is asked again until the reader of a
-	// log that is followed goes.
+	// Log returns what the pod has logged so far. It is polled while a client follows
+	// the log.
 	Log func() ([]byte, error)
 }
 
-// Start makes a Deployment of the controller with a pod, on a node whose logs it serves.
-// An installation of the manifests has the same labels.
+// Start creates a Deployment of the controller and its pod, on a node whose logs it
+// serves. The labels are those of the manifests.
 func Start(ctx context.Context, api client.Client, options Options) (*Node, error) {
 	node := &Node{server: httptest.NewTLSServer(serve(options))}
 	if err := node.create(ctx, api, options); err != nil {
@@ -47,7 +47,7 @@ func Start(ctx context.Context, api client.Client, options Options) (*Node, erro
 	return node, nil
 }
 
-// Stop ends the node. What was made in the API server stays.
+// Stop stops serving logs. The objects in the API server stay.
 func (n *Node) Stop() {
 	n.server.CloseClientConnections()
 	n.server.Close()
@@ -93,7 +93,7 @@ func (n *Node) create(ctx context.Context, api client.Client, options Options) e
 	})
 }
 
-// serve answers as a kubelet does: GET /containerLogs/NAMESPACE/POD/CONTAINER.
+// serve answers like a kubelet: GET /containerLogs/NAMESPACE/POD/CONTAINER.
 func serve(options Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/containerLogs/"+options.Namespace+"/"+options.Pod+"/manager") {
@@ -120,7 +120,7 @@ func serve(options Options) http.Handler {
 			select {
 			case <-r.Context().Done():
 				return
-			case <-time.After(50 * time.Millisecond): // as a kubelet polls the file
+			case <-time.After(50 * time.Millisecond): // a kubelet also polls the file
 			}
 		}
 	})
