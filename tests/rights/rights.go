@@ -1,8 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rights compares what roles allow with what the API server was asked for: values in, values out. Where the requests
-// come from is the business of package controlplane.
+// Package rights compares the permissions that roles grant with the requests that the API server got, as recorded by package
+// controlplane.
 package rights
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 )
 
-// Unused lists what is allowed and was not asked for.
+// Unused lists the permissions that no request used.
 func Unused(granted []string, requests []controlplane.Request) []string {
 	used := Used(requests)
 	var unused []string
@@ -26,7 +26,7 @@ func Unused(granted []string, requests []controlplane.Request) []string {
 	return unused
 }
 
-// Of lists what the rules allow, as "get pods in flux-system" where they are for one namespace.
+// Of lists the permissions that rules grant, like "get pods in flux-system" if they apply to one namespace.
 func Of(rules []rbacv1.PolicyRule, namespace string) []string {
 	var rights []string
 	for _, rule := range rules {
@@ -55,7 +55,7 @@ func right(verb, group, resource, namespace string) string {
 	return text
 }
 
-// Used lists the rights that requests took, each both for everywhere and for its namespace: either will do.
+// Used lists the permissions that would allow the requests: each one cluster-wide and in its namespace, as either suffices.
 func Used(requests []controlplane.Request) []string {
 	var used []string
 	for _, request := range requests {
@@ -83,7 +83,7 @@ func resourceOf(request controlplane.Request) string {
 	return request.Resource + "/" + request.Subresource
 }
 
-// Forbidden lists what was asked for and is not allowed.
+// Forbidden lists the requests that were denied.
 func Forbidden(requests []controlplane.Request) []string {
 	var all []string
 	for _, request := range requests {
