@@ -1,8 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package silent has the API server that nobody wants to meet: it is there, and does not
-// answer.
+// Package silent fakes an API server that accepts connections and never answers.
 package silent
 
 import (
@@ -16,8 +15,8 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// Server takes connections and never answers, until the test ends. It returns a kubeconfig
-// for it, and what tells of each connection.
+// Server accepts connections and never answers, until the test ends. It returns the path of
+// a kubeconfig for it, and a channel that receives a value for each connection.
 func Server(t *testing.T) (kubeconfig string, asked <-chan struct{}) {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -33,7 +32,7 @@ func Server(t *testing.T) (kubeconfig string, asked <-chan struct{}) {
 			}
 			connections <- struct{}{}
 			go func() {
-				_, _ = io.Copy(io.Discard, connection) // ends when the other side does
+				_, _ = io.Copy(io.Discard, connection) // until the client closes the connection
 				_ = connection.Close()
 			}()
 		}
