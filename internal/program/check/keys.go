@@ -89,7 +89,7 @@ func checkKeys(top *place, invalid *found) {
 	}
 	checkNames(top, invalid)
 	checkURNs(top.get("resources"), invalid)
-	checkStandards(top, invalid)
+	checkDefaultProviders(top, invalid)
 	checkAccesses(top, invalid)
 	checkArguments(top.get("variables"), invalid)
 	checkArguments(top.get("outputs"), invalid)

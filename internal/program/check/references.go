@@ -185,7 +185,7 @@ func (g *graph) undeclared(template *ast.TemplateDecl) []string {
 	note := func(used []string) {
 		for _, name := range used {
 			if g.kinds[name] == "" && name != reserved {
-				names[told(name)] = true
+				names[displayName(name)] = true
 			}
 		}
 	}
@@ -199,8 +199,8 @@ func (g *graph) undeclared(template *ast.TemplateDecl) []string {
 	return all[:min(len(all), maxNames)]
 }
 
-// told returns a name for display, quoted where blanks would be invisible.
-func told(name string) string {
+// displayName returns a name for display, quoted where blanks would be invisible.
+func displayName(name string) string {
 	if name == "" || strings.TrimSpace(name) != name {
 		return strconv.Quote(name[:min(len(name), maxPath)])
 	}

@@ -5,31 +5,31 @@ package check
 
 import "strings"
 
-// checkStandards refuses a version or plugin URL that differs from that of the default
+// checkDefaultProviders refuses a version or plugin URL that differs from that of the default
 // provider that the resource or call uses. Pulumi fails on it, and if the provider sets
 // none, Pulumi YAML itself exits without a message.
-func checkStandards(top *place, invalid *found) {
-	standards := map[string]*place{}
+func checkDefaultProviders(top *place, invalid *found) {
+	providers := map[string]*place{}
 	top.get("resources").entries(func(at *place) {
 		token, _ := at.get("type").text()
 		if name, ok := strings.CutPrefix(token, providerType); ok && isTrue(at.get("defaultProvider")) {
-			standards[name] = at
+			providers[name] = at
 		}
 	})
-	if len(standards) == 0 {
+	if len(providers) == 0 {
 		return
 	}
-	standardOf := func(token *place, options *place) *place {
+	defaultProviderOf := func(token *place, options *place) *place {
 		if options.get("provider") != nil {
 			return nil
 		}
 		text, _ := token.text()
 		name, _, _ := strings.Cut(text, ":")
-		return standards[name]
+		return providers[name]
 	}
 	top.get("resources").entries(func(at *place) {
-		if standard := standardOf(at.get("type"), at.get("options")); standard != nil {
-			checkPluginOfResource(at.get("options"), standard, invalid)
+		if provider := defaultProviderOf(at.get("type"), at.get("options")); provider != nil {
+			checkPluginOfResource(at.get("options"), provider, invalid)
 		}
 	})
 	top.get("variables").entries(func(at *place) {
@@ -37,29 +37,29 @@ func checkStandards(top *place, invalid *found) {
 			return
 		}
 		call := at.field(0)
-		if standard := standardOf(call.get("function"), call.get("options")); standard != nil {
-			checkPluginOfCall(call.get("options"), standard, invalid)
+		if provider := defaultProviderOf(call.get("function"), call.get("options")); provider != nil {
+			checkPluginOfCall(call.get("options"), provider, invalid)
 		}
 	})
 }
 
 func aboutPlugin() []string { return []string{"version", "pluginDownloadURL"} }
 
-func checkPluginOfResource(options, standard *place, invalid *found) {
+func checkPluginOfResource(options, provider *place, invalid *found) {
 	for _, key := range aboutPlugin() {
-		said, ok := options.get(key).text()
-		wanted, has := standard.get("options").get(key).text()
-		if ok && (!has || said != wanted) {
-			invalid.add(options.get(key), "is not that of the default provider %s, which the resource has: remove it, or give both the same", standard.key)
+		given, ok := options.get(key).text()
+		wanted, has := provider.get("options").get(key).text()
+		if ok && (!has || given != wanted) {
+			invalid.add(options.get(key), "is not that of the default provider %s, which the resource has: remove it, or give both the same", provider.key)
 		}
 	}
 }
 
 // checkPluginOfCall refuses these options even if they are the same, as Pulumi does.
-func checkPluginOfCall(options, standard *place, invalid *found) {
+func checkPluginOfCall(options, provider *place, invalid *found) {
 	for _, key := range aboutPlugin() {
 		if given := options.get(key); given != nil {
-			invalid.add(given, "cannot be given for a function of the default provider %s: remove it", standard.key)
+			invalid.add(given, "cannot be given for a function of the default provider %s: remove it", provider.key)
 		}
 	}
 }

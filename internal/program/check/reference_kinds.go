@@ -81,12 +81,12 @@ func mustBeResource(at *place, invalid *found) *place {
 		invalid.add(at, wanted+"%s", kind)
 		return nil
 	}
-	told := at
+	reportAt := at
 	for range maxVariables {
 		to := access(at)
 		if to == nil {
 			if kind := literalKind(at); kind != "" {
-				invalid.add(told, wanted+"%s", kind)
+				invalid.add(reportAt, wanted+"%s", kind)
 			}
 			return nil
 		}
@@ -96,17 +96,17 @@ func mustBeResource(at *place, invalid *found) *place {
 		case resource != nil && isWhole:
 			return resource
 		case resource != nil:
-			invalid.add(told, wanted+"an output of the resource %s", name)
+			invalid.add(reportAt, wanted+"an output of the resource %s", name)
 			return nil
 		case variable != nil && isWhole:
 			at = variable
 		case variable != nil:
 			return nil
 		case name == reserved, top.get("config").get(name) != nil:
-			invalid.add(told, wanted+"a value: %s is no resource", name)
+			invalid.add(reportAt, wanted+"a value: %s is no resource", name)
 			return nil
 		default:
-			invalid.add(told, wanted+"to %s, which is none of the program", shortened(name, maxPath))
+			invalid.add(reportAt, wanted+"to %s, which is none of the program", shortened(name, maxPath))
 			return nil
 		}
 	}
