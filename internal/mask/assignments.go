@@ -133,15 +133,15 @@ func isLead(text string) bool {
 // read reads the value at the beginning of a text and returns how far the search for more
 // pairs may skip. It skips secret values only: any other value may contain pairs itself.
 func (a *assignments) read(of pair, text string, isFirst bool) int {
-	says := meaningOf(of.name)
+	means := meaningOf(of.name)
 	if a.named != namesNothing && isValueName(of.name) {
-		says = a.named
+		means = a.named
 	}
-	if says == namesNothing && (of.from < a.secretTo || a.section == namesSecret) {
-		says = namesSecret
+	if means == namesNothing && (of.from < a.secretTo || a.section == namesSecret) {
+		means = namesSecret
 	}
 	values, length := valuesAt(text, isFirst, of.isEqual)
-	if inner, end := listed(text[:min(len(text), maxBare)]); says == namesSecret && end > 0 {
+	if inner, end := listed(text[:min(len(text), maxBare)]); means == namesSecret && end > 0 {
 		a.secretTo = max(a.secretTo, of.value+end)
 		values, length = append(values, inner...), 0
 	}
@@ -154,14 +154,14 @@ func (a *assignments) read(of pair, text string, isFirst bool) int {
 		}
 		// A value that contains pairs is not one secret: each of its parts is read by its
 		// own name.
-		if (says != namesSecret || n > 0) && !(isFirst && n == len(values)-1) && hasPair(value) {
+		if (means != namesSecret || n > 0) && !(isFirst && n == len(values)-1) && hasPair(value) {
 			continue
 		}
 		for _, read := range readings(value) {
-			a.found = append(a.found, member{says, read})
+			a.found = append(a.found, member{means, read})
 		}
 	}
-	if says == namesSecret {
+	if means == namesSecret {
 		return length
 	}
 	return 0

@@ -55,8 +55,8 @@ func meaningOf(name string) meaning {
 // isSecretName tells whether a name, such as that of a query parameter, is the name of a
 // secret.
 func isSecretName(name string) bool {
-	says := meaningOf(name)
-	return says == namesSecret || says == namesKey
+	means := meaningOf(name)
+	return means == namesSecret || means == namesKey
 }
 
 // isNaming tells whether a field holds the name of the value in another field, as name

@@ -75,7 +75,7 @@ func saysYesOrNo(text string) bool {
 }
 
 // lookInto adds the parts of a value and tells whether it is structured.
-func (p *parts) lookInto(value string, says meaning, depth int) bool {
+func (p *parts) lookInto(value string, means meaning, depth int) bool {
 	if depth == 0 || len(value) < shortMask {
 		return false
 	}
@@ -84,11 +84,11 @@ func (p *parts) lookInto(value string, says meaning, depth int) bool {
 	if !structured {
 		members = append(members, assignmentsIn(value)...)
 		members = append(members, loginsIn(value)...)
-		if password, ok := passwordOf(value); ok && says != namesPlain && says != namesNothing && (depth < maxNesting || looksChosen(password)) {
+		if password, ok := passwordOf(value); ok && means != namesPlain && means != namesNothing && (depth < maxNesting || looksChosen(password)) {
 			members = append(members, member{namesSecret, password}) // without a name it may as well be an image tag
 		}
 		p.addURLs(value)
-		p.addBase64(value, says, depth)
+		p.addBase64(value, means, depth)
 	}
 	for _, found := range members {
 		p.addMember(found, depth)
@@ -97,12 +97,12 @@ func (p *parts) lookInto(value string, says meaning, depth int) bool {
 }
 
 func (p *parts) addMember(found member, depth int) {
-	key := string(rune('0'+int(found.says))) + found.text
+	key := string(rune('0'+int(found.means))) + found.text
 	if p.visited[key] {
 		return
 	}
 	p.visited[key] = true
-	structured := p.lookInto(found.text, found.says, depth-1)
+	structured := p.lookInto(found.text, found.means, depth-1)
 	length := len(strings.TrimSpace(found.text))
 	if length < shortMask || saysYesOrNo(found.text) || !p.isSecret(found) {
 		return
@@ -112,13 +112,13 @@ func (p *parts) addMember(found member, depth int) {
 
 func (p *parts) isSecret(found member) bool {
 	switch where := p.whereURLLeads.FindString(found.text); {
-	case found.says == namesSecret:
+	case found.means == namesSecret:
 		return true
 	case where != "":
 		return hasMixed(found.text[len(where):])
-	case found.says == namesPlain:
+	case found.means == namesPlain:
 		return false
-	case found.says == namesKey:
+	case found.means == namesKey:
 		return !isWordOnly(found.text)
 	}
 	return p.isRandom(found.text)
@@ -138,13 +138,13 @@ func (p *parts) addURLs(value string) {
 
 // addBase64 adds the text of a base64 value, such as a member of a Secret or the
 // credentials for a registry. If the text is user:password, it adds the password too.
-func (p *parts) addBase64(value string, says meaning, depth int) {
+func (p *parts) addBase64(value string, means meaning, depth int) {
 	decoded, ok := decodedBase64(value)
 	if !ok {
 		return
 	}
-	p.addMember(member{says, decoded}, depth)
-	if _, password, ok := strings.Cut(decoded, ":"); ok && says != namesPlain && !isStructured(decoded) {
+	p.addMember(member{means, decoded}, depth)
+	if _, password, ok := strings.Cut(decoded, ":"); ok && means != namesPlain && !isStructured(decoded) {
 		p.addMember(member{namesSecret, password}, depth)
 	}
 }

@@ -62,7 +62,7 @@ func TestCommonErrorsStayReadable(t *testing.T) {
 }
 
 func TestNamesOfSecrets(t *testing.T) {
-	for says, names := range map[meaning]string{
+	for means, names := range map[meaning]string{
 		namesSecret: "password dbPassword DB_PASSWORD dbpassword pass userPass pwd token accessToken ACCESS_TOKEN tokens passwords clientSecret " +
 			"apiKey api_key APIKey apikey client-key-data aws_secret_access_key private_key X-Amz-Signature sig passphrase passphrases psk wpa-psk credentials password2 PGPASSWORD",
 		namesKey:     "key keys auth authKeys Authorization",
@@ -70,7 +70,7 @@ func TestNamesOfSecrets(t *testing.T) {
 		namesNothing: "design assigned keyboard monkey compass bypass passenger passive data value passage sigma hockey - 42",
 	} {
 		for name := range strings.FieldsSeq(names) {
-			NewWithT(t).Expect(meaningOf(name)).To(Equal(says), name)
+			NewWithT(t).Expect(meaningOf(name)).To(Equal(means), name)
 		}
 	}
 }

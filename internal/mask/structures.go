@@ -20,8 +20,8 @@ const maxStructure = 256 << 10
 // member is a text or number in a structured value, with the meaning of its name or of
 // what contains it.
 type member struct {
-	says meaning
-	text string
+	means meaning
+	text  string
 }
 
 // membersOf lists the members of a list or object in JSON, YAML, XML or CSV. It returns
@@ -119,17 +119,17 @@ func looksLikeYAML(value string) bool {
 
 // eachScalar visits the texts and numbers in a value. It skips aliases, whose targets are
 // visited anyway. Everything inside a secret is secret unless it has a plain name.
-func eachScalar(says meaning, node *yaml.Node, visit func(member)) {
+func eachScalar(means meaning, node *yaml.Node, visit func(member)) {
 	switch node.Kind {
 	case yaml.ScalarNode:
-		visit(member{says, node.Value})
+		visit(member{means, node.Value})
 	case yaml.SequenceNode:
 		for n, item := range node.Content {
 			if n > 0 && isSecretOption(node.Content[n-1]) {
 				eachScalar(namesSecret, item, visit)
 				continue
 			}
-			eachScalar(says, item, visit)
+			eachScalar(means, item, visit)
 		}
 	case yaml.MappingNode:
 		named, hasValue := namedIn(node)
@@ -141,8 +141,8 @@ func eachScalar(says meaning, node *yaml.Node, visit func(member)) {
 			case hasValue && isNaming(field):
 				inner = namesPlain
 			}
-			if inner == namesNothing && says == namesSecret {
-				inner = says
+			if inner == namesNothing && means == namesSecret {
+				inner = means
 			}
 			eachScalar(inner, item, visit)
 		})
@@ -166,8 +166,8 @@ func namedIn(node *yaml.Node) (meaning, bool) {
 		if !isNaming(field) || item.Kind != yaml.ScalarNode || named == namesSecret {
 			return
 		}
-		if says := meaningOf(item.Value); says != namesNothing {
-			named = says
+		if means := meaningOf(item.Value); means != namesNothing {
+			named = means
 		}
 	})
 	return named, hasValue
