@@ -10,19 +10,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestNoIntervalReconcilesWithoutEnd(t *testing.T) {
+func TestIntervalsHaveAMinimum(t *testing.T) {
 	of := func(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 	for name, test := range map[string]struct {
 		interval, retry         *metav1.Duration
 		wantInterval, wantRetry time.Duration
 	}{
-		"none":             {nil, nil, DefaultInterval, DefaultInterval},
-		"the interval":     {of(time.Minute), nil, time.Minute, time.Minute},
-		"both":             {of(time.Minute), of(time.Hour), time.Minute, time.Hour},
-		"zero":             {of(0), of(0), DefaultInterval, DefaultInterval},
-		"below zero":       {of(-time.Minute), of(-1), DefaultInterval, DefaultInterval},
-		"hardly above":     {of(1), of(time.Millisecond), MinInterval, MinInterval},
-		"zero for retries": {of(time.Minute), of(0), time.Minute, time.Minute},
+		"none":                {nil, nil, DefaultInterval, DefaultInterval},
+		"only the interval":   {of(time.Minute), nil, time.Minute, time.Minute},
+		"both":                {of(time.Minute), of(time.Hour), time.Minute, time.Hour},
+		"zero":                {of(0), of(0), DefaultInterval, DefaultInterval},
+		"negative":            {of(-time.Minute), of(-1), DefaultInterval, DefaultInterval},
+		"below the minimum":   {of(1), of(time.Millisecond), MinInterval, MinInterval},
+		"zero retry interval": {of(time.Minute), of(0), time.Minute, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stack := &Stack{Spec: StackSpec{Interval: test.interval, RetryInterval: test.retry}}
@@ -36,23 +36,23 @@ func TestNoIntervalReconcilesWithoutEnd(t *testing.T) {
 	}
 }
 
-func TestTheSecondsOfThePulumiOperator(t *testing.T) {
+func TestSecondsOfThePulumiOperator(t *testing.T) {
 	of := func(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 	for name, test := range map[string]struct {
 		spec                    StackSpec
 		wantInterval, wantRetry time.Duration
 	}{
-		"resync":                       {StackSpec{ResyncFrequencySeconds: 90}, 90 * time.Second, 90 * time.Second},
-		"less than a minute":           {StackSpec{ResyncFrequencySeconds: 5}, time.Minute, time.Minute},
-		"below zero":                   {StackSpec{ResyncFrequencySeconds: -5}, DefaultInterval, DefaultInterval},
-		"more than fits":               {StackSpec{ResyncFrequencySeconds: 1 << 62}, 315360000 * time.Second, 315360000 * time.Second},
-		"an interval comes first":      {StackSpec{ResyncFrequencySeconds: 90, Interval: of(time.Hour)}, time.Hour, time.Hour},
-		"but not one of zero":          {StackSpec{ResyncFrequencySeconds: 90, Interval: of(0)}, 90 * time.Second, 90 * time.Second},
-		"a bound of the default":       {StackSpec{RetryMaxBackoffDurationSeconds: 30}, DefaultInterval, 30 * time.Second},
-		"a bound of the retries":       {StackSpec{RetryInterval: of(time.Hour), RetryMaxBackoffDurationSeconds: 30}, DefaultInterval, 30 * time.Second},
-		"a bound that is not reached":  {StackSpec{RetryInterval: of(time.Minute), RetryMaxBackoffDurationSeconds: 3600}, DefaultInterval, time.Minute},
-		"a bound below zero":           {StackSpec{RetryMaxBackoffDurationSeconds: -1}, DefaultInterval, DefaultInterval},
-		"a bound of less than minimum": {StackSpec{RetryInterval: of(1), RetryMaxBackoffDurationSeconds: 1}, DefaultInterval, MinInterval},
+		"resync":                        {StackSpec{ResyncFrequencySeconds: 90}, 90 * time.Second, 90 * time.Second},
+		"less than a minute":            {StackSpec{ResyncFrequencySeconds: 5}, time.Minute, time.Minute},
+		"negative":                      {StackSpec{ResyncFrequencySeconds: -5}, DefaultInterval, DefaultInterval},
+		"more than a duration holds":    {StackSpec{ResyncFrequencySeconds: 1 << 62}, 315360000 * time.Second, 315360000 * time.Second},
+		"an interval takes precedence":  {StackSpec{ResyncFrequencySeconds: 90, Interval: of(time.Hour)}, time.Hour, time.Hour},
+		"a zero interval does not":      {StackSpec{ResyncFrequencySeconds: 90, Interval: of(0)}, 90 * time.Second, 90 * time.Second},
+		"a bound on the default":        {StackSpec{RetryMaxBackoffDurationSeconds: 30}, DefaultInterval, 30 * time.Second},
+		"a bound on the retry interval": {StackSpec{RetryInterval: of(time.Hour), RetryMaxBackoffDurationSeconds: 30}, DefaultInterval, 30 * time.Second},
+		"a bound that is not reached":   {StackSpec{RetryInterval: of(time.Minute), RetryMaxBackoffDurationSeconds: 3600}, DefaultInterval, time.Minute},
+		"a negative bound":              {StackSpec{RetryMaxBackoffDurationSeconds: -1}, DefaultInterval, DefaultInterval},
+		"a bound below the minimum":     {StackSpec{RetryInterval: of(1), RetryMaxBackoffDurationSeconds: 1}, DefaultInterval, MinInterval},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stack := &Stack{Spec: test.spec}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// FuzzProgramSpec: whatever a Program has, its text reads as the same program again.
+// FuzzProgramSpec checks that the text of any Program parses to the same program.
 func FuzzProgramSpec(f *testing.F) {
 	for _, seed := range []string{
 		`{"resources":{"a":{"type":"lab:index:Thing","properties":{"x":"${b.c}","n":1.0},"options":{"protect":true,"dependsOn":["${b}"]}}}}`,
@@ -23,12 +23,12 @@ func FuzzProgramSpec(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var spec ProgramSpec
 		var decoded any
-		// A number that is out of range is refused by Text.
+		// Text refuses a number that is out of range, which decoded cannot hold either.
 		if json.Unmarshal(raw, &spec) != nil || json.Unmarshal(raw, &decoded) != nil {
 			return
 		}
 		if !reflect.DeepEqual(&spec, spec.DeepCopy()) {
-			t.Error("a copy is another program")
+			t.Error("a deep copy differs from the program")
 		}
 		checkRoundTrip(t, &spec)
 		first, err := spec.Text()
@@ -44,8 +44,8 @@ func FuzzProgramSpec(f *testing.F) {
 	})
 }
 
-// FuzzStack: a Stack keeps what it has on its way to the API server and back, and
-// has times that can be waited for.
+// FuzzStack checks that a Stack survives the round trip through JSON, and that its
+// interval, retry interval and timeout are usable.
 func FuzzStack(f *testing.F) {
 	for _, seed := range []string{
 		`{"spec":{"stack":"dev","programRef":{"name":"p"},"interval":"10m","retryInterval":"-1s","timeout":"0s","config":{"a":1.0}}}`,
@@ -65,7 +65,7 @@ func FuzzStack(f *testing.F) {
 		}
 		first, err := json.Marshal(&stack)
 		if err != nil {
-			return // a time that JSON cannot have
+			return // a time that JSON cannot express
 		}
 		var back Stack
 		if err := json.Unmarshal(first, &back); err != nil {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// mainProgram returns the sections of a program as a Main.yaml has them.
+// mainProgram converts the sections of a program to those of a Main.yaml.
 func mainProgram(program map[string]any) map[string]any {
 	sections := maps.Clone(program)
 	config := map[string]any{}
 	for _, section := range []string{"configuration", "config"} {
 		declarations, ok := sections[section].(map[string]any)
 		if !ok {
-			continue // a fault, which Pulumi names where it is
+			continue // invalid: leave it, so that Pulumi reports its place
 		}
 		delete(sections, section)
 		for name, declaration := range declarations {
@@ -36,9 +36,8 @@ func mainProgram(program map[string]any) map[string]any {
 	return sections
 }
 
-// IsOfProvider tells whether a declaration of the config of a program only gives a
-// value to a provider, such as aws:region. Pulumi takes those from the project, and
-// not from a Main.yaml.
+// IsOfProvider returns whether a config declaration only sets a value for a provider,
+// such as aws:region. Pulumi reads those from the project, not from a Main.yaml.
 func IsOfProvider(name string, declaration any) bool {
 	fields, _ := declaration.(map[string]any)
 	_, typed := fields["type"]
@@ -47,16 +46,16 @@ func IsOfProvider(name string, declaration any) bool {
 	return strings.Contains(name, ":") && valued && !typed && !defaulted
 }
 
-// mainConfig writes a declaration as Pulumi YAML takes it in a Main.yaml. In the
-// settings of a project there is also a value, which is what a default is here,
-// and an array of items for a list.
+// mainConfig converts a declaration to what Pulumi YAML accepts in a Main.yaml.
+// Project settings may also have a value, which becomes a default, and an array of
+// items, which becomes a list.
 func mainConfig(declaration any) any {
 	given, ok := declaration.(map[string]any)
 	if !ok {
 		return declaration
 	}
 	fields := maps.Clone(given)
-	delete(fields, "description") // Pulumi YAML warns of it
+	delete(fields, "description") // Pulumi YAML warns about it
 	if value, ok := fields["value"]; ok {
 		if _, both := fields["default"]; !both {
 			fields["default"] = value
@@ -71,15 +70,15 @@ func mainConfig(declaration any) any {
 	return fields
 }
 
-// text is a value that is a text, or nothing.
+// text returns a value that is a string, or else an empty string.
 func text(value any) string {
 	s, _ := value.(string)
 	return s
 }
 
-// ProjectConfig returns the config values that a program gives to providers, such
-// as aws:region, by their names. They are what all Stacks of the program have that
-// give no other.
+// ProjectConfig returns the config values that a program sets for providers, by
+// name, such as aws:region. They apply to all Stacks of the program that do not
+// override them.
 func ProjectConfig(program map[string]any) map[string]any {
 	values := map[string]any{}
 	for _, section := range []string{"configuration", "config"} {

@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Text returns the program as the text of a Main.yaml, in Pulumi YAML, as
-// ProgramText does.
+// Text returns the program as the Pulumi YAML text of a Main.yaml, see
+// ProgramText.
 func (in *ProgramSpec) Text() ([]byte, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
@@ -25,18 +25,17 @@ func (in *ProgramSpec) Text() ([]byte, error) {
 	return ProgramText(raw)
 }
 
-// ProgramText returns the program of a Program, in JSON, as the text of a
-// Main.yaml, in Pulumi YAML. The same program always gives the same text. Keys
-// that no version of a ProgramSpec knows are part of it. Sections that are empty
-// are left out, and those of the config are written as Pulumi YAML takes them in
-// a Main.yaml, see mainConfig.
+// ProgramText converts the JSON of a ProgramSpec to the Pulumi YAML text of a
+// Main.yaml. The same program always gives the same text. Unknown keys are kept
+// and empty sections dropped. Config sections are written as Pulumi YAML accepts
+// them in a Main.yaml, see mainConfig.
 //
-// The YAML is made node by node, and not by sigs.k8s.io/yaml: that one takes
-// numbers through float64 and writes 1.0 as 1, and an integer beyond 64 bits
-// with its last digits lost.
+// It builds the YAML node by node, because sigs.k8s.io/yaml converts numbers to
+// float64: it writes 1.0 as 1 and drops the last digits of an integer beyond 64
+// bits.
 //
-// The error is of a program that is not a JSON object, or of a number that is too
-// big for a float64, which YAML would read as text.
+// It returns an error if the program is not a JSON object, or has a number that
+// is too big for a float64, which YAML would read as text.
 func ProgramText(raw []byte) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -57,7 +56,7 @@ func ProgramText(raw []byte) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// yamlNode returns the YAML of a decoded JSON value.
+// yamlNode converts a decoded JSON value to YAML.
 func yamlNode(value any) (*yaml.Node, error) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -77,7 +76,7 @@ func yamlNode(value any) (*yaml.Node, error) {
 	}
 }
 
-// yamlMapping writes an object with its keys in order.
+// yamlMapping converts an object, with its keys sorted.
 func yamlMapping(object map[string]any) (*yaml.Node, error) {
 	node := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	if len(object) == 0 {
@@ -93,7 +92,7 @@ func yamlMapping(object map[string]any) (*yaml.Node, error) {
 	return node, nil
 }
 
-// yamlSequence writes a list.
+// yamlSequence converts a list.
 func yamlSequence(list []any) (*yaml.Node, error) {
 	node := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 	if len(list) == 0 {
@@ -109,20 +108,19 @@ func yamlSequence(list []any) (*yaml.Node, error) {
 	return node, nil
 }
 
-// yamlNumber writes a number as it was written.
+// yamlNumber keeps a number as it was written.
 func yamlNumber(number json.Number) (*yaml.Node, error) {
 	if _, err := number.Float64(); err != nil {
 		return nil, fmt.Errorf("the number %s is out of range", number)
 	}
-	// Without a tag: YAML takes an integer beyond 64 bits for a float, and would
-	// have a wrong tag written out.
+	// Set no tag: YAML takes an integer beyond 64 bits for a float, so that the
+	// encoder would write out a tag that does not match.
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: number.String()}, nil
 }
 
-// yamlString writes a text so that every reader of YAML takes it for one: in
-// quotes, unless it is a plain word that no version of YAML has a meaning for.
-// Pulumi reads YAML 1.2, where yes and 1:30 are text; kubectl and other tools
-// read 1.1, where they are not.
+// yamlString quotes a text unless it is a plain word without a special meaning in
+// any version of YAML. Pulumi reads YAML 1.2, where yes and 1:30 are text;
+// kubectl and other tools read 1.1, where they are not.
 func yamlString(text string) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 	if !plain(text) {
@@ -131,9 +129,9 @@ func yamlString(text string) *yaml.Node {
 	return node
 }
 
-// plain says that a text needs no quotes: it begins with a letter, as nothing
-// but words does in YAML, goes on like the names of properties, functions and
-// type tokens, and is no word that YAML has a meaning for.
+// plain returns whether a text needs no quotes: it starts with a letter, as only
+// words do in YAML, continues like the names of properties, functions and type
+// tokens, and is not a word with a special meaning in YAML.
 func plain(text string) bool {
 	if text == "" || len(text) > 128 {
 		return false

@@ -26,20 +26,20 @@ func program(t *testing.T, text string) *ProgramSpec {
 
 func TestTextIsPulumiYAML(t *testing.T) {
 	for name, tt := range map[string]struct{ program, want string }{
-		"a program with nothing in it is an empty object": {`{}`, "{}\n"},
-		"empty sections are left out":                     {`{"resources":{},"variables":{},"outputs":{}}`, "{}\n"},
+		"an empty program is an empty object": {`{}`, "{}\n"},
+		"empty sections are dropped":          {`{"resources":{},"variables":{},"outputs":{}}`, "{}\n"},
 		"configuration is written as config": {
 			`{"configuration":{"size":{"type":"Number","default":3},"key":{"type":"String","secret":true}}}`,
 			"config:\n  key:\n    secret: true\n    type: String\n  size:\n    default: 3\n    type: Number\n"},
-		"config and configuration are one": {
+		"config and configuration are merged": {
 			`{"configuration":{"old":{"type":"Number"}},"config":{"new":{"type":"String"}}}`,
 			"config:\n  new:\n    type: String\n  old:\n    type: Number\n"},
-		"a value is a default, and an array of items a list": {
+		"a value becomes a default, and an array of items a list": {
 			`{"config":{"aaa":{"value":1,"description":"x"},"bbb":{"type":"array","items":{"type":"string"}}}}`,
 			"config:\n  aaa:\n    default: 1\n  bbb:\n    type: \"List<string>\"\n"},
-		"a value for a provider is the project's": {
+		"a value for a provider is left to the project": {
 			`{"config":{"aws:region":{"value":"x"}}}`, "{}\n"},
-		"all sections are written in the order of their names": {
+		"sections are sorted by name": {
 			`{"variables":{"bbb":"x"},"outputs":{"out":"${bbb}"},"packages":{"aws":"6.0.0"},"resources":{"res":{"type":"aws:s3:Bucket"}}}`,
 			"outputs:\n  out: \"${bbb}\"\npackages:\n  aws: \"6.0.0\"\nresources:\n  res:\n    type: aws:s3:Bucket\nvariables:\n  bbb: x\n"},
 		"numbers stay as they are written": {
@@ -54,13 +54,13 @@ func TestTextIsPulumiYAML(t *testing.T) {
 		"keys that look like something else are quoted": {
 			`{"variables":{"on":1,"1":2,"null":3,"a b":4}}`,
 			"variables:\n  \"1\": 2\n  \"a b\": 4\n  \"null\": 3\n  \"on\": 1\n"},
-		"booleans and null stay what they are": {
+		"booleans and null are kept": {
 			`{"variables":{"aaa":[true,false,null]}}`,
 			"variables:\n  aaa:\n    - true\n    - false\n    - null\n"},
-		"calls of functions keep their names": {
+		"function calls are kept": {
 			`{"variables":{"ami":{"fn::invoke":{"function":"aws:ec2:getAmi","return":"id"}}}}`,
 			"variables:\n  ami:\n    fn::invoke:\n      function: aws:ec2:getAmi\n      return: id\n"},
-		"text of many lines, quotes and markup survive": {
+		"multi-line text, quotes and markup are kept": {
 			`{"variables":{"aaa":"one\n  two\n\n","bbb":"a \"b\" <c> & 'd' \\ # e: f"}}`,
 			"variables:\n  aaa: \"one\\n  two\\n\\n\"\n  bbb: \"a \\\"b\\\" <c> & 'd' \\\\ # e: f\"\n"},
 		"empty lists and objects are kept": {
@@ -78,8 +78,8 @@ func TestTextIsPulumiYAML(t *testing.T) {
 	}
 }
 
-// all is a program with every field of every type set, so that a field which is
-// added to the types without being known to Pulumi YAML is noticed here.
+// all is a program with every field of every type set, so that adding a field
+// that Pulumi YAML does not know fails a test here.
 const all = `{"configuration":{"cfg":{"type":"String","default":"d","secret":true,"name":"n"}},"description":"d",
 "config":{"cfg2":{"type":"Boolean"}},"pulumi":{"requiredVersion":">=3.0.0"},
 "resources":{"res":{"type":"a:b:C","name":"n","defaultProvider":true,"properties":{"p":{"q":[1]}},
@@ -129,8 +129,8 @@ func TestTextRefusesWhatYAMLCannotHold(t *testing.T) {
 	}
 }
 
-// checkRoundTrip reads the text again with both versions of YAML and compares
-// what they find with the JSON of the program.
+// checkRoundTrip parses the text with both versions of YAML and compares the
+// results with the JSON of the program.
 func checkRoundTrip(t *testing.T, spec *ProgramSpec) {
 	t.Helper()
 	text, err := spec.Text()
@@ -177,8 +177,8 @@ func checkRoundTrip(t *testing.T, spec *ProgramSpec) {
 	}
 }
 
-// FuzzTextRoundTrip: whatever JSON a variable has and whatever its name is, the
-// text reads as the same program again.
+// FuzzTextRoundTrip checks that the text of a program with any variable name and
+// any JSON value parses to the same program.
 func FuzzTextRoundTrip(f *testing.F) {
 	for _, seed := range []string{
 		`1`, `1.0`, `1e3`, `-0`, `123456789012345678901234567890`, `"007"`, `"yes"`, `"on"`, `"2026-01-02T03:04:05Z"`,

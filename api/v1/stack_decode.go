@@ -14,13 +14,13 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// UnreadableDuration stands for a duration of a spec that cannot be read. It is
-// below zero, so that the default counts where one is asked for.
+// UnreadableDuration replaces a duration in a spec that cannot be parsed. It is
+// negative, so that the field's default applies.
 const UnreadableDuration time.Duration = math.MinInt64
 
-// UnmarshalJSON decodes a spec, also one with a duration that Go has no place for.
-// The CRD refuses it, but an earlier one did not. An error here would be one of the
-// list of all Stacks: none of them would be reconciled.
+// UnmarshalJSON decodes a spec even if a duration overflows Go's. The CRD refuses
+// such durations, but an earlier CRD did not. An error here would fail the list of
+// all Stacks, so that none of them would be reconciled.
 func (in *StackSpec) UnmarshalJSON(data []byte) error {
 	type plain StackSpec // without this method
 	err := kjson.Unmarshal(data, (*plain)(in))
@@ -45,7 +45,8 @@ func (in *StackSpec) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// UnmarshalJSON decodes a requirement as that of a StackSpec does.
+// UnmarshalJSON decodes a requirement even if its duration overflows Go's, as for a
+// StackSpec.
 func (in *PrerequisiteRequirement) UnmarshalJSON(data []byte) error {
 	type plain PrerequisiteRequirement
 	err := kjson.Unmarshal(data, (*plain)(in))
@@ -64,8 +65,8 @@ func (in *PrerequisiteRequirement) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// withoutUnreadable takes out of an object the durations that cannot be decoded,
-// and tells which they were.
+// withoutUnreadable removes the durations that cannot be parsed from an object and
+// returns their names.
 func withoutUnreadable(data []byte, durations ...string) ([]byte, map[string]bool, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {

@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// TestOneDurationThatCannotBeReadFailsNoList: an API server with an earlier CRD has
-// stored it.
-func TestOneDurationThatCannotBeReadFailsNoList(t *testing.T) {
+// An API server with an earlier CRD may have stored such a duration.
+func TestUnreadableDurationDoesNotFailTheList(t *testing.T) {
 	var list StackList
 	if err := json.Unmarshal([]byte(`{"items":[
 		{"spec":{"stack":"a","interval":"5m","timeout":"2562048h","config":{"n":1},"projectRepo":"https://example.com/a","branch":"main",
@@ -35,7 +34,7 @@ func TestOneDurationThatCannotBeReadFailsNoList(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSpecIsAnError(t *testing.T) {
+func TestInvalidSpecIsAnError(t *testing.T) {
 	for _, text := range []string{`{"spec":{"stack":5}}`, `{"spec":{"stack":5,"timeout":"2562048h"}}`, `{"spec":[]}`, `{"spec":{"timeout":60}}`} {
 		if err := json.Unmarshal([]byte(text), &Stack{}); err == nil {
 			t.Errorf("%s is decoded", text)

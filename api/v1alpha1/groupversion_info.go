@@ -1,9 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v1alpha1 has the Stack as the Pulumi operator first served it. Its
-// schema is that of v1, which it is stored as and which the controller reads:
-// nothing but the name of the version differs, and nothing is to be added here.
+// Package v1alpha1 holds the Stack in the version that the Pulumi operator first
+// served. Only the name of the version differs from v1, the storage version and
+// the one that the controller reads. Add nothing here.
 //
 // +kubebuilder:object:generate=true
 // +groupName=pulumi.com
