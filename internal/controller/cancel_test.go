@@ -94,6 +94,13 @@ func TestWhatBeginsACancelledRunAgain(t *testing.T) {
 			w.mustReconcile()
 			g.Expect(w.runner.started).To(Equal(2))
 			g.Expect(w.runner.cancels).To(HaveLen(1), "what is left of the word does nothing")
+			// flux pulumi cancel may look only now, and must be able to tell that the run was cancelled.
+			now := w.stack().Status
+			g.Expect(now.Run.ID).NotTo(Equal(id))
+			g.Expect(now.CancelledRun).To(BeNil())
+			g.Expect(now.LastUpdate.Name).To(Equal(id))
+			g.Expect(now.LastUpdate.Reason).To(Equal(v1.CancelRequestedReason))
+			g.Expect(now.LastUpdate.Message).To(ContainSubstring("was cancelled on request"))
 		})
 	}
 }
