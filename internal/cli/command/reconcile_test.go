@@ -184,6 +184,8 @@ func TestReconcileSaysThatNothingWasHeardOfTheRunBefore(t *testing.T) {
 	w.status(func(s *v1.StackStatus) {
 		s.Run = &v1.RunStatus{ID: "run-1", Operation: v1.OperationUpdate, Generation: 1, Holder: v1.RunHolder{Host: "a", Instance: "b"}, StartedAt: metav1.Time{Time: now}}
 	})
+	waits := 0
+	w.env.Now = func() time.Time { waits++; return now.Add(time.Duration(waits) * time.Minute) }
 	done := w.run("reconcile stack network --timeout 1s")
 	g.Expect(done.exit).To(Equal(1))
 	g.Expect(done.err).To(ContainSubstring("run run-1 was in flight before, and its controller has told nothing of it meanwhile"))

@@ -184,6 +184,18 @@ func TestCancelTellsHowTheRunEnded(t *testing.T) {
 	}
 }
 
+func TestCancelSaysThatNoControllerTookItUp(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "cancel-unheard")
+	w.apply("steered")
+	w.status(func(s *v1.StackStatus) {
+		s.Run = &v1.RunStatus{ID: "run-1", Operation: v1.OperationUpdate, Generation: 1, Holder: v1.RunHolder{Host: "a", Instance: "b"}, StartedAt: metav1.Time{Time: now}}
+	})
+	done := w.run("cancel stack network --timeout 1s")
+	g.Expect(done.exit).To(Equal(exitFailed))
+	g.Expect(done.err).To(ContainSubstring("run run-1 was in flight before, and its controller has told nothing of it meanwhile"))
+}
+
 func TestCancelTellsNotHowARunHasEndedThatIsGoneWithItsStack(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "cancel-deleted")

@@ -45,6 +45,7 @@ type verdict func(*unstructured.Unstructured) (bool, error)
 // awaited is a target that is waited for, and what was seen of it first and last.
 type awaited struct {
 	target
+	began       time.Time
 	first, last *unstructured.Unstructured
 }
 
@@ -64,7 +65,7 @@ func (s *session) awaitEach(ctx context.Context, api client.Reader, targets []ta
 	began := s.Now()
 	var left []*awaited
 	for _, of := range targets {
-		left = append(left, &awaited{target: of})
+		left = append(left, &awaited{target: of, began: began})
 	}
 	for {
 		left = slices.DeleteFunc(left, func(one *awaited) bool {
@@ -143,7 +144,7 @@ func (s *session) explainTimeout(ctx context.Context, err error, of *awaited) er
 		return fmt.Errorf("timed out after %s waiting for %s %s: no controller has taken up the request, is it running? Last status: %s",
 			s.timeout, of.Kind, of.Name, ready.Message(last))
 	}
-	if id := ready.Unheard(of.first, last); id != "" {
+	if id := ready.Unheard(of.first, last, s.Now().Sub(of.began)); id != "" {
 		return fmt.Errorf("timed out after %s waiting for %s %s: run %s was in flight before, and its controller has told nothing of it meanwhile. Last status: %s",
 			s.timeout, of.Kind, of.Name, id, ready.Message(last))
 	}

@@ -8,6 +8,7 @@ package ready
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/fluxcd/pkg/apis/meta"
@@ -62,21 +63,49 @@ func allSeen(object *unstructured.Unstructured) bool {
 	if asked := object.GetAnnotations()[v1.PreviewRequestAnnotation]; asked != "" && asked != previewed {
 		return false
 	}
+	if isCancelUnseen(object) {
+		return false
+	}
 	ready := readyCondition(object)
 	return len(found) > 0 && (ready == nil || ofGeneration(ready, object))
 }
 
+// progressPatience is how long a record may stay as it is while its controller is at
+// work: the controller writes the progress of a run once a minute.
+const progressPatience = 2 * time.Minute
+
 // Unheard returns the ID of a Stack's run in flight whose record did not change from the
 // first look to the last, while the controller has not noticed the current request or
 // spec either: the record alone does not prove that anybody is at work. It is empty if
-// there is none.
-func Unheard(first, last *unstructured.Unstructured) string {
+// there is none, or if a controller at work could have left the record alone for as long
+// as it was watched. A request to cancel the run is noted at once.
+func Unheard(first, last *unstructured.Unstructured, watched time.Duration) string {
 	before, _, _ := unstructured.NestedMap(first.Object, "status", "run")
 	now, _, _ := unstructured.NestedMap(last.Object, "status", "run")
-	if len(now) == 0 || allSeen(last) || !equality.Semantic.DeepEqual(before, now) {
+	switch {
+	case len(now) == 0 || allSeen(last) || !equality.Semantic.DeepEqual(before, now):
+		return ""
+	case !isCancelUnseen(last) && (watched < progressPatience || hasNoProgress(now)):
 		return ""
 	}
 	return runID(last)
+}
+
+// hasNoProgress reports whether the progress of the run is not written to its record: it
+// is a preview on request, or is being cancelled.
+func hasNoProgress(record map[string]any) bool {
+	return record["previewRequest"] != nil || record["cancel"] != nil
+}
+
+// isCancelUnseen reports whether somebody asks to cancel the run in flight, and its record
+// does not say so yet.
+func isCancelUnseen(object *unstructured.Unstructured) bool {
+	id, asked := runID(object), object.GetAnnotations()
+	if id == "" || asked[v1.CancelRunAnnotation] != id && asked[v1.CancelRunNowAnnotation] != id {
+		return false
+	}
+	mode, _, _ := unstructured.NestedString(object.Object, "status", "run", "cancel")
+	return mode == "" || asked[v1.CancelRunNowAnnotation] == id && mode != string(v1.CancelNow)
 }
 
 // ErrSuspended is Flux's word for an object that is not reconciled.

@@ -8,10 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
 const (
@@ -154,10 +157,45 @@ func TestUnheard(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			last := object(t, tc.last)
 			last.SetAnnotations(map[string]string{"reconcile.fluxcd.io/requestedAt": tc.asked})
-			NewWithT(t).Expect(Unheard(object(t, tc.first), last)).To(Equal(tc.want))
+			NewWithT(t).Expect(Unheard(object(t, tc.first), last, 5*time.Minute)).To(Equal(tc.want))
 		})
 	}
 }
+
+func TestUnheardAllowsForWhatAControllerNeedNotTell(t *testing.T) {
+	for name, tc := range map[string]struct {
+		annotations map[string]string
+		run         string
+		watched     time.Duration
+		want        string
+	}{
+		"behind a run":                        {asks("now"), "{id: a}", 5 * time.Minute, "a"},
+		"before its progress is due":          {asks("now"), "{id: a}", 30 * time.Second, ""},
+		"behind a preview on request":         {asks("now"), "{id: a, previewRequest: b}", 5 * time.Minute, ""},
+		"behind a run that is cancelled":      {asks("now"), "{id: a, cancel: Gently}", 5 * time.Minute, ""},
+		"a cancel nobody notes":               {cancels("a"), "{id: a}", 30 * time.Second, "a"},
+		"a cancel of a preview nobody notes":  {cancels("a"), "{id: a, previewRequest: b}", 30 * time.Second, "a"},
+		"a cancel that is noted":              {cancels("a"), "{id: a, cancel: Gently}", 5 * time.Minute, ""},
+		"a cancel of another run":             {cancels("b"), "{id: a}", 5 * time.Minute, ""},
+		"a cancel at once nobody notes":       {cancelsNow("a"), "{id: a, cancel: Gently}", 30 * time.Second, "a"},
+		"a cancel at once that is noted":      {cancelsNow("a"), "{id: a, cancel: Now}", 5 * time.Minute, ""},
+		"a cancel at once before a noted one": {map[string]string{v1.CancelRunAnnotation: "a", v1.CancelRunNowAnnotation: "a"}, "{id: a, cancel: Now}", 5 * time.Minute, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of := object(t, "{run: "+tc.run+", conditions: ["+isUnknown+"]}")
+			of.SetAnnotations(tc.annotations)
+			NewWithT(t).Expect(Unheard(of, of, tc.watched)).To(Equal(tc.want))
+		})
+	}
+}
+
+func asks(request string) map[string]string {
+	return map[string]string{meta.ReconcileRequestAnnotation: request}
+}
+
+func cancels(id string) map[string]string { return map[string]string{v1.CancelRunAnnotation: id} }
+
+func cancelsNow(id string) map[string]string { return map[string]string{v1.CancelRunNowAnnotation: id} }
 
 func TestAtGeneration(t *testing.T) {
 	for name, tc := range map[string]struct {
