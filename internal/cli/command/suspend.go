@@ -21,7 +21,7 @@ func newSuspend(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "stack [name...]", Aliases: []string{"stacks"},
 		Short: "Suspend Stacks",
-		Long:  "Suspends Stacks: nothing is run until they are resumed. A run in flight goes on to its end.",
+		Long:  "Suspends Stacks: nothing is run until they are resumed. A run in flight goes on to its end,\nunless no pod has started it yet.",
 		Example: `  # Suspend two Stacks
   flux pulumi suspend stack network cluster
 
