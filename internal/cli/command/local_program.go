@@ -17,22 +17,23 @@ import (
 	"strings"
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
 // findProgram finds what a Program is to say in a file, or in one of a directory: a
-// Pulumi.yaml, or the manifest of the Program of that name. It returns the file too.
-func (s *session) findProgram(ctx context.Context, path, name string) (program map[string]any, file string, err error) {
+// Pulumi.yaml, or the manifest of that Program. It returns the file too.
+func (s *session) findProgram(ctx context.Context, path string, of client.ObjectKey) (program map[string]any, file string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, "", fmt.Errorf("reading the program: %w", err)
 	}
 	if !info.IsDir() {
-		program, err = s.programIn(ctx, path, name)
+		program, err = s.programIn(ctx, path, of)
 		if err == nil && program == nil {
-			err = fmt.Errorf("%s has no Program %s", path, name)
+			err = fmt.Errorf("%s has no Program %s", path, of.Name)
 		}
 		return program, path, err
 	}
@@ -42,7 +43,7 @@ func (s *session) findProgram(ctx context.Context, path, name string) (program m
 	}
 	var found []string
 	for _, candidate := range files {
-		read, err := s.programIn(ctx, candidate, name)
+		read, err := s.programIn(ctx, candidate, of)
 		if err != nil {
 			unread = cmp.Or(unread, err)
 		}
@@ -55,7 +56,7 @@ func (s *session) findProgram(ctx context.Context, path, name string) (program m
 	case len(found) == 0 && unread != nil:
 		return nil, "", unread
 	case len(found) == 0:
-		return nil, "", fmt.Errorf("%s has neither a Pulumi.yaml nor a file with the Program %s", path, name)
+		return nil, "", fmt.Errorf("%s has neither a Pulumi.yaml nor a file with the Program %s", path, of.Name)
 	case len(found) == 1:
 		if unread != nil {
 			s.Warningf("left out: %v", unread)
@@ -132,10 +133,10 @@ func (s *session) mayHaveProgram(ctx context.Context, file string) bool {
 	return err == nil && bytes.Contains(text, []byte(v1.GroupVersion.Group+"/")) && bytes.Contains(text, []byte(v1.ProgramKind))
 }
 
-// programIn reads the Program of that name from a file of manifests, or a project. It is
-// nil where there are other manifests alone. It reads the file once, because a pipe
-// can be read only once.
-func (s *session) programIn(ctx context.Context, file, name string) (map[string]any, error) {
+// programIn reads that Program from a file of manifests, or a project. It is nil where
+// there are other manifests alone. It reads the file once, because a pipe can be read
+// only once.
+func (s *session) programIn(ctx context.Context, file string, of client.ObjectKey) (program map[string]any, err error) {
 	text, err := s.readProgramFile(ctx, file)
 	if err != nil {
 		return nil, err
@@ -144,7 +145,7 @@ func (s *session) programIn(ctx context.Context, file, name string) (map[string]
 	for {
 		document, err := documents.Read()
 		if errors.Is(err, io.EOF) {
-			return nil, nil
+			return program, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", file, err)
@@ -155,30 +156,39 @@ func (s *session) programIn(ctx context.Context, file, name string) (map[string]
 			return nil, fmt.Errorf("%s is no YAML: %w", file, err)
 		case len(keys) == 0:
 			continue
-		case !slices.Contains(keys, "apiVersion"):
+		case program == nil && !slices.Contains(keys, "apiVersion"):
 			return s.programOfProject(file, text)
 		}
 		object := map[string]any{}
 		if err := yaml.UnmarshalStrict(document, &object); err != nil {
 			return nil, fmt.Errorf("%s is no YAML: %w", file, err)
 		}
-		if program, err := programOf(object, file, name); program != nil || err != nil {
-			return program, err
+		found, err := programOf(object, file, of)
+		switch {
+		case err != nil:
+			return nil, err
+		case found != nil && program != nil:
+			return nil, fmt.Errorf("%s has more than one Program %s", file, of.Name)
+		case found != nil:
+			program = found
 		}
 	}
 }
 
 // programOf is what the manifest says where it is that of the Program, in any version of
-// its group.
-func programOf(object map[string]any, file, name string) (map[string]any, error) {
+// its group. A manifest without a namespace may be of any.
+func programOf(object map[string]any, file string, of client.ObjectKey) (map[string]any, error) {
 	version, _ := object["apiVersion"].(string)
 	metadata, _ := object["metadata"].(map[string]any)
-	if !strings.HasPrefix(version, v1.GroupVersion.Group+"/") || object["kind"] != v1.ProgramKind || metadata["name"] != name {
+	if !strings.HasPrefix(version, v1.GroupVersion.Group+"/") || object["kind"] != v1.ProgramKind || metadata["name"] != of.Name {
+		return nil, nil
+	}
+	if namespace, _ := metadata["namespace"].(string); namespace != "" && namespace != of.Namespace {
 		return nil, nil
 	}
 	program, ok := object["program"].(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%s: Program %s has no program", file, name)
+		return nil, fmt.Errorf("%s: Program %s has no program", file, of.Name)
 	}
 	return program, nil
 }

@@ -51,7 +51,7 @@ func (s *session) bring(ctx context.Context, api client.Client, stack *v1.Stack,
 // localProgram reads the program as the controller wants it, and the key that it has.
 func (s *session) localProgram(ctx context.Context, api client.Reader, stack *v1.Stack, path string) (key string, data []byte, err error) {
 	if ref := stack.Spec.ProgramRef; ref != nil {
-		program, file, err := s.findProgram(ctx, path, ref.Name)
+		program, file, err := s.findProgram(ctx, path, client.ObjectKey{Namespace: stack.Namespace, Name: ref.Name})
 		if err != nil {
 			return "", nil, err
 		}

@@ -292,6 +292,36 @@ func TestAProjectWhoseProgramIsInAnotherFileIsNoProgram(t *testing.T) {
 	g.Expect(done.err).To(Equal("✗ infra/Pulumi.yaml has a main, by which Pulumi reads the program from infra/Main.yaml: name that file\n"))
 }
 
+// theNetwork is the Program that the tests look for.
+func theNetwork() client.ObjectKey { return client.ObjectKey{Namespace: "apps", Name: "network"} }
+
+func TestAProgramIsThatOfTheNamespace(t *testing.T) {
+	program := func(namespace, from string) string {
+		return "apiVersion: pulumi.com/v1\nkind: Program\nmetadata: {name: network" + namespace + "}\nprogram: {outputs: {from: " + from + "}}\n---\n"
+	}
+	for name, test := range map[string]struct{ text, from, fails string }{
+		"without a namespace":    {program("", "any"), "any", ""},
+		"of the namespace":       {program(", namespace: apps", "apps"), "apps", ""},
+		"behind one of another":  {program(", namespace: other", "other") + program(", namespace: apps", "apps"), "apps", ""},
+		"of another alone":       {program(", namespace: other", "other"), "", "all.yaml has no Program network"},
+		"twice":                  {program(", namespace: apps", "apps") + program("", "any"), "", "all.yaml has more than one Program network"},
+		"before other documents": {program("", "any") + aNamespace + "---\nsome: text\n", "any", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			files(t, map[string]string{"all.yaml": test.text})
+			s := &session{Environment: testEnvironment()}
+			program, _, err := s.findProgram(t.Context(), "all.yaml", theNetwork())
+			if test.fails != "" {
+				g.Expect(err).To(MatchError(test.fails))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(program).To(Equal(map[string]any{"outputs": map[string]any{"from": test.from}}))
+		})
+	}
+}
+
 func TestAProgramIsReadFromAPipe(t *testing.T) {
 	for name, text := range map[string]string{"a project": aProject, "a manifest": aNamespace + "---\n" + aProgram} {
 		t.Run(name, func(t *testing.T) {
@@ -303,7 +333,7 @@ func TestAProgramIsReadFromAPipe(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(writes.Close()).To(Succeed())
 			s := &session{Environment: testEnvironment()}
-			program, _, err := s.findProgram(t.Context(), fmt.Sprintf("/dev/fd/%d", reads.Fd()), "network")
+			program, _, err := s.findProgram(t.Context(), fmt.Sprintf("/dev/fd/%d", reads.Fd()), theNetwork())
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(program).To(HaveKey("outputs"))
 		})
@@ -357,7 +387,7 @@ func TestTheMainFileOfAProjectIsFoundInItsDirectory(t *testing.T) {
 			files(t, test.files)
 			var told strings.Builder
 			s := &session{Console: console.New(&told, false, nil)}
-			program, file, err := s.findProgram(t.Context(), ".", "network")
+			program, file, err := s.findProgram(t.Context(), ".", theNetwork())
 			g.Expect(told.String()).To(Equal(test.told))
 			if test.fails != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(test.fails)))
