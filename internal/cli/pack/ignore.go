@@ -5,6 +5,7 @@ package pack
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -150,3 +151,46 @@ func (t tree) rulesIn(dir string) (rules, error) {
 
 // includes returns whether a pattern re-includes something.
 func includes(text string) bool { return strings.HasPrefix(text, "!") || strings.Contains(text, "\n!") }
+
+// hasDefaults reports whether the default exclusions of Flux apply. Rules of the source
+// replace them, and so does a .sourceignore in whatever directory of the repository.
+func (l *listed) hasDefaults(ctx context.Context, options Options) (bool, error) {
+	if len(l.source.patterns) > 0 {
+		return false, nil
+	}
+	personal, err := l.personalRules(options)
+	if err != nil {
+		return false, err
+	}
+	replaced, err := l.replaceDefaults(ctx, l.top, append(personal, gitignore.ParsePattern(".git", nil)))
+	return !replaced, err
+}
+
+// replaceDefaults reports whether a .sourceignore has a pattern, in the directory or below
+// it. What git ignores is in no source, and is not looked into. Nor is what cannot be read,
+// which need not concern the program.
+func (t tree) replaceDefaults(ctx context.Context, dir string, git []gitignore.Pattern) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	own, err := t.rulesIn(dir)
+	if err != nil || len(own.flux) > 0 {
+		return err == nil, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false, nil
+	}
+	git = slices.Concat(git, own.git)
+	ignored := sourceignore.NewMatcher(git)
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		if !entry.IsDir() || ignored.Match(t.parts(path), true) {
+			continue
+		}
+		if found, err := t.replaceDefaults(ctx, path, git); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}

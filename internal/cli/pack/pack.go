@@ -82,8 +82,10 @@ type listed struct {
 	tree
 	root   string
 	source sourceRules
-	files  []file
-	links  []string
+	// defaults says that the default exclusions of Flux apply.
+	defaults bool
+	files    []file
+	links    []string
 	// others are named pipes and the like.
 	others []string
 	// entries to pack, each directory before its contents.
@@ -117,6 +119,9 @@ func list(ctx context.Context, dir string, options Options) (*listed, error) {
 	found := &listed{tree: findTree(root), root: root, source: options.Source.rules()}
 	rules, err := found.rules(options)
 	if err != nil {
+		return nil, err
+	}
+	if found.defaults, err = found.hasDefaults(ctx, options); err != nil {
 		return nil, err
 	}
 	if err := found.walk(ctx, root, rules, packed); err != nil {
@@ -174,11 +179,10 @@ const (
 	searched
 )
 
-// fates returns what the rules do with a path. Rules of the source or of a .sourceignore
-// replace the defaults of Flux.
+// fates returns what the rules do with a path.
 func (l *listed) fates(rules rules) func(path string, isDir bool) fate {
 	patterns := rules.flux
-	if len(patterns) == 0 && len(l.source.patterns) == 0 {
+	if l.defaults {
 		patterns = sourceignore.DefaultPatterns(nil)
 	}
 	git, flux := sourceignore.NewMatcher(rules.git), sourceignore.NewMatcher(slices.Concat(sourceignore.VCSPatterns(nil), patterns))
