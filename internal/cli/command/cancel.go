@@ -58,7 +58,8 @@ func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.St
 	})
 	switch {
 	case isGone(object, err):
-		// How it has ended has gone with the Stack: it may as well be cancelled, or have failed.
+		// The outcome is gone with the Stack: the run may also have been cancelled or
+		// failed.
 		s.Successf("run %s has ended, and the Stack is deleted", running.ID)
 		return nil
 	case err != nil:

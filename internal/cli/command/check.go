@@ -19,8 +19,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 )
 
-// minKubernetes is the oldest minor version that the Flux of now supports, and with it
-// this controller.
+// minKubernetes is the oldest minor version that the current Flux supports, and so this
+// controller.
 const minKubernetes = "1.33.0"
 
 func newCheck(s *session) *cobra.Command {
@@ -52,7 +52,7 @@ func (s *session) check(ctx context.Context, pre bool) error {
 	s.Actionf("checking prerequisites")
 	ok, reached := s.checkKubernetes(ctx)
 	if !reached {
-		return s.checked(false, "") // nor would be what comes next
+		return s.checked(false, "") // everything else would fail, too
 	}
 	ok = s.checkCRD(ctx, api, sourcev1.GroupVersion.Group, "gitrepositories", sourcev1.GroupVersion.Version, "install Flux first: flux install") && ok
 	if pre {
@@ -67,7 +67,7 @@ func (s *session) check(ctx context.Context, pre bool) error {
 		return ctx.Err()
 	}
 	if ctx.Err() != nil {
-		return s.checked(false, "") // there is no time left for the rest
+		return s.checked(false, "") // no time is left for the rest
 	}
 	s.Actionf("checking crds")
 	for _, kind := range []cluster.Kind{cluster.Stack(), cluster.Program()} {
@@ -84,7 +84,7 @@ func (s *session) checked(ok bool, words string) error {
 	return nil
 }
 
-// checkKubernetes tells also whether there is an API server to ask for the rest.
+// checkKubernetes also reports whether it reached an API server to ask for the rest.
 func (s *session) checkKubernetes(ctx context.Context) (ok, reached bool) {
 	info, err := cluster.Version(ctx, s.flags)
 	if err != nil {
@@ -104,8 +104,8 @@ func (s *session) checkKubernetes(ctx context.Context) (ok, reached bool) {
 	return true, true
 }
 
-// isSupported also takes what clouds add to a version, as in v1.33.0-eks-1234567: -0 is
-// before all of that.
+// isSupported accepts the suffixes of cloud providers, as in v1.33.0-eks-1234567: -0
+// sorts before all of them.
 func isSupported(kubernetes *version.Version) bool {
 	return kubernetes.AtLeast(version.MustParseSemantic(minKubernetes + "-0"))
 }
@@ -146,7 +146,7 @@ func (s *session) checkDeployments(ctx context.Context, api client.Reader) bool 
 	ok := true
 	for i := range list.Items {
 		deployment := &list.Items[i]
-		// As flux check does, it waits for one that is being rolled out.
+		// Like flux check, wait for a rollout in progress.
 		of := target{appsv1.SchemeGroupVersion.WithKind("Deployment"), client.ObjectKeyFromObject(deployment)}
 		if _, err := s.await(ctx, api, of, isCurrent); err != nil {
 			ok = false

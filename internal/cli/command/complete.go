@@ -15,12 +15,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 )
 
-// completionTimeout is how long a shell waits for names: nobody waits longer for a
-// key that they have pressed.
+// completionTimeout bounds the wait of a shell for names: nobody waits longer after
+// pressing a key.
 const completionTimeout = 5 * time.Second
 
-// completeNames completes the names of the objects of a kind, without those that are
-// on the command line already.
+// completeNames completes names of objects of a kind that are not yet on the command
+// line.
 func (s *session) completeNames(kind schema.GroupVersionKind) cobra.CompletionFunc {
 	return s.completeMoreNames(kind, math.MaxInt)
 }
@@ -38,13 +38,13 @@ func (s *session) completeFlagNames(kind schema.GroupVersionKind) cobra.Completi
 	}
 }
 
-// completeValues completes a flag that has but some values.
+// completeValues completes a flag with a fixed set of values.
 func completeValues(cmd *cobra.Command, flag string, values ...string) {
-	// It fails only where the flag does not exist.
+	// This fails only for a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeObjects completes an object as <kind>/<name>, first the one and then the other.
+// completeObjects completes <kind>/<name>, first the kind and then the name.
 func (s *session) completeObjects(kinds ...cluster.Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		var completed []string
@@ -69,7 +69,7 @@ func (s *session) completeMoreNames(kind schema.GroupVersionKind, most int) cobr
 		if len(args) >= most {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		// A completion runs none of the hooks that come before a command.
+		// Cobra runs no pre-run hooks for completions.
 		if err := s.settleNamespace(cmd); err != nil {
 			return failCompletion(err)
 		}

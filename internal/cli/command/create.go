@@ -21,7 +21,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/ready"
 )
 
-// createFlags are those of all create commands.
+// createFlags are the flags of all create commands.
 type createFlags struct {
 	export bool
 	labels []string
@@ -35,7 +35,7 @@ func newCreate(s *session) *cobra.Command {
 	return create
 }
 
-// newObject returns an object of the kind with the name and the labels that were given.
+// newObject returns an object of the kind with the given name and labels.
 func (s *session) newObject(kind cluster.Kind, args []string, flags *createFlags) (*unstructured.Unstructured, error) {
 	if len(args) == 0 {
 		return nil, fmt.Errorf("name is required")
@@ -60,7 +60,7 @@ func (s *session) newObject(kind cluster.Kind, args []string, flags *createFlags
 	return object, nil
 }
 
-// readLabels refuses invalid labels in Flux's words, before they are in a manifest.
+// readLabels rejects invalid labels with Flux's message, before they reach a manifest.
 func readLabels(values []string) (map[string]string, error) {
 	labels, err := pairs("label", values)
 	if err != nil {
@@ -84,8 +84,8 @@ func pairs(flag string, values []string) (map[string]string, error) {
 	})
 }
 
-// pairsOr reads key=value, each key once: which of two is meant nobody can know. invalid
-// tells of what is no such pair.
+// pairsOr parses key=value pairs, and rejects a repeated key, as nobody can know which
+// value is meant. invalid returns the error for a malformed value.
 func pairsOr(flag string, values []string, invalid func(value string) error) (map[string]string, error) {
 	read := map[string]string{}
 	for _, value := range values {
@@ -101,8 +101,8 @@ func pairsOr(flag string, values []string, invalid func(value string) error) (ma
 	return read, nil
 }
 
-// create prints the object, or makes the one in the cluster like it and waits for it to
-// be ready. part is the field that has what a person has written.
+// create prints the object, or creates or updates it in the cluster and waits until it is
+// ready. part is the field that the user writes.
 func (s *session) create(ctx context.Context, object *unstructured.Unstructured, part string, export bool) error {
 	if export {
 		return printManifest(s.Out, exported(object))
@@ -132,8 +132,8 @@ func (s *session) create(ctx context.Context, object *unstructured.Unstructured,
 	return nil
 }
 
-// upsert says whether it has created or updated the object, or nothing. What somebody
-// else changes meanwhile, as the controller does when a run begins, is read again.
+// upsert reports whether it created, updated or left the object alone. It reads the
+// object again on a conflict, for instance with the controller when a run begins.
 func upsert(ctx context.Context, api client.Client, of target, object *unstructured.Unstructured, part string) (done string, err error) {
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		done, err = tryUpsert(ctx, api, of, object, part)
@@ -154,7 +154,8 @@ func tryUpsert(ctx context.Context, api client.Client, of target, object *unstru
 		return "", err
 	}
 	if current.GetDeletionTimestamp() != nil {
-		// Without spec.destroyOnFinalize it would go and leave its resources behind.
+		// Without spec.destroyOnFinalize it would be deleted and leave its resources
+		// behind.
 		return "", fmt.Errorf("%s %s is being deleted, and is not changed: create it again when it is gone", of.Kind, of.Name)
 	}
 	version := current.GetResourceVersion()

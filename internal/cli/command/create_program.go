@@ -15,7 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 )
 
-// maxProgram is more than an object of Kubernetes may have.
+// maxProgram is larger than any Kubernetes object may be.
 const maxProgram = 4 << 20
 
 func newCreateProgram(s *session, create *createFlags) *cobra.Command {
@@ -53,8 +53,8 @@ func (s *session) readProgram(ctx context.Context, file string) (map[string]any,
 	return s.programOfProject(file, text)
 }
 
-// programOfProject is the program in the text of a project, without the keys that only a
-// project has: a Program has its own name, and the Stack has the settings.
+// programOfProject returns the program in a project file without the keys that only a
+// project has: a Program has its own name, and its settings are in the Stack.
 func (s *session) programOfProject(file string, text []byte) (map[string]any, error) {
 	program, more, err := parseProject(text)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *session) programOfProject(file string, text []byte) (map[string]any, er
 	return program, nil
 }
 
-// checkMain refuses a project if its program is in another file.
+// checkMain rejects a project whose program is in another file.
 func checkMain(file string, project map[string]any) error {
 	if file == "-" || project["main"] == nil && hasProgram(project) {
 		return nil
@@ -108,12 +108,12 @@ func checkMain(file string, project map[string]any) error {
 	return nil
 }
 
-// hasProgram tells whether a project does anything.
+// hasProgram reports whether a project declares anything to run.
 func hasProgram(project map[string]any) bool {
 	return project["resources"] != nil || project["outputs"] != nil || project["variables"] != nil
 }
 
-// checkRuntime refuses a project that is not Pulumi YAML.
+// checkRuntime rejects a project that is not Pulumi YAML.
 func checkRuntime(file string, project map[string]any) error {
 	if runtime := runtimeOf(project); runtime != "" && runtime != "yaml" {
 		return fmt.Errorf("%s is a project of the runtime %s, and a Program can only be Pulumi YAML: use a source", file, runtime)
@@ -121,7 +121,7 @@ func checkRuntime(file string, project map[string]any) error {
 	return nil
 }
 
-// runtimeOf a Pulumi.yaml is a name, or an object with one.
+// runtimeOf returns the runtime of a Pulumi.yaml, which is a name or an object with one.
 func runtimeOf(program map[string]any) string {
 	switch runtime := program["runtime"].(type) {
 	case string:

@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 )
 
-// stackFlags become the spec of a Stack.
+// stackFlags are turned into the spec of a Stack.
 type stackFlags struct {
 	stack, source, path, program, backend          string
 	serviceAccount, outputsSecret, secretsProvider string
@@ -76,7 +76,7 @@ func newCreateStack(s *session, create *createFlags) *cobra.Command {
 	return cmd
 }
 
-// spec has only what was asked for, so that it reads as one that a person has written.
+// spec sets only the fields that were asked for, so that it reads as if written by hand.
 func (f *stackFlags) spec() (map[string]any, error) {
 	if f.stack == "" {
 		return nil, errors.New("stack is required (--stack)")
@@ -124,7 +124,7 @@ func (f *stackFlags) addProgram(spec map[string]any) error {
 	}
 	kind, rest, _ := strings.Cut(f.source, "/")
 	name, namespace := rest, ""
-	if at := strings.LastIndexByte(rest, '.'); at >= 0 { // as flux has it: a name may have dots
+	if at := strings.LastIndexByte(rest, '.'); at >= 0 { // like flux: a name may contain dots
 		name, namespace = rest[:at], rest[at+1:]
 	}
 	kinds := []string{sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind, sourcev1.ExternalArtifactKind}
@@ -197,7 +197,7 @@ func (f *stackFlags) addInputs(spec map[string]any) error {
 	return nil
 }
 
-// givenOnce refuses what both of two flags give.
+// givenOnce rejects names that both flags set.
 func givenOnce(flag string, plain map[string]string, secretFlag string, secret map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(plain)) {
 		if _, twice := secret[name]; twice {
@@ -207,9 +207,9 @@ func givenOnce(flag string, plain map[string]string, secretFlag string, secret m
 	return nil
 }
 
-// secretRefs reads NAME=secret/key.
+// secretRefs parses NAME=secret/key.
 func secretRefs(flag string, values []string) (map[string]any, error) {
-	read, err := pairsOr(flag, values, func(string) error { // which may be the secret itself
+	read, err := pairsOr(flag, values, func(string) error { // do not print the value: it may be the secret itself
 		return fmt.Errorf("invalid --%s, must be NAME=<name of a Secret>/<key in it>", flag)
 	})
 	if err != nil {

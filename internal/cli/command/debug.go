@@ -86,7 +86,7 @@ func decided(checks []decide.Check) bool {
 	return len(checks) > 0 && checks[len(checks)-1].Decided
 }
 
-// decisionText tells a decision to a person.
+// decisionText describes a decision for a person.
 func decisionText(d decide.Decision) string {
 	text := d.String()
 	if d.Reason != "" {

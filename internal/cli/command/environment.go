@@ -1,9 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package command has the commands of flux-pulumi, one in each file. A command gets
-// what it knows of the world from its Environment, so that it is tested with a clock
-// and files of the test, and it never ends the process.
+// Package command has the commands of flux-pulumi, one per file. A command reaches the
+// outside world only through its Environment, so that tests can pass their own clock and
+// files, and it never exits the process.
 package command
 
 import (
@@ -19,29 +19,29 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/console"
 )
 
-// Environment is the world around a command.
+// Environment is a command's access to the outside world.
 type Environment struct {
-	// In is read where a command is given a file named -.
+	// In is read for a file named -.
 	In io.Reader
-	// Out gets what was asked for, and Err what is told on the way.
+	// Out gets the result, and Err the messages on the way.
 	Out, Err io.Writer
 	// Now is the clock.
 	Now func() time.Time
-	// OutIsTerminal says that Out may be coloured.
+	// OutIsTerminal allows colours on Out.
 	OutIsTerminal bool
-	// ErrIsTerminal says that progress may be drawn to Err.
+	// ErrIsTerminal allows drawing progress on Err.
 	ErrIsTerminal bool
-	// Width is how many columns the terminal has.
+	// Width returns the columns of the terminal.
 	Width func() int
 	// Getenv reads the environment of the process.
 	Getenv func(string) string
 	// Version of this program.
 	Version string
-	// PollInterval is how often is looked at what is waited for.
+	// PollInterval is the time between two polls of an awaited object.
 	PollInterval time.Duration
 }
 
-// session is what the commands of one call share.
+// session is shared by the commands of one invocation.
 type session struct {
 	Environment
 	*console.Console
@@ -51,20 +51,21 @@ type session struct {
 	follow  bool // --ns-follows-kube-context
 }
 
-// connect returns a client of the cluster.
+// connect returns a client for the cluster.
 func (s *session) connect(ctx context.Context) (client.WithWatch, error) {
 	return cluster.Connect(ctx, s.flags)
 }
 
-// namespace is the one of --namespace.
+// namespace returns the value of --namespace.
 func (s *session) namespace() string { return *s.flags.Namespace }
 
-// limited is the context of a command that has to end within --timeout.
+// limited returns the context of a command that must end within --timeout.
 func (s *session) limited(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	return s.limitedUnless(cmd, false)
 }
 
-// limitedUnless is the same for one that may go on until it is interrupted.
+// limitedUnless is like limited, but without the timeout for a command that follows until
+// it is interrupted.
 func (s *session) limitedUnless(cmd *cobra.Command, follows bool) (context.Context, context.CancelFunc) {
 	if follows {
 		return context.WithCancel(cmd.Context())

@@ -21,7 +21,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/rows"
 )
 
-// eventsFlags are those of flux events.
+// eventsFlags are the flags of flux events.
 type eventsFlags struct {
 	allNamespaces, watch bool
 	about                string
@@ -47,11 +47,12 @@ func newEvents(s *session) *cobra.Command {
 	set.StringVar(&flags.about, "for", "", "show the events of a kind, as Stack, or of one object and its source, as Stack/name")
 	set.StringSliceVar(&flags.types, "types", nil, "show events of these types only: Normal, Warning")
 	completeValues(cmd, "types", corev1.EventTypeNormal, corev1.EventTypeWarning)
-	_ = cmd.RegisterFlagCompletionFunc("for", s.completeObjects(cluster.Stack(), cluster.Program())) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("for", s.completeObjects(cluster.Stack(), cluster.Program())) // cannot fail: the flag exists
 	return cmd
 }
 
-// subject is whose events are shown. Without a name it is all of a kind.
+// subject selects the objects whose events are shown. An empty name selects all of the
+// kind.
 type subject struct{ kind, namespace, name string }
 
 func (s subject) matches(event *corev1.Event) bool {
@@ -86,8 +87,8 @@ func (s *session) events(cmd *cobra.Command, flags *eventsFlags) error {
 	return view.list(ctx, api)
 }
 
-// subjects are those of --for, or both kinds. With a Stack that is named its source is
-// one too: why a Stack does not go on is often told there.
+// subjects returns the subjects of --for, or both kinds. A named Stack adds its source,
+// whose events often explain why the Stack is stuck.
 func (s *session) subjects(ctx context.Context, api client.Reader, flags *eventsFlags) ([]subject, error) {
 	namespace := s.namespace()
 	if flags.allNamespaces {
@@ -116,7 +117,7 @@ func (s *session) subjects(ctx context.Context, api client.Reader, flags *events
 	return []subject{of, {kind: source[0], namespace: source[1], name: source[2]}}, nil
 }
 
-// seen is how long ago an event was last seen, and how often since when.
+// seen formats how long ago an event was last seen, and how often since when.
 func (s *session) seen(event *corev1.Event) string {
 	last, count := s.ago(lastSeen(event)), event.Count
 	if event.Series != nil {
@@ -136,10 +137,10 @@ func (s *session) ago(then time.Time) string {
 	if then.IsZero() {
 		return "<unknown>"
 	}
-	return duration.HumanDuration(max(0, s.Now().Sub(then))) // clocks differ
+	return duration.HumanDuration(max(0, s.Now().Sub(then))) // clocks may differ
 }
 
-// lastSeen is the time of an event, which the API has in several places.
+// lastSeen returns the time of an event, which may be in any of several fields.
 func lastSeen(event *corev1.Event) time.Time {
 	switch {
 	case event.Series != nil:

@@ -20,11 +20,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 )
 
-// eventsView is which events are shown, and where they are.
+// eventsView selects the events to show, and the namespaces to read them from.
 type eventsView struct {
 	*session
-	// namespaces are looked into one by one, as few may look into all of them. An empty
-	// one is all. The first is that which was asked for.
+	// namespaces are read one by one, because few users may read all of them. An empty
+	// one means all. The first is the requested one.
 	namespaces []string
 	shown      func(*corev1.Event) bool
 
@@ -32,7 +32,7 @@ type eventsView struct {
 	headed bool
 }
 
-// namespacesOf are those of the subjects, each once.
+// namespacesOf returns the distinct namespaces of the subjects.
 func namespacesOf(subjects []subject) []string {
 	var namespaces []string
 	for _, of := range subjects {
@@ -43,11 +43,11 @@ func namespacesOf(subjects []subject) []string {
 	return namespaces
 }
 
-// withNamespace tells whether the table has a column for it.
+// withNamespace reports whether the table has a namespace column.
 func (v *eventsView) withNamespace() bool { return len(v.namespaces) > 1 || v.namespaces[0] == "" }
 
-// leaveOut tells of a namespace that the person may not look into, but for that which was
-// asked for: the events of a source are a help, and no more.
+// leaveOut warns about a namespace that the user may not read. For the requested
+// namespace it returns the error: only the events of a source are optional.
 func (v *eventsView) leaveOut(namespace string, err error) error {
 	if !apierrors.IsForbidden(err) || namespace == v.namespaces[0] {
 		return err
@@ -120,7 +120,7 @@ func (v *eventsView) watch(ctx context.Context, api client.WithWatch) error {
 	return group.Wait()
 }
 
-// tell prints an event of a watch.
+// tell prints the event of a watch notification.
 func (v *eventsView) tell(change watch.EventType, object client.Object) error {
 	event, ok := object.(*corev1.Event)
 	if !ok || change == watch.Deleted || !v.shown(event) {

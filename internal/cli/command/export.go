@@ -82,8 +82,8 @@ func (s *session) export(cmd *cobra.Command, names []string, kinds ...cluster.Ki
 	return nil
 }
 
-// notExported are the annotations that are no part of what a person keeps: what was
-// asked for once would be asked for again where the manifest is applied.
+// notExported returns the annotations to leave out of a manifest: a one-time request in
+// it would be repeated whenever the manifest is applied.
 func notExported() []string {
 	return []string{
 		corev1.LastAppliedConfigAnnotation, meta.ReconcileRequestAnnotation, meta.ForceRequestAnnotation,
@@ -92,8 +92,8 @@ func notExported() []string {
 	}
 }
 
-// exported is what of an object can be applied again: what a person has written, and
-// not what the API server and controllers have made of it.
+// exported returns the part of an object that can be applied again: what the user wrote,
+// without what the API server and controllers added.
 func exported(object *unstructured.Unstructured) map[string]any {
 	annotations := object.GetAnnotations()
 	for _, made := range notExported() {
@@ -115,7 +115,7 @@ func exported(object *unstructured.Unstructured) map[string]any {
 	return manifest
 }
 
-// printManifest prints one document of YAML.
+// printManifest prints a YAML document.
 func printManifest(out io.Writer, manifest map[string]any) error {
 	text, err := toYAML(manifest)
 	if err != nil {

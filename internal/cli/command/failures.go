@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// wasInterrupted tells that a command ends before its time: whoever has interrupted it
-// knows that, and is not told of each thing that has failed by it.
+// wasInterrupted reports whether the user interrupted the command. Failures caused by
+// that are not worth reporting.
 func wasInterrupted(ctx context.Context) bool {
 	return errors.Is(ctx.Err(), context.Canceled)
 }
 
-// tellAll returns a single failure as it is. Of several it tells each, and returns the
-// summary. After an interrupt it tells only what had failed before.
+// tellAll returns a single failure unchanged. It prints several and returns the summary.
+// After an interrupt it prints only what failed before.
 func (s *session) tellAll(ctx context.Context, failures []error, summary string) error {
 	told := failures
 	if wasInterrupted(ctx) {
@@ -33,7 +33,7 @@ func (s *session) tellAll(ctx context.Context, failures []error, summary string)
 	return errors.New(summary)
 }
 
-// failedf tells of something that has failed just now, unless an interrupt has done that.
+// failedf prints a failure, unless the command was interrupted.
 func (s *session) failedf(ctx context.Context, format string, args ...any) {
 	if !wasInterrupted(ctx) {
 		s.Failuref(format, args...)

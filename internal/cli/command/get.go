@@ -22,7 +22,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 )
 
-// getFlags are those of all get commands.
+// getFlags are the flags of all get commands.
 type getFlags struct {
 	allNamespaces, noHeader, watch, showSource bool
 	statusSelector, labelSelector, output      string
@@ -133,7 +133,7 @@ func (s *session) getAll(cmd *cobra.Command, flags *getFlags) error {
 	return nil
 }
 
-// getWatching prints a row for each object, and one for each change.
+// getWatching prints a row for each object, and then for each change.
 func (s *session) getWatching(ctx context.Context, api client.WithWatch, flags *getFlags, kind cluster.Kind, selector statusSelector, options []client.ListOption) error {
 	if flags.output != "" {
 		return errors.New("--watch prints a table: leave --output out")
@@ -150,7 +150,7 @@ func (s *session) getWatching(ctx context.Context, api client.WithWatch, flags *
 	}), options...)
 }
 
-// follower also tells that there is nothing to be told for now.
+// follower returns a Follower that also warns when the watch is lost.
 func (s *session) follower(tell func(watch.EventType, client.Object) error) cluster.Follower {
 	return cluster.Follower{Tell: tell, Pause: s.PollInterval, Lost: func(err error) {
 		s.Warningf("the watch was lost, and is tried for again: %v", err)
@@ -172,7 +172,7 @@ func (s *session) header(flags *getFlags, first bool, object client.Object, opti
 	return rows.Header(object, options)
 }
 
-// listOptions are what the flags and the name on the command line select.
+// listOptions returns the list options for the flags and the name on the command line.
 func (s *session) listOptions(flags *getFlags, args []string) ([]client.ListOption, error) {
 	var options []client.ListOption
 	if !flags.allNamespaces {
@@ -191,7 +191,7 @@ func (s *session) listOptions(flags *getFlags, args []string) ([]client.ListOpti
 	return options, nil
 }
 
-// noObjects is the error for a list that is empty, in Flux's words.
+// noObjects returns Flux's error for an empty list.
 func (s *session) noObjects(kind cluster.Kind, args []string, allNamespaces bool) error {
 	where := fmt.Sprintf("%q", s.namespace())
 	if allNamespaces {
@@ -203,7 +203,7 @@ func (s *session) noObjects(kind cluster.Kind, args []string, allNamespaces bool
 	return fmt.Errorf("no %s objects found in %s namespace", kind.Kind, where)
 }
 
-// statusSelector selects by a condition. The zero value selects all.
+// statusSelector selects objects by a condition. The zero value selects all.
 type statusSelector struct {
 	conditionType, status string
 	not                   bool

@@ -21,8 +21,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/rows"
 )
 
-// getRaw prints the objects as the API server has them: one that was named by itself,
-// and others as a list.
+// getRaw prints the objects as the API server returns them: a named object by itself,
+// others as a list.
 func (s *session) getRaw(ctx context.Context, api client.Client, flags *getFlags, kind cluster.Kind, selector statusSelector, args []string, options []client.ListOption) error {
 	objects, err := kind.ListRaw(ctx, api, options...)
 	if err != nil {
@@ -44,8 +44,8 @@ func (s *session) getRaw(ctx context.Context, api client.Client, flags *getFlags
 	return printValue(s.Out, flags.output, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
 }
 
-// addOutputFlag adds --output to the flags of a command, which then refuses an unknown format
-// before it does anything else.
+// addOutputFlag adds --output to a command, which then rejects an unknown format before
+// it does anything else.
 func addOutputFlag(cmd *cobra.Command, flags *pflag.FlagSet, output *string, usage string) {
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if *output == "" {
@@ -78,9 +78,8 @@ func printValue(out io.Writer, format string, value any) error {
 	return err
 }
 
-// toYAML writes a value so that it is read as it was. A parser of YAML refuses some
-// characters that a text may have, and takes others for the end of a line, as long as they
-// are not written as escapes.
+// toYAML marshals a value so that it survives a round trip. YAML parsers reject some
+// characters of a string, and take others for line breaks, unless they are escaped.
 func toYAML(value any) ([]byte, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -89,8 +88,8 @@ func toYAML(value any) ([]byte, error) {
 	return yaml.JSONToYAML(escapeUnseen(text))
 }
 
-// escapeUnseen writes what cannot be seen in a JSON text as escapes. Characters of more
-// than 16 bits are let through: they would need two, which is for JSON alone.
+// escapeUnseen escapes the invisible characters of a JSON text. It leaves characters
+// beyond 16 bits alone: they would need a surrogate pair, which only JSON understands.
 func escapeUnseen(text []byte) []byte {
 	var escaped []byte
 	for len(text) > 0 {
@@ -105,7 +104,7 @@ func escapeUnseen(text []byte) []byte {
 	return escaped
 }
 
-// checkOutput refuses an --output that a command does not have.
+// checkOutput rejects an --output that the command does not support.
 func checkOutput(format string, allowed ...string) error {
 	for _, known := range allowed {
 		if format == known {

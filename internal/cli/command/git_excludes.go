@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// gitUnset is how git config ends where there is no such value.
+// gitUnset is the exit code of git config for a value that is not set.
 const gitUnset = 1
 
-// gitExcludes is the file of what the person has git leave out in all repositories, as in
-// the one at top. Git itself is asked for its config, which may be in many files. Where it
-// is not installed there is none.
+// gitExcludes returns the user's ignore file for all repositories, as configured for the
+// one at top. It asks git, whose config may be spread over many files. Without git, or
+// without that setting, it returns git's default.
 func (s *session) gitExcludes(ctx context.Context, top string) (string, error) {
 	said, err := exec.CommandContext(ctx, "git", "-C", top, "config", "--type=path", "--get", "core.excludesFile").Output()
 	var ended *exec.ExitError
@@ -33,7 +33,7 @@ func (s *session) gitExcludes(ctx context.Context, top string) (string, error) {
 	return "", fmt.Errorf("asking git for core.excludesFile: %w", err)
 }
 
-// defaultGitExcludes is where git looks without a config.
+// defaultGitExcludes returns the path that git uses by default.
 func (s *session) defaultGitExcludes() string {
 	if config := s.Getenv("XDG_CONFIG_HOME"); config != "" {
 		return filepath.Join(config, "git", "ignore")

@@ -69,7 +69,7 @@ const runnerLocal, runnerJob = "local", "job"
 
 func runners() []string { return []string{runnerLocal, runnerJob} }
 
-// checkRunner refuses an unknown --runner.
+// checkRunner rejects an unknown --runner.
 func checkRunner(runner string) error {
 	if !slices.Contains(runners(), runner) {
 		return fmt.Errorf("--runner is %q: it must be one of %s", runner, strings.Join(runners(), ", "))
@@ -77,8 +77,8 @@ func checkRunner(runner string) error {
 	return nil
 }
 
-// releasedTag is that of the image which was released with this program. A program that
-// was built from a checkout has none of its own.
+// releasedTag returns the tag of the image released with this program. A build from a
+// checkout has none of its own.
 func releasedTag(version string) string {
 	if version == "" || strings.Contains(version, "-dev") {
 		return "latest"
@@ -116,8 +116,7 @@ func (s *session) install(ctx context.Context, text []byte) error {
 	return nil
 }
 
-// applyAll applies the objects in their order, in which CRDs come first, and waits for
-// each CRD to be served.
+// applyAll applies the objects in order, CRDs first, and waits until each CRD is served.
 func (s *session) applyAll(ctx context.Context, api client.Client, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		before, err := target{object.GroupVersionKind(), client.ObjectKeyFromObject(object)}.get(ctx, api)
@@ -154,7 +153,7 @@ func nameOf(object *unstructured.Unstructured) string {
 	return object.GetKind() + "/" + object.GetNamespace() + "/" + object.GetName()
 }
 
-// isCurrent is the verdict of kstatus for what Kubernetes itself has.
+// isCurrent returns the verdict of kstatus for an object of Kubernetes itself.
 func isCurrent(object *unstructured.Unstructured) (bool, error) {
 	result, err := status.Compute(object)
 	if err != nil {

@@ -66,8 +66,9 @@ func (s *session) findProgram(ctx context.Context, path string, of client.Object
 	return nil, "", fmt.Errorf("%s has more than one file with the program, name the one that is meant: %s", path, shortList(found))
 }
 
-// programFiles are those of a directory that may have a Program, each once: a project is
-// read from the main file beside it. unread is why a project is none of Pulumi YAML.
+// programFiles returns the files of a directory that may contain a Program, each once. A
+// project stands for its main file. unread is why a project is not readable as Pulumi
+// YAML.
 func (s *session) programFiles(ctx context.Context, dir string) (files []string, unread, err error) {
 	all, err := yamlFiles(dir)
 	if err != nil {
@@ -92,7 +93,8 @@ func (s *session) programFiles(ctx context.Context, dir string) (files []string,
 	return files, unread, nil
 }
 
-// mainOfProject is the file that Pulumi reads the program of a Pulumi YAML project from.
+// mainOfProject returns the file that Pulumi reads the program of a Pulumi YAML project
+// from.
 func (s *session) mainOfProject(ctx context.Context, project string) (string, error) {
 	text, err := s.readProgramFile(ctx, project)
 	if err != nil {
@@ -126,8 +128,8 @@ func yamlFiles(dir string) ([]string, error) {
 	return slices.Sorted(slices.Values(files)), nil
 }
 
-// mayHaveProgram tells whether a file of a directory has objects of this project. What
-// else is wrong with those beside it is not for this command.
+// mayHaveProgram reports whether a file may contain a Program. Files that cannot be read
+// are not this command's concern.
 func (s *session) mayHaveProgram(ctx context.Context, file string) bool {
 	text, err := s.readProgramFile(ctx, file)
 	return err == nil && bytes.Contains(text, []byte(v1.GroupVersion.Group+"/")) && bytes.Contains(text, []byte(v1.ProgramKind))

@@ -24,8 +24,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/logs"
 )
 
-// How the controller is found in a cluster: all its Deployments have this label, those
-// of shards too, and their container this name.
+// Labels and names to find the controller by: all its Deployments, including those of
+// shards, have the label, and a container of this name.
 const (
 	componentLabel  = "app.kubernetes.io/component"
 	controllerName  = "pulumi-controller"
@@ -33,7 +33,7 @@ const (
 	logLevelsInHelp = "debug, info or error"
 )
 
-// logsFlags are those of flux logs.
+// logsFlags are the flags of flux logs.
 type logsFlags struct {
 	follow, allNamespaces            bool
 	kind, name, level, fluxNamespace string
@@ -130,8 +130,8 @@ func (f *logsFlags) options() (*corev1.PodLogOptions, error) {
 	return options, nil
 }
 
-// controllerPods are those of all Deployments of the controller: each replica may have
-// been the leader, and each shard has Stacks of its own.
+// controllerPods returns the pods of all Deployments of the controller: any replica may
+// have been the leader, and each shard has its own Stacks.
 func controllerPods(ctx context.Context, api client.Reader, namespace string) ([]corev1.Pod, error) {
 	deployments := &appsv1.DeploymentList{}
 	if err := api.List(ctx, deployments, client.InNamespace(namespace), client.MatchingLabels{componentLabel: controllerName}); err != nil {
@@ -155,7 +155,7 @@ func controllerPods(ctx context.Context, api client.Reader, namespace string) ([
 	return found, nil
 }
 
-// copyLogs prints the logs of the pods, all at once where they are followed.
+// copyLogs prints the logs of the pods, concurrently when following.
 func (s *session) copyLogs(ctx context.Context, pods []corev1.Pod, options *corev1.PodLogOptions, filter logs.Filter) error {
 	config, err := cluster.Config(s.flags)
 	if err != nil {
@@ -194,7 +194,7 @@ func (s *session) copyLogs(ctx context.Context, pods []corev1.Pod, options *core
 	return errors.Join(failures...)
 }
 
-// lockedWriter keeps the lines of several logs apart.
+// lockedWriter keeps lines of concurrent logs from mixing.
 type lockedWriter struct {
 	mu  sync.Mutex
 	out io.Writer

@@ -10,13 +10,12 @@ import (
 	"syscall"
 )
 
-// exitUnread is the exit code where nobody reads any more what a command prints: what
-// a shell tells of a program that the signal for that has ended.
+// exitUnread is the exit code if nobody reads the output any more. It is what a shell
+// reports for a program killed by SIGPIPE.
 const exitUnread = 128 + 13
 
-// watchedWriter has a command end when what it prints cannot be written any more, as
-// that which read it has ended. The command then leaves nothing behind, as after
-// Ctrl-C.
+// watchedWriter stops the command once its output cannot be written, because the reader
+// is gone. The command then cleans up, as after Ctrl-C.
 type watchedWriter struct {
 	io.Writer
 	stop context.CancelFunc
@@ -33,5 +32,5 @@ func (w *watchedWriter) Write(text []byte) (int, error) {
 	return written, err
 }
 
-// isUnread tells whether an error says that nobody reads any more.
+// isUnread reports whether an error says that the reader is gone.
 func isUnread(err error) bool { return errors.Is(err, syscall.EPIPE) || errors.Is(err, errNoData) }

@@ -7,5 +7,5 @@ package command
 
 import "syscall"
 
-// errNoData is that of a pipe which nobody reads.
+// errNoData is the error of a pipe without a reader.
 const errNoData = syscall.EPIPE

@@ -5,5 +5,5 @@ package command
 
 import "golang.org/x/sys/windows"
 
-// errNoData is what Windows says of a pipe that is being closed.
+// errNoData is the error of Windows for a pipe that is being closed.
 const errNoData = windows.ERROR_NO_DATA

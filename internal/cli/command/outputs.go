@@ -68,14 +68,14 @@ func (s *session) outputs(ctx context.Context, api client.Reader, stack *v1.Stac
 	return nil
 }
 
-// plainOutputs reads the Secret that the controller writes outputs to, with the rights
-// of the person.
+// plainOutputs reads the Secret that the controller writes outputs to, with the user's
+// own permissions.
 func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[string][]byte, error) {
 	told := stack.Status.OutputsSecret
 	if told == nil {
 		return nil, errors.New("secret outputs are only in the Secret of spec.writeOutputsToSecret, which the Stack does not have")
 	}
-	// The Secret may still have those of an earlier update.
+	// The Secret may still have the outputs of an earlier update.
 	if told.Failure != nil {
 		return nil, fmt.Errorf("the Secret %s/%s does not have the outputs of the last update: %s", stack.Namespace, told.Name, told.Failure.Message)
 	}
@@ -97,8 +97,8 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 	return secret.Data, nil
 }
 
-// plainText shows a text without quotes, and all else as JSON. So is a text that would not
-// stay in its line, or that a terminal would do something with.
+// plainText returns a string without quotes, and anything else as JSON. A string with
+// line breaks, or with characters that a terminal would interpret, is also JSON.
 func plainText(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil && table.Visible(text) == text {

@@ -19,12 +19,12 @@ import (
 var (
 	// errGone says that the ConfigMap does not exist.
 	errGone = errors.New("is gone")
-	// errOther says that the data do not match the digest in the status.
+	// errOther says that the data does not match the digest in the status.
 	errOther = errors.New("is not what the controller has written")
 )
 
-// ownedData reads what the controller keeps in a ConfigMap of the Stack. Its callers know
-// what to do about errGone and errOther.
+// ownedData reads the controller's data from a ConfigMap of the Stack. Callers handle
+// errGone and errOther.
 func ownedData(ctx context.Context, api client.Reader, stack *v1.Stack, name, key, digest string) ([]byte, error) {
 	kept := &corev1.ConfigMap{}
 	err := api.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}, kept)
@@ -39,7 +39,7 @@ func ownedData(ctx context.Context, api client.Reader, stack *v1.Stack, name, ke
 	return kept.BinaryData[key], nil
 }
 
-// reconcileOf is the command that runs the Stack.
+// reconcileOf returns the command that runs the Stack.
 func reconcileOf(stack *v1.Stack) string {
 	return fmt.Sprintf("flux pulumi reconcile stack %s -n %s", stack.Name, stack.Namespace)
 }

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// mergePatch changes the given fields of an object, and no others.
+// mergePatch changes only the given fields of an object.
 func mergePatch(ctx context.Context, api client.Client, object *unstructured.Unstructured, fields map[string]any) error {
 	patch, err := json.Marshal(fields)
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// exitPreviewFailed is the exit code of a preview that could not be had, as of flux diff:
-// 1 says that there are changes.
+// exitPreviewFailed is the exit code of a failed preview, as of flux diff: 1 means that
+// there are changes.
 const exitPreviewFailed = 2
 
 const previewName = "preview"
@@ -58,7 +58,7 @@ the inputs and the rights of the Stack. You need the rights to create and to del
 	return newGroup(previewName, "Show what would be changed", cmd)
 }
 
-// preview has a preview done, of a local program where there is a path.
+// preview requests and shows a preview, of the local program if path is set.
 func (s *session) preview(ctx context.Context, api client.WithWatch, stack *v1.Stack, path string) error {
 	if stack.Spec.Suspend {
 		return ready.ErrSuspended
@@ -73,8 +73,8 @@ func (s *session) preview(ctx context.Context, api client.WithWatch, stack *v1.S
 	return s.previewOf(ctx, api, stack, of)
 }
 
-// previewOf requests a preview of the local program, or else of the program of the Stack,
-// and waits for it. It replaces a local program that somebody has left behind.
+// previewOf requests a preview of the local program, or else of the Stack's own, and
+// waits for it. It replaces a local program left by another command.
 func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1.Stack, of *traces) error {
 	request := s.Now().Format(time.RFC3339Nano)
 	annotations := map[string]any{v1.PreviewRequestAnnotation: request, v1.PreviewProgramAnnotation: nil}
@@ -92,7 +92,7 @@ func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1
 	if err != nil {
 		return err
 	}
-	of.request = "" // an answered request stays, as that of a reconcile does
+	of.request = "" // an answered request stays, like that of a reconcile
 	done := &v1.Stack{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, done); err != nil {
 		return fmt.Errorf("reading Stack %s: %w", stack.Name, err)
@@ -100,8 +100,8 @@ func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1
 	return s.showPreview(ctx, api, done)
 }
 
-// isPreviewed tells whether the request was answered. Another one that has taken its
-// place before it was taken up is an error, as it never is.
+// isPreviewed reports whether the request was answered. It returns an error if another
+// request replaced this one, which is then never answered.
 func isPreviewed(object *unstructured.Unstructured, request string) (bool, error) {
 	answered, _, err := unstructured.NestedString(object.Object, "status", "preview", "request")
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 	return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", told.Revision, countsOf(told.ResourceChanges))}
 }
 
-// explainLost tells why the result of the preview is not there, and what to do. A later
+// explainLost says why the result of the preview is missing, and what to do. A later
 // preview is in the status before it overwrites the ConfigMap.
 func explainLost(ctx context.Context, api client.Reader, stack *v1.Stack, err error) error {
 	if !errors.Is(err, errGone) && !errors.Is(err, errOther) {
@@ -172,8 +172,8 @@ func explainLost(ctx context.Context, api client.Reader, stack *v1.Stack, err er
 	return fmt.Errorf("%w: somebody has changed it; delete it, and try again", err)
 }
 
-// stepColour is that of flux diff: what comes is green, what goes is red. What does both
-// is yellow.
+// stepColour returns the colour of flux diff: green for additions, red for deletions, and
+// yellow for both.
 func (s *session) stepColour(op string) func(string) string {
 	switch op {
 	case "create", "import":
@@ -186,7 +186,7 @@ func (s *session) stepColour(op string) func(string) string {
 	return func(text string) string { return text }
 }
 
-// stepLine tells of a step in the words of flux diff.
+// stepLine describes a step in the words of flux diff.
 func stepLine(step run.Step) string {
 	word, ok := map[string]string{
 		"create": "created", "import": "imported", "update": "drifted", "replace": "replaced", "delete": "deleted",

@@ -21,9 +21,9 @@ import (
 // removalPatience is how long an interrupted command tries to clean up.
 const removalPatience = 10 * time.Second
 
-// traces are what a preview has put into the cluster. It removes them when it ends.
+// traces are what a preview leaves in the cluster until it removes them at its end.
 type traces struct {
-	// request is the request that is not answered yet, if any.
+	// request is the unanswered request, if any.
 	request string
 	// program is the reference to the local program in configMap, if any.
 	program   string
@@ -34,7 +34,8 @@ type traces struct {
 func (s *session) removeTraces(ctx context.Context, api client.Client, stack *v1.Stack, of *traces) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalPatience)
 	defer cancel()
-	// Without the other annotation, the request would be for the program of the Stack: it goes first.
+	// Remove the request first: without the other annotation, it would ask for a preview
+	// of the Stack's own program.
 	s.withdraw(ctx, api, stack, v1.PreviewRequestAnnotation, of.request)
 	s.withdraw(ctx, api, stack, v1.PreviewProgramAnnotation, of.program)
 	if of.configMap == nil {
@@ -55,8 +56,8 @@ func (s *session) withdraw(ctx context.Context, api client.Client, stack *v1.Sta
 	}
 }
 
-// insist tries again what may succeed later, until ctx ends. The error is the last that
-// says more than that.
+// insist retries temporary failures until ctx ends. It then returns the last error from
+// before that, which says more than the end of ctx.
 func (s *session) insist(ctx context.Context, do func() error) error {
 	var last error
 	for {

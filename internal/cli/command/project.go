@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// parseProject reads Pulumi YAML as Pulumi does. What reads manifests would take the
-// text y for true and the key n for false, and round large numbers. more tells that other
-// documents come after it.
+// parseProject reads Pulumi YAML as Pulumi does. The parser of manifests would read the
+// string y as true and the key n as false, and round large numbers. more reports that
+// other documents follow.
 func parseProject(text []byte) (project map[string]any, more bool, err error) {
 	documents := yaml.NewDecoder(bytes.NewReader(text))
 	var document, next yaml.Node
@@ -29,7 +29,7 @@ func parseProject(text []byte) (project map[string]any, more bool, err error) {
 	if err := document.Decode(&values); err != nil {
 		return nil, false, err
 	}
-	// As the values of an object of Kubernetes, which has fewer kinds of numbers.
+	// Convert to the values of Kubernetes objects, which have fewer number types.
 	encoded, err := json.Marshal(values)
 	if err != nil {
 		return nil, false, fmt.Errorf("a key is no text: %w", err)
@@ -38,7 +38,8 @@ func parseProject(text []byte) (project map[string]any, more bool, err error) {
 	return project, more, json.Unmarshal(encoded, &project)
 }
 
-// topKeys are those of a document of YAML as they are written, none where it is empty.
+// topKeys returns the top-level keys of a YAML document as written, and none for an empty
+// one.
 func topKeys(document []byte) ([]string, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(document, &root); err != nil || len(root.Content) == 0 {
@@ -55,7 +56,7 @@ func topKeys(document []byte) ([]string, error) {
 	return keys, nil
 }
 
-// datesAsTexts leaves dates as they are written.
+// datesAsTexts keeps dates as they are written.
 func datesAsTexts(node *yaml.Node) {
 	if node.Kind == yaml.ScalarNode && node.Tag == "!!timestamp" {
 		node.Tag = "!!str"

@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 )
 
-// mainOf is the file that Pulumi reads the program of a project from. It is in the directory
-// of the project, or in the one that main names, directly or by a file in it.
+// mainOf returns the file that Pulumi reads the program of a project from. It is in the
+// directory of the project or in the one that main names, directly or through a file in
+// it.
 func mainOf(project string, fields map[string]any) (string, error) {
 	dir := filepath.Dir(project)
 	if main, _ := fields["main"].(string); main != "" {

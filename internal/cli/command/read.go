@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// readProgramFile reads a file, or stdin for -, of no more than an object may have. A
-// terminal or a named pipe may never say anything: nothing is read any more when ctx ends.
+// readProgramFile reads a file, or stdin for -, up to the maximum size of an object. It
+// gives up when ctx ends: a terminal or a named pipe may never send anything.
 func (s *session) readProgramFile(ctx context.Context, file string) ([]byte, error) {
 	type read struct {
 		text []byte

@@ -21,8 +21,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/ready"
 )
 
-// fieldOwner is who the API server notes for what the commands change: the flux
-// command. kustomize-controller leaves alone what that has set.
+// fieldOwner is the field manager of the flux command. kustomize-controller leaves its
+// fields alone.
 const fieldOwner = client.FieldOwner("flux")
 
 func newReconcile(s *session) *cobra.Command {
@@ -83,7 +83,7 @@ func newReconcileProgram(s *session) *cobra.Command {
 	}
 }
 
-// named is the one object that the arguments name.
+// named returns the one object that the arguments name.
 func (s *session) named(kind cluster.Kind, args []string) (target, error) {
 	switch len(args) {
 	case 0:
@@ -131,16 +131,16 @@ func (s *session) reconcileStack(ctx context.Context, of target, withSource, for
 	return s.request(ctx, api, of, force)
 }
 
-// awaitRun waits for a run that the source has begun by itself: a request would have the
-// same run again after it.
+// awaitRun waits for a run that the source has triggered by itself: a request would
+// repeat it.
 func (s *session) awaitRun(ctx context.Context, api client.Client, of target, object *unstructured.Unstructured, id string) error {
 	s.Successf("%s runs the revision already", of.Kind)
 	_, err := s.awaitOver(ctx, api, of, object, func(object *unstructured.Unstructured) (bool, error) { return ready.AfterRun(object, id) })
 	return err
 }
 
-// reconcileSource has the source of a Stack fetched, and returns what has the artifact.
-// That is nil where there is none.
+// reconcileSource reconciles the source of a Stack and returns the object with the
+// artifact, or nil if there is none.
 func (s *session) reconcileSource(ctx context.Context, api client.Client, stack *v1.Stack) (*unstructured.Unstructured, error) {
 	switch {
 	case stack.Spec.FluxSource != nil:
@@ -157,18 +157,18 @@ func (s *session) reconcileSource(ctx context.Context, api client.Client, stack 
 		key := client.ObjectKey{Namespace: stack.Namespace, Name: stack.Spec.ProgramRef.Name}
 		return nil, s.request(ctx, api, target{cluster.Program().GroupVersionKind, key}, false)
 	default:
-		// The controller has the repository of spec.projectRepo fetched for each request.
+		// The controller fetches the repository of spec.projectRepo for each request.
 		return nil, nil
 	}
 }
 
-// request asks for a reconcile, and waits until it is over.
+// request requests a reconcile and waits for its end.
 func (s *session) request(ctx context.Context, api client.Client, of target, force bool) error {
 	_, err := s.requested(ctx, api, of, force)
 	return err
 }
 
-// requested is request, and returns what was seen of the object last.
+// requested is like request, and returns the object as last seen.
 func (s *session) requested(ctx context.Context, api client.Client, of target, force bool) (*unstructured.Unstructured, error) {
 	before, err := of.get(ctx, api)
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *session) requested(ctx context.Context, api client.Client, of target, f
 	return s.awaitOver(ctx, api, of, before, func(object *unstructured.Unstructured) (bool, error) { return ready.After(object, token) })
 }
 
-// awaitOver waits until a reconcile is over, and tells how it has ended.
+// awaitOver waits for the end of a reconcile and reports its outcome.
 func (s *session) awaitOver(ctx context.Context, api client.Client, of target, before *unstructured.Unstructured, isOver verdict) (*unstructured.Unstructured, error) {
 	s.Waitingf("waiting for %s reconciliation", of.Kind)
 	object, err := s.await(ctx, api, of, func(object *unstructured.Unstructured) (bool, error) {
@@ -210,7 +210,7 @@ func (s *session) awaitOver(ctx context.Context, api client.Client, of target, b
 	return object, nil
 }
 
-// annotate asks for a reconcile. A second annotation of the same value forces it.
+// annotate requests a reconcile. A second annotation with the same value forces it.
 func (s *session) annotate(ctx context.Context, api client.Client, object *unstructured.Unstructured, token string, force bool) error {
 	annotations := map[string]any{meta.ReconcileRequestAnnotation: token}
 	if force {
@@ -219,7 +219,7 @@ func (s *session) annotate(ctx context.Context, api client.Client, object *unstr
 	return mergePatch(ctx, api, object, map[string]any{"metadata": map[string]any{"annotations": annotations}})
 }
 
-// successMessage is what is told of an object that was reconciled, in Flux's words.
+// successMessage returns Flux's message for a reconciled object.
 func successMessage(object *unstructured.Unstructured) string {
 	for _, revision := range []struct {
 		words string

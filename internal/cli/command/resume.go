@@ -48,8 +48,8 @@ func newResume(s *session) *cobra.Command {
 	return newGroup("resume", "Resume suspended Stacks", cmd)
 }
 
-// awaitResumed waits for the targets to be reconciled as their specs are now. All are
-// waited for at once: one that does not get there must not take the time of the others.
+// awaitResumed waits until the current specs of the targets are reconciled. It waits for
+// all at once, so that a stuck target does not use up the time of the others.
 func (s *session) awaitResumed(ctx context.Context, api client.Reader, targets []target) error {
 	if len(targets) == 0 {
 		return nil

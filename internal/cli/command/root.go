@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// defaultNamespace and defaultTimeout are those of the flux command.
+	// defaultNamespace and defaultTimeout are the defaults of the flux command.
 	defaultNamespace = "flux-system"
 	defaultTimeout   = 5 * time.Minute
-	// exitFailed is how the process ends when a command has failed.
+	// exitFailed is the exit code of a failed command.
 	exitFailed = 1
 )
 
-// exitError is an end that another exit code than that of a failure tells of. With
-// Code 1 it is no failure, but something to know, such as a preview that finds changes.
+// exitError sets an exit code of its own. Code 1 is not a failure but a finding, such as
+// a preview with changes.
 type exitError struct {
 	Code int
 	Err  error
@@ -37,14 +37,14 @@ func (e *exitError) Error() string { return e.Err.Error() }
 
 func (e *exitError) Unwrap() error { return e.Err }
 
-// Run runs the command that args name and returns the exit code. Nothing is told of what
-// has failed as interruptible has ended: whoever has interrupted a command knows it.
+// Run runs the command that args name and returns the exit code. It does not report
+// failures caused by the end of interruptible: whoever interrupted the command knows.
 func Run(interruptible context.Context, env Environment, args []string) int {
 	ctx, stop := context.WithCancel(interruptible)
 	defer stop()
 	out, errs := &watchedWriter{Writer: env.Out, stop: stop}, &watchedWriter{Writer: env.Err, stop: stop}
 	env.Out, env.Err = out, errs
-	if env.Getenv("TERM") == "dumb" { // one that would print what is to redraw or colour a line
+	if env.Getenv("TERM") == "dumb" { // it would print escape sequences as they are
 		env.OutIsTerminal, env.ErrIsTerminal = false, false
 	}
 	s := &session{Environment: env, Console: console.New(env.Err, env.ErrIsTerminal, env.Width)}
@@ -77,7 +77,7 @@ func Run(interruptible context.Context, env Environment, args []string) int {
 	}
 }
 
-// failureCode is that of a command which has failed, also by how it was called.
+// failureCode returns the exit code of a command that failed or was called wrongly.
 func failureCode(cmd *cobra.Command) int {
 	for ; cmd != nil; cmd = cmd.Parent() {
 		if cmd.Name() == previewName {
@@ -126,7 +126,7 @@ func newRoot(s *session) *cobra.Command {
 		newTree(s),
 		newVersion(s),
 	)
-	// As flux shows it: what only has commands is not run by itself.
+	// Like flux, do not show a group of commands as runnable.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
 	root.InitDefaultCompletionCmd()
 	for _, sub := range root.Commands() {
@@ -149,25 +149,25 @@ func (s *session) addFlags(root *cobra.Command) {
 		namespace = other
 	}
 	s.flags.Namespace = &namespace
-	// --timeout is the one for the whole command.
+	// --timeout is for the whole command.
 	s.flags.Timeout = nil
 	s.flags.CacheDir = nil // nothing is cached
-	// Without -s, as flux has it.
+	// Like flux, no -s.
 	server := ""
 	s.flags.APIServer = nil
 	s.flags.AddFlags(flags)
 	s.flags.APIServer = &server
 	flags.StringVar(s.flags.APIServer, "server", "", "the address and port of the Kubernetes API server")
 
-	// It fails only where the flag does not exist.
+	// This fails only for a flag that does not exist.
 	_ = root.RegisterFlagCompletionFunc("namespace", s.completeNames(corev1.SchemeGroupVersion.WithKind("Namespace")))
 	_ = root.RegisterFlagCompletionFunc("context", s.completeContexts)
 }
 
-// settleNamespace takes the namespace of the kubeconfig where that was asked for.
+// settleNamespace uses the namespace of the kubeconfig context if asked to.
 func (s *session) settleNamespace(cmd *cobra.Command) error {
 	if !cmd.Flags().Changed("namespace") && (s.follow || s.Getenv("FLUX_NS_FOLLOWS_KUBE_CONTEXT") != "") {
-		// An own reading: the flag counts as set for the one of the flags.
+		// Read the kubeconfig directly: to s.flags, the namespace counts as overridden.
 		if namespace := s.contextNamespace(); namespace != "" {
 			*s.flags.Namespace = namespace
 		}
@@ -181,7 +181,7 @@ func (s *session) settleNamespace(cmd *cobra.Command) error {
 func (s *session) contextNamespace() string {
 	config, err := s.flags.ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
-		return "" // the first request tells what is wrong with it
+		return "" // the first request reports what is wrong with it
 	}
 	current := config.CurrentContext
 	if *s.flags.Context != "" {
@@ -193,15 +193,15 @@ func (s *session) contextNamespace() string {
 	return ""
 }
 
-// newGroup returns a command that only has others.
+// newGroup returns a command that only has subcommands.
 func newGroup(use, short string, commands ...*cobra.Command) *cobra.Command {
 	group := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: groupOnly}
 	group.AddCommand(commands...)
 	return group
 }
 
-// groupOnly shows the help, and fails for a command that there is not: without it
-// cobra would show the help for that too, and succeed.
+// groupOnly shows the help, and fails for an unknown subcommand: cobra alone would show
+// the help for that too, and succeed.
 func groupOnly(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()

@@ -13,7 +13,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 )
 
-// newStackCommand returns a command about one Stack.
+// newStackCommand returns a command that works on one Stack.
 func newStackCommand(s *session, short string, do func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error) *cobra.Command {
 	return &cobra.Command{
 		Use: "stack [name]", Aliases: []string{"stacks"}, Short: short,
@@ -42,12 +42,12 @@ func stackTarget(stack *v1.Stack) target {
 	return target{cluster.Stack().GroupVersionKind, client.ObjectKeyFromObject(stack)}
 }
 
-// annotateStack sets an annotation.
+// annotateStack sets an annotation of the Stack.
 func (s *session) annotateStack(ctx context.Context, api client.Client, stack *v1.Stack, annotation, value string) error {
 	return s.annotateStackWith(ctx, api, stack, map[string]any{annotation: value})
 }
 
-// annotateStackWith sets annotations, and removes those that are nil.
+// annotateStackWith sets annotations of the Stack, and removes those that are nil.
 func (s *session) annotateStackWith(ctx context.Context, api client.Client, stack *v1.Stack, annotations map[string]any) error {
 	of := stackTarget(stack)
 	object, err := of.get(ctx, api)

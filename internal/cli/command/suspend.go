@@ -43,7 +43,7 @@ func newSuspend(s *session) *cobra.Command {
 	return newGroup("suspend", "Suspend Stacks", cmd)
 }
 
-// selection is which objects are meant where none is named.
+// selection selects objects when none is named.
 type selection struct {
 	all      bool
 	selector string
@@ -55,7 +55,7 @@ func (w *selection) addFlags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("all", "label-selector")
 }
 
-// suspension is one of the two ways to set spec.suspend, with the words for it.
+// suspension is a value for spec.suspend, with the words for setting it.
 type suspension struct {
 	value          bool
 	now, done, inf string
@@ -66,8 +66,8 @@ var (
 	resuming   = suspension{false, "resuming", "resumed", "resume"}
 )
 
-// setSuspend sets spec.suspend of those that are named or selected, and returns those
-// that it was set of. One that cannot be found keeps no other from being set.
+// setSuspend sets spec.suspend of the named or selected objects, and returns those it
+// changed. It goes on after an object that cannot be found.
 func (s *session) setSuspend(ctx context.Context, api client.Client, kind cluster.Kind, names []string, which selection, how suspension) ([]target, error) {
 	targets, err := s.selectTargets(ctx, api, kind, names, which)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *session) setSuspend(ctx context.Context, api client.Client, kind cluste
 	return set, s.tellAll(ctx, failures, fmt.Sprintf("failed to %s %d of %d %s", how.inf, len(failures), len(targets), kind.Plural))
 }
 
-// selectTargets are the named ones, each once, or all that are selected.
+// selectTargets returns the named objects, each once, or all that are selected.
 func (s *session) selectTargets(ctx context.Context, api client.Client, kind cluster.Kind, names []string, which selection) ([]target, error) {
 	if len(names) > 0 {
 		if which != (selection{}) {

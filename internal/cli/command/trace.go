@@ -74,7 +74,7 @@ func (s *session) traceStack(ctx context.Context, of target) error {
 	return s.tellAll(ctx, page.unread, fmt.Sprintf("the trace of Stack %s is not whole", of.Name))
 }
 
-// sourceOf is the object that has the program of a Stack.
+// sourceOf returns the object that provides the program of a Stack.
 func sourceOf(stack *v1.Stack) target {
 	parts := strings.SplitN(rows.Source(stack), "/", 3)
 	kind := sourcev1.GroupVersion.WithKind(parts[0])
@@ -84,7 +84,7 @@ func sourceOf(stack *v1.Stack) target {
 	return target{kind, client.ObjectKey{Namespace: parts[1], Name: parts[2]}}
 }
 
-// applierOf is what has applied an object, by the labels that Flux gives it.
+// applierOf returns the object that applied this one, according to Flux's labels.
 func applierOf(object *unstructured.Unstructured) *target {
 	labels := object.GetLabels()
 	for _, kind := range []schema.GroupVersionKind{
@@ -98,8 +98,8 @@ func applierOf(object *unstructured.Unstructured) *target {
 	return nil
 }
 
-// found finds what the page goes on with: nil is that it is not there, or cannot be read,
-// which the page says. What comes after it is traced all the same.
+// found reads an object to continue with. It returns nil if that is missing or
+// unreadable, which the page then says, and the rest is still traced.
 func (p *tracePage) found(ctx context.Context, api client.Reader, of target) *unstructured.Unstructured {
 	object, err := of.get(ctx, api)
 	switch {
@@ -120,7 +120,7 @@ func traceSource(ctx context.Context, api client.Reader, page *tracePage, of tar
 	}
 }
 
-// traceApplier goes on from what has applied the Stack to the source of that.
+// traceApplier traces the object that applied the Stack, and its source.
 func traceApplier(ctx context.Context, api client.Reader, page *tracePage, of target) {
 	object := page.found(ctx, api, of)
 	if object == nil {
@@ -144,9 +144,9 @@ func traceApplier(ctx context.Context, api client.Reader, page *tracePage, of ta
 // tracePage prints the parts of a trace as flux trace does.
 type tracePage struct {
 	out io.Writer
-	// err is that of printing.
+	// err is the error of printing.
 	err error
-	// unread is why parts are not on the page.
+	// unread are the errors of parts missing from the page.
 	unread []error
 }
 
@@ -244,7 +244,7 @@ func (p *tracePage) status(object *unstructured.Unstructured) {
 	p.field("Message", ready.Message)
 }
 
-// withoutUser keeps a token or a password in a URL from being printed.
+// withoutUser removes a token or a password from a URL.
 func withoutUser(text string) string {
 	if parsed, err := url.Parse(text); err == nil && parsed.User != nil {
 		if _, secret := parsed.User.Password(); secret || parsed.Scheme != "ssh" {

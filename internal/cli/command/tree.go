@@ -69,7 +69,7 @@ func (s *session) tree(ctx context.Context, api client.Reader, stack *v1.Stack, 
 	return err
 }
 
-// node is a resource and what belongs to it.
+// node is a resource with its children.
 type node struct {
 	Resource  string  `json:"resource"`
 	URN       string  `json:"urn,omitempty"`
@@ -79,14 +79,14 @@ type node struct {
 	Children  []*node `json:"resources,omitempty"`
 }
 
-// treeOf puts each resource below its parent, and below the Stack where that is not
-// there.
+// treeOf puts each resource below its parent, or below the Stack if the parent is
+// missing.
 func treeOf(stack *v1.Stack, resources []run.Resource) *node {
 	root := &node{Resource: fmt.Sprintf("Stack/%s/%s", stack.Namespace, stack.Name)}
 	byURN, parents := make(map[string]*node, len(resources)), make(map[string]string, len(resources))
 	resources = slices.DeleteFunc(slices.Clone(resources), func(one run.Resource) bool {
 		if byURN[one.URN] != nil {
-			return true // none of Pulumi's is there twice
+			return true // Pulumi never writes a resource twice
 		}
 		byURN[one.URN] = &node{Resource: one.Type + " " + inventory.Name(one.URN), URN: one.URN, ID: one.ID, Protected: one.Protected, External: one.External}
 		parents[one.URN] = one.Parent
@@ -102,10 +102,11 @@ func treeOf(stack *v1.Stack, resources []run.Resource) *node {
 	return root
 }
 
-// isOwnAncestor tells whether a resource is among its parents, as none of Pulumi's is.
+// isOwnAncestor reports whether a resource is among its own ancestors, which Pulumi never
+// writes.
 func isOwnAncestor(urn string, parents map[string]string) bool {
 	parent := parents[urn]
-	for range parents { // there may be a circle above it
+	for range parents { // bounded: there may be a cycle further up
 		if parent == urn || parent == "" {
 			return parent == urn
 		}

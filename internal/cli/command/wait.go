@@ -21,10 +21,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 )
 
-// redraw is how often the line of progress moves.
+// redraw is the interval at which the progress line moves.
 const redraw = 100 * time.Millisecond
 
-// target is an object that a command is about.
+// target identifies the object that a command works on.
 type target struct {
 	schema.GroupVersionKind
 	client.ObjectKey
@@ -39,18 +39,17 @@ func (t target) get(ctx context.Context, api client.Reader) (*unstructured.Unstr
 	return object, nil
 }
 
-// verdict says from an object whether what is waited for is over.
+// verdict reports from an object whether the wait is over.
 type verdict func(*unstructured.Unstructured) (bool, error)
 
-// awaited is a target that is waited for, and what was seen of it first and last.
+// awaited is a target that is waited for, as first and last seen.
 type awaited struct {
 	target
 	began       time.Time
 	first, last *unstructured.Unstructured
 }
 
-// await looks at the target until done says that it is over, and draws what the
-// target says on the way.
+// await polls the target until done reports the end, and draws its progress meanwhile.
 func (s *session) await(ctx context.Context, api client.Reader, of target, done verdict) (last *unstructured.Unstructured, err error) {
 	s.awaitEach(ctx, api, []target{of}, done, func(_ target, object *unstructured.Unstructured, failure error) {
 		last, err = object, failure
@@ -58,8 +57,8 @@ func (s *session) await(ctx context.Context, api client.Reader, of target, done 
 	return last, err
 }
 
-// awaitEach looks at all targets in turns, and tells of each as soon as it is over, with
-// what was seen of it last.
+// awaitEach polls all targets in turn, and reports each as soon as it is done, with the
+// object as last seen.
 func (s *session) awaitEach(ctx context.Context, api client.Reader, targets []target, done verdict, tell func(target, *unstructured.Unstructured, error)) {
 	defer s.Done()
 	began := s.Now()
@@ -96,7 +95,7 @@ func (s *session) awaitEach(ctx context.Context, api client.Reader, targets []ta
 	}
 }
 
-// waitingText tells of the first that is waited for, and how many more there are.
+// waitingText describes the first target that is waited for, and counts the others.
 func (s *session) waitingText(left []*awaited, began time.Time) string {
 	of, more := left[0], ""
 	if len(left) > 1 {
@@ -106,13 +105,13 @@ func (s *session) waitingText(left []*awaited, began time.Time) string {
 	return fmt.Sprintf("%s %s%s, %s: %s", of.Kind, of.Name, more, waited, table.Shorten(rows.Progress(of.last, s.Now())))
 }
 
-// isGone tells whether a wait has ended as what was being deleted is gone: there may have
-// been a destroy to wait for, and that has succeeded.
+// isGone reports whether a wait ended because an object in deletion is gone. If that
+// meant a destroy, the destroy has succeeded.
 func isGone(last *unstructured.Unstructured, err error) bool {
 	return apierrors.IsNotFound(err) && last != nil && last.GetDeletionTimestamp() != nil
 }
 
-// pause waits for one poll interval, and draws progress meanwhile.
+// pause waits for one poll interval and draws progress meanwhile.
 func (s *session) pause(ctx context.Context, text func() string) error {
 	end := time.NewTimer(s.PollInterval)
 	defer end.Stop()
@@ -130,8 +129,8 @@ func (s *session) pause(ctx context.Context, text func() string) error {
 	}
 }
 
-// explainTimeout adds what the object last said to an error that says no more than
-// that the time is over.
+// explainTimeout adds the last message of the object to an error that only says that time
+// is up.
 func (s *session) explainTimeout(ctx context.Context, err error, of *awaited) error {
 	last := of.last
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
