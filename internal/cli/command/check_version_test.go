@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-func TestWhichKubernetesIsSupported(t *testing.T) {
+func TestSupportedKubernetesVersions(t *testing.T) {
 	for found, want := range map[string]bool{
 		"v1.32.9": false, "v1.32.9-eks-1234567": false,
 		"v1.33.0": true, "v1.33.0-eks-1234567": true, "v1.33.0-gke.100": true, "v1.36.2+k3s1": true,

@@ -78,7 +78,7 @@ func TestCreateAndUpdate(t *testing.T) {
 	}})).To(Succeed())
 }
 
-func TestCreateLeavesAStackAloneThatIsBeingDeleted(t *testing.T) {
+func TestCreateDoesNotChangeAStackInDeletion(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "create-deleted")
 	w.apply("steered")
@@ -96,7 +96,7 @@ func TestCreateLeavesAStackAloneThatIsBeingDeleted(t *testing.T) {
 	g.Expect(w.network().Spec.DestroyOnFinalize).To(BeTrue())
 }
 
-func TestCreateTakesInWhatTheControllerHasWrittenMeanwhile(t *testing.T) {
+func TestCreateRetriesOnAConflictWithTheController(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "create-conflict")
 	w.apply("steered")

@@ -12,7 +12,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-func TestWhatWasAskedForOnceIsNotExported(t *testing.T) {
+func TestOneTimeRequestsAreNotExported(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetAnnotations(map[string]string{
 		"team": "a", "reconcile.fluxcd.io/requestedAt": "now", "reconcile.fluxcd.io/forceAt": "now",

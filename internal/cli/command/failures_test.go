@@ -15,7 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/console"
 )
 
-// runUntil interrupts a command as soon as it has told the text.
+// runUntil interrupts a command as soon as it has printed the text.
 func (w *world) runUntil(line, text string) result {
 	w.t.Helper()
 	ctx, interrupt := context.WithCancel(w.t.Context())
@@ -27,7 +27,7 @@ func (w *world) runUntil(line, text string) result {
 	return result{line: line, err: errs.String(), exit: exit}
 }
 
-func TestFailuresAreToldButForThoseOfAnInterrupt(t *testing.T) {
+func TestFailuresAreReportedExceptThoseOfAnInterrupt(t *testing.T) {
 	broken, ended := errors.New("a is broken"), fmt.Errorf("waiting for b: %w", context.Canceled)
 	for name, test := range map[string]struct {
 		interrupted bool
@@ -63,7 +63,7 @@ func TestFailuresAreToldButForThoseOfAnInterrupt(t *testing.T) {
 	}
 }
 
-func TestWhatAnInterruptHasFailIsNotTold(t *testing.T) {
+func TestFailuresOfAnInterruptAreNotReported(t *testing.T) {
 	w := newWorld(t, "interrupted")
 	w.apply("reconcile")
 	for _, test := range []struct{ line, until, last string }{

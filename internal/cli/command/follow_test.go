@@ -17,7 +17,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-func TestWhatIsWatchedGoesOnWhenTheAPIServerIsBack(t *testing.T) {
+func TestWatchesResumeWhenTheAPIServerIsBack(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "watch-again")
 	w.apply("steered")
@@ -33,7 +33,7 @@ func TestWhatIsWatchedGoesOnWhenTheAPIServerIsBack(t *testing.T) {
 	g.Expect(server.plane.KillAPIServer()).To(Succeed())
 	away := true
 	t.Cleanup(func() {
-		if away { // for the tests that come after this one
+		if away { // for the next tests
 			_ = server.plane.StartAPIServer(context.Background())
 		}
 	})

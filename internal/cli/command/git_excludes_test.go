@@ -11,7 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestWhatGitLeavesOutEverywhereIsWhereGitHasIt(t *testing.T) {
+func TestGlobalGitExcludesAreFoundWhereGitFindsThem(t *testing.T) {
 	for name, test := range map[string]struct {
 		config string
 		env    map[string]string

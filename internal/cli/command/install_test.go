@@ -21,7 +21,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 )
 
-// TestInstall begins with a cluster that has nothing.
+// TestInstall starts with an empty cluster.
 func TestInstall(t *testing.T) {
 	g := NewWithT(t)
 	dir, err := os.MkdirTemp("", "cli-install")
@@ -89,7 +89,7 @@ func TestCheckWaitsForTheController(t *testing.T) {
 	g.Expect(last.err).To(ContainSubstring("✔ pulumi-controller: deployment ready\n► a\n"))
 }
 
-// deployAsIfByKubernetes makes each Deployment ready.
+// deployAsIfByKubernetes marks each Deployment as ready.
 func (w *world) deployAsIfByKubernetes() {
 	w.t.Helper()
 	ctx, stop := context.WithCancel(w.t.Context())
@@ -172,7 +172,7 @@ func TestWithoutACluster(t *testing.T) {
 	g.Expect(absent.err).To(ContainSubstring("no such file or directory"))
 }
 
-func TestTheNamespace(t *testing.T) {
+func TestNamespaceOfACommand(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
 		env  map[string]string

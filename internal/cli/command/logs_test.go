@@ -58,7 +58,7 @@ func TestLogs(t *testing.T) {
 	)
 }
 
-// stopWriter calls stop when what is written has the text.
+// stopWriter calls stop when the text is written.
 type stopWriter struct {
 	bytes.Buffer
 	text string

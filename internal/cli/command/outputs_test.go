@@ -10,13 +10,13 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestOutputsAreShownInOneLineThatATerminalOnlyShows(t *testing.T) {
+func TestOutputsAreOneLineWithoutTerminalEscapes(t *testing.T) {
 	for value, want := range map[string]string{
 		`"https://example.com"`:  "https://example.com",
 		`"zażółć"`:               "zażółć",
 		`[80, 443]`:              "[80,443]",
 		`"two\nlines"`:           `"two\nlines"`,
-		"\"a\u202eb\"":           "\"a\u202eb\"", // the table shows it in quotes then
+		"\"a\u202eb\"":           "\"a\u202eb\"", // the table then shows it in quotes
 		"{\n  \"a\": 1\n}":       `{"a":1}`,
 		`"\u001b[2J\u001b[31mx"`: `"\u001b[2J\u001b[31mx"`,
 	} {

@@ -57,7 +57,7 @@ func TestALocalProgramIsRemovedOnceTheAPIServerIsBack(t *testing.T) {
 	g.Expect(w.network().Annotations).To(BeEmpty())
 }
 
-func TestALocalProgramIsRemovedWhoseMakingGotNoAnswer(t *testing.T) {
+func TestALocalProgramIsRemovedIfItsCreationGotNoResponse(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "preview-local-unanswered")
 	w.apply("steered")
@@ -76,7 +76,7 @@ func TestALocalProgramIsRemovedWhoseMakingGotNoAnswer(t *testing.T) {
 	g.Expect(w.programs()).To(BeEmpty())
 }
 
-func TestNothingIsToldOfAnAnnotationThatCouldNotBeSet(t *testing.T) {
+func TestNothingIsReportedOfAnAnnotationThatCouldNotBeSet(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "preview-local-forbidden")
 	w.apply("steered")
@@ -93,7 +93,7 @@ func TestNothingIsToldOfAnAnnotationThatCouldNotBeSet(t *testing.T) {
 	g.Expect(w.programs()).To(BeEmpty())
 }
 
-func TestWhatMayNotBeRemovedIsToldOfAtOnce(t *testing.T) {
+func TestAForbiddenRemovalIsReportedAtOnce(t *testing.T) {
 	g := NewWithT(t)
 	tries := 0
 	s := &session{Environment: testEnvironment()}

@@ -31,7 +31,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// files makes them in a directory, which becomes the working directory.
+// files creates them in a directory, which becomes the working directory.
 func files(t *testing.T, named map[string]string) {
 	t.Helper()
 	g := NewWithT(t)
@@ -48,7 +48,7 @@ const (
 	aProject   = "name: network\nruntime: yaml\noutputs: {from: the project}\n"
 )
 
-// programs are the ConfigMaps of local programs in the namespace.
+// programs returns the ConfigMaps of local programs in the namespace.
 func (w *world) programs() []corev1.ConfigMap {
 	w.t.Helper()
 	list := &corev1.ConfigMapList{}
@@ -56,7 +56,7 @@ func (w *world) programs() []corev1.ConfigMap {
 	return list.Items
 }
 
-// answerPreviews answers as the controller does, and returns the data that it found.
+// answerPreviews answers like the controller, and returns the data that it found.
 func (w *world) answerPreviews(key string) *[]byte {
 	g := NewWithT(w.t)
 	steps, err := inventory.EncodeSteps(inventory.Steps{Steps: []run.Step{
@@ -143,7 +143,7 @@ func TestPreviewOfALocalDirectory(t *testing.T) {
 	compare(t, "preview_local", volatileSize.ReplaceAllString(done.transcript(), "..."))
 }
 
-func TestPreviewOfALocalDirectoryLeavesOutWhatItsSourceDoes(t *testing.T) {
+func TestPreviewOfALocalDirectoryExcludesWhatItsSourceExcludes(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "preview-local-ignored")
 	w.apply("steered")
@@ -176,7 +176,7 @@ func TestPreviewOfALocalDirectoryLeavesOutWhatItsSourceDoes(t *testing.T) {
 	}
 }
 
-func TestPreviewOfALocalProgramThatIsNone(t *testing.T) {
+func TestPreviewRejectsWhatIsNoLocalProgram(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "preview-local-refuses")
 	w.apply("steered")
@@ -216,7 +216,7 @@ func TestPreviewOfALocalProgramLeavesNothingWhenItIsInterrupted(t *testing.T) {
 	g.Expect(w.network().Annotations).To(BeEmpty(), "a request that is left would be one for the program of the Stack")
 }
 
-func TestPreviewRemovesWhatOthersHaveLeft(t *testing.T) {
+func TestPreviewRemovesStalePrograms(t *testing.T) {
 	for name, test := range map[string]struct {
 		age  time.Duration
 		left int
@@ -237,7 +237,7 @@ func TestPreviewRemovesWhatOthersHaveLeft(t *testing.T) {
 	}
 }
 
-func TestPreviewTellsThatAnotherIsAskedFor(t *testing.T) {
+func TestPreviewFailsIfAnotherReplacesIt(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "preview-other")
 	w.apply("steered")
@@ -270,14 +270,14 @@ func TestPreviewOfALocalProgramLeavesNothingWhenNobodyReadsIt(t *testing.T) {
 	g.Expect(w.network().Annotations).NotTo(HaveKey(v1.PreviewProgramAnnotation))
 }
 
-// unread is a pipe that nobody reads any more.
+// unread is a pipe without a reader.
 type unread struct{}
 
 func (unread) Write([]byte) (int, error) {
 	return 0, &os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}
 }
 
-func TestAProjectWhoseProgramIsInAnotherFileIsNoProgram(t *testing.T) {
+func TestAProjectWithItsProgramInAnotherFileIsRejected(t *testing.T) {
 	g := NewWithT(t)
 	files(t, map[string]string{"infra/Pulumi.yaml": "name: network\nruntime: yaml\n", "infra/Main.yaml": "outputs: {from: the main}\n"})
 	w := &world{t: t, namespace: "apps", kubeconfig: "absent", env: testEnvironment()}
@@ -340,7 +340,7 @@ func TestAProgramIsReadFromAPipe(t *testing.T) {
 	}
 }
 
-func TestWhatIsOfAProjectAloneIsNotInItsProgram(t *testing.T) {
+func TestKeysOfAProjectAloneAreNotInItsProgram(t *testing.T) {
 	g := NewWithT(t)
 	files(t, map[string]string{"Pulumi.yaml": aProject + "author: me\ntemplate: {}\nbackend: {url: \"file:///tmp\"}\noptions: {refresh: always}\n",
 		"new/Pulumi.yaml": aProject + "description: d\nlicense: MIT\nwebsite: https://example.com\nconfig: {\"pulumi:tags\": {value: {\"pulumi:template\": yaml}}}\n"})
@@ -357,7 +357,7 @@ func TestTheMainFileOfAProjectIsFoundInItsDirectory(t *testing.T) {
 	const (
 		project = "name: network\nruntime: yaml\n"
 		main    = "outputs: {from: the main}\n"
-		// What names a Program is read for itself, too.
+		// A file that names a Program is also read as a manifest.
 		candidate = "# pulumi.com/v1 Program\n" + main
 	)
 	for name, test := range map[string]struct {

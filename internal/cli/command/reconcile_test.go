@@ -24,8 +24,8 @@ import (
 
 const requestedAt = "reconcile.fluxcd.io/requestedAt"
 
-// answer stands in for the controller of a kind: each reconcile request of the named
-// object it answers with the next of the statuses.
+// answer plays the controller of a kind: it answers each reconcile request for the named
+// object with the next of the statuses.
 func (w *world) answer(kind schema.GroupVersionKind, name string, statuses ...string) {
 	w.t.Helper()
 	w.play(kind, name, func(object *unstructured.Unstructured) bool {
@@ -35,7 +35,7 @@ func (w *world) answer(kind schema.GroupVersionKind, name string, statuses ...st
 	}, statuses...)
 }
 
-// play writes the statuses, one after the other, once the object is as begin wants it.
+// play writes the statuses, one after the other, once begin accepts the object.
 func (w *world) play(kind schema.GroupVersionKind, name string, begin func(*unstructured.Unstructured) bool, statuses ...string) {
 	w.t.Helper()
 	ctx, stop := context.WithCancel(w.t.Context())
@@ -64,7 +64,7 @@ func (w *world) play(kind schema.GroupVersionKind, name string, begin func(*unst
 	})
 }
 
-// setStatus writes fields of a status, and what request is answered by it.
+// setStatus writes fields of a status, and marks the request as handled.
 func (w *world) setStatus(ctx context.Context, object *unstructured.Unstructured, status string) {
 	var fields map[string]any
 	if err := yaml.Unmarshal([]byte(status), &fields); err != nil {
@@ -124,7 +124,7 @@ func TestReconcile(t *testing.T) {
 	)
 }
 
-func TestReconcileWaitsForTheRunThatTheSourceHasBegun(t *testing.T) {
+func TestReconcileWaitsForTheRunThatTheSourceHasTriggered(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "reconcile-begun")
 	w.apply("reconcile")
@@ -177,7 +177,7 @@ func TestReconcileRefuses(t *testing.T) {
 	)
 }
 
-func TestReconcileSaysThatNothingWasHeardOfTheRunBefore(t *testing.T) {
+func TestReconcileSaysThatTheRunInFlightIsSilent(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "reconcile-unheard")
 	w.apply("reconcile")
@@ -222,13 +222,14 @@ func TestResumeWaitsForAllAtOnce(t *testing.T) {
 	w.play(cluster.Stack().GroupVersionKind, "network", func(object *unstructured.Unstructured) bool {
 		return object.GetGeneration() == 2
 	}, succeeded)
-	// What comes first never gets there, and keeps nobody from being told of the other.
+	// The first Stack never becomes ready, which must not keep the other from being
+	// reported.
 	done := w.runUntil("resume stack cluster network --wait", "✔ Stack network reconciliation completed")
 	g.Expect(done.exit).To(Equal(exitFailed))
 	g.Expect(done.err).NotTo(ContainSubstring("✗"), "whoever has interrupted it knows that the other is not ready")
 }
 
-func TestReconcileOfWhatIsBeingDeletedEndsWhenItIsGone(t *testing.T) {
+func TestReconcileOfAnObjectInDeletionEndsWhenItIsGone(t *testing.T) {
 	for name, test := range map[string]struct {
 		statuses []string
 		exit     int

@@ -17,7 +17,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// allow gives the user of --as the right to read resources of the namespace.
+// allow grants the user of --as the right to read resources in the namespace.
 func (w *world) allow(user string, rules ...rbacv1.PolicyRule) {
 	w.t.Helper()
 	g := NewWithT(w.t)
@@ -36,7 +36,7 @@ func (w *world) allow(user string, rules ...rbacv1.PolicyRule) {
 		_ = w.api.Delete(context.Background(), role)
 		_ = w.api.Delete(context.Background(), binding)
 	})
-	// The API server takes a right up when it has seen it.
+	// The API server applies a new role only once its cache has it.
 	g.Eventually(func() string { return w.run("events --as " + user).err }, time.Minute).Should(ContainSubstring("No events found in"))
 }
 
@@ -45,7 +45,8 @@ var (
 	stacks = rbacv1.PolicyRule{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"stacks"}}
 )
 
-// withSourceElsewhere makes a Stack whose source is in the namespace default, and an event of each.
+// withSourceElsewhere creates a Stack with its source in namespace default, and an event
+// for each.
 func (w *world) withSourceElsewhere() {
 	w.t.Helper()
 	g := NewWithT(w.t)

@@ -55,7 +55,7 @@ func TestExport(t *testing.T) {
 	)
 }
 
-func TestWhatIsWatchedIsShownUntilInterrupted(t *testing.T) {
+func TestWatchesEndWithAnInterrupt(t *testing.T) {
 	w := newWorld(t, "watch")
 	w.apply("reconcile")
 	w.apply("events")

@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/silent"
 )
 
-func TestAServerThatDoesNotAnswerIsWaitedForNoLongerThanTheTimeout(t *testing.T) {
+func TestTheTimeoutHoldsForASilentServer(t *testing.T) {
 	for line, want := range map[string]string{
 		"get stacks --timeout 200ms":        "context deadline exceeded",
 		"reconcile stack a --timeout 200ms": "context deadline exceeded",
@@ -34,7 +34,7 @@ func TestAServerThatDoesNotAnswerIsWaitedForNoLongerThanTheTimeout(t *testing.T)
 	}
 }
 
-func TestACompletionDoesNotWaitForAServerThatDoesNotAnswer(t *testing.T) {
+func TestCompletionGivesUpOnASilentServer(t *testing.T) {
 	g := NewWithT(t)
 	kubeconfig, _ := silent.Server(t)
 	env := testEnvironment()
@@ -48,7 +48,7 @@ func TestACompletionDoesNotWaitForAServerThatDoesNotAnswer(t *testing.T) {
 	g.Expect(out.String()).To(Equal(":1\n"), "that is an error, and no names")
 }
 
-func TestAServerThatDoesNotAnswerIsNotWaitedForAfterAnInterrupt(t *testing.T) {
+func TestAnInterruptEndsTheWaitForASilentServer(t *testing.T) {
 	for _, line := range []string{"get stacks", "get stacks --watch", "logs -f", "check", "trace stack a"} {
 		t.Run(line, func(t *testing.T) {
 			g := NewWithT(t)
@@ -64,12 +64,12 @@ func TestAServerThatDoesNotAnswerIsNotWaitedForAfterAnInterrupt(t *testing.T) {
 	}
 }
 
-// mute is a terminal at which nobody types.
+// mute is a terminal where nobody types.
 type mute struct{}
 
 func (mute) Read([]byte) (int, error) { select {} }
 
-func TestWhatIsNeverSaidOnStdinIsWaitedForNoLongerThanTheTimeout(t *testing.T) {
+func TestTheTimeoutHoldsForASilentStdin(t *testing.T) {
 	g := NewWithT(t)
 	w := &world{t: t, namespace: "apps", kubeconfig: "absent", env: testEnvironment()}
 	w.env.In = mute{}

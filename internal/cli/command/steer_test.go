@@ -31,7 +31,7 @@ func (w *world) network() *v1.Stack {
 	return stack
 }
 
-// keep makes a ConfigMap of the Stack, as the controller does.
+// keep creates a ConfigMap of the Stack, like the controller.
 func (w *world) keep(name, key string, data []byte) {
 	w.t.Helper()
 	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}, BinaryData: map[string][]byte{key: data}}
@@ -94,7 +94,7 @@ func TestCancelRefuses(t *testing.T) {
 	w.golden("cancel_refuses", "cancel stack network", "cancel stack network --now", "cancel stack absent", "cancel stack")
 }
 
-// answerTo plays the controller: it changes the status as soon as the Stack has the annotation.
+// answerTo plays the controller: it changes the status once the Stack has the annotation.
 func (w *world) answerTo(annotation string, change func(value string, s *v1.StackStatus)) {
 	go func() {
 		_ = wait.PollUntilContextCancel(w.t.Context(), 5*time.Millisecond, true, func(ctx context.Context) (bool, error) {
@@ -109,7 +109,7 @@ func (w *world) answerTo(annotation string, change func(value string, s *v1.Stac
 			before := stack.DeepCopy()
 			change(value, &stack.Status)
 			return true, w.api.Status().Patch(ctx, stack, client.MergeFrom(before))
-		}) // a command that is not answered fails the test
+		}) // an unanswered command fails the test
 	}()
 }
 
@@ -126,7 +126,7 @@ func TestCancel(t *testing.T) {
 	w.golden("cancel", "cancel stack network --now")
 }
 
-func TestCancelFailsWhereTheRunWasOverBefore(t *testing.T) {
+func TestCancelFailsIfTheRunEndedBefore(t *testing.T) {
 	for state, message := range map[v1.UpdateState]string{
 		v1.UpdateSucceeded: "run run-1 had succeeded before it could be cancelled",
 		v1.UpdateFailed:    "run run-1 had failed before it could be cancelled: no such bucket",
@@ -210,7 +210,7 @@ func TestCancelTellsNotHowARunHasEndedThatIsGoneWithItsStack(t *testing.T) {
 	release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 	t.Cleanup(func() { _ = w.api.Patch(context.Background(), stack.DeepCopy(), release) })
 	looks := 0
-	w.env.Now = func() time.Time { // also asked for whenever progress is told
+	w.env.Now = func() time.Time { // also called whenever progress is drawn
 		if looks++; looks == 10 {
 			g.Expect(w.api.Patch(t.Context(), stack.DeepCopy(), release)).To(Succeed())
 		}
@@ -255,7 +255,7 @@ func TestPreview(t *testing.T) {
 	w.golden("preview_refuses", "preview stack idle", "preview stack absent", "preview stack idle --path=", "preview stack idle --unknown", "preview stacks")
 }
 
-// aDigest is that of inputs, which has the passphrase of no test in it but is long.
+// aDigest matches a digest of inputs.
 var aDigest = regexp.MustCompile("sha256:[0-9a-f]{64}")
 
 func TestDebug(t *testing.T) {
@@ -278,7 +278,7 @@ func TestADumbTerminalGetsNoEscapes(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
 		looks := 0
-		w.env.Now = func() time.Time { // also asked for whenever progress is told
+		w.env.Now = func() time.Time { // also called whenever progress is drawn
 			if looks++; looks == 20 {
 				interrupt()
 			}

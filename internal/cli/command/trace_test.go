@@ -9,7 +9,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-func TestTraceGoesOnAfterWhatMayNotBeRead(t *testing.T) {
+func TestTraceContinuesPastUnreadableObjects(t *testing.T) {
 	w := newWorld(t, "trace-partly")
 	w.allow("trace-reader", events, stacks, rbacv1.PolicyRule{APIGroups: []string{"kustomize.toolkit.fluxcd.io"}, Resources: []string{"kustomizations"}})
 	w.withSourceElsewhere()

@@ -20,10 +20,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// unseen is what a terminal does something with, or what breaks a line.
+// unseen has characters that a terminal interprets, or that break a line.
 const unseen = "red \x1b[31m \x1b]0;a\a \u009b \u202e \ufeff \x7f end"
 
-// withUnseen has all that a Stack tells say such a thing.
+// withUnseen puts such characters into all texts of a Stack.
 func (w *world) withUnseen() {
 	w.t.Helper()
 	g := NewWithT(w.t)
@@ -45,7 +45,7 @@ func (w *world) withUnseen() {
 	g.Expect(w.api.Create(w.t.Context(), event)).To(Succeed())
 }
 
-func TestWhatOthersHaveWrittenDoesNothingToATerminal(t *testing.T) {
+func TestTextsFromTheClusterCannotControlTheTerminal(t *testing.T) {
 	w := newWorld(t, "visible")
 	w.apply("steered")
 	w.withUnseen()
@@ -75,7 +75,7 @@ func TestWhatOthersHaveWrittenDoesNothingToATerminal(t *testing.T) {
 	}
 }
 
-func TestWhatIsPrintedForAProgramIsExact(t *testing.T) {
+func TestMachineReadableOutputIsExact(t *testing.T) {
 	w := newWorld(t, "visible-exact")
 	w.apply("steered")
 	w.withUnseen()
@@ -98,7 +98,7 @@ func TestWhatIsPrintedForAProgramIsExact(t *testing.T) {
 	}
 }
 
-func TestWhatYAMLMayNotHaveIsWrittenAnotherWay(t *testing.T) {
+func TestCharactersForbiddenInYAMLAreEscaped(t *testing.T) {
 	for _, text := range []string{unseen, "next\u0085line", "line\u2028separator", "none\ufffe\uffff", "🙂 zażółć", `\u0007`, "tag\U000e0001", "private\ue000"} {
 		g := NewWithT(t)
 		var out strings.Builder

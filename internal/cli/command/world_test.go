@@ -30,9 +30,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 )
 
-// These tests run each command as a person does, against a real API server whose
-// objects have statuses of the tests, and compare all it prints with a file. Run them
-// with -update to write the files anew.
+// These tests run each command as a user does, against a real API server with objects
+// whose statuses the tests set, and compare all output with a file. Run them with -update
+// to rewrite the files.
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // now is the clock of all commands.
@@ -80,13 +80,13 @@ type world struct {
 	t         *testing.T
 	api       client.WithWatch
 	namespace string
-	// kubeconfig is what the commands get; that of somebody who may do everything.
+	// kubeconfig is the one that commands use: that of a cluster admin.
 	kubeconfig string
-	// env may be changed before a command is run.
+	// env may be changed before a command runs.
 	env Environment
 }
 
-// newWorld returns one with a namespace of its own.
+// newWorld returns a world with its own namespace.
 func newWorld(t *testing.T, namespace string) *world {
 	t.Helper()
 	g := NewWithT(t)
@@ -114,7 +114,7 @@ func testEnvironment() Environment {
 	}
 }
 
-// apply makes the objects of testdata/FILE.yaml in the namespace, with their statuses.
+// apply creates the objects of testdata/FILE.yaml in the namespace, with their statuses.
 func (w *world) apply(file string) {
 	w.t.Helper()
 	g := NewWithT(w.t)
@@ -148,7 +148,7 @@ func (w *world) create(object *unstructured.Unstructured) {
 	g.Expect(w.api.Status().Update(w.t.Context(), object)).To(Succeed())
 }
 
-// result is what a command has done.
+// result is the outcome of a command.
 type result struct {
 	line        string
 	out, err    string
@@ -156,7 +156,7 @@ type result struct {
 	environment Environment
 }
 
-// run runs the command of a line, in the namespace.
+// run runs a command line in the namespace.
 func (w *world) run(line string) result {
 	w.t.Helper()
 	return w.start(w.t.Context(), line)
@@ -171,14 +171,13 @@ func (w *world) start(ctx context.Context, line string) result {
 		args = append(args, "--namespace", w.namespace)
 	}
 	if !strings.Contains(line, "--timeout ") {
-		args = append(args, "--timeout", "60s") // so that a test fails before all of them do
+		args = append(args, "--timeout", "60s") // fail this test before the timeout of all of them
 	}
 	exit := Run(ctx, env, args)
 	return result{line: line, out: out.String(), err: errs.String(), exit: exit, environment: env}
 }
 
-// transcript shows a command as a terminal would, but for what went to stderr, which
-// comes after the rest.
+// transcript shows a command as a terminal would, except that stderr comes last.
 func (r result) transcript() string {
 	text := "$ flux pulumi " + r.line + "\n" + r.out
 	if r.err != "" {
@@ -190,10 +189,10 @@ func (r result) transcript() string {
 	return text
 }
 
-// volatile is what the API server gives an object at each run of a test.
+// volatile matches what the API server sets anew in each run of a test.
 var volatile = regexp.MustCompile(`((?:uid|resourceVersion|creationTimestamp)"?: )(.*)`)
 
-// golden runs the lines and compares what they print with testdata/golden/NAME.txt.
+// golden runs the lines and compares their output with testdata/golden/NAME.txt.
 func (w *world) golden(name string, lines ...string) {
 	w.t.Helper()
 	var texts []string
