@@ -14,7 +14,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// isAbout checks who and what an event is about.
+// isAbout checks the subject and the content of an event.
 func (t *tenant) isAbout(event eventv1.Event, stack *v1.Stack, revision string) {
 	t.test.Helper()
 	t.Expect(event.InvolvedObject.APIVersion).To(Equal(v1.GroupVersion.String()))
@@ -50,7 +50,7 @@ func TestAnAlertTellsOfSuccessAndOfFailure(t *testing.T) {
 	}
 }
 
-// A retry that fails as before is news to nobody, and one that succeeds after all is.
+// A retry that fails as before is no news, but one that succeeds is.
 func TestAnAlertTellsOfTheEndOfAFailure(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
@@ -67,7 +67,7 @@ func TestAnAlertTellsOfTheEndOfAFailure(t *testing.T) {
 	u.awaitNotice(told, stack, "info", "ReconciliationSucceeded", "1 created")
 }
 
-// Whoever selects by labels needs the rights that config/notifications gives: notification-controller has to read the Stack.
+// Selecting by labels needs the permissions of config/notifications: notification-controller has to read the Stack.
 func TestAnAlertSelectsStacksByTheirLabels(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)

@@ -24,7 +24,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
-// artifactServer serves what ExternalArtifacts point at, well or badly.
+// artifactServer serves good and bad artifacts of ExternalArtifacts.
 type artifactServer struct {
 	url    string
 	server *http.Server
@@ -57,7 +57,7 @@ func (s *artifactServer) Close() error {
 	return err
 }
 
-// ServeHTTP counts, and answers 404 for what nothing was set for.
+// ServeHTTP counts requests, and answers 404 without a handler.
 func (s *artifactServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.hits[r.URL.Path]++

@@ -145,7 +145,7 @@ func TestTheAPIServerRefusesTwoSourcesAndNone(t *testing.T) {
 	}
 }
 
-// That a file backend has no organizations is known of the backend, and not of the name.
+// Only the backend knows that file backends have no organizations: the name does not show it.
 func TestAnOrganizationThatTheBackendHasNotIsReported(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)

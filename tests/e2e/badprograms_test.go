@@ -86,7 +86,7 @@ func TestAnUpdateThatFailsHalfWayKeepsWhatItMade(t *testing.T) {
 	u.Expect(stack.Status.Failures).To(BeZero())
 }
 
-// A failed run is tried again after the retry interval, without being asked.
+// A failed run is retried after the retry interval, without a request.
 func TestAFailedUpdateIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)

@@ -17,8 +17,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// quiet expects that a Stack that is to be looked at once in an hour is not looked at all the time: what a bystander with
-// intervals of a second does meanwhile is the measure of the time.
+// quiet expects that a Stack with an interval of an hour is not reconciled in a loop. A bystander with an interval of
+// a second measures the time.
 func (t *tenant) quiet(stack *v1.Stack) {
 	t.test.Helper()
 	bystander := t.stack(named("bystander"), fromProgram, func(s *v1.Stack) {

@@ -18,7 +18,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// kept expects that what a Stack made before a fault is there, and that its state can be read.
+// kept expects that the resources a Stack made before a fault still exist, and that its state is readable.
 func (t *tenant) kept(project, value string) {
 	t.test.Helper()
 	t.Expect(t.things()).To(Equal(map[string]string{"a": value}))
@@ -55,7 +55,7 @@ func TestASourceThatIsNotReadyIsWaitedFor(t *testing.T) {
 	u.showsThe("one", stack)
 }
 
-// badArtifact is an artifact that is not what it should be.
+// badArtifact is a broken artifact.
 type badArtifact struct {
 	publish func(*tenant) publication
 	reason  string
@@ -137,18 +137,18 @@ func TestAnArtifactThatComesBackIsFetchedWhenAsked(t *testing.T) {
 	u.kept("lab", "one")
 }
 
-// cutShort promises all of the data and ends the connection half-way.
+// cutShort announces all of the data and closes the connection half-way.
 func cutShort(data []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
-		_, _ = w.Write(data[:len(data)/2]) // the client may have gone
+		_, _ = w.Write(data[:len(data)/2]) // the client may be gone
 	})
 }
 
-// endless sends a number of zeros.
+// endless sends the given number of zeros.
 func endless(size int64) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.Copy(w, io.LimitReader(zeros{}, size)) // the client may go when it has had enough
+		_, _ = io.Copy(w, io.LimitReader(zeros{}, size)) // the client may stop reading
 	})
 }
 
@@ -159,8 +159,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// bomb is a small archive of a file of 600 MiB. Each MiB is a gzip member of its own, which readers take for one stream: so
-// one is compressed, and not all of them.
+// bomb is a small archive of a file of 600 MiB. Each MiB is a gzip member, which readers join into one stream, so
+// only one needs compressing.
 func (t *tenant) bomb() []byte {
 	t.test.Helper()
 	const mebibytes = 600

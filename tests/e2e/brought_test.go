@@ -23,7 +23,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
-// testdata is the path of a file among the manifests that are kept for the tests.
+// testdata returns the path of a file among the test manifests.
 func (t *tenant) testdata(elements ...string) string {
 	t.test.Helper()
 	root, err := process.RepoRoot()
@@ -31,13 +31,13 @@ func (t *tenant) testdata(elements ...string) string {
 	return filepath.Join(append([]string{root, "tests", "manifests", "testdata"}, elements...)...)
 }
 
-// objectsIn are the objects of such a file, as they are.
+// objectsIn returns the unchanged objects of a test manifest.
 func (t *tenant) objectsIn(file string) []*unstructured.Unstructured {
 	t.test.Helper()
 	return t.objectsOf(t.testdata(file))
 }
 
-// objectsOf are the objects of any file.
+// objectsOf returns the objects of any file.
 func (t *tenant) objectsOf(path string) []*unstructured.Unstructured {
 	t.test.Helper()
 	text, err := os.ReadFile(path)
@@ -48,9 +48,9 @@ func (t *tenant) objectsOf(path string) []*unstructured.Unstructured {
 	return objects
 }
 
-// bring applies what a user of the Pulumi operator has, as it is, except for what says where things are: Stacks keep their state
-// in the tenant's backend, which knows no organizations, and sources come from where place says. Cluster-wide rights are not
-// given: nothing here needs them. It returns the Stacks by name.
+// bring applies the unchanged objects of a user of the Pulumi operator, except for locations: Stacks keep their state
+// in the tenant's backend, which knows no organizations, and place says where sources come from. It grants no
+// cluster-wide permissions, as nothing here needs them. It returns the Stacks by name.
 func (t *tenant) bring(file string, place func(*unstructured.Unstructured), changes ...func(*v1.Stack)) map[string]*v1.Stack {
 	t.test.Helper()
 	stacks := map[string]*v1.Stack{}
@@ -72,7 +72,7 @@ func (t *tenant) bring(file string, place func(*unstructured.Unstructured), chan
 	return stacks
 }
 
-// here is the Stack of a manifest with its state in the tenant's backend, and its stand-ins' cloud with the tenant's.
+// here returns the Stack of a manifest with the tenant's backend, and the tenant's cloud for its stand-ins.
 func (t *tenant) here(object *unstructured.Unstructured, changes ...func(*v1.Stack)) *v1.Stack {
 	t.test.Helper()
 	stack := &v1.Stack{}
@@ -93,13 +93,13 @@ func (t *tenant) here(object *unstructured.Unstructured, changes ...func(*v1.Sta
 	return stack
 }
 
-// nowhere is the place of no source.
+// nowhere is the place for no source.
 func (t *tenant) nowhere(object *unstructured.Unstructured) {
 	t.test.Helper()
 	t.test.Fatalf("there is no place for %s %s", object.GetKind(), object.GetName())
 }
 
-// following is the place of a GitRepository that follows this repository.
+// following is the place for a GitRepository that follows this repository.
 func (t *tenant) following(repo *sources.GitRepo) func(*unstructured.Unstructured) {
 	return func(object *unstructured.Unstructured) {
 		t.test.Helper()
@@ -109,7 +109,7 @@ func (t *tenant) following(repo *sources.GitRepo) func(*unstructured.Unstructure
 	}
 }
 
-// repo makes a repository with these files.
+// repo creates a repository with these files.
 func (t *tenant) repo(name string, files sources.Files) *sources.GitRepo {
 	t.test.Helper()
 	repo, err := t.gitServer.NewRepo(t.ctx, t.namespace+"-"+name)
@@ -119,13 +119,13 @@ func (t *tenant) repo(name string, files sources.Files) *sources.GitRepo {
 	return repo
 }
 
-// standIn is what the stand-in for a provider keeps of a resource.
+// standIn is the record of a resource in the stand-in for its provider.
 type standIn struct {
 	ID, Type string
 	Inputs   map[string]any
 }
 
-// standIns are the resources that exist, by their name in the program.
+// standIns returns the existing resources by their name in the program.
 func (t *tenant) standIns() map[string]standIn {
 	t.test.Helper()
 	things, err := t.cloud.Things()
@@ -141,7 +141,7 @@ func (t *tenant) standIns() map[string]standIn {
 	return found
 }
 
-// mayWrite lets an account write the objects of some kinds, in the tenant's namespace.
+// mayWrite grants an account write access to some kinds in the tenant's namespace.
 func (t *tenant) mayWrite(account, group string, resources ...string) {
 	t.test.Helper()
 	meta := metav1.ObjectMeta{Name: account + "-" + resources[0]}
@@ -155,7 +155,7 @@ func (t *tenant) mayWrite(account, group string, resources ...string) {
 	})
 }
 
-// destroyedWith its Stack is all that it managed, and the stack in the backend.
+// destroyedWith expects that all resources of the Stack, and its stack in the backend, are gone with it.
 func (t *tenant) destroyedWith(stack *v1.Stack, project string) {
 	t.test.Helper()
 	name := stack.Spec.Stack[strings.LastIndex(stack.Spec.Stack, "/")+1:]

@@ -19,7 +19,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// careless is a program whose provider puts its secret input into an error, after it has printed it as an output.
+// careless is a program whose provider prints its secret input as an output, and then in an error.
 const careless = `
 configuration:
   password: {type: String, secret: true}
@@ -60,7 +60,8 @@ func TestSecretValuesAreNowhereToBeSeen(t *testing.T) {
 	u.expectNoCanary(canaries)
 }
 
-// Pulumi masks what it knows for a secret by itself. A token in the environment it does not know, and a program may print it.
+// Pulumi itself masks what it knows to be secret. It does not know a token in the environment, which a program may
+// print.
 func TestASecretThatAProgramShowsIsMasked(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
@@ -78,7 +79,8 @@ func TestASecretThatAProgramShowsIsMasked(t *testing.T) {
 	u.expectNotShown(map[string]string{"token": token})
 }
 
-// Not all that is secret was given to the run as a secret: resources have secret outputs, and programs make secrets themselves.
+// Some secrets do not reach the run as secrets: resources have secret outputs, and programs create secrets
+// themselves.
 func TestASecretThatOnlyTheStateHasIsMasked(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
@@ -97,7 +99,7 @@ func TestASecretThatOnlyTheStateHasIsMasked(t *testing.T) {
 	u.expectNoCanary(map[string]string{"the output": output})
 }
 
-// What a Program has in its own text is in no message, event or log.
+// A secret in the text of a Program is in no message, event or log.
 func TestASecretInTheTextOfAProgramIsMasked(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
@@ -132,7 +134,7 @@ func (t *tenant) expectNoCanary(canaries map[string]string) {
 	}
 }
 
-// expectNotShown looks for the values in all that comes from the controller: what it logs, writes and keeps.
+// expectNotShown looks for the values in everything that the controller logs, writes and keeps.
 func (t *tenant) expectNotShown(canaries map[string]string) {
 	t.test.Helper()
 	log, err := os.ReadFile(t.ControllerLog())
@@ -158,7 +160,7 @@ func (t *tenant) expectNotShown(canaries map[string]string) {
 	}
 }
 
-// filesNamed lists the files under dir that have that name.
+// filesNamed lists the files of that name under dir.
 func filesNamed(dir, name string) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -173,7 +175,7 @@ func filesNamed(dir, name string) ([]string, error) {
 	return found, err
 }
 
-// asText is all objects of a kind in the namespace as the API server has them.
+// asText returns all objects of a kind in the namespace as the API server returns them.
 func (t *tenant) asText(list client.ObjectList) string {
 	t.test.Helper()
 	t.Expect(t.List(t.ctx, list, client.InNamespace(t.namespace))).To(Succeed())

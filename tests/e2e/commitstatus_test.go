@@ -47,7 +47,7 @@ func TestACommitOfAGitRepositoryGetsItsStatus(t *testing.T) {
 	u.Expect(github.commits()).To(Equal(3))
 }
 
-// A commit that changes nothing of the stack still wants to know that it was applied.
+// A commit that does not change the stack still gets the status that it was applied.
 func TestACommitThatChangesNothingGetsItsStatus(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
@@ -84,7 +84,7 @@ func TestTheCommitThatAnOCIArtifactWasMadeFromGetsItsStatus(t *testing.T) {
 	u.Expect(github.commits()).To(Equal(2))
 }
 
-// What is meant for the commit is not for people, who have been told already.
+// Events meant for a commit status are not for people, who have been told already.
 func TestAChatIsToldOncePerUpdate(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)

@@ -13,7 +13,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// configured is a program that shows what it is configured with.
+// configured is a program that outputs its configuration.
 const configured = `
 configuration:
   size: {type: Number}

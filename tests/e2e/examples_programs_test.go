@@ -86,7 +86,7 @@ func TestTheExampleMultiTenancyKeepsATeamToItsNamespace(t *testing.T) {
 	u.Expect(made.Data).To(Equal(map[string]string{"colour": "green"}))
 
 	program := &v1.Program{ObjectMeta: metav1.ObjectMeta{Name: "settings", Namespace: u.namespace}}
-	edit(u, program, func(p *v1.Program) { // another ConfigMap: the stand-in moves none to another namespace
+	edit(u, program, func(p *v1.Program) { // another ConfigMap: the stand-in cannot move one to another namespace
 		settings := p.Program.Resources["settings"]
 		other := *settings.DeepCopy()
 		other.Properties.Raw = []byte(`{"metadata": {"name": "settings", "namespace": "default"}, "data": {"colour": "red"}}`)
@@ -99,14 +99,14 @@ func TestTheExampleMultiTenancyKeepsATeamToItsNamespace(t *testing.T) {
 	u.awaitGone(made)
 }
 
-// TestTheExampleShardingSharesOutTheStacks has two controllers with the flags that the README of the example gives them.
+// TestTheExampleShardingSharesOutTheStacks runs two controllers with the flags in the README of the example.
 func TestTheExampleShardingSharesOutTheStacks(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-sharding-")
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
-	// Not the context of the test, which ends before its clean-up.
+	// The context of the test would end before its cleanup.
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	readme := (&tenant{WithT: g, test: t}).readmeOf("sharding")

@@ -76,7 +76,7 @@ func (t *tenant) signingKey() *sources.SigningKey {
 	return key
 }
 
-// pushed pushes a release as the latest artifact, and returns its digest.
+// pushed pushes a release as the latest artifact and returns its digest.
 func (t *tenant) pushed(release string) string {
 	t.test.Helper()
 	digest, err := t.registry.PushArtifact(t.ctx, t.namespace+":latest", t.released(release), nil)
@@ -84,7 +84,7 @@ func (t *tenant) pushed(release string) string {
 	return digest
 }
 
-// refusedAsUnsigned has source-controller look at the artifact, and waits until it has refused it.
+// refusedAsUnsigned reconciles the source and waits until source-controller has rejected the artifact.
 func (t *tenant) refusedAsUnsigned() {
 	t.test.Helper()
 	source := &sourcev1.OCIRepository{ObjectMeta: metav1.ObjectMeta{Name: "signed", Namespace: t.namespace}}
@@ -143,7 +143,7 @@ func TestTheExampleWebhookReceiverMakesTheStackFollow(t *testing.T) {
 	u.destroyedWith(stack, "website")
 }
 
-// pushedAsGitHub tells of a push as GitHub does, and returns the status of the answer.
+// pushedAsGitHub reports a push like GitHub, and returns the status of the response.
 func pushedAsGitHub(url, token string) (int, error) {
 	const body = `{"ref": "refs/tags/v1.1.0"}`
 	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))

@@ -21,8 +21,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// ways are the ways in which a secret comes to a run, and how many come by each: the names of the values begin with those
-// of the ways.
+// ways counts the secrets by the way in which they reach a run. The names of the values begin with the way.
 var ways = map[string]int{
 	"config":     15, // secretsRef
 	"member":     7,  // of a secretsRef that is an object in JSON
@@ -34,7 +33,7 @@ var ways = map[string]int{
 	"git":        1, // gitAuth
 }
 
-// fiftyCanaries are fifty values, each of which is found nowhere else.
+// fiftyCanaries returns fifty values, each used in one place only.
 func fiftyCanaries() map[string]string {
 	canaries := map[string]string{}
 	for way, count := range ways {
@@ -46,7 +45,7 @@ func fiftyCanaries() map[string]string {
 	return canaries
 }
 
-// namesOf are the names of the values that come in one way.
+// namesOf returns the names of the values that reach a run in one way.
 func namesOf(way string, canaries map[string]string) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(canaries)) {
@@ -57,7 +56,7 @@ func namesOf(way string, canaries map[string]string) []string {
 	return names
 }
 
-// chatter is a program that shows all the values it is given as outputs, and hands all of them in one text to a provider
+// chatter is a program that outputs all the values it is given, and passes all of them in one string to a provider
 // that prints it when it fails.
 func chatter(canaries map[string]string, failures string) string {
 	var config, resources, outputs, all []string
@@ -65,7 +64,7 @@ func chatter(canaries map[string]string, failures string) string {
 		config = append(config, fmt.Sprintf("  %s: {type: string, secret: true}", name))
 		all = append(all, fmt.Sprintf("%q", "${"+name+"}"))
 	}
-	// Pulumi takes a text that is JSON for what it describes.
+	// Pulumi parses a string that is JSON.
 	config = append(config, "  members: {type: string, secret: true}")
 	all = append(all, "{'fn::toJSON': '${members}'}")
 	for _, name := range namesOf("literal", canaries) {
@@ -80,7 +79,7 @@ func chatter(canaries map[string]string, failures string) string {
 	return "config:\n" + strings.Join(config, "\n") + "\nresources:\n" + strings.Join(resources, "\n") + "\noutputs:\n" + strings.Join(outputs, "\n") + "\n"
 }
 
-// secretOf keeps the values that come in one way in a Secret of that name.
+// secretOf keeps the values of one way in a Secret of that name.
 func (t *tenant) secretOf(way string, canaries map[string]string) []string {
 	t.test.Helper()
 	names, data := namesOf(way, canaries), map[string]string{}
@@ -136,7 +135,7 @@ func TestFiftySecretsAreNowhereToBeSeen(t *testing.T) {
 	u.expectHidden(canaries)
 }
 
-// expectHidden looks for the values in all that others than the run may read, the objects of Flux included.
+// expectHidden looks for the values in everything that others than the run may read, including the objects of Flux.
 func (t *tenant) expectHidden(canaries map[string]string) {
 	t.test.Helper()
 	t.expectNotShown(canaries)

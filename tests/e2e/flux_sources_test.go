@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
-// hourly is the interval of sources: a test asks for each reconcile, so that no polling can explain what happens.
+// hourly is the interval of sources: tests request each reconcile, so polling can explain nothing.
 func hourly() metav1.Duration { return metav1.Duration{Duration: time.Hour} }
 
 // gitSource is a git repository and the GitRepository that follows it.
@@ -27,7 +27,7 @@ type gitSource struct {
 	object *sourcev1.GitRepository
 }
 
-// git makes a repository with a first commit, and a GitRepository named app.
+// git creates a repository with a first commit, and a GitRepository named app.
 func (t *tenant) git(files sources.Files) *gitSource {
 	t.test.Helper()
 	s := t.gitRepo()
@@ -37,7 +37,7 @@ func (t *tenant) git(files sources.Files) *gitSource {
 	return s
 }
 
-// gitRepo makes an empty repository, and a GitRepository that is not applied yet.
+// gitRepo creates an empty repository, and a GitRepository that is not applied yet.
 func (t *tenant) gitRepo() *gitSource {
 	t.test.Helper()
 	repo, err := t.gitServer.NewRepo(t.ctx, t.namespace)
@@ -87,7 +87,7 @@ func (t *tenant) awaitArtifact(source fluxSource, not string) (revision string) 
 	return revision
 }
 
-// from has the Stack take its program from a directory of the source of that kind named app.
+// from makes the Stack take its program from a directory of the source of that kind named app.
 func from(kind, dir string) func(*v1.Stack) {
 	return func(s *v1.Stack) {
 		s.Spec.FluxSource = &v1.FluxSource{
@@ -119,7 +119,7 @@ func (t *tenant) push(files sources.Files, origin string) {
 	t.Expect(err).NotTo(HaveOccurred())
 }
 
-// bucket makes a bucket of the tenant's and describes the Bucket that follows it.
+// bucket creates a bucket for the tenant and describes the Bucket that follows it.
 func (t *tenant) bucket() *sourcev1.Bucket {
 	t.test.Helper()
 	t.Expect(t.s3.MakeBucket(t.ctx, t.namespace)).To(Succeed())

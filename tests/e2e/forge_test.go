@@ -21,19 +21,19 @@ type forge struct {
 	statuses map[string][]commitStatus // by commit, the newest first
 }
 
-// commitStatus is what GitHub keeps of a commit for each context.
+// commitStatus is what GitHub stores for each context of a commit.
 type commitStatus struct {
 	State       string `json:"state"`
 	Context     string `json:"context"`
 	Description string `json:"description"`
 }
 
-// maxBody bounds what a stand-in reads.
+// maxBody bounds the requests that a stand-in reads.
 const maxBody = 1 << 20
 
 func readAll(r *http.Request) ([]byte, error) { return io.ReadAll(io.LimitReader(r.Body, maxBody)) }
 
-// forge starts one for the time of the test.
+// forge starts a forge for the duration of the test.
 func (t *tenant) forge() *forge {
 	f := &forge{statuses: map[string][]commitStatus{}}
 	mux := http.NewServeMux()
@@ -52,7 +52,7 @@ func (f *forge) list(w http.ResponseWriter, r *http.Request) {
 	if statuses == nil {
 		statuses = []commitStatus{}
 	}
-	_ = json.NewEncoder(w).Encode(statuses) // the client may have gone
+	_ = json.NewEncoder(w).Encode(statuses) // the client may be gone
 }
 
 func (f *forge) create(w http.ResponseWriter, r *http.Request) {
@@ -70,7 +70,7 @@ func (f *forge) create(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(status)
 }
 
-// of lists the statuses of a commit, the newest first.
+// of returns the statuses of a commit, newest first.
 func (f *forge) of(commit string) []commitStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,7 +84,7 @@ func (f *forge) commits() int {
 	return len(f.statuses)
 }
 
-// awaitStatus waits until the newest status of a commit is this.
+// awaitStatus waits until this is the newest status of a commit.
 func (t *tenant) awaitStatus(f *forge, commit, state, description string) {
 	t.test.Helper()
 	t.Eventually(func(g Gomega) {

@@ -67,7 +67,7 @@ func TestAStackThatIsNotThereIsNotMadeWhereThatIsAskedFor(t *testing.T) {
 	u.kept("app", "one")
 }
 
-// transit answers as the transit engine of Vault does, without its encryption: what counts is whom Pulumi asks.
+// transit answers like the transit engine of Vault, but without encryption: the test is about whom Pulumi asks.
 func transit(t *testing.T) *httptest.Server {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body map[string]string

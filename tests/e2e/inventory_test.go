@@ -37,7 +37,7 @@ func (t *tenant) urnsInState(g Gomega, project, stack string) []string {
 	return urns
 }
 
-// listed lists the URNs in the ConfigMap of the Stack.
+// listed returns the URNs in the ConfigMap of the Stack.
 func (t *tenant) listed(g Gomega, stack *v1.Stack) []string {
 	g.Expect(t.Get(t.ctx, keyOf(stack), stack)).To(Succeed())
 	g.Expect(stack.Status.Inventory).NotTo(BeNil())
@@ -67,7 +67,7 @@ func TestTheListOfResourcesIsAsTheState(t *testing.T) {
 	calls := len(u.pulumiCalls())
 	u.Expect(calls).To(Equal(2), "stack init and up: the list takes no process of its own")
 
-	// It makes one, and fails with another: what is gone in the end is not gone yet.
+	// The run creates one thing and fails with another: things to be deleted last still exist.
 	broken := `resources:
   d:
     type: lab:index:Thing

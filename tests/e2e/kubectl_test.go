@@ -16,7 +16,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// kubectlWaits runs the real kubectl wait on the Stack app and expects it to end well.
+// kubectlWaits runs the real kubectl wait on the Stack app and expects it to succeed.
 func (t *tenant) kubectlWaits(args ...string) {
 	t.test.Helper()
 	output, err := t.kubectlWait(patience.String(), args...)
@@ -35,14 +35,14 @@ func (t *tenant) kubectlWait(timeout string, args ...string) (output string, err
 	return string(text), err
 }
 
-// isToKstatus expects that kstatus finds the Stack, as it is now, to be this.
+// isToKstatus expects this verdict of kstatus on the Stack as it is now.
 func (t *tenant) isToKstatus(stack *v1.Stack, expected status.Status) {
 	t.test.Helper()
 	t.Expect(t.Get(t.ctx, keyOf(stack), stack)).To(Succeed())
 	t.Expect(computed(stack)).To(Equal(expected), shortConditions(stack))
 }
 
-// awaitKstatus waits until kstatus finds the Stack to be this.
+// awaitKstatus waits for this verdict of kstatus on the Stack.
 func (t *tenant) awaitKstatus(stack *v1.Stack, expected status.Status) {
 	t.test.Helper()
 	t.Eventually(func(g Gomega) {
@@ -56,8 +56,8 @@ const (
 	notReady = "--for=condition=Ready=false"
 )
 
-// TestWhoWaitsForAStackIsNeverMisled goes through a life, with kubectl wait as a script uses it and kstatus as
-// kustomize-controller and flux do.
+// TestWhoWaitsForAStackIsNeverMisled goes through the life of a Stack, with kubectl wait as scripts use it and
+// kstatus as kustomize-controller and flux do.
 func TestWhoWaitsForAStackIsNeverMisled(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
@@ -87,7 +87,7 @@ func TestWhoWaitsForAStackIsNeverMisled(t *testing.T) {
 	u.kubectlWaits(ready)
 	u.isToKstatus(stack, status.CurrentStatus)
 
-	// A spec that cannot work. Who waits hears of it at once, also as a failure.
+	// A spec that cannot work: waiters are told at once, also as a failure.
 	edit(u, stack, func(s *v1.Stack) {
 		s.Spec.ProgramRef = nil
 		from(sourcev1.GitRepositoryKind, "")(s)
@@ -97,7 +97,7 @@ func TestWhoWaitsForAStackIsNeverMisled(t *testing.T) {
 	u.awaitStalled(stack, "AccessDenied", "somebody-elses")
 	u.isToKstatus(stack, status.FailedStatus)
 
-	// And mended: nothing of before passes for the answer.
+	// Once fixed, no earlier status passes for the answer.
 	edit(u, stack, func(s *v1.Stack) { s.Spec.FluxSource = nil; fromProgram(s) })
 	u.kubectlWaits(ready)
 	u.isToKstatus(stack, status.CurrentStatus)
@@ -105,11 +105,11 @@ func TestWhoWaitsForAStackIsNeverMisled(t *testing.T) {
 	suspendedAndDeleted(u, stack)
 }
 
-// suspendedAndDeleted is the end of the life.
+// suspendedAndDeleted is the end of the Stack's life.
 func suspendedAndDeleted(u *tenant, stack *v1.Stack) {
 	u.test.Helper()
 	edit(u, stack, func(s *v1.Stack) { s.Spec.Suspend = true })
-	u.isToKstatus(stack, status.InProgressStatus) // the spec has changed, and nobody says that it is applied
+	u.isToKstatus(stack, status.InProgressStatus) // the spec has changed, and nothing says that it is applied
 	edit(u, stack, func(s *v1.Stack) { s.Spec.Suspend = false })
 	u.kubectlWaits(ready)
 	u.awaitKstatus(stack, status.CurrentStatus)
@@ -120,7 +120,7 @@ func suspendedAndDeleted(u *tenant, stack *v1.Stack) {
 	u.Expect(u.things()).To(BeEmpty())
 }
 
-// A spec that is edited while another is being applied: Ready must speak for the last of them.
+// If the spec is edited while an earlier one is being applied, Ready must be about the last edit.
 func TestKubectlWaitSpeaksForTheLastEdit(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)

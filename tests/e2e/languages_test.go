@@ -16,7 +16,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
-// written is a program in the language of tests/lab, whose dependencies have to be installed before it can be run.
+// written is a program in the language of tests/lab, whose dependencies must be installed before it can run.
 func written(program string) sources.Files {
 	return sources.Files{"Pulumi.yaml": "name: lab\nruntime: lab\n", "program.json": program}
 }

@@ -93,7 +93,7 @@ func TestAFailedDestroyKeepsTheStackAndIsTriedAgain(t *testing.T) {
 	u.Expect(u.things()).To(Equal(map[string]string{"a": "one"}))
 	u.Expect(u.resourcesInState("app", "dev")).To(Equal([]string{"a"}))
 
-	// A user who gives up on destroying gets the object deleted.
+	// Giving up on the destroy gets the object deleted.
 	edit(u, stack, func(s *v1.Stack) { s.Spec.DestroyOnFinalize = false })
 	u.awaitGone(stack)
 	u.Expect(u.things()).To(Equal(map[string]string{"a": "one"}))

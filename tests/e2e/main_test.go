@@ -1,9 +1,10 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package e2e tests the whole of it as a user sees it: real Flux sources, the real source-controller, the real Pulumi and
-// this controller's binary as a process. A test acts on the API server and on the sources, and looks at objects, events,
-// the cloud of the lab provider and the files of the backend. Nothing of internal/ may be imported here.
+// Package e2e tests the whole system as a user sees it: real Flux sources, the real source-controller, the real
+// Pulumi, and this controller's binary as a process. A test acts on the API server and on the sources, and looks at
+// objects, events, the cloud of the lab provider and the files of the backend. It must not import anything from
+// internal/.
 package e2e
 
 import (
@@ -24,16 +25,16 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// parallelTests is how many tests go on at a time. Most of the time of a test is waiting, so it is more than there are
+// parallelTests is the number of tests that run in parallel. They mostly wait, so it exceeds the number of
 // processors.
 const parallelTests = 6
 
-// shared is the system that all tests share that do not stop its controller. It is the one variable of the package: TestMain
-// has no other way to hand it on.
+// shared is the system of all tests that do not stop its controller. It is the only variable of the package: TestMain
+// has no other way to pass it on.
 var shared *world
 
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard()) // of the client, which complains of having none
+	ctrl.SetLogger(logr.Discard()) // the client's logger, which complains if it is not set
 	if err := parallel.Tests(parallelTests); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -46,7 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// runTests starts the shared system, runs the tests and leaves nothing behind.
+// runTests starts the shared system, runs the tests and cleans up.
 func runTests(m *testing.M) (code int, err error) {
 	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-")
 	if err != nil {
@@ -57,10 +58,10 @@ func runTests(m *testing.M) (code int, err error) {
 	defer cancel()
 	shared, err = newWorld(ctx, dir, system.Options{
 		WithNotifications: true, Installed: true,
-		// Tests that hold runs must not have all places of those that go on beside them.
+		// Tests that hold runs must not take all slots from the tests beside them.
 		ControllerArgs: []string{"--enable-leader-election", "--concurrent-runs=12"},
-		// An API server that does not stream a list, as an older one, is asked for the list: that takes
-		// another right. Controllers of other worlds have it streamed.
+		// Older API servers do not stream lists, so the controller lists, which takes another permission. Controllers
+		// of other worlds use streaming.
 		ControllerEnv: []string{"KUBE_FEATURE_WatchListClient=false"},
 	})
 	if err != nil {
@@ -74,7 +75,7 @@ func runTests(m *testing.M) (code int, err error) {
 	return m.Run(), shared.allowed()
 }
 
-// allowed tells of requests of the controller that its roles did not allow, whatever the tests were that it made them for.
+// allowed returns an error for requests of the controller that its roles do not allow, whichever test caused them.
 func (w *world) allowed() error {
 	requests, err := w.ControlPlane.Requests()
 	if err != nil {

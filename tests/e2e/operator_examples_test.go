@@ -14,14 +14,14 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// The examples of the Pulumi operator that need no account of a cloud, and no language but YAML.
+// The examples of the Pulumi operator that need no cloud account, and no language but YAML.
 
 func example(name string) string { return filepath.Join("operator", "examples", name+".yaml") }
 
-// withoutAPod is the edit that the controller asks for, of the examples for v2.
+// withoutAPod makes the edit that the controller requires of the examples for v2.
 func withoutAPod(s *v1.Stack) {
 	s.Spec.WorkspaceTemplate = nil
-	delete(s.Spec.EnvRefs, "PULUMI_ACCESS_TOKEN") // of Pulumi Cloud, which is not the backend here
+	delete(s.Spec.EnvRefs, "PULUMI_ACCESS_TOKEN") // for Pulumi Cloud, which is not the backend here
 }
 
 func TestAStackWithAPodOfThePulumiOperatorSaysWhatToUseInstead(t *testing.T) {
@@ -62,7 +62,7 @@ func TestTheTargetsOfThePulumiOperatorAreTheOnlyOnes(t *testing.T) {
 	u.Expect(stack.Status.Outputs).To(And(HaveKey("wanted"), Not(HaveKey("left"))))
 }
 
-// The Stacks of the example are one stack: what it is, and what it would be.
+// Both Stacks of the example are for one stack: one updates it, the other previews it.
 func TestThePreviewDemoOfThePulumiOperator(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)

@@ -17,16 +17,16 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// fate is what becomes of a Stack of the Pulumi operator. The zero value: it is run, and the program with it.
+// fate is the outcome of a Stack of the Pulumi operator. The zero value: it runs, and so does its program.
 type fate struct {
-	// stalled and failed are reasons, with texts of the message.
+	// stalled and failed are reasons, and texts are in the message.
 	stalled, failed string
 	texts           []string
-	// elsewhere says why it can only be accepted here.
+	// elsewhere says why this test can only check that the field is accepted.
 	elsewhere string
 }
 
-// fates tells for each field of the Pulumi operator's Stack what the controller does with it.
+// fates says what the controller does with each field of the Pulumi operator's Stack.
 func fates() map[string]fate {
 	const git = "the fields of git have tests of their own, with servers that ask for credentials"
 	invalid := func(texts ...string) fate { return fate{stalled: v1.InvalidSpecReason, texts: texts} }
@@ -111,7 +111,7 @@ func TestEachFieldOfThePulumiOperatorIsHonouredOrRefused(t *testing.T) {
 	}
 }
 
-// fieldFiles are the fields that there is a file of.
+// fieldFiles lists the fields that have a file.
 func (t *tenant) fieldFiles() []string {
 	t.test.Helper()
 	entries, err := os.ReadDir(t.testdata("operator", "fields"))

@@ -16,12 +16,12 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// handsOn has the outputs written to a Secret, or those with the keys.
+// handsOn makes the Stack write its outputs to a Secret, all or those with the keys.
 func handsOn(name string, keys ...string) func(*v1.Stack) {
 	return func(s *v1.Stack) { s.Spec.WriteOutputsToSecret = &v1.OutputsSecret{Name: name, Keys: keys} }
 }
 
-// takes has secret config come from the Secret, each key under its own name.
+// takes makes the Stack read secret config from the Secret, each key under its own name.
 func takes(name string, keys ...string) func(*v1.Stack) {
 	return func(s *v1.Stack) {
 		s.Spec.SecretsRef = map[string]v1.ResourceRef{}
@@ -31,7 +31,7 @@ func takes(name string, keys ...string) func(*v1.Stack) {
 	}
 }
 
-// programNamed is a Program, and the Stack of the same name that runs it.
+// programNamed returns a Program, and the Stack of the same name that runs it.
 func (t *tenant) programNamed(name, body string, changes ...func(*v1.Stack)) (*v1.Program, *v1.Stack) {
 	t.test.Helper()
 	program := &v1.Program{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: t.namespace}}
@@ -74,7 +74,7 @@ resources:
     properties: {name: app, value: {"fn::toJSON": "${kubeconfig}"}}
 `
 
-// outputs waits for the Secret to have the values, and nothing else.
+// outputs waits until the Secret has these values and no others.
 func (t *tenant) outputs(name string, values map[string]string) *corev1.Secret {
 	t.test.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: t.namespace}}
@@ -89,7 +89,7 @@ func (t *tenant) outputs(name string, values map[string]string) *corev1.Secret {
 	return secret
 }
 
-// operations lists the operations of the calls of Pulumi.
+// operations lists the operations that Pulumi was called for.
 func (t *tenant) operations() []string {
 	t.test.Helper()
 	var operations []string
@@ -141,7 +141,7 @@ func TestOutputsAreHandedOnThroughThreeLayers(t *testing.T) {
 	}
 	u.Expect(u.journal(u)[12:]).To(Equal(inOrder("delete", "app", "cluster", "network")))
 	u.Expect(u.things()).To(BeEmpty())
-	for _, name := range []string{"network-outputs", "cluster-outputs"} { // with no garbage collector
+	for _, name := range []string{"network-outputs", "cluster-outputs"} { // there is no garbage collector
 		u.awaitGone(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: u.namespace}})
 	}
 }

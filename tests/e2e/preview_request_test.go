@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 )
 
-// awaitPreview asks for a preview and waits for its end.
+// awaitPreview requests a preview and waits for its end.
 func (t *tenant) awaitPreview(stack *v1.Stack, request string) *v1.PreviewStatus {
 	t.test.Helper()
 	t.annotate(stack, v1.PreviewRequestAnnotation, request)
@@ -39,7 +39,7 @@ func TestAPreviewOnRequestChangesNothing(t *testing.T) {
 	u.Expect(told.State).To(Equal(v1.UpdateSucceeded), told.Message)
 	u.Expect(told.ResourceChanges).To(Equal(v1.ResourceChanges{Same: 1}))
 
-	// What has drifted is seen, where the spec has it looked for.
+	// With spec.refresh, a preview also shows drift.
 	edit(u, stack, func(s *v1.Stack) { s.Spec.Refresh = true })
 	u.awaitReady(stack)
 	before := stack.DeepCopy()

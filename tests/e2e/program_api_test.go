@@ -21,8 +21,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// everyKey is a program with all keys that make sense together, and a call of each function but for those of providers, of
-// which the lab has none, and fn::stackReference, which needs another stack.
+// everyKey is a program with all keys that make sense together and a call of each function, except those of
+// providers, of which the lab has none, and fn::stackReference, which needs another stack.
 const everyKey = `
 description: every key
 pulumi: {requiredVersion: ">=3.0.0"}
@@ -100,7 +100,7 @@ outputs:
   sum: {"fn::length": ["${sum}"]}
 `
 
-// TestEveryFunctionOfPulumiYAMLIsCalled runs them all with Pulumi's own language host.
+// TestEveryFunctionOfPulumiYAMLIsCalled runs all functions with Pulumi's own language host.
 func TestEveryFunctionOfPulumiYAMLIsCalled(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
@@ -126,7 +126,7 @@ func TestEveryFunctionOfPulumiYAMLIsCalled(t *testing.T) {
 	u.Expect(u.things()).To(Equal(map[string]string{"first": "one", "second": "one-2"}))
 }
 
-// TestAFaultOfAProgramIsNamedAndItsStackWaits is with a client that does not ask for strict validation.
+// TestAFaultOfAProgramIsNamedAndItsStackWaits uses a client without strict validation.
 func TestAFaultOfAProgramIsNamedAndItsStackWaits(t *testing.T) {
 	for name, test := range map[string]struct{ body, fault string }{
 		"a key that is not known": {oneThing("one") + "runtime: nodejs\n",
@@ -175,7 +175,7 @@ func TestAFaultOfAProgramIsNamedAndItsStackWaits(t *testing.T) {
 	}
 }
 
-// TestASectionOfAProgramThatIsNullDeletesNothing: what was left empty by mistake is not what a program without it is.
+// TestASectionOfAProgramThatIsNullDeletesNothing: a section left empty by mistake differs from a missing one.
 func TestASectionOfAProgramThatIsNullDeletesNothing(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
@@ -207,7 +207,7 @@ func TestASectionOfAProgramThatIsNullDeletesNothing(t *testing.T) {
 	u.Expect(u.Client().Patch(u.ctx, program, none)).To(MatchError(ContainSubstring("program: Required value")))
 }
 
-// programSaying is the Program named app with this text, as it stands.
+// programSaying is the Program named app with this text, verbatim.
 func (t *tenant) programSaying(body string) *unstructured.Unstructured {
 	t.test.Helper()
 	said := map[string]any{}
@@ -219,13 +219,13 @@ func (t *tenant) programSaying(body string) *unstructured.Unstructured {
 	return object
 }
 
-// applyProgram creates the Program as a client does that does not ask for strict validation.
+// applyProgram creates the Program like a client without strict validation.
 func (t *tenant) applyProgram(body string) {
 	t.test.Helper()
 	t.Expect(t.Client().Create(t.ctx, t.programSaying(body), client.FieldValidation(metav1.FieldValidationIgnore))).To(Succeed())
 }
 
-// replaceProgram has it say something else.
+// replaceProgram replaces the text of the Program.
 func (t *tenant) replaceProgram(body string) {
 	t.test.Helper()
 	t.Eventually(func() error {

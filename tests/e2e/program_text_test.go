@@ -15,8 +15,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
-// oneThing is the body of a program that keeps one thing, named a, and tells its value. more are further properties of the
-// thing, as a YAML flow mapping has them.
+// oneThing is the body of a program with one thing, named a, and its value as an output. more are further properties
+// of the thing, in the syntax of a YAML flow mapping.
 func oneThing(value string, more ...string) string {
 	properties := strings.Join(append([]string{"name: a", fmt.Sprintf("value: %q", value)}, more...), ", ")
 	return fmt.Sprintf(`resources:
@@ -28,8 +28,8 @@ outputs:
 `, properties)
 }
 
-// twoThings is the body of a program that keeps two things, named b and c. c is made after b. moreOfC are further properties
-// of c.
+// twoThings is the body of a program with two things, named b and c. c is created after b. moreOfC are further
+// properties of c.
 func twoThings(b, c string, moreOfC ...string) string {
 	properties := strings.Join(append([]string{"name: c", fmt.Sprintf("value: %q", c)}, moreOfC...), ", ")
 	return fmt.Sprintf(`resources:
@@ -43,7 +43,7 @@ func twoThings(b, c string, moreOfC ...string) string {
 `, b, properties)
 }
 
-// project is what the directory of a program has in a source.
+// project returns the files of a program's directory in a source.
 func project(name, body string) sources.Files {
 	return sources.Files{"Pulumi.yaml": "name: " + name + "\nruntime: yaml\n" + body}
 }
@@ -83,12 +83,12 @@ func (t *tenant) setProgram(program *v1.Program, body string) {
 	t.Expect(yaml.UnmarshalStrict([]byte(body), &program.Program)).To(Succeed())
 }
 
-// fromProgram has the Stack run the Program named app.
+// fromProgram makes the Stack run the Program named app.
 func fromProgram(s *v1.Stack) {
 	s.Spec.ProgramRef = &v1.ProgramReference{Name: "app"}
 }
 
-// programEdited is met when the Program's newest text is what is applied.
+// programEdited is met once the latest text of the Program is applied.
 func programEdited(program *v1.Program) expectation {
 	return func(g Gomega, stack *v1.Stack) {
 		g.Expect(stack.Status.LastAppliedRevision).To(HavePrefix(fmt.Sprintf("%d@sha256:", program.Generation)))

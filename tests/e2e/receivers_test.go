@@ -15,7 +15,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// receiver creates a Receiver of the resources, and returns the URL to post to when it is Ready.
+// receiver creates a Receiver for the resources, waits until it is Ready and returns its URL.
 func (t *tenant) receiver(resources string) (url string) {
 	t.test.Helper()
 	t.applyYAML("apiVersion: v1\nkind: Secret\nmetadata: {name: webhook}\nstringData: {token: t0ken}")
@@ -31,7 +31,7 @@ spec:
 	return t.webhook("app")
 }
 
-// webhook waits until the Receiver is Ready, and returns the URL to post to.
+// webhook waits until the Receiver is Ready and returns its URL.
 func (t *tenant) webhook(name string) (url string) {
 	t.test.Helper()
 	receiver := &unstructured.Unstructured{}
@@ -81,7 +81,7 @@ func TestAReceiverRunsStacks(t *testing.T) {
 	}
 }
 
-// This is the way that needs no patch: the webhook has the source look, and the Stack follows its source.
+// This needs no patch of the Stack: the webhook reconciles the source, and the Stack follows its source.
 func TestAReceiverOnAGitRepositoryMakesTheStackFollow(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)

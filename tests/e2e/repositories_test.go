@@ -22,10 +22,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
-// gitPassword is what nothing but the Secrets of a test may show.
+// gitPassword may be nowhere but in the Secrets of a test.
 const gitPassword = "canary-of-the-git-password"
 
-// repository makes a repository with a first commit, and no GitRepository.
+// repository creates a repository with a first commit, but no GitRepository.
 func (t *tenant) repository(files sources.Files) (*sources.GitRepo, string) {
 	t.test.Helper()
 	repo, err := t.gitServer.NewRepo(t.ctx, t.namespace)
@@ -40,7 +40,7 @@ func (t *tenant) commitTo(repo *sources.GitRepo, files sources.Files) string {
 	return commit
 }
 
-// guarded stands before the git server with a password.
+// guarded puts a password in front of the git server.
 func (t *tenant) guarded(user string) *sources.GuardedGit {
 	t.test.Helper()
 	guarded, err := sources.NewGuardedGit(t.gitServer, user, gitPassword)
@@ -49,17 +49,17 @@ func (t *tenant) guarded(user string) *sources.GuardedGit {
 	return guarded
 }
 
-// onBranch has a Stack take its program from the branch of a repository.
+// onBranch makes a Stack take its program from the branch of a repository.
 func onBranch(url string, auth *v1.GitAuth) func(*v1.Stack) {
 	return func(s *v1.Stack) { s.Spec.ProjectRepo, s.Spec.Branch, s.Spec.GitAuth = url, sources.Branch, auth }
 }
 
-// keptRepository is the GitRepository of a Stack named app.
+// keptRepository is the GitRepository that the controller keeps for a Stack named app.
 func (t *tenant) keptRepository() *sourcev1.GitRepository {
 	return &sourcev1.GitRepository{ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: "app"}}
 }
 
-// gitSecret has the password under the key.
+// gitSecret is a Secret with the password under the key.
 func (t *tenant) gitSecret(key string) *corev1.Secret {
 	t.test.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "git"}, StringData: map[string]string{key: gitPassword}}
@@ -75,7 +75,7 @@ func refTo(name, key string) *v1.ResourceRef {
 func TestABranchOfARepositoryIsAppliedAndFollowed(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
-	// source-controller leaves out pictures by default, and what a .sourceignore names.
+	// source-controller excludes images by default, and whatever a .sourceignore names.
 	files := both(in("infra", project("lab", oneThing("one"))), sources.Files{".sourceignore": "/*\n", "infra/logo.png": "x"})
 	repo, first := u.repository(files)
 	stack := u.stack(onBranch(repo.URL(), nil), destroyed, func(s *v1.Stack) { s.Spec.RepoDir = "infra" })

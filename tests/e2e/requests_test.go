@@ -14,7 +14,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// annotate sets annotations, by name and value in turn.
+// annotate sets annotations, given as alternating names and values.
 func annotate(pairs ...string) func(*v1.Stack) {
 	return func(s *v1.Stack) {
 		for i := 0; i < len(pairs); i += 2 {
@@ -23,7 +23,7 @@ func annotate(pairs ...string) func(*v1.Stack) {
 	}
 }
 
-// ups counts the updates that were run.
+// ups counts the updates.
 func (t *tenant) ups() int {
 	t.test.Helper()
 	count := 0

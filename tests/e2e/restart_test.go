@@ -20,15 +20,15 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// TestASmallController uses a system of its own, with one reconcile and two runs at a time, whose controller is stopped and
-// killed: its parts come one after the other.
+// TestASmallController uses its own system, with one reconcile and two runs at a time. Its parts run in sequence, as
+// they stop and kill the controller.
 func TestASmallController(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-small-")
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
-	// Not the context of the test, which ends before its clean-up.
+	// The context of the test would end before its cleanup.
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	small, err := newWorld(ctx, dir, system.Options{WithoutSources: true, ControllerArgs: []string{"--concurrent=1", "--concurrent-runs=2"}})
@@ -49,7 +49,8 @@ func TestASmallController(t *testing.T) {
 	}
 }
 
-// byItself has a Stack run a Program of its own, with a thing in a cloud of its own. more are further properties of the thing.
+// byItself makes a Stack run its own Program, with a thing in its own cloud. more are further properties of the
+// thing.
 func (t *tenant) byItself(name string, more ...string) *v1.Stack {
 	t.test.Helper()
 	program := t.program(oneThing("one", more...))
@@ -65,7 +66,7 @@ func (t *tenant) byItself(name string, more ...string) *v1.Stack {
 
 func (t *tenant) ownCloud(name string) string { return filepath.Join(t.place, name) }
 
-// held is as byItself, with a run that has begun to create its thing, and does not end before it is released.
+// held is like byItself, with a run that has begun to create its thing and ends only when released.
 func (t *tenant) held(name string) *v1.Stack {
 	t.test.Helper()
 	stack := t.byItself(name, "hold: create")
@@ -147,7 +148,7 @@ func anUpdateSurvivesTheDeathOfItsController(u *tenant) {
 	u.Expect(u.resourcesInState("app", "dev")).To(Equal([]string{"a"}))
 }
 
-// The controller is frozen while its run ends, so that it cannot take in the result before it is killed.
+// The controller is frozen while its run ends, so that it cannot record the result before it is killed.
 func theEndOfARunThatNobodySawIsFoundOut(u *tenant) {
 	stack := u.stack(fromProgram, retriedEvery(2*time.Second))
 	program := u.program(oneThing("one", "hold: create"))

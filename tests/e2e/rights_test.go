@@ -21,9 +21,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// TestTheControllerHasTheRightsThatItNeedsAndNoOthers has it do all that takes a right of its own, and compares what the API
-// server was asked for with the roles of config/rbac. The controller of the shared world runs as the account of
-// config/default, so that every other test of it fails too where a right is missing.
+// TestTheControllerHasTheRightsThatItNeedsAndNoOthers makes the controller use each of its permissions, and compares
+// its requests with the roles of config/rbac. The controller of the shared world runs as the account of
+// config/default, so a missing permission fails its other tests too.
 func TestTheControllerHasTheRightsThatItNeedsAndNoOthers(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
@@ -36,8 +36,8 @@ func TestTheControllerHasTheRightsThatItNeedsAndNoOthers(t *testing.T) {
 		requests, err := u.ControlPlane.Requests()
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(rights.Forbidden(requests)).To(BeEmpty(), "what the roles lack")
-		// Not for a request, but for what OwnerReferencesPermissionEnforcement, which is on here, asks of who makes an
-		// object that keeps its owner: see the next test.
+		// No request needs it, but OwnerReferencesPermissionEnforcement, which is on here, requires it to create an
+		// object with an owner reference that blocks deletion: see the next test.
 		g.Expect(rights.Unused(granted, requests)).To(ConsistOf("update stacks/finalizers.pulumi.com"), "what the roles allow and nothing needs")
 	}).Should(Succeed())
 	for _, right := range granted {
@@ -45,8 +45,9 @@ func TestTheControllerHasTheRightsThatItNeedsAndNoOthers(t *testing.T) {
 	}
 }
 
-// TestWhoMakesWhatAStackOwnsNeedsARightOnItsFinalizers is about the one right that no request of the controller shows: the
-// Secret with outputs keeps its Stack, in a deletion in the foreground, until it is deleted itself.
+// TestWhoMakesWhatAStackOwnsNeedsARightOnItsFinalizers is about the one permission that no request of the controller
+// shows: in a foreground deletion, the Secret with outputs blocks the deletion of its Stack until it is deleted
+// itself.
 func TestWhoMakesWhatAStackOwnsNeedsARightOnItsFinalizers(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
@@ -75,8 +76,8 @@ func TestWhoMakesWhatAStackOwnsNeedsARightOnItsFinalizers(t *testing.T) {
 	u.Eventually(make).Should(Succeed())
 }
 
-// liveOnARepository has a Stack come up from a private git repository, follow it, and go, with a service account, with its
-// outputs in a Secret and with its resources in a ConfigMap.
+// liveOnARepository takes a Stack on a private git repository through creation, an update and deletion, with a
+// service account, outputs in a Secret and resources in a ConfigMap.
 func (t *tenant) liveOnARepository() {
 	t.test.Helper()
 	repo, first := t.repository(project("lab", oneThing("one")))
@@ -103,7 +104,7 @@ func (t *tenant) liveOnARepository() {
 	t.Expect(t.things()).To(BeEmpty())
 }
 
-// liveOnAProgram has a Stack come up from a Program and config in a ConfigMap, and fail twice in the same way.
+// liveOnAProgram creates a Stack with a Program and config in a ConfigMap, and makes it fail twice in the same way.
 func (t *tenant) liveOnAProgram() {
 	t.test.Helper()
 	t.apply(t.program(configured))
@@ -123,7 +124,7 @@ func (t *tenant) liveOnAProgram() {
 	t.awaitGone(stack)
 }
 
-// waitForSources has a Stack look for a source of each kind.
+// waitForSources makes a Stack look for a source of each kind.
 func (t *tenant) waitForSources() {
 	t.test.Helper()
 	for _, kind := range []string{sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind, sourcev1.ExternalArtifactKind} {
@@ -133,7 +134,7 @@ func (t *tenant) waitForSources() {
 	}
 }
 
-// granted lists what the roles of the controller allow, as "get pods in flux-system".
+// granted lists what the controller's roles allow, such as "get pods in flux-system".
 func (t *tenant) granted() []string {
 	t.test.Helper()
 	var everywhere rbacv1.ClusterRole

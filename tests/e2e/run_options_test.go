@@ -18,7 +18,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// edited sets the value of a thing behind Pulumi's back.
+// edited changes the value of a thing behind Pulumi's back.
 func (t *tenant) edited(name, value string) {
 	t.test.Helper()
 	things, err := t.cloud.Things()
@@ -34,7 +34,7 @@ func (t *tenant) edited(name, value string) {
 
 func refreshed(s *v1.Stack) { s.Spec.Refresh = true }
 
-// resynced runs a Stack at an interval although nothing has changed.
+// resynced makes a Stack run at an interval even if nothing has changed.
 func resynced(interval time.Duration) func(*v1.Stack) {
 	return func(s *v1.Stack) {
 		s.Spec.ContinueResyncOnCommitMatch, s.Spec.Interval = true, &metav1.Duration{Duration: interval}
@@ -127,7 +127,7 @@ func TestOnlyTheTargetsAreUpdated(t *testing.T) {
 	u.Expect(u.things()).To(BeEmpty(), "a destroy does not stop at the targets")
 }
 
-// backendFiles are the names and times of the files of the tenant's backend.
+// backendFiles returns the names and times of the files in the tenant's backend.
 func (t *tenant) backendFiles() map[string]string {
 	t.test.Helper()
 	files := map[string]string{}
@@ -140,7 +140,7 @@ func (t *tenant) backendFiles() map[string]string {
 	return files
 }
 
-// awaitPreviewed waits until the Stack tells what an update would do.
+// awaitPreviewed waits until the Stack shows what an update would do.
 func (t *tenant) awaitPreviewed(stack *v1.Stack, found string) {
 	t.test.Helper()
 	t.Eventually(func(g Gomega) {
@@ -217,7 +217,7 @@ func TestALockIsAskedForAgainSoonWhereTheStackWantsIt(t *testing.T) {
 	u.awaitFailure(stack, v1.StackLockedReason, "created by bob@elsewhere (pid 7) at 2026-01-02T03:04:05Z")
 	u.Expect(lock).To(BeARegularFile(), "a lock of somebody else is never broken")
 	u.Expect(os.Remove(lock)).To(Succeed())
-	// The interval, and with it the retry interval, is an hour.
+	// The interval, and so the retry interval, is an hour.
 	u.awaitReady(stack, programEdited(program))
 	u.Expect(u.things()).To(Equal(map[string]string{"a": "two"}))
 }
@@ -232,7 +232,7 @@ func TestABackendOutOfReachIsAskedAgainSoon(t *testing.T) {
 	})
 	u.apply(stack)
 	u.awaitFailure(stack, v1.BackendUnavailableReason, "connection refused")
-	// The interval, and with it the retry interval, is an hour.
+	// The interval, and so the retry interval, is an hour.
 	u.Eventually(func(g Gomega) {
 		g.Expect(u.Get(u.ctx, keyOf(stack), stack)).To(Succeed())
 		g.Expect(stack.Status.Failures).To(BeNumerically(">=", 2))

@@ -15,7 +15,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// awaitRun waits until the Stack shows a run of a revision in flight.
+// awaitRun waits until the Stack has a run of the revision in flight.
 func (t *tenant) awaitRun(stack *v1.Stack, revision string) {
 	t.test.Helper()
 	t.Eventually(func(g Gomega) {
@@ -145,7 +145,7 @@ func TestARunThatTakesTooLongIsToldToStop(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(u.Get(u.ctx, keyOf(stack), stack)).To(Succeed())
 		if last := stack.Status.LastUpdate; !told && last != nil && last.Name != failed {
-			// This machine takes longer to come to the creation.
+			// This machine takes longer to reach the creation.
 			failed, timeout.Duration = last.Name, 2*timeout.Duration
 			edit(u, stack, func(s *v1.Stack) { s.Spec.Timeout = timeout })
 			request(u, stack)

@@ -14,7 +14,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// The programs of the documents that this project started from, letter by letter, over providers that stand in for aws.
+// The programs of the documents that this project started from, verbatim, with stand-ins for the aws providers.
 
 func TestTheEC2InstanceOf2023RunsAsItWasPrinted(t *testing.T) {
 	t.Parallel()

@@ -15,15 +15,15 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// TestADependentOfAnotherShardIsWaitedFor uses a system of its own, whose controller has one shard. That of the other shard
-// is not there, so that nothing happens to its Stacks.
+// TestADependentOfAnotherShardIsWaitedFor uses its own system with the controller of one shard. The other shard has
+// no controller, so nothing happens to its Stacks.
 func TestADependentOfAnotherShardIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-shard-")
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
-	// Not the context of the test, which ends before its clean-up.
+	// The context of the test would end before its cleanup.
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	shard, err := newWorld(ctx, dir, system.Options{WithoutSources: true, ControllerArgs: []string{

@@ -15,7 +15,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// showsThe value of the one thing of a program: in the cloud, and among the outputs.
+// showsThe expects the value of the only thing of a program, in the cloud and among the outputs.
 func (t *tenant) showsThe(value string, stack *v1.Stack) {
 	t.test.Helper()
 	t.Expect(t.things()).To(Equal(map[string]string{"a": value}))

@@ -15,7 +15,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// What looks at the statuses of all other tests must itself find what is wrong.
+// The checker of all other tests' statuses must itself find faults.
 func TestTheFaultsOfAStatusAreFound(t *testing.T) {
 	t.Parallel()
 	settled := func(s *v1.Stack) {

@@ -23,8 +23,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// statuses looks at each status that the controller writes of each Stack, for as long as a world lives: what is wrong for a
-// moment only is seen too, as it is by whoever waits for a Stack. A test that is about something else fails by it.
+// statuses checks each status that the controller writes to any Stack, for the lifetime of a world: it also sees
+// faults that last a moment only, as a waiting client does. They fail the test, whatever it is about.
 type statuses struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -34,10 +34,10 @@ type statuses struct {
 	wrong map[string][]string // by namespace
 }
 
-// maxWrong bounds what is told of a namespace: the first faults explain the others.
+// maxWrong bounds the faults reported for a namespace: the first ones explain the others.
 const maxWrong = 5
 
-// watchStatuses begins before the first Stack is made. Stop it before the API server.
+// watchStatuses must start before the first Stack is created. Stop it before the API server.
 func watchStatuses(ctx context.Context, c client.WithWatch) (*statuses, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	watcher, err := c.Watch(ctx, &v1.StackList{})
@@ -61,7 +61,7 @@ func (s *statuses) Stop() {
 	<-s.done
 }
 
-// wrongIn tells what was wrong in a namespace.
+// wrongIn returns the faults found in a namespace.
 func (s *statuses) wrongIn(namespace string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *statuses) see(event watch.Event) {
 		return
 	}
 	if before != nil && equality.Semantic.DeepEqual(before.Status, stack.Status) {
-		return // somebody else wrote, and the controller has not answered yet
+		return // somebody else wrote it, and the controller has not reacted yet
 	}
 	for _, fault := range statusFaults(before, stack) {
 		if known := s.wrong[stack.Namespace]; len(known) < maxWrong {
@@ -100,7 +100,7 @@ func shortConditions(stack *v1.Stack) string {
 	return text
 }
 
-// statusFaults lists what is not as it should be in a status that was just written. before is nil for a new Stack.
+// statusFaults lists the faults of a status that was just written. before is nil for a new Stack.
 func statusFaults(before, stack *v1.Stack) []string {
 	if before == nil {
 		return unseenFaults(stack)
@@ -108,7 +108,7 @@ func statusFaults(before, stack *v1.Stack) []string {
 	return append(append(conditionFaults(stack), kstatusFaults(stack)...), writeFaults(before, stack)...)
 }
 
-// unseenFaults: what nobody has looked at yet must not pass for done.
+// unseenFaults: a spec that no controller has seen must not pass for done.
 func unseenFaults(stack *v1.Stack) []string {
 	if result, err := computed(stack); err != nil || result != status.InProgressStatus {
 		return []string{fmt.Sprintf("a new Stack is %s to kstatus (%v)", result, err)}
@@ -116,17 +116,17 @@ func unseenFaults(stack *v1.Stack) []string {
 	return nil
 }
 
-// conditionFaults are those that Flux's own checker finds.
+// conditionFaults returns the faults that Flux's own checker finds.
 func conditionFaults(stack *v1.Stack) []string {
 	checker := check.NewInProgressChecker(nil)
-	// Not IsReady, to which a Stack that is Ready and Reconciling is not Ready.
+	// Not IsReady, which is false for a Stack that is both Ready and Reconciling.
 	if conditions.IsTrue(stack, meta.ReadyCondition) {
 		checker = check.NewChecker(nil, &check.Conditions{NegativePolarity: []string{meta.StalledCondition, meta.ReconcilingCondition}})
 	}
 	checker.DisableFetch = true
 	failed, warned := checker.Check(context.Background(), stack)
 	var faults []string
-	if failed != nil && !stack.Spec.Suspend { // of which neither Ready nor anything else need be up to date
+	if failed != nil && !stack.Spec.Suspend { // in a suspended Stack nothing needs to be up to date
 		faults = append(faults, "check failed: "+failed.Error())
 	}
 	if warned != nil {
@@ -135,7 +135,7 @@ func conditionFaults(stack *v1.Stack) []string {
 	return faults
 }
 
-// kstatusFaults: whoever waits must go on waiting until the Stack is as its spec says, and stop when it never will be.
+// kstatusFaults: clients must keep waiting until the Stack matches its spec, and stop if it never will.
 func kstatusFaults(stack *v1.Stack) []string {
 	result, err := computed(stack)
 	if err != nil {
@@ -173,11 +173,10 @@ func computed(stack *v1.Stack) (status.Status, error) {
 	return result.Status, nil
 }
 
-// progressDelay is how old a run is before a line on its progress may be written.
+// progressDelay is the minimum age of a run before its progress may be written.
 const progressDelay = 10 * time.Second
 
-// writeFaults: a run is written when it starts and when it has ended, and between them only on its progress, and that somebody
-// has cancelled it.
+// writeFaults: a run is written at its start and its end, and in between only for progress or a cancel request.
 func writeFaults(before, stack *v1.Stack) []string {
 	was, is := before.Status.Run, stack.Status.Run
 	if was == nil || is == nil || was.ID != is.ID || was.Holder != is.Holder || was.Cancel != is.Cancel {

@@ -24,18 +24,18 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// longName is as long as the name of an object may be; the Pulumi operator v2 allows 42 characters.
+// longName has the maximum length of an object's name. The Pulumi operator v2 allows 42 characters.
 var longName = strings.Repeat("long-", 50) + "app"
 
-// TestAStackOfTheOperatorIsTakenOver uses a system of its own, whose controller is stopped while the operator would be at
-// work: its parts come one after the other.
+// TestAStackOfTheOperatorIsTakenOver uses its own system, whose controller is stopped while the operator would be at
+// work, so its parts run in sequence.
 func TestAStackOfTheOperatorIsTakenOver(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-takeover-")
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
-	// Not the context of the test, which ends before its clean-up.
+	// The context of the test would end before its cleanup.
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	w, err := newWorld(ctx, dir, system.Options{})
@@ -86,7 +86,7 @@ func aFluxSourceOfTheOperatorV2(u *tenant) {
 	u.destroysAll(stack, "lab")
 }
 
-// A Stack that was taken over and never run, and whose source is gone, is destroyed from its state.
+// A Stack that was taken over, never ran and lost its source is destroyed from its state.
 func aStackThatNeverRanHere(u *tenant) {
 	program := u.program(twoThings("one", "two"))
 	u.apply(program)
@@ -100,8 +100,8 @@ func aStackThatNeverRanHere(u *tenant) {
 	u.Expect(u.verbs()).To(Equal([]string{"stack export", "destroy"}))
 }
 
-// byTheOperator makes a Stack, what it manages and its status as the Pulumi operator would, without this controller, which
-// is started when all is there.
+// byTheOperator creates a Stack, its resources and its status as the Pulumi operator would, and starts this
+// controller only afterwards.
 func (t *tenant) byTheOperator(project, body string, stack *v1.Stack, status func(*v1.Stack)) *v1.Stack {
 	t.test.Helper()
 	t.Expect(t.Controller.Stop()).To(Succeed())
@@ -124,7 +124,7 @@ func (t *tenant) byTheOperator(project, body string, stack *v1.Stack, status fun
 	return stack
 }
 
-// bareUp runs a program with the CLI alone. It is not counted.
+// bareUp runs a program with the CLI alone, and does not count the call.
 func (t *tenant) bareUp(name, body string) {
 	t.test.Helper()
 	dir := filepath.Join(filepath.Dir(t.place), "bare")
@@ -162,7 +162,7 @@ func (t *tenant) writeFiles(dir string, files sources.Files) {
 	}
 }
 
-// awaitTakenOver waits until the controller has noted what is applied, and checks that it has run nothing for it.
+// awaitTakenOver waits until the controller has recorded what is applied, and checks that this took no run.
 func (t *tenant) awaitTakenOver(stack *v1.Stack) {
 	t.test.Helper()
 	t.Eventually(func(g Gomega) {

@@ -25,12 +25,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// eventReceiver is in the place of notification-controller. It answers, or hangs.
+// eventReceiver stands in for notification-controller. It answers or hangs.
 type eventReceiver struct {
 	*httptest.Server
 	mu     sync.Mutex
 	events []eventv1.Event
-	// hang is closed to let go of those who wait for an answer; nil while the receiver answers.
+	// hang is closed to release waiting clients. It is nil while the receiver answers.
 	hang    chan struct{}
 	hanging int
 }
@@ -79,7 +79,7 @@ func (r *eventReceiver) waiting() int {
 	return r.hanging
 }
 
-// about are the events on a Stack, in the order in which they came.
+// about returns the events on a Stack in the order of their arrival.
 func (r *eventReceiver) about(stack *v1.Stack) []eventv1.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,14 +92,14 @@ func (r *eventReceiver) about(stack *v1.Stack) []eventv1.Event {
 	return about
 }
 
-// tellingPart is given the receiver of the events of its controller.
+// tellingPart is a part of the test with the event receiver of its controller.
 type tellingPart struct {
 	*tenant
 	receiver *eventReceiver
 }
 
-// TestWhatIsToldOfARun uses a system of its own, whose controller sends its events to the test and has one worker. The last
-// part ends that controller.
+// TestWhatIsToldOfARun uses its own system, whose controller has one worker and sends its events to the test. The
+// last part ends that controller.
 func TestWhatIsToldOfARun(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -109,7 +109,7 @@ func TestWhatIsToldOfARun(t *testing.T) {
 	receiver := newEventReceiver()
 	t.Cleanup(receiver.Close)
 	t.Cleanup(func() { receiver.setHanging(false) })
-	// Not the context of the test, which ends before its clean-up.
+	// The context of the test would end before its cleanup.
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	telling, err := newWorld(ctx, dir, system.Options{WithoutSources: true, ControllerArgs: []string{"--concurrent=1", "--events-addr=" + receiver.URL}})
@@ -142,7 +142,7 @@ func aLongRunIsToldOf(u tellingPart) {
 	u.releaseHeld("slow")
 	u.awaitReady(stack)
 
-	// Everything that was ever written to the Stack, in its order.
+	// All versions of the Stack that were ever written, in order.
 	var written []string
 	for event := range watched.ResultChan() {
 		now, ok := event.Object.(*v1.Stack)
@@ -187,7 +187,7 @@ func aLongRunIsToldOf(u tellingPart) {
 	u.expectFluxLogs(stack, "update starts", "lab:index:Thing (a): create started", "lab:index:Thing (a): create done", told[0].Message, told[1].Message)
 }
 
-// expectFluxLogs looks for lines as flux logs --kind=Stack --name=<name> does.
+// expectFluxLogs looks for lines like flux logs --kind=Stack --name=<name>.
 func (u tellingPart) expectFluxLogs(stack *v1.Stack, messages ...string) {
 	u.test.Helper()
 	log, err := os.ReadFile(u.ControllerLog())

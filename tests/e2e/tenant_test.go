@@ -31,10 +31,10 @@ import (
 )
 
 const (
-	// patience is how long a user waits for anything that takes one run. It is long because the machine may be busy.
+	// patience is how long to wait for anything that takes one run. It is long because the machine may be busy.
 	patience = 4 * time.Minute
 	polling  = 100 * time.Millisecond
-	// passphrase of the stacks of tests that are not about it.
+	// passphrase of the stacks in tests that are about something else.
 	passphrase = "passphrase-of-the-lab"
 )
 
@@ -45,12 +45,12 @@ type tenant struct {
 	test      *testing.T
 	ctx       context.Context
 	namespace string
-	// backend is the directory of the backend, place that of the cloud.
+	// backend is the directory of the backend, and place that of the cloud.
 	backend, place string
 	cloud          *cloud.Cloud
 }
 
-// newTenant makes room for a test. At its end the Stacks are let go of, so that they do not go on behind other tests.
+// newTenant sets up a test. At its end it releases the Stacks, so that they do not run beside other tests.
 func newTenant(test *testing.T, w *world) *tenant {
 	test.Helper()
 	t := &tenant{WithT: NewWithT(test), world: w, test: test, ctx: test.Context()}
@@ -68,7 +68,7 @@ func newTenant(test *testing.T, w *world) *tenant {
 	return t
 }
 
-// leave tells what there is to know of a failed test and deletes the Stacks without destroying anything.
+// leave reports the details of a failed test, and deletes the Stacks without destroying anything.
 func (t *tenant) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -82,7 +82,7 @@ func (t *tenant) leave() {
 	if t.test.Failed() {
 		t.explain(ctx, stacks)
 	}
-	// The edit may begin a run, that of a cancelled one again, and the end of the controller waits for it.
+	// The edit may start a run, or a cancelled one again, and the controller waits for it at its end.
 	if err := t.cloud.Release(); err != nil {
 		t.test.Errorf("releasing what is held: %v", err)
 	}
@@ -120,7 +120,7 @@ func (t *tenant) explain(ctx context.Context, stacks v1.StackList) {
 	t.test.Logf("the end of the controller's log for %s:\n%s", t.namespace, t.logLines(t.namespace, 40))
 }
 
-// Client tells the API server's methods from those of the test.
+// Client tells the methods of the API client from those of the test.
 func (t *tenant) Client() client.Client { return t.WithWatch }
 
 func (t *tenant) backendURL() string { return "file://" + t.backend }
@@ -134,7 +134,7 @@ func (t *tenant) apply(object client.Object) {
 
 func keyOf(object client.Object) client.ObjectKey { return client.ObjectKeyFromObject(object) }
 
-// edit changes an object as it is now.
+// edit changes the current version of an object.
 func edit[T client.Object](t *tenant, object T, change func(T)) {
 	t.test.Helper()
 	t.Eventually(func() error {
@@ -147,7 +147,7 @@ func edit[T client.Object](t *tenant, object T, change func(T)) {
 	}).Should(Succeed())
 }
 
-// delete asks for the deletion of an object.
+// delete requests the deletion of an object.
 func (t *tenant) delete(object client.Object) {
 	t.test.Helper()
 	t.Expect(t.Client().Delete(t.ctx, object)).To(Succeed())
@@ -161,7 +161,7 @@ func (t *tenant) awaitGone(object client.Object) {
 	}).Should(BeTrue(), "%s is still there", object.GetName())
 }
 
-// stack describes a Stack named app, to be changed by what is given. It follows nothing by polling: its interval is long.
+// stack describes a Stack named app, with the given changes. Its long interval rules out polling.
 func (t *tenant) stack(changes ...func(*v1.Stack)) *v1.Stack {
 	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: t.namespace}}
 	stack.Spec = v1.StackSpec{
@@ -177,7 +177,7 @@ func (t *tenant) stack(changes ...func(*v1.Stack)) *v1.Stack {
 	return stack
 }
 
-// jsonText is a text as JSON; what tests write has no character that Go quotes otherwise.
+// jsonText encodes a text as JSON. Tests use no characters that Go quotes differently.
 func jsonText(text string) apiextensionsv1.JSON {
 	return apiextensionsv1.JSON{Raw: fmt.Appendf(nil, "%q", text)}
 }
@@ -200,14 +200,14 @@ func retriedEvery(d time.Duration) func(*v1.Stack) {
 	return func(s *v1.Stack) { s.Spec.RetryInterval = &metav1.Duration{Duration: d} }
 }
 
-// expectation is one of the things that a settled Stack is to show.
+// expectation is a check of a settled Stack.
 type expectation func(g Gomega, stack *v1.Stack)
 
 func atRevision(revision string) expectation {
 	return func(g Gomega, stack *v1.Stack) { g.Expect(stack.Status.LastAppliedRevision).To(Equal(revision)) }
 }
 
-// awaitReady waits until the Stack is Ready at its generation, with nothing running, and is as kstatus wants it.
+// awaitReady waits until the Stack is Ready at its generation with no run in flight, and satisfies kstatus.
 func (t *tenant) awaitReady(stack *v1.Stack, expected ...expectation) {
 	t.test.Helper()
 	t.Eventually(func(g Gomega) {
@@ -215,7 +215,7 @@ func (t *tenant) awaitReady(stack *v1.Stack, expected ...expectation) {
 		g.Expect(conditions.IsReady(stack)).To(BeTrue(), "Ready is %v", conditions.Get(stack, meta.ReadyCondition))
 		g.Expect(stack.Status.ObservedGeneration).To(Equal(stack.Generation))
 		g.Expect(stack.Status.Run).To(BeNil())
-		// A request that was not seen yet is a run to come. One of more than 256 bytes is kept as its digest.
+		// An unseen request means that a run is to come. One of more than 256 bytes is stored as its digest.
 		if request := stack.Annotations[meta.ReconcileRequestAnnotation]; len(request) <= 256 {
 			g.Expect(stack.Status.LastHandledReconcileAt).To(Equal(request))
 		}
@@ -227,7 +227,7 @@ func (t *tenant) awaitReady(stack *v1.Stack, expected ...expectation) {
 	t.checkSettled(stack)
 }
 
-// checkSettled applies kstatus's rules for an object that nothing is to happen to by itself.
+// checkSettled applies the rules of kstatus for an object that will not change by itself.
 func (t *tenant) checkSettled(stack *v1.Stack) {
 	t.test.Helper()
 	checkAsItIs(t, check.NewChecker(nil, &check.Conditions{
@@ -235,28 +235,28 @@ func (t *tenant) checkSettled(stack *v1.Stack) {
 	}), stack)
 }
 
-// checkInProgress applies those for an object that something happens to, or will.
+// checkInProgress applies the rules of kstatus for an object that is changing, or about to.
 func (t *tenant) checkInProgress(stack *v1.Stack) {
 	t.test.Helper()
 	checkAsItIs(t, check.NewInProgressChecker(nil), stack)
 }
 
-// checkAsItIs looks at the object that was waited for: by now there may be a newer one, in which a retry has begun.
+// checkAsItIs checks the object as the wait returned it: by now a retry may have begun.
 func checkAsItIs(t *tenant, checker *check.Checker, object conditions.Getter) {
 	t.test.Helper()
 	checker.DisableFetch = true
 	checker.WithT(t.WithT).CheckErr(t.ctx, object)
 }
 
-// awaitFailure waits until the Stack has failed and will be retried, with a message that has all the texts, tells of it in a
-// Warning event, and is as kstatus wants it.
+// awaitFailure waits until the Stack has failed and will be retried, with all the texts in its message and in a
+// Warning event, and satisfies kstatus.
 func (t *tenant) awaitFailure(stack *v1.Stack, reason string, texts ...string) {
 	t.test.Helper()
 	t.awaitRetry(stack, reason, texts)
 	t.awaitEvent(stack, corev1.EventTypeWarning, reason, texts...)
 }
 
-// awaitMissing waits until the Stack waits for a source or a Program that is likely on its way: that is no warning.
+// awaitMissing waits until the Stack waits for a source or a Program that is probably on its way, without a warning.
 func (t *tenant) awaitMissing(stack *v1.Stack, texts ...string) {
 	t.test.Helper()
 	t.awaitRetry(stack, meta.ArtifactFailedReason, texts)
@@ -329,7 +329,7 @@ func (t *tenant) events(g Gomega, stack string) []corev1.Event {
 	return about
 }
 
-// request asks for a reconcile, as flux reconcile does, and returns the token.
+// request requests a reconcile, like flux reconcile, and returns the token.
 func request[T client.Object](t *tenant, object T) string {
 	t.test.Helper()
 	token := time.Now().Format(time.RFC3339Nano)
@@ -344,7 +344,7 @@ func request[T client.Object](t *tenant, object T) string {
 	return token
 }
 
-// things returns the values of the things that exist, by name. A name that two things have is an error.
+// things returns the values of the existing things by name. A duplicate name is an error.
 func (t *tenant) things() (map[string]string, error) {
 	things, err := t.cloud.Things()
 	if err != nil {
@@ -363,7 +363,7 @@ func (t *tenant) things() (map[string]string, error) {
 	return values, nil
 }
 
-// awaitJournal waits until the cloud has begun or done an operation on a thing.
+// awaitJournal waits until the cloud has begun or finished an operation on a thing.
 func (t *tenant) awaitJournal(op, phase, name string) {
 	t.test.Helper()
 	t.Eventually(func(g Gomega) {
@@ -371,7 +371,7 @@ func (t *tenant) awaitJournal(op, phase, name string) {
 	}).Should(Succeed())
 }
 
-// journal lists what the cloud has recorded, as "create done a".
+// journal lists the records of the cloud, such as "create done a".
 func (t *tenant) journal(g Gomega) []string {
 	entries, err := t.cloud.Journal()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -398,12 +398,12 @@ func (t *tenant) reconcilesOf(stack *v1.Stack) int {
 	return count
 }
 
-// stateFile is where the backend keeps a stack.
+// stateFile is the path of a stack's state in the backend.
 func (t *tenant) stateFile(project, stack string) string {
 	return filepath.Join(t.backend, ".pulumi", "stacks", project, stack+".json")
 }
 
-// resourcesInState lists the names of the resources of the lab in the state of a stack, which must be readable.
+// resourcesInState lists the names of the lab's resources in the state of a stack, which must be readable.
 func (t *tenant) resourcesInState(project, stack string) []string {
 	t.test.Helper()
 	text, err := os.ReadFile(t.stateFile(project, stack))

@@ -17,9 +17,9 @@ import (
 
 const googleKey = `{"type":"service_account","private_key_id":"of-the-administrator"}`
 
-// TestTheExampleLayersRunsWordPress is the demonstration of the talk: a first layer makes the cluster and a database server,
-// and the program of the application, which is handed some of its outputs, leaves what the Deployment needs in Secrets. The
-// second layer is in TypeScript and is not run: the Secret that it makes is the one that the first Stack can write itself.
+// TestTheExampleLayersRunsWordPress is the demo of the talk: a first layer creates the cluster and a database server.
+// The program of the application gets some of its outputs, and leaves what the Deployment needs in Secrets. The
+// second layer is in TypeScript and does not run: the first Stack can write its Secret itself.
 func TestTheExampleLayersRunsWordPress(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
@@ -62,7 +62,7 @@ func TestTheExampleLayersRunsWordPress(t *testing.T) {
 	u.Expect(u.standIns()).To(BeEmpty())
 }
 
-// clusterOfWordPress makes the first layer, from git, and hands on what the second one would.
+// clusterOfWordPress runs the first layer from git, and hands on what the second one would.
 func (t *tenant) clusterOfWordPress() *v1.Stack {
 	t.test.Helper()
 	t.git(in("cluster", t.exampleFiles("layers/cluster")))
@@ -78,7 +78,8 @@ func (t *tenant) clusterOfWordPress() *v1.Stack {
 	return stack
 }
 
-// reachesOver the layers with a StackReference, as the program of the talk did: whoever can read the backend may.
+// reachesOver reads across the layers with a StackReference, as the program of the talk did: anyone who can read the
+// backend may.
 func (t *tenant) reachesOver(cluster *v1.Stack, instance string) {
 	t.test.Helper()
 	program, stack := t.programNamed("reaches", `
@@ -98,7 +99,7 @@ outputs:
 	t.destroyedWith(stack, "reaches")
 }
 
-// findsItsSecrets says that a Deployment has all that it refers to.
+// findsItsSecrets expects that everything a Deployment refers to exists.
 func (t *tenant) findsItsSecrets(file string) {
 	t.test.Helper()
 	for _, object := range t.objectsOf(t.inExamples(file)) {

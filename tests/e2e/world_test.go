@@ -28,13 +28,13 @@ type world struct {
 	artifacts *artifactServer
 	statuses  *statuses
 
-	// The servers of sources, which the shared world has.
+	// The servers of sources, which only the shared world has.
 	gitServer *sources.GitServer
 	registry  *sources.OCIRegistry
 	s3        *sources.S3Server
 }
 
-// newWorld starts a system in dir whose Pulumi is counted.
+// newWorld starts a system in dir that counts the calls of Pulumi.
 func newWorld(ctx context.Context, dir string, options system.Options) (*world, error) {
 	w := &world{dir: dir}
 	options.Dir = filepath.Join(dir, "system")
@@ -54,20 +54,20 @@ func newWorld(ctx context.Context, dir string, options system.Options) (*world, 
 	if w.System, err = system.Start(ctx, options); err != nil {
 		return nil, errors.Join(err, w.artifacts.Close())
 	}
-	// Not the context of the system, which lives on a little after the end of ctx: Stop ends the watch.
+	// Not the context of the system, which outlives ctx by a little: Stop ends the watch.
 	if w.statuses, err = watchStatuses(context.WithoutCancel(ctx), w.System); err != nil {
 		return nil, errors.Join(err, w.System.Stop(), w.artifacts.Close())
 	}
 	return w, nil
 }
 
-// Stop ends the system and what newWorld has started beside it. A process that outlives the system is an error.
+// Stop ends the system and everything else that newWorld started. A process that outlives the system is an error.
 func (w *world) Stop() error {
 	w.statuses.Stop()
 	return errors.Join(w.System.Stop(), w.artifacts.Close(), w.endOrphans())
 }
 
-// endOrphans kills what is left of runs: their environment names the directory of the system.
+// endOrphans kills leftovers of runs, recognized by the system's directory in their environment.
 func (w *world) endOrphans() error {
 	environs, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
@@ -113,7 +113,7 @@ func (w *world) calls(backend string) ([]string, error) {
 	return calls, nil
 }
 
-// metrics returns what the controller serves.
+// metrics returns the metrics of the controller.
 func (w *world) metrics(ctx context.Context) ([]string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.MetricsURL(), nil)
 	if err != nil {
@@ -137,10 +137,10 @@ func (w *world) reconciles(ctx context.Context, namespace, name string) (int, er
 	return w.countReconciles(ctx, fmt.Sprintf("name=%q", name), fmt.Sprintf("namespace=%q", namespace))
 }
 
-// allReconciles counts those of all Stacks.
+// allReconciles counts the reconciles of all Stacks.
 func (w *world) allReconciles(ctx context.Context) (int, error) { return w.countReconciles(ctx) }
 
-// countReconciles counts those whose metric has the labels.
+// countReconciles counts the reconciles whose metric has the labels.
 func (w *world) countReconciles(ctx context.Context, labels ...string) (int, error) {
 	lines, err := w.metrics(ctx)
 	if err != nil {
@@ -161,7 +161,7 @@ func (w *world) countReconciles(ctx context.Context, labels ...string) (int, err
 	return count, nil
 }
 
-// logLines returns the last lines of the controller's log that have the text in them.
+// logLines returns the last lines of the controller's log that contain the text.
 func (w *world) logLines(text string, limit int) string {
 	log, err := os.ReadFile(w.ControllerLog())
 	if err != nil {
