@@ -26,7 +26,7 @@ func (t *team) annotate(stack *v1.Stack, annotation, value string) {
 	})
 }
 
-// runOf is the ID of the run in flight.
+// runOf returns the ID of the run in flight.
 func (t *team) runOf(stack *v1.Stack) string {
 	t.test.Helper()
 	t.Expect(t.Get(t.ctx, client.ObjectKeyFromObject(stack), stack)).To(Succeed())
@@ -74,7 +74,7 @@ func TestAJobThatIsCancelledAtOnceIsRecoveredFrom(t *testing.T) {
 		g.Expect(conditions.GetReason(s, meta.ReadyCondition)).To(Equal(v1.CancelRequestedReason), conditions.GetMessage(s, meta.ReadyCondition))
 		g.Expect(s.Status.Run).To(BeNil())
 		g.Expect(s.Status.Interrupted).To(BeEmpty())
-	}) // what was in flight is not waited for, as it is held
+	}) // does not wait for the operation in flight, which is held
 	u.noLocks()
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// patchSecret changes the Secret of the run in flight, as its program can.
+// patchSecret changes the Secret of the run in flight, as its program could.
 func (t *team) patchSecret(stack *v1.Stack, change map[string]any) {
 	t.test.Helper()
 	t.runOf(stack)

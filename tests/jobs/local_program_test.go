@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/localprogram"
 )
 
-// TestALocalProgramIsPreviewedInAPod hands the program to the pod with the run.
+// TestALocalProgramIsPreviewedInAPod passes the program to the pod along with the run.
 func TestALocalProgramIsPreviewedInAPod(t *testing.T) {
 	u := newTeam(t)
 	u.program("app", thing("one"))

@@ -18,7 +18,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// It has the controller of all tests end, and so none goes on beside it.
+// It ends the controller of all tests, so no other test may run beside it.
 func TestAJobOutlivesItsController(t *testing.T) {
 	u := newTeam(t)
 	u.program("app", thing("one", "hold: create"))
@@ -45,7 +45,7 @@ func TestAJobOutlivesItsController(t *testing.T) {
 	u.Expect(u.jobs()).To(HaveLen(2))
 }
 
-// killPod kills the processes of the run in flight, and returns when they are gone.
+// killPod kills the processes of the run in flight and waits until they are gone.
 func (t *team) killPod(stack *v1.Stack) {
 	t.test.Helper()
 	pod := t.runningPod(stack)
@@ -101,7 +101,7 @@ func TestAPodThatIsDeletedFinishesWhatItHadBegun(t *testing.T) {
 	u.awaitReady(stack, "one")
 	u.noLocks()
 	u.Expect(u.count("create", "begin")).To(Equal(1), "it was finished, and recorded")
-	// The first Job may be gone: it is deleted where its pod takes long to end.
+	// The first Job may be gone: it is deleted if its pod takes long to end.
 	u.Expect(stack.Status.LastUpdate.Name).NotTo(Equal(first))
 }
 

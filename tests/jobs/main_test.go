@@ -25,13 +25,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// image is what the pods of runs are made of.
+// image is the image of the pods of runs.
 const image = "ghcr.io/flux-pulumi/pulumi-controller:test"
 
-// How many Jobs there may be at a time, in all and in one namespace.
+// The limits of Jobs at a time, in total and per namespace.
 const concurrent, perNamespace = 3, 2
 
-// cluster is the system, with a node to run pods on.
+// cluster is the system with a node to run pods on.
 type cluster struct {
 	*system.System
 	kubelet *kubelet.Kubelet
@@ -45,7 +45,7 @@ type cluster struct {
 var shared *cluster
 
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard()) // of the client, which complains of having none
+	ctrl.SetLogger(logr.Discard()) // the client's logger, which complains if it is not set
 	if err := kubelet.CanRun(); err != nil {
 		fmt.Fprintln(os.Stderr, "the tests of this package are left out:", err)
 		return
@@ -78,7 +78,7 @@ func runTests(m *testing.M) (code int, err error) {
 	return code, shared.allowed()
 }
 
-// start starts all of it in the directory.
+// start starts the cluster in the directory.
 func start(ctx context.Context, dir string) (*cluster, error) {
 	for _, name := range []string{"system", "node", "manager", "git"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
@@ -92,7 +92,7 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 		ControllerArgs: []string{
 			"--runner=job", "--runner-image=" + image, "--enable-leader-election",
 			"--leader-election-lease-duration=15s", "--leader-election-renew-deadline=12s", "--leader-election-retry-period=1s",
-			// The backend is on a volume of the machine, as are the plugins.
+			// The backend and the plugins are on volumes of the machine.
 			"--runner-pod-security=privileged",
 			fmt.Sprintf("--concurrent-runs=%d", concurrent), fmt.Sprintf("--concurrent-runs-per-namespace=%d", perNamespace),
 		},
@@ -124,7 +124,7 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 	return c, nil
 }
 
-// end stops what start has started.
+// end stops everything that start has started.
 func (c *cluster) end() error {
 	var errs []error
 	c.stop()
@@ -140,7 +140,7 @@ func (c *cluster) end() error {
 	return errors.Join(append(errs, c.System.Stop())...)
 }
 
-// allowed tells of requests of the controller that its roles did not allow.
+// allowed returns an error for requests of the controller that its roles do not allow.
 func (c *cluster) allowed() error {
 	requests, err := c.ControlPlane.Requests()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// TestStacksInANamespaceThatIsBeingDeleted plays the part of the namespace controller, which deletes what is there.
+// TestStacksInANamespaceThatIsBeingDeleted plays the namespace controller, which deletes the contents.
 func TestStacksInANamespaceThatIsBeingDeleted(t *testing.T) {
 	u := newTeam(t)
 	u.program("app", thing("one"))

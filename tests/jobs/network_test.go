@@ -38,7 +38,7 @@ func TestTheNetworkPolicySelectsThePodsOfRuns(t *testing.T) {
 		others = append(others, other)
 	}
 
-	// The system installs what its processes take of the configuration, which no policy is.
+	// The system installs only what its processes need of the configuration, so no policy.
 	root, err := process.RepoRoot()
 	u.Expect(err).NotTo(HaveOccurred())
 	text, err := os.ReadFile(filepath.Join(root, "config", "runner-jobs", "network_policy.yaml"))
@@ -61,7 +61,7 @@ func TestTheNetworkPolicySelectsThePodsOfRuns(t *testing.T) {
 	u.awaitReady(stack, "one")
 }
 
-// selected lists the names of what the selector is about.
+// selected lists the names of the objects that the selector matches.
 func (t *team) selected(list client.ObjectList, of *metav1.LabelSelector, in ...client.ListOption) []string {
 	t.test.Helper()
 	selector, err := metav1.LabelSelectorAsSelector(of)

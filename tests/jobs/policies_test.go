@@ -40,7 +40,7 @@ func TestALimitRangeThatAsksForMoreIsMet(t *testing.T) {
 	u.awaitReady(stack, "one")
 }
 
-// Such a policy is against pods that nothing brings back; those of a Job it lets pass.
+// Such a policy rejects pods that nothing would recreate, and accepts those of a Job.
 func TestAPolicyAgainstPodsWithoutAnOwnerLetsRunsBe(t *testing.T) {
 	u := newTeam(t)
 	u.refuseBarePods()
@@ -78,7 +78,7 @@ func (t *team) refuseBarePods() {
 	}).Should(Succeed())
 }
 
-// askForPod asks whether the namespace takes a pod that asks for so much memory.
+// askForPod tries to create a pod that requests so much memory.
 func (t *team) askForPod(memory string) error {
 	return t.Client().Create(t.ctx, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: "asked"},

@@ -20,7 +20,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// queueJobs has each Job of the namespace be suspended when it is made, as the webhook of a queue does.
+// queueJobs suspends each new Job of the namespace, like the webhook of a queue.
 func (t *team) queueJobs() {
 	t.test.Helper()
 	policy := &admissionv1.MutatingAdmissionPolicy{

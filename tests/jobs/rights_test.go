@@ -33,7 +33,7 @@ func TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers(t *testing.T) {
 	})
 	u.awaitMessage(stuck, v1.PodFailedReason, "nowhere.example/pulumi:1")
 
-	// As after a controller that ended between recording a run and making its Job.
+	// As if a controller had ended between recording a run and creating its Job.
 	u.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(app), app)).To(Succeed())
 	app.Status.Run = &v1.RunStatus{ID: "nowhere", Operation: v1.OperationUpdate, Generation: app.Generation, StartedAt: metav1.Now(), Holder: v1.RunHolder{Host: "gone"}}
 	u.Expect(u.Client().Status().Update(u.ctx, app)).To(Succeed())
@@ -47,7 +47,7 @@ func TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers(t *testing.T) {
 		requests, err := u.ControlPlane.Requests()
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(rights.Forbidden(requests)).To(BeEmpty(), "what the roles lack")
-		// What it asks for where it runs has a Role of its own.
+		// Its requests in its own namespace have their own Role.
 		requests = slices.DeleteFunc(requests, func(r controlplane.Request) bool { return r.Namespace == u.RuntimeNamespace() })
 		g.Expect(rights.Unused(granted, requests)).To(BeEmpty(), "what the role allows and nothing needs")
 	}).Should(Succeed())

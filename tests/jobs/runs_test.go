@@ -168,7 +168,7 @@ func (t *team) stacks(g Gomega) []v1.Stack {
 	return list.Items
 }
 
-// endedPods returns when all Stacks are Ready and that many pods have ended.
+// endedPods waits until all Stacks are Ready and that many pods have ended, and returns the pods.
 func (t *team) endedPods(count int) []corev1.Pod {
 	t.test.Helper()
 	var list corev1.PodList

@@ -33,7 +33,7 @@ const (
 	polling  = 100 * time.Millisecond
 )
 
-// team has a namespace, a backend and a cloud of its own.
+// team has its own namespace, backend and cloud.
 type team struct {
 	*WithT
 	*cluster
@@ -61,10 +61,10 @@ func newTeam(test *testing.T) *team {
 	return t
 }
 
-// Client tells the API server's methods from those of the test.
+// Client tells the methods of the API client from those of the test.
 func (t *team) Client() client.Client { return t.WithWatch }
 
-// leave tells what there is to know of a failed test, and lets go of the Stacks.
+// leave reports the details of a failed test, and releases the Stacks.
 func (t *team) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -96,7 +96,7 @@ func (t *team) leave() {
 	}
 }
 
-// thing is a program that keeps one thing, named a.
+// thing is a program with one thing, named a.
 func thing(value string, more ...string) string {
 	properties := strings.Join(append([]string{"name: a", "value: " + value}, more...), ", ")
 	return `
@@ -124,10 +124,10 @@ func (t *team) program(name, body string) *v1.Program {
 	return program
 }
 
-// pod has the backend and the plugins, which are directories of the machine.
+// pod mounts the backend and the plugins, which are directories of the machine.
 func (t *team) pod(more map[string]any) *apiextensionsv1.JSON { return t.podWith(more, nil) }
 
-// podWith has more in the workspace, and in the patch of the pod.
+// podWith is like pod, with additions to the workspace and to the patch of the pod.
 func (t *team) podWith(more, patch map[string]any) *apiextensionsv1.JSON {
 	spec := map[string]any{
 		"volumes": []map[string]any{
@@ -146,7 +146,7 @@ func (t *team) podWith(more, patch map[string]any) *apiextensionsv1.JSON {
 	return &apiextensionsv1.JSON{Raw: raw}
 }
 
-// stack is applied.
+// stack applies a Stack.
 func (t *team) stack(name string, change ...func(*v1.Stack)) *v1.Stack {
 	t.test.Helper()
 	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: t.namespace}, Spec: v1.StackSpec{
@@ -178,7 +178,7 @@ func edit[T client.Object](t *team, object T, change func(T)) {
 	}).Should(Succeed())
 }
 
-// await returns when the Stack is as expected.
+// await waits until the Stack is as expected.
 func (t *team) await(stack *v1.Stack, expect func(g Gomega, s *v1.Stack)) {
 	t.test.Helper()
 	t.Eventually(func(g Gomega) {
@@ -196,7 +196,7 @@ func (t *team) awaitReady(stack *v1.Stack, value string) {
 	})
 }
 
-// awaitMessage returns when the condition says that.
+// awaitMessage waits until the condition has the reason and the texts.
 func (t *team) awaitMessage(stack *v1.Stack, reason string, parts ...string) {
 	t.test.Helper()
 	t.await(stack, func(g Gomega, s *v1.Stack) {
@@ -207,7 +207,7 @@ func (t *team) awaitMessage(stack *v1.Stack, reason string, parts ...string) {
 	})
 }
 
-// awaitJournal returns when that was done in the cloud.
+// awaitJournal waits for the operation in the cloud.
 func (t *team) awaitJournal(op, phase string) {
 	t.test.Helper()
 	t.Eventually(func(g Gomega) {
@@ -221,14 +221,14 @@ func (t *team) awaitJournal(op, phase string) {
 	}).Should(Succeed())
 }
 
-// releaseWhenToldToStop lets what is held go on when its run has been told to stop, and begins nothing more.
+// releaseWhenToldToStop releases what is held once its run has been told to stop, so that it begins nothing more.
 func (t *team) releaseWhenToldToStop() {
 	t.test.Helper()
 	t.Eventually(t.cloud.ToldToStop).Should(BeTrue())
 	t.Expect(t.cloud.Release()).To(Succeed())
 }
 
-// count is how often that was done in the cloud.
+// count returns how often the operation happened in the cloud.
 func (t *team) count(op, phase string) int {
 	t.test.Helper()
 	entries, err := t.cloud.Journal()
@@ -249,7 +249,7 @@ func (t *team) jobs() []batchv1.Job {
 	return list.Items
 }
 
-// runningPod is that of the run in flight.
+// runningPod returns the pod of the run in flight.
 func (t *team) runningPod(stack *v1.Stack) *corev1.Pod {
 	t.test.Helper()
 	t.Expect(t.Get(t.ctx, client.ObjectKeyFromObject(stack), stack)).To(Succeed())
@@ -260,7 +260,7 @@ func (t *team) runningPod(stack *v1.Stack) *corev1.Pod {
 	return &list.Items[0]
 }
 
-// noLocks tells that nobody has left one.
+// noLocks expects that no lock is left.
 func (t *team) noLocks() {
 	t.test.Helper()
 	locks, err := filepath.Glob(filepath.Join(t.backend, ".pulumi", "locks", "organization", "*", "*", "*.json"))
