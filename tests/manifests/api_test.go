@@ -24,14 +24,14 @@ import (
 
 // api is a real API server with the CRDs of this project and of Flux's controllers.
 type api struct {
-	// strict refuses fields that are not known, as kubectl does.
+	// strict rejects unknown fields, as kubectl does.
 	strict client.Client
 	// lenient drops them, as most other clients do.
 	lenient   client.Client
 	discovery *discovery.DiscoveryClient
 }
 
-// TestManifestsOnAnAPIServer starts one API server for all that needs one.
+// TestManifestsOnAnAPIServer starts one API server for all tests that need one.
 func TestManifestsOnAnAPIServer(t *testing.T) {
 	t.Parallel()
 	server := startAPI(t)
@@ -70,7 +70,7 @@ func startAPI(t *testing.T) *api {
 	}
 }
 
-// namespace makes a new one.
+// namespace creates a new namespace.
 func (a *api) namespace(t *testing.T) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "manifests-"}}
@@ -78,7 +78,7 @@ func (a *api) namespace(t *testing.T) string {
 	return namespace.Name
 }
 
-// namespaced tells whether objects of the kind live in a namespace.
+// namespaced reports whether objects of the kind live in a namespace.
 func (a *api) namespaced(t *testing.T, object *unstructured.Unstructured) bool {
 	t.Helper()
 	namespaced, err := a.strict.IsObjectNamespaced(object)

@@ -62,7 +62,7 @@ func TestManifestsOfTheCRDs(t *testing.T) {
 	}
 }
 
-// undescribed lists the fields below a schema that have no description.
+// undescribed lists the fields below a schema without a description.
 func undescribed(path string, schema apiextensionsv1.JSONSchemaProps) []string {
 	var paths []string
 	for name, field := range schema.Properties {
@@ -80,7 +80,7 @@ func undescribed(path string, schema apiextensionsv1.JSONSchemaProps) []string {
 	return paths
 }
 
-// TestManifestsSpecPages keeps the pages of the API to the API: no field is left out, and none is made up.
+// TestManifestsSpecPages compares the API pages with the API: no field is missing, and none is made up.
 func TestManifestsSpecPages(t *testing.T) {
 	crds := readCRDs(t)
 	root, err := process.RepoRoot()
@@ -110,7 +110,7 @@ func TestManifestsSpecPages(t *testing.T) {
 	}
 }
 
-// TestManifestsSpecPageTellsEveryReason keeps the page to what the Ready condition may say.
+// TestManifestsSpecPageTellsEveryReason compares the page with the reasons of the Ready condition.
 func TestManifestsSpecPageTellsEveryReason(t *testing.T) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
@@ -126,7 +126,7 @@ func TestManifestsSpecPageTellsEveryReason(t *testing.T) {
 	}
 }
 
-// namedFields lists the paths of fields in code that a page names, such as `.spec.stack`.
+// namedFields lists the field paths in code, such as `.spec.stack`, on a page.
 func namedFields(page string, sections []string) []string {
 	expression := regexp.MustCompile("`(\\.(?:" + strings.Join(sections, "|") + ")(?:\\.[A-Za-z]+)+)")
 	var paths []string
@@ -137,7 +137,7 @@ func namedFields(page string, sections []string) []string {
 	return slices.Compact(paths)
 }
 
-// exists tells whether the schema has the field. The keys of a map are any.
+// exists reports whether the schema has the field. A map has any key.
 func exists(schema apiextensionsv1.JSONSchemaProps, path []string) bool {
 	if len(path) == 0 {
 		return true

@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestManifestsDurationsCanBeDecoded: one duration that the API server stores and Go
-// cannot decode would fail each list of Stacks, and with it every Stack of the cluster.
+// TestManifestsDurationsCanBeDecoded: a single duration that the API server accepts and Go cannot decode would fail
+// each list of Stacks, and so every Stack of the cluster.
 func TestManifestsDurationsCanBeDecoded(t *testing.T) {
 	for _, version := range readCRDs(t)["Stack"].Spec.Versions {
 		spec := version.Schema.OpenAPIV3Schema.Properties["spec"].Properties
@@ -43,7 +43,7 @@ func TestManifestsDurationsCanBeDecoded(t *testing.T) {
 	}
 }
 
-// durationRule is the regular expression of a field, and its greatest length.
+// durationRule returns the regular expression and the maximum length of a field.
 func durationRule(t *testing.T, field apiextensionsv1.JSONSchemaProps) (*regexp.Regexp, int64) {
 	t.Helper()
 	g := NewWithT(t)
@@ -57,7 +57,7 @@ func durationRule(t *testing.T, field apiextensionsv1.JSONSchemaProps) (*regexp.
 	return nil, 0
 }
 
-// durationTexts are the longest of each kind, and many made by chance.
+// durationTexts are the longest durations of each kind, and many random ones.
 func durationTexts() []string {
 	units := []string{"ms", "s", "m", "h"}
 	var texts []string

@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// fluxKustomization is what is looked at here of an object of kustomize-controller.
+// fluxKustomization has the fields of a Flux Kustomization that are checked here.
 type fluxKustomization struct {
 	Metadata struct{ Name string }
 	Spec     struct {
@@ -35,7 +35,7 @@ type fluxKustomization struct {
 	}
 }
 
-// fluxKustomizations returns those that config/flux has and that the documentation shows.
+// fluxKustomizations returns those in config/flux and in the documentation.
 func fluxKustomizations(t *testing.T, all installations) map[string][]fluxKustomization {
 	t.Helper()
 	g := NewWithT(t)
@@ -151,7 +151,7 @@ func testInstallationShown(t *testing.T, all installations) {
 	g.Expect(controllersShown(t, "README.md", "GitRepository")).To(Equal(branch))
 }
 
-// controllersShown returns the first block of the page that has a source of this kind for the controller.
+// controllersShown returns the first block of the page with a source of this kind for the controller.
 func controllersShown(t *testing.T, page, kind string) []*unstructured.Unstructured {
 	t.Helper()
 	g := NewWithT(t)
@@ -171,8 +171,7 @@ func controllersShown(t *testing.T, page, kind string) []*unstructured.Unstructu
 	return nil
 }
 
-// testHealthChecks holds each health check expression for Stacks that is shown to what the
-// conditions of Stacks mean.
+// testHealthChecks checks each health check expression shown for Stacks against the meaning of their conditions.
 func testHealthChecks(t *testing.T, all installations) {
 	shown := 0
 	for place, kustomizations := range fluxKustomizations(t, all) {

@@ -25,7 +25,7 @@ const partOf = "app.kubernetes.io/part-of"
 // installations are the objects of each directory of config/, and of those that components are for with these on top.
 type installations map[string][]*unstructured.Unstructured
 
-// TestInstallations looks at what users install without an API server.
+// TestInstallations checks the installations without an API server.
 func TestInstallations(t *testing.T) {
 	t.Parallel()
 	all := everyInstallation(t)
@@ -66,7 +66,7 @@ func everyInstallation(t *testing.T) installations {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(dirs).To(ContainElements("config/crd", "config/rbac", "config/manager", "config/controller", "config/default", "config/flux",
 		"config/sharding", "config/monitoring", "config/notifications/alerts", "config/notifications/rbac"))
-	// Those for notifications are built on what Flux has, in another test.
+	// Those for notifications build on Flux's own objects, in another test.
 	g.Expect(components).To(ConsistOf("config/multi-tenancy", "config/runner-jobs", "config/notifications/flux-2.7", "config/notifications/flux-2.9"))
 	all := installations{}
 	objects := func(unit Unit, err error) []*unstructured.Unstructured {
@@ -102,7 +102,7 @@ func (a *api) install(t *testing.T, object *unstructured.Unstructured) {
 	}
 	applied := object.DeepCopy()
 	if applied.GetNamespace() == "" && a.namespaced(t, applied) {
-		applied.SetNamespace("flux-system") // as kubectl apply --namespace does
+		applied.SetNamespace("flux-system") // like kubectl apply --namespace
 	}
 	g.Expect(a.strict.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied),
 		client.FieldOwner("kustomize-controller"), client.ForceOwnership)).To(Succeed(), "%s %s", object.GetKind(), object.GetName())
@@ -113,7 +113,7 @@ func (a *api) install(t *testing.T, object *unstructured.Unstructured) {
 	}
 }
 
-// expectArgsAreTaken by the controller itself.
+// expectArgsAreTaken runs the controller itself with the arguments.
 func expectArgsAreTaken(t *testing.T, deployment *appsv1.Deployment) {
 	t.Helper()
 	g := NewWithT(t)
@@ -126,7 +126,7 @@ func expectArgsAreTaken(t *testing.T, deployment *appsv1.Deployment) {
 		g.Expect(given[name]).To(BeFalse(), "%s is given twice", name)
 		given[name] = true
 	}
-	// It reads its flags in their order, so that it takes those before the last when it gets to that.
+	// Flags are parsed in order, so those before the last are accepted if it is reached.
 	output, err := exec.CommandContext(t.Context(), controller, append(args, "--help")...).CombinedOutput()
 	g.Expect(err).NotTo(HaveOccurred(), "%s", output)
 	output, err = exec.CommandContext(t.Context(), controller, append(args, "--no-such-flag", "--help")...).CombinedOutput()
@@ -173,7 +173,7 @@ func testVariables(t *testing.T, all installations) {
 	g.Expect(found).NotTo(BeZero(), "the dashboard has some")
 }
 
-// testShards also sees that no Deployment takes the pods of another for its own.
+// testShards also checks that no Deployment selects the pods of another.
 func testShards(t *testing.T, all installations) {
 	g := NewWithT(t)
 	selectors := map[string]string{}

@@ -74,7 +74,7 @@ func Build(ctx context.Context, root, scratch, dir string, components ...string)
 		text, err := controlplane.Kustomize(ctx, filepath.Join(root, dir))
 		return Unit{Name: name, Text: string(text)}, err
 	}
-	// kustomize wants paths that are relative, and follows links before it looks at them.
+	// kustomize requires relative paths, and resolves symbolic links before it checks them.
 	scratch, err := filepath.EvalSymlinks(scratch)
 	if err != nil {
 		return Unit{}, err

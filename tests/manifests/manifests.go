@@ -23,9 +23,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Unit is what a user copies in one go: a file, or a fenced block of a page.
+// Unit is what a user copies at once: a file, or a fenced block of a page.
 type Unit struct {
-	// Name is where it is: the path from the root of the repository, and for a block the line it starts at.
+	// Name is its location: the path from the root of the repository, with the first line of a block.
 	Name string
 	// Text is YAML, of any number of documents.
 	Text string
@@ -88,7 +88,7 @@ func (u Unit) Objects() ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// parse returns the object in a document, nil for a document without apiVersion.
+// parse returns the object in a document, or nil for a document without apiVersion.
 func parse(document []byte) (*unstructured.Unstructured, error) {
 	text, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {

@@ -44,7 +44,7 @@ func TestManifestsMigrationTable(t *testing.T) {
 	}
 }
 
-// fieldRows are the rows of the table under a heading that begin with a field in code.
+// fieldRows returns the rows of the table under a heading that begin with a field in code.
 func fieldRows(page, heading string) [][]string {
 	_, after, _ := strings.Cut(page, "\n### "+heading+"\n")
 	part, _, _ := strings.Cut(after, "\n### ")

@@ -33,7 +33,7 @@ func TestManifestsOfTheCRDsKeepNulls(t *testing.T) {
 	}
 }
 
-// dropped lists the fields, and the maps, below a schema of which the API server drops a null.
+// dropped lists the fields and maps below a schema from which the API server drops a null.
 func dropped(path string, schema apiextensionsv1.JSONSchemaProps) (fields, entries []string) {
 	visit := func(path string, inner apiextensionsv1.JSONSchemaProps) {
 		f, e := dropped(path, inner)

@@ -17,10 +17,10 @@ import (
 // The CRD of the Pulumi operator as far as a move is about it: which fields of what type it has. What is inside of a
 // field of spec is left open.
 
-// fieldTypes are the types of fields by name.
+// fieldTypes maps the names of fields to their types.
 type fieldTypes map[string]string
 
-// operatorSpecV1 are the fields of the operator v1.16.
+// operatorSpecV1 returns the fields of the operator v1.16.
 func operatorSpecV1() fieldTypes {
 	return fieldTypes{
 		"accessTokenSecret": "string", "backend": "string", "branch": "string", "commit": "string", "config": "object",
@@ -32,7 +32,7 @@ func operatorSpecV1() fieldTypes {
 	}
 }
 
-// operatorSpecV2 are the fields of the operator v2.9.
+// operatorSpecV2 returns the fields of the operator v2.9.
 func operatorSpecV2() fieldTypes {
 	fields := operatorSpecV1()
 	maps.Copy(fields, fieldTypes{
@@ -43,7 +43,7 @@ func operatorSpecV2() fieldTypes {
 	return fields
 }
 
-// operatorLastUpdateV1 and operatorLastUpdateV2 are the fields of status.lastUpdate.
+// operatorLastUpdateV1 and operatorLastUpdateV2 return the fields of status.lastUpdate.
 func operatorLastUpdateV1() fieldTypes {
 	return fieldTypes{
 		"lastAttemptedCommit": "string", "lastResyncTime": "date-time", "lastSuccessfulCommit": "string", "permalink": "string",
@@ -59,7 +59,7 @@ func operatorLastUpdateV2() fieldTypes {
 	return fields
 }
 
-// schema makes one of the fields. What an object or a list has in it stays as it is.
+// schema returns a schema of the fields. Objects and lists preserve their contents.
 func (f fieldTypes) schema(required ...string) apiextensionsv1.JSONSchemaProps {
 	made := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{}, Required: required}
 	for name, kind := range f {
@@ -87,7 +87,7 @@ func conditionsSchema() apiextensionsv1.JSONSchemaProps {
 	return apiextensionsv1.JSONSchemaProps{Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &item}}
 }
 
-// operatorCRD is the CRD of the operator v1, or of v2.
+// operatorCRD returns the CRD of the operator v1, or of v2.
 func operatorCRD(v2 bool) *apiextensionsv1.CustomResourceDefinition {
 	spec, last := operatorSpecV1(), operatorLastUpdateV1()
 	status := fieldTypes{"outputs": "object", "observedGeneration": "integer", "observedReconcileRequest": "string"}.schema()
@@ -132,7 +132,7 @@ func TestManifestsKeepWhatTheOperatorHas(t *testing.T) {
 	}
 }
 
-// notKept lists the fields of one schema that the other does not have, or has with another type.
+// notKept lists the fields of one schema that the other lacks, or has with another type.
 func notKept(path string, before, after apiextensionsv1.JSONSchemaProps) []string {
 	var lost []string
 	for _, name := range slices.Sorted(maps.Keys(before.Properties)) {
@@ -146,7 +146,8 @@ func notKept(path string, before, after apiextensionsv1.JSONSchemaProps) []strin
 	return lost
 }
 
-// TestManifestsOfBothVersionsAreTheSame holds v1alpha1 to the schema of v1, as no webhook turns one into the other.
+// TestManifestsOfBothVersionsAreTheSame expects v1alpha1 to have the schema of v1, as no webhook converts between
+// them.
 func TestManifestsOfBothVersionsAreTheSame(t *testing.T) {
 	g := NewWithT(t)
 	versions := readCRDs(t)["Stack"].Spec.Versions
@@ -157,6 +158,6 @@ func TestManifestsOfBothVersionsAreTheSame(t *testing.T) {
 	g.Expect(v1alpha1.Subresources).To(Equal(v1.Subresources))
 	g.Expect(v1alpha1.AdditionalPrinterColumns).To(Equal(v1.AdditionalPrinterColumns))
 	a, b := v1.Schema.OpenAPIV3Schema, v1alpha1.Schema.OpenAPIV3Schema
-	b.Description = a.Description // which says that it is deprecated
+	b.Description = a.Description // it says that the version is deprecated
 	g.Expect(b).To(Equal(a))
 }

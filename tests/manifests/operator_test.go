@@ -18,14 +18,14 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// operatorFields are the fields of a Stack of the Pulumi operator, and in place of gitAuth those in it.
+// operatorFields returns the fields of the Pulumi operator's Stack, with those of gitAuth in its place.
 func operatorFields() []string {
 	fields := operatorSpecV2()
 	delete(fields, "gitAuth")
 	return append(slices.Sorted(maps.Keys(fields)), "gitAuth.accessToken", "gitAuth.sshAuth", "gitAuth.basicAuth", "gitAuth.githubApp")
 }
 
-// operatorStacks are the Stacks that are kept for the tests, by the file that they are in.
+// operatorStacks returns the Stacks among the test data, by file.
 func operatorStacks(t *testing.T) map[string][]*unstructured.Unstructured {
 	t.Helper()
 	g := NewWithT(t)

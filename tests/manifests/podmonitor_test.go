@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// podMonitor has the fields of the Prometheus operator's kind that are used here, by the names in its API.
+// podMonitor has the fields of the Prometheus operator's kind that are used here, named as in its API.
 type podMonitor struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -57,7 +57,7 @@ func testPodMonitor(t *testing.T, all installations) {
 			for _, port := range template.Spec.Containers[0].Ports {
 				ports[port.Name] = port.ContainerPort
 			}
-			// Flux's NetworkPolicy lets Prometheus in at this one alone.
+			// Flux's NetworkPolicy admits Prometheus at this port only.
 			g.Expect(ports).To(HaveKeyWithValue(monitor.Spec.PodMetricsEndpoints[0].Port, int32(8080)), deployment.Name)
 		}
 	}

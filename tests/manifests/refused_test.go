@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// refusal is a manifest and what the API server answers.
+// refusal is a manifest and the error of the API server.
 type refusal struct {
 	name, text, message string
 }

@@ -39,7 +39,7 @@ func TestARelease(t *testing.T) {
 	g.Expect(filepath.Join(release, "config", "embed.go")).NotTo(BeAnExistingFile(), "the artifact has manifests alone")
 }
 
-// releaseOf returns the directory of what a release of the image is made of.
+// releaseOf returns the directory that a release of the image is built from.
 func releaseOf(t *testing.T, image string) string {
 	t.Helper()
 	g := NewWithT(t)
@@ -55,7 +55,7 @@ func releaseOf(t *testing.T, image string) string {
 	return dir
 }
 
-// labelled returns how many Deployments there are, after a look at each object.
+// labelled checks each object and returns the number of Deployments.
 func labelled(t *testing.T, unit Unit, image string) (deployments int) {
 	t.Helper()
 	g := NewWithT(t)

@@ -13,10 +13,10 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// atGitHub is how pages name the directories of config/.
+// atGitHub matches the directories of config/ as pages refer to them.
 var atGitHub = regexp.MustCompile(`(?:https://)?github\.com/flux-pulumi/pulumi-controller//(config/[\w/.-]+)(?:\?ref=main)?`)
 
-// local has a kustomization.yaml of a page take them from beside it.
+// local makes a kustomization.yaml of a page refer to the directories beside it.
 func local(text string) string { return atGitHub.ReplaceAllString(text, "../$1") }
 
 // TestInstallationsOfPages builds each kustomization.yaml that a page shows for the controller.
@@ -27,7 +27,7 @@ func TestInstallationsOfPages(t *testing.T) {
 	const own = "--events-addr=http://notification-controller.flux-system.svc.cluster.local./"
 	for _, test := range []struct {
 		name, page string
-		// has is what the block has and no other, beside what another has that is saved as rights.yaml.
+		// has is the text that only this block has; beside, that of another block, saved as rights.yaml.
 		has, beside string
 		image       string
 		// last is the last flag.
@@ -66,7 +66,7 @@ func TestInstallationsOfPages(t *testing.T) {
 	}
 }
 
-// theOne returns the one block that has the text.
+// theOne returns the only block with the text.
 func theOne(t *testing.T, blocks []Unit, text string) (found string) {
 	t.Helper()
 	for _, block := range blocks {

@@ -43,7 +43,7 @@ func testShownManifests(t *testing.T, server *api) {
 			}
 		})
 	}
-	// Without this a mistake in finding them would pass for all of them being right.
+	// Otherwise a bug in finding them would look as if all were right.
 	for kind, least := range map[string]int{
 		v1.StackKind: 5, v1.ProgramKind: 2, sourcev1.GitRepositoryKind: 2, sourcev1.BucketKind: 1,
 	} {

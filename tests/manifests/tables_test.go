@@ -15,7 +15,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// table asks for what `kubectl get` prints.
+// table requests what `kubectl get` prints.
 func (a *api) table(t *testing.T, namespace, resource string) *metav1.Table {
 	t.Helper()
 	g := NewWithT(t)
@@ -29,7 +29,7 @@ func (a *api) table(t *testing.T, namespace, resource string) *metav1.Table {
 	return table
 }
 
-// columns lists the columns, those of -o wide in brackets.
+// columns lists the columns, with those of -o wide in brackets.
 func columns(table *metav1.Table) []string {
 	var names []string
 	for _, column := range table.ColumnDefinitions {
@@ -102,7 +102,7 @@ func testStatusDefault(t *testing.T, server *api) {
 	g := NewWithT(t)
 	object := stack(t, "{stack: dev, programRef: {name: p}}")
 	object.SetNamespace(server.namespace(t))
-	// A status in a manifest, as `kubectl get -o yaml` prints it, is not taken for one that a controller wrote.
+	// A status in a manifest, as `kubectl get -o yaml` prints it, must not pass for one written by a controller.
 	g.Expect(unstructured.SetNestedField(object.Object, int64(7), "status", "observedGeneration")).To(Succeed())
 	g.Expect(server.strict.Create(t.Context(), object)).To(Succeed())
 	g.Expect(object.Object["status"]).To(Equal(map[string]any{"observedGeneration": int64(-1)}))

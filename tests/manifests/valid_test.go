@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// TestManifestsOfProgramsAreValid holds each Program that is shown to what the controller runs.
+// TestManifestsOfProgramsAreValid expects that each Program shown is one that the controller can run.
 func TestManifestsOfProgramsAreValid(t *testing.T) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
