@@ -17,8 +17,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
-// The language is that of tests/lab, whose programs need an installation before they can be run. One that never ends is told of,
-// and cancelled, and leaves nothing to recover from.
+// The language is that of tests/lab, whose programs need an installation before they can run. An installation that
+// never ends is reported, cancelled, and leaves nothing to recover.
 func TestTheDependenciesOfAProgramAreInstalledInItsPod(t *testing.T) {
 	u := newTeam(t)
 	repo, err := u.git.NewRepo(u.ctx, u.namespace)

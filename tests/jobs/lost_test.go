@@ -127,7 +127,7 @@ func TestASecretThatIsDeletedIsRecoveredFrom(t *testing.T) {
 	u.Expect(u.Client().Delete(u.ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: stack.Status.Run.Job}})).To(Succeed())
 	lost := stack.Status.Run.ID
 	u.Expect(u.cloud.Release()).To(Succeed())
-	// Each of the three runs has a pod of its own to be started, and the first is refused for a minute before it gives up.
+	// Each of the three runs starts its own pod, and the first is refused for a minute before it gives up.
 	u.await(stack, func(g Gomega, s *v1.Stack) {
 		g.Expect(s.Status.LastUpdate).NotTo(BeNil(), "run %s has ended: %s", lost, conditions.GetMessage(s, meta.ReadyCondition))
 	})

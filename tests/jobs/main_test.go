@@ -1,9 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jobs tests runs as Kubernetes Jobs: the real API server and kube-controller-manager, the controller with the rights
-// of config/default and config/runner-jobs and no others, and pods that tests/kubelet runs as processes, with the real runner,
-// Pulumi and lab provider in them.
+// Package jobs tests runs as Kubernetes Jobs: with the real API server and kube-controller-manager, the controller
+// with only the permissions of config/default and config/runner-jobs, and pods that tests/kubelet runs as processes,
+// with the real runner, Pulumi and lab provider.
 package jobs
 
 import (

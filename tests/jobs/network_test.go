@@ -19,8 +19,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// TestTheNetworkPolicySelectsThePodsOfRuns asks the API server whom the policy is about, as nothing enforces one here: who has
-// the labels that it names is let in, and nobody else of that namespace.
+// TestTheNetworkPolicySelectsThePodsOfRuns asks the API server which pods the policy selects, as nothing enforces one
+// here: it admits pods with the labels that it names, and no others of that namespace.
 func TestTheNetworkPolicySelectsThePodsOfRuns(t *testing.T) {
 	u := newTeam(t)
 	u.program("app", thing("one", "hold: create"))

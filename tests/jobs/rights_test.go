@@ -19,9 +19,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/rights"
 )
 
-// TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers has it do all that takes a right of config/runner-jobs, and
-// compares what the API server was asked for with the role there. It runs as the account that has this role and those of
-// config/default, so that every other test here fails too where a right is missing.
+// TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers makes the controller use each permission of
+// config/runner-jobs, and compares its requests with the role. It runs as the account with this role and those of
+// config/default, so a missing permission fails the other tests too.
 func TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers(t *testing.T) {
 	u := newTeam(t)
 	u.program("app", thing("one"))
