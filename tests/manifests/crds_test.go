@@ -18,8 +18,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// maxCRD is far enough below the 256 KiB of all annotations of an object, where client-side kubectl apply keeps a copy, in
-// JSON.
+// maxCRD leaves enough room in the 256 KiB for all annotations of an object, where client-side kubectl apply keeps a
+// copy in JSON.
 const maxCRD = 200_000
 
 // readCRDs returns the CRDs of this project by kind.
@@ -51,7 +51,7 @@ func TestManifestsOfTheCRDs(t *testing.T) {
 			g := NewWithT(t)
 			// With this label `flux uninstall` would delete the CRD, and with it every Stack, while the controller still runs.
 			g.Expect(crd.Labels).NotTo(HaveKey("app.kubernetes.io/part-of"))
-			// ${...} is Pulumi's in a Program, and not for kustomize-controller to replace in the CRD's own text.
+			// ${...} belongs to Pulumi in a Program: kustomize-controller must not replace it in the CRD's own text.
 			g.Expect(crd.Annotations).To(HaveKeyWithValue("kustomize.toolkit.fluxcd.io/substitute", "disabled"))
 			g.Expect(crd.Spec.Versions[0].Name).To(Equal("v1"))
 			g.Expect(crd.Spec.Versions[0].Storage).To(BeTrue())

@@ -64,8 +64,8 @@ func fluxKustomizations(t *testing.T, all installations) map[string][]fluxKustom
 	return found
 }
 
-// testFluxPaths builds what each Kustomization of this project's source names. The artifact of a release has what is in config, a
-// git repository has config itself.
+// testFluxPaths builds the path of each Kustomization of this project's source. The artifact of a release has the
+// contents of config, a git repository has config itself.
 func testFluxPaths(t *testing.T, all installations) {
 	root, err := process.RepoRoot()
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -114,8 +114,8 @@ func expectCRDs(g *WithT, objects []*unstructured.Unstructured) {
 	g.Expect(names).To(ConsistOf("CustomResourceDefinition programs.pulumi.com", "CustomResourceDefinition stacks.pulumi.com"))
 }
 
-// expectController has the Kustomization apply all of a controller that works, each component do what it is shown for, and each image
-// that is replaced be one.
+// expectController expects the Kustomization to apply a complete controller, each component to have its effect, and
+// each replaced image to exist.
 func expectController(t *testing.T, objects []*unstructured.Unstructured, one fluxKustomization) {
 	t.Helper()
 	g := NewWithT(t)
@@ -141,7 +141,7 @@ func expectController(t *testing.T, objects []*unstructured.Unstructured, one fl
 	}
 }
 
-// testInstallationShown holds what users copy to what they get from the directory, and the README to the guide, which it is the beginning of.
+// testInstallationShown compares what users copy with the directory, and the README with the guide that it begins.
 func testInstallationShown(t *testing.T, all installations) {
 	g := NewWithT(t)
 	guide := filepath.Join("docs", "guides", "flux-bootstrap.md")

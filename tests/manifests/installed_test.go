@@ -22,7 +22,7 @@ import (
 
 const partOf = "app.kubernetes.io/part-of"
 
-// installations are the objects of each directory of config/, and of those that components are for with these on top.
+// installations maps each directory of config/ to its objects, also with the components for it on top.
 type installations map[string][]*unstructured.Unstructured
 
 // TestInstallations checks the installations without an API server.
@@ -39,8 +39,7 @@ func TestInstallations(t *testing.T) {
 	t.Run("the health of a Stack is what its conditions say", func(t *testing.T) { testHealthChecks(t, all) })
 }
 
-// testInstallation applies all that config/ has for users, in a namespace where the API server looks at pods as the strictest
-// Pod Security Standard does.
+// testInstallation applies everything for users in config/, in a namespace with the strictest Pod Security Standard.
 func testInstallation(t *testing.T, server *api) {
 	g := NewWithT(t)
 	g.Expect(server.lenient.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
@@ -154,8 +153,8 @@ func testLabels(t *testing.T, all installations) {
 	}
 }
 
-// testVariables looks for what a Flux Kustomization with spec.postBuild would take for variables of its own: it fails where
-// they are not set.
+// testVariables looks for text that a Flux Kustomization with spec.postBuild would take for its own variables, and
+// fails on if they are not set.
 func testVariables(t *testing.T, all installations) {
 	g := NewWithT(t)
 	found := 0

@@ -14,8 +14,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 )
 
-// Kustomizations returns what a user can apply of config/: the directories with a kustomization.yaml, as paths from the root
-// of the repository. A component is no thing of its own, and is left out.
+// Kustomizations returns the directories of config/ that a user can apply, those with a kustomization.yaml, as paths
+// from the root of the repository. It returns components separately.
 func Kustomizations(root string) (dirs, components []string, err error) {
 	err = filepath.WalkDir(filepath.Join(root, "config"), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Name() != "kustomization.yaml" {
@@ -39,8 +39,8 @@ func Kustomizations(root string) (dirs, components []string, err error) {
 	return dirs, components, err
 }
 
-// BuildAsFlux returns what kustomize-controller makes of a directory of config/ for a Kustomization with these components:
-// it adds them to the kustomization.yaml that is there, so that they see what is there before that file changes anything.
+// BuildAsFlux builds a directory of config/ as kustomize-controller does for a Kustomization with these components:
+// it adds them to the existing kustomization.yaml, so that they see the resources before that file changes anything.
 // scratch must be empty.
 func BuildAsFlux(ctx context.Context, root, scratch, dir string, components ...string) (Unit, error) {
 	if err := os.CopyFS(filepath.Join(scratch, "config"), os.DirFS(filepath.Join(root, "config"))); err != nil {
@@ -66,8 +66,7 @@ func BuildAsFlux(ctx context.Context, root, scratch, dir string, components ...s
 	return Unit{Name: fmt.Sprintf("a Flux Kustomization of %s with %s", dir, strings.Join(components, " with ")), Text: string(built)}, err
 }
 
-// Build returns what kustomize makes of a directory of the repository, with the components on top of it. scratch must be
-// empty.
+// Build runs kustomize on a directory of the repository with the components on top. scratch must be empty.
 func Build(ctx context.Context, root, scratch, dir string, components ...string) (Unit, error) {
 	name := strings.Join(append([]string{dir}, components...), " with ")
 	if len(components) == 0 {

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package manifests finds every manifest that a user of this project can copy: the YAML in the documentation, in the
-// examples and in the five documents that the project started from. Its tests create each on a real API server, so that no
-// page shows an object which a cluster refuses. It must not know what a Stack means: only the API server says what is right.
+// examples and in the five documents that the project started from. Its tests create each on a real API server, so
+// that no page shows an object that a cluster rejects. It must not know the meaning of a Stack: only the API server
+// decides what is valid.
 package manifests
 
 import (
@@ -31,8 +32,8 @@ type Unit struct {
 	Text string
 }
 
-// Find returns the units of this repository: the fenced YAML blocks of README.md and docs/, and the YAML files of examples/
-// and of tests/manifests/testdata/. Of these, a place that does not exist has none.
+// Find returns the units of this repository: the fenced YAML blocks of README.md and docs/, and the YAML files of
+// examples/ and tests/manifests/testdata/. It skips places that do not exist.
 func Find(root string) ([]Unit, error) {
 	var units []Unit
 	for _, place := range []struct {
@@ -65,8 +66,8 @@ func Find(root string) ([]Unit, error) {
 
 func wholeFile(name, text string) []Unit { return []Unit{{Name: name, Text: text}} }
 
-// Objects returns the documents of the unit that are Kubernetes objects. The others are fragments, or files of other
-// programs such as Pulumi.yaml: an error is one of YAML in either, a key given twice included.
+// Objects returns the Kubernetes objects in the unit. Other documents are fragments, or files of other programs such
+// as Pulumi.yaml. It returns an error for invalid YAML in either, including duplicate keys.
 func (u Unit) Objects() ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(u.Text)))

@@ -17,8 +17,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// TestManifestsMigrationTable holds the tables of docs/migration.md to the fields that the operator has and this CRD keeps,
-// and to the version that each came with.
+// TestManifestsMigrationTable compares the tables of docs/migration.md with the operator's fields that this CRD
+// keeps, and the version that introduced each.
 func TestManifestsMigrationTable(t *testing.T) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()

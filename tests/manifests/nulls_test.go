@@ -11,8 +11,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// TestManifestsOfTheCRDsKeepNulls holds the schemas to what the API server would otherwise drop without a word: any null of a
-// program, and the entries of a Stack's maps.
+// TestManifestsOfTheCRDsKeepNulls expects that the schemas keep what the API server would otherwise drop silently:
+// any null of a program, and the entries of a Stack's maps.
 func TestManifestsOfTheCRDsKeepNulls(t *testing.T) {
 	for kind, crd := range readCRDs(t) {
 		for _, version := range crd.Spec.Versions {
@@ -57,7 +57,7 @@ func dropped(path string, schema apiextensionsv1.JSONSchemaProps) (fields, entri
 	return fields, entries
 }
 
-// testNulls looks whether what was left empty is there for the controller to see, in a new object and in one that had it.
+// testNulls checks that the controller can see empty fields, in a new object and in an updated one.
 func testNulls(t *testing.T, server *api) {
 	namespace := server.namespace(t)
 	const full = "{resources: {a: {type: 'a:B', properties: {a: b}, options: {protect: true}}}, outputs: {a: b}}"

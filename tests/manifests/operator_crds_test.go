@@ -121,8 +121,8 @@ func operatorCRD(v2 bool) *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// TestManifestsKeepWhatTheOperatorHas holds the CRD to the fields of the operator: one that it does not have is dropped as
-// soon as the CRD is replaced, from the spec of a user and from the status that tells whether anything is to be run.
+// TestManifestsKeepWhatTheOperatorHas expects the CRD to have the operator's fields: a missing one would be dropped
+// once the CRD is replaced, from the user's spec and from the status that says whether to run anything.
 func TestManifestsKeepWhatTheOperatorHas(t *testing.T) {
 	operator := operatorCRD(true).Spec.Versions[0].Schema.OpenAPIV3Schema
 	for _, version := range readCRDs(t)["Stack"].Spec.Versions {

@@ -63,7 +63,7 @@ func TestManifestsOfThePulumiOperatorHaveEachOfItsFields(t *testing.T) {
 	}
 }
 
-// testFirstVersion creates the Stacks under the version that the Pulumi operator began with, and reads them under today's.
+// testFirstVersion creates the Stacks in the Pulumi operator's first version, and reads them in today's.
 func testFirstVersion(t *testing.T, server *api) {
 	namespace := server.namespace(t)
 	for name, stacks := range operatorStacks(t) {

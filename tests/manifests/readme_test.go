@@ -16,8 +16,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// TestTheFirstStackOfTheREADME has its commands name what its manifests have: the Secret, the Stack and the output. That the API
-// server takes them, and that the Program is one, is for other tests.
+// TestTheFirstStackOfTheREADME expects the commands to name the Secret, the Stack and the output of the manifests.
+// Other tests check that the API server accepts these and that the Program is valid.
 func TestTheFirstStackOfTheREADME(t *testing.T) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()

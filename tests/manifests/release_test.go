@@ -18,7 +18,8 @@ import (
 
 const version = "app.kubernetes.io/version"
 
-// TestARelease has its version on all that users install of it, and its image in each Deployment, those of shards included.
+// TestARelease expects the version on every object of an installation, and the image in each Deployment, including
+// shards.
 func TestARelease(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -97,7 +97,7 @@ func testTables(t *testing.T, server *api) {
 	})
 }
 
-// testStatusDefault holds to what kstatus needs: a Stack that no controller has seen yet is in progress, and not current.
+// testStatusDefault checks what kstatus needs: a Stack that no controller has seen is in progress, not current.
 func testStatusDefault(t *testing.T, server *api) {
 	g := NewWithT(t)
 	object := stack(t, "{stack: dev, programRef: {name: p}}")
