@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestOnACluster goes from an empty cluster to a controller that has been through all that a node does to it. Each step builds
-// on those before, so that the first that fails is the last.
+// TestOnACluster goes from an empty cluster to a controller that has survived everything a node may do to it. Each
+// step builds on those before, so the first failure is the last step.
 func TestOnACluster(t *testing.T) {
 	w := newWorld(t)
 	w.steps(
@@ -26,13 +26,13 @@ func TestOnACluster(t *testing.T) {
 	)
 }
 
-// step is what is done to the cluster, and looked at.
+// step is an action on the cluster with its checks.
 type step struct {
 	name string
 	do   func(*world)
 }
 
-// steps goes through them until one fails.
+// steps runs the steps until one fails.
 func (w *world) steps(steps ...step) {
 	for _, step := range steps {
 		began := time.Now()

@@ -16,12 +16,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// installDefault installs the controller as docs/installation.md does, and then gives its pods a volume for the cloud, which
-// outlives them. That is the one thing in which the tests' controller differs.
+// installDefault installs the controller as in docs/installation.md, and then only adds a volume for the cloud, which
+// outlives the pods.
 func (w *world) installDefault() {
 	w.kubectl("apply", "--server-side", "--force-conflicts", "-k", "config/default")
 	w.rolledOut(controller)
-	// The API server has let in what it would refuse if it were not restricted: the others of the namespace are, too.
+	// The API server has admitted these pods under the restricted standard: show that it enforces that.
 	w.Expect(w.kubectl("get", "namespace", fluxSystem, "-o", `jsonpath={.metadata.labels.pod-security\.kubernetes\.io/enforce}`)).To(Equal("restricted"))
 	_, err := w.tryKubectl("--namespace", fluxSystem, "run", "refused", "--image=unused", "--restart=Never")
 	w.Expect(err).To(HaveOccurred(), "a pod that is not restricted")
@@ -33,7 +33,7 @@ func (w *world) installDefault() {
 	w.rolledOut(controller)
 }
 
-// makeVolume makes a claim named cloud, and on our own node, which has no storage, the volume for it.
+// makeVolume creates a claim named cloud, and a volume for it on our own node, which has no storage.
 func (w *world) makeVolume(namespace string) {
 	w.test.Helper()
 	if w.node != nil {
@@ -74,12 +74,12 @@ spec:
 `)
 }
 
-// cloudDir is where our own node has the volume.
+// cloudDir is the path of the volume on our own node.
 func (w *world) cloudDir(namespace string) string {
 	return filepath.Join(w.node.Dir(), "cloud-"+namespace)
 }
 
-// lookAtPod looks at what a node makes of the manifest.
+// lookAtPod checks what a node makes of the manifest.
 func (w *world) lookAtPod() {
 	pod := w.pod()
 	w.Expect(w.exec("busybox", "id", "-u")).To(Equal("65534\n"))
@@ -119,7 +119,7 @@ func (w *world) tryExec(command ...string) (string, error) {
 	return w.tryKubectl(append([]string{"--namespace", fluxSystem, "exec", w.pod().Name, "--"}, command...)...)
 }
 
-// cloud is a copy of what is in the cloud now.
+// cloud returns a copy of the current contents of the cloud.
 func (w *world) cloud() *cloud.Cloud {
 	w.test.Helper()
 	if w.workspace != "" {

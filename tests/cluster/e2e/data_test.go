@@ -13,7 +13,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/manifests"
 )
 
-// keepData gives the controller that is there the volume of docs/installation.md for its data directory, and replaces its pod.
+// keepData gives the existing controller the volume of docs/installation.md for its data directory, and replaces its
+// pod.
 func (w *world) keepData() {
 	if w.node != nil {
 		w.localVolume("data", fluxSystem, "pulumi-controller-data", filepath.Join(w.node.Dir(), "data"))
@@ -34,10 +35,11 @@ func (w *world) keepData() {
 	w.madeOnce("fromgit")
 }
 
-// withVolume returns a directory with what the page shows, on config/default of the work tree and the image of the tests.
+// withVolume returns a directory with the files of the page, on config/default of the work tree and the image of the
+// tests.
 func (w *world) withVolume() string {
 	w.test.Helper()
-	// kustomize wants paths that are relative, and follows links before it looks at them.
+	// kustomize requires relative paths, and resolves symbolic links before it checks them.
 	dir, err := filepath.EvalSymlinks(w.test.TempDir())
 	w.Expect(err).NotTo(HaveOccurred())
 	config, err := filepath.Rel(dir, filepath.Join(w.root, "config", "default"))

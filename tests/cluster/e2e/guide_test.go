@@ -22,7 +22,7 @@ const (
 	appsFile           = "clusters/production/apps.yaml"
 )
 
-// installFlux does what flux install does.
+// installFlux does the same as flux install.
 func (w *world) installFlux() {
 	w.kubectl("apply", "--server-side", "--force-conflicts", "-k", "tests/cluster/flux")
 	for _, name := range []string{"source-controller", "kustomize-controller", "notification-controller"} {
@@ -30,19 +30,19 @@ func (w *world) installFlux() {
 	}
 }
 
-// guide is somebody who follows docs/guides/flux-bootstrap.md: what it says to save is saved, and what it says to type is typed.
+// guide plays a reader of docs/guides/flux-bootstrap.md, who saves what it says to save and types what it says to
+// type.
 type guide struct {
 	*world
 	text  string
 	files sources.Files
-	// fleet is the repository, saved what is not pushed yet.
+	// fleet is the repository, and saved what is not pushed yet.
 	fleet *sources.GitRepo
 	saved sources.Files
 	head  string
 }
 
-// followGuide follows the guide from its beginning to its end. In the place of what is elsewhere is what this machine serves: the
-// forge, the image, the backend.
+// followGuide follows the guide from start to end, with the forge, the image and the backend served by this machine.
 func (w *world) followGuide() {
 	text, err := bootstrap.Guide()
 	w.Expect(err).NotTo(HaveOccurred())
@@ -81,8 +81,8 @@ func (w *world) followGuide() {
 	g.kubectl("get", "crd", "stacks.pulumi.com", "programs.pulumi.com")
 }
 
-// bootstrapFlux does what flux bootstrap does: it commits what it has installed, and has Flux follow the repository. The CRDs know
-// Stacks, as in the guide of alerts.
+// bootstrapFlux does the same as flux bootstrap: it commits what it has installed, and makes Flux follow the
+// repository. The CRDs accept Stacks, as in the guide of alerts.
 func (g *guide) bootstrapFlux() {
 	g.test.Helper()
 	var err error
@@ -111,11 +111,11 @@ spec:
 	g.push()
 	g.apply(sync)
 	g.kubectl("--namespace", fluxSystem, "wait", "kustomization/flux-system", "--for=condition=Ready", "--timeout="+patience.String())
-	// By the patch of the guide kustomize-controller has updated itself.
+	// Patched by the guide, kustomize-controller has updated itself.
 	g.rolledOut("kustomize-controller")
 }
 
-// project is the repository of this project, as the work tree has it.
+// project is the repository of this project, with the files of the work tree.
 func (g *guide) project() string {
 	g.test.Helper()
 	repo, err := g.git.NewRepo(g.ctx, "pulumi-controller")
@@ -137,7 +137,7 @@ func (g *guide) save(path, content string) {
 	g.saved[path] = content
 }
 
-// replace returns a file of the guide with other texts in the place of some, each of which it has once.
+// replace returns a file of the guide with texts replaced, each of which occurs once.
 func (g *guide) replace(path string, pairs ...string) string {
 	g.test.Helper()
 	text := g.files[path]
@@ -148,7 +148,7 @@ func (g *guide) replace(path string, pairs ...string) string {
 	return text
 }
 
-// push is git push, with what was saved.
+// push does git push of the saved files.
 func (g *guide) push() {
 	g.test.Helper()
 	commit, err := g.fleet.Commit(g.ctx, g.saved, "change")
@@ -156,7 +156,7 @@ func (g *guide) push() {
 	g.saved, g.head = sources.Files{}, commit
 }
 
-// remove is git rm, git commit and git push.
+// remove does git rm, git commit and git push.
 func (g *guide) remove(paths ...string) {
 	g.test.Helper()
 	commit, err := g.fleet.Remove(g.ctx, "removal", paths...)
@@ -164,7 +164,7 @@ func (g *guide) remove(paths ...string) {
 	g.head = commit
 }
 
-// reconcile is flux reconcile kustomization flux-system --with-source.
+// reconcile does flux reconcile kustomization flux-system --with-source.
 func (g *guide) reconcile() {
 	g.test.Helper()
 	g.kubectl("--namespace", fluxSystem, "annotate", "--overwrite", "gitrepository/flux-system",
@@ -173,7 +173,7 @@ func (g *guide) reconcile() {
 		"--for=jsonpath={.status.lastAppliedRevision}="+sources.Branch+"@sha1:"+g.head)
 }
 
-// follow types the commands of a section, and returns what kubectl printed.
+// follow runs the commands of a section, and returns the output of kubectl.
 func (g *guide) follow(heading string) string {
 	g.test.Helper()
 	_, section, found := strings.Cut(g.text, "\n## "+heading+"\n")
@@ -192,7 +192,7 @@ func (g *guide) follow(heading string) string {
 	return printed.String()
 }
 
-// typed does what a line of the guide does.
+// typed runs a line of the guide.
 func (g *guide) typed(line string) string {
 	g.test.Helper()
 	switch {

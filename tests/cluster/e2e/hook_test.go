@@ -14,7 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// hook is a webhook that notification-controller tells of events.
+// hook is a webhook that notification-controller sends events to.
 type hook struct {
 	url string
 
@@ -33,7 +33,7 @@ func newHook(w *world) *hook {
 	return h
 }
 
-// ServeHTTP takes what notification-controller delivers.
+// ServeHTTP receives events from notification-controller.
 func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var event eventv1.Event
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&event); err != nil {

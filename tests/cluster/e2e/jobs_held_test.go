@@ -13,10 +13,10 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// heldLabel is on no node before this test.
+// No node has heldLabel before this test.
 const heldLabel = "pulumi-controller.test/held"
 
-// holdJobs suspends a Job in the middle of its run, and another before its pod has begun it, as a queue of Jobs does.
+// holdJobs suspends a Job in the middle of its run, and another before its pod has begun, like a queue of Jobs.
 func (w *world) holdJobs() {
 	updates := w.counts([]string{"inline", "third"})
 	begun := w.beginJobs(begins{w, "inline", "held", severalPods})
@@ -46,7 +46,7 @@ func (w *world) suspend(job string, is bool) {
 	w.kubectl("--namespace", w.tenant, "patch", "job", job, "--type=merge", "--patch", fmt.Sprintf(`{"spec": {"suspend": %t}}`, is))
 }
 
-// awaitMessage waits until the Stack says that.
+// awaitMessage waits until the Stack's message has the text.
 func (w *world) awaitMessage(name, part string) {
 	w.test.Helper()
 	w.Eventually(func(g Gomega) {

@@ -22,13 +22,14 @@ import (
 )
 
 const (
-	// twoStarts is longer than it takes to start a controller, and to end it again.
+	// twoStarts is longer than it takes to start and stop a controller.
 	twoStarts = time.Minute
-	// severalPods is longer than it takes to start several, of which the first is not to have ended when something happens to the last.
+	// severalPods is longer than it takes to start several pods: the first must not end before something happens to
+	// the last.
 	severalPods = 30 * time.Second
 )
 
-// loseControllers kills the controller in the middle of runs, ends the next one, and has none while the runs end.
+// loseControllers kills the controller in the middle of runs, stops the next one, and has none while the runs end.
 func (w *world) loseControllers() {
 	names := []string{"inline", "fromgit"}
 	updates, jobs := w.counts(names), map[string]int{}
@@ -58,7 +59,7 @@ func (w *world) loseControllers() {
 	}
 }
 
-// counts are how many updates were begun.
+// counts returns the number of updates that were begun, by name.
 func (w *world) counts(names []string) map[string]int {
 	w.test.Helper()
 	counts := map[string]int{}
@@ -68,8 +69,8 @@ func (w *world) counts(names []string) map[string]int {
 	return counts
 }
 
-// losePods deletes a pod in the middle of its run, evicts one as draining a node does, and has a third killed, which can finish
-// and write down nothing.
+// losePods deletes a pod in the middle of its run, evicts one like a node drain, and kills a third, which can neither
+// finish nor record anything.
 func (w *world) losePods() {
 	updates := w.counts([]string{"inline", "fromgit", "third"})
 	begun := w.beginJobs(begins{w, "inline", "lost", severalPods}, begins{w, "fromgit", "lost", severalPods}, begins{w, "third", "lost", severalPods})
@@ -89,7 +90,7 @@ func (w *world) losePods() {
 	w.lostOnce("third", updates["third"])
 }
 
-// lostOnce says that an update was begun, lost and made again.
+// lostOnce expects that an update was begun, lost and repeated.
 func (w *world) lostOnce(name string, before int) {
 	w.test.Helper()
 	updates := w.updates(name)
@@ -99,11 +100,12 @@ func (w *world) lostOnce(name string, before int) {
 	w.madeOnce(name)
 }
 
-// starvePods has a pod with too little memory, one with too little disk, which the kubelet evicts, and one whose image is nowhere.
+// starvePods has a pod with too little memory, one with too little disk, which the kubelet evicts, and one with a
+// missing image.
 func (w *world) starvePods() {
 	names := []string{"inline", "fromgit", "third"}
 	updates := w.counts(names)
-	// Nobody listens there, which is known at once.
+	// Nothing listens there, so a pull fails at once.
 	const nowhere = "127.0.0.1:1/pulumi:1"
 	w.patchStack("third", `{"workspaceTemplate": {"spec": {"resources": {"limits": {"ephemeral-storage": "16Mi"}}}}}`)
 	w.setValue("third", "starved", time.Minute)
@@ -117,7 +119,7 @@ func (w *world) starvePods() {
 	w.awaitEvent("third", v1.PodFailedReason, "was evicted from node", "ephemeral")
 	w.test.Logf("that the pod was evicted is told after %s", time.Since(began).Round(100*time.Millisecond))
 
-	// All in one, as each change begins a run.
+	// In one patch, as each change begins a run.
 	for _, name := range names {
 		w.patchStack(name, `{"config": {"value": "fed", "delay": "0s"}, "workspaceTemplate": {"spec": {"image": null, "resources": null}}}`)
 	}
@@ -128,8 +130,8 @@ func (w *world) starvePods() {
 	w.updatedOnce("fromgit", updates["fromgit"])
 }
 
-// loseNode loses the kubelet in the middle of two runs, and the processes of one. The other goes on, and writes its result itself.
-// That the processes are gone for good nobody but a person knows.
+// loseNode loses the kubelet in the middle of two runs, and the processes of one. The other goes on and writes its
+// result. Only a person can know that the processes are gone for good.
 func (w *world) loseNode() {
 	w.needsNode()
 	updates := w.counts([]string{"inline", "third"})
@@ -159,7 +161,7 @@ func (w *world) loseNode() {
 	w.updatedOnce("inline", updates["inline"])
 }
 
-// needsNode skips what can be done to our own node only.
+// needsNode skips what only works on our own node.
 func (w *world) needsNode() {
 	w.test.Helper()
 	if w.node == nil {
@@ -178,8 +180,8 @@ func (w *world) awaitNode() {
 	}
 }
 
-// killContainer kills the processes of a container of our node, by an argument that they alone have. The first of them takes all
-// others with it.
+// killContainer kills the processes of a container on our node, found by an argument that only they have. The first
+// takes the others with it.
 func (w *world) killContainer(argument string) {
 	w.test.Helper()
 	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -192,7 +194,7 @@ func (w *world) killContainer(argument string) {
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		w.Expect(err).NotTo(HaveOccurred())
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended with another
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended with another one
 		killed++
 	}
 	w.Expect(killed).To(BeNumerically(">", 0), "processes with %s", argument)

@@ -19,10 +19,10 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// tokenFile is where every pod has the token of its account.
+// tokenFile is the path of the account's token in each pod.
 const tokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 
-// lookAtRights asks with the tokens that programs of two teams find in their pods, while both have runs in flight.
+// lookAtRights uses the tokens that programs of two teams find in their pods, while both have runs in flight.
 func (w *world) lookAtRights() {
 	other := w.otherTeam()
 	for _, team := range []*world{w, other} {
@@ -47,13 +47,13 @@ func (w *world) lookAtRights() {
 	}).Should(Satisfy(apierrors.IsUnauthorized), "the token goes with the run")
 }
 
-// tokenIn is the token that a program finds in the pod.
+// tokenIn returns the token that a program finds in the pod.
 func (w *world) tokenIn(pod corev1.Pod) string {
 	w.test.Helper()
 	return strings.TrimSpace(w.kubectl("--namespace", w.tenant, "exec", pod.Name, "--container=pulumi", "--", "busybox", "cat", tokenFile))
 }
 
-// with is who has the token.
+// with returns a client that uses the token.
 func (w *world) with(token string) client.Client {
 	w.test.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", w.kubeconfig)
@@ -65,7 +65,7 @@ func (w *world) with(token string) client.Client {
 	return found
 }
 
-// mayOnly asks by what the API server says of the token, and by trying.
+// mayOnly checks what the API server says about the token, and tries it.
 func (w *world) mayOnly(token, namespace, own, elsewhere, anothers string) {
 	w.test.Helper()
 	as := w.with(token)
@@ -93,14 +93,14 @@ func (w *world) mayOnly(token, namespace, own, elsewhere, anothers string) {
 	} {
 		w.Expect(apierrors.IsForbidden(try)).To(BeTrue(), "%s: %v", what, try)
 	}
-	// What kubectl auth can-i --list shows.
+	// The same as kubectl auth can-i --list.
 	for _, where := range []string{namespace, elsewhere, fluxSystem} {
 		review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: where}}
 		w.Expect(as.Create(w.ctx, review)).To(Succeed())
 		w.Expect(review.Status.Incomplete).To(BeFalse())
 		var found []authorizationv1.ResourceRule
 		for _, rule := range review.Status.ResourceRules {
-			if !strings.HasPrefix(rule.Resources[0], "self") { // which everybody may ask
+			if !strings.HasPrefix(rule.Resources[0], "self") { // anybody may ask about themselves
 				found = append(found, rule)
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestRunsAsJobs goes through what can become of a run that is a Job, on a node that starts its pod, kills it, and is lost itself.
-// Each step builds on those before.
+// TestRunsAsJobs goes through what may happen to a run as a Job, on a node that starts its pod, kills it, and is lost
+// itself. Each step builds on those before.
 func TestRunsAsJobs(t *testing.T) {
 	w := newWorld(t).team("team-a")
 	w.steps(
@@ -41,8 +41,8 @@ func (w *world) installForJobs() {
 	w.Expect(deployment.Spec.Template.Spec.Containers[0].Args).To(ContainElement("--runner=job"))
 }
 
-// bringUpAsJobs has Stacks of each kind of source, as those of the controller's own processes, and a second team, whose Stack
-// names an account.
+// bringUpAsJobs creates Stacks of each kind of source, as without Jobs, and a second team whose Stack names an
+// account.
 func (w *world) bringUpAsJobs() {
 	w.bringUpTeam()
 	_, err := w.tryKubectl("--namespace", w.tenant, "run", "refused", "--image=unused", "--restart=Never")

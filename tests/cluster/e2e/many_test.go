@@ -30,14 +30,14 @@ var many = flag.Int("many", 0, "how many Stacks TestManyRuns brings up at a time
 const (
 	// slots is the default of --concurrent-runs.
 	slots = 4
-	// alone is how many Stacks are brought up one after the other.
+	// alone is the number of Stacks that are brought up one after the other.
 	alone = 5
 )
 
-// small is as small as a program can be, so that nothing but the cost of a run is measured.
+// small is the smallest program, so that only the cost of a run is measured.
 const small = "variables: {answer: \"42\"}\noutputs: {value: \"${answer}\"}\n"
 
-// bringUpMany has the slots never be enough: 50 Stacks, made at once.
+// bringUpMany exceeds the slots all the time: 50 Stacks, created at once.
 func (w *world) bringUpMany() {
 	const stacks = 50
 	m := *w
@@ -51,8 +51,8 @@ func (w *world) bringUpMany() {
 	m.kubectl("delete", "namespace", m.tenant, "--timeout="+patience.String())
 }
 
-// TestManyRuns measures the cost of runs that are Jobs, beside those of the controller's own processes, on the same node and with
-// the same backend, and prints a table. It asserts no time, but that there were never more Jobs at a time than there may be.
+// TestManyRuns compares the cost of runs as Jobs with that of the controller's own processes, on the same node and
+// backend, and prints a table. It asserts no times, only that the limit of Jobs was kept.
 func TestManyRuns(t *testing.T) {
 	if *many == 0 {
 		t.Skip("this takes minutes and a machine with nothing else to do: go test -timeout 30m ./tests/cluster/e2e -run TestManyRuns -many 50")
@@ -68,7 +68,7 @@ func TestManyRuns(t *testing.T) {
 	w.Expect(jobs.mostAtOnce).To(Equal(min(slots, *many)), "as many as there may be, and no more")
 }
 
-// sample is what was measured.
+// sample is the result of a measurement.
 type sample struct {
 	load string
 	// all is from before the first of many Stacks is made until the last is Ready, and oneByOne what each of some takes, brought
@@ -105,7 +105,7 @@ func (w *world) measure(namespace string) (s sample) {
 	s.cpu = sum(after["process_cpu_seconds_total"], nil) - sum(before["process_cpu_seconds_total"], nil)
 	s.writes = sum(after["rest_client_requests_total"], isWrite) - sum(before["rest_client_requests_total"], isWrite)
 	if w.workspaceIsJob(namespace) {
-		// The Job controller and the kubelet write a little longer.
+		// The Job controller and the kubelet keep writing a little longer.
 		s.mostAtOnce = atonce.Most(w.endedPods())
 	}
 	s.allWrites = w.serverWrites() - beforeAll
@@ -114,7 +114,7 @@ func (w *world) measure(namespace string) (s sample) {
 	return s
 }
 
-// prepareMany makes the namespace of many Stacks, the bucket of their state, and their program.
+// prepareMany creates the namespace of many Stacks, the bucket for their state, and their program.
 func (w *world) prepareMany(namespace string) {
 	w.test.Helper()
 	w.tenant, w.bucket = namespace, namespace
@@ -123,7 +123,7 @@ func (w *world) prepareMany(namespace string) {
 	w.apply("apiVersion: pulumi.com/v1\nkind: Program\nmetadata: {name: small, namespace: " + namespace + "}\nprogram:\n" + indent(small))
 }
 
-// applyMany makes that many Stacks at once.
+// applyMany creates that many Stacks at once.
 func (w *world) applyMany(stacks int) {
 	w.test.Helper()
 	var manifests []string
@@ -133,7 +133,7 @@ func (w *world) applyMany(stacks int) {
 	w.apply(strings.Join(manifests, "---\n"))
 }
 
-// awaitMany returns when that many Stacks of the namespace are Ready. It calls look each time before it counts them.
+// awaitMany waits until that many Stacks of the namespace are Ready. It calls look before each count.
 func (w *world) awaitMany(stacks int, look func()) {
 	w.test.Helper()
 	w.Eventually(func(g Gomega) {
@@ -150,7 +150,7 @@ func (w *world) awaitMany(stacks int, look func()) {
 	}).WithTimeout(20 * time.Minute).Should(Succeed())
 }
 
-// endedPods returns the pods of the namespace when all of its Jobs have succeeded.
+// endedPods returns the pods of the namespace once all of its Jobs have succeeded.
 func (w *world) endedPods() []corev1.Pod {
 	w.test.Helper()
 	w.Eventually(func(g Gomega) {
@@ -204,7 +204,8 @@ func (w *world) metrics(path string) map[string]*dto.MetricFamily {
 	return families
 }
 
-// serverWrites is how much was written by all, but for leases, which are not written for runs, and by this test.
+// serverWrites counts everybody's writes, except those of leases, which do not depend on runs, and those of this
+// test.
 func (w *world) serverWrites() float64 {
 	w.test.Helper()
 	return sum(w.metrics("/metrics")["apiserver_request_total"], func(labels map[string]string) bool {

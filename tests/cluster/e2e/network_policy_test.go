@@ -20,7 +20,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/manifests"
 )
 
-// listeningPod is restricted, and listens.
+// listeningPod is restricted, and listens on a port.
 const listeningPod = `apiVersion: v1
 kind: Pod
 metadata: {name: NAME, namespace: NAMESPACE, labels: {LABELS}}
@@ -36,7 +36,7 @@ spec:
       securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
 `
 
-// metadataPod gives the node itself the address of a metadata service, as that of a cloud is not in any pod.
+// metadataPod gives the node itself the address of a cloud's metadata service, which is outside of any pod.
 const metadataPod = `apiVersion: v1
 kind: Pod
 metadata: {name: metadata, namespace: default}
@@ -67,7 +67,8 @@ func (w *world) addressOf(pod caller) string {
 	return found.Status.PodIP
 }
 
-// standInForMetadata has our own node serve what a node of a cloud has. Another's node may have the real one.
+// standInForMetadata makes our own node serve what a cloud's node has. A node of an existing cluster may have the
+// real one.
 func (w *world) standInForMetadata() {
 	w.test.Helper()
 	if w.node != nil {
@@ -76,7 +77,7 @@ func (w *world) standInForMetadata() {
 	}
 }
 
-// policyOfTenant is that of docs/runners.md, with the addresses of this cluster.
+// policyOfTenant is the NetworkPolicy of docs/runners.md, with the addresses of this cluster.
 func (w *world) policyOfTenant() *networkingv1.NetworkPolicy {
 	w.test.Helper()
 	page, err := os.ReadFile(filepath.Join(w.root, "docs", "runners.md"))
@@ -98,7 +99,7 @@ func (w *world) policyOfTenant() *networkingv1.NetworkPolicy {
 		outside.To[0].IPBlock.Except = append(outside.To[0].IPBlock.Except, w.node.PodsCIDR(), address+"/32")
 		dns.To = []networkingv1.NetworkPolicyPeer{{IPBlock: &networkingv1.IPBlock{CIDR: address + "/32"}}}
 	}
-	// The backend may be beside the cluster: a rule of its own lets it be reached.
+	// The backend may be beside the cluster: its own rule allows reaching it.
 	host := netip.MustParseAddr(w.host)
 	for _, except := range outside.To[0].IPBlock.Except {
 		if netip.MustParsePrefix(except).Contains(host) {
@@ -111,7 +112,7 @@ func (w *world) policyOfTenant() *networkingv1.NetworkPolicy {
 	return &policy
 }
 
-// apiServer is where the API server is, and not its Service.
+// apiServer returns the address of the API server, not of its Service.
 func (w *world) apiServer() (string, intstr.IntOrString) {
 	w.test.Helper()
 	var slices discoveryv1.EndpointSliceList

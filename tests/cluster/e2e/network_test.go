@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// enforcedIn is how long a network plugin may take for a NetworkPolicy before it is taken for one that does not enforce any.
+	// enforcedIn is how long a network plugin may take to enforce a NetworkPolicy before it is taken to enforce none.
 	enforcedIn = 30 * time.Second
-	// enforcedAfter is how many connections in a row that one forbids are not made where it is enforced: one is missed on a node that is
-	// slow, too.
+	// enforcedAfter is how many forbidden connections in a row must fail to prove enforcement: on a slow node one may
+	// fail anyway.
 	enforcedAfter = 3
-	// askedFor is how long pods are asked what they reach until they answer as they should, and whileAsked how long their runs go on:
-	// a pod that has ended has no answer, which would be all that a failure tells.
+	// askedFor bounds the time until pods reach what they should, and whileAsked is how long their runs last: a pod
+	// that has ended gives no answer, and a failure would show only that.
 	askedFor, whileAsked = 40 * time.Second, 90 * time.Second
-	// listening is the port of the pods of this test that listen.
+	// listening is the port of this test's listening pods.
 	listening = "8000"
 	// metadata is the address of the metadata service of most clouds.
 	metadata = "169.254.169.254"
@@ -33,8 +33,8 @@ const (
 	unkept = "unkept"
 )
 
-// TestTenantsBehindNetworkPolicies sees Flux's NetworkPolicies, that of config/runner-jobs and that of docs/runners.md enforced:
-// runs are done behind them, and reach what the page says and nothing else. Where nothing enforces them, it is skipped.
+// TestTenantsBehindNetworkPolicies checks runs under Flux's NetworkPolicies, that of config/runner-jobs and that of
+// docs/runners.md: they work, and reach only what the page says. It is skipped where nothing enforces policies.
 func TestTenantsBehindNetworkPolicies(t *testing.T) {
 	w := newWorld(t).team("team-a")
 	w.needPolicies()
@@ -47,7 +47,7 @@ func TestTenantsBehindNetworkPolicies(t *testing.T) {
 	)
 }
 
-// needPolicies skips the test where a connection is made that a NetworkPolicy forbids.
+// needPolicies skips the test if a connection succeeds that a NetworkPolicy forbids.
 func (w *world) needPolicies() {
 	w.test.Helper()
 	const namespace = "policies"
@@ -76,8 +76,8 @@ spec: {podSelector: {}, policyTypes: [Ingress, Egress]}
 	w.Expect(err).NotTo(HaveOccurred())
 }
 
-// bringUpBehindPolicies has Stacks of a Program and of an artifact in a namespace that is kept from the network from its beginning,
-// and a second team that is kept in the same way.
+// bringUpBehindPolicies creates Stacks of a Program and of an artifact in a namespace isolated from the start, and a
+// second team isolated in the same way.
 func (w *world) bringUpBehindPolicies() {
 	other := w.otherTeam()
 	for _, team := range []*world{w, other} {
@@ -90,7 +90,7 @@ func (w *world) bringUpBehindPolicies() {
 	other.awaitValue("other", "one")
 }
 
-// lookAtNetwork asks the pods of two teams' runs in flight, of which one is asked for, what they reach.
+// lookAtNetwork asks the pod of one of two teams' runs in flight, and pods of no run, what they can reach.
 func (w *world) lookAtNetwork() {
 	other := w.otherTeam()
 	w.namespace(unkept)
@@ -134,7 +134,7 @@ func (w *world) lookAtNetwork() {
 	other.updatedOnce("other", beforeOther)
 }
 
-// listens says that what nobody reaches is there to be reached: by who has a right to it.
+// listens expects that targets nobody may reach do listen, by asking a pod that may.
 func (w *world) listens(theirs caller, to []target) {
 	w.test.Helper()
 	reachable := map[string]bool{}
@@ -150,17 +150,18 @@ func (w *world) listens(theirs caller, to []target) {
 	}
 }
 
-// target is something to be reached.
+// target is something to reach.
 type target struct {
 	name string
-	// try is a command that succeeds if it is reached.
+	// try is a command that succeeds if the target is reached.
 	try string
 	// kept tells whether runs of a namespace with the policy of docs/runners.md reach it, labelled whether pods with the label of runs
 	// do in a namespace without a policy, and anybody whether all other pods do.
 	kept, labelled, anybody bool
 }
 
-// targets are what docs/runners.md speaks of. The pods listen: that of another tenant, and one of a namespace without a policy.
+// targets returns the targets that docs/runners.md mentions. The pods listen: one of another tenant, and one in a
+// namespace without a policy.
 func (w *world) targets(tenant corev1.Pod, open caller) []target {
 	w.test.Helper()
 	service := func(name, namespace string) string { return name + "." + namespace + ".svc.cluster.local." }
@@ -188,26 +189,26 @@ func (w *world) targets(tenant corev1.Pod, open caller) []target {
 		{"a pod that no policy is about", connect(w.addressOf(open), listening), false, true, true},
 		{"the kubelet", connect(tenant.Status.HostIP, "10250"), false, true, true},
 	}
-	// On a cluster that is there, nobody knows whether it has one.
+	// An existing cluster may have one or not.
 	if w.node != nil {
 		found = append(found, target{"the metadata service", connect(metadata, "80"), false, true, true})
 	}
 	return found
 }
 
-// connect is a command that makes a connection and ends it.
+// connect returns a command that opens a connection and closes it.
 func connect(host, port string) string {
 	return fmt.Sprintf("busybox nc -w 3 %s %s -e busybox true", host, port)
 }
 
-// caller is a container from which others are called.
+// caller is a container to open connections from.
 type caller struct{ namespace, pod, container string }
 
 func (c caller) exec(command ...string) []string {
 	return append([]string{"--namespace", c.namespace, "exec", c.pod, "--container=" + c.container, "--"}, command...)
 }
 
-// reached returns the names of the targets that are reached now.
+// reached returns the names of the targets that can be reached now.
 func (w *world) reached(from caller, to []target) (names []string, err error) {
 	w.test.Helper()
 	var script strings.Builder

@@ -15,11 +15,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// delay is how long a change takes that something happens in the middle of: longer than a kubelet lets a pod live that is
-// deleted by force.
+// delay is the duration of a change to interrupt: longer than a kubelet lets a force-deleted pod live.
 const delay = 12 * time.Second
 
-// deletePod deletes the pod in the middle of an update: it is told to end, finishes what it does, and writes down what came of it.
+// deletePod deletes the pod in the middle of an update: it is told to stop, finishes its operation and records the
+// result.
 func (w *world) deletePod() {
 	before := w.beginUpdate("inline", "three")
 	w.kubectl("--namespace", fluxSystem, "delete", "pod", before.Name, "--wait=false")
@@ -32,7 +32,7 @@ func (w *world) deletePod() {
 	w.madeOnce("inline")
 }
 
-// killPod kills the pod in the middle of an update, so that it can finish and write down nothing.
+// killPod kills the pod in the middle of an update, so that it can neither finish nor record anything.
 func (w *world) killPod() {
 	before := w.beginUpdate("fromgit", "four")
 	w.kubectl("--namespace", fluxSystem, "delete", "pod", before.Name, "--force", "--grace-period=0")
@@ -56,14 +56,14 @@ func (w *world) updateDeployment() {
 	updates := w.updates("inline")
 	w.Expect(updates).To(HaveLen(2), "the update is made once: %v", updates)
 	w.Expect(updates[1].Phase).To(Equal(cloud.Done))
-	// The new one is the leader, and works.
+	// The new pod is the leader and works.
 	w.setValue("fromgit", "six", 0)
 	w.awaitValue("fromgit", "six")
 	w.madeOnce("inline")
 	w.madeOnce("fromgit")
 }
 
-// beginUpdate returns the pod that does an update, as soon as the cloud is at it.
+// beginUpdate returns the pod that runs an update, as soon as the cloud has begun it.
 func (w *world) beginUpdate(name, value string) corev1.Pod {
 	w.test.Helper()
 	pod := w.pod()
@@ -79,7 +79,7 @@ func (w *world) setValue(name, value string, delay time.Duration) {
 		fmt.Sprintf(`{"spec": {"config": {"lab:directory": "/cloud", "value": %q, "delay": %q}}}`, value, delay))
 }
 
-// updates are those of a thing that the journal of the cloud has, each with the phase that it has come to.
+// updates returns the updates of a thing in the journal of the cloud, each with the last phase that it reached.
 func (w *world) updates(name string) (updates []cloud.Entry) {
 	w.test.Helper()
 	journal, err := w.cloud().Journal()

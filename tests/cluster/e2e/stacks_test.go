@@ -16,7 +16,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
-// things is a Pulumi program with one thing in the cloud, whose changes take as long as is said.
+// things is a program with one thing in the cloud, whose changes take as long as configured.
 const things = `configuration:
   value: {type: String}
   delay: {type: String, default: 0s}
@@ -28,7 +28,7 @@ outputs:
   value: ${thing.value}
 `
 
-// program applies a Program of that thing.
+// program applies a Program with that thing.
 func (w *world) program(name string) {
 	w.test.Helper()
 	w.apply("apiVersion: pulumi.com/v1\nkind: Program\nmetadata: {name: " + name + ", namespace: " + w.tenant + "}\nprogram:\n" + indent(programOf(name)))
@@ -36,7 +36,7 @@ func (w *world) program(name string) {
 
 func programOf(name string) string { return strings.ReplaceAll(things, "NAME", name) }
 
-// stack is the manifest of a Stack of that program.
+// stack returns the manifest of a Stack of that program.
 func (w *world) stack(name, source, value, delay string) string {
 	return `apiVersion: pulumi.com/v1
 kind: Stack
@@ -53,7 +53,7 @@ spec:
 ` + w.variables()
 }
 
-// bringUpStacks has a Stack of each kind of source, and an Alert of them.
+// bringUpStacks creates a Stack of each kind of source, and an Alert for them.
 func (w *world) bringUpStacks() {
 	w.namespace(w.tenant)
 	w.apply(`apiVersion: notification.toolkit.fluxcd.io/v1beta3
@@ -112,7 +112,7 @@ func (w *world) awaitValue(name, value string) {
 	}).Should(Succeed())
 }
 
-// madeOnce says that the cloud has one thing of the name, and never had another.
+// madeOnce expects that the cloud has one thing of the name, and never had another.
 func (w *world) madeOnce(name string) {
 	w.test.Helper()
 	in := w.cloud()
@@ -128,7 +128,7 @@ func (w *world) madeOnce(name string) {
 	w.Expect(found).To(Equal(1), "how many there are of %s", name)
 }
 
-// destroyStacks deletes all Stacks, and sees that nothing is left in the cloud.
+// destroyStacks deletes all Stacks and expects an empty cloud.
 func (w *world) destroyStacks() {
 	w.kubectl("--namespace", w.tenant, "delete", "stacks", "--all", "--timeout="+patience.String())
 	w.Expect(w.cloud().Things()).To(BeEmpty())

@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// teamPod has the cloud of the team. All else is as the controller makes it.
+// teamPod mounts the cloud of the team. All else is as the controller makes it.
 const teamPod = `  workspaceTemplate:
     spec:
       podTemplate:
@@ -26,7 +26,7 @@ const teamPod = `  workspaceTemplate:
           containers: [{name: pulumi, volumeMounts: [{name: cloud, mountPath: /cloud}]}]
 `
 
-// cloudPod keeps the cloud of a team on a cluster that was there before, for its files to be read.
+// cloudPod mounts the cloud of a team on an existing cluster, to read its files.
 const cloudPod = `apiVersion: v1
 kind: Pod
 metadata: {name: cloud, namespace: NAMESPACE}
@@ -43,15 +43,15 @@ spec:
   volumes: [{name: cloud, persistentVolumeClaim: {claimName: cloud}}]
 `
 
-// team is the same world for a tenant whose runs are Jobs. It has a namespace that lets in no pod that is not restricted, a bucket,
-// and a cloud on a volume.
+// team returns the same world for a tenant whose runs are Jobs, with a namespace that admits only restricted pods, a
+// bucket, and a cloud on a volume.
 func (w *world) team(name string) *world {
 	t := *w
 	t.tenant, t.bucket, t.workspace = name, "state-"+name, teamPod
 	return &t
 }
 
-// bringUpTeam makes what the team has.
+// bringUpTeam creates the objects of the team.
 func (w *world) bringUpTeam() {
 	w.test.Helper()
 	w.apply(`apiVersion: v1
@@ -66,7 +66,7 @@ metadata: {name: ` + w.tenant + `, labels: {pod-security.kubernetes.io/enforce: 
 	}
 }
 
-// cloudOfTeam can be read also while our own node has no kubelet.
+// cloudOfTeam works even while our own node has no kubelet.
 func (w *world) cloudOfTeam() *cloud.Cloud {
 	w.test.Helper()
 	if w.node != nil {
@@ -81,21 +81,21 @@ func (w *world) patchStack(name, spec string) {
 	w.kubectl("--namespace", w.tenant, "patch", "stack", name, "--type=merge", "--patch", `{"spec": `+spec+`}`)
 }
 
-// inFlight is a run, and the pod that does it.
+// inFlight is a run and its pod.
 type inFlight struct {
 	run *v1.RunStatus
 	pod corev1.Pod
 }
 
-// begins is an update that is to begin.
+// begins is an update to start.
 type begins struct {
 	of          *world
 	name, value string
-	// takes is how long it takes the cloud.
+	// takes is how long the cloud takes.
 	takes time.Duration
 }
 
-// beginJobs begins updates, and returns when the cloud is at all of them.
+// beginJobs starts updates, and returns once the cloud has begun all of them.
 func (w *world) beginJobs(all ...begins) (found []inFlight) {
 	w.test.Helper()
 	done := make([]int, len(all))
@@ -128,7 +128,7 @@ func (w *world) jobInFlight(name string) (found inFlight) {
 	return found
 }
 
-// jobs are those of a Stack, ended ones included.
+// jobs returns the Jobs of a Stack, including those that have ended.
 func (w *world) jobs(name string) []batchv1.Job {
 	w.test.Helper()
 	var list batchv1.JobList
@@ -136,7 +136,7 @@ func (w *world) jobs(name string) []batchv1.Job {
 	return list.Items
 }
 
-// updatedOnce says that one more update was made than before, from its begin to its end, and nothing was made twice.
+// updatedOnce expects exactly one more complete update than before, and nothing created twice.
 func (w *world) updatedOnce(name string, before int) {
 	w.test.Helper()
 	updates := w.updates(name)
@@ -145,7 +145,7 @@ func (w *world) updatedOnce(name string, before int) {
 	w.madeOnce(name)
 }
 
-// awaitEvent waits for an event that says that of the Stack.
+// awaitEvent waits for an event of the Stack with these texts.
 func (w *world) awaitEvent(name, reason string, parts ...string) {
 	w.test.Helper()
 	w.Eventually(func(g Gomega) {

@@ -34,32 +34,32 @@ const (
 	controller = "pulumi-controller"
 )
 
-// world is a cluster, and what the tests serve to it from this machine.
+// world is a cluster, and the servers on this machine for it.
 type world struct {
 	*WithT
 	client.WithWatch
 	test *testing.T
 	ctx  context.Context
 
-	// node is nil on a cluster that was there before.
+	// node is nil on an existing cluster.
 	node       *cluster.Cluster
 	kubeconfig string
 	// host is the address of this machine as pods see it.
 	host string
 	root string
 
-	// tenant is the namespace of the Stacks, and bucket that of their state.
+	// tenant is the namespace of the Stacks, and bucket has their state.
 	tenant, bucket string
-	// workspace is the spec.workspaceTemplate of its Stacks, empty where the controller does the runs.
+	// workspace is the spec.workspaceTemplate of the Stacks, or empty if the controller itself runs them.
 	workspace string
 
 	git *sources.GitServer
 	s3  *sources.S3Server
-	// hook is what notification-controller tells.
+	// hook receives the events of notification-controller.
 	hook *hook
 }
 
-// in is the same world for a test within the test.
+// in returns the same world for a subtest.
 func (w *world) in(t *testing.T) *world {
 	within := *w
 	within.WithT, within.test = newT(t), t
@@ -73,7 +73,7 @@ func newT(t *testing.T) *WithT {
 	return g
 }
 
-// newWorld starts a node, unless there is a cluster to be used.
+// newWorld starts a node, unless there is a cluster to use.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	if os.Getenv("E2E") == "" {
@@ -119,7 +119,7 @@ func (w *world) startNode() {
 	w.kubeconfig, w.host = w.node.Kubeconfig(), w.node.HostAddress()
 }
 
-// serve has this machine be the forge and the object store of the cluster, and the chat.
+// serve makes this machine the forge, the object store and the chat of the cluster.
 func (w *world) serve() {
 	w.test.Helper()
 	dir := w.test.TempDir()
@@ -137,12 +137,12 @@ func (w *world) serve() {
 	w.hook = newHook(w)
 }
 
-// backend is the URL of the bucket that the Stacks keep their state in.
+// backend is the URL of the bucket with the state of the Stacks.
 func (w *world) backend() string {
 	return "s3://" + w.bucket + "?region=" + w.s3.Region() + "&s3ForcePathStyle=true&disableSSL=true&endpoint=" + w.s3.Endpoint()
 }
 
-// variables are what a Stack needs for it, as entries of its envRefs.
+// variables returns the envRefs entries that a Stack needs for the backend.
 func (w *world) variables() string {
 	keys := w.s3.Credentials()
 	return `    AWS_ACCESS_KEY_ID: {type: Literal, literal: {value: ` + keys["accesskey"] + `}}
@@ -151,7 +151,7 @@ func (w *world) variables() string {
 `
 }
 
-// command has this repository's kubectl found by its name.
+// command finds this repository's kubectl by its name.
 func (w *world) command(name string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(w.ctx, name, args...)
 	command.Dir = w.root
@@ -159,7 +159,7 @@ func (w *world) command(name string, args ...string) *exec.Cmd {
 	return command
 }
 
-// kubectl returns what it printed.
+// kubectl returns the output of kubectl.
 func (w *world) kubectl(args ...string) string {
 	w.test.Helper()
 	output, err := w.tryKubectl(args...)
@@ -177,7 +177,7 @@ func (w *world) tryKubectl(args ...string) (string, error) {
 	return output.String(), nil
 }
 
-// apply has kubectl apply a text.
+// apply runs kubectl apply on a text.
 func (w *world) apply(text string) {
 	w.test.Helper()
 	command := w.command(filepath.Join(w.root, "bin", "kubectl"), "apply", "--server-side", "-f", "-")
@@ -186,13 +186,13 @@ func (w *world) apply(text string) {
 	w.Expect(err).NotTo(HaveOccurred(), "applying %s: %s", text, output)
 }
 
-// rolledOut waits until the pods of a Deployment are those of its newest template, and ready.
+// rolledOut waits until the pods of a Deployment have its latest template and are ready.
 func (w *world) rolledOut(deployment string) {
 	w.test.Helper()
 	w.kubectl("--namespace", fluxSystem, "rollout", "status", "deployment/"+deployment, "--timeout="+patience.String())
 }
 
-// pods are the pods of the controller that are not being deleted.
+// pods returns the pods of the controller that are not in deletion.
 func (w *world) pods(g Gomega) (pods []corev1.Pod) {
 	var list corev1.PodList
 	g.Expect(w.List(w.ctx, &list, client.InNamespace(fluxSystem), client.MatchingLabels{"app": controller})).To(Succeed())
@@ -204,7 +204,7 @@ func (w *world) pods(g Gomega) (pods []corev1.Pod) {
 	return pods
 }
 
-// pod is the one pod of the controller.
+// pod returns the only pod of the controller.
 func (w *world) pod() (pod corev1.Pod) {
 	w.test.Helper()
 	w.Eventually(func(g Gomega) {
@@ -221,12 +221,12 @@ func (w *world) namespace(name string) {
 	w.Expect(client.IgnoreAlreadyExists(w.Create(w.ctx, namespace))).To(Succeed())
 }
 
-// explain shows what there is to know of a failed test.
+// explain shows the details of a failed test.
 func (w *world) explain() {
 	if !w.test.Failed() {
 		return
 	}
-	// The context of the test has ended when this is called.
+	// The context of the test has ended by now.
 	w.ctx = context.WithoutCancel(w.ctx)
 	for _, args := range [][]string{
 		{"get", "pods", "--all-namespaces", "--output=wide"},
