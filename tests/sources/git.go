@@ -53,7 +53,7 @@ func NewGitServerAt(dir, address string) (*GitServer, error) {
 		Path:   filepath.Join(strings.TrimSpace(string(libexec)), "git-http-backend"),
 		Dir:    dir,
 		Env:    append(isolatedGit(), "GIT_PROJECT_ROOT="+dir, "GIT_HTTP_EXPORT_ALL=1"),
-		Stderr: io.Discard, // cgi writes to this program's standard error otherwise
+		Stderr: io.Discard, // otherwise cgi writes to this program's standard error
 	}
 	s := &GitServer{
 		dir:    dir,
@@ -68,7 +68,7 @@ func NewGitServerAt(dir, address string) (*GitServer, error) {
 // URL returns the address that repositories lie under.
 func (s *GitServer) URL() string { return s.url }
 
-// Close ends the server, not the repositories.
+// Close ends the server, but keeps the repositories.
 func (s *GitServer) Close() error {
 	return closeServer(s.server, s.served)
 }
@@ -89,7 +89,7 @@ type GitRepo struct {
 	work string // what is committed from
 }
 
-// NewRepo makes an empty repository.
+// NewRepo creates an empty repository.
 func (s *GitServer) NewRepo(ctx context.Context, name string) (*GitRepo, error) {
 	r := &GitRepo{
 		url:  s.url + "/" + name + ".git",
@@ -116,13 +116,13 @@ func (r *GitRepo) Commit(ctx context.Context, files Files, message string) (stri
 	return r.commitAll(ctx, message)
 }
 
-// Tag names the newest commit.
+// Tag tags the newest commit.
 func (r *GitRepo) Tag(ctx context.Context, name string) error {
 	_, err := runGit(ctx, r.work, "--git-dir="+r.bare, "tag", name)
 	return err
 }
 
-// Remove commits without the files or directories named.
+// Remove commits the removal of files or directories.
 func (r *GitRepo) Remove(ctx context.Context, message string, paths ...string) (string, error) {
 	root, err := os.OpenRoot(r.work)
 	if err != nil {

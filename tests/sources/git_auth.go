@@ -56,7 +56,7 @@ func NewGuardedGit(behind *GitServer, user, password string) (*GuardedGit, error
 // URL returns the address that repositories lie under.
 func (g *GuardedGit) URL() string { return g.url }
 
-// URLOf is the guarded address of a repository of the server.
+// URLOf returns the guarded address of a repository of the server.
 func (g *GuardedGit) URLOf(repo *GitRepo) string {
 	return g.url + repo.URL()[strings.LastIndex(repo.URL(), "/"):]
 }
@@ -68,15 +68,15 @@ func (g *GuardedGit) SetPassword(password string) {
 	g.pass = password
 }
 
-// TakeToken has it take the password as the user, with an empty password, as forges
-// take a token that is in the URL.
+// TakeToken makes it accept the password as the user name with an empty password, as forges accept a token in the
+// URL.
 func (g *GuardedGit) TakeToken() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.user, g.pass = g.pass, ""
 }
 
-// Close ends it, not the server behind it.
+// Close ends the guard, but not the server behind it.
 func (g *GuardedGit) Close() error { return closeServer(g.server, g.served) }
 
 func (g *GuardedGit) lets(r *http.Request) bool {
@@ -86,7 +86,7 @@ func (g *GuardedGit) lets(r *http.Request) bool {
 	return ok && user != "" && (g.user == "" || user == g.user) && password == g.pass
 }
 
-// handOut answers as GitHub does to an app that shows a signed token of its own.
+// handOut answers like GitHub to an app that presents its own signed token.
 func (g *GuardedGit) handOut(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
 		http.Error(w, "no app", http.StatusUnauthorized)

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 )
 
-// SSHGit serves the repositories of a GitServer over ssh, for reading, to who has its one key.
+// SSHGit serves the repositories of a GitServer over ssh, read-only, to the holder of its one key.
 type SSHGit struct {
 	dir        string
 	listener   net.Listener
@@ -31,7 +31,7 @@ type SSHGit struct {
 	working    sync.WaitGroup
 }
 
-// NewSSHGit listens on a loopback port. The key that it lets in is encrypted with the password. Close ends it.
+// NewSSHGit listens on a loopback port. Its client key is encrypted with the password. Close ends it.
 func NewSSHGit(behind *GitServer, password string) (*SSHGit, error) {
 	s := &SSHGit{dir: behind.dir}
 	hostKey, err := newSigner()
@@ -74,18 +74,18 @@ func newSigner() (ssh.Signer, error) {
 	return ssh.NewSignerFromKey(private)
 }
 
-// URLOf is the address of a repository of the server.
+// URLOf returns the address of a repository of the server.
 func (s *SSHGit) URLOf(repo *GitRepo) string {
 	return fmt.Sprintf("ssh://git@%s/%s", s.listener.Addr(), filepath.Base(repo.bare))
 }
 
-// PrivateKey is the key that is let in, and KnownHosts the key of the server.
+// PrivateKey returns the client key that the server accepts.
 func (s *SSHGit) PrivateKey() string { return s.privateKey }
 
-// KnownHosts is the key of the server, in the format of that file.
+// KnownHosts returns the key of the server, in the known_hosts format.
 func (s *SSHGit) KnownHosts() string { return s.knownHosts }
 
-// Close ends it, not the server behind it.
+// Close ends the ssh server, but not the server behind it.
 func (s *SSHGit) Close() error {
 	err := s.listener.Close()
 	s.working.Wait()
@@ -102,7 +102,7 @@ func (s *SSHGit) serve() {
 	}
 }
 
-// talk serves one connection. Who does not get in is told so by the protocol.
+// talk serves one connection. The protocol tells a client that its key is rejected.
 func (s *SSHGit) talk(connection net.Conn) {
 	defer func() { _ = connection.Close() }()
 	_, channels, requests, err := ssh.NewServerConn(connection, s.config)
@@ -123,7 +123,7 @@ func (s *SSHGit) talk(connection net.Conn) {
 	}
 }
 
-// session runs the one command that reads a repository.
+// session runs the only command allowed, which reads a repository.
 func (s *SSHGit) session(channel ssh.Channel, requests <-chan *ssh.Request) {
 	defer func() { _ = channel.Close() }()
 	for request := range requests {

@@ -34,14 +34,13 @@ const (
 // Annotations of an artifact that say where its files come from. source-controller copies them to the artifact of an
 // OCIRepository.
 const (
-	// AnnotationRevision is a Flux revision, as main@sha1:<commit>.
+	// AnnotationRevision is a Flux revision, such as main@sha1:<commit>.
 	AnnotationRevision = "org.opencontainers.image.revision"
 	// AnnotationSource is the URL of the repository.
 	AnnotationSource = "org.opencontainers.image.source"
 )
 
-// OCIRegistry is a registry in this program's memory. It speaks plain HTTP: an OCIRepository that names it needs
-// spec.insecure.
+// OCIRegistry is an in-memory registry. It speaks plain HTTP, so an OCIRepository that uses it needs spec.insecure.
 type OCIRegistry struct {
 	host   string
 	server *http.Server
@@ -66,7 +65,7 @@ func NewOCIRegistry() (*OCIRegistry, error) {
 	return r, nil
 }
 
-// URL returns what spec.url of an OCIRepository for this repository, as "team/app", is.
+// URL returns the spec.url of an OCIRepository for a repository such as "team/app".
 func (r *OCIRegistry) URL(repository string) string { return "oci://" + r.host + "/" + repository }
 
 // Close ends the registry.

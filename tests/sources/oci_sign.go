@@ -31,12 +31,12 @@ const (
 	signatureAnnotation    string          = "dev.cosignproject.cosign/signature"
 )
 
-// SigningKey is a pair of keys as `cosign generate-key-pair` makes it.
+// SigningKey is a key pair like that of `cosign generate-key-pair`.
 type SigningKey struct {
 	private *ecdsa.PrivateKey
 }
 
-// NewSigningKey makes one.
+// NewSigningKey generates a SigningKey.
 func NewSigningKey() (*SigningKey, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -45,7 +45,7 @@ func NewSigningKey() (*SigningKey, error) {
 	return &SigningKey{private}, nil
 }
 
-// PublicKey is the content of cosign.pub.
+// PublicKey returns the content of cosign.pub.
 func (k *SigningKey) PublicKey() (string, error) {
 	der, err := x509.MarshalPKIXPublicKey(&k.private.PublicKey)
 	if err != nil {
@@ -54,7 +54,7 @@ func (k *SigningKey) PublicKey() (string, error) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), nil
 }
 
-// Sign signs the artifact of a repository, as "team/app", that has the digest which PushArtifact has returned.
+// Sign signs the artifact with the digest that PushArtifact returned, in a repository such as "team/app".
 func (r *OCIRegistry) Sign(ctx context.Context, repository, digest string, key *SigningKey) error {
 	tag, err := name.NewTag(r.host+"/"+repository+":"+strings.Replace(digest, ":", "-", 1)+".sig", name.Insecure)
 	if err != nil {

@@ -80,10 +80,10 @@ func NewS3ServerAt(ctx context.Context, dir, address string) (*S3Server, error) 
 	return &S3Server{endpoint: endpoint, client: client, process: server}, nil
 }
 
-// Endpoint returns what spec.endpoint of a Bucket is.
+// Endpoint returns the spec.endpoint for a Bucket.
 func (s *S3Server) Endpoint() string { return s.endpoint }
 
-// Region returns what spec.region of a Bucket is.
+// Region returns the spec.region for a Bucket.
 func (s *S3Server) Region() string { return s3Region }
 
 // Credentials returns the data of the Secret that spec.secretRef of a Bucket names.
@@ -91,10 +91,10 @@ func (s *S3Server) Credentials() map[string]string {
 	return map[string]string{"accesskey": s3AccessKey, "secretkey": s3SecretKey}
 }
 
-// Close ends the process, not the objects.
+// Close ends the process, but keeps the objects.
 func (s *S3Server) Close() error { return s.process.Stop() }
 
-// MakeBucket makes an empty bucket.
+// MakeBucket creates an empty bucket.
 func (s *S3Server) MakeBucket(ctx context.Context, bucket string) error {
 	if err := s.client.MakeBucket(ctx, bucket, minio.MakeBucketOptions{Region: s3Region}); err != nil {
 		return fmt.Errorf("making bucket %s: %w", bucket, err)
