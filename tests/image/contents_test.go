@@ -22,7 +22,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// testConfig holds the config of the image against the last stage of the Dockerfile.
+// testConfig compares the config of the image with the last stage of the Dockerfile.
 func testConfig(t *testing.T, image v1.Image) {
 	g := NewWithT(t)
 	file, err := image.ConfigFile()
@@ -71,7 +71,7 @@ func testConfig(t *testing.T, image v1.Image) {
 	}
 }
 
-// instructions are the first words of the lines.
+// instructions returns the first words of the lines.
 func instructions(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -80,7 +80,7 @@ func instructions(text string) []string {
 	return all
 }
 
-// modes is all that is in the image but for directories, with what may be done with it.
+// modes returns the permissions of everything in the image except directories.
 func modes() map[string]int64 {
 	return map[string]int64{
 		"bin/sh":                                 0o777, // of the link
@@ -121,7 +121,7 @@ func testContents(t *testing.T, root string, files map[string]*tar.Header) {
 	testCertificates(t, root)
 }
 
-// testStatic makes sure that each program is one for this machine, and needs no library.
+// testStatic expects each program to be for this machine and statically linked.
 func testStatic(t *testing.T, root string) {
 	machines := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 	for name, mode := range modes() {

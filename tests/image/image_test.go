@@ -27,7 +27,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// repository is the root of this one.
+// repository is the root of this repository.
 const repository = "../.."
 
 // pack packs the image and returns the path of the archive.
@@ -46,7 +46,7 @@ func pack(t *testing.T) string {
 	return archive
 }
 
-// TestImage packs once for all that is looked at, as it takes seconds.
+// TestImage packs only once for all checks, as it takes seconds.
 func TestImage(t *testing.T) {
 	archive := pack(t)
 	image, err := tarball.ImageFromPath(archive, nil)
@@ -59,7 +59,7 @@ func TestImage(t *testing.T) {
 	t.Run("works on a root that cannot be written", func(t *testing.T) { testRuns(t, root) })
 }
 
-// testValid looks at all digests and sizes, in both of the forms that are in the archive.
+// testValid checks all digests and sizes, in both of the formats in the archive.
 func testValid(t *testing.T, archive string, docker v1.Image) {
 	g := NewWithT(t)
 	g.Expect(validate.Image(docker, validate.Fast)).To(Succeed(), "the layers are the same files")
@@ -91,7 +91,8 @@ func testValid(t *testing.T, archive string, docker v1.Image) {
 	g.Expect(tags[0].RepoTags).To(ConsistOf("ghcr.io/flux-pulumi/pulumi-controller:latest"))
 }
 
-// unpack writes the file system of the image to a directory, and returns the headers of all that is in it.
+// unpack writes the file system of the image to a directory, and returns the headers of
+// all entries.
 func unpack(t *testing.T, image v1.Image, to string) map[string]*tar.Header {
 	t.Helper()
 	content := mutate.Extract(image)
@@ -120,7 +121,7 @@ func untar(t *testing.T, from io.Reader, to string) map[string]*tar.Header {
 			g.Expect(os.Symlink(header.Linkname, place)).To(Succeed())
 		default:
 			g.Expect(header.Typeflag).To(Equal(byte(tar.TypeReg)), name)
-			// Layers are in the order of the last one first: a file may come before its directory.
+			// The last layer comes first, so a file may come before its directory.
 			g.Expect(os.MkdirAll(filepath.Dir(place), 0o755)).To(Succeed())
 			file, err := os.OpenFile(place, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fs.FileMode(header.Mode).Perm())
 			g.Expect(err).NotTo(HaveOccurred())
@@ -130,7 +131,7 @@ func untar(t *testing.T, from io.Reader, to string) map[string]*tar.Header {
 	}
 }
 
-// lines are those of a file of the repository.
+// lines returns the lines of a file of the repository.
 func lines(t *testing.T, path string) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(repository, path))

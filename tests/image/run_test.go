@@ -13,8 +13,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// asContainer starts a command as a container runtime would: in namespaces of its
-// own, on a root that cannot be written, as a user who cannot become another.
+// asContainer starts a command like a container runtime: in its own namespaces, on a
+// read-only root, as a user who cannot become another.
 const asContainer = `set -e
 root=$1 tmp=$2 user=$3
 shift 3
@@ -25,15 +25,15 @@ mount -o remount,bind,ro "$root"
 mount --bind "$tmp" "$root/tmp"
 exec setpriv --no-new-privs chroot --userspec="$user:$user" --groups= "$root" "$@"`
 
-// container is the image, unpacked.
+// container is the unpacked image.
 type container struct {
 	test *testing.T
 	root string
-	// tmp is the one place that can be written to.
+	// tmp is the only writable directory.
 	tmp string
 }
 
-// newContainer makes the places that a runtime mounts something at.
+// newContainer creates the mount points of a runtime.
 func newContainer(t *testing.T, root string) container {
 	t.Helper()
 	g := NewWithT(t)
@@ -52,13 +52,13 @@ func (c container) start(user string, env []string, args ...string) (string, err
 	command := exec.CommandContext(c.test.Context(), "unshare", append([]string{
 		"--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", asContainer, "container", c.root, c.tmp, user,
 	}, args...)...)
-	// What the image has, with what the script above needs of this machine.
+	// The image's programs, and those of this machine that the script above needs.
 	command.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"}, env...)
 	out, err := command.CombinedOutput()
 	return string(out), err
 }
 
-// run runs a command of the image as its user, and returns what it prints.
+// run runs a command of the image as its user, and returns the output.
 func (c container) run(env []string, args ...string) string {
 	c.test.Helper()
 	return c.runAs("65534", env, args...)
@@ -87,7 +87,7 @@ func testRuns(t *testing.T, root string) {
 	t.Run("what ends under init is taken", func(t *testing.T) { testReaps(t, container{t, c.root, c.tmp}) })
 }
 
-// environment is what a driver gives to Pulumi, by and large.
+// environment is roughly what a driver passes to Pulumi.
 func environment() []string {
 	return []string{
 		"HOME=/tmp/home", "PULUMI_HOME=/tmp/home", "PULUMI_BACKEND_URL=file:///tmp/state", "PULUMI_CONFIG_PASSPHRASE=of the test",
@@ -95,7 +95,7 @@ func environment() []string {
 	}
 }
 
-// writeProgram writes a program, and makes a directory for its state.
+// writeProgram writes a program and creates a directory for its state.
 func (c container) writeProgram() {
 	c.test.Helper()
 	g := NewWithT(c.test)
@@ -112,7 +112,7 @@ outputs:
 `), 0o644)).To(Succeed())
 }
 
-// testUp has Pulumi of the image do all that it takes to bring up a program.
+// testUp runs everything that it takes to bring up a program with the image's Pulumi.
 func testUp(t *testing.T, c container) {
 	g := NewWithT(t)
 	g.Expect(c.run(environment(), "/usr/local/bin/pulumi", "version")).To(Equal(pinnedPulumi(t) + "\n"))
@@ -137,7 +137,7 @@ func testUnlisted(t *testing.T, c container) {
 	c.runAs("1000660000", append(environment(), "USER=1000660000"), init...)
 }
 
-// pinnedPulumi is the version that hack/tools/pulumi has.
+// pinnedPulumi returns the version in hack/tools/pulumi.
 func pinnedPulumi(t *testing.T) string {
 	t.Helper()
 	for _, line := range lines(t, "hack/tools/pulumi/go.mod") {

@@ -14,8 +14,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// TestStackOfTheCluster keeps the manifest that a cluster is given after the image from
-// growing old: no test here applies it.
+// TestStackOfTheCluster keeps the manifest for a test of the image on a cluster up to
+// date: no test here applies it.
 func TestStackOfTheCluster(t *testing.T) {
 	g := NewWithT(t)
 	data, err := os.ReadFile("testdata/stack.yaml")
