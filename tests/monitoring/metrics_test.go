@@ -15,7 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
-	_ "sigs.k8s.io/controller-runtime/pkg/controller" // which registers the metrics of controllers
+	_ "sigs.k8s.io/controller-runtime/pkg/controller" // registers the metrics of controllers
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/yaml"
 
@@ -42,8 +42,8 @@ type slots struct{}
 
 func (slots) Count() (inFlight, waiting int) { return 0, 0 }
 
-// served are the metrics that the controller serves, as main registers them, with
-// their labels. Of a histogram they are those that can be queried.
+// served returns the metrics that the controller serves, as main registers them, with
+// their labels. For a histogram these are the series that can be queried.
 func served(t *testing.T) map[string][]string {
 	t.Helper()
 	g := NewWithT(t)
@@ -61,7 +61,7 @@ func served(t *testing.T) map[string][]string {
 		for name, labels := range described(collector) {
 			found[name] = labels
 			if !strings.HasSuffix(name, "_seconds") {
-				continue // no histogram, by its name
+				continue // not a histogram, by its name
 			}
 			for _, part := range []string{"_bucket", "_sum", "_count"} {
 				found[name+part] = append([]string{"le"}, labels...)
@@ -71,7 +71,7 @@ func served(t *testing.T) map[string][]string {
 	return found
 }
 
-// described lists the metrics of a collector, also those without a value yet.
+// described lists the metrics of a collector, including those without a value yet.
 func described(collector prometheus.Collector) map[string][]string {
 	form := regexp.MustCompile(`fqName: "([^"]*)".*variableLabels: \{([^}]*)\}`)
 	descriptions := make(chan *prometheus.Desc)
@@ -114,7 +114,7 @@ func readStateMetrics(t *testing.T) stateMetrics {
 	return config
 }
 
-// states are the metrics that kube-state-metrics serves, with their labels.
+// states returns the metrics that kube-state-metrics serves, with their labels.
 func (c stateMetrics) states() map[string][]string {
 	found := map[string][]string{}
 	for _, resource := range c.Spec.Resources {
@@ -131,7 +131,7 @@ func (c stateMetrics) states() map[string][]string {
 	return found
 }
 
-// known are all metrics, with the labels that Prometheus adds.
+// known returns all metrics, with the labels that Prometheus adds.
 func known(t *testing.T) map[string][]string {
 	t.Helper()
 	all := served(t)

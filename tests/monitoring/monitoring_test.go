@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// dashboard is the part of a dashboard of Grafana that is used here.
+// dashboard is the part of a Grafana dashboard that is used here.
 type dashboard struct {
 	Panels []struct {
 		ID      int

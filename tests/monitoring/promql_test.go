@@ -13,15 +13,15 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// query is what an expression of PromQL names.
+// query is the metrics and labels that a PromQL expression uses.
 type query struct {
-	// labels that are selected, by metric.
+	// selected are the selected labels by metric.
 	selected map[string][]string
-	// grouped are the labels that are aggregated by.
+	// grouped are the labels to aggregate by.
 	grouped []string
 }
 
-// parseQuery reads as much of PromQL as the dashboard uses: aggregations with by,
+// parseQuery parses the part of PromQL that the dashboard uses: aggregations with by,
 // functions, selectors, ranges, or, unless, and arithmetic.
 func parseQuery(expression string) query {
 	q := query{selected: map[string][]string{}}
