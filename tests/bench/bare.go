@@ -29,12 +29,12 @@ type bareSide struct {
 	dir, bin string
 	parallel int
 
-	// Of the round.
+	// State of the round.
 	round  string
 	stacks int
 }
 
-// prepare writes the programs and an empty backend.
+// prepare writes the programs and creates an empty backend.
 func (s *bareSide) prepare(_ context.Context, round string, stacks int) error {
 	s.round, s.stacks = filepath.Join(s.dir, round), stacks
 	for _, dir := range []string{"backend", "home", "tmp"} {
@@ -70,7 +70,7 @@ func (s *bareSide) write(greeting string) error {
 
 func (s *bareSide) workspace(n int) string { return filepath.Join(s.round, stackName(n)) }
 
-// create makes and updates every stack.
+// create creates and updates every stack.
 func (s *bareSide) create(ctx context.Context) (span, error) {
 	return s.each(ctx, func(n int) error {
 		if err := s.pulumi(ctx, n, "stack", "init", "--non-interactive", "--stack", stackName(n)); err != nil {
@@ -124,7 +124,7 @@ func (s *bareSide) each(ctx context.Context, do func(n int) error) (span, error)
 	return span{began: began, done: done}, err
 }
 
-// hand gives out the numbers of the stacks until one fails.
+// hand hands out the numbers of the stacks until one fails.
 func hand(ctx context.Context, next chan<- int, stacks int, failed <-chan error) error {
 	for n := range stacks {
 		select {
@@ -138,7 +138,7 @@ func hand(ctx context.Context, next chan<- int, stacks int, failed <-chan error)
 	return nil
 }
 
-// pulumi calls the CLI.
+// pulumi runs the CLI.
 func (s *bareSide) pulumi(ctx context.Context, n int, args ...string) error {
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, cliName), args...)

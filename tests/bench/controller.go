@@ -23,7 +23,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// controllerSide is the same as Stacks.
+// controllerSide runs the same stacks as Stacks.
 type controllerSide struct {
 	system *system.System
 	// dir is where the backends are.
@@ -37,8 +37,7 @@ type controllerSide struct {
 	backend   string
 }
 
-// prepare makes a namespace with the Program and the passphrase, and an empty
-// backend.
+// prepare creates a namespace with the Program and the passphrase, and an empty backend.
 func (s *controllerSide) prepare(ctx context.Context, round string, stacks int) error {
 	s.namespace, s.stacks, s.backend = round, stacks, filepath.Join(s.dir, "backend-"+round)
 	if err := os.Mkdir(s.backend, 0o700); err != nil {
@@ -112,7 +111,7 @@ func (s *controllerSide) update(ctx context.Context) (span, error) {
 	})
 }
 
-// upWith is true for a Stack that is Ready with the greeting.
+// upWith reports whether a Stack is Ready with the greeting.
 func upWith(greeting string) func(*v1.Stack) bool {
 	return func(stack *v1.Stack) bool {
 		var shown string
@@ -121,7 +120,7 @@ func upWith(greeting string) func(*v1.Stack) bool {
 	}
 }
 
-// settled is true for a Stack that is Ready as it is written.
+// settled reports whether a Stack is Ready with its current spec.
 func settled(stack *v1.Stack) bool {
 	return stack.Status.Run == nil && stack.Status.ObservedGeneration == stack.Generation &&
 		apimeta.IsStatusConditionTrue(stack.Status.Conditions, meta.ReadyCondition)
@@ -145,7 +144,7 @@ func (s *controllerSide) changeAndAwait(ctx context.Context, done func(*v1.Stack
 	return span{began: began, done: time.Now()}, nil
 }
 
-// await returns when all Stacks are done, or when something fails.
+// await waits until all Stacks are done, or something fails.
 func (s *controllerSide) await(ctx context.Context, watcher watch.Interface, changed <-chan error, seen *progress) error {
 	for {
 		select {
@@ -183,7 +182,7 @@ func (s *controllerSide) watch(ctx context.Context) (watch.Interface, error) {
 	return watcher, nil
 }
 
-// clear deletes the Stacks of the round before and waits until they are gone.
+// clear deletes the Stacks of the previous round and waits until they are gone.
 func (s *controllerSide) clear(ctx context.Context) error {
 	if s.namespace == "" {
 		return nil

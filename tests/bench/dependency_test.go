@@ -14,7 +14,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// seen is a Stack as a watch shows it.
+// seen is a Stack as seen by a watch.
 type seen struct {
 	after time.Duration
 	n     int

@@ -28,7 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// options is all that can be set.
+// options are the settings of the benchmark.
 type options struct {
 	stacks   int
 	parallel int
@@ -123,7 +123,7 @@ func (o options) validate() error {
 	return nil
 }
 
-// run measures in a directory of its own, which it removes with all processes.
+// run measures in its own directory, and removes it with all processes at the end.
 func run(ctx context.Context, o options) (err error) {
 	if err := adoptOrphans(); err != nil {
 		return err
@@ -140,7 +140,7 @@ func run(ctx context.Context, o options) (err error) {
 	}}
 	report, err := b.measure(ctx)
 	if ctx.Err() != nil {
-		// What failed after an interruption failed because of it.
+		// A failure after an interrupt is caused by it.
 		return errors.New("interrupted")
 	}
 	if err != nil {

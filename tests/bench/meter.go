@@ -33,7 +33,7 @@ type reading struct {
 	self, machine time.Duration
 }
 
-// since is what was used between two readings.
+// since returns what was used between two readings.
 func (r reading) since(before reading) cpuTimes {
 	used := cpuTimes{
 		pulumi:       r.pulumi - before.pulumi,
@@ -71,7 +71,7 @@ func newMeter(controller int) (*meter, error) {
 	return m, nil
 }
 
-// known are the children that are no orphans.
+// known returns the children that are not orphans.
 func (m *meter) known() map[int]bool {
 	known := map[int]bool{m.controller: true}
 	for _, pid := range m.controlPlane {
@@ -162,10 +162,10 @@ func readStat(pid int) (processStat, error) {
 	return parseProcessStat(string(text))
 }
 
-// readPeak is the largest resident set that the process has had.
+// readPeak returns the peak resident set of the process.
 func readPeak(pid int) (int64, error) { return readMemory(pid, "VmHWM") }
 
-// readResident is the resident set that the process has now.
+// readResident returns the current resident set of the process.
 func readResident(pid int) (int64, error) { return readMemory(pid, "VmRSS") }
 
 func readMemory(pid int, key string) (int64, error) {
@@ -188,7 +188,7 @@ func children() (map[int]processStat, error) {
 		if err != nil {
 			return nil, fmt.Errorf("listing processes: %w", err)
 		}
-		// A process may end while it is looked at.
+		// A process may end meanwhile.
 		if stat, err := readStat(pid); err == nil && stat.parent == syscall.Getpid() {
 			found[pid] = stat
 		}

@@ -20,7 +20,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// reconciles is how often the Stack controller has reconciled, by its metrics.
+// reconciles returns how often the Stack controller has reconciled, according to its
+// metrics.
 func reconciles(text []byte) (float64, error) {
 	families, err := parseMetrics(text)
 	if err != nil {
@@ -41,8 +42,8 @@ func reconciles(text []byte) (float64, error) {
 	return sum, nil
 }
 
-// lookedAt is how many Stacks of the namespace the controller has reconciled, by
-// its metrics.
+// lookedAt returns how many Stacks of the namespace the controller has reconciled,
+// according to its metrics.
 func lookedAt(text []byte, namespace string) (int, error) {
 	families, err := parseMetrics(text)
 	if err != nil {
@@ -86,7 +87,7 @@ func requests(text []byte) (map[string]float64, error) {
 	return counts, nil
 }
 
-// grown is by how much counters have grown, without those that have not.
+// grown returns the increase of each counter that has grown.
 func grown(before, after map[string]float64) map[string]float64 {
 	by := map[string]float64{}
 	for name, value := range after {
@@ -97,7 +98,7 @@ func grown(before, after map[string]float64) map[string]float64 {
 	return by
 }
 
-// writes sums what requests counted as anything but reading.
+// writes returns the number of requests that are not reads.
 func writes(counts map[string]float64) float64 {
 	sum := 0.0
 	for name, value := range counts {
@@ -108,7 +109,7 @@ func writes(counts map[string]float64) float64 {
 	return sum
 }
 
-// isWrite tells of a name that requests gave.
+// isWrite reports whether a name from requests is a write.
 func isWrite(name string) bool {
 	verb, _, _ := strings.Cut(name, " ")
 	switch verb {
@@ -139,7 +140,8 @@ func labels(metric *dto.Metric) map[string]string {
 // the controller 1 MB with 1,000 Stacks.
 const maxMetrics = 64 << 20
 
-// requests counts what the API server was asked, see the function of this name.
+// requests returns the requests to the API server, as counted by the function of this
+// name.
 func (s *controllerSide) requests(ctx context.Context) (map[string]float64, error) {
 	config := s.system.ControlPlane.RESTConfig()
 	api, err := rest.HTTPClientFor(config)

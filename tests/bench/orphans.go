@@ -50,7 +50,7 @@ func reapOrphans(ctx context.Context, known map[int]bool) (int, error) {
 	}
 }
 
-// reapOnce takes the children that have ended, and returns those that live.
+// reapOnce reaps the children that have ended, and returns those still alive.
 func reapOnce(known map[int]bool) (left map[int]string, ended int, err error) {
 	found, err := children()
 	if err != nil {
@@ -65,7 +65,7 @@ func reapOnce(known map[int]bool) (left map[int]string, ended int, err error) {
 		got, err := unix.Wait4(pid, &status, unix.WNOHANG, nil)
 		switch {
 		case errors.Is(err, unix.ECHILD) || errors.Is(err, unix.EINTR):
-			// Reaped by whoever started it, or not this time.
+			// Reaped by the code that started it, or interrupted.
 		case err != nil:
 			return nil, ended, fmt.Errorf("waiting for process %d: %w", pid, err)
 		case got == pid:

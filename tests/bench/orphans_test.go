@@ -35,8 +35,8 @@ func TestOrphans(t *testing.T) {
 	})
 }
 
-// left starts a shell that leaves the script running in another process, and
-// returns the number of that one.
+// left starts a shell that leaves the script running in another process, and returns the
+// PID of that.
 func left(t *testing.T, script string) int {
 	t.Helper()
 	g := NewWithT(t)

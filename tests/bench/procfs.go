@@ -15,7 +15,7 @@ import (
 // programs whatever its own is (proc(5), USER_HZ).
 const tick = time.Second / 100
 
-// processStat is what is needed of /proc/<pid>/stat.
+// processStat is the part of /proc/<pid>/stat that is needed here.
 type processStat struct {
 	name   string
 	state  string

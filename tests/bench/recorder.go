@@ -26,9 +26,9 @@ const (
 	recorderFile = "recorder.json"
 )
 
-// recorder is a directory with programs that stand for the CLI and the language
-// host, note that they were started, and run the real ones. That costs the start
-// of another process, so nothing is timed through it.
+// recorder is a directory with stand-ins for the CLI and the language host, which record
+// that they were started and run the real ones. That costs another process each, so
+// nothing is timed through it.
 type recorder struct {
 	dir string
 	recorderSettings
@@ -37,13 +37,13 @@ type recorder struct {
 type recorderSettings struct {
 	// CLI is the real one.
 	CLI string `json:"cli"`
-	// Log is where each process has a line.
+	// Log gets a line per process.
 	Log string `json:"log"`
 }
 
-// newRecorder makes the directory. This program itself stands for the CLI, since
-// only a parent learns how large a process was; a line of shell that becomes the
-// language host is enough for the other.
+// newRecorder creates the directory. This program itself stands in for the CLI, since
+// only a parent learns how large a process was; for the language host a line of shell is
+// enough.
 func newRecorder(dir, cli string) (*recorder, error) {
 	r := &recorder{dir: dir, recorderSettings: recorderSettings{CLI: cli, Log: filepath.Join(dir, "processes.jsonl")}}
 	self, err := os.Executable()
@@ -68,7 +68,7 @@ func newRecorder(dir, cli string) (*recorder, error) {
 	return r, nil
 }
 
-// take returns what was recorded since the last time.
+// take returns the records since the last call.
 func (r *recorder) take() ([]processRecord, error) {
 	text, err := os.ReadFile(r.Log)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +83,7 @@ func (r *recorder) take() ([]processRecord, error) {
 	return parseRecords(text)
 }
 
-// parseRecords reads one record a line.
+// parseRecords parses one record per line.
 func parseRecords(text []byte) ([]processRecord, error) {
 	var records []processRecord
 	for scanner := bufio.NewScanner(bytes.NewReader(text)); scanner.Scan(); {
@@ -96,7 +96,7 @@ func parseRecords(text []byte) ([]processRecord, error) {
 	return records, nil
 }
 
-// recordCLI runs the real CLI, notes it, and returns its exit status.
+// recordCLI runs and records the real CLI, and returns its exit status.
 func recordCLI(args []string) int {
 	status, err := runRecorded(args)
 	if err != nil {
@@ -128,8 +128,8 @@ func runRecorded(args []string) (int, error) {
 	return cmd.ProcessState.ExitCode(), appendRecord(to.Log, record)
 }
 
-// appendRecord writes the line at once, so that lines of several processes do
-// not mix.
+// appendRecord writes the line in one call, so that lines of concurrent processes do not
+// mix.
 func appendRecord(log string, record processRecord) error {
 	line, err := json.Marshal(record)
 	if err != nil {
@@ -143,8 +143,8 @@ func appendRecord(log string, record processRecord) error {
 	return errors.Join(err, file.Close())
 }
 
-// commandOf is the command, and the subcommand where there is one, without the
-// flags and what belongs to them.
+// commandOf returns the command with its subcommand, if any, without flags and their
+// values.
 func commandOf(args []string) string {
 	var words []string
 	for _, arg := range args {

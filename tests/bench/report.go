@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// report is all that was measured.
+// report is the result of all measurements.
 type report struct {
 	options
 	machine    machine
@@ -19,7 +19,7 @@ type report struct {
 	// pairs are those that count, of each phase, and disturbed those that others
 	// were at work in.
 	pairs, disturbed [phases][]pair
-	// taken is how many disturbed ones had to be taken all the same.
+	// taken is how many disturbed pairs had to be used anyway.
 	taken [phases]int
 	// counted is the round in which processes were counted. Its times are not
 	// reported.
@@ -44,7 +44,7 @@ func (r *report) add(round round) {
 	}
 }
 
-// missing is how many rounds the phase that needs most of them needs.
+// missing returns how many more rounds are needed, for the phase that needs most.
 func (r *report) missing() int {
 	missing := 0
 	for _, pairs := range r.pairs {
@@ -53,8 +53,7 @@ func (r *report) missing() int {
 	return missing
 }
 
-// makeDo takes disturbed pairs where there are not enough others: those that were
-// disturbed least.
+// makeDo fills up with the least disturbed pairs where there are not enough others.
 func (r *report) makeDo() {
 	for phase := range r.pairs {
 		slices.SortStableFunc(r.disturbed[phase], func(a, b pair) int {
@@ -66,7 +65,7 @@ func (r *report) makeDo() {
 	}
 }
 
-// markdown is the report as docs/benchmarks.md has it.
+// markdown returns the report as it is in docs/benchmarks.md.
 func (r *report) markdown() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "Measured on %s. The load average before the first round was %s.\n", r.machine, r.loadBefore)
@@ -94,7 +93,7 @@ func (r *report) writeComparison(out *strings.Builder) {
 	}
 }
 
-// phaseRows are the rows of one phase.
+// phaseRows returns the rows of a phase.
 func (r *report) phaseRows(phase int) [][]string {
 	var rows [][]string
 	wall := func(s sample) float64 { return s.wall.Seconds() }
@@ -129,7 +128,7 @@ func (r *report) otherRows(phase int) [][]string {
 	return rows
 }
 
-// countedRows are those that come from the round with the recorder.
+// countedRows returns the rows from the round with the recorder.
 func (r *report) countedRows(phase int) [][]string {
 	bare, stacks := r.counted[phase].bare, r.counted[phase].controller
 	rows := [][]string{}
@@ -147,13 +146,13 @@ func (r *report) countedRows(phase int) [][]string {
 	)
 }
 
-// writesEach leaves out what the benchmark writes itself.
+// writesEach excludes the benchmark's own writes.
 func (r *report) writesEach(phase int) float64 {
 	requests := r.counted[phase].controller.requests
 	return (writes(requests) - requests["POST stacks"] - requests["PUT programs"]) / float64(r.stacks)
 }
 
-// values of both sides, a value for each round.
+// values returns a value per round for both sides.
 func (r *report) values(phase int, of func(sample) float64) (bare, stacks []float64) {
 	for _, pair := range r.pairs[phase] {
 		bare = append(bare, of(pair.bare))

@@ -21,29 +21,29 @@ const (
 
 func phaseNames() [phases]string { return [phases]string{created: "created", updated: "updated"} }
 
-// sample is what one phase of one side took.
+// sample is the measurement of one phase on one side.
 type sample struct {
 	wall time.Duration
 	cpu  cpuTimes
-	// orphans are processes that were left behind by the one that started them,
-	// and ended on their own before the sample did.
+	// orphans are processes that outlived their parent, and ended on their own before the
+	// sample did.
 	orphans int
-	// processes, and requests to the API server, are known where they are counted.
+	// processes, and requests to the API server, are set only where they are counted.
 	processes []processRecord
 	requests  map[string]float64
 }
 
-// round is one turn of both sides.
+// round is one turn on both sides.
 type round [phases]pair
 
-// pair is what one phase of a round took on either side.
+// pair is the measurement of one phase of a round on both sides.
 type pair struct{ bare, controller sample }
 
 // disturbedShare is how much of the machine others may use in a phase that
 // counts. An idle machine uses less than 1 % itself.
 const disturbedShare = 0.05
 
-// disturbed says whether others were at work on the machine.
+// disturbed reports whether others used the machine.
 func (p pair) disturbed(cpus int) bool { return p.others(cpus) > disturbedShare }
 
 // others is the share of the machine that others used: on the side where it was
@@ -73,7 +73,7 @@ type processRecord struct {
 	Settings map[string]string `json:"settings,omitempty"`
 }
 
-// count tells how many records are of the program.
+// count returns the number of records of the program.
 func count(records []processRecord, program string) int {
 	n := 0
 	for _, record := range records {
@@ -84,7 +84,7 @@ func count(records []processRecord, program string) int {
 	return n
 }
 
-// peak is the largest resident set among the records.
+// peak returns the largest resident set of the records.
 func peak(records []processRecord) int64 {
 	var largest int64
 	for _, record := range records {
@@ -117,8 +117,8 @@ func busy(records []processRecord, places int) float64 {
 	return float64(sum) / float64(span)
 }
 
-// sameEnvironment makes sure that the comparison is a fair one: the CLI has the
-// same settings on both sides.
+// sameEnvironment checks that the comparison is fair: the CLI must have the same settings
+// on both sides.
 func sameEnvironment(r round) error {
 	bare, err := settings(r[created].bare, r[updated].bare)
 	if err != nil {
@@ -134,7 +134,7 @@ func sameEnvironment(r round) error {
 	return nil
 }
 
-// settings are those of all CLI processes of a side, which must agree.
+// settings returns the settings of all CLI processes of a side, which must agree.
 func settings(samples ...sample) (map[string]string, error) {
 	var found map[string]string
 	for _, taken := range samples {

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// scaleSample is what the controller does with a number of Stacks in sync.
+// scaleSample is the measurement of the controller with a number of synced Stacks.
 type scaleSample struct {
 	stacks   int
 	interval time.Duration
@@ -103,7 +103,7 @@ func (b *bench) restartAndIdle(ctx context.Context, s sides, taken *scaleSample)
 	return errors.Join(err, errPeak)
 }
 
-// latencies are measured with the idle Stacks in the same controller.
+// latencies measures with the idle Stacks in the same controller.
 func (b *bench) latencies(ctx context.Context, s sides, taken *scaleSample) error {
 	for _, latency := range []struct {
 		name    string

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// none stands where there is no figure.
+// none stands for a missing figure.
 const none = "–"
 
 // publishedMemory is that of kustomize-controller by how many Kustomizations there
@@ -123,7 +123,7 @@ func latencyRows() []row {
 	}
 }
 
-// perReconcile is 0 where there was no reconcile.
+// perReconcile returns 0 without reconciles.
 func perReconcile(idle idleSample, value float64) float64 {
 	if idle.reconciles == 0 {
 		return 0
@@ -133,7 +133,7 @@ func perReconcile(idle idleSample, value float64) float64 {
 
 func milliseconds(value float64) string { return fmt.Sprintf("%.1f ms", value*1000) }
 
-// mebibytes are what Kubernetes, and with it Flux, gives memory in.
+// mebibytes formats memory in the unit of Kubernetes and Flux.
 func mebibytes(value int64) string { return fmt.Sprintf("%.0f MiB", float64(value)/(1<<20)) }
 
 func thousands(number int) string {

@@ -20,12 +20,11 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// sourceName is the name of the source that is followed.
+// sourceName is the name of the source to follow.
 const sourceName = "app"
 
-// publisher stands for whoever publishes the artifacts of an ExternalArtifact.
-// With source-controller in its place, the time it takes to fetch would be
-// measured too.
+// publisher publishes the artifacts of an ExternalArtifact. With source-controller
+// instead, the time to fetch would be measured too.
 type publisher struct {
 	api    client.Client
 	server *testserver.ArtifactServer
@@ -49,7 +48,7 @@ func newPublisher(ctx context.Context, api client.Client, dir, namespace string)
 	return p, nil
 }
 
-// serve has an artifact with the greeting ready, without telling of it.
+// serve serves an artifact with the greeting, but does not announce it.
 func (p *publisher) serve(greeting string) error {
 	spec, err := program(greeting)
 	if err != nil {
@@ -78,7 +77,7 @@ func (p *publisher) serve(greeting string) error {
 	return nil
 }
 
-// tell writes the artifact into the status of the source.
+// tell announces the artifact in the status of the source.
 func (p *publisher) tell(ctx context.Context) error {
 	if err := p.api.Status().Update(ctx, p.object); err != nil {
 		return fmt.Errorf("writing the status of the source: %w", err)
@@ -105,7 +104,7 @@ func (s sides) followSource(ctx context.Context, samples int) ([]float64, error)
 	if err := side.system.Create(ctx, stack); err != nil {
 		return nil, fmt.Errorf("making the Stack: %w", err)
 	}
-	// The first run makes the stack, and is not counted.
+	// The first run creates the stack, and is not counted.
 	if _, err := side.follow(ctx, source, "revision 0"); err != nil {
 		return nil, err
 	}
