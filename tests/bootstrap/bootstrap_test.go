@@ -55,7 +55,7 @@ func TestFluxWaitsForTheStacksThatItApplies(t *testing.T) {
 	}
 }
 
-// cut takes the files below a path out of the others.
+// cut removes the files below a path and returns them.
 func cut(files sources.Files, path string) sources.Files {
 	taken := sources.Files{}
 	for name, content := range files {
@@ -66,7 +66,7 @@ func cut(files sources.Files, path string) sources.Files {
 	return taken
 }
 
-// addController commits the controller, from a repository here in place of GitHub.
+// addController commits the controller, from a local repository instead of GitHub.
 func (c *cluster) addController(files sources.Files) {
 	c.test.Helper()
 	const github = "https://github.com/flux-pulumi/pulumi-controller\n"
@@ -121,7 +121,7 @@ func (c *cluster) addInfrastructure(files sources.Files) {
 	c.Expect(c.networks()).To(Equal([]string{"10.0.0.0/16"}))
 }
 
-// withBackend has the guide's Stack keep its state here, in place of Pulumi Cloud.
+// withBackend makes the guide's Stack keep its state here instead of in Pulumi Cloud.
 func (c *cluster) withBackend(text string) string {
 	c.test.Helper()
 	const pulumiCloud, variables = "  backend: https://api.pulumi.com\n", "  envRefs:\n"
@@ -161,7 +161,7 @@ spec:
 `
 }
 
-// networks are those that the cloud has.
+// networks returns the networks in the cloud.
 func (c *cluster) networks() []string {
 	c.test.Helper()
 	things, err := c.cloud.Things()
@@ -227,7 +227,7 @@ func (c *cluster) failAside(infrastructure string) {
 	}
 }
 
-// awaitTimeout of what failAside has begun.
+// awaitTimeout waits for the timeout of what failAside has begun.
 func (c *cluster) awaitTimeout() {
 	c.test.Helper()
 	c.awaitFailure("aside", And(MatchRegexp("^health check failed after 3[0-9]"),
@@ -238,7 +238,7 @@ func (c *cluster) awaitTimeout() {
 	c.Expect(c.networks()).To(BeEmpty())
 }
 
-// awaitFailure waits until the Kustomization has failed with such a message, and the chat was told.
+// awaitFailure waits until the Kustomization has failed with such a message, and the chat has received it.
 func (c *cluster) awaitFailure(name string, message types.GomegaMatcher) {
 	c.test.Helper()
 	c.Eventually(func(g Gomega) {
@@ -250,7 +250,7 @@ func (c *cluster) awaitFailure(name string, message types.GomegaMatcher) {
 	c.Eventually(c.chat.messages).Should(ContainElement(message))
 }
 
-// stall commits what is often tried: a Stack that uses the source of Flux itself, which is in another namespace.
+// stall commits a common mistake: a Stack that uses Flux's own source, which is in another namespace.
 func (c *cluster) stall() {
 	c.test.Helper()
 	c.reconcile(c.commit(sources.Files{"infrastructure/production/app.yaml": `apiVersion: pulumi.com/v1
@@ -264,7 +264,7 @@ spec:
 	c.awaitFailure("infrastructure", ContainSubstring("failed early due to stalled resources: [Stack/infrastructure/app status: 'Failed'"))
 }
 
-// removeInfrastructure has Flux prune the Stacks, and wait until nothing of them is left.
+// removeInfrastructure makes Flux prune the Stacks and waits until nothing is left of them.
 func (c *cluster) removeInfrastructure() {
 	c.test.Helper()
 	c.reconcile(c.remove(infrastructureFile, appsFile))
@@ -279,7 +279,7 @@ func (c *cluster) removeInfrastructure() {
 	}
 }
 
-// removeController is the last thing that the guide tells of.
+// removeController is the last step of the guide.
 func (c *cluster) removeController() {
 	c.test.Helper()
 	c.reconcile(c.remove(controllerFile))

@@ -15,13 +15,14 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
-// chat is where the people are who want to know of failures.
+// chat stands for the people who want to know of failures.
 type chat struct {
 	mu   sync.Mutex
 	told []string
 }
 
-// alerts is an Alert of all Kustomizations, which Flux takes without config/notifications, and where it is sent to.
+// alerts returns an Alert for all Kustomizations, which Flux accepts without config/notifications, and the chat that
+// it is sent to.
 func alerts(t *testing.T) (*chat, sources.Files) {
 	t.Helper()
 	room := &chat{}
@@ -42,7 +43,7 @@ spec:
 `}
 }
 
-// ServeHTTP takes what notification-controller delivers.
+// ServeHTTP receives events from notification-controller.
 func (c *chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var event eventv1.Event
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&event); err != nil {

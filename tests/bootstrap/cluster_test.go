@@ -47,7 +47,7 @@ var (
 	crds           = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 )
 
-// cluster is one that flux bootstrap has been run on, and the repository that it follows.
+// cluster is a cluster after flux bootstrap, with the repository that it follows.
 type cluster struct {
 	*WithT
 	client.WithWatch
@@ -60,13 +60,13 @@ type cluster struct {
 	history       *history
 
 	git *sources.GitServer
-	// fleet is the repository of the cluster, project that of this project.
+	// fleet is the repository of the cluster, and project that of this project.
 	fleet, project *sources.GitRepo
 	cloud          *cloud.Cloud
 	chat           *chat
 }
 
-// bootstrapped does what flux bootstrap does, with the flux-system directory that the guide tells to have.
+// bootstrapped does the same as flux bootstrap, with the flux-system directory of the guide.
 func bootstrapped(test *testing.T, fluxSystemFiles sources.Files) *cluster {
 	test.Helper()
 	c := &cluster{
@@ -104,7 +104,7 @@ func (c *cluster) path(elements ...string) string {
 
 func inFluxSystem(name string) string { return "clusters/production/flux-system/" + name }
 
-// serveGit makes the repository of the cluster, and that of this project as the work tree has it.
+// serveGit creates the repository of the cluster, and that of this project with the files of the work tree.
 func (c *cluster) serveGit() {
 	c.test.Helper()
 	var err error
@@ -127,7 +127,7 @@ func (c *cluster) serveGit() {
 	c.Expect(err).NotTo(HaveOccurred())
 }
 
-// kustomizeController is as much of it as the guide's patch is for: no node runs it.
+// kustomizeController is the part that the guide's patch applies to: no node runs it.
 const kustomizeController = `---
 apiVersion: apps/v1
 kind: Deployment
@@ -167,7 +167,7 @@ spec:
 	return files
 }
 
-// build is what kustomize makes of the flux-system directory.
+// build returns the output of kustomize for the flux-system directory.
 func (c *cluster) build(files sources.Files) string {
 	c.test.Helper()
 	for path, content := range files {
@@ -178,7 +178,7 @@ func (c *cluster) build(files sources.Files) string {
 	return string(built)
 }
 
-// startPlane starts an API server that knows Flux and nothing else.
+// startPlane starts an API server with the CRDs of Flux only.
 func (c *cluster) startPlane() {
 	c.test.Helper()
 	var paths []string
@@ -200,7 +200,7 @@ func (c *cluster) startPlane() {
 	c.test.Cleanup(c.explain)
 }
 
-// startFlux starts the three controllers of it.
+// startFlux starts three of Flux's controllers.
 func (c *cluster) startFlux(flags []string) {
 	c.test.Helper()
 	ctx := context.WithoutCancel(c.ctx)
@@ -219,7 +219,7 @@ func (c *cluster) startFlux(flags []string) {
 	c.test.Cleanup(func() { c.Expect(kustomize.Stop()).To(Succeed()) })
 }
 
-// flagsOfKustomizeController are those that the guide adds.
+// flagsOfKustomizeController returns the flags that the guide adds.
 func (c *cluster) flagsOfKustomizeController(built string) (flags []string) {
 	c.test.Helper()
 	for _, object := range c.objectsOf(built) {
@@ -249,7 +249,7 @@ func (c *cluster) objectsOf(text string) []*unstructured.Unstructured {
 	return objects
 }
 
-// commit is git commit and git push. It returns the revision that Flux gives it.
+// commit does git commit and git push, and returns Flux's revision for it.
 func (c *cluster) commit(files sources.Files) string {
 	c.test.Helper()
 	commit, err := c.fleet.Commit(c.ctx, files, "change")
@@ -257,7 +257,7 @@ func (c *cluster) commit(files sources.Files) string {
 	return sources.Branch + "@sha1:" + commit
 }
 
-// remove is git rm, git commit and git push.
+// remove does git rm, git commit and git push.
 func (c *cluster) remove(paths ...string) string {
 	c.test.Helper()
 	commit, err := c.fleet.Remove(c.ctx, "removal", paths...)
@@ -298,7 +298,7 @@ func (c *cluster) get(g Gomega, kind schema.GroupVersionKind, namespace, name st
 	return object
 }
 
-// inOrder says that one thing became so before the other.
+// inOrder expects that one thing became true before the other.
 func (c *cluster) inOrder(first string, is func(moment) bool, then string, thenIs func(moment) bool) {
 	c.test.Helper()
 	c.Eventually(func(g Gomega) {
@@ -308,7 +308,7 @@ func (c *cluster) inOrder(first string, is func(moment) bool, then string, thenI
 	c.Expect(c.history.first(first, is)).To(BeNumerically("<", c.history.first(then, thenIs)), "%s came before %s", then, first)
 }
 
-// explain shows what there is to know of a failed test.
+// explain shows the details of a failed test.
 func (c *cluster) explain() {
 	if !c.test.Failed() {
 		return

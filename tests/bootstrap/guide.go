@@ -16,10 +16,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
-// inFleet is how the guide names a file of the repository.
+// inFleet matches the guide's names of files in the repository.
 var inFleet = regexp.MustCompile("`((?:clusters|infrastructure)/[^`]+\\.yaml)`")
 
-// Guide is the text of the page.
+// Guide returns the text of the page.
 func Guide() (string, error) {
 	root, err := process.RepoRoot()
 	if err != nil {

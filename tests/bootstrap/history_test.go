@@ -16,13 +16,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// history is what became of objects, in the order in which it did: what was so for a moment only is in it too.
+// history records the states of objects in order, including those that lasted only a moment.
 type history struct {
 	mu      sync.Mutex
 	moments map[string][]moment // by kind and name
 }
 
-// moment is one state of an object. Versions are those of one etcd, which numbers the writes of all objects.
+// moment is a state of an object. All versions come from one etcd, which numbers the writes of all objects.
 type moment struct {
 	version uint64
 	deleted bool
@@ -60,7 +60,7 @@ func (h *history) add(event watch.Event) {
 	h.moments[key] = append(h.moments[key], moment{version: version, deleted: event.Type == watch.Deleted, object: object})
 }
 
-// first returns the version at which something was first so, 0 for never.
+// first returns the version at which something first became true, or 0.
 func (h *history) first(key string, is func(moment) bool) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -75,7 +75,7 @@ func (h *history) first(key string, is func(moment) bool) uint64 {
 func exists(m moment) bool { return !m.deleted }
 func gone(m moment) bool   { return m.deleted }
 
-// ready says that the object has the condition Ready for what it is now.
+// ready reports whether the object is Ready at its current generation.
 func ready(m moment) bool { return !m.deleted && isReady(m.object) }
 
 func isReady(object *unstructured.Unstructured) bool {
@@ -87,7 +87,7 @@ func observed(object *unstructured.Unstructured) int64 {
 	return generation
 }
 
-// readyAt says that it was Ready for a revision.
+// readyAt reports whether the object was Ready for a revision.
 func readyAt(revision string) func(moment) bool {
 	return func(m moment) bool { return ready(m) && applied(m.object) == revision }
 }

@@ -38,7 +38,7 @@ func (c *cluster) runController() {
 	c.available(deployment)
 }
 
-// onThisMachine are the flags without those for what a cluster has: Services and volumes.
+// onThisMachine returns the flags that need nothing of a cluster, such as Services and volumes.
 func onThisMachine(args []string) (here []string) {
 	for _, arg := range args {
 		if !strings.HasPrefix(arg, "--events-addr=") && !strings.HasPrefix(arg, "--data-dir=") {
@@ -48,7 +48,7 @@ func onThisMachine(args []string) (here []string) {
 	return here
 }
 
-// available is what the Deployment controller says when the only pod is ready.
+// available writes the status of the Deployment controller once the only pod is ready.
 func (c *cluster) available(deployment *appsv1.Deployment) {
 	c.test.Helper()
 	before := deployment.DeepCopy()
