@@ -25,7 +25,7 @@ func TestTheArchitectureNamesEveryPackage(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, place := range []struct {
 		directory string
-		// short tells that the page may leave out the directory that the package is in.
+		// short allows the page to leave out the parent directory of the package.
 		short bool
 	}{{"internal", false}, {"tests", true}} {
 		packages, err := fs.ReadDir(os.DirFS(root), place.directory)

@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// sources returns the text of each page, by its name.
+// sources returns the text of each page by name.
 func sources(t *testing.T) (root string, texts map[string]string) {
 	t.Helper()
 	g := NewWithT(t)
@@ -39,7 +39,7 @@ func sources(t *testing.T) (root string, texts map[string]string) {
 // makeCommand is one in a line of a block, or in marks: what comes after the word make, up to another command or a comment.
 var makeCommand = regexp.MustCompile("(?m)(?:^ *|`)(?:[A-Z_]+=\\S+ )*make ([^`\n#&|;]+)(?:$|[`#&|;])")
 
-// TestMakeHasWhatPagesTellToMake looks for each target in the Makefile.
+// TestMakeHasWhatPagesTellToMake looks up each target in the Makefile.
 func TestMakeHasWhatPagesTellToMake(t *testing.T) {
 	g := NewWithT(t)
 	root, texts := sources(t)
@@ -70,7 +70,7 @@ func TestMakeHasWhatPagesTellToMake(t *testing.T) {
 func TestPathsOnPagesAreThere(t *testing.T) {
 	g := NewWithT(t)
 	root, texts := sources(t)
-	// Those of links are looked at by their test.
+	// Paths in links have their own test.
 	name := regexp.MustCompile("(?m)(?:^|[ `=]|//)((?:api|cmd|config|docs|examples|hack|internal|tests)/[\\w./-]*\\w)/?[.]?(?:[` ,:;)?|]|$)")
 	var paths int
 	var gone []string
@@ -86,7 +86,7 @@ func TestPathsOnPagesAreThere(t *testing.T) {
 	g.Expect(paths).To(BeNumerically(">=", 100))
 }
 
-// dryRun returns what make would run for a target, in the environment of somebody who types it.
+// dryRun returns what make would run for a target in a user's environment.
 func dryRun(t *testing.T, root, target string) []string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "make", "--dry-run", target)
@@ -126,7 +126,7 @@ func TestTheCommandsOfTheREADME(t *testing.T) {
 	g.Expect(packages).To(BeNumerically(">=", 100))
 }
 
-// testedBy returns the packages that go test is run for, from the root of the repository.
+// testedBy returns the packages that go test runs for, relative to the root of the repository.
 func testedBy(commands []string) (tested []string) {
 	for _, command := range commands {
 		within := "."
@@ -143,7 +143,7 @@ func testedBy(commands []string) (tested []string) {
 	return tested
 }
 
-// covered tells whether a pattern matches the directory.
+// covered reports whether a pattern matches the directory.
 func covered(patterns []string, dir string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		above, all := strings.CutSuffix(pattern, "/...")

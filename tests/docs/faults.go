@@ -87,7 +87,7 @@ func (r reader) faultsOf(name string) ([]string, error) {
 	return faults, nil
 }
 
-// faultOf says what is wrong with a link of the page, nothing where it leads out of the repository on purpose.
+// faultOf returns the fault of a link, or nothing if the link leaves the repository on purpose.
 func (r reader) faultOf(name, destination string) (string, error) {
 	target, err := url.Parse(destination)
 	if err != nil {

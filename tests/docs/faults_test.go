@@ -20,7 +20,7 @@ func TestLinksOfTheDocumentationLeadSomewhere(t *testing.T) {
 	faults, pages, err := Faults(os.DirFS(root), "README.md", "CONTRIBUTING.md", "docs", "examples")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(faults).To(BeEmpty())
-	// Without this a mistake in finding the pages would pass for all of them being right.
+	// Otherwise a bug in finding the pages would look as if all were right.
 	g.Expect(pages).To(BeNumerically(">=", 30))
 }
 

@@ -27,7 +27,7 @@ func TestCommandsThatChangeAStackOutlastFlux(t *testing.T) {
 	g.Expect(changes).To(HaveEach(ContainSubstring(" --field-manager=flux-client-side-apply ")))
 }
 
-// TestCommandsThatWatchNameOneKind looks at each: kubectl refuses to watch more.
+// TestCommandsThatWatchNameOneKind: kubectl refuses to watch more than one kind.
 func TestCommandsThatWatchNameOneKind(t *testing.T) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()

@@ -19,23 +19,23 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Page is what a page in Markdown has that links are about.
+// Page is the content of a Markdown page that matters for links.
 type Page struct {
-	// Anchors are the names that links may have for the headings, by the rules of GitHub.
+	// Anchors are the names of the headings in links, by the rules of GitHub.
 	Anchors []string
 	// Links are the links and images.
 	Links []Link
-	// HTML are the places of tags that could be a link or an anchor, which nothing here reads.
+	// HTML lists the places of tags that could be a link or an anchor, which nothing here parses.
 	HTML []string
 }
 
-// Link is a link of a page, with the line that the text around it begins in.
+// Link is a link of a page, with the first line of the text around it.
 type Link struct {
 	Line        int
 	Destination string
 }
 
-// Read returns what is in the page.
+// Read parses a page.
 func Read(source []byte) Page {
 	var page Page
 	document := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
@@ -65,7 +65,7 @@ func Read(source []byte) Page {
 	return page
 }
 
-// addHTML notes all HTML but comments, which are for the tools that make a site of the pages, and line breaks.
+// addHTML records all HTML except line breaks and comments, which are for the tools that make a site of the pages.
 func (p *Page) addHTML(line int, raw []byte) {
 	html := strings.TrimSpace(string(raw))
 	if strings.HasPrefix(html, "<!--") || strings.HasPrefix(html, "<br") {
@@ -74,7 +74,7 @@ func (p *Page) addHTML(line int, raw []byte) {
 	p.HTML = append(p.HTML, fmt.Sprintf("line %d: %s", line, html))
 }
 
-// words returns the text of a heading as it is shown, without marks and destinations.
+// words returns the text of a heading as shown, without markup and link targets.
 func words(node ast.Node, source []byte) string {
 	var shown strings.Builder
 	for child := node.FirstChild(); child != nil; child = child.NextSibling() {
