@@ -153,8 +153,8 @@ func testLabels(t *testing.T, all installations) {
 	}
 }
 
-// testVariables looks for text that a Flux Kustomization with spec.postBuild would take for its own variables, and
-// fails on if they are not set.
+// testVariables looks for text that a Flux Kustomization with spec.postBuild would take for a variable: it fails if that
+// is not set.
 func testVariables(t *testing.T, all installations) {
 	g := NewWithT(t)
 	found := 0
