@@ -20,12 +20,12 @@ import (
 
 const gitIgnoreFile = ".gitignore"
 
-// rules say what is left out. What git ignores is in no source, whatever the rules of Flux
-// say. Later rules override earlier ones.
+// rules say what to exclude. A git source never has files that git ignores, whatever
+// Flux's rules say. Later rules override earlier ones.
 type rules struct {
 	git, flux []gitignore.Pattern
-	// includes says that a rule of Flux re-includes something, perhaps in a directory that is
-	// left out.
+	// includes says that a rule of Flux re-includes something, perhaps in an excluded
+	// directory.
 	includes bool
 }
 
@@ -58,13 +58,13 @@ func (t tree) parts(path string) []string {
 	return strings.Split(filepath.ToSlash(rel), "/")
 }
 
-// rules are those that hold in the directory itself, but for its own files.
+// rules returns the rules for the directory itself, without those of its own files.
 func (t tree) rules(options Options) (rules, error) {
 	personal, err := t.personalRules(options)
 	if err != nil {
 		return rules{}, err
 	}
-	// Of what git has for itself Flux leaves out the directory, which may be a file.
+	// Of git's own files, Flux excludes .git, which may be a file.
 	all := rules{git: append(personal, gitignore.ParsePattern(".git", nil))}
 	parts := t.parts(t.dir)
 	for i := range parts {
@@ -136,7 +136,7 @@ func from(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// rulesIn are those that stand in the directory.
+// rulesIn returns the rules in the ignore files of the directory.
 func (t tree) rulesIn(dir string) (rules, error) {
 	git, err := sourceignore.ReadIgnoreFile(filepath.Join(dir, gitIgnoreFile), t.parts(dir))
 	if err != nil {

@@ -77,7 +77,7 @@ func Dir(ctx context.Context, dir string, options Options) (*Packed, error) {
 	return &Packed{Data: packed.data, Files: len(found.files), Links: found.links, Others: found.others}, nil
 }
 
-// listed is what is in a directory and not excluded.
+// listed is the content of a directory that is not excluded.
 type listed struct {
 	tree
 	root   string
@@ -130,8 +130,7 @@ func list(ctx context.Context, dir string, options Options) (*listed, error) {
 	return found, nil
 }
 
-// walk notes what is in the directory. What is left out is not looked into: there may be
-// a lot of it.
+// walk lists the directory. It does not read excluded directories, which may be large.
 func (l *listed) walk(ctx context.Context, dir string, rules rules, is fate) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -175,7 +174,7 @@ type fate int
 const (
 	leftOut fate = iota
 	packed
-	// searched is a directory that Flux leaves out, but perhaps not all its content.
+	// searched is a directory that Flux excludes, but perhaps not all its content.
 	searched
 )
 
