@@ -13,16 +13,16 @@ import (
 	"syscall"
 )
 
-// guardCommand is the argument that makes this program the guard of a folder.
+// guardCommand is the argument that makes this program the guard of a directory.
 const guardCommand = "guard"
 
-// guard is a second process of this program that cleans up after the first, also
-// when that one is killed. The kernel ends what the demo has started with it, but
-// not what Pulumi has: a Pulumi whose reader is gone dies of SIGPIPE at its next
-// word, and its language host and providers live on.
+// guard is a second process of this program that cleans up after the first, even if that
+// is killed. The kernel ends what the demo has started, but not what Pulumi has: a Pulumi
+// without a reader dies of SIGPIPE at its next output, and its language host and
+// providers live on.
 type guard struct {
 	process *exec.Cmd
-	// alive is the pipe whose end tells the guard that the demo has ended.
+	// alive is the pipe that is closed when the demo ends.
 	alive io.Closer
 }
 
@@ -34,7 +34,7 @@ func startGuard(dir string) (*guard, error) {
 	}
 	command := exec.Command(self, guardCommand, dir)
 	command.Stderr = os.Stderr
-	// Away from the terminal, so that Ctrl-C is the demo's.
+	// Detached from the terminal, so that only the demo gets Ctrl-C.
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	alive, err := command.StdinPipe()
 	if err == nil {
@@ -46,7 +46,7 @@ func startGuard(dir string) (*guard, error) {
 	return &guard{process: command, alive: alive}, nil
 }
 
-// clean has the guard do its work and waits for it.
+// clean makes the guard clean up and waits for it.
 func (g *guard) clean() error {
 	if err := errors.Join(g.alive.Close(), g.process.Wait()); err != nil {
 		return fmt.Errorf("cleaning up: %w", err)
@@ -54,8 +54,8 @@ func (g *guard) clean() error {
 	return nil
 }
 
-// keepGuard is what the guard does: it waits for the end of the demo, ends the
-// processes that still use the folder, and removes it.
+// keepGuard runs the guard: it waits for the end of the demo, ends the processes that
+// still use the directory, and removes it.
 func keepGuard(dir string) error {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {

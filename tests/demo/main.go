@@ -51,10 +51,10 @@ func show(keep bool) error {
 	return run(ctx, os.Stdout, keep)
 }
 
-// endWithParent has the kernel send SIGTERM when the program that started this
-// one ends: `make` and `go run` do not hand a SIGTERM on.
+// endWithParent makes the kernel send SIGTERM when the parent of this program ends:
+// `make` and `go run` do not forward a SIGTERM.
 func endWithParent() error {
-	// The setting is one of the thread, so the thread must last.
+	// The setting belongs to the thread, so the thread must last.
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0, 0, 0); err != nil {
 		return fmt.Errorf("asking for a signal at the end of the parent: %w", err)

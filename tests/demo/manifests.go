@@ -26,16 +26,15 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// sourceInterval takes the place of the minute in source.yaml, for the patience
-// of somebody who watches.
+// sourceInterval replaces the minute in source.yaml, because somebody is watching.
 const sourceInterval = time.Second
 
-// places are what the demo puts in place of those in the manifests.
+// places are the locations that the demo puts into the manifests.
 type places struct {
 	url, state, cloud string
 }
 
-// apply creates the objects of files of the examples, in their order.
+// apply creates the objects of example files in order.
 func (d *demo) apply(ctx context.Context, names ...string) error {
 	here := places{url: d.repo.URL(), state: d.stateDir(), cloud: d.cloudDir()}
 	for _, name := range names {
@@ -59,7 +58,7 @@ func (d *demo) apply(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// decode reads the objects of a file of manifests. An unknown field is an error.
+// decode parses a file of manifests. An unknown field is an error.
 func decode(scheme *runtime.Scheme, text []byte) ([]client.Object, error) {
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
@@ -84,7 +83,7 @@ func decode(scheme *runtime.Scheme, text []byte) ([]client.Object, error) {
 	}
 }
 
-// put replaces the places that an object names.
+// put replaces the locations in an object.
 func (p places) put(object client.Object) error {
 	switch object := object.(type) {
 	case *sourcev1.GitRepository:

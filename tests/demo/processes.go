@@ -21,9 +21,9 @@ const (
 	lookInterval = 50 * time.Millisecond
 )
 
-// endProcesses returns when no process uses the directory. Those that do not
-// end by themselves are killed: a run of the controller is in a process group of
-// its own, which outlives a controller that was killed.
+// endProcesses waits until no process uses the directory, and kills those that do not end
+// by themselves: a run is in its own process group, which outlives a controller that was
+// killed.
 func endProcesses(dir string) error {
 	left, err := processesUsing(dir)
 	for began := time.Now(); err == nil && len(left) > 0; left, err = processesUsing(dir) {
@@ -39,9 +39,9 @@ func endProcesses(dir string) error {
 	return err
 }
 
-// killUsing kills those of the processes that still use the directory. Each is
-// held by a file descriptor while it is looked at again, so that the signal
-// cannot reach another process that got its number.
+// killUsing kills those of the processes that still use the directory. It checks again
+// while it holds a file descriptor of the process, so that the signal cannot reach
+// another one that got its PID.
 func killUsing(dir string, pids []int) {
 	for _, pid := range pids {
 		found, err := os.FindProcess(pid)
@@ -49,7 +49,7 @@ func killUsing(dir string, pids []int) {
 			continue // it has ended
 		}
 		if uses(pid, dir) {
-			_ = found.Kill() // no error but that it has ended
+			_ = found.Kill() // fails only if it has ended
 		}
 		_ = found.Release() // it only closes a descriptor
 	}
@@ -72,7 +72,7 @@ func processesUsing(dir string) ([]int, error) {
 	return pids, nil
 }
 
-// uses is false for a process that has ended, or is another user's.
+// uses returns false for a process that has ended or is another user's.
 func uses(pid int, dir string) bool {
 	entry := filepath.Join("/proc", strconv.Itoa(pid))
 	for _, name := range []string{"cmdline", "environ"} {

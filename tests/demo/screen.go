@@ -20,21 +20,20 @@ const (
 	clearBelow = "\x1b[J"
 )
 
-// screen is where the demo talks to: a terminal, on which a table is redrawn in
-// place, or a pipe or file, which gets a line for each row that has changed.
-// Nothing depends on what it shows, so its errors are not looked at: a reader
-// that is gone ends the demo by SIGPIPE.
+// screen is the output of the demo: a terminal, on which a table is redrawn in place, or
+// a pipe or file, which gets a line for each changed row. Nothing depends on it, so its
+// errors are ignored: a missing reader ends the demo by SIGPIPE.
 type screen struct {
 	out io.Writer
-	// width that a line may have on the terminal, 0 where there is none.
+	// width is the maximum width of a line on the terminal, or 0 without one.
 	width int
 
 	widths widths
-	// shown are the rows of the table as it stands, nil where there is none.
+	// shown are the rows of the current table, or nil without one.
 	shown []row
 }
 
-// newScreen finds out whether the file is a terminal.
+// newScreen detects whether the file is a terminal.
 func newScreen(out *os.File) *screen {
 	s := &screen{out: out}
 	// The widest that there will be, so that the columns stay where they are.
@@ -43,13 +42,13 @@ func newScreen(out *os.File) *screen {
 		// Not the last column: a line that ends there leaves the cursor on it.
 		s.width = int(size.Col) - 1
 		if s.width <= 0 {
-			s.width = 79 // a terminal that does not know
+			s.width = 79 // the terminal does not know its size
 		}
 	}
 	return s
 }
 
-// say prints a title, where there is one, and lines.
+// say prints a title, if any, and lines.
 func (s *screen) say(title string, lines ...string) {
 	if title != "" {
 		_, _ = fmt.Fprintf(s.out, "\n== %s\n", title)
@@ -59,7 +58,7 @@ func (s *screen) say(title string, lines ...string) {
 	}
 }
 
-// show shows the rows as they are now.
+// show shows the current rows.
 func (s *screen) show(rows []row) {
 	changed := changedRows(s.shown, rows)
 	if s.shown != nil && len(changed) == 0 && len(rows) == len(s.shown) {
@@ -74,10 +73,10 @@ func (s *screen) show(rows []row) {
 	s.shown = append([]row{}, rows...)
 }
 
-// endTable leaves the table as it is: the next one is another.
+// endTable leaves the table as it is: the next one is new.
 func (s *screen) endTable() { s.shown = nil }
 
-// redraw draws the table over the one that is there.
+// redraw draws the table over the current one.
 func (s *screen) redraw(rows []row) {
 	var text strings.Builder
 	if s.shown != nil {
@@ -90,7 +89,7 @@ func (s *screen) redraw(rows []row) {
 	_, _ = io.WriteString(s.out, text.String()+clearBelow)
 }
 
-// add prints rows under those that are there.
+// add prints rows below the current ones.
 func (s *screen) add(rows []row) {
 	if s.shown == nil {
 		_, _ = fmt.Fprintln(s.out, s.widths.header())
@@ -100,7 +99,7 @@ func (s *screen) add(rows []row) {
 	}
 }
 
-// changedRows are the rows that are not among those before.
+// changedRows returns the rows that are new or changed.
 func changedRows(before, now []row) []row {
 	was := map[row]bool{}
 	for _, row := range before {

@@ -22,11 +22,11 @@ type row [5]string
 
 func headers() row { return row{"NAME", "REVISION", "SUSPENDED", "READY", "MESSAGE"} }
 
-// widths are those of the columns.
+// widths are the widths of the columns.
 type widths [5]int
 
-// rowOf shows a Stack. A Stack without a Ready condition is one that nobody has
-// looked at yet.
+// rowOf returns the row of a Stack. A Stack without a Ready condition has not been
+// reconciled yet.
 func rowOf(stack *v1.Stack) row {
 	ready, message := "False", "waiting to be reconciled"
 	if condition := apimeta.FindStatusCondition(stack.Status.Conditions, meta.ReadyCondition); condition != nil {
@@ -79,8 +79,8 @@ func (w widths) cells(r row) string {
 	return strings.Join(padded, "\t")
 }
 
-// onScreen makes a line fit a terminal: tabs are written out, and what is beyond
-// the last column is cut, so that the line takes one line of the screen.
+// onScreen fits a line into one line of a terminal: it expands tabs and cuts off the
+// rest.
 func onScreen(line string, width int) string {
 	const tab = 8
 	var out []rune

@@ -19,7 +19,7 @@ const (
 	sha256 = "e0f0b5f6d4c1ad3f2a7b8c9d0e1f2a3b4c5d6e7f8091a2b3c4d5e6f708192a3b"
 )
 
-// stackWith is a Stack with a Ready condition, where a status is given.
+// stackWith returns a Stack, with a Ready condition if a status is given.
 func stackWith(name, revision string, suspended bool, ready metav1.ConditionStatus, message string) v1.Stack {
 	stack := v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	stack.Spec.Suspend = suspended
