@@ -4,8 +4,8 @@
 // Command demo shows the controller at work on this machine: a real API server,
 // the real source-controller, Pulumi and this controller as processes on the
 // loopback address, and a git server. It applies examples/quickstart, says what
-// happens, and checks that it does. It is no test of details: those are beside
-// the code and in tests/e2e.
+// happens, shows the Stacks by `flux pulumi`, and checks what is made. It is no
+// test of details: those are beside the code and in tests/e2e.
 //
 // It stays in the foreground. With KEEP=1 it leaves everything running after
 // the last step, until Ctrl-C. However it ends, it leaves no process and no file.
