@@ -41,6 +41,7 @@ func Follow(ctx context.Context, api client.WithWatch, list client.ObjectList, f
 		}
 		switch {
 		case err == nil, ctx.Err() != nil, apierrors.IsGone(err), apierrors.IsResourceExpired(err):
+			pause(ctx, follower.Pause) // a proxy may end each watch at once
 		case lost && isRefusal(err) && (refused.IsZero() || time.Since(refused) < refusedPatience):
 			if refused.IsZero() {
 				refused = time.Now()

@@ -58,6 +58,27 @@ func TestAResumedWatchDoesNotRepeatChanges(t *testing.T) {
 	g.Expect(told).To(Equal([]string{"ADDED a@9", "ADDED b@3", "ADDED c@4", "ADDED b@10", "MODIFIED a@11", "DELETED c@12", "MODIFIED a@13"}))
 }
 
+func TestWatchesThatEndAtOnceAreBegunAgainAfterAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		begun := 0
+		api := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+			Watch: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
+				if begun++; begun > 100 {
+					cancel()
+				}
+				watcher := watch.NewFake()
+				watcher.Stop()
+				return watcher, nil
+			},
+		}).Build()
+		g := NewWithT(t)
+		g.Expect(Follow(ctx, api, &corev1.EventList{}, Follower{Pause: 2 * time.Second})).To(Succeed())
+		g.Expect(begun).To(BeNumerically("~", 30, 1))
+	})
+}
+
 func TestALostWatchMayBeRefusedForAWhile(t *testing.T) {
 	away := errors.New("connection refused")
 	refused := apierrors.NewForbidden(corev1.Resource("events"), "", errors.New("no role allows it"))
