@@ -95,6 +95,8 @@ type events struct {
 	failedCreates, providerGone, cancelled map[string]bool
 	// resources are those reported so far.
 	resources resources
+	// preview says that the operation is a preview, which does nothing of what it reports.
+	preview bool
 	// planned, if set, collects the steps of a preview.
 	planned *plannedSteps
 }
@@ -219,6 +221,9 @@ func (e *events) readStart(event *stepEvent) string {
 	}
 	e.resources.began(event)
 	e.planned.began(event)
+	if e.isPlan(event) {
+		return ""
+	}
 	return step(event, "started")
 }
 
@@ -240,7 +245,17 @@ func (e *events) readDone(event *stepEvent) string {
 	e.noteChanged(event)
 	e.resources.done(event)
 	e.planned.done(event)
+	if e.isPlan(event) {
+		return step(event, "planned")
+	}
 	return step(event, "done")
+}
+
+// isPlan reports whether the step is only what an update would do: a preview reads
+// resources, and changes none.
+func (e *events) isPlan(event *stepEvent) bool {
+	op := event.Metadata.Op
+	return e.preview && op != apitype.OpRead && op != apitype.OpRefresh
 }
 
 // isDefaultProvider tells whether the resource is a provider that the engine created by

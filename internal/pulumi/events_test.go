@@ -62,6 +62,20 @@ func TestEventsTellWhatIsLogged(t *testing.T) {
 	}
 }
 
+func TestAPreviewLogsWhatIsPlanned(t *testing.T) {
+	for name, test := range map[string]struct{ line, want string }{
+		"the start of a step": {stepLine("resourcePreEvent", "create", thingURN, "{}"), ""},
+		"the end of one":      {stepLine("resOutputsEvent", "update", thingURN, "{}"), "lab:index:Thing (a): update planned"},
+		"a refresh":           {stepLine("resOutputsEvent", "refresh", thingURN, "{}"), "lab:index:Thing (a): refresh done"},
+		"a read":              {stepLine("resOutputsEvent", "read", thingURN, "{}"), "lab:index:Thing (a): read done"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &events{mask: mask.New(nil), preview: true}
+			NewWithT(t).Expect(strings.Join(readAll(e, test.line), "|")).To(Equal(test.want))
+		})
+	}
+}
+
 func TestEventsCountChanges(t *testing.T) {
 	steps := []string{
 		stepLine("resourcePreEvent", "same", stackURN, "{}"),

@@ -79,7 +79,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if err := os.Remove(s.dir.events()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit{}, workspaceError{fmt.Errorf("removing old events: %w", err)}
 	}
-	s.events = &events{mask: s.mask, hold: s.held.add}
+	s.events = &events{mask: s.mask, hold: s.held.add, preview: s.run.Operation == run.Preview}
 	if s.run.Steps {
 		s.events.planned = &plannedSteps{}
 	}
