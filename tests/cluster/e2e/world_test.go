@@ -230,6 +230,8 @@ func (w *world) explain() {
 	w.ctx = context.WithoutCancel(w.ctx)
 	for _, args := range [][]string{
 		{"get", "pods", "--all-namespaces", "--output=wide"},
+		{"describe", "nodes"},
+		{"get", "events", "--all-namespaces", "--field-selector=involvedObject.kind=Node"},
 		{"--namespace", fluxSystem, "describe", "pods"},
 		{"get", "stacks,programs,kustomizations,gitrepositories,jobs", "--all-namespaces", "--output=yaml"},
 		{"--namespace", w.tenant, "logs", "--selector=pulumi.com/run", "--tail=30", "--prefix"},
