@@ -4,6 +4,7 @@
 package job
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -98,21 +100,29 @@ func TestWhetherANamespaceTakesNothingNew(t *testing.T) {
 
 func TestAPodThatIsNotValidIsAFaultOfTheSpec(t *testing.T) {
 	pod, job := corev1.SchemeGroupVersion.WithKind("Pod").GroupKind(), batchv1.SchemeGroupVersion.WithKind("Job").GroupKind()
+	role := rbacv1.SchemeGroupVersion.WithKind("Role").GroupKind()
 	faults := field.ErrorList{field.NotSupported(field.NewPath("spec", "dnsPolicy"), "Any", []string{"Default"})}
 	policy := apierrors.NewInvalid(pod, "x", nil)
 	policy.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "ValidatingAdmissionPolicy 'x' denied request"}}
+	const template = `{"spec":{"podTemplate":{"spec":{"dnsPolicy":"Any"}}}}`
 	for name, tc := range map[string]struct {
+		template    string
 		tried, made error
 		want        run.Outcome
 	}{
-		"the pod":                  {tried: apierrors.NewInvalid(pod, "x", faults), want: run.InvalidSpec},
-		"the Job":                  {made: apierrors.NewInvalid(job, "x", faults), want: run.InvalidSpec},
-		"a policy's no to the pod": {tried: policy, want: run.PodFailed},
-		"another object":           {made: apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Role").GroupKind(), "x", faults), want: run.PodFailed},
-		"no permission":            {tried: apierrors.NewForbidden(corev1.Resource("pods"), "x", errors.New("no")), want: run.PodFailed},
+		"the pod":                   {template: template, tried: apierrors.NewInvalid(pod, "x", faults), want: run.InvalidSpec},
+		"the pod, with no template": {tried: apierrors.NewInvalid(pod, "x", faults), want: run.PodFailed},
+		"the Job":                   {template: template, made: apierrors.NewInvalid(job, "x", faults), want: run.InvalidSpec},
+		"a policy's no to the pod":  {template: template, tried: policy, want: run.PodFailed},
+		"another object":            {template: template, made: apierrors.NewInvalid(role, "x", faults), want: run.PodFailed},
+		"no permission":             {template: template, tried: apierrors.NewForbidden(corev1.Resource("pods"), "x", errors.New("no")), want: run.PodFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := start(t)
+			s := runnerOn(t, newCluster())
+			s.Expect(s.Reserve("default", "app")).To(BeTrue())
+			todo := oneRun("1", "app")
+			todo.Workspace = json.RawMessage(tc.template)
+			s.Expect(s.Start(todo)).To(Succeed())
 			s.api.tried, s.api.fails = tc.tried, once("*v1.Job", tc.made)
 			s.step()
 			s.Expect(s.ended().Outcome).To(Equal(tc.want))
