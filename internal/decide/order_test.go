@@ -139,7 +139,7 @@ func TestOrderHolds(t *testing.T) {
 			if with.Action != decide.Wait {
 				return with == without
 			}
-			return without.Action == decide.Start || without.Action == decide.Fail
+			return without.Action == decide.Start || without.Action == decide.Fail || (without.Action == decide.Stall && o.Last.Invalid)
 		}},
 		{"who waits says for what, and looks again", func(o, _ decide.Observation) bool {
 			d := decide.Next(o)
