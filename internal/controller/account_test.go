@@ -32,7 +32,7 @@ func TestTheAccountReachesTheRunAndItsDigest(t *testing.T) {
 	g.Expect(w.runner.runs[w.stack().Status.Run.ID].Account).To(Equal(run.ServiceAccount{Namespace: "default", Name: "deployer"}))
 	w.endRun(run.Succeeded, "", run.Changes{})
 	w.mustReconcile()
-	g.Expect(w.runner.started).To(Equal(3), "another account is another input, and the same one is not")
+	g.Expect(w.runner.started).To(Equal(3), "a change of account starts a run, an unchanged account does not")
 }
 
 func TestAMissingAccountIsCheckedAgainSoon(t *testing.T) {

@@ -93,7 +93,7 @@ func TestWhatBeginsACancelledRunAgain(t *testing.T) {
 			w.edit(change)
 			w.mustReconcile()
 			g.Expect(w.runner.started).To(Equal(2))
-			g.Expect(w.runner.cancels).To(HaveLen(1), "what is left of the word does nothing")
+			g.Expect(w.runner.cancels).To(HaveLen(1), "an annotation that is still there cancels no other run")
 			// flux pulumi cancel may look only now, and must be able to tell that the run was cancelled.
 			now := w.stack().Status
 			g.Expect(now.Run.ID).NotTo(Equal(id))

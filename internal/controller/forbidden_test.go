@@ -118,5 +118,5 @@ func TestASourceThatMayNotBeReadIsInTheStatus(t *testing.T) {
 
 	from.err = errors.New("connection refused")
 	_, err := w.reconcile()
-	g.Expect(err).To(MatchError(ContainSubstring("connection refused")), "what is wrong with the API server is no problem of the Stack")
+	g.Expect(err).To(MatchError(ContainSubstring("connection refused")), "an error of the API server is returned, not reported on the Stack")
 }

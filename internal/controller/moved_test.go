@@ -70,7 +70,7 @@ func TestAStackOfTheOperatorMustExistUntilItIsFound(t *testing.T) {
 	g.Expect(w.nextRun().MustExist).To(BeTrue())
 	w.endNow(run.Failed, func(r *run.Result) { r.Backend = "file:///elsewhere" })
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
-	g.Expect(w.nextRun().MustExist).To(BeFalse(), "an earlier destroy may have got to it, and nobody have seen it")
+	g.Expect(w.nextRun().MustExist).To(BeFalse(), "an earlier destroy may have removed the stack unnoticed")
 }
 
 func TestARecoveryIsBoundToFindAStackOfTheOperator(t *testing.T) {
@@ -179,7 +179,7 @@ func TestAnUpdateThatTheOperatorHadInFlightIsNotForgotten(t *testing.T) {
 	w.endNow(run.WorkspaceFailed, func(r *run.Result) { r.Project = run.Project{} })
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
 	look := w.nextRun()
-	g.Expect(look.Operation).To(Equal(run.Recover), "it is looked for, and not let go")
+	g.Expect(look.Operation).To(Equal(run.Recover), "the stack is looked for before the Stack is released")
 	g.Expect(look.MustExist).To(BeTrue())
 	w.endNow(run.Failed, nil)
 	w.mustReconcile()
@@ -252,7 +252,7 @@ func TestALockMakesTheNextRunLook(t *testing.T) {
 	w.passTime(time.Hour)
 	recovery := w.nextRun()
 	g.Expect(recovery.Operation).To(Equal(run.Recover))
-	g.Expect(recovery.Look).To(BeTrue(), "what was interrupted was to look")
+	g.Expect(recovery.Look).To(BeTrue(), "the interrupted run was to look")
 	g.Expect(recovery.Interrupted).To(ConsistOf(HaveField("Operation", run.Update)))
 	w.endNow(run.Succeeded, found)
 	w.passTime(time.Hour)

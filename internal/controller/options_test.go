@@ -249,7 +249,7 @@ func TestFailuresOfRecoveriesAreCounted(t *testing.T) {
 		w.mustReconcile()
 		w.endRun(run.BackendUnavailable, "connection refused", run.Changes{})
 	}
-	g.Expect(w.stack().Status.Failures).To(BeEquivalentTo(3), "or its backend would be asked every ten seconds")
+	g.Expect(w.stack().Status.Failures).To(BeEquivalentTo(3), "without backoff the backend would be asked every ten seconds")
 }
 
 func TestADestroyThatRunsTheProgramNeedsIt(t *testing.T) {

@@ -338,7 +338,7 @@ func TestARefusedWriteIsAnnouncedAndRetried(t *testing.T) {
 	g.Expect(w.stack().Status.OutputsSecret.Failure.RetryAt).NotTo(BeNil())
 	started := w.runner.started
 	w.mustReconcile()
-	g.Expect(w.runner.started).To(Equal(started), "that there is still no Secret is no news")
+	g.Expect(w.runner.started).To(Equal(started), "a Secret that is still missing starts no new run")
 }
 
 // An immutable Secret cannot be written until it is deleted; then it is written at once.

@@ -98,7 +98,7 @@ func TestAForcedRunRefreshes(t *testing.T) {
 	g.Expect(stack.Status.LastHandledForceAt).To(Equal("one"))
 	g.Expect(stack.Status.LastHandledReconcileAt).To(Equal("one"))
 	g.Expect(stack.Status.Run.Digest).To(Equal(digest), "it is no other input")
-	g.Expect(w.runner.runs[stack.Status.Run.ID].Options).To(Equal(run.Options{Refresh: true}), "drift is what it is to mend")
+	g.Expect(w.runner.runs[stack.Status.Run.ID].Options).To(Equal(run.Options{Refresh: true}), "a forced run is to correct drift, not fail on it")
 	w.endRun(run.Failed, "no luck", run.Changes{})
 
 	w.edit(force("two"))

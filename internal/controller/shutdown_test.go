@@ -64,7 +64,7 @@ func TestTheLastWritesStopAtTheDeadline(t *testing.T) {
 	w.failWrite = func(int) error {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "stacks"}, "app", errors.New("no such right"))
 	}
-	g.Expect(w.WriteAll(context.Background(), refTo(id))).To(MatchError(ContainSubstring("no such right")), "no other try changes that")
+	g.Expect(w.WriteAll(context.Background(), refTo(id))).To(MatchError(ContainSubstring("no such right")), "a forbidden write is not retried")
 }
 
 // A Stack that cannot be written does not hold up others.
