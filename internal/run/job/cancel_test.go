@@ -27,7 +27,7 @@ func (s *started) isCancelled() {
 	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "its slot is free")
 }
 
-func TestARunThatIsCancelledBeforeItIsMade(t *testing.T) {
+func TestCancelBeforeTheRunIsCreated(t *testing.T) {
 	s := start(t)
 	s.Expect(s.Cancel("1", false)).To(Succeed())
 	s.step()
@@ -35,11 +35,11 @@ func TestARunThatIsCancelledBeforeItIsMade(t *testing.T) {
 	s.Expect(s.hasJob()).To(BeFalse())
 }
 
-func TestARunThatIsCancelledWhenItWasHalfMade(t *testing.T) {
+func TestCancelWhenTheRunIsHalfCreated(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.Expect(s.hasJob()).To(BeTrue())
-	s.runs["1"].todo = &run.Run{ID: "1", Namespace: "default", Name: "app"} // as after an answer that was lost
+	s.runs["1"].todo = &run.Run{ID: "1", Namespace: "default", Name: "app"} // as after a lost response
 	s.Expect(s.Cancel("1", false)).To(Succeed())
 	s.step()
 	s.step()
@@ -48,7 +48,7 @@ func TestARunThatIsCancelledWhenItWasHalfMade(t *testing.T) {
 	s.Expect(s.secret().Data).To(HaveKey(exchange.ResultKey), "a pod that comes all the same begins nothing")
 }
 
-func TestARunThatIsCancelledWhileItCannotBeMade(t *testing.T) {
+func TestCancelWhileTheRunCannotBeCreated(t *testing.T) {
 	s := start(t)
 	s.api.fails = func(client.Object) error { return errors.New("connection refused") }
 	_, err := s.tend(t.Context(), s.key)
@@ -58,7 +58,7 @@ func TestARunThatIsCancelledWhileItCannotBeMade(t *testing.T) {
 	s.isCancelled()
 }
 
-func TestARunThatIsCancelledBeforeAPodHasBegunIt(t *testing.T) {
+func TestCancelBeforeAPodClaimsTheRun(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.Expect(s.Cancel("1", true)).To(Succeed())
@@ -68,7 +68,7 @@ func TestARunThatIsCancelledBeforeAPodHasBegunIt(t *testing.T) {
 	s.Expect(s.secret().Data).To(And(HaveKey(exchange.ResultKey), Not(HaveKey(exchange.RunKey))))
 }
 
-func TestARunThatIsCancelledInMidRunIsToldSoOnce(t *testing.T) {
+func TestCancelOfARunInFlightIsWrittenOnce(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.claim()
@@ -80,7 +80,7 @@ func TestARunThatIsCancelledInMidRunIsToldSoOnce(t *testing.T) {
 	s.Expect(s.secret().Data).To(HaveKeyWithValue(exchange.CancelKey, []byte("Gently")))
 	s.Expect(s.api.patches).To(Equal(1))
 	phase, _ := s.Look(run.Ref{ID: "1", Namespace: "default"})
-	s.Expect(phase).To(Equal(run.Running), "its pod tells how it ends")
+	s.Expect(phase).To(Equal(run.Running), "its pod reports the result")
 	s.Expect(s.hasJob()).To(BeTrue())
 
 	s.Expect(s.Cancel("1", true)).To(Succeed())
@@ -88,11 +88,11 @@ func TestARunThatIsCancelledInMidRunIsToldSoOnce(t *testing.T) {
 	for range 3 {
 		s.step()
 	}
-	s.Expect(s.secret().Data).To(HaveKeyWithValue(exchange.CancelKey, []byte("Now")), "which is not taken back")
+	s.Expect(s.secret().Data).To(HaveKeyWithValue(exchange.CancelKey, []byte("Now")), "a cancel is not taken back")
 	s.Expect(s.api.patches).To(Equal(2))
 }
 
-func TestARunThatIsCancelledWithoutItsSecretEndsWithItsJob(t *testing.T) {
+func TestCancelWithoutTheSecretDeletesTheJob(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.claim()
@@ -102,11 +102,11 @@ func TestARunThatIsCancelledWithoutItsSecretEndsWithItsJob(t *testing.T) {
 	s.Expect(s.hasJob()).To(BeFalse())
 }
 
-// immutable is the answer to a write to a Secret that was made immutable.
+// immutable is the error of a write to an immutable Secret.
 var immutable = apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Secret").GroupKind(), "pulumi-run-1",
 	field.ErrorList{field.Forbidden(field.NewPath("data"), "field is immutable when `immutable` is set")})
 
-func TestARunIsCancelledThatCannotBeAskedByItsSecret(t *testing.T) {
+func TestCancelWhenTheSecretCannotBeWritten(t *testing.T) {
 	for name, refused := range map[string]error{
 		"immutable":   immutable,
 		"by a policy": apierrors.NewForbidden(corev1.Resource("secrets"), "pulumi-run-1", errors.New("denied by a policy")),
@@ -121,7 +121,7 @@ func TestARunIsCancelledThatCannotBeAskedByItsSecret(t *testing.T) {
 			s.api.refuses = refused
 			s.Expect(s.Cancel("1", false)).To(Succeed())
 			s.step()
-			s.Expect(s.hasJob()).To(BeFalse(), "its pod is told by a signal")
+			s.Expect(s.hasJob()).To(BeFalse(), "the pod gets a signal")
 			const told = "the pod could not be asked by its Secret, and was told to end by deleting Job pulumi-run-1: "
 			s.Expect(s.Progress("1").Waiting).To(HavePrefix(told))
 			s.Expect(woken.list()).To(ContainElement("default/app"))
@@ -137,7 +137,7 @@ func TestARunIsCancelledThatCannotBeAskedByItsSecret(t *testing.T) {
 	}
 }
 
-func TestARunThatIsNotBegunIsGivenUpWithItsSecret(t *testing.T) {
+func TestAnUnclaimedRunIsGivenUpByDeletingItsSecret(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.api.refuses = immutable
@@ -147,7 +147,7 @@ func TestARunThatIsNotBegunIsGivenUpWithItsSecret(t *testing.T) {
 	s.Expect(s.has(&corev1.Secret{})).To(BeFalse(), "no pod can claim it")
 }
 
-func TestARunThatIsBegunInTheMeantimeIsNotGivenUpWithItsSecret(t *testing.T) {
+func TestARunClaimedMeanwhileKeepsItsSecret(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.api.refuses = immutable
@@ -162,8 +162,8 @@ func TestARunThatIsBegunInTheMeantimeIsNotGivenUpWithItsSecret(t *testing.T) {
 	s.Expect(s.has(&corev1.Secret{})).To(BeTrue())
 }
 
-// A program can write a result, and that its run was cancelled too.
-func TestTheNextControllerKnowsFromTheStackWhoHasEndedARun(t *testing.T) {
+// A program can forge a result, and the request to cancel too.
+func TestTheNextControllerReadsTheCancelFromTheStack(t *testing.T) {
 	for name, tt := range map[string]struct {
 		recorded run.Recorded
 		want     run.Outcome
@@ -187,12 +187,12 @@ func TestTheNextControllerKnowsFromTheStackWhoHasEndedARun(t *testing.T) {
 
 			first.write(run.Result{Outcome: run.Cancelled, Message: "cancelled: somebody asked for it"})
 			secret := s.secret()
-			secret.Data[exchange.CancelKey] = []byte(exchange.CancelGently) // which proves nothing
+			secret.Data[exchange.CancelKey] = []byte(exchange.CancelGently) // proves nothing: a program can write it
 			s.Expect(s.api.Update(t.Context(), secret)).To(Succeed())
 			s.step()
-			s.Expect(s.ended().Outcome).To(Equal(tt.want), "of the controller in whose time it ends")
+			s.Expect(s.ended().Outcome).To(Equal(tt.want), "result read by the controller that sees it end")
 			s = first.next(recorded)
-			s.Expect(s.ended().Outcome).To(Equal(tt.want), "and of the one that finds it ended")
+			s.Expect(s.ended().Outcome).To(Equal(tt.want), "result read by the controller that finds it ended")
 			if tt.want == run.PodFailed {
 				s.Expect(s.ended().Message).To(Equal("the pod of the run was told to end; Pulumi has finished what it had begun"))
 			}

@@ -20,7 +20,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// recorded is what Stacks have recorded.
+// recorded stands in for the status of the Stacks.
 func recorded(all ...run.Ref) func(*Options) {
 	return func(o *Options) {
 		o.Recorded = func(_ context.Context, found run.Ref) (run.Recorded, error) {
@@ -36,7 +36,7 @@ func TestTheNextControllerFindsARunInFlight(t *testing.T) {
 	first.step()
 	first.claim()
 	s := first.next(recorded(runOfApp))
-	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "the run of the controller before has the one slot that there is")
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "the run of the previous controller has the only slot")
 	s.Expect(s.phase()).To(Equal(run.Running))
 	s.Expect(s.Start(oneRun("1", "app"))).To(Succeed(), "it is in flight already")
 	inFlight, waiting := s.Count()
@@ -47,7 +47,7 @@ func TestTheNextControllerFindsARunInFlight(t *testing.T) {
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 }
 
-func TestTheNextControllerFindsAPodAtWorkThatAllElseIsGoneOf(t *testing.T) {
+func TestTheNextControllerFindsARunningPodWithoutJobAndSecret(t *testing.T) {
 	for name, cached := range map[string]bool{"in its cache": true, "by asking": false} {
 		t.Run(name, func(t *testing.T) {
 			first := start(t)
@@ -85,7 +85,7 @@ func TestTheNextControllerFindsAPodAtWorkThatAllElseIsGoneOf(t *testing.T) {
 	}
 }
 
-func TestTheNextControllerFindsARunThatHasEnded(t *testing.T) {
+func TestTheNextControllerFindsAnEndedRun(t *testing.T) {
 	first := start(t)
 	first.step()
 	first.claim()
@@ -100,16 +100,16 @@ func TestTheNextControllerFindsARunThatHasEnded(t *testing.T) {
 	s.Expect(s.phase()).To(Equal(run.Unknown))
 }
 
-func TestARunThatIsNowhereIsUnknownAndNotWhenNobodyCanTell(t *testing.T) {
+func TestAMissingRunIsUnknownUnlessTheAPIFails(t *testing.T) {
 	s := runnerOn(t, newCluster())
 	s.Expect(s.phase()).To(Equal(run.Unknown))
 	s.api.unreadable = errors.New("connection refused")
-	s.Expect(s.phase()).To(Equal(run.Running), "what is in flight somewhere must not be recovered from")
+	s.Expect(s.phase()).To(Equal(run.Running), "no recovery of a run that may be in flight")
 	phase, _ := s.Look(run.Ref{ID: "no/name", Namespace: "default"})
 	s.Expect(phase).To(Equal(run.Unknown))
 }
 
-func TestARunIsLookedForInTheNamespaceOfItsStack(t *testing.T) {
+func TestARunIsLookedUpInTheNamespaceOfItsStack(t *testing.T) {
 	first := start(t)
 	first.step()
 	empty := newCluster()
@@ -119,7 +119,7 @@ func TestARunIsLookedForInTheNamespaceOfItsStack(t *testing.T) {
 	s.Expect(s.phase()).To(Equal(run.Running))
 }
 
-func TestWhichPodsAreOfARun(t *testing.T) {
+func TestWhichPodsBelongToARun(t *testing.T) {
 	other := []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "pulumi-run-2", Controller: ptr.To(true)}}
 	set := []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "pulumi-run-1", Controller: ptr.To(true)}}
 	byJob := map[string]string{batchv1.JobNameLabel: "pulumi-run-1"}
@@ -129,18 +129,18 @@ func TestWhichPodsAreOfARun(t *testing.T) {
 		secret *corev1.Secret
 		want   bool
 	}{
-		"that of its Job":                       {metav1.ObjectMeta{OwnerReferences: ofJob("1")}, aSecret(), true},
-		"that of its Job, another has the run":  {metav1.ObjectMeta{OwnerReferences: ofJob("1"), UID: "u-2"}, aSecret(exchange.ClaimKey, claim), true},
-		"that of its Job, without the Secret":   {metav1.ObjectMeta{OwnerReferences: ofJob("1")}, nil, true},
-		"one that has begun it, without a Job":  {metav1.ObjectMeta{UID: "u-1"}, aSecret(exchange.ClaimKey, claim), true},
-		"another without a Job":                 {metav1.ObjectMeta{UID: "u-2", Labels: byJob}, aSecret(exchange.ClaimKey, claim), false},
-		"one without a Job, and without a UID":  {metav1.ObjectMeta{Labels: byJob}, aSecret(exchange.ClaimKey, "{}"), false},
-		"one without a Job, and no claim":       {metav1.ObjectMeta{UID: "u-1"}, aSecret(), false},
-		"one without a Job, and no good claim":  {metav1.ObjectMeta{UID: "u-1"}, aSecret(exchange.ClaimKey, "garbage"), false},
-		"one that has lost its Job and Secret":  {metav1.ObjectMeta{UID: "u-1", Labels: byJob}, nil, true},
-		"one that looks like it by label alone": {metav1.ObjectMeta{UID: "u-1"}, nil, false},
-		"one of another Job":                    {metav1.ObjectMeta{OwnerReferences: other}, aSecret(), false},
-		"one of something of its name":          {metav1.ObjectMeta{OwnerReferences: set}, aSecret(), false},
+		"owned by its Job":                     {metav1.ObjectMeta{OwnerReferences: ofJob("1")}, aSecret(), true},
+		"owned by its Job, claimed by another": {metav1.ObjectMeta{OwnerReferences: ofJob("1"), UID: "u-2"}, aSecret(exchange.ClaimKey, claim), true},
+		"owned by its Job, no Secret":          {metav1.ObjectMeta{OwnerReferences: ofJob("1")}, nil, true},
+		"no Job, has the claim":                {metav1.ObjectMeta{UID: "u-1"}, aSecret(exchange.ClaimKey, claim), true},
+		"no Job, claimed by another":           {metav1.ObjectMeta{UID: "u-2", Labels: byJob}, aSecret(exchange.ClaimKey, claim), false},
+		"no Job, no UID":                       {metav1.ObjectMeta{Labels: byJob}, aSecret(exchange.ClaimKey, "{}"), false},
+		"no Job, no claim":                     {metav1.ObjectMeta{UID: "u-1"}, aSecret(), false},
+		"no Job, invalid claim":                {metav1.ObjectMeta{UID: "u-1"}, aSecret(exchange.ClaimKey, "garbage"), false},
+		"Job and Secret are gone":              {metav1.ObjectMeta{UID: "u-1", Labels: byJob}, nil, true},
+		"no Job, no Job label":                 {metav1.ObjectMeta{UID: "u-1"}, nil, false},
+		"owned by another Job":                 {metav1.ObjectMeta{OwnerReferences: other}, aSecret(), false},
+		"owned by another kind of that name":   {metav1.ObjectMeta{OwnerReferences: set}, aSecret(), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(isOfRun(corev1.Pod{ObjectMeta: tt.pod}, key{"default", "1"}, tt.secret)).To(Equal(tt.want))
@@ -148,7 +148,7 @@ func TestWhichPodsAreOfARun(t *testing.T) {
 	}
 }
 
-func TestAPodThatIsNotOfTheRunKeepsNoPlace(t *testing.T) {
+func TestAPodThatDoesNotBelongToTheRunKeepsNoSlot(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.pod(atWork)
@@ -165,7 +165,7 @@ func TestAPodThatIsNotOfTheRunKeepsNoPlace(t *testing.T) {
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 }
 
-func TestTheCacheMayNotHaveARunYet(t *testing.T) {
+func TestARunMayNotBeInTheCacheYet(t *testing.T) {
 	first := start(t)
 	first.step()
 	first.claim()
@@ -174,7 +174,7 @@ func TestTheCacheMayNotHaveARunYet(t *testing.T) {
 	s.Expect(s.phase()).To(Equal(run.Running))
 }
 
-// forge makes what somebody who may make Secrets and Jobs in a namespace can make.
+// forge creates what a tenant who may create Secrets and Jobs can forge.
 func (s *started) forge(namespace, id, stack string, ended *run.Result) {
 	s.test.Helper()
 	meta := metav1.ObjectMeta{
@@ -190,7 +190,7 @@ func (s *started) forge(namespace, id, stack string, ended *run.Result) {
 	s.Expect(s.api.Create(s.test.Context(), &batchv1.Job{ObjectMeta: meta})).To(Succeed())
 }
 
-func TestNobodyElsesObjectsEndARun(t *testing.T) {
+func TestForgedObjectsEndNoRun(t *testing.T) {
 	forged := &run.Result{Outcome: run.Succeeded, Message: "forged"}
 	first := start(t, recorded(runOfApp))
 	first.step()
@@ -200,17 +200,17 @@ func TestNobodyElsesObjectsEndARun(t *testing.T) {
 	first.Expect(err).NotTo(HaveOccurred())
 	first.Expect(first.phase()).To(Equal(run.Running), "another namespace has objects of the same ID")
 
-	// It comes first in the order of namespaces, and the next controller knows nothing.
+	// The forged namespace sorts first, and the next controller starts with no memory.
 	s := first.next(recorded(runOfApp))
 	s.Expect(s.phase()).To(Equal(run.Running))
 	s.Expect(s.runs["1"].key).To(Equal(key{"default", "1"}))
 	empty := newCluster()
 	s = first.next(recorded(runOfApp), func(o *Options) { o.Cache = cacheOf{Reader: empty, watched: &empty.watched} })
-	s.Expect(s.phase()).To(Equal(run.Running), "nor does its cache")
+	s.Expect(s.phase()).To(Equal(run.Running), "neither does its cache")
 	s.Expect(s.runs["1"].key).To(Equal(key{"default", "1"}))
 }
 
-func TestWhatNoStackHasRecordedTakesNoPlace(t *testing.T) {
+func TestARunThatNoStackRecordsTakesNoSlot(t *testing.T) {
 	s := runnerOn(t, newCluster(), recorded())
 	for _, stack := range []string{"app", "", "no/name"} {
 		s.forge("another", "of-"+string(rune('a'+len(stack))), stack, nil)
@@ -226,7 +226,7 @@ func TestWhatNoStackHasRecordedTakesNoPlace(t *testing.T) {
 	s.Expect(s.Ended()).To(BeEmpty())
 }
 
-func TestWhetherAStackHasARunIsAskedAgain(t *testing.T) {
+func TestWhetherAStackHasARunIsAskedAgainAfterAnError(t *testing.T) {
 	first := start(t)
 	first.step()
 	first.claim()
@@ -240,26 +240,26 @@ func TestWhetherAStackHasARunIsAskedAgain(t *testing.T) {
 	s.Expect(s.phase()).To(Equal(run.Running))
 }
 
-func TestTheRunsOfAnotherShardAreCountedWhenTheirStackIsHere(t *testing.T) {
+func TestARunOfAnotherShardCountsOnceItsStackMovesHere(t *testing.T) {
 	first := start(t, func(o *Options) { o.Part = "one" })
 	first.step()
 	first.claim()
 	s := first.next(func(o *Options) { o.Part = "two" })
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 	s.step()
-	s.Expect(s.runs).To(BeEmpty(), "nobody would have it forgotten here")
-	s.Expect(s.phase()).To(Equal(run.Running), "its Stack has come here, and asks for it")
+	s.Expect(s.runs).To(BeEmpty(), "nothing here would forget it")
+	s.Expect(s.phase()).To(Equal(run.Running), "its Stack moved to this shard and asks for it")
 	s.Release("default", "other")
 	inFlight, _ := s.Count()
 	s.Expect(inFlight).To(Equal(1))
-	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it has the one slot that there is")
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it has the only slot")
 	s.write(run.Result{Outcome: run.Succeeded})
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 }
 
-func TestOneMoreShardFindsNoMoreSlots(t *testing.T) {
+func TestAnotherShardAddsNoSlots(t *testing.T) {
 	first := start(t, func(o *Options) { o.Part = "not-in-a" })
 	first.step()
 	first.claim()
@@ -269,7 +269,7 @@ func TestOneMoreShardFindsNoMoreSlots(t *testing.T) {
 	s.Expect(s.Reserve("default", "app")).To(BeFalse())
 }
 
-func TestARunThatIsForgottenIsNotFoundAgain(t *testing.T) {
+func TestAForgottenRunIsNotFoundAgain(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.claim()
@@ -278,7 +278,7 @@ func TestARunThatIsForgottenIsNotFoundAgain(t *testing.T) {
 	secret := s.secret()
 	s.Expect(s.Forget("1")).To(Succeed())
 	secret.ResourceVersion = ""
-	s.Expect(s.api.WithWatch.Create(t.Context(), secret)).To(Succeed()) // a cache that is behind has it still
+	s.Expect(s.api.WithWatch.Create(t.Context(), secret)).To(Succeed()) // as in a stale cache
 	s.step()
 	s.Expect(s.Ended()).To(BeEmpty())
 	s.Expect(s.api.Delete(t.Context(), secret)).To(Succeed())
@@ -287,5 +287,5 @@ func TestARunThatIsForgottenIsNotFoundAgain(t *testing.T) {
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
 	s.Expect(s.api.Status().Update(t.Context(), job)).To(Succeed())
 	s.step()
-	s.Expect(s.forgotten).To(BeEmpty(), "nothing is kept of what is gone")
+	s.Expect(s.forgotten).To(BeEmpty(), "nothing is kept of a run that is gone")
 }

@@ -29,7 +29,7 @@ func aSecret(data ...string) *corev1.Secret {
 	return secret
 }
 
-// claimed is a Secret of a run that a pod has begun and told something of.
+// claimed is the Secret of a run that a pod has claimed and reported progress of.
 func claimed() *corev1.Secret {
 	told, _ := json.Marshal(exchange.Told{Progress: run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}, UnknownCreates: []string{"urn:a"}})
 	return aSecret(exchange.ClaimKey, "{}", exchange.ToldKey, string(told))
@@ -88,7 +88,7 @@ func withCondition(kind corev1.PodConditionType, status corev1.ConditionStatus, 
 	}
 }
 
-// sideCar goes on beside the container of the run.
+// sideCar adds a running sidecar.
 func sideCar(p *corev1.Pod) {
 	p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: "proxy",
 		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
@@ -98,7 +98,7 @@ func evicted(p *corev1.Pod) {
 	p.Status.Reason, p.Status.Message = "Evicted", "The node was low on resource: memory."
 }
 
-func TestWhereARunStands(t *testing.T) {
+func TestTheVerdictOnARun(t *testing.T) {
 	for name, tt := range map[string]struct {
 		secret *corev1.Secret
 		job    *batchv1.Job
@@ -106,55 +106,55 @@ func TestWhereARunStands(t *testing.T) {
 		// outcome is empty for a run in flight.
 		outcome                run.Outcome
 		interrupted, unclaimed bool
-		message                string // or what it waits for
+		message                string // or, in flight, what it waits for
 	}{
-		"a Job without a pod yet":     {aSecret(), aJob(), nil, "", false, false, "waits for its pod"},
-		"a pod that is being started": {aSecret(), aJob(), aPod(corev1.PodPending), "", false, false, "is being started"},
-		"a pod without a node":        {aSecret(), aJob(), aPod(corev1.PodPending, withCondition(corev1.PodScheduled, corev1.ConditionFalse, "Unschedulable", "0/3 nodes are available")), "", false, false, "waits for a node: 0/3 nodes are available (Unschedulable)"},
-		"a pod at work":               {claimed(), aJob(), aPod(corev1.PodRunning), "", false, false, ""},
-		"a first pull that failed":    {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ErrImagePull", "no such host")), "", false, false, "cannot be started yet: container pulumi, image nowhere/pulumi:1: no such host (ErrImagePull)"},
-		"a side car that ends":        {aSecret(), aJob(), aPod(corev1.PodPending, waiting("CrashLoopBackOff", "back-off 10s restarting")), "", false, false, "cannot be started yet: container pulumi, image nowhere/pulumi:1: back-off 10s restarting (CrashLoopBackOff)"},
-		"another pod, which waits": {aSecret(), aJob(), append(aPod(corev1.PodFailed), corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "second"}, Status: corev1.PodStatus{Phase: corev1.PodPending}}),
+		"a Job without a pod yet": {aSecret(), aJob(), nil, "", false, false, "waits for its pod"},
+		"a pod that is starting":  {aSecret(), aJob(), aPod(corev1.PodPending), "", false, false, "is being started"},
+		"an unschedulable pod":    {aSecret(), aJob(), aPod(corev1.PodPending, withCondition(corev1.PodScheduled, corev1.ConditionFalse, "Unschedulable", "0/3 nodes are available")), "", false, false, "waits for a node: 0/3 nodes are available (Unschedulable)"},
+		"a pod at work":           {claimed(), aJob(), aPod(corev1.PodRunning), "", false, false, ""},
+		"a first pull that fails": {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ErrImagePull", "no such host")), "", false, false, "cannot be started yet: container pulumi, image nowhere/pulumi:1: no such host (ErrImagePull)"},
+		"a sidecar that crashes":  {aSecret(), aJob(), aPod(corev1.PodPending, waiting("CrashLoopBackOff", "back-off 10s restarting")), "", false, false, "cannot be started yet: container pulumi, image nowhere/pulumi:1: back-off 10s restarting (CrashLoopBackOff)"},
+		"a second pod that is pending": {aSecret(), aJob(), append(aPod(corev1.PodFailed), corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "second"}, Status: corev1.PodStatus{Phase: corev1.PodPending}}),
 			"", false, false, "pod second is being started"},
-		"another pod, and the first was stuck": {aSecret(), aJob(), append(aPod(corev1.PodFailed, waiting("CreateContainerError", "x")),
+		"a second pod after a stuck one": {aSecret(), aJob(), append(aPod(corev1.PodFailed, waiting("CreateContainerError", "x")),
 			corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "second"}, Status: corev1.PodStatus{Phase: corev1.PodPending}}), "", false, false, "pod second is being started"},
-		"an image that is not there":   {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ImagePullBackOff", "no such host")), run.PodFailed, false, true, "image nowhere/pulumi:1: no such host (ImagePullBackOff)"},
-		"a name that is none":          {aSecret(), aJob(), aPod(corev1.PodPending, waiting("InvalidImageName", "")), run.PodFailed, false, true, "InvalidImageName"},
-		"a Secret that is not there":   {aSecret(), aJob(), aPod(corev1.PodPending, waiting("CreateContainerConfigError", `secret "npm" not found`)), run.PodFailed, false, true, `secret "npm" not found`},
-		"a side car that cannot start": {claimed(), aJob(), aPod(corev1.PodRunning, waiting("ImagePullBackOff", "x")), "", false, false, ""},
+		"a missing image":             {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ImagePullBackOff", "no such host")), run.PodFailed, false, true, "image nowhere/pulumi:1: no such host (ImagePullBackOff)"},
+		"an invalid image name":       {aSecret(), aJob(), aPod(corev1.PodPending, waiting("InvalidImageName", "")), run.PodFailed, false, true, "InvalidImageName"},
+		"a missing Secret":            {aSecret(), aJob(), aPod(corev1.PodPending, waiting("CreateContainerConfigError", `secret "npm" not found`)), run.PodFailed, false, true, `secret "npm" not found`},
+		"a sidecar that cannot start": {claimed(), aJob(), aPod(corev1.PodRunning, waiting("ImagePullBackOff", "x")), "", false, false, ""},
 
 		"a result":                     {resulted(run.Result{Outcome: run.Succeeded}), aJob(), aPod(corev1.PodRunning), run.Succeeded, false, false, ""},
 		"a result without Job and pod": {resulted(run.Result{Outcome: run.Failed, Message: "no"}), nil, nil, run.Failed, false, false, "no"},
-		"a result of a pod that was evicted": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, evicted),
+		"a result from an evicted pod": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, evicted),
 			run.PodFailed, false, false, "evicted from node node-1: The node was low on resource: memory."},
-		"a result of a pod that was deleted": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("BackoffLimitExceeded", ""), nil, run.PodFailed, false, false, "told to end: the pod of Job pulumi-run-1 is gone"},
-		"a result that cannot be read":       {aSecret(exchange.ClaimKey, "{}", exchange.ResultKey, "x"), aJob(), nil, run.PodFailed, true, false, "reading the result"},
+		"a result from a deleted pod":  {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("BackoffLimitExceeded", ""), nil, run.PodFailed, false, false, "told to end: the pod of Job pulumi-run-1 is gone"},
+		"a result that cannot be read": {aSecret(exchange.ClaimKey, "{}", exchange.ResultKey, "x"), aJob(), nil, run.PodFailed, true, false, "reading the result"},
 
-		"suspended before a pod began it":     {aSecret(), suspendedJob(), nil, "", false, false, "Job pulumi-run-1 is suspended"},
-		"suspended while its pod was started": {aSecret(), suspendedJob(), aPod(corev1.PodFailed), "", false, false, "Job pulumi-run-1 is suspended"},
-		"suspended, and its deadline is over": {aSecret(), func() *batchv1.Job {
+		"suspended before a claim":       {aSecret(), suspendedJob(), nil, "", false, false, "Job pulumi-run-1 is suspended"},
+		"suspended while its pod starts": {aSecret(), suspendedJob(), aPod(corev1.PodFailed), "", false, false, "Job pulumi-run-1 is suspended"},
+		"suspended past its deadline": {aSecret(), func() *batchv1.Job {
 			job := failedJob("DeadlineExceeded", "x")
 			job.Spec.Suspend = ptr.To(true)
 			return job
 		}(), aPod(corev1.PodFailed), run.PodFailed, false, true, "was ended at its deadline"},
-		"suspended, and its pod ends": {claimed(), suspendedJob(), aPod(corev1.PodRunning), "", false, false, ""},
-		"suspended in mid-run":        {claimed(), suspendedJob(), nil, run.PodFailed, true, false, "Job pulumi-run-1 was suspended by somebody, which has ended its pod"},
-		"a result of a suspended Job": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), suspendedJob(), nil, run.PodFailed, false, false, "told to end: Job pulumi-run-1 was suspended by somebody"},
-		"a result of one that was killed": {
+		"suspended, pod still running":  {claimed(), suspendedJob(), aPod(corev1.PodRunning), "", false, false, ""},
+		"suspended after the claim":     {claimed(), suspendedJob(), nil, run.PodFailed, true, false, "Job pulumi-run-1 was suspended by somebody, which has ended its pod"},
+		"a result from a suspended Job": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), suspendedJob(), nil, run.PodFailed, false, false, "told to end: Job pulumi-run-1 was suspended by somebody"},
+		"a result from a killed pod": {
 			resulted(run.Result{Outcome: run.Cancelled, Interrupted: true, Message: "cancelled: SIGTERM; Pulumi had to be killed"}), suspendedJob(), nil,
 			run.PodFailed, true, false, "Job pulumi-run-1 was suspended by somebody, which has ended its pod; cancelled: SIGTERM; Pulumi had to be killed"},
 
-		"out of memory beside a side car": {claimed(), aJob(), aPod(corev1.PodRunning, terminated(137, "OOMKilled", ""), sideCar), run.PodFailed, true, false, "needs more memory than it may have (OOMKilled)"},
-		"killed beside a side car":        {claimed(), aJob(), aPod(corev1.PodRunning, terminated(137, "Error", ""), sideCar), run.PodFailed, true, false, "was killed: exit code 137"},
-		"not told beside a side car":      {claimed(), aJob(), aPod(corev1.PodRunning, terminated(ExitNotTold, "Error", ""), sideCar), run.PodFailed, true, false, "could not write the result"},
-		"not begun beside a side car":     {aSecret(), aJob(), aPod(corev1.PodRunning, terminated(ExitNotBegun, "Error", ""), sideCar), run.PodFailed, false, true, "did not begin the run"},
-		"a side car that has ended":       {claimed(), aJob(), aPod(corev1.PodRunning, terminated(0, "Completed", ""), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Name = "proxy" }), "", false, false, ""},
-		"a pod that its node does not take": {aSecret(), aJob(), aPod(corev1.PodFailed, func(p *corev1.Pod) {
+		"out of memory, sidecar running":      {claimed(), aJob(), aPod(corev1.PodRunning, terminated(137, "OOMKilled", ""), sideCar), run.PodFailed, true, false, "needs more memory than it may have (OOMKilled)"},
+		"killed, sidecar running":             {claimed(), aJob(), aPod(corev1.PodRunning, terminated(137, "Error", ""), sideCar), run.PodFailed, true, false, "was killed: exit code 137"},
+		"result not written, sidecar running": {claimed(), aJob(), aPod(corev1.PodRunning, terminated(ExitNotTold, "Error", ""), sideCar), run.PodFailed, true, false, "could not write the result"},
+		"not begun, sidecar running":          {aSecret(), aJob(), aPod(corev1.PodRunning, terminated(ExitNotBegun, "Error", ""), sideCar), run.PodFailed, false, true, "did not begin the run"},
+		"a sidecar that has ended":            {claimed(), aJob(), aPod(corev1.PodRunning, terminated(0, "Completed", ""), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Name = "proxy" }), "", false, false, ""},
+		"a pod its node rejects": {aSecret(), aJob(), aPod(corev1.PodFailed, func(p *corev1.Pod) {
 			p.Status.Reason, p.Status.Message = "OutOfcpu", "Pod was rejected: not enough cpu"
 		}), run.PodFailed, false, true, "pod pulumi-run-1-x was ended by node node-1: Pod was rejected: not enough cpu (OutOfcpu); Pulumi was not begun"},
 
 		"killed with its pod": {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "Error", "")), run.PodFailed, true, false, "was killed: exit code 137"},
-		"a side car out of memory": {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", ""), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Name = "proxy" }),
+		"a sidecar out of memory": {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", ""), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Name = "proxy" }),
 			run.PodFailed, true, false, "container proxy of pod pulumi-run-1-x needs more memory than it may have (OOMKilled): raise limits.memory of that container in spec.workspaceTemplate.spec.podTemplate"},
 		"out of memory":                {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", "")), run.PodFailed, true, false, "raise spec.workspaceTemplate.spec.resources.limits.memory"},
 		"evicted":                      {claimed(), aJob(), aPod(corev1.PodFailed, evicted), run.PodFailed, true, false, "was evicted from node node-1"},
@@ -180,12 +180,12 @@ func TestWhereARunStands(t *testing.T) {
 		"ended late by the deadline": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), aJob(batchv1.JobCondition{Type: batchv1.JobFailureTarget,
 			Status: corev1.ConditionTrue, Reason: batchv1.JobReasonDeadlineExceeded, Message: "was active longer"}), nil,
 			run.PodFailed, false, false, "was told to end: Job pulumi-run-1 was ended at its deadline: was active longer (DeadlineExceeded); Pulumi has finished"},
-		"never started":                  {aSecret(), failedJob("DeadlineExceeded", "was active longer"), nil, run.PodFailed, false, true, "was ended at its deadline"},
-		"all deleted":                    {nil, nil, nil, run.PodFailed, true, false, "the Job and the Secret of the run are gone"},
-		"no Job was made":                {aSecret(), nil, nil, run.PodFailed, false, true, "Pulumi was not begun"},
-		"unclaimed, and evicted":         {aSecret(), aJob(), aPod(corev1.PodFailed, evicted), run.PodFailed, false, true, "Pulumi was not begun"},
-		"unclaimed, and at its deadline": {aSecret(), failedJob("DeadlineExceeded", "x"), nil, run.PodFailed, false, true, "Pulumi was not begun"},
-		"a copy that failed": {aSecret(), aJob(), aPod(corev1.PodFailed, func(p *corev1.Pod) {
+		"never started":                {aSecret(), failedJob("DeadlineExceeded", "was active longer"), nil, run.PodFailed, false, true, "was ended at its deadline"},
+		"all deleted":                  {nil, nil, nil, run.PodFailed, true, false, "the Job and the Secret of the run are gone"},
+		"no Job was created":           {aSecret(), nil, nil, run.PodFailed, false, true, "Pulumi was not begun"},
+		"unclaimed, evicted":           {aSecret(), aJob(), aPod(corev1.PodFailed, evicted), run.PodFailed, false, true, "Pulumi was not begun"},
+		"unclaimed, past its deadline": {aSecret(), failedJob("DeadlineExceeded", "x"), nil, run.PodFailed, false, true, "Pulumi was not begun"},
+		"a failed init container": {aSecret(), aJob(), aPod(corev1.PodFailed, func(p *corev1.Pod) {
 			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: copyContainer, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: "no space"}}}}
 		}), run.PodFailed, false, true, "container bootstrap of pod pulumi-run-1-x has ended with exit code 1: no space (Error)"},
 	} {
@@ -210,31 +210,31 @@ func TestWhereARunStands(t *testing.T) {
 			g.Expect(v.ended.Interrupted).To(Equal(tt.interrupted))
 			g.Expect(v.unclaimed).To(Equal(tt.unclaimed))
 			if cached.ended == nil {
-				g.Expect(cached.freshen).To(BeTrue(), "a cache does not prove that there is no result")
+				g.Expect(cached.freshen).To(BeTrue(), "a cached read does not prove there is no result")
 			}
 			if v.ended.Interrupted && tt.secret != nil && len(tt.secret.Data[exchange.ToldKey]) > 0 {
-				g.Expect(v.ended.UnknownCreates).To(Equal([]string{"urn:a"}), "what the pod has told is not lost with it")
+				g.Expect(v.ended.UnknownCreates).To(Equal([]string{"urn:a"}), "the progress the pod reported is kept")
 				g.Expect(v.ended.Changes.Created).To(Equal(2))
 			}
 		})
 	}
 }
 
-func TestWhatBecomesOfARunThatIsCancelled(t *testing.T) {
+func TestTheVerdictOnACancelledRun(t *testing.T) {
 	for name, tt := range map[string]struct {
 		secret  *corev1.Secret
 		job     *batchv1.Job
 		pods    []corev1.Pod
-		outcome run.Outcome // empty for a run that is still to be told
+		outcome run.Outcome // empty while the pod has yet to be told
 	}{
-		"no pod yet":                    {aSecret(), aJob(), nil, run.Cancelled},
-		"no Job yet":                    {aSecret(), nil, nil, run.Cancelled},
-		"a pod that is being started":   {aSecret(), aJob(), aPod(corev1.PodPending), run.Cancelled},
-		"an image that is not there":    {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ImagePullBackOff", "x")), run.Cancelled},
-		"a pod at work":                 {claimed(), aJob(), aPod(corev1.PodRunning), ""},
-		"a pod at work, without Secret": {nil, aJob(), aPod(corev1.PodRunning), ""},
-		"ended meanwhile":               {resulted(run.Result{Outcome: run.Succeeded}), aJob(), nil, run.Succeeded},
-		"killed meanwhile":              {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "Error", "")), run.PodFailed},
+		"no pod yet":               {aSecret(), aJob(), nil, run.Cancelled},
+		"no Job yet":               {aSecret(), nil, nil, run.Cancelled},
+		"a pod that is starting":   {aSecret(), aJob(), aPod(corev1.PodPending), run.Cancelled},
+		"a missing image":          {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ImagePullBackOff", "x")), run.Cancelled},
+		"a running pod":            {claimed(), aJob(), aPod(corev1.PodRunning), ""},
+		"a running pod, no Secret": {nil, aJob(), aPod(corev1.PodRunning), ""},
+		"ended meanwhile":          {resulted(run.Result{Outcome: run.Succeeded}), aJob(), nil, run.Succeeded},
+		"killed meanwhile":         {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "Error", "")), run.PodFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -251,7 +251,7 @@ func TestWhatBecomesOfARunThatIsCancelled(t *testing.T) {
 			g.Expect(v.unclaimed).To(Equal(tt.outcome == run.Cancelled))
 			if tt.outcome == run.Cancelled {
 				g.Expect(cached.ended).To(BeNil())
-				g.Expect(cached.freshen).To(BeTrue(), "a pod may have begun it meanwhile")
+				g.Expect(cached.freshen).To(BeTrue(), "a pod may have claimed it meanwhile")
 				g.Expect(v.ended.Message).To(ContainSubstring("Pulumi was not begun"))
 				g.Expect(v.ended.Interrupted).To(BeFalse())
 			}
@@ -259,7 +259,7 @@ func TestWhatBecomesOfARunThatIsCancelled(t *testing.T) {
 	}
 }
 
-func TestAPodWithNothingButSideCarsIsKnown(t *testing.T) {
+func TestOnlySidecarsAreLeft(t *testing.T) {
 	ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
 	goesOn := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	of := func(name string, state corev1.ContainerState) corev1.ContainerStatus {
@@ -270,12 +270,12 @@ func TestAPodWithNothingButSideCarsIsKnown(t *testing.T) {
 		statuses []corev1.ContainerStatus
 		want     bool
 	}{
-		"the run goes on":                        {corev1.PodRunning, []corev1.ContainerStatus{of(mainContainer, goesOn), of("side", goesOn)}, false},
-		"a side car goes on":                     {corev1.PodRunning, []corev1.ContainerStatus{of(mainContainer, ended), of("side", goesOn)}, true},
-		"all have ended, and the pod is to":      {corev1.PodRunning, []corev1.ContainerStatus{of(mainContainer, ended), of("side", ended)}, false},
-		"the run has ended alone, its pod is to": {corev1.PodRunning, []corev1.ContainerStatus{of(mainContainer, ended)}, false},
-		"the pod has ended":                      {corev1.PodSucceeded, []corev1.ContainerStatus{of(mainContainer, ended), of("side", ended)}, false},
-		"nothing is known":                       {corev1.PodRunning, nil, false},
+		"the run is running":            {corev1.PodRunning, []corev1.ContainerStatus{of(mainContainer, goesOn), of("side", goesOn)}, false},
+		"a sidecar is running":          {corev1.PodRunning, []corev1.ContainerStatus{of(mainContainer, ended), of("side", goesOn)}, true},
+		"all have ended, pod not yet":   {corev1.PodRunning, []corev1.ContainerStatus{of(mainContainer, ended), of("side", ended)}, false},
+		"no sidecar, pod not yet ended": {corev1.PodRunning, []corev1.ContainerStatus{of(mainContainer, ended)}, false},
+		"the pod has ended":             {corev1.PodSucceeded, []corev1.ContainerStatus{of(mainContainer, ended), of("side", ended)}, false},
+		"no container statuses":         {corev1.PodRunning, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := corev1.Pod{Status: corev1.PodStatus{Phase: tt.phase, ContainerStatuses: tt.statuses}}
@@ -284,13 +284,13 @@ func TestAPodWithNothingButSideCarsIsKnown(t *testing.T) {
 	}
 }
 
-func TestTheLogOfAPodThatWasKilledIsNoReason(t *testing.T) {
+func TestTheLogOfAKilledPodIsNotTheReason(t *testing.T) {
 	g := NewWithT(t)
 	v := judge(seen{secret: claimed(), job: aJob(), pods: aPod(corev1.PodFailed, terminated(137, "Error", `{"msg":"update starts"}`)), now: at, fresh: true})
 	g.Expect(v.ended.Message).To(HaveSuffix("was killed: exit code 137"))
 }
 
-func TestWhyAPodWasToldToEndIsWaitedFor(t *testing.T) {
+func TestAResultWaitsForTheReasonItsPodWasStopped(t *testing.T) {
 	result := run.Result{Outcome: run.Cancelled, Message: "x", StartedAt: at.Add(-time.Minute), EndedAt: at}
 	future := result
 	future.EndedAt = at.Add(time.Hour)
@@ -301,14 +301,14 @@ func TestWhyAPodWasToldToEndIsWaitedFor(t *testing.T) {
 		after     time.Duration
 		want      run.Outcome
 	}{
-		"its pod ends":              {result, aPod(corev1.PodRunning), false, time.Second, ""},
-		"it ends for long":          {result, aPod(corev1.PodRunning), false, time.Minute, run.PodFailed},
-		"for long, of the future":   {future, aPod(corev1.PodRunning), false, time.Minute, run.PodFailed},
-		"it has ended, evicted":     {result, aPod(corev1.PodFailed, evicted), false, time.Second, run.PodFailed},
-		"it has ended":              {result, aPod(corev1.PodFailed), false, time.Second, run.PodFailed},
-		"it is gone":                {result, nil, false, time.Second, run.PodFailed},
-		"a person has cancelled it": {result, aPod(corev1.PodRunning), true, time.Second, run.Cancelled},
-		"it has failed by itself":   {run.Result{Outcome: run.Failed, EndedAt: at}, aPod(corev1.PodRunning), false, time.Second, run.Failed},
+		"pod terminating":               {result, aPod(corev1.PodRunning), false, time.Second, ""},
+		"pod terminating for long":      {result, aPod(corev1.PodRunning), false, time.Minute, run.PodFailed},
+		"for long, dated in the future": {future, aPod(corev1.PodRunning), false, time.Minute, run.PodFailed},
+		"pod evicted":                   {result, aPod(corev1.PodFailed, evicted), false, time.Second, run.PodFailed},
+		"pod ended":                     {result, aPod(corev1.PodFailed), false, time.Second, run.PodFailed},
+		"pod gone":                      {result, nil, false, time.Second, run.PodFailed},
+		"cancelled by a person":         {result, aPod(corev1.PodRunning), true, time.Second, run.Cancelled},
+		"failed by itself":              {run.Result{Outcome: run.Failed, EndedAt: at}, aPod(corev1.PodRunning), false, time.Second, run.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -324,20 +324,20 @@ func TestWhyAPodWasToldToEndIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestWhoHasAPodEndIsTold(t *testing.T) {
+func TestTheMessageSaysWhoStoppedThePod(t *testing.T) {
 	deleted := func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} }
 	for name, tt := range map[string]struct {
 		job  *batchv1.Job
 		pods []corev1.Pod
 		want string
 	}{
-		"the cluster":              {aJob(), aPod(corev1.PodFailed, evicted), "the pod of the run was told to end: pod pulumi-run-1-x was evicted from node "},
-		"who deletes the pod":      {aJob(), aPod(corev1.PodFailed, deleted), "the pod of the run was told to end: pod pulumi-run-1-x was deleted; Pulumi"},
-		"and it is gone":           {aJob(), nil, "the pod of the run was told to end: the pod of Job pulumi-run-1 is gone: it was deleted; Pulumi"},
-		"who deletes the Job":      {nil, nil, "the pod of the run was told to end: Job pulumi-run-1 of the run is gone: it was deleted, or had ended and its ttlSecondsAfterFinished had passed; Pulumi"},
-		"who suspends it, at once": {suspendedJob(), aPod(corev1.PodFailed, deleted), "the pod of the run was told to end: Job pulumi-run-1 was suspended by somebody"},
-		"who suspends the Job":     {suspendedJob(), nil, "the pod of the run was told to end: Job pulumi-run-1 was suspended by somebody, which has ended its pod; Pulumi"},
-		"nobody, as it appears":    {aJob(), aPod(corev1.PodFailed), "the pod of the run was told to end; Pulumi"},
+		"evicted":                        {aJob(), aPod(corev1.PodFailed, evicted), "the pod of the run was told to end: pod pulumi-run-1-x was evicted from node "},
+		"pod being deleted":              {aJob(), aPod(corev1.PodFailed, deleted), "the pod of the run was told to end: pod pulumi-run-1-x was deleted; Pulumi"},
+		"pod deleted":                    {aJob(), nil, "the pod of the run was told to end: the pod of Job pulumi-run-1 is gone: it was deleted; Pulumi"},
+		"Job deleted":                    {nil, nil, "the pod of the run was told to end: Job pulumi-run-1 of the run is gone: it was deleted, or had ended and its ttlSecondsAfterFinished had passed; Pulumi"},
+		"Job suspended, pod still there": {suspendedJob(), aPod(corev1.PodFailed, deleted), "the pod of the run was told to end: Job pulumi-run-1 was suspended by somebody"},
+		"Job suspended":                  {suspendedJob(), nil, "the pod of the run was told to end: Job pulumi-run-1 was suspended by somebody, which has ended its pod; Pulumi"},
+		"cause unknown":                  {aJob(), aPod(corev1.PodFailed), "the pod of the run was told to end; Pulumi"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -349,7 +349,7 @@ func TestWhoHasAPodEndIsTold(t *testing.T) {
 	}
 }
 
-func TestAnAccountThatIsGoneIsNamed(t *testing.T) {
+func TestAMissingServiceAccountIsNamed(t *testing.T) {
 	g := NewWithT(t)
 	v := judge(seen{secret: claimed(), job: aJob(), pods: aPod(corev1.PodRunning), now: at, account: "deployer"})
 	g.Expect(v.ended).To(BeNil())
@@ -367,7 +367,7 @@ func TestARunThatIsNeverStartedSaysWhatItWaitedFor(t *testing.T) {
 	g.Expect(v.ended.Interrupted).To(BeFalse())
 }
 
-func TestAPodThatTakesLongToStartHasPeopleLookIntoIt(t *testing.T) {
+func TestAPodThatIsSlowToStartAsksForAttention(t *testing.T) {
 	g := NewWithT(t)
 	s := seen{secret: aSecret(), job: aJob(), pods: aPod(corev1.PodPending), now: at.Add(startPatience)}
 	g.Expect(judge(s).told.Progress.Waiting).To(Equal("pod pulumi-run-1-x is being started"))
@@ -375,20 +375,20 @@ func TestAPodThatTakesLongToStartHasPeopleLookIntoIt(t *testing.T) {
 	g.Expect(judge(s).told.Progress.Waiting).To(HavePrefix("pod pulumi-run-1-x is being started, which takes long: kubectl describe it"))
 }
 
-func TestAResultIsOfTheTimeOfItsRun(t *testing.T) {
+func TestTimesOfAResultAreClampedToItsRun(t *testing.T) {
 	now := at.Add(time.Hour)
 	for name, tt := range map[string]struct{ started, ended, wantStarted, wantEnded time.Time }{
-		"as it was":                {at.Add(time.Minute), at.Add(2 * time.Minute), at.Add(time.Minute), at.Add(2 * time.Minute)},
-		"by a clock that is slow":  {at.Add(-2 * time.Minute), at.Add(-time.Minute), at, at},
-		"begun by one that was":    {at.Add(-2 * time.Minute), at.Add(time.Minute), at, at.Add(time.Minute)},
-		"by a clock that is fast":  {now.Add(time.Minute), now.Add(time.Hour), now, now},
-		"of a year that none has":  {time.Date(-1, 12, 31, 1, 0, 0, 0, time.UTC), time.Date(-1, 12, 31, 1, 0, 0, 0, time.UTC), at, at},
-		"of no time at all":        {time.Time{}, time.Time{}, now, now},
-		"that ended as it started": {at, at, at, at},
+		"in range":                {at.Add(time.Minute), at.Add(2 * time.Minute), at.Add(time.Minute), at.Add(2 * time.Minute)},
+		"slow clock":              {at.Add(-2 * time.Minute), at.Add(-time.Minute), at, at},
+		"clock slow at the start": {at.Add(-2 * time.Minute), at.Add(time.Minute), at, at.Add(time.Minute)},
+		"fast clock":              {now.Add(time.Minute), now.Add(time.Hour), now, now},
+		"negative year":           {time.Date(-1, 12, 31, 1, 0, 0, 0, time.UTC), time.Date(-1, 12, 31, 1, 0, 0, 0, time.UTC), at, at},
+		"zero times":              {time.Time{}, time.Time{}, now, now},
+		"ended as it started":     {at, at, at, at},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data, err := exchange.EncodeResult(run.Update, run.Result{Outcome: run.Succeeded, StartedAt: tt.started, EndedAt: tt.ended})
-			if err != nil { // a program may write what a driver cannot
+			if err != nil { // a program can write what the driver cannot
 				const no = "0000-01-01T00:00:00+23:00"
 				data, _, err = packed.Pack(json.RawMessage(`{"Result":{"Outcome":"Succeeded","StartedAt":"` + no + `","EndedAt":"` + no + `"}}`))
 			}

@@ -22,10 +22,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// inOrder are the kinds of what is made for a run.
+// inOrder are the kinds created for a run, in order.
 var inOrder = []string{"*v1.Secret", "*v1.ServiceAccount", "*v1.Role", "*v1.RoleBinding", "*v1.Job"}
 
-func TestTheJobIsMadeLast(t *testing.T) {
+func TestTheJobIsCreatedLast(t *testing.T) {
 	s := start(t)
 	s.Expect(s.Progress("1").Waiting).To(Equal("Job pulumi-run-1 is being made"))
 	s.step()
@@ -34,10 +34,10 @@ func TestTheJobIsMadeLast(t *testing.T) {
 	role := &metav1.PartialObjectMetadata{}
 	role.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
 	s.Expect(s.has(role)).To(BeTrue())
-	s.Expect(role.OwnerReferences).To(ConsistOf(HaveField("Kind", "Secret")), "it goes with the Secret")
+	s.Expect(role.OwnerReferences).To(ConsistOf(HaveField("Kind", "Secret")), "the Secret owns it")
 }
 
-// once is an answer to the first object of the kind.
+// once fails the first creation of the kind with err.
 func once(kind string, err error) func(client.Object) error {
 	return func(object client.Object) error {
 		if typeName(object) != kind || err == nil {
@@ -49,11 +49,11 @@ func once(kind string, err error) func(client.Object) error {
 	}
 }
 
-func TestWhatIsMadeHalfwayIsMadeToItsEnd(t *testing.T) {
+func TestAnInterruptedCreationIsCompleted(t *testing.T) {
 	for _, kind := range inOrder {
 		for name, fail := range map[string]func(c *cluster, by func(client.Object) error){
-			"not made":        func(c *cluster, by func(client.Object) error) { c.fails = by },
-			"the answer lost": func(c *cluster, by func(client.Object) error) { c.lost = by },
+			"creation fails": func(c *cluster, by func(client.Object) error) { c.fails = by },
+			"response lost":  func(c *cluster, by func(client.Object) error) { c.lost = by },
 		} {
 			t.Run(kind+" "+name, func(t *testing.T) {
 				s := start(t)
@@ -62,7 +62,7 @@ func TestWhatIsMadeHalfwayIsMadeToItsEnd(t *testing.T) {
 				s.Expect(err).To(MatchError(ContainSubstring("connection reset")))
 				s.Expect(s.phase()).To(Equal(run.Running))
 				s.step()
-				s.Expect(s.api.created).To(Equal(inOrder), "each is made once")
+				s.Expect(s.api.created).To(Equal(inOrder), "each is created once")
 				s.Expect(s.todoOf(s.key)).To(BeNil())
 				s.Expect(s.phase()).To(Equal(run.Running))
 			})
@@ -70,23 +70,23 @@ func TestWhatIsMadeHalfwayIsMadeToItsEnd(t *testing.T) {
 	}
 }
 
-// ending is the answer of a namespace that is being deleted.
+// ending is the error of a creation in a terminating namespace.
 var ending = &apierrors.StatusError{ErrStatus: metav1.Status{
 	Reason: metav1.StatusReasonForbidden, Code: 403, Message: "secrets \"x\" is forbidden: unable to create new content in namespace default because it is being terminated",
 	Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}},
 }}
 
-func TestWhetherANamespaceTakesNothingNew(t *testing.T) {
+func TestWhetherANamespaceIsTerminating(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answer error
 		ends   bool
 		fails  bool
 	}{
-		"it does":                {nil, false, false},
-		"it is being deleted":    {ending, true, false},
-		"it is full":             {apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("exceeded quota: small")), false, false},
-		"nobody can tell":        {errors.New("connection refused"), false, true},
-		"the server is too busy": {apierrors.NewTooManyRequests("later", 1), false, true},
+		"active":                 {nil, false, false},
+		"terminating":            {ending, true, false},
+		"quota exceeded":         {apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("exceeded quota: small")), false, false},
+		"API server unreachable": {errors.New("connection refused"), false, true},
+		"API server too busy":    {apierrors.NewTooManyRequests("later", 1), false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := runnerOn(t, newCluster())
@@ -98,7 +98,7 @@ func TestWhetherANamespaceTakesNothingNew(t *testing.T) {
 	}
 }
 
-func TestAPodThatIsNotValidIsAFaultOfTheSpec(t *testing.T) {
+func TestAnInvalidPodIsBlamedOnTheSpec(t *testing.T) {
 	pod, job := corev1.SchemeGroupVersion.WithKind("Pod").GroupKind(), batchv1.SchemeGroupVersion.WithKind("Job").GroupKind()
 	role := rbacv1.SchemeGroupVersion.WithKind("Role").GroupKind()
 	faults := field.ErrorList{field.NotSupported(field.NewPath("spec", "dnsPolicy"), "Any", []string{"Default"})}
@@ -110,12 +110,12 @@ func TestAPodThatIsNotValidIsAFaultOfTheSpec(t *testing.T) {
 		tried, made error
 		want        run.Outcome
 	}{
-		"the pod":                   {template: template, tried: apierrors.NewInvalid(pod, "x", faults), want: run.InvalidSpec},
-		"the pod, with no template": {tried: apierrors.NewInvalid(pod, "x", faults), want: run.PodFailed},
-		"the Job":                   {template: template, made: apierrors.NewInvalid(job, "x", faults), want: run.InvalidSpec},
-		"a policy's no to the pod":  {template: template, tried: policy, want: run.PodFailed},
-		"another object":            {template: template, made: apierrors.NewInvalid(role, "x", faults), want: run.PodFailed},
-		"no permission":             {template: template, tried: apierrors.NewForbidden(corev1.Resource("pods"), "x", errors.New("no")), want: run.PodFailed},
+		"the pod":                     {template: template, tried: apierrors.NewInvalid(pod, "x", faults), want: run.InvalidSpec},
+		"the pod, without a template": {tried: apierrors.NewInvalid(pod, "x", faults), want: run.PodFailed},
+		"the Job":                     {template: template, made: apierrors.NewInvalid(job, "x", faults), want: run.InvalidSpec},
+		"the pod, denied by a policy": {template: template, tried: policy, want: run.PodFailed},
+		"another object":              {template: template, made: apierrors.NewInvalid(role, "x", faults), want: run.PodFailed},
+		"no permission":               {template: template, tried: apierrors.NewForbidden(corev1.Resource("pods"), "x", errors.New("no")), want: run.PodFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := runnerOn(t, newCluster())
@@ -133,20 +133,20 @@ func TestAPodThatIsNotValidIsAFaultOfTheSpec(t *testing.T) {
 	}
 }
 
-func TestWhatTheAPIServerRefusesEndsTheRun(t *testing.T) {
+func TestARefusedCreationEndsTheRun(t *testing.T) {
 	forbidden := apierrors.NewForbidden(corev1.Resource("things"), "x", errors.New("exceeded quota: small"))
 	for name, tc := range map[string]struct {
 		kind   string
 		err    error
 		secret bool
 	}{
-		"the Secret":        {"*v1.Secret", forbidden, false},
-		"the Role":          {"*v1.Role", forbidden, true},
-		"the Job":           {"*v1.Job", forbidden, true},
-		"the pod":           {"", forbidden, true},
-		"a namespace gone":  {"*v1.Secret", apierrors.NewNotFound(corev1.Resource("namespaces"), "default"), false},
-		"a namespace's end": {"*v1.Role", ending, true},
-		"a webhook's no":    {"*v1.Job", apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Job").GroupKind(), "exceeded quota", nil), true},
+		"the Secret":            {"*v1.Secret", forbidden, false},
+		"the Role":              {"*v1.Role", forbidden, true},
+		"the Job":               {"*v1.Job", forbidden, true},
+		"the pod":               {"", forbidden, true},
+		"namespace not found":   {"*v1.Secret", apierrors.NewNotFound(corev1.Resource("namespaces"), "default"), false},
+		"namespace terminating": {"*v1.Role", ending, true},
+		"denied by a webhook":   {"*v1.Job", apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Job").GroupKind(), "exceeded quota", nil), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
@@ -178,7 +178,7 @@ func TestWhatTheAPIServerRefusesEndsTheRun(t *testing.T) {
 	}
 }
 
-func TestAWebhookThatCannotTellIsAskedWhenThePodIsMade(t *testing.T) {
+func TestAWebhookWithoutDryRunIsLeftForTheRealPod(t *testing.T) {
 	s := start(t)
 	s.api.tried = apierrors.NewBadRequest("admission webhook does not support dry run")
 	s.step()
@@ -186,7 +186,7 @@ func TestAWebhookThatCannotTellIsAskedWhenThePodIsMade(t *testing.T) {
 	s.Expect(s.phase()).To(Equal(run.Running))
 }
 
-func TestAPodThatBeginsInTheMeantimeHasTheRun(t *testing.T) {
+func TestAPodThatClaimsTheRunMeanwhileKeepsIt(t *testing.T) {
 	s := start(t)
 	s.api.lost = func(object client.Object) error {
 		if typeName(object) != "*v1.Job" {
@@ -204,7 +204,7 @@ func TestAPodThatBeginsInTheMeantimeHasTheRun(t *testing.T) {
 	s.Expect(s.hasJob()).To(BeTrue())
 }
 
-func TestARunThatAPodHasBegunIsNotGivenUpWhereASecondTryIsRefused(t *testing.T) {
+func TestAClaimedRunSurvivesARefusedRetry(t *testing.T) {
 	full := apierrors.NewForbidden(corev1.Resource("things"), "x", errors.New("exceeded quota: small"))
 	for name, refuse := range map[string]func(c *cluster){
 		"the pod":    func(c *cluster) { c.tried = full },
@@ -230,7 +230,7 @@ func TestARunThatAPodHasBegunIsNotGivenUpWhereASecondTryIsRefused(t *testing.T) 
 	}
 }
 
-func TestASecretThatIsMadeIsGoneOnWithWhereASecondIsRefused(t *testing.T) {
+func TestARetryUsesTheExistingSecretWhereASecondIsRefused(t *testing.T) {
 	s := start(t)
 	s.api.lost = once("*v1.Secret", errors.New("connection reset"))
 	_, err := s.tend(t.Context(), s.key)
@@ -241,7 +241,7 @@ func TestASecretThatIsMadeIsGoneOnWithWhereASecondIsRefused(t *testing.T) {
 	s.Expect(s.phase()).To(Equal(run.Running))
 }
 
-func TestARefusedSecretThatNobodyCanReadIsAskedForAgain(t *testing.T) {
+func TestARefusedSecretThatCannotBeReadIsRetried(t *testing.T) {
 	s := start(t)
 	s.api.fails = once("*v1.Secret", apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("exceeded quota: small")))
 	s.api.unreadable = apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("no"))
@@ -253,7 +253,7 @@ func TestARefusedSecretThatNobodyCanReadIsAskedForAgain(t *testing.T) {
 	s.Expect(s.hasJob()).To(BeTrue())
 }
 
-func TestASecretThatIsSomebodyElsesIsLeftAlone(t *testing.T) {
+func TestASecretOfAnotherOwnerIsLeftAlone(t *testing.T) {
 	s := start(t)
 	other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pulumi-run-1"}, Data: map[string][]byte{"a": []byte("b")}}
 	s.Expect(s.api.WithWatch.Create(t.Context(), other)).To(Succeed())
@@ -263,7 +263,7 @@ func TestASecretThatIsSomebodyElsesIsLeftAlone(t *testing.T) {
 	s.Expect(slices.Contains(s.api.created, "*v1.Job")).To(BeFalse())
 }
 
-func TestARunWhosePodCannotBeIsNotBegun(t *testing.T) {
+func TestARunWithARejectedPodIsNotBegun(t *testing.T) {
 	s := runnerOn(t, newCluster())
 	todo := oneRun("1", "app")
 	todo.Workspace = []byte(`{"spec":{"git":{}}}`)

@@ -50,7 +50,7 @@ func withTemplate(template string) run.Run {
 	return r
 }
 
-// TestTheObjectsOfARun holds them against golden files; -update writes these.
+// TestTheObjectsOfARun compares them with golden files; -update rewrites those.
 func TestTheObjectsOfARun(t *testing.T) {
 	named := withTemplate(`
 spec:
@@ -80,7 +80,7 @@ spec:
 			g.Expect(err).NotTo(HaveOccurred())
 			again, err := build(s, r)
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(again).To(Equal(built), "what is made twice is the same")
+			g.Expect(again).To(Equal(built), "building twice gives the same")
 
 			built.secret.UID = "uid-of-secret"
 			built.withSecret(built.secret)
@@ -116,7 +116,7 @@ spec:
 	}
 }
 
-func TestVariablesFromSecretsAreToBeMasked(t *testing.T) {
+func TestVariablesFromSecretsAreMasked(t *testing.T) {
 	g := NewWithT(t)
 	built, err := build(settings(), withTemplate(`{spec: {env: [{name: A, value: b}, {name: TOKEN, valueFrom: {secretKeyRef: {name: s, key: k}}}],
   podTemplate: {spec: {containers: [{name: pulumi, env: [{name: ANOTHER, valueFrom: {secretKeyRef: {name: s, key: k}}}]}]}}}}`))
@@ -125,7 +125,7 @@ func TestVariablesFromSecretsAreToBeMasked(t *testing.T) {
 	g.Expect(secretEnv(main)).To(Equal([]string{"ANOTHER", "TOKEN"}))
 }
 
-func TestTheImageOfTheControllerIsPulledAsItsOwnPodSays(t *testing.T) {
+func TestTheControllerImageKeepsItsPullPolicy(t *testing.T) {
 	for name, tt := range map[string]struct {
 		template   string
 		copy, main corev1.PullPolicy
@@ -155,7 +155,7 @@ func TestThePodLogsAsTheController(t *testing.T) {
 	g.Expect(s.arguments(aRun(), "")).To(ContainElements("--log-level=debug", "--log-encoding=console"))
 }
 
-func TestTheDeadlineLeavesTimeForAll(t *testing.T) {
+func TestTheDeadlineLeavesTimeToStopAndReport(t *testing.T) {
 	g := NewWithT(t)
 	s, r := settings(), aRun()
 	built, err := build(s, r)
@@ -174,70 +174,70 @@ func TestTheDeadlineLeavesTimeForAll(t *testing.T) {
 	g.Expect(*built.job.Spec.ActiveDeadlineSeconds).To(BeNumerically(">", 0))
 }
 
-// mounting is a template with a volume at a path.
+// mounting is a template that mounts the volume at the path.
 func mounting(volume, path string, readOnly bool) string {
 	return fmt.Sprintf(`{spec: {podTemplate: {spec: {volumes: [{name: x, %s}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: %s, readOnly: %t}]}]}}}}`, volume, path, readOnly)
 }
 
 func TestATemplateIsRefusedByName(t *testing.T) {
 	for name, tt := range map[string]struct{ template, want string }{
-		"no object":                    {`[]`, "spec.workspaceTemplate is not an object"},
-		"unknown key":                  {`{spce: {}}`, "spec.workspaceTemplate.spce is not known"},
-		"unknown field":                {`{spec: {imagee: x}}`, "spec.workspaceTemplate.spec.imagee is not known"},
-		"a source":                     {`{spec: {git: {}}}`, "spec.workspaceTemplate.spec.git is a source"},
-		"stacks":                       {`{spec: {stacks: []}}`, "spec.workspaceTemplate.spec.stacks is the stack itself"},
-		"a security profile":           {`{spec: {securityProfile: baseline}}`, "--runner-pod-security"},
-		"a pull policy":                {`{spec: {imagePullPolicy: Sometimes}}`, "imagePullPolicy"},
-		"a quantity":                   {`{spec: {resources: {limits: {memory: lots}}}}`, "spec.workspaceTemplate.spec cannot be read"},
-		"all of a Secret":              {`{spec: {envFrom: [{secretRef: {name: s}}]}}`, "use spec.envSecrets"},
-		"all of a Secret in the patch": {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, envFrom: [{secretRef: {name: s}}]}]}}}}`, "use spec.envSecrets"},
-		"an unknown field of the pod":  {`{spec: {podTemplate: {spec: {nodeSelectr: {}}}}}`, "nodeSelectr"},
-		"restarts":                     {`{spec: {podTemplate: {spec: {restartPolicy: OnFailure}}}}`, "spec.restartPolicy"},
-		"another account":              {`{spec: {podTemplate: {spec: {serviceAccountName: admin}}}}`, "spec.serviceAccountName"},
-		"the account by its old name":  {`{spec: {podTemplate: {spec: {serviceAccount: admin}}}}`, "spec.serviceAccountName"},
-		"no token":                     {`{spec: {podTemplate: {spec: {automountServiceAccountToken: false}}}}`, "spec.automountServiceAccountToken"},
-		"a host name":                  {`{spec: {podTemplate: {spec: {hostname: x}}}}`, "spec.hostname"},
-		"a shorter grace":              {`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 1}}}}`, "spec.terminationGracePeriodSeconds"},
-		"another command":              {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, command: [sh]}]}}}}`, "spec.containers[pulumi].command"},
-		"other arguments":              {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, args: [sh]}]}}}}`, "spec.containers[pulumi].args"},
-		"no container":                 {`{spec: {podTemplate: {spec: {containers: [{$patch: delete, name: pulumi}]}}}}`, "spec.containers[pulumi].command"},
-		"all containers replaced":      {`{spec: {podTemplate: {spec: {containers: [{$patch: replace}, {name: x}]}}}}`, "spec.containers[pulumi].command"},
-		"restarts of the container":    {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, restartPolicy: Always}]}}}}`, "spec.containers[pulumi].restartPolicy"},
-		"rules for its restarts":       {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, restartPolicy: Never, restartPolicyRules: [{action: Restart}]}]}}}}`, "spec.containers[pulumi].restartPolicy"},
-		"a hook":                       {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, lifecycle: {preStop: {exec: {command: [x]}}}}]}}}}`, "lifecycle"},
-		"the copy":                     {`{spec: {podTemplate: {spec: {initContainers: [{name: bootstrap, image: evil}]}}}}`, "spec.initContainers[bootstrap]"},
-		"no work directory":            {`{spec: {podTemplate: {spec: {volumes: [{$patch: delete, name: pulumi-work}]}}}}`, "spec.volumes[pulumi-work]"},
-		"a work directory that stays":  {`{spec: {podTemplate: {spec: {volumes: [{name: pulumi-work, emptyDir: null, persistentVolumeClaim: {claimName: x}}]}}}}`, "spec.volumes[pulumi-work] (it goes with the pod"},
-		"a shared /tmp":                {`{spec: {podTemplate: {spec: {volumes: [{name: tmp, emptyDir: null, persistentVolumeClaim: {claimName: x}}]}}}}`, "spec.volumes[tmp] (it goes with the pod"},
-		"another program":              {`{spec: {podTemplate: {spec: {volumes: [{name: pulumi-controller, persistentVolumeClaim: {claimName: x}}]}}}}`, "spec.volumes[pulumi-controller]"},
-		"a mount over the program":     {`{spec: {podTemplate: {spec: {volumes: [{name: x, emptyDir: {}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /pulumi-controller/x}]}]}}}}`, "volumeMounts"},
-		"a mount over the token":       {`{spec: {podTemplate: {spec: {volumes: [{name: x, emptyDir: {}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /var/run}]}]}}}}`, "volumeMounts"},
-		"a mount that stays in the work directory": {mounting("persistentVolumeClaim: {claimName: x}", "/pulumi-work/runs", false), "spec.containers[pulumi].volumeMounts (what is within /pulumi-work goes with the pod"},
-		"one by another path":                      {mounting("persistentVolumeClaim: {claimName: x}", "/x/..//pulumi-work/runs", false), "spec.containers[pulumi].volumeMounts (what is within /pulumi-work goes with the pod"},
-		"a mount over the token by another path":   {mounting("emptyDir: {}", "/etc/../var/run", false), "volumeMounts"},
-		"another backend":                          {`{spec: {env: [{name: PULUMI_BACKEND_URL, value: s3://x}]}}`, "spec.workspaceTemplate.spec.env cannot have the variable PULUMI_BACKEND_URL: use spec.backend"},
-		"a flag of Pulumi":                         {`{spec: {env: [{name: PULUMI_OPTION_PARALLEL, value: "4"}]}}`, "spec.workspaceTemplate.spec.env is refused: the environment variable PULUMI_OPTION_PARALLEL cannot be set: set PULUMI_PARALLEL instead"},
-		"another home":                             {`{spec: {env: [{name: HOME, value: /x}]}}`, "spec.workspaceTemplate.spec.env is refused: the environment variable HOME cannot be set"},
-		"another home, in the patch":               {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [{name: HOME, value: /x}]}]}}}}`, "spec.containers[pulumi].env is refused: the environment variable HOME cannot be set"},
-		"a variable that no shell passes on":       {`{spec: {env: [{name: a.b, valueFrom: {secretKeyRef: {name: s, key: k}}}]}}`, `spec.workspaceTemplate.spec.env is refused: "a.b" is not the name`},
-		"another host name for the program":        {`{spec: {env: [{name: HOSTNAME, value: x}]}}`, "spec.workspaceTemplate.spec.env cannot have the variable HOSTNAME"},
-		"the name of the pod":                      {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [{name: POD_UID, value: x}]}]}}}}`, "spec.containers[pulumi].env"},
-		"a finalizer":                              {`{spec: {podTemplate: {metadata: {finalizers: [example.com/stay]}}}}`, "metadata (but for labels and annotations)"},
-		"an owner":                                 {`{spec: {podTemplate: {metadata: {ownerReferences: [{apiVersion: v1, kind: Secret, name: a, uid: b}]}}}}`, "metadata (but for labels and annotations)"},
-		"a label of the pod that cannot be":        {`{spec: {podTemplate: {metadata: {labels: {a: x y}}}}}`, `spec.workspaceTemplate.spec.podTemplate.metadata.labels cannot be set on a pod: Invalid value: "x y": a valid label must`},
-		"labels of the Job that are none":          {`{metadata: {labels: [a]}}`, "spec.workspaceTemplate.metadata.labels is not an object of texts"},
-		"an annotation of the Job without quotes":  {`{metadata: {annotations: {a: true}}}`, "spec.workspaceTemplate.metadata.annotations is not an object of texts"},
-		"a label of the Job that cannot be":        {`{metadata: {labels: {a b: x}}}`, `spec.workspaceTemplate.metadata.labels cannot be set on a Job: Invalid value: "a b": name part must`},
-		"a value of one that cannot be":            {`{metadata: {labels: {a: x y}}}`, `spec.workspaceTemplate.metadata.labels cannot be set on a Job: Invalid value: "x y": a valid label must`},
-		"an annotation of the Job that cannot be":  {`{metadata: {annotations: {a/b/c: x}}}`, `spec.workspaceTemplate.metadata.annotations cannot be set on a Job: Invalid value: "a/b/c"`},
-		"metadata that is none":                    {`{metadata: x}`, "spec.workspaceTemplate.metadata is not an object"},
-		"more than it may have":                    {`{spec: {image: ` + strings.Repeat("x", maxTemplate) + `}}`, "spec.workspaceTemplate has more than"},
-		"a list that takes minutes to merge":       {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [` + strings.Repeat("{name: a},", 4000) + `]}]}}}}`, "list of 4000 members"},
-		"other arguments of the copy":              {`{spec: {podTemplate: {spec: {initContainers: [{name: bootstrap, resources: {limits: {cpu: 1}}, args: [x]}]}}}}`, "spec.initContainers[bootstrap]"},
-		"the host's network":                       {`{spec: {podTemplate: {spec: {hostNetwork: true}}}}`, "spec.hostNetwork"},
-		"the host's files":                         {`{spec: {podTemplate: {spec: {volumes: [{name: root, hostPath: {path: /}}]}}}}`, `Pod Security Standard "restricted"`},
-		"privileges":                               {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, securityContext: {privileged: true}}]}}}}`, "privileged"},
-		"a container with privileges":              {`{spec: {podTemplate: {spec: {containers: [{name: side, image: x, securityContext: {runAsUser: 0}}]}}}}`, "--runner-pod-security"},
+		"not an object":                     {`[]`, "spec.workspaceTemplate is not an object"},
+		"unknown key":                       {`{spce: {}}`, "spec.workspaceTemplate.spce is not known"},
+		"unknown field":                     {`{spec: {imagee: x}}`, "spec.workspaceTemplate.spec.imagee is not known"},
+		"a source":                          {`{spec: {git: {}}}`, "spec.workspaceTemplate.spec.git is a source"},
+		"stacks":                            {`{spec: {stacks: []}}`, "spec.workspaceTemplate.spec.stacks is the stack itself"},
+		"a security profile":                {`{spec: {securityProfile: baseline}}`, "--runner-pod-security"},
+		"a pull policy":                     {`{spec: {imagePullPolicy: Sometimes}}`, "imagePullPolicy"},
+		"a quantity":                        {`{spec: {resources: {limits: {memory: lots}}}}`, "spec.workspaceTemplate.spec cannot be read"},
+		"all of a Secret":                   {`{spec: {envFrom: [{secretRef: {name: s}}]}}`, "use spec.envSecrets"},
+		"all of a Secret in the patch":      {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, envFrom: [{secretRef: {name: s}}]}]}}}}`, "use spec.envSecrets"},
+		"an unknown field of the pod":       {`{spec: {podTemplate: {spec: {nodeSelectr: {}}}}}`, "nodeSelectr"},
+		"a restart policy":                  {`{spec: {podTemplate: {spec: {restartPolicy: OnFailure}}}}`, "spec.restartPolicy"},
+		"another account":                   {`{spec: {podTemplate: {spec: {serviceAccountName: admin}}}}`, "spec.serviceAccountName"},
+		"the account by its old name":       {`{spec: {podTemplate: {spec: {serviceAccount: admin}}}}`, "spec.serviceAccountName"},
+		"no service account token":          {`{spec: {podTemplate: {spec: {automountServiceAccountToken: false}}}}`, "spec.automountServiceAccountToken"},
+		"a host name":                       {`{spec: {podTemplate: {spec: {hostname: x}}}}`, "spec.hostname"},
+		"a shorter grace":                   {`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 1}}}}`, "spec.terminationGracePeriodSeconds"},
+		"another command":                   {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, command: [sh]}]}}}}`, "spec.containers[pulumi].command"},
+		"other arguments":                   {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, args: [sh]}]}}}}`, "spec.containers[pulumi].args"},
+		"no container":                      {`{spec: {podTemplate: {spec: {containers: [{$patch: delete, name: pulumi}]}}}}`, "spec.containers[pulumi].command"},
+		"containers replaced":               {`{spec: {podTemplate: {spec: {containers: [{$patch: replace}, {name: x}]}}}}`, "spec.containers[pulumi].command"},
+		"a restart policy of the container": {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, restartPolicy: Always}]}}}}`, "spec.containers[pulumi].restartPolicy"},
+		"restart rules of the container":    {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, restartPolicy: Never, restartPolicyRules: [{action: Restart}]}]}}}}`, "spec.containers[pulumi].restartPolicy"},
+		"a hook":                            {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, lifecycle: {preStop: {exec: {command: [x]}}}}]}}}}`, "lifecycle"},
+		"the init container's image":        {`{spec: {podTemplate: {spec: {initContainers: [{name: bootstrap, image: evil}]}}}}`, "spec.initContainers[bootstrap]"},
+		"no work directory":                 {`{spec: {podTemplate: {spec: {volumes: [{$patch: delete, name: pulumi-work}]}}}}`, "spec.volumes[pulumi-work]"},
+		"a persistent work directory":       {`{spec: {podTemplate: {spec: {volumes: [{name: pulumi-work, emptyDir: null, persistentVolumeClaim: {claimName: x}}]}}}}`, "spec.volumes[pulumi-work] (it goes with the pod"},
+		"a shared /tmp":                     {`{spec: {podTemplate: {spec: {volumes: [{name: tmp, emptyDir: null, persistentVolumeClaim: {claimName: x}}]}}}}`, "spec.volumes[tmp] (it goes with the pod"},
+		"another volume for the controller's program": {`{spec: {podTemplate: {spec: {volumes: [{name: pulumi-controller, persistentVolumeClaim: {claimName: x}}]}}}}`, "spec.volumes[pulumi-controller]"},
+		"a mount over the program":                    {`{spec: {podTemplate: {spec: {volumes: [{name: x, emptyDir: {}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /pulumi-controller/x}]}]}}}}`, "volumeMounts"},
+		"a mount over the token":                      {`{spec: {podTemplate: {spec: {volumes: [{name: x, emptyDir: {}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /var/run}]}]}}}}`, "volumeMounts"},
+		"a persistent volume in the work directory":   {mounting("persistentVolumeClaim: {claimName: x}", "/pulumi-work/runs", false), "spec.containers[pulumi].volumeMounts (what is within /pulumi-work goes with the pod"},
+		"a persistent volume there by another path":   {mounting("persistentVolumeClaim: {claimName: x}", "/x/..//pulumi-work/runs", false), "spec.containers[pulumi].volumeMounts (what is within /pulumi-work goes with the pod"},
+		"a mount over the token by another path":      {mounting("emptyDir: {}", "/etc/../var/run", false), "volumeMounts"},
+		"another backend":                             {`{spec: {env: [{name: PULUMI_BACKEND_URL, value: s3://x}]}}`, "spec.workspaceTemplate.spec.env cannot have the variable PULUMI_BACKEND_URL: use spec.backend"},
+		"a flag of Pulumi":                            {`{spec: {env: [{name: PULUMI_OPTION_PARALLEL, value: "4"}]}}`, "spec.workspaceTemplate.spec.env is refused: the environment variable PULUMI_OPTION_PARALLEL cannot be set: set PULUMI_PARALLEL instead"},
+		"another home":                                {`{spec: {env: [{name: HOME, value: /x}]}}`, "spec.workspaceTemplate.spec.env is refused: the environment variable HOME cannot be set"},
+		"another home, in the patch":                  {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [{name: HOME, value: /x}]}]}}}}`, "spec.containers[pulumi].env is refused: the environment variable HOME cannot be set"},
+		"a variable name no shell passes on":          {`{spec: {env: [{name: a.b, valueFrom: {secretKeyRef: {name: s, key: k}}}]}}`, `spec.workspaceTemplate.spec.env is refused: "a.b" is not the name`},
+		"another host name for the program":           {`{spec: {env: [{name: HOSTNAME, value: x}]}}`, "spec.workspaceTemplate.spec.env cannot have the variable HOSTNAME"},
+		"the name of the pod":                         {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [{name: POD_UID, value: x}]}]}}}}`, "spec.containers[pulumi].env"},
+		"a finalizer":                                 {`{spec: {podTemplate: {metadata: {finalizers: [example.com/stay]}}}}`, "metadata (but for labels and annotations)"},
+		"an owner":                                    {`{spec: {podTemplate: {metadata: {ownerReferences: [{apiVersion: v1, kind: Secret, name: a, uid: b}]}}}}`, "metadata (but for labels and annotations)"},
+		"an invalid label of the pod":                 {`{spec: {podTemplate: {metadata: {labels: {a: x y}}}}}`, `spec.workspaceTemplate.spec.podTemplate.metadata.labels cannot be set on a pod: Invalid value: "x y": a valid label must`},
+		"labels of the Job as a list":                 {`{metadata: {labels: [a]}}`, "spec.workspaceTemplate.metadata.labels is not an object of texts"},
+		"an annotation of the Job without quotes":     {`{metadata: {annotations: {a: true}}}`, "spec.workspaceTemplate.metadata.annotations is not an object of texts"},
+		"an invalid label of the Job":                 {`{metadata: {labels: {a b: x}}}`, `spec.workspaceTemplate.metadata.labels cannot be set on a Job: Invalid value: "a b": name part must`},
+		"an invalid label value of the Job":           {`{metadata: {labels: {a: x y}}}`, `spec.workspaceTemplate.metadata.labels cannot be set on a Job: Invalid value: "x y": a valid label must`},
+		"an invalid annotation of the Job":            {`{metadata: {annotations: {a/b/c: x}}}`, `spec.workspaceTemplate.metadata.annotations cannot be set on a Job: Invalid value: "a/b/c"`},
+		"metadata as a string":                        {`{metadata: x}`, "spec.workspaceTemplate.metadata is not an object"},
+		"too large":                                   {`{spec: {image: ` + strings.Repeat("x", maxTemplate) + `}}`, "spec.workspaceTemplate has more than"},
+		"a list that takes minutes to merge":          {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [` + strings.Repeat("{name: a},", 4000) + `]}]}}}}`, "list of 4000 members"},
+		"other arguments of the init container":       {`{spec: {podTemplate: {spec: {initContainers: [{name: bootstrap, resources: {limits: {cpu: 1}}, args: [x]}]}}}}`, "spec.initContainers[bootstrap]"},
+		"the host's network":                          {`{spec: {podTemplate: {spec: {hostNetwork: true}}}}`, "spec.hostNetwork"},
+		"the host's files":                            {`{spec: {podTemplate: {spec: {volumes: [{name: root, hostPath: {path: /}}]}}}}`, `Pod Security Standard "restricted"`},
+		"privileges":                                  {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, securityContext: {privileged: true}}]}}}}`, "privileged"},
+		"a sidecar as root":                           {`{spec: {podTemplate: {spec: {containers: [{name: side, image: x, securityContext: {runAsUser: 0}}]}}}}`, "--runner-pod-security"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -252,17 +252,17 @@ func TestATemplateIsRefusedByName(t *testing.T) {
 
 func TestATemplateIsHonoured(t *testing.T) {
 	for name, template := range map[string]string{
-		"none":                  `{}`,
-		"no spec":               `{spec: null}`,
-		"metadata":              `{metadata: {labels: {a: b}}}`,
-		"metadata of an object": `{metadata: {name: x, namespace: y, creationTimestamp: null, labels: null, generateName: z, finalizers: [a.com/b]}}`,
-		"an annotation":         `{metadata: {annotations: {Example.com/A: what ever}}}`,
-		"a reserved label":      `{metadata: {labels: {app.kubernetes.io/managed-by: Helm}, annotations: {pulumi.com/stack: x}}}`,
-		"what the copy may use": `{spec: {podTemplate: {spec: {initContainers: [{name: bootstrap, resources: {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 64Mi}}}]}}}}`,
-		"a side car":            `{spec: {podTemplate: {spec: {containers: [{name: side, image: x, securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}}}}`,
-		"another user":          `{spec: {podTemplate: {spec: {securityContext: {runAsUser: 1000, fsGroup: 1000}}}}}`,
-		"a writable /":          `{spec: {podTemplate: {spec: {containers: [{name: pulumi, securityContext: {readOnlyRootFilesystem: false}}]}}}}`,
-		"a larger disk":         `{spec: {podTemplate: {spec: {volumes: [{name: pulumi-work, emptyDir: {sizeLimit: 2Gi}}]}}}}`,
+		"none":                            `{}`,
+		"no spec":                         `{spec: null}`,
+		"metadata":                        `{metadata: {labels: {a: b}}}`,
+		"metadata of an object":           `{metadata: {name: x, namespace: y, creationTimestamp: null, labels: null, generateName: z, finalizers: [a.com/b]}}`,
+		"an annotation":                   `{metadata: {annotations: {Example.com/A: what ever}}}`,
+		"a reserved label":                `{metadata: {labels: {app.kubernetes.io/managed-by: Helm}, annotations: {pulumi.com/stack: x}}}`,
+		"resources of the init container": `{spec: {podTemplate: {spec: {initContainers: [{name: bootstrap, resources: {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 64Mi}}}]}}}}`,
+		"a sidecar":                       `{spec: {podTemplate: {spec: {containers: [{name: side, image: x, securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}}}}`,
+		"another user":                    `{spec: {podTemplate: {spec: {securityContext: {runAsUser: 1000, fsGroup: 1000}}}}}`,
+		"a writable /":                    `{spec: {podTemplate: {spec: {containers: [{name: pulumi, securityContext: {readOnlyRootFilesystem: false}}]}}}}`,
+		"a larger disk":                   `{spec: {podTemplate: {spec: {volumes: [{name: pulumi-work, emptyDir: {sizeLimit: 2Gi}}]}}}}`,
 		"a disk of its own": `{spec: {podTemplate: {spec: {volumes: [{name: pulumi-work, emptyDir: null,
 			ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 9Gi}}}}}}]}}}}`,
 		"a profile":                              `{spec: {securityProfile: restricted}}`,
@@ -271,9 +271,9 @@ func TestATemplateIsHonoured(t *testing.T) {
 		"where the API server is":                `{spec: {env: [{name: KUBERNETES_SERVICE_HOST, value: api.example.com}]}}`,
 		"a ConfigMap":                            `{spec: {envFrom: [{configMapRef: {name: x}}]}}`,
 		"a scratch volume in the work directory": mounting("emptyDir: {}", "/pulumi-work/x", false),
-		"what is only read there":                mounting("persistentVolumeClaim: {claimName: x}", "/pulumi-work/x", true),
-		"a configuration there":                  mounting("configMap: {name: x}", "/pulumi-work/x", false),
-		"a directory of another name":            mounting("persistentVolumeClaim: {claimName: x}", "/pulumi-works", false),
+		"a read-only volume there":               mounting("persistentVolumeClaim: {claimName: x}", "/pulumi-work/x", true),
+		"a ConfigMap volume there":               mounting("configMap: {name: x}", "/pulumi-work/x", false),
+		"a volume beside the work directory":     mounting("persistentVolumeClaim: {claimName: x}", "/pulumi-works", false),
 		"its own mounts":                         `{spec: {podTemplate: {spec: {volumes: [{name: x, configMap: {name: x}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /etc/x}]}]}}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -300,9 +300,9 @@ func TestTheLabelsOfTheControllerStayOnThePod(t *testing.T) {
 	bare, err := build(settings(), aRun())
 	g.Expect(err).NotTo(HaveOccurred())
 	for name, template := range map[string]string{
-		"of others": `{spec: {podTemplate: {metadata: {labels: {team: a, pulumi.com/run: x, app.kubernetes.io/managed-by: Helm}, annotations: {note: said, pulumi.com/stack: x}}}}}`,
-		"replaced":  `{spec: {podTemplate: {metadata: {labels: {$patch: replace, team: a}, annotations: {$patch: replace, note: said}}}}}`,
-		"removed":   `{spec: {podTemplate: {metadata: {labels: {team: a, pulumi.com/run: null}, annotations: {note: said}}}}}`,
+		"reserved keys set": `{spec: {podTemplate: {metadata: {labels: {team: a, pulumi.com/run: x, app.kubernetes.io/managed-by: Helm}, annotations: {note: said, pulumi.com/stack: x}}}}}`,
+		"replaced":          `{spec: {podTemplate: {metadata: {labels: {$patch: replace, team: a}, annotations: {$patch: replace, note: said}}}}}`,
+		"removed":           `{spec: {podTemplate: {metadata: {labels: {team: a, pulumi.com/run: null}, annotations: {note: said}}}}}`,
 	} {
 		built, err := build(settings(), withTemplate(template))
 		g.Expect(err).NotTo(HaveOccurred(), name)
@@ -313,7 +313,7 @@ func TestTheLabelsOfTheControllerStayOnThePod(t *testing.T) {
 	}
 }
 
-func TestTheAdministratorSaysWhatPodsMayDo(t *testing.T) {
+func TestTheAdministratorSetsThePodSecurityLevel(t *testing.T) {
 	g := NewWithT(t)
 	hostPath := withTemplate(`{spec: {podTemplate: {spec: {volumes: [{name: x, hostPath: {path: /x}}]}}}}`)
 	root := withTemplate(`{spec: {podTemplate: {spec: {securityContext: {runAsNonRoot: false, runAsUser: 0}}}}}`)
@@ -326,7 +326,7 @@ func TestTheAdministratorSaysWhatPodsMayDo(t *testing.T) {
 	g.Expect(check(s, hostPath)).To(Succeed())
 }
 
-func TestTheAccountIsTheStacks(t *testing.T) {
+func TestTheServiceAccountOfTheStackIsUsed(t *testing.T) {
 	g := NewWithT(t)
 	r := withTemplate(`{spec: {serviceAccountName: deployer}}`)
 	r.Account = run.ServiceAccount{Namespace: r.Namespace, Name: "deployer"}
@@ -352,7 +352,7 @@ func TestTheAccountIsTheStacks(t *testing.T) {
 	g.Expect(check(settings(), r)).To(MatchError(ContainSubstring("serviceAccountName is another")))
 }
 
-func TestABackendThatGoesWithThePodIsRefused(t *testing.T) {
+func TestABackendInThePodIsRefused(t *testing.T) {
 	volumes := `{spec: {podTemplate: {spec: {
   volumes: [{name: state, persistentVolumeClaim: {claimName: state}}, {name: scratch, emptyDir: {}}, {name: inline, csi: {driver: example.com}}],
   containers: [{name: pulumi, volumeMounts: [{name: state, mountPath: /state}, {name: scratch, mountPath: /scratch},
@@ -371,7 +371,7 @@ func TestABackendThatGoesWithThePodIsRefused(t *testing.T) {
 	}
 }
 
-func TestARunThatNoSecretHoldsIsTold(t *testing.T) {
+func TestARunTooLargeForASecretIsRefused(t *testing.T) {
 	g := NewWithT(t)
 	r := aRun()
 	r.Program.YAML = make([]byte, 2<<20)
@@ -383,7 +383,7 @@ func TestARunThatNoSecretHoldsIsTold(t *testing.T) {
 	g.Expect(check(settings(), r)).To(MatchError(exchange.ErrTooLarge), "before it takes a slot from others")
 }
 
-func TestTheDigestOfARunTellsNothingOfItsSecrets(t *testing.T) {
+func TestTheDigestRevealsNoSecrets(t *testing.T) {
 	g := NewWithT(t)
 	args := func(s Settings) []string {
 		built, err := build(s, aRun())
@@ -391,6 +391,6 @@ func TestTheDigestOfARunTellsNothingOfItsSecrets(t *testing.T) {
 		return containerOf(built.job.Spec.Template.Spec.Containers, mainContainer).Args
 	}
 	one, another := New(Options{Settings: settings(), Concurrent: 1}), New(Options{Settings: settings(), Concurrent: 1})
-	g.Expect(args(one.options.Settings)).To(Equal(args(one.options.Settings)), "a later try makes the same")
-	g.Expect(args(one.options.Settings)).NotTo(Equal(args(another.options.Settings)), "who knows the run does not know its digest")
+	g.Expect(args(one.options.Settings)).To(Equal(args(one.options.Settings)), "a retry builds the same")
+	g.Expect(args(one.options.Settings)).NotTo(Equal(args(another.options.Settings)), "the digest cannot be computed from the run alone")
 }

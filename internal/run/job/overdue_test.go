@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// beOverdue has it be so for longer than any slot is kept.
+// beOverdue backdates it beyond the time any slot is kept.
 func (s *started) beOverdue() {
 	s.test.Helper()
 	s.mu.Lock()
@@ -29,14 +29,14 @@ func (s *started) beOverdue() {
 	s.runs["1"].overdue.since = since
 }
 
-func TestARestWhosePodDoesNotGoKeepsItsStackAndNotItsPlace(t *testing.T) {
+func TestALingeringPodBlocksItsStackButKeepsNoSlot(t *testing.T) {
 	woken := &calls{}
 	s := leftBehind(t, func(o *Options) { o.Ended = woken.ended })
 	s.wait()
 	s.step()
 	s.step()
 	s.Expect(s.hasJob()).To(BeFalse())
-	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it has its time to end")
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it gets its grace period")
 	woken.list()
 
 	s.beOverdue()
@@ -59,7 +59,7 @@ func TestARestWhosePodDoesNotGoKeepsItsStackAndNotItsPlace(t *testing.T) {
 	s.Expect(s.slots.Waiting()).To(Equal(1))
 }
 
-func TestARunWhosePodDoesNotGoIsInFlightWithoutAPlace(t *testing.T) {
+func TestARunWhosePodDoesNotTerminateLosesItsSlot(t *testing.T) {
 	s := begun(t)
 	s.Expect(s.runs["1"].overdue.since).To(BeZero(), "it has its Job")
 	s.Expect(s.removeJob(t.Context(), s.key)).To(Succeed())
@@ -67,7 +67,7 @@ func TestARunWhosePodDoesNotGoIsInFlightWithoutAPlace(t *testing.T) {
 	s.Expect(s.Reserve("default", "other")).To(BeFalse())
 	s.beOverdue()
 	s.step()
-	s.Expect(s.phase()).To(Equal(run.Running), "nobody knows what it does")
+	s.Expect(s.phase()).To(Equal(run.Running), "its state is unknown")
 	s.Expect(s.Reserve("default", "app")).To(BeFalse())
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 
@@ -82,7 +82,7 @@ func TestARunWhosePodDoesNotGoIsInFlightWithoutAPlace(t *testing.T) {
 	s.Expect(s.Reserve("default", "app")).To(BeTrue())
 }
 
-func TestARunWhosePodDoesNotStartWaitsWithoutItsPlace(t *testing.T) {
+func TestARunWhosePodDoesNotStartLosesItsSlot(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.pod(func(status *corev1.PodStatus) { status.Phase = corev1.PodPending })
@@ -103,7 +103,7 @@ func TestARunWhosePodDoesNotStartWaitsWithoutItsPlace(t *testing.T) {
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
 }
 
-// suspend has the Job be as a queue wants it.
+// suspend sets spec.suspend of the Job, as a queue does.
 func (s *started) suspend(is bool) {
 	s.test.Helper()
 	job := &batchv1.Job{}
@@ -112,7 +112,7 @@ func (s *started) suspend(is bool) {
 	s.Expect(s.api.Update(s.test.Context(), job)).To(Succeed())
 }
 
-func TestAJobThatIsSuspendedIsWaitedForWithoutItsPlace(t *testing.T) {
+func TestASuspendedJobLosesItsSlot(t *testing.T) {
 	woken := &calls{}
 	s := start(t, func(o *Options) { o.Ended = woken.ended })
 	s.step()
@@ -126,7 +126,7 @@ func TestAJobThatIsSuspendedIsWaitedForWithoutItsPlace(t *testing.T) {
 	s.Expect(woken.list()).To(Equal([]string{"default/other"}))
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 	s.Expect(s.Reserve("default", "app")).To(BeFalse())
-	s.Expect(s.phase()).To(Equal(run.Running), "who suspends it has it go on some time")
+	s.Expect(s.phase()).To(Equal(run.Running), "whoever suspended it may resume it")
 	s.step()
 	inFlight, _ := s.Count()
 	s.Expect(inFlight).To(BeZero())
@@ -144,7 +144,7 @@ func TestAJobThatIsSuspendedIsWaitedForWithoutItsPlace(t *testing.T) {
 	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "the other one has the slot")
 }
 
-// suspendedForLong is a run whose Job nobody has begun, and that has given its slot to others.
+// suspendedForLong is an unclaimed run that gave up its slot because its Job is suspended.
 func suspendedForLong(t *testing.T) *started {
 	t.Helper()
 	s := start(t)
@@ -156,7 +156,7 @@ func suspendedForLong(t *testing.T) *started {
 	return s
 }
 
-func TestAJobThatGoesOnHasAPlaceWhetherThereIsOneOrNot(t *testing.T) {
+func TestAResumedJobCountsEvenWithoutAFreeSlot(t *testing.T) {
 	s := suspendedForLong(t)
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 	s.Expect(s.Start(oneRun("2", "other"))).To(Succeed())
@@ -169,10 +169,10 @@ func TestAJobThatGoesOnHasAPlaceWhetherThereIsOneOrNot(t *testing.T) {
 	s.Expect(s.Cancel("1", false)).To(Succeed())
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.Cancelled))
-	s.Expect(s.Reserve("default", "third")).To(BeFalse(), "the other has the one that there is")
+	s.Expect(s.Reserve("default", "third")).To(BeFalse(), "the other run has the only slot")
 }
 
-func TestAJobThatIsSuspendedWithoutAPlaceIsCancelled(t *testing.T) {
+func TestASuspendedJobWithoutASlotCanBeCancelled(t *testing.T) {
 	s := suspendedForLong(t)
 	s.Expect(s.Cancel("1", false)).To(Succeed())
 	s.step()
@@ -181,24 +181,24 @@ func TestAJobThatIsSuspendedWithoutAPlaceIsCancelled(t *testing.T) {
 	s.Expect(s.rests).To(BeEmpty())
 }
 
-func TestHowLongARunMayKeepItsPlace(t *testing.T) {
+func TestHowLongARunMayKeepItsSlot(t *testing.T) {
 	r := start(t)
 	ending := aJob(batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue})
 	for name, tt := range map[string]struct {
 		secret *corev1.Secret
 		job    *batchv1.Job
 		pods   []corev1.Pod
-		want   time.Duration // 0 is for as long as it takes
+		want   time.Duration // 0 means without limit
 		why    overdueCause
 	}{
-		"at work":                 {claimed(), aJob(), aPod(corev1.PodRunning), 0, notOverdue},
-		"at work, and unseen":     {nil, aJob(), aPod(corev1.PodRunning), 0, notOverdue},
+		"running":                 {claimed(), aJob(), aPod(corev1.PodRunning), 0, notOverdue},
+		"running, no Secret":      {nil, aJob(), aPod(corev1.PodRunning), 0, notOverdue},
 		"waiting for its pod":     {aSecret(), aJob(), nil, 10 * time.Minute, yetToStart},
-		"its pod does not start":  {aSecret(), aJob(), aPod(corev1.PodPending), 10 * time.Minute, yetToStart},
-		"the Job ends its pod":    {claimed(), ending, aPod(corev1.PodRunning), r.options.stopping() + time.Minute, leftByJob},
+		"pod does not start":      {aSecret(), aJob(), aPod(corev1.PodPending), 10 * time.Minute, yetToStart},
+		"Job is deleting its pod": {claimed(), ending, aPod(corev1.PodRunning), r.options.stopping() + time.Minute, leftByJob},
 		"suspended":               {aSecret(), suspendedJob(), nil, time.Minute, jobSuspended},
-		"suspended, its pod ends": {claimed(), suspendedJob(), aPod(corev1.PodRunning), 0, notOverdue},
-		"suspended, it has ended": {claimed(), suspendedJob(), aPod(corev1.PodFailed), time.Minute, jobSuspended},
+		"suspended, pod running":  {claimed(), suspendedJob(), aPod(corev1.PodRunning), 0, notOverdue},
+		"suspended, pod ended":    {claimed(), suspendedJob(), aPod(corev1.PodFailed), time.Minute, jobSuspended},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -209,38 +209,38 @@ func TestHowLongARunMayKeepItsPlace(t *testing.T) {
 	}
 }
 
-func TestOfWhatNothingGoesOn(t *testing.T) {
+func TestWhenNothingOfARunIsActive(t *testing.T) {
 	for name, tt := range map[string]struct {
 		s    seen
 		want bool
 	}{
-		"nothing but the Secret":         {seen{fresh: true}, true},
-		"as the cache has it":            {seen{}, false},
-		"the Job has failed":             {seen{fresh: true, job: failedJob("DeadlineExceeded", ""), pods: aPod(corev1.PodFailed)}, true},
-		"it has failed, and its pod not": {seen{fresh: true, job: failedJob("DeadlineExceeded", ""), pods: aPod(corev1.PodRunning)}, false},
-		"a Job that may make a pod":      {seen{fresh: true, job: aJob()}, false},
-		"a Job that is suspended":        {seen{fresh: true, job: suspendedJob()}, false},
-		"a pod without a Job":            {seen{fresh: true, pods: aPod(corev1.PodPending)}, false},
+		"only the Secret":                  {seen{fresh: true}, true},
+		"only a cached read":               {seen{}, false},
+		"the Job has failed":               {seen{fresh: true, job: failedJob("DeadlineExceeded", ""), pods: aPod(corev1.PodFailed)}, true},
+		"the Job has failed, its pod runs": {seen{fresh: true, job: failedJob("DeadlineExceeded", ""), pods: aPod(corev1.PodRunning)}, false},
+		"a Job that may create a pod":      {seen{fresh: true, job: aJob()}, false},
+		"a suspended Job":                  {seen{fresh: true, job: suspendedJob()}, false},
+		"a pod without a Job":              {seen{fresh: true, pods: aPod(corev1.PodPending)}, false},
 	} {
 		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(isDone(tt.s)).To(Equal(tt.want)) })
 	}
 }
 
-func TestWhetherAPodIsLeftByItsJob(t *testing.T) {
+func TestWhetherAPodHasOutlivedItsJob(t *testing.T) {
 	ending := aJob(batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue})
 	for name, tt := range map[string]struct {
 		job  *batchv1.Job
 		pods []corev1.Pod
 		want bool
 	}{
-		"at work":           {aJob(), aPod(corev1.PodRunning), false},
-		"without a Job":     {nil, aPod(corev1.PodRunning), true},
-		"not begun":         {nil, aPod(corev1.PodPending), true},
-		"the Job has ended": {failedJob("DeadlineExceeded", ""), aPod(corev1.PodRunning), true},
-		"the Job ends it":   {ending, aPod(corev1.PodRunning), true},
-		"it has ended":      {nil, aPod(corev1.PodFailed), false},
-		"no pod":            {nil, nil, false},
-		"suspended":         {suspendedJob(), aPod(corev1.PodRunning), false},
+		"running":                  {aJob(), aPod(corev1.PodRunning), false},
+		"without a Job":            {nil, aPod(corev1.PodRunning), true},
+		"pending":                  {nil, aPod(corev1.PodPending), true},
+		"the Job has ended":        {failedJob("DeadlineExceeded", ""), aPod(corev1.PodRunning), true},
+		"the Job is being deleted": {ending, aPod(corev1.PodRunning), true},
+		"ended":                    {nil, aPod(corev1.PodFailed), false},
+		"no pod":                   {nil, nil, false},
+		"suspended":                {suspendedJob(), aPod(corev1.PodRunning), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(isLeftByJob(seen{job: tt.job, pods: tt.pods})).To(Equal(tt.want))

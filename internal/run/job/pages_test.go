@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// pages has that many pods, and gives no more at a time than it is asked for.
+// pages serves that many pods, at most the requested limit at a time.
 type pages struct {
 	client.Reader
 	count int
@@ -41,7 +41,7 @@ func (p *pages) List(_ context.Context, list client.ObjectList, options ...clien
 	return nil
 }
 
-func TestObjectsAreListedSomeAtATime(t *testing.T) {
+func TestObjectsAreListedInPages(t *testing.T) {
 	for _, count := range []int{0, 1, pageSize, 3*pageSize + 1} {
 		t.Run(strconv.Itoa(count), func(t *testing.T) {
 			g := NewWithT(t)
@@ -51,13 +51,13 @@ func TestObjectsAreListedSomeAtATime(t *testing.T) {
 			g.Expect(pods.Items).To(HaveLen(count))
 			for i, pod := range pods.Items {
 				g.Expect(pod.Name).To(Equal(fmt.Sprintf("pod-%d", i)))
-				g.Expect(pod.Annotations).To(BeEmpty(), "what nobody looks at is not kept")
+				g.Expect(pod.Annotations).To(BeEmpty(), "unused objects are not kept")
 			}
 		})
 	}
 }
 
-func TestARunIsSoughtByNothingButNames(t *testing.T) {
+func TestARunIsLookedUpByNameOnly(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.claim()
@@ -75,7 +75,7 @@ func TestARunIsSoughtByNothingButNames(t *testing.T) {
 	}
 }
 
-// listing notes what is listed.
+// listing records the lists.
 type listing struct {
 	client.Reader
 	kinds *[]string

@@ -16,7 +16,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestWhereTheRestOfARunStands(t *testing.T) {
+func TestWhatRemainsOfAnEndedRun(t *testing.T) {
 	aside := func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{
 			{Name: mainContainer, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}},
@@ -32,19 +32,19 @@ func TestWhereTheRestOfARunStands(t *testing.T) {
 		after  time.Duration
 		want   restState
 	}{
-		"its pod is about to end":              {told, aJob(), aPod(corev1.PodRunning), false, time.Second, restEnds},
-		"it goes on":                           {told, aJob(), aPod(corev1.PodRunning), false, restPatience, restGoesOn},
-		"it goes on, and its result is known":  {nil, aJob(), aPod(corev1.PodRunning), false, restPatience, restGoesOn},
-		"it was not begun, and is not yet":     {told, aJob(), aPod(corev1.PodPending), false, restPatience, restGoesOn},
-		"a side car goes on":                   {nil, aJob(), aPod(corev1.PodRunning, aside), false, time.Second, restGoesOn},
-		"a side car, and the result is wanted": {told, aJob(), aPod(corev1.PodRunning, aside), false, time.Second, restEnds},
-		"it has ended":                         {told, aJob(), aPod(corev1.PodSucceeded), false, 0, restOver},
-		"it has failed":                        {nil, nil, aPod(corev1.PodFailed), false, time.Hour, restOver},
-		"it is not seen":                       {told, aJob(), nil, false, 0, restUnknown},
-		"there is none, but may be":            {told, aJob(), nil, true, 0, restGoesOn},
-		"there will be none":                   {told, failedJob("BackoffLimitExceeded", ""), nil, true, 0, restOver},
-		"all is gone":                          {nil, nil, nil, true, 0, restOver},
-		"the Job has failed, and its pod ends": {told, failedJob("DeadlineExceeded", ""), aPod(corev1.PodRunning), true, time.Second, restEnds},
+		"pod about to end":                     {told, aJob(), aPod(corev1.PodRunning), false, time.Second, restEnds},
+		"pod still running":                    {told, aJob(), aPod(corev1.PodRunning), false, restPatience, restGoesOn},
+		"pod still running, result absorbed":   {nil, aJob(), aPod(corev1.PodRunning), false, restPatience, restGoesOn},
+		"pod still pending":                    {told, aJob(), aPod(corev1.PodPending), false, restPatience, restGoesOn},
+		"sidecar running, result absorbed":     {nil, aJob(), aPod(corev1.PodRunning, aside), false, time.Second, restGoesOn},
+		"sidecar running, result not absorbed": {told, aJob(), aPod(corev1.PodRunning, aside), false, time.Second, restEnds},
+		"pod succeeded":                        {told, aJob(), aPod(corev1.PodSucceeded), false, 0, restOver},
+		"pod failed":                           {nil, nil, aPod(corev1.PodFailed), false, time.Hour, restOver},
+		"no pod in the cache":                  {told, aJob(), nil, false, 0, restUnknown},
+		"no pod yet":                           {told, aJob(), nil, true, 0, restGoesOn},
+		"no pod, Job failed":                   {told, failedJob("BackoffLimitExceeded", ""), nil, true, 0, restOver},
+		"nothing left":                         {nil, nil, nil, true, 0, restOver},
+		"Job failed, pod about to end":         {told, failedJob("DeadlineExceeded", ""), aPod(corev1.PodRunning), true, time.Second, restEnds},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := seen{secret: tt.secret, job: tt.job, pods: tt.pods, fresh: tt.fresh, now: at.Add(tt.after)}
@@ -55,7 +55,7 @@ func TestWhereTheRestOfARunStands(t *testing.T) {
 
 func atWork(status *corev1.PodStatus) { status.Phase = corev1.PodRunning }
 
-// wait has the rest of the run be there for long.
+// wait backdates the end of the run by restPatience.
 func (s *started) wait() {
 	s.test.Helper()
 	s.mu.Lock()
@@ -64,27 +64,27 @@ func (s *started) wait() {
 	s.rests[s.key].since = time.Now().Add(-restPatience)
 }
 
-func TestAPodThatGoesOnAfterItsResultKeepsItsPlace(t *testing.T) {
+func TestAPodThatOutlivesItsResultKeepsItsSlot(t *testing.T) {
 	woken := &calls{}
 	s := goesOn(t, func(o *Options) { o.Ended = woken.ended })
-	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded), "what it says is of its own Stack alone")
+	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded), "the result matters to its own Stack only")
 	s.Expect(woken.list()).To(ContainElement("default/app"))
 	s.Expect(s.Forget("1")).To(Succeed())
 	s.step()
 	s.Expect(s.Reserve("default", "other")).To(BeFalse())
-	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "nor has its Stack another run beside it")
+	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "its Stack gets no second run meanwhile")
 	s.Release("default", "app")
 	s.Expect(s.Reserve("default", "other")).To(BeFalse())
 	s.Expect(s.WaitsFor("default", "app")).To(Equal("Waiting for the pod of the last run to end"))
 	s.Expect(s.WaitsFor("default", "other")).To(BeEmpty())
 	inFlight, waiting := s.Count()
 	s.Expect([]int{inFlight, waiting}).To(Equal([]int{1, 1}))
-	s.Expect(s.hasJob()).To(BeTrue(), "one that ends by itself does in seconds")
+	s.Expect(s.hasJob()).To(BeTrue(), "a pod that ends by itself does so in seconds")
 
 	s.wait()
 	s.step()
 	s.Expect(s.hasJob()).To(BeFalse())
-	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "its pod is given its time to end")
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "its pod gets its grace period")
 	s.Expect(woken.list()).To(BeEmpty())
 	s.pod(failed)
 	s.step()
@@ -93,7 +93,7 @@ func TestAPodThatGoesOnAfterItsResultKeepsItsPlace(t *testing.T) {
 	s.Expect(s.rests).To(BeEmpty())
 }
 
-func TestAStackThatIsGoneKeepsThePlaceOfItsPod(t *testing.T) {
+func TestAPodOfADeletedStackKeepsItsSlot(t *testing.T) {
 	s := goesOn(t)
 	s.Abandon("default", "app")
 	s.Expect(s.Ended()).To(BeEmpty())
@@ -103,7 +103,7 @@ func TestAStackThatIsGoneKeepsThePlaceOfItsPod(t *testing.T) {
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 }
 
-func TestAPodWithoutANodeIsToldToTheStackThatWaitsForIt(t *testing.T) {
+func TestAStackThatWaitsForAnUnschedulablePodIsTold(t *testing.T) {
 	woken := &calls{}
 	s := goesOn(t, func(o *Options) { o.Ended = woken.ended })
 	s.Expect(s.Reserve("default", "app")).To(BeFalse())
@@ -114,7 +114,7 @@ func TestAPodWithoutANodeIsToldToTheStackThatWaitsForIt(t *testing.T) {
 	s.Expect(s.WaitsFor("default", "app")).To(And(HavePrefix("Waiting for the pod of the last run to end: "), ContainSubstring("delete its Node object")))
 }
 
-// leftBehind is a pod that goes on, whose result a controller has taken in that is gone.
+// leftBehind is a running pod whose result was absorbed by a previous controller.
 func leftBehind(t *testing.T, change ...func(*Options)) *started {
 	t.Helper()
 	first := goesOn(t, change...)
@@ -122,12 +122,12 @@ func leftBehind(t *testing.T, change ...func(*Options)) *started {
 	return first
 }
 
-func TestTheNextControllerEndsAPodThatGoesOn(t *testing.T) {
+func TestTheNextControllerEndsALeftoverPod(t *testing.T) {
 	s := leftBehind(t).next(recorded())
 	s.step()
 	s.Expect(s.hasJob()).To(BeTrue(), "it may be about to end")
 	inFlight, _ := s.Count()
-	s.Expect(inFlight).To(BeZero(), "anybody could make a Job that looks like one of a run")
+	s.Expect(inFlight).To(BeZero(), "anybody could create a Job that looks like one of a run")
 	s.Expect(s.Reserve("default", "app")).To(BeTrue())
 	s.wait()
 	s.step()
@@ -137,7 +137,7 @@ func TestTheNextControllerEndsAPodThatGoesOn(t *testing.T) {
 	s.Expect(s.rests).To(BeEmpty())
 }
 
-func TestAJobOfNobodyThatDoesNotGoIsLookedAtOnce(t *testing.T) {
+func TestAnOrphanedJobThatStaysIsLookedAtOnce(t *testing.T) {
 	s := runnerOn(t, newCluster(), recorded())
 	suspend := true
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
@@ -153,29 +153,29 @@ func TestAJobOfNobodyThatDoesNotGoIsLookedAtOnce(t *testing.T) {
 		s.Expect(s.rests).To(BeEmpty())
 	}
 	s.Expect(s.api.deletes).To(Equal(1))
-	s.Expect(listed).To(HaveLen(1), "its end is told by an event")
+	s.Expect(listed).To(HaveLen(1), "a watch event reports its end")
 }
 
-func TestTheJobOfAnotherShardIsLeftAlone(t *testing.T) {
+func TestAJobOfAnotherShardIsLeftAlone(t *testing.T) {
 	s := leftBehind(t, func(o *Options) { o.Part = "one" }).next(recorded(), func(o *Options) { o.Part = "two" })
 	s.step()
 	s.Expect(s.rests).To(BeEmpty())
 	s.Expect(s.hasJob()).To(BeTrue())
 }
 
-func TestAJobWhosePodIsNotThereYetIsEndedWithItsRun(t *testing.T) {
+func TestAJobWithoutAPodYetEndsWithItsRun(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.claim()
 	s.tell(run.Result{Outcome: run.Succeeded})
 	s.step()
 	s.Expect(s.hasJob()).To(BeFalse())
-	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it may have been made in between")
+	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it may have been created meanwhile")
 	s.step()
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 }
 
-func TestAPodWhoseJobEndsIsNotEndedTwice(t *testing.T) {
+func TestAPodOfADeletedJobIsNotDeletedAgain(t *testing.T) {
 	s := leftBehind(t)
 	job := &batchv1.Job{}
 	s.Expect(s.api.Get(t.Context(), s.name(), job)).To(Succeed())
@@ -190,7 +190,7 @@ func TestAPodWhoseJobEndsIsNotEndedTwice(t *testing.T) {
 	s.Expect(s.api.deletes).To(Equal(2), "the Secret and the Job")
 }
 
-func TestASecretThatCannotBeRemovedIsRemovedLater(t *testing.T) {
+func TestDeletingASecretIsRetried(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.pod(atWork)
@@ -202,7 +202,7 @@ func TestASecretThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 	s.Expect(s.phase()).To(Equal(run.Unknown), "its result is absorbed")
 	_, err := s.tend(t.Context(), s.key)
 	s.Expect(err).To(MatchError(ContainSubstring("connection reset")), "it is tried again")
-	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "nobody waits for that")
+	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "nothing waits for it")
 	s.api.undeletable = nil
 	s.step()
 	s.Expect(s.has(&corev1.Secret{})).To(BeFalse())

@@ -16,7 +16,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
-// calls counts who was woken.
+// calls records which Stacks were woken.
 type calls struct {
 	mu  sync.Mutex
 	all []string
@@ -36,19 +36,19 @@ func (c *calls) list() []string {
 	return all
 }
 
-func TestWhatIsNotStarted(t *testing.T) {
+func TestWhatStartRefuses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before func(s *started)
 		todo   run.Run
 		told   string
 	}{
-		"an ID that cannot be a name": {before: func(s *started) { s.Reserve("default", "app") }, todo: oneRun("A_b", "app"), told: "cannot be the ID of a run"},
+		"an ID that is no valid name": {before: func(s *started) { s.Reserve("default", "app") }, todo: oneRun("A_b", "app"), told: "cannot be the ID of a run"},
 		"no slot":                     {todo: oneRun("1", "app"), told: "no slot is reserved"},
 		"another run of the Stack": {before: func(s *started) {
 			s.Reserve("default", "app")
 			s.Expect(s.Start(oneRun("2", "app"))).To(Succeed())
 		}, todo: oneRun("1", "app"), told: "another run of the Stack is in flight"},
-		"the end of the controller": {before: func(s *started) {
+		"a controller that is shutting down": {before: func(s *started) {
 			s.Reserve("default", "app")
 			s.Expect(s.Shutdown(context.Background())).To(Succeed())
 		}, todo: oneRun("1", "app"), told: "the controller is shutting down"},
@@ -77,14 +77,14 @@ func TestARunThatIsStartedTwiceIsStartedOnce(t *testing.T) {
 	s.step()
 	s.Expect(woken.list()).To(Equal([]string{"default/app"}))
 
-	// As by a reconcile whose write was not answered.
+	// As when a reconcile gets no response to its write.
 	s.Expect(s.Reserve("default", "app")).To(BeTrue())
 	s.Expect(s.Start(oneRun("1", "app"))).To(Succeed())
 	s.Expect(woken.list()).To(Equal([]string{"default/app"}), "its result is there")
 	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "it keeps no slot")
 }
 
-func TestWhoWaitsIsToldWhenAPlaceIsFree(t *testing.T) {
+func TestAWaitingStackIsWokenWhenASlotIsFree(t *testing.T) {
 	woken := &calls{}
 	s := start(t, func(o *Options) { o.Ended = woken.ended })
 	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "one run at a time for a Stack")
@@ -105,14 +105,14 @@ func TestWhoWaitsIsToldWhenAPlaceIsFree(t *testing.T) {
 	s.Expect(s.Reserve("default", "c")).To(BeTrue())
 }
 
-func TestANamespaceHasNotAllSlots(t *testing.T) {
+func TestANamespaceCannotTakeAllSlots(t *testing.T) {
 	s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent, o.PerNamespace = 2, 1 })
 	s.Expect(s.Reserve("a", "1")).To(BeTrue())
 	s.Expect(s.Reserve("a", "2")).To(BeFalse())
-	s.Expect(s.Reserve("b", "1")).To(BeTrue(), "those of another namespace do not wait for it")
+	s.Expect(s.Reserve("b", "1")).To(BeTrue(), "runs of another namespace do not wait for it")
 }
 
-func TestARunIsForgottenWhenItHasEnded(t *testing.T) {
+func TestAnEndedRunIsForgotten(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.Expect(s.Forget("1")).To(MatchError(ContainSubstring("in flight")))
@@ -121,11 +121,11 @@ func TestARunIsForgottenWhenItHasEnded(t *testing.T) {
 	s.step()
 	s.Expect(s.Forget("1")).To(Succeed())
 	s.Expect(s.has(&corev1.Secret{})).To(BeFalse())
-	s.Expect(s.hasJob()).To(BeTrue(), "for its log")
+	s.Expect(s.hasJob()).To(BeTrue(), "kept for its log")
 	s.Expect(s.Forget("1")).To(Succeed(), "also twice")
 }
 
-func TestWhatAStackLeavesBehindIsRemoved(t *testing.T) {
+func TestLeftoversOfADeletedStackAreRemoved(t *testing.T) {
 	s := start(t)
 	s.Abandon("default", "app")
 	s.Expect(s.phase()).To(Equal(run.Running), "a run in flight goes on")
@@ -140,7 +140,7 @@ func TestWhatAStackLeavesBehindIsRemoved(t *testing.T) {
 	s.Expect(s.has(&corev1.Secret{})).To(BeFalse())
 }
 
-func TestTheEndOfTheControllerWaitsForWhatIsBeingMadeAlone(t *testing.T) {
+func TestShutdownWaitsOnlyForRunsBeingCreated(t *testing.T) {
 	s := start(t)
 	ended, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -149,11 +149,11 @@ func TestTheEndOfTheControllerWaitsForWhatIsBeingMadeAlone(t *testing.T) {
 	s.Expect(s.Reserve("default", "other")).To(BeFalse())
 	s.step()
 	s.Expect(s.Shutdown(t.Context())).To(Succeed(), "its Job goes on")
-	s.Expect(s.InFlight()).To(BeEmpty(), "nothing ends with the controller")
+	s.Expect(s.InFlight()).To(BeEmpty(), "no run ends with the controller")
 	s.AwaitForgotten(t.Context())
 }
 
-func TestWhatAPodHasToldIsKnown(t *testing.T) {
+func TestTheProgressAPodReportsIsKnown(t *testing.T) {
 	woken := &calls{}
 	s := start(t, func(o *Options) { o.Ended = woken.ended })
 	s.step()
@@ -166,16 +166,16 @@ func TestWhatAPodHasToldIsKnown(t *testing.T) {
 	}
 	tell(`{"Progress":{"InFlight":2}}`)
 	s.Expect(s.Progress("1").InFlight).To(Equal(2))
-	s.Expect(woken.list()).To(BeEmpty(), "how far it has come is asked for")
+	s.Expect(woken.list()).To(BeEmpty(), "progress is polled")
 	tell(`{"Progress":{"InFlight":2},"UnknownCreates":["urn:a"]}`)
 	s.Expect(s.UnknownCreates("1")).To(Equal([]string{"urn:a"}))
-	s.Expect(woken.list()).To(Equal([]string{"default/app"}), "a creation of unknown outcome is told at once")
+	s.Expect(woken.list()).To(Equal([]string{"default/app"}), "a creation of unknown outcome is reported at once")
 	tell(`rubbish`)
 	s.Expect(s.Progress("2")).To(BeZero())
 	s.Expect(s.UnknownCreates("2")).To(BeNil())
 }
 
-func TestAPlaceIsNotKeptForEver(t *testing.T) {
+func TestAnOfferedSlotExpires(t *testing.T) {
 	woken := &calls{}
 	s := runnerOn(t, newCluster(), func(o *Options) { o.Ended = woken.ended })
 	s.Expect(s.Reserve("default", "a")).To(BeTrue())
@@ -183,7 +183,7 @@ func TestAPlaceIsNotKeptForEver(t *testing.T) {
 	s.Expect(s.Reserve("default", "c")).To(BeFalse())
 	s.slots.Offer(time.Now().Add(-2 * slots.Patience)) // nothing is free
 	s.slots.Release(slots.Stack{Namespace: "default", Name: "a"})
-	s.slots.Offer(time.Now().Add(-2 * slots.Patience)) // b was told, and does not come
+	s.slots.Offer(time.Now().Add(-2 * slots.Patience)) // b was woken but does not claim it
 	s.lapse()
 	s.Expect(woken.list()).To(Equal([]string{"default/c"}))
 }

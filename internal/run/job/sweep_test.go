@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestWhatNoStackKnowsOfIsRemoved(t *testing.T) {
+func TestObjectsOfRunsNoStackKnowsAreRemoved(t *testing.T) {
 	for name, tc := range map[string]struct {
 		inUse map[string]bool
 		err   error
@@ -27,7 +27,7 @@ func TestWhatNoStackKnowsOfIsRemoved(t *testing.T) {
 	}{
 		"known to a Stack": {inUse: map[string]bool{"1": true}, kept: true},
 		"known to none":    {inUse: map[string]bool{"2": true}},
-		"nobody can tell":  {err: errors.New("connection refused"), kept: true},
+		"API error":        {err: errors.New("connection refused"), kept: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first := start(t)
@@ -43,7 +43,7 @@ func TestWhatNoStackKnowsOfIsRemoved(t *testing.T) {
 	}
 }
 
-// left is a Secret of a run that no Stack knows of.
+// left creates the Secret of a run that no Stack knows.
 func (s *started) left(id string, finalizers ...string) {
 	s.test.Helper()
 	s.Expect(s.api.Create(s.test.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
@@ -51,7 +51,7 @@ func (s *started) left(id string, finalizers ...string) {
 	}})).To(Succeed())
 }
 
-func TestRunsAreNotHeldUpByWhatIsRemoved(t *testing.T) {
+func TestASweepDoesNotDelayRuns(t *testing.T) {
 	asked := make(chan struct{})
 	s := start(t, func(o *Options) {
 		o.InUse = func(ctx context.Context) (map[string]bool, error) {
@@ -65,7 +65,7 @@ func TestRunsAreNotHeldUpByWhatIsRemoved(t *testing.T) {
 	s.Eventually(s.hasJob).Should(BeTrue())
 }
 
-func TestWhatIsNotRemovedIsRemovedLater(t *testing.T) {
+func TestAFailedRemovalIsRetried(t *testing.T) {
 	for name, fail := range map[string]func(s *started, asked *atomic.Int32){
 		"nobody could tell": func(s *started, asked *atomic.Int32) {
 			s.KeepInUse(func(context.Context) (map[string]bool, error) {
@@ -98,7 +98,7 @@ func TestWhatIsNotRemovedIsRemovedLater(t *testing.T) {
 	}
 }
 
-func TestWhatAFinalizerKeepsIsDeletedOnce(t *testing.T) {
+func TestAnObjectHeldByAFinalizerIsDeletedOnce(t *testing.T) {
 	s := runnerOn(t, newCluster())
 	s.KeepInUse(func(context.Context) (map[string]bool, error) { return nil, nil })
 	s.left("1", "example.com/x")
@@ -108,7 +108,7 @@ func TestWhatAFinalizerKeepsIsDeletedOnce(t *testing.T) {
 	s.Expect(s.api.deletes).To(Equal(1))
 }
 
-func TestASweepGivesAPlaceToWhoWaits(t *testing.T) {
+func TestASweepGivesItsSlotToAWaitingStack(t *testing.T) {
 	first := start(t)
 	first.step()
 	first.claim()
@@ -120,7 +120,7 @@ func TestASweepGivesAPlaceToWhoWaits(t *testing.T) {
 	s.Expect(woken.list()).To(Equal([]string{"default/other"}))
 }
 
-func TestHowOftenASweepIsTriedAgain(t *testing.T) {
+func TestHowOftenASweepIsRetried(t *testing.T) {
 	g, again := NewWithT(t), sweepAgain()
 	var waits []time.Duration
 	for range 12 {

@@ -25,12 +25,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// ofJob is the owner of the pod of a run.
+// ofJob is the owner reference of a run's pod.
 func ofJob(id string) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: Name(id), UID: types.UID("of-" + id), Controller: ptr.To(true)}}
 }
 
-// pod makes the one of the run, or changes its status.
+// pod creates the pod of the run, or changes its status.
 func (s *started) pod(change func(status *corev1.PodStatus)) {
 	s.test.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
@@ -48,7 +48,7 @@ func (s *started) pod(change func(status *corev1.PodStatus)) {
 
 func failed(status *corev1.PodStatus) { status.Phase = corev1.PodFailed }
 
-func TestAPodThatDiesAfterItHasClaimedTheRun(t *testing.T) {
+func TestAPodThatDiesAfterItsClaim(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.pod(func(status *corev1.PodStatus) { status.Phase = corev1.PodRunning })
@@ -60,14 +60,14 @@ func TestAPodThatDiesAfterItHasClaimedTheRun(t *testing.T) {
 	s.Expect(s.ended()).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", true)))
 }
 
-func TestAPodThatDiesBeforeItHasClaimedTheRun(t *testing.T) {
+func TestAPodThatDiesBeforeItsClaim(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.pod(failed)
 	s.step()
 	s.Expect(s.ended()).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", false)))
 	s.Expect(s.secret().Data).To(HaveKey(exchange.ResultKey), "no other pod begins it")
-	s.Expect(s.hasJob()).To(BeTrue(), "it ends by itself, and has the log")
+	s.Expect(s.hasJob()).To(BeTrue(), "it ends by itself, and its log is kept")
 	s.Expect(s.rests).To(BeEmpty())
 	s.Expect(s.Reserve("default", "app")).To(BeTrue())
 }
@@ -77,24 +77,24 @@ func TestWhetherAJobEndsByItself(t *testing.T) {
 		s    seen
 		want bool
 	}{
-		"its pod has ended":                 {seen{job: aJob(), pods: aPod(corev1.PodFailed)}, true},
-		"its pod goes on":                   {seen{job: aJob(), pods: aPod(corev1.PodPending)}, false},
-		"one of its pods goes on":           {seen{job: aJob(), pods: append(aPod(corev1.PodFailed), aPod(corev1.PodRunning)...)}, false},
-		"it has no pod":                     {seen{job: aJob()}, false},
-		"it has another when it is resumed": {seen{job: suspendedJob(), pods: aPod(corev1.PodFailed)}, false},
-		"its pod was deleted":               {seen{job: aJob(), pods: aPod(corev1.PodFailed, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} })}, false},
-		"it is gone":                        {seen{pods: aPod(corev1.PodFailed)}, false},
+		"its pod has ended":                {seen{job: aJob(), pods: aPod(corev1.PodFailed)}, true},
+		"its pod has not ended":            {seen{job: aJob(), pods: aPod(corev1.PodPending)}, false},
+		"one of its pods is running":       {seen{job: aJob(), pods: append(aPod(corev1.PodFailed), aPod(corev1.PodRunning)...)}, false},
+		"it has no pod":                    {seen{job: aJob()}, false},
+		"suspended: another pod on resume": {seen{job: suspendedJob(), pods: aPod(corev1.PodFailed)}, false},
+		"its pod was deleted":              {seen{job: aJob(), pods: aPod(corev1.PodFailed, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} })}, false},
+		"it is gone":                       {seen{pods: aPod(corev1.PodFailed)}, false},
 	} {
 		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(endsByItself(tt.s)).To(Equal(tt.want)) })
 	}
 }
 
-func TestACacheThatIsBehindEndsNoRun(t *testing.T) {
+func TestAStaleCacheEndsNoRun(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.claim()
 	s.pod(failed)
-	// The cache has the end of the pod, and not yet what it wrote before.
+	// The cache has the end of the pod, but not yet the result it wrote before.
 	behind := newCluster()
 	s.options.Cache = cacheOf{Reader: behind, watched: &behind.watched}
 	secret := s.secret()
@@ -105,7 +105,7 @@ func TestACacheThatIsBehindEndsNoRun(t *testing.T) {
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
 }
 
-func TestARunIsGivenUpOnlyIfNoPodHasBegunIt(t *testing.T) {
+func TestOnlyAnUnclaimedRunIsGivenUp(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.pod(failed)
@@ -123,7 +123,7 @@ func TestARunIsGivenUpOnlyIfNoPodHasBegunIt(t *testing.T) {
 	s.Expect(s.ended().Interrupted).To(BeTrue(), "it was begun, and its pod is dead")
 }
 
-func TestARequestThatFailsIsTriedAgainAndTold(t *testing.T) {
+func TestAFailedRequestIsRetriedAndReported(t *testing.T) {
 	s := start(t)
 	s.api.fails = func(client.Object) error { return errors.New("connection refused") }
 	var work sync.WaitGroup
@@ -143,7 +143,7 @@ func TestARequestThatFailsIsTriedAgainAndTold(t *testing.T) {
 	}
 }
 
-func TestAWebhookThatHangsHoldsNoOtherRun(t *testing.T) {
+func TestAHangingWebhookBlocksNoOtherRun(t *testing.T) {
 	s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent = workers + 1 })
 	answer := make(chan struct{})
 	s.api.fails = func(object client.Object) error {
@@ -170,7 +170,7 @@ func TestAWebhookThatHangsHoldsNoOtherRun(t *testing.T) {
 	s.Expect(s.writers).To(BeEmpty())
 }
 
-func TestAWebhookThatHangsOnAWithdrawalHoldsNoOtherRun(t *testing.T) {
+func TestAWebhookHangingOnAWithdrawalBlocksNoOtherRun(t *testing.T) {
 	s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent = workers + 1 })
 	answer := make(chan struct{})
 	s.api.patching = func() { <-answer }
@@ -195,7 +195,7 @@ func TestAWebhookThatHangsOnAWithdrawalHoldsNoOtherRun(t *testing.T) {
 	s.Expect(s.writers).To(BeEmpty())
 }
 
-func TestWhatKeepsAJobFromHavingAPodIsTold(t *testing.T) {
+func TestWhyAJobHasNoPodIsReported(t *testing.T) {
 	s := start(t)
 	s.step()
 	job := &batchv1.Job{}
@@ -204,7 +204,7 @@ func TestWhatKeepsAJobFromHavingAPodIsTold(t *testing.T) {
 	s.Expect(s.api.Update(t.Context(), job)).To(Succeed())
 	s.api.tried = apierrors.NewForbidden(corev1.Resource("pods"), "x", errors.New("exceeded quota: small"))
 	s.step()
-	s.Expect(s.phase()).To(Equal(run.Running), "it may pass")
+	s.Expect(s.phase()).To(Equal(run.Running), "the cause may pass")
 	s.Expect(s.Progress("1").Waiting).To(And(HavePrefix("Job pulumi-run-1 waits for its pod: "), ContainSubstring("exceeded quota: small")))
 	s.api.tried = errors.New("connection refused")
 	s.step()
@@ -214,7 +214,7 @@ func TestWhatKeepsAJobFromHavingAPodIsTold(t *testing.T) {
 	s.Expect(s.Progress("1").Waiting).To(Equal("Job pulumi-run-1 waits for its pod"))
 }
 
-func TestASideCarDoesNotOutliveTheRun(t *testing.T) {
+func TestASidecarDoesNotOutliveTheRun(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.claim()
@@ -239,19 +239,19 @@ func TestASideCarDoesNotOutliveTheRun(t *testing.T) {
 	s.Expect(s.hasJob()).To(BeFalse())
 }
 
-func TestAResultOfTheFutureIsNotWaitedForForEver(t *testing.T) {
+func TestAResultDatedInTheFutureIsNotWaitedForForever(t *testing.T) {
 	s := begun(t)
 	s.tell(run.Result{Outcome: run.Cancelled, EndedAt: time.Now().Add(time.Hour)})
 	s.step()
-	s.Expect(s.phase()).To(Equal(run.Running), "why it was told to end may be told yet")
+	s.Expect(s.phase()).To(Equal(run.Running), "the reason it was stopped may still appear")
 	s.runs["1"].toldAt = time.Now().Add(-reasonPatience)
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.PodFailed))
 }
 
-func TestARunIsLookedAtOnceForManyChanges(t *testing.T) {
+func TestManyChangesQueueARunOnce(t *testing.T) {
 	s := begun(t)
-	for s.queue.Len() > 0 { // what was to be done before
+	for s.queue.Len() > 0 { // drain earlier work
 		k, _ := s.queue.Get()
 		s.queue.Done(k)
 	}
@@ -262,7 +262,7 @@ func TestARunIsLookedAtOnceForManyChanges(t *testing.T) {
 	s.Consistently(s.queue.Len).WithTimeout(2 * lookInterval).Should(Equal(1))
 }
 
-func TestASideCarDoesNotOutliveARunThatWasKilled(t *testing.T) {
+func TestASidecarDoesNotOutliveAKilledRun(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.claim()
@@ -284,8 +284,7 @@ func TestASideCarDoesNotOutliveARunThatWasKilled(t *testing.T) {
 	s.Expect(s.Reserve("default", "app")).To(BeTrue())
 }
 
-// TestManyRunsAtATime is about requests that fail, answers that are lost, and goroutines
-// that ask at the same time.
+// TestManyRunsAtATime mixes failed requests, lost responses and concurrent callers.
 func TestManyRunsAtATime(t *testing.T) {
 	s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent = 3 })
 	s.SetDefaultEventuallyTimeout(time.Minute)
@@ -311,7 +310,7 @@ func TestManyRunsAtATime(t *testing.T) {
 			most.Store(max(most.Load(), now.Add(1)))
 			s.Eventually(func() error { return s.doInPod(id) }).Should(Succeed())
 			now.Add(-1)
-			s.endPod(id) // which frees its slot
+			s.endPod(id) // frees its slot
 			s.Eventually(func() run.Phase { phase, _ := s.Look(run.Ref{ID: id, Namespace: "default"}); return phase }).Should(Equal(run.Ended))
 			s.Expect(s.Forget(id)).To(Succeed())
 		})
@@ -327,7 +326,7 @@ func TestManyRunsAtATime(t *testing.T) {
 	s.Expect(secrets.Items).To(BeEmpty())
 }
 
-// doInPod is what the pod of a run does, once there is a Job to make it.
+// doInPod acts as the pod of a run, once its Job exists.
 func (s *started) doInPod(id string) error {
 	name := client.ObjectKey{Namespace: "default", Name: Name(id)}
 	secret := &corev1.Secret{}
@@ -357,7 +356,7 @@ func (s *started) endPod(id string) {
 	s.api.watched.changed(pod, nil)
 }
 
-func TestAnAccountThatIsDeletedInMidRunIsTold(t *testing.T) {
+func TestAServiceAccountDeletedInMidRunIsReported(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.pod(atWork)
@@ -373,7 +372,7 @@ func TestAnAccountThatIsDeletedInMidRunIsTold(t *testing.T) {
 	s.Expect(s.Progress("1").Waiting).To(BeEmpty())
 	s.Expect(s.api.Delete(t.Context(), account)).To(Succeed())
 	s.step()
-	s.Expect(s.Progress("1").Waiting).To(BeEmpty(), "it is not asked for all the time")
+	s.Expect(s.Progress("1").Waiting).To(BeEmpty(), "it is not polled constantly")
 	s.runs["1"].asked = time.Now().Add(-lookAgain)
 	s.step()
 	s.Expect(s.Progress("1").Waiting).To(HavePrefix("ServiceAccount pulumi-run-1 was deleted"))
@@ -382,7 +381,7 @@ func TestAnAccountThatIsDeletedInMidRunIsTold(t *testing.T) {
 	s.Expect(s.ended().Interrupted).To(BeTrue())
 }
 
-func TestAJobThatIsSuspendedInMidRunIsEnded(t *testing.T) {
+func TestAJobSuspendedInMidRunEndsTheRun(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.claim()

@@ -20,16 +20,16 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-func TestHowLongARunIsTriedToBeMade(t *testing.T) {
+func TestHowLongCreatingARunIsRetried(t *testing.T) {
 	now := time.Now()
 	for name, tt := range map[string]struct {
 		since  time.Duration
 		closed bool
 		want   bool
 	}{
-		"the first try has failed":       {since: time.Second},
-		"tries have failed for a minute": {since: time.Minute, want: true},
-		"the controller ends":            {since: time.Second, closed: true, want: true},
+		"first try failed":          {since: time.Second},
+		"tries failed for a minute": {since: time.Minute, want: true},
+		"controller shutting down":  {since: time.Second, closed: true, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(unmade{since: now.Add(-tt.since)}.isHopeless(now, tt.closed)).To(Equal(tt.want))
@@ -37,7 +37,7 @@ func TestHowLongARunIsTriedToBeMade(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftOfARunThatCannotBeMade(t *testing.T) {
+func TestWhatIsLeftOfARunThatCannotBeCreated(t *testing.T) {
 	others := aSecret()
 	others.Labels = map[string]string{RunLabel: "2"}
 	of := func(data ...string) *corev1.Secret {
@@ -49,11 +49,11 @@ func TestWhatIsLeftOfARunThatCannotBeMade(t *testing.T) {
 		secret *corev1.Secret
 		want   leftOf
 	}{
-		"no Secret":                   {nil, leftNothing},
-		"the Secret of somebody else": {others, leftNothing},
-		"one that waits for its pod":  {of(exchange.RunKey, "x"), leftUnclaimed},
-		"one that a pod has claimed":  {of(exchange.ClaimKey, "{}"), leftBegun},
-		"one that has a result":       {of(exchange.ResultKey, "x"), leftBegun},
+		"no Secret":                 {nil, leftNothing},
+		"a Secret of another owner": {others, leftNothing},
+		"waiting for its pod":       {of(exchange.RunKey, "x"), leftUnclaimed},
+		"claimed by a pod":          {of(exchange.ClaimKey, "{}"), leftBegun},
+		"with a result":             {of(exchange.ResultKey, "x"), leftBegun},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(judgeUnmade(tt.secret, "1")).To(Equal(tt.want))
@@ -61,10 +61,10 @@ func TestWhatIsLeftOfARunThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// away is the answer where a webhook does not answer.
+// away is the API server's error for an unreachable webhook.
 var away = apierrors.NewInternalError(errors.New(`failed calling webhook "guard.example.com": connection refused`))
 
-// unanswered is a webhook for that kind that does not answer.
+// unanswered fails the creation of that kind with an unreachable webhook.
 func unanswered(kind string) func(client.Object) error {
 	return func(object client.Object) error {
 		if typeName(object) == kind {
@@ -74,14 +74,14 @@ func unanswered(kind string) func(client.Object) error {
 	}
 }
 
-// stepFails takes the run a step that is to be tried again.
+// stepFails takes the run a step that fails and is to be retried.
 func (s *started) stepFails() {
 	s.test.Helper()
 	_, err := s.tend(s.test.Context(), s.key)
 	s.Expect(err).To(HaveOccurred())
 }
 
-// beTriedForLong has the first try have begun longer ago than any run is tried to be made.
+// beTriedForLong backdates the first failure so that makeAllowance has passed.
 func (s *started) beTriedForLong() {
 	s.test.Helper()
 	s.mu.Lock()
@@ -90,7 +90,7 @@ func (s *started) beTriedForLong() {
 	s.runs["1"].unmade.since = time.Now().Add(-makeAllowance)
 }
 
-func TestARunThatCannotBeMadeWaitsForItsRetryWithoutAPlace(t *testing.T) {
+func TestARunThatCannotBeCreatedAwaitsItsRetryWithoutASlot(t *testing.T) {
 	for _, kind := range append(inOrder, "a pod") {
 		t.Run(kind, func(t *testing.T) {
 			s := start(t)
@@ -99,7 +99,7 @@ func TestARunThatCannotBeMadeWaitsForItsRetryWithoutAPlace(t *testing.T) {
 				s.api.tried = away
 			}
 			s.stepFails()
-			s.Expect(s.phase()).To(Equal(run.Running), "most webhooks are away for less than a minute")
+			s.Expect(s.phase()).To(Equal(run.Running), "most webhooks are back within a minute")
 			s.Expect(s.Reserve("other", "app")).To(BeFalse())
 			s.beTriedForLong()
 			s.step()
@@ -115,7 +115,7 @@ func TestARunThatCannotBeMadeWaitsForItsRetryWithoutAPlace(t *testing.T) {
 	}
 }
 
-func TestARunIsNotEndedThatAPodMayHaveBegun(t *testing.T) {
+func TestARunAPodMayHaveClaimedIsNotEnded(t *testing.T) {
 	lost := func(t *testing.T) *started {
 		s := start(t)
 		s.api.lost = once("*v1.Job", errors.New("connection reset"))
@@ -151,11 +151,11 @@ func TestARunIsNotEndedThatAPodMayHaveBegun(t *testing.T) {
 		s.step()
 		s.Expect(s.ended().Interrupted).To(BeFalse())
 		s.Expect(s.hasJob()).To(BeFalse())
-		s.Expect(s.secret().Data).To(HaveKey(exchange.ResultKey), "the pod finds it, where it is made before its Job is gone")
+		s.Expect(s.secret().Data).To(HaveKey(exchange.ResultKey), "a pod created before the Job is gone finds it")
 	})
 }
 
-func TestARunWhoseSecretTakesNothingIsEndedWithoutIt(t *testing.T) {
+func TestARunWhoseSecretCannotBeWrittenIsEndedByDeletingIt(t *testing.T) {
 	s := start(t)
 	s.api.fails, s.api.refuses = unanswered("*v1.Job"), away
 	s.stepFails()
@@ -165,7 +165,7 @@ func TestARunWhoseSecretTakesNothingIsEndedWithoutIt(t *testing.T) {
 	s.Expect(s.has(&corev1.Secret{})).To(BeFalse(), "no pod can claim it")
 }
 
-func TestARunThatCanBeNeitherMadeNorEndedHasNoPlaceMeanwhile(t *testing.T) {
+func TestARunThatCanBeNeitherCreatedNorEndedKeepsNoSlot(t *testing.T) {
 	for name, keep := range map[string]func(s *started){
 		"the deletion is refused": func(s *started) { s.api.undeletable = away },
 		"a finalizer keeps it": func(s *started) {
@@ -198,7 +198,7 @@ func TestARunThatCanBeNeitherMadeNorEndedHasNoPlaceMeanwhile(t *testing.T) {
 	}
 }
 
-func TestARunThatAPodBeginsAfterAllHasASlotAgain(t *testing.T) {
+func TestARunAPodClaimsAfterAllHasASlotAgain(t *testing.T) {
 	s := start(t)
 	s.api.fails, s.api.refuses, s.api.undeletable = unanswered("*v1.Role"), away, away
 	s.stepFails()
@@ -209,12 +209,12 @@ func TestARunThatAPodBeginsAfterAllHasASlotAgain(t *testing.T) {
 
 	s.api.fails, s.api.refuses, s.api.undeletable = nil, nil, nil
 	s.step()
-	s.claim() // before anybody has seen the run wait for its pod
+	s.claim() // before the run is seen waiting for its pod
 	s.step()
 	s.Expect(s.Reserve("other", "app")).To(BeFalse())
 }
 
-func TestARunThatCannotBeEndedHasNoPlaceWhereNothingOfItGoesOn(t *testing.T) {
+func TestAnInactiveRunThatCannotBeEndedKeepsNoSlot(t *testing.T) {
 	halfMade := func(t *testing.T) *started {
 		s := start(t)
 		s.api.fails = unanswered("*v1.Role")
@@ -269,8 +269,8 @@ func TestARunThatCannotBeEndedHasNoPlaceWhereNothingOfItGoesOn(t *testing.T) {
 	}
 }
 
-// A tenant may change the labels of what is there.
-func TestASecretThatIsKeptIsFoundByItsName(t *testing.T) {
+// A tenant may change the labels of the Secret.
+func TestARemainingSecretIsFoundByItsName(t *testing.T) {
 	s := start(t)
 	s.step()
 	secret := s.secret()
@@ -283,7 +283,7 @@ func TestASecretThatIsKeptIsFoundByItsName(t *testing.T) {
 	s.Expect(s.hasJob()).To(BeTrue())
 }
 
-func TestARunThatCannotBeEndedHasItsPlaceWhileItsJobMayMakeAPod(t *testing.T) {
+func TestARunThatCannotBeEndedKeepsItsSlotWhileItsJobMayCreateAPod(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.Expect(s.Cancel("1", false)).To(Succeed())
@@ -301,20 +301,20 @@ func TestARunThatCannotBeEndedHasItsPlaceWhileItsJobMayMakeAPod(t *testing.T) {
 	s.Expect(s.Reserve("other", "app")).To(BeFalse(), "it has a slot again")
 }
 
-func TestARunIsMadeWhenTheAPIServerIsBack(t *testing.T) {
+func TestARunIsCreatedWhenTheAPIServerIsBack(t *testing.T) {
 	s := start(t)
 	s.api.fails, s.api.unreadable = func(client.Object) error { return errors.New("connection refused") }, errors.New("connection refused")
 	s.stepFails()
 	s.beTriedForLong()
 	s.stepFails()
-	s.Expect(s.Reserve("other", "app")).To(BeFalse(), "nobody gets on meanwhile")
+	s.Expect(s.Reserve("other", "app")).To(BeFalse(), "no run makes progress meanwhile")
 	s.api.fails, s.api.unreadable = nil, nil
 	s.step()
 	s.Expect(s.phase()).To(Equal(run.Running))
 	s.Expect(s.hasJob()).To(BeTrue())
 }
 
-func TestARunThatLosesItsLeaderInATryIsTheNextOnes(t *testing.T) {
+func TestARunWhoseLeaderIsLostMidTryGoesToTheNext(t *testing.T) {
 	s := start(t)
 	s.api.fails = unanswered("*v1.Role")
 	s.stepFails()
@@ -326,7 +326,7 @@ func TestARunThatLosesItsLeaderInATryIsTheNextOnes(t *testing.T) {
 	s.Expect(s.secret().Data).NotTo(HaveKey(exchange.ResultKey))
 }
 
-// tending has the runs of it tended to until the function is called.
+// tending processes the queue until the returned function is called.
 func (s *started) tending() (end func()) {
 	s.test.Helper()
 	ctx, cancel := context.WithCancel(s.test.Context())
@@ -339,7 +339,7 @@ func (s *started) tending() (end func()) {
 	}
 }
 
-func TestTheEndOfTheControllerEndsWhatCannotBeMade(t *testing.T) {
+func TestShutdownEndsRunsThatCannotBeCreated(t *testing.T) {
 	s := start(t)
 	s.api.fails = unanswered("*v1.Role")
 	defer s.tending()()
@@ -350,7 +350,7 @@ func TestTheEndOfTheControllerEndsWhatCannotBeMade(t *testing.T) {
 	s.Expect(s.ended().Outcome).To(Equal(run.PodFailed))
 }
 
-func TestTheEndOfTheControllerDoesNotWaitForWhatCannotBeEnded(t *testing.T) {
+func TestShutdownDoesNotWaitForRunsThatCannotBeEnded(t *testing.T) {
 	s := start(t)
 	s.api.fails, s.api.refuses, s.api.undeletable = unanswered("*v1.Role"), away, away
 	defer s.tending()()
@@ -359,25 +359,25 @@ func TestTheEndOfTheControllerDoesNotWaitForWhatCannotBeEnded(t *testing.T) {
 	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
 }
 
-func TestTheEndOfTheControllerDoesNotWaitForWhatNobodyMakes(t *testing.T) {
+func TestShutdownDoesNotWaitAfterTheLeaseIsLost(t *testing.T) {
 	s := start(t)
 	s.api.fails = unanswered("*v1.Role")
 	end := s.tending()
 	s.Eventually(func() string { return s.Progress("1").Waiting }).Should(ContainSubstring("failed calling webhook"))
-	end() // as by the loss of the lease
+	end() // as when the lease is lost
 	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
 }
 
-// uncached has no cache to watch anything by.
+// uncached is a cache that has no informers.
 type uncached struct{ cacheOf }
 
 func (uncached) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
 	return nil, errors.New("forbidden")
 }
 
-func TestTheEndOfTheControllerDoesNotWaitForWhatNobodyHasBegunToMake(t *testing.T) {
+func TestShutdownDoesNotWaitForRunsNotYetTended(t *testing.T) {
 	s := start(t, func(o *Options) { o.Cache = uncached{o.Cache.(cacheOf)} })
 	s.Expect(s.Tend(t.Context())).To(MatchError(ContainSubstring("failed to watch the objects of runs: forbidden")))
 	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)

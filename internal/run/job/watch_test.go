@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-func TestTheCacheHasWhatIsLookedAtAndNoMore(t *testing.T) {
+func TestTheCacheKeepsOnlyTheFieldsInUse(t *testing.T) {
 	g := NewWithT(t)
 	slimmed := func(object any) any {
 		after, err := slim(object)
@@ -57,5 +57,5 @@ func TestTheCacheHasWhatIsLookedAtAndNoMore(t *testing.T) {
 	g.Expect(slimmed("something else")).To(Equal("something else"))
 
 	whole.Annotations[stackAnnotation] = large
-	g.Expect(slimmed(&corev1.Secret{ObjectMeta: whole})).To(HaveField("Annotations", BeEmpty()), "no Stack has such a name")
+	g.Expect(slimmed(&corev1.Secret{ObjectMeta: whole})).To(HaveField("Annotations", BeEmpty()), "no Stack has a name that long")
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-func TestARunIsWithdrawnBeforeAPodHasBegunIt(t *testing.T) {
+func TestAnUnclaimedRunIsWithdrawn(t *testing.T) {
 	s := start(t)
-	s.Expect(s.Withdrawable("1")).To(BeFalse(), "it is yet to be made")
+	s.Expect(s.Withdrawable("1")).To(BeFalse(), "it is not created yet")
 	s.step()
 	s.suspend(true)
 	s.step()
@@ -29,7 +29,7 @@ func TestARunIsWithdrawnBeforeAPodHasBegunIt(t *testing.T) {
 	s.Expect(s.Withdrawable("1")).To(BeFalse())
 }
 
-func TestARunThatAPodHasBegunIsNotWithdrawn(t *testing.T) {
+func TestAClaimedRunIsNotWithdrawn(t *testing.T) {
 	for name, claim := range map[string]func(*started){
 		"before": func(s *started) {
 			s.claim()

@@ -26,28 +26,28 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// cluster is an API server without nodes, and a cache of it that misses nothing.
+// cluster is an API server without nodes, and a cache that is never stale.
 type cluster struct {
 	client.WithWatch
 
 	mu sync.Mutex
-	// created are the kinds of what was created, in their order, and patches counts
-	// what was written to a Secret that is there, deletes what was deleted.
+	// created lists the kinds created, in order. patches counts the patches of existing
+	// Secrets, deletes the deletions.
 	created []string
 	patches int
 	deletes int
-	// fails is the answer to what is created, where it returns one. lost is that to
-	// what was created all the same.
+	// fails returns the error of a creation, if any. lost does too, but the object is
+	// created all the same.
 	fails, lost func(object client.Object) error
-	// tried is the answer to a pod that is asked for with a dry run.
+	// tried is the error of a dry run of a pod.
 	tried error
 	// patching is called before each patch.
 	patching func()
-	// refuses is the answer to each patch, where there is one.
+	// refuses is the error of each patch, if set.
 	refuses error
-	// undeletable is the answer to each deletion, where there is one.
+	// undeletable is the error of each deletion, if set.
 	undeletable error
-	// unreadable is the answer to all that is read.
+	// unreadable is the error of each read, if set.
 	unreadable error
 
 	watched watched
@@ -137,7 +137,7 @@ func (c *cluster) readError() error {
 	return c.unreadable
 }
 
-// cacheOf is a cache of the cluster, which has of its objects what NewCache has.
+// cacheOf is a cache of the cluster that keeps the fields NewCache keeps.
 type cacheOf struct {
 	cache.Cache
 	client.Reader
@@ -166,7 +166,7 @@ func (c cacheOf) GetInformer(context.Context, client.Object, ...cache.InformerGe
 	return c.watched, nil
 }
 
-// watched tells of all that is changed.
+// watched is an informer that reports every change.
 type watched struct {
 	cache.Informer
 	mu      sync.Mutex
@@ -190,7 +190,7 @@ func (w *watched) changed(object client.Object, err error) {
 	}
 }
 
-// started is a Runner with one run in a cluster, and the key of it.
+// started is a Runner with one run in a cluster, and the key of that run.
 type started struct {
 	*Runner
 	*WithT
@@ -199,7 +199,7 @@ type started struct {
 	key  key
 }
 
-// runnerOn is a Runner for a cluster that may have runs already.
+// runnerOn returns a Runner for a cluster that may have runs already.
 func runnerOn(t *testing.T, api *cluster, change ...func(*Options)) *started {
 	t.Helper()
 	options := Options{
@@ -220,7 +220,7 @@ func start(t *testing.T, change ...func(*Options)) *started {
 	return s
 }
 
-// begun is a Runner with one run whose pod is at work.
+// begun returns a Runner with one run whose pod is running and has claimed it.
 func begun(t *testing.T, change ...func(*Options)) *started {
 	t.Helper()
 	s := start(t, change...)
@@ -231,8 +231,8 @@ func begun(t *testing.T, change ...func(*Options)) *started {
 	return s
 }
 
-// goesOn is one whose pod is at work although there is a result, which any program can
-// write.
+// goesOn returns a Runner with one run whose pod is running although it has a result: any
+// program can write one.
 func goesOn(t *testing.T, change ...func(*Options)) *started {
 	t.Helper()
 	s := begun(t, change...)
@@ -245,13 +245,13 @@ func oneRun(id, stack string) run.Run {
 	return run.Run{ID: id, Namespace: "default", Name: stack, Operation: run.Update, Backend: "s3://state"}
 }
 
-// next is the Runner of the controller after this one.
+// next is the Runner of the next controller.
 func (s *started) next(change ...func(*Options)) *started {
 	s.test.Helper()
 	return runnerOn(s.test, s.api, change...)
 }
 
-// step takes the run a step further.
+// step tends the run once.
 func (s *started) step() {
 	s.test.Helper()
 	_, err := s.tend(s.test.Context(), s.key)
@@ -265,7 +265,7 @@ func (s *started) secret() *corev1.Secret {
 	return secret
 }
 
-// name is that of the objects of the run.
+// name is the name of the run's objects.
 func (s *started) name() client.ObjectKey {
 	return client.ObjectKey{Namespace: "default", Name: "pulumi-run-1"}
 }
@@ -279,7 +279,7 @@ func (s *started) has(object client.Object) bool {
 	return err == nil
 }
 
-// claim is what a pod does first.
+// claim claims the run, as a pod does first.
 func (s *started) claim() {
 	s.test.Helper()
 	secret := s.secret()
@@ -288,14 +288,14 @@ func (s *started) claim() {
 	s.Expect(s.api.Update(s.test.Context(), secret)).To(Succeed())
 }
 
-// write is what a pod does last, and its end.
+// write writes the result and ends the pod.
 func (s *started) write(ended run.Result) {
 	s.test.Helper()
 	s.tell(ended)
 	s.pod(func(status *corev1.PodStatus) { status.Phase = corev1.PodSucceeded })
 }
 
-// tell writes a result, as whoever has the token of the pod can.
+// tell writes a result, as anyone with the token of the pod can.
 func (s *started) tell(ended run.Result) {
 	s.test.Helper()
 	data, err := exchange.EncodeResult(run.Update, ended)
@@ -305,7 +305,7 @@ func (s *started) tell(ended run.Result) {
 	s.Expect(s.api.Update(s.test.Context(), secret)).To(Succeed())
 }
 
-// phase is where the run stands.
+// phase is the phase of the run.
 func (s *started) phase() run.Phase {
 	phase, _ := s.Look(run.Ref{ID: "1", Namespace: "default"})
 	return phase
