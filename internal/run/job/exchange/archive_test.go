@@ -14,8 +14,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// TestALocalProgramHasRoom hands over the largest there may be, which is not made any
-// smaller by packing it once more.
+// TestALocalProgramHasRoom hands over the largest archive allowed. It is random: packing
+// does not make it smaller.
 func TestALocalProgramHasRoom(t *testing.T) {
 	g := NewWithT(t)
 	archive, other := make([]byte, localprogram.MaxSize), make([]byte, 48<<10)

@@ -17,8 +17,8 @@ import (
 
 const mebibyte = 1 << 20
 
-// bomb is a result that is small in its Secret, and has as much of something as text has
-// room. Each # is a number of its own.
+// bomb is a result that is small in its Secret and unpacks to text bytes: before, as many
+// repetitions of again as fit, after. Each repetition has its own number in place of #.
 func bomb(t *testing.T, before, again, after string, text int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -50,7 +50,7 @@ func numbered(text string, number int) string {
 	return strings.ReplaceAll(text, "#", fmt.Sprintf("%06x", number))
 }
 
-// allocated is how much memory the function takes, and how much of it stays.
+// allocated measures how much memory do allocates, and how much of it stays in use.
 func allocated(do func()) (all, stays int) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -63,38 +63,38 @@ func allocated(do func()) (all, stays int) {
 	return all, max(0, int(after.HeapAlloc)-int(before.HeapAlloc))
 }
 
-// A tenant can write any result, and its Secret takes a mebibyte of what a thousandfold is
-// packed in. There is one controller for all of them.
-func TestNoResultTakesMuchMemory(t *testing.T) {
+// A tenant can write any result. The mebibyte a Secret holds can unpack to a thousand times
+// as much, in the controller that serves all tenants.
+func TestDecodingAResultTakesBoundedMemory(t *testing.T) {
 	const ok = `{"Result":{"Outcome":"Succeeded",`
 	for name, tt := range map[string]struct {
 		before, again, after string
-		// members are how many count as that in each of again. 0 is a result that is read.
+		// members is how many members each again counts for; 0 means the result is accepted.
 		members int
 	}{
-		"resources":                {ok + `"Inventory":{"Resources":[`, `{},`, `{}]}}}`, 2},
-		"what is gone":             {ok + `"Inventory":{"Gone":[`, `"",`, `""]}}}`, 1},
-		"steps":                    {ok + `"Steps":[`, `{},`, `{}]}}`, 2},
-		"nulls in place of steps":  {ok + `"Steps":[`, `null,`, `null]}}`, 1},
-		"paths of a step":          {ok + `"Steps":[{"paths":[`, `"",`, `""]}]}}`, 1},
-		"creations":                {ok + `"UnknownCreates":[`, `"",`, `""]}}`, 1},
-		"what is forgotten":        {ok + `"Forgotten":[`, `"",`, `""]}}`, 1},
-		"outputs":                  {ok + `"Outputs":{`, `"#":1,`, `"b":1}}}`, 1},
-		"a list in an output":      {ok + `"Outputs":{"a":[`, `{},`, `{}]}}}`, 2},
-		"outputs in plain":         {ok + `"x":1},"Plain":{"Values":{`, `"#":1,`, `"b":1}}}`, 1},
-		"names of wanted outputs":  {ok + `"x":1},"Plain":{"Wanted":{"Keys":[`, `"",`, `""]}}}`, 1},
-		"lists within each other":  {ok + `"Outputs":{"a":`, `[`, ``, 1},
-		"what nobody knows":        {ok + `"Else":[`, `0,`, `0]}}`, 1},
-		"the same again and again": {ok + `"Steps":[`, `{}],"Steps":[`, `{}]}}`, 3},
-		"a long message":           {ok + `"Message":"`, `a`, `"}}`, 0},
-		"one that grows":           {ok + `"Message":"`, "\xff", `"}}`, 0},
-		"a long URN":               {ok + `"UnknownCreates":["`, `u`, `"]}}`, 0},
-		"a long name of an output": {ok + `"Outputs":{"`, `u`, `":1}}}`, 0},
-		"a large output":           {ok + `"Outputs":{"a":"`, `u`, `"}}}`, 0},
-		"a large one in plain":     {ok + `"x":1},"Plain":{"Values":{"a":"`, `u`, `"}}}`, 0},
-		"a long link":              {ok + `"Permalink":"https://`, `u`, `"}}`, 0},
-		"a long path of a step":    {ok + `"Steps":[{"paths":["`, `u`, `"]}]}}`, 0},
-		"a text that nobody knows": {ok + `"Else":"`, `u`, `"}}`, 0},
+		"resources":                  {ok + `"Inventory":{"Resources":[`, `{},`, `{}]}}}`, 2},
+		"resources gone":             {ok + `"Inventory":{"Gone":[`, `"",`, `""]}}}`, 1},
+		"steps":                      {ok + `"Steps":[`, `{},`, `{}]}}`, 2},
+		"null steps":                 {ok + `"Steps":[`, `null,`, `null]}}`, 1},
+		"paths of a step":            {ok + `"Steps":[{"paths":[`, `"",`, `""]}]}}`, 1},
+		"unknown creates":            {ok + `"UnknownCreates":[`, `"",`, `""]}}`, 1},
+		"forgotten URNs":             {ok + `"Forgotten":[`, `"",`, `""]}}`, 1},
+		"outputs":                    {ok + `"Outputs":{`, `"#":1,`, `"b":1}}}`, 1},
+		"a list in an output":        {ok + `"Outputs":{"a":[`, `{},`, `{}]}}}`, 2},
+		"plain outputs":              {ok + `"x":1},"Plain":{"Values":{`, `"#":1,`, `"b":1}}}`, 1},
+		"keys of wanted outputs":     {ok + `"x":1},"Plain":{"Wanted":{"Keys":[`, `"",`, `""]}}}`, 1},
+		"nested lists":               {ok + `"Outputs":{"a":`, `[`, ``, 1},
+		"an unknown list":            {ok + `"Else":[`, `0,`, `0]}}`, 1},
+		"a repeated field":           {ok + `"Steps":[`, `{}],"Steps":[`, `{}]}}`, 3},
+		"a long message":             {ok + `"Message":"`, `a`, `"}}`, 0},
+		"a message of invalid UTF-8": {ok + `"Message":"`, "\xff", `"}}`, 0},
+		"a long URN":                 {ok + `"UnknownCreates":["`, `u`, `"]}}`, 0},
+		"a long output name":         {ok + `"Outputs":{"`, `u`, `":1}}}`, 0},
+		"a large output":             {ok + `"Outputs":{"a":"`, `u`, `"}}}`, 0},
+		"a large plain output":       {ok + `"x":1},"Plain":{"Values":{"a":"`, `u`, `"}}}`, 0},
+		"a long permalink":           {ok + `"Permalink":"https://`, `u`, `"}}`, 0},
+		"a long path of a step":      {ok + `"Steps":[{"paths":["`, `u`, `"]}]}}`, 0},
+		"an unknown string":          {ok + `"Else":"`, `u`, `"}}`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -115,7 +115,7 @@ func TestNoResultTakesMuchMemory(t *testing.T) {
 				return
 			}
 			g.Expect(decode(maxText)).To(MatchError(And(HavePrefix("reading the result of the run: "), MatchRegexp("more than (500000 members|1032192 bytes)"))))
-			_ = decode(min(maxText, len(numbered(tt.again, 0))*(maxMembers/tt.members-10))) // the most that is read
+			_ = decode(min(maxText, len(numbered(tt.again, 0))*(maxMembers/tt.members-10))) // the largest accepted
 		})
 	}
 }

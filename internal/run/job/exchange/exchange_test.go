@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// noise is a text that cannot be made shorter.
+// noise is a text that does not compress.
 func noise(length int) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"
 	source := rand.New(rand.NewPCG(1, 2))
@@ -35,7 +35,7 @@ func quoted(text string) json.RawMessage {
 	return raw
 }
 
-func TestAnInputIsTheSameOnTheOtherSide(t *testing.T) {
+func TestAnInputRoundTrips(t *testing.T) {
 	g := NewWithT(t)
 	at := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	input := Input{SecretEnv: []string{"TOKEN"}, Nonce: "random", Run: run.Run{
@@ -53,29 +53,29 @@ func TestAnInputIsTheSameOnTheOtherSide(t *testing.T) {
 
 	again, same, err := EncodeInput(input)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(again).To(Equal(data), "who creates it twice creates the same")
+	g.Expect(again).To(Equal(data), "encoding is deterministic")
 	g.Expect(same).To(Equal(digest))
 
 	guessed := input
 	guessed.Nonce = ""
 	_, other, err := EncodeInput(guessed)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(other).NotTo(Equal(digest), "who knows all but the nonce does not know the digest")
+	g.Expect(other).NotTo(Equal(digest), "the digest cannot be computed without the nonce")
 
 	_, err = DecodeInput(append(data, 0), digest)
 	g.Expect(err).To(MatchError(ContainSubstring("changed by somebody")))
 }
 
-func TestAnInputThatNoSecretHoldsIsRefused(t *testing.T) {
+func TestAnInputTooLargeForASecretIsRefused(t *testing.T) {
 	g := NewWithT(t)
 	_, _, err := EncodeInput(Input{Run: run.Run{Program: run.Program{YAML: []byte(noise(1 << 20))}}})
 	g.Expect(err).To(MatchError(ErrTooLarge))
 	data, _, err := EncodeInput(Input{Run: run.Run{Program: run.Program{YAML: []byte(strings.Repeat("a: b\n", 1<<20))}}})
-	g.Expect(err).NotTo(HaveOccurred(), "five MiB that can be packed")
+	g.Expect(err).NotTo(HaveOccurred(), "five MiB that compress well")
 	g.Expect(len(data)).To(BeNumerically("<", maxRun))
 }
 
-func TestAResultIsTheSameOnTheOtherSide(t *testing.T) {
+func TestAResultRoundTrips(t *testing.T) {
 	g := NewWithT(t)
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	ended := run.Result{
@@ -93,7 +93,7 @@ func TestAResultIsTheSameOnTheOtherSide(t *testing.T) {
 	g.Expect(*read).To(Equal(ended))
 }
 
-func TestAResultThatHasNoRoomSaysWhatIsLeftOut(t *testing.T) {
+func TestAResultThatDoesNotFitSaysWhatIsLeftOut(t *testing.T) {
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	large := map[string]json.RawMessage{"large": quoted(noise(2 << 20)), "small": quoted("x")}
 	small := map[string]json.RawMessage{"small": quoted("x")}
@@ -108,16 +108,16 @@ func TestAResultThatHasNoRoomSaysWhatIsLeftOut(t *testing.T) {
 		ended     run.Result
 		want      func(g *WithT, read *run.Result)
 	}{
-		"outputs in plain are left out before those that are shown": {
+		"plain outputs are left out before masked ones": {
 			run.Update, run.Result{Outcome: run.Succeeded, Outputs: small, Plain: &run.PlainOutputs{Values: large}},
 			func(g *WithT, read *run.Result) {
-				g.Expect(read.Outcome).To(Equal(run.Succeeded), "the update has succeeded all the same")
+				g.Expect(read.Outcome).To(Equal(run.Succeeded), "the update succeeded all the same")
 				g.Expect(read.Outputs).To(HaveLen(1))
 				g.Expect(read.Plain).To(BeNil())
 				g.Expect(read.LeftOut).To(BeZero())
 			},
 		},
-		"those that are shown are counted where they are left out": {
+		"masked outputs that are left out are counted": {
 			run.Update, run.Result{Outcome: run.Succeeded, Outputs: large, LeftOut: 1},
 			func(g *WithT, read *run.Result) {
 				g.Expect(read.Outcome).To(Equal(run.Succeeded))
@@ -125,25 +125,25 @@ func TestAResultThatHasNoRoomSaysWhatIsLeftOut(t *testing.T) {
 				g.Expect(read.LeftOut).To(Equal(3))
 			},
 		},
-		"what was to read them has failed": {
+		"a run that reads outputs fails": {
 			run.ReadOutputs, run.Result{Outcome: run.Succeeded, Plain: &run.PlainOutputs{Values: large}},
 			func(g *WithT, read *run.Result) {
 				g.Expect(read.Outcome).To(Equal(run.Failed))
 				g.Expect(read.Message).To(ContainSubstring("spec.writeOutputsToSecret.keys"))
 			},
 		},
-		"what was to read more than is taken has failed, however well it can be packed": {
+		"a run that reads too much fails, however well it compresses": {
 			run.ReadOutputs, run.Result{Outcome: run.Succeeded, Plain: &run.PlainOutputs{Values: zeros}},
 			func(g *WithT, read *run.Result) {
 				g.Expect(read.Outcome).To(Equal(run.Failed))
 				g.Expect(read.Message).To(MatchRegexp(`^the outputs have \d+ bytes, and 8388608 are .*: name fewer in spec.writeOutputsToSecret.keys$`))
 			},
 		},
-		"and so has what is longer when it is written": {
+		"a run that reads too much once escaped fails": {
 			run.ReadOutputs, run.Result{Outcome: run.Succeeded, Plain: &run.PlainOutputs{Values: escaped}},
 			func(g *WithT, read *run.Result) { g.Expect(read.Outcome).To(Equal(run.Failed)) },
 		},
-		"an update has succeeded with it": {
+		"an update with too large outputs succeeds": {
 			run.Update, run.Result{Outcome: run.Succeeded, Outputs: small, Plain: &run.PlainOutputs{Values: zeros}},
 			func(g *WithT, read *run.Result) {
 				g.Expect(read.Outcome).To(Equal(run.Succeeded))
@@ -151,7 +151,7 @@ func TestAResultThatHasNoRoomSaysWhatIsLeftOut(t *testing.T) {
 				g.Expect(read.Plain).To(BeNil())
 			},
 		},
-		"many that are small are no more than they are": {
+		"many small outputs fit": {
 			run.ReadOutputs, run.Result{Outcome: run.Succeeded, Plain: &run.PlainOutputs{Values: many}},
 			func(g *WithT, read *run.Result) {
 				g.Expect(read.Outcome).To(Equal(run.Succeeded))
@@ -172,7 +172,7 @@ func TestAResultThatHasNoRoomSaysWhatIsLeftOut(t *testing.T) {
 }
 
 // The program of a tenant can write the Secret too.
-func TestAResultThatNoDriverMadeIsKeptInBounds(t *testing.T) {
+func TestAForgedResultIsBounded(t *testing.T) {
 	g := NewWithT(t)
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	encoded := func(value any) []byte {
@@ -201,7 +201,7 @@ func TestAResultThatNoDriverMadeIsKeptInBounds(t *testing.T) {
 	g.Expect(len(read.Message)).To(BeNumerically("<=", maxMessage))
 	g.Expect(read.Permalink).To(BeEmpty())
 	g.Expect(read.UnknownCreates).To(Equal([]string{"", "a", "b"}))
-	g.Expect(read.Changes).To(Equal(run.Changes{Created: maxCount, Same: 7}), "numbers that a counter takes")
+	g.Expect(read.Changes).To(Equal(run.Changes{Created: maxCount, Same: 7}), "numbers a counter accepts")
 	g.Expect(read.LeftOut).To(BeZero())
 	g.Expect(len(strings.Join(read.Forgotten, ""))).To(And(BeNumerically(">", maxURNsSize/2), BeNumerically("<=", maxURNsSize)))
 	g.Expect(read.StartedAt).To(Equal(now))
@@ -218,7 +218,7 @@ func TestAResultThatNoDriverMadeIsKeptInBounds(t *testing.T) {
 	g.Expect(read.Plain).To(BeNil())
 }
 
-func TestWhatIsToldIsBounded(t *testing.T) {
+func TestReportedProgressIsBounded(t *testing.T) {
 	g := NewWithT(t)
 	told := Told{Progress: run.Progress{Done: run.Changes{Created: 3}, InFlight: 2}, UnknownCreates: []string{"urn:a"}}
 	data, err := EncodeTold(told)
@@ -235,7 +235,7 @@ func TestWhatIsToldIsBounded(t *testing.T) {
 	g.Expect(DecodeTold([]byte("garbage"))).To(Equal(Told{}))
 }
 
-func TestNumbersThatAreToldCanBeCounted(t *testing.T) {
+func TestForgedNumbersOfProgressAreClamped(t *testing.T) {
 	g := NewWithT(t)
 	const forged = `{"Progress":{"Done":{"Created":-5,"Updated":9000000000000000000,"Deleted":-1,"Replaced":-1,"Same":-1},"InFlight":-7}}`
 	g.Expect(DecodeTold([]byte(forged)).Progress).To(Equal(run.Progress{Done: run.Changes{Updated: maxCount}}))

@@ -15,7 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// manyResources have IDs of that length that cannot be made shorter.
+// manyResources have IDs of that length that do not compress.
 func manyResources(count, length int) []run.Resource {
 	ids := noise(count * length)
 	all := make([]run.Resource, count)
@@ -27,7 +27,7 @@ func manyResources(count, length int) []run.Resource {
 	return all
 }
 
-func TestListsAreTheSameOnTheOtherSide(t *testing.T) {
+func TestListsRoundTrip(t *testing.T) {
 	g := NewWithT(t)
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	ended := run.Result{
@@ -42,7 +42,7 @@ func TestListsAreTheSameOnTheOtherSide(t *testing.T) {
 	g.Expect(*read).To(Equal(ended), "twenty thousand resources, with their IDs")
 }
 
-func TestListsThatHaveNoRoomSayWhatIsLeftOut(t *testing.T) {
+func TestListsThatDoNotFitSayWhatIsLeftOut(t *testing.T) {
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	large := map[string]json.RawMessage{"large": quoted(noise(900 << 10))}
 	steps, paths := make([]run.Step, 10_000), noise(10_000*200)
@@ -71,14 +71,14 @@ func TestListsThatHaveNoRoomSayWhatIsLeftOut(t *testing.T) {
 				g.Expect(len(read.Inventory.Resources) + read.Inventory.LeftOut).To(Equal(20_005))
 			},
 		},
-		"outputs that have no room themselves leave it to the resources": {
+		"outputs that do not fit leave the room to resources": {
 			run.Update, run.Result{Outputs: map[string]json.RawMessage{"large": quoted(noise(2 << 20))}, Inventory: &run.Inventory{Complete: true, Resources: manyResources(10, 20)}},
 			func(g *WithT, read *run.Result) {
 				g.Expect(read.LeftOut).To(Equal(1))
 				g.Expect(read.Inventory).To(Equal(&run.Inventory{Complete: true, Resources: manyResources(10, 20)}))
 			},
 		},
-		"what is gone stays where it has no room, and that is said": {
+		"as many resources gone as fit are kept, and Missed is set": {
 			run.Update, run.Result{Inventory: &run.Inventory{Gone: strings.SplitAfter(noise(2<<20), "a")}},
 			func(g *WithT, read *run.Result) {
 				g.Expect(read.Inventory.Missed).To(BeTrue())
@@ -106,7 +106,7 @@ func TestListsThatHaveNoRoomSayWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// It can be packed, and is too much all the same for who unpacks it.
+// The list compresses well, but is too large once unpacked.
 func TestListsAreSmallEnoughToBeRead(t *testing.T) {
 	g := NewWithT(t)
 	resources := make([]run.Resource, 12_000)
@@ -149,7 +149,7 @@ func TestOutputsOfTooManyMembersAreLeftOut(t *testing.T) {
 }
 
 // The program of a tenant can write the Secret too.
-func TestListsThatNoDriverMadeAreKeptInBounds(t *testing.T) {
+func TestForgedListsAreBounded(t *testing.T) {
 	g := NewWithT(t)
 	resources := make([]run.Resource, 30_000)
 	resources[0] = run.Resource{URN: strings.Repeat("u", 10_000), ID: strings.Repeat("i", 10_000)}
@@ -169,7 +169,7 @@ func TestListsThatNoDriverMadeAreKeptInBounds(t *testing.T) {
 	g.Expect(read.StepsLeftOut).To(Equal(maxCount))
 }
 
-func TestACancelThatIsNoneIsNone(t *testing.T) {
+func TestAnUnknownCancelIsIgnored(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(DecodeCancel([]byte("Gently"))).To(Equal(CancelGently))
 	g.Expect(DecodeCancel([]byte("Now"))).To(Equal(CancelNow))

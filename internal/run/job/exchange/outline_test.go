@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestTheOutlineOfASecretSaysTheSameAndIsSmall(t *testing.T) {
+func TestTheOutlineOfASecretIsSmallAndDecodesAlike(t *testing.T) {
 	large := func(text string) []byte { return append([]byte(text), bytes.Repeat([]byte(" "), 1<<20)...) }
 	const claim, told = `{"Pod":"a","UID":"b"}`, `{"Progress":{"InFlight":2}}`
 	for name, tt := range map[string]struct {
@@ -23,9 +23,9 @@ func TestTheOutlineOfASecretSaysTheSameAndIsSmall(t *testing.T) {
 			map[string][]byte{RunKey: large("secret"), ClaimKey: []byte(claim), ToldKey: []byte(told), CancelKey: []byte("Now"), "else": large("")},
 			[]string{ClaimKey, ToldKey},
 		},
-		"one that has ended":       {map[string][]byte{ResultKey: large("x"), ClaimKey: []byte(claim)}, []string{ResultKey, ClaimKey}},
-		"what no pod has written":  {map[string][]byte{ClaimKey: large(claim), ToldKey: large(told), ResultKey: []byte("x")}, []string{ClaimKey, ToldKey, ResultKey}},
-		"somebody else's, and big": {data: map[string][]byte{"a": large("a"), "b": large("b")}},
+		"an ended run":          {map[string][]byte{ResultKey: large("x"), ClaimKey: []byte(claim)}, []string{ResultKey, ClaimKey}},
+		"forged and large":      {map[string][]byte{ClaimKey: large(claim), ToldKey: large(told), ResultKey: []byte("x")}, []string{ClaimKey, ToldKey, ResultKey}},
+		"another Secret, large": {data: map[string][]byte{"a": large("a"), "b": large("b")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
