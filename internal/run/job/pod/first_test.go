@@ -11,7 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestAnySignalThatAnImageEndsByIsToEnd(t *testing.T) {
+func TestAnyStopSignalOfAnImageStopsTheRun(t *testing.T) {
 	for _, sent := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGWINCH, syscall.SIGUSR1, syscall.Signal(37)} {
 		NewWithT(t).Expect(isToEnd(sent)).To(BeTrue(), sent.String())
 	}

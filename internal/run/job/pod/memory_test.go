@@ -18,12 +18,12 @@ func TestOOMKillsAreCounted(t *testing.T) {
 		file, text string
 		want       int
 	}{
-		"cgroup v2":           {"memory.events", "low 0\nhigh 0\nmax 7\noom 2\noom_kill 2\noom_group_kill 0\n", 2},
-		"cgroup v1":           {"memory/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", 3},
-		"none":                {"memory.events", "oom_kill 0\n", 0},
-		"an old kernel":       {"memory/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\n", 0},
-		"no cgroup of memory": {"pids.events", "max 0\n", 0},
-		"no number":           {"memory.events", "oom_kill many\n", 0},
+		"cgroup v2":            {"memory.events", "low 0\nhigh 0\nmax 7\noom 2\noom_kill 2\noom_group_kill 0\n", 2},
+		"cgroup v1":            {"memory/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", 3},
+		"no kill":              {"memory.events", "oom_kill 0\n", 0},
+		"an old kernel":        {"memory/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\n", 0},
+		"no memory controller": {"pids.events", "max 0\n", 0},
+		"not a number":         {"memory.events", "oom_kill many\n", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -36,7 +36,7 @@ func TestOOMKillsAreCounted(t *testing.T) {
 	}
 }
 
-func TestARunWithoutMemoryIsToldSo(t *testing.T) {
+func TestAResultNamesAnOOMKill(t *testing.T) {
 	for name, tt := range map[string]struct {
 		ended   run.Result
 		kills   int
@@ -44,10 +44,10 @@ func TestARunWithoutMemoryIsToldSo(t *testing.T) {
 		message string
 	}{
 		"Pulumi was killed": {run.Result{Outcome: run.Failed, Message: "ended by a signal", Interrupted: true}, 1, run.PodFailed, "; ended by a signal"},
-		"without a word":    {run.Result{Outcome: run.Failed}, 1, run.PodFailed, "limits.memory"},
-		"it met a lock":     {run.Result{Outcome: run.Locked, Message: "locked by a"}, 1, run.Locked, "; locked by a"},
-		"it was cancelled":  {run.Result{Outcome: run.Cancelled, Message: "cancelled"}, 1, run.Cancelled, "; cancelled"},
-		"all was well":      {run.Result{Outcome: run.Succeeded}, 1, run.Succeeded, ""},
+		"no message":        {run.Result{Outcome: run.Failed}, 1, run.PodFailed, "limits.memory"},
+		"locked":            {run.Result{Outcome: run.Locked, Message: "locked by a"}, 1, run.Locked, "; locked by a"},
+		"cancelled":         {run.Result{Outcome: run.Cancelled, Message: "cancelled"}, 1, run.Cancelled, "; cancelled"},
+		"succeeded":         {run.Result{Outcome: run.Succeeded}, 1, run.Succeeded, ""},
 		"another failure":   {run.Result{Outcome: run.Failed, Message: "no such bucket"}, 0, run.Failed, "no such bucket"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,15 +28,15 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// fake is a Secret that is merged as the API server does it.
+// fake is a Secret that merges patches like the API server.
 type fake struct {
 	mu      sync.Mutex
-	secret  *corev1.Secret // nil is none
+	secret  *corev1.Secret // nil if there is none
 	version int
 	patches int
-	// before is called before each request, and its error is the answer.
+	// before is called before each request, which fails with its error.
 	before func(request string) error
-	// lost has the answer of the next patch get lost.
+	// lost applies the next patch but loses the response.
 	lost bool
 }
 
@@ -119,15 +119,15 @@ func TestARunIsClaimedOnce(t *testing.T) {
 	input, err := optionsFor(secret, digest, "a").claim(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(input.Run.ID).To(Equal("1"))
-	g.Expect(secret.data()).NotTo(HaveKey(exchange.RunKey), "it is secret, and of no use any more")
+	g.Expect(secret.data()).NotTo(HaveKey(exchange.RunKey), "it is secret and no longer needed")
 	_, err = optionsFor(secret, digest, "b").claim(t.Context())
 	g.Expect(err).To(MatchError(ContainSubstring("another pod has the run")))
 	g.Expect(Do(t.Context(), optionsFor(secret, digest, "b"))).To(Equal(job.ExitNotBegun))
 	_, err = optionsFor(secret, digest, "a").claim(t.Context())
-	g.Expect(err).To(HaveOccurred(), "also by the same pod: what it had begun then is not known now")
+	g.Expect(err).To(HaveOccurred(), "not even by the same pod: how far it got is unknown")
 }
 
-func TestOfManyPodsOneHasTheRun(t *testing.T) {
+func TestOnlyOneOfManyPodsClaimsTheRun(t *testing.T) {
 	g := NewWithT(t)
 	data, digest := anInput(t)
 	secret := newFake(map[string][]byte{exchange.RunKey: data})
@@ -144,7 +144,7 @@ func TestOfManyPodsOneHasTheRun(t *testing.T) {
 	g.Expect(won).To(HaveLen(1))
 }
 
-func TestAClaimWhoseAnswerIsLostIsKnownAgain(t *testing.T) {
+func TestAClaimWithALostResponseIsRecognized(t *testing.T) {
 	g := NewWithT(t)
 	data, digest := anInput(t)
 	secret := newFake(map[string][]byte{exchange.RunKey: data})
@@ -154,7 +154,7 @@ func TestAClaimWhoseAnswerIsLostIsKnownAgain(t *testing.T) {
 	g.Expect(input.Run.ID).To(Equal("1"))
 }
 
-func TestARunThatWasGivenUpIsNotBegun(t *testing.T) {
+func TestARunGivenUpIsNotBegun(t *testing.T) {
 	g := NewWithT(t)
 	data, digest := anInput(t)
 	secret := newFake(map[string][]byte{exchange.RunKey: data, exchange.ResultKey: []byte("x")})
@@ -163,10 +163,10 @@ func TestARunThatWasGivenUpIsNotBegun(t *testing.T) {
 	g.Expect(secret.patches).To(BeZero())
 }
 
-func TestWhyARunIsNotBegunIsTold(t *testing.T) {
+func TestWhyARunIsNotBegunIsReported(t *testing.T) {
 	g := NewWithT(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // it is not asked again
+	cancel() // so that there is no retry
 	secret, told := newFake(nil), ""
 	secret.before = func(string) error { return &net.OpError{Op: "dial", Err: syscall.ETIMEDOUT} }
 	o := optionsFor(secret, "", "a")
@@ -175,26 +175,26 @@ func TestWhyARunIsNotBegunIsTold(t *testing.T) {
 	g.Expect(told).To(And(HavePrefix("claiming the run: "), ContainSubstring("dial: connection timed out")))
 }
 
-func TestANetworkThatIsClosedIsToldFromARunOfAnotherPod(t *testing.T) {
+func TestTheExitCodeTellsABlockedNetworkFromALostClaim(t *testing.T) {
 	secrets := corev1.Resource("secrets")
 	for name, tc := range map[string]struct {
 		err  error
 		want int
 	}{
-		"another pod's":   {&finalError{errors.New("another pod has the run")}, job.ExitNotBegun},
-		"deleted":         {apierrors.NewNotFound(secrets, "a"), job.ExitNotBegun},
-		"without rights":  {apierrors.NewForbidden(secrets, "a", errors.New("no Role")), job.ExitNotBegun},
-		"nobody answers":  {&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}, job.ExitUnreached},
-		"not in time":     {context.DeadlineExceeded, job.ExitUnreached},
-		"told to end":     {fmt.Errorf("%w: %w", errTold, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), job.ExitUnreached},
-		"in an overload":  {apierrors.NewServiceUnavailable("later"), job.ExitNotBegun},
-		"with a conflict": {apierrors.NewConflict(secrets, "a", errors.New("changed")), job.ExitNotBegun},
+		"claimed by another pod": {&finalError{errors.New("another pod has the run")}, job.ExitNotBegun},
+		"not found":              {apierrors.NewNotFound(secrets, "a"), job.ExitNotBegun},
+		"forbidden":              {apierrors.NewForbidden(secrets, "a", errors.New("no Role")), job.ExitNotBegun},
+		"dial timeout":           {&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}, job.ExitUnreached},
+		"deadline exceeded":      {context.DeadlineExceeded, job.ExitUnreached},
+		"signalled to stop":      {fmt.Errorf("%w: %w", errTold, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), job.ExitUnreached},
+		"overloaded":             {apierrors.NewServiceUnavailable("later"), job.ExitNotBegun},
+		"conflict":               {apierrors.NewConflict(secrets, "a", errors.New("changed")), job.ExitNotBegun},
 	} {
 		NewWithT(t).Expect(unclaimed(fmt.Errorf("claiming the run: %w", tc.err))).To(Equal(tc.want), name)
 	}
 }
 
-func TestARunThatSomebodyChangedIsNotDone(t *testing.T) {
+func TestATamperedRunIsNotStarted(t *testing.T) {
 	g := NewWithT(t)
 	data, _ := anInput(t)
 	secret := newFake(map[string][]byte{exchange.RunKey: data})
@@ -221,7 +221,7 @@ func TestTheResultIsWrittenWhenTheAPIServerIsBack(t *testing.T) {
 	g.Expect(optionsFor(secret, "", "a").finish(run.Update, run.Result{Outcome: run.Succeeded})).To(BeZero())
 }
 
-func TestHowLongARequestIsTriedAgain(t *testing.T) {
+func TestHowLongARequestIsRetried(t *testing.T) {
 	away, late := errors.New("connection refused"), fmt.Errorf("patch: %w", context.DeadlineExceeded)
 	refused := apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("no role allows it"))
 	type answer struct {
@@ -232,17 +232,17 @@ func TestHowLongARequestIsTriedAgain(t *testing.T) {
 		answers []answer
 		over    bool
 	}{
-		"away for minutes":                  {answers: []answer{{0, away}, {4 * time.Minute, away}}},
-		"away for longer than it may take":  {answers: []answer{{0, away}, {5 * time.Minute, away}}, over: true},
-		"refused at first":                  {answers: []answer{{0, refused}, {30 * time.Second, refused}}},
-		"refused all the time":              {answers: []answer{{0, refused}, {61 * time.Second, refused}}, over: true},
-		"back after minutes, not caught up": {answers: []answer{{0, away}, {3 * time.Minute, away}, {3*time.Minute + time.Second, refused}}},
-		"back after minutes, and refused":   {answers: []answer{{0, away}, {3 * time.Minute, refused}, {4*time.Minute + time.Second, refused}}, over: true},
-		"refused, away, and refused again":  {answers: []answer{{0, refused}, {50 * time.Second, away}, {70 * time.Second, refused}}},
-		"not answered in time for minutes":  {answers: []answer{{0, late}, {4 * time.Minute, late}}},
-		"not answered in time for longer":   {answers: []answer{{0, late}, {5 * time.Minute, late}}, over: true},
-		"another pod has the run":           {answers: []answer{{0, &finalError{errors.New("another pod")}}}, over: true},
-		"somebody has written in between":   {answers: []answer{{0, apierrors.NewConflict(corev1.Resource("secrets"), "x", nil)}}},
+		"down for minutes":                            {answers: []answer{{0, away}, {4 * time.Minute, away}}},
+		"down for too long":                           {answers: []answer{{0, away}, {5 * time.Minute, away}}, over: true},
+		"refused briefly":                             {answers: []answer{{0, refused}, {30 * time.Second, refused}}},
+		"refused for too long":                        {answers: []answer{{0, refused}, {61 * time.Second, refused}}, over: true},
+		"down for minutes, then refused briefly":      {answers: []answer{{0, away}, {3 * time.Minute, away}, {3*time.Minute + time.Second, refused}}},
+		"down for minutes, then refused for too long": {answers: []answer{{0, away}, {3 * time.Minute, refused}, {4*time.Minute + time.Second, refused}}, over: true},
+		"refused, down, refused again":                {answers: []answer{{0, refused}, {50 * time.Second, away}, {70 * time.Second, refused}}},
+		"timeouts for minutes":                        {answers: []answer{{0, late}, {4 * time.Minute, late}}},
+		"timeouts for too long":                       {answers: []answer{{0, late}, {5 * time.Minute, late}}, over: true},
+		"another pod has the run":                     {answers: []answer{{0, &finalError{errors.New("another pod")}}}, over: true},
+		"conflict":                                    {answers: []answer{{0, apierrors.NewConflict(corev1.Resource("secrets"), "x", nil)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -255,7 +255,7 @@ func TestHowLongARequestIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestACreationOfUnknownOutcomeIsToldSoon(t *testing.T) {
+func TestACreationOfUnknownOutcomeIsReportedSoon(t *testing.T) {
 	g := NewWithT(t)
 	secret := newFake(map[string][]byte{})
 	told := newTeller(secret, logr.Discard())
@@ -265,10 +265,10 @@ func TestACreationOfUnknownOutcomeIsToldSoon(t *testing.T) {
 	told.unknownCreates([]string{"urn:a"})
 	g.Eventually(func() []string { return exchange.DecodeTold(secret.data()[exchange.ToldKey]).UnknownCreates }, 5*time.Second).Should(Equal([]string{"urn:a"}))
 	told.close()
-	g.Expect(secret.patches).To(Equal(1), "progress alone is not worth a write before its time")
+	g.Expect(secret.patches).To(Equal(1), "progress alone triggers no early write")
 }
 
-func TestARunEndsWhenItsSecretSaysSo(t *testing.T) {
+func TestACancelInTheSecretStopsTheRun(t *testing.T) {
 	g := NewWithT(t)
 	secret := newFake(map[string][]byte{})
 	life, end := context.WithCancelCause(t.Context())
@@ -300,7 +300,7 @@ func TestARunEndsWhenItsSecretSaysSo(t *testing.T) {
 	g.Eventually(done).Should(BeClosed())
 }
 
-func TestWhatTheProgramGetsOfItsPod(t *testing.T) {
+func TestWhichVariablesOfThePodReachTheProgram(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(passed(mapOf([]string{
 		"NODE_OPTIONS=--x=y", "PATH=/bin", "HOME=/root", "KUBERNETES_SERVICE_HOST=10.0.0.1", "POD_NAME=x", "HOSTNAME=x", "HTTPS_PROXY=http://proxy",
@@ -319,7 +319,7 @@ func TestPluginsOfThePodAreLinked(t *testing.T) {
 	}
 	info, err := os.Lstat(filepath.Join(to, "resource-aws-v7.0.0"))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(info.IsDir()).To(BeTrue(), "Pulumi takes no link for a plugin")
+	g.Expect(info.IsDir()).To(BeTrue(), "Pulumi ignores a plugin directory that is a link")
 	g.Expect(os.ReadFile(filepath.Join(to, "resource-aws-v7.0.0", "pulumi-resource-aws"))).To(Equal([]byte("x")))
 	g.Expect(Options{PluginsDir: filepath.Join(from, "none")}.linkPlugins(to)).To(Succeed())
 }
