@@ -49,6 +49,9 @@ func end(ctx context.Context, spec node.Spec) error {
 	if err != nil {
 		return err
 	}
+	if isOthers(spec) {
+		return nil
+	}
 	if err := pullCable(ctx, spec); err != nil {
 		return err
 	}

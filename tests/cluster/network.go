@@ -5,9 +5,13 @@ package cluster
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/cluster/node"
 )
@@ -30,9 +34,25 @@ func plugCable(ctx context.Context, spec *node.Spec) error {
 			}
 			return fmt.Errorf("making an interface: %w", err)
 		}
+		if err := spec.Command(ctx, "ip", "link", "set", spec.Interface(), "alias", owner(*spec)); err != nil {
+			return fmt.Errorf("naming the owner of an interface: %w", err)
+		}
 		return nil
 	}
 	return fmt.Errorf("all %d numbers of nodes are taken", maxNodes)
+}
+
+// owner is the alias of the interface of a node. The number of a node that was killed may
+// belong to another one by now, but its directory does not.
+func owner(spec node.Spec) string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(spec.Dir)))
+}
+
+// isOthers reports whether the number of a node belongs to another node by now.
+func isOthers(spec node.Spec) bool {
+	alias, err := os.ReadFile(filepath.Join("/sys/class/net", spec.Interface(), "ifalias"))
+	of := strings.TrimSpace(string(alias))
+	return err == nil && of != "" && of != owner(spec)
 }
 
 func farEnd(spec node.Spec) string { return spec.Interface() + "n" }
