@@ -34,6 +34,10 @@ done
 cd "$root"
 
 # Each target has one worker, and there are as many at a time as processors.
+[ -s "$list" ] || {
+	echo "fuzz: no targets found" >&2
+	exit 1
+}
 echo "fuzzing $(wc -l <"$list") targets for $time each"
 # shellcheck disable=SC2016 # The inner shell expands them.
 xargs -P "$(nproc)" -L 1 sh -c '
