@@ -13,44 +13,16 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// idIn is the ID of a thing in the inventory of a result.
-func (l *lab) idIn(result run.Result, name string) string {
-	l.Helper()
-	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	for _, resource := range result.Inventory.Resources {
-		if resource.URN == urnOf(name) {
-			return resource.ID
-		}
-	}
-	l.Fatalf("%s is not in the inventory", name)
-	return ""
-}
-
-func TestAnIDThatIsASecretIsHidden(t *testing.T) {
-	t.Parallel()
-	l := newLab(t).withProvider()
-	thing := l.thing("value: one")
-	plain := l.do(t.Context(), l.update(thing+"outputs: {token: \"${a.id}\"}\n"))
-	l.Expect(l.idIn(plain, "a")).To(Equal(l.idOf("a")))
-
-	result := l.do(t.Context(), l.update(thing+"outputs: {token: {\"fn::secret\": \"${a.id}\"}}\n"))
-	l.Expect(l.idIn(result, "a")).To(Equal("[secret]"))
-	text, err := json.Marshal(result)
-	l.Expect(err).NotTo(HaveOccurred())
-	l.Expect(string(text)).NotTo(ContainSubstring(l.idOf("a")))
-	l.Expect(l.newCalls()).NotTo(ContainElement("stack export"), "a run that goes well takes no more processes for it")
-}
-
 func TestWhichIDsMayBeSecrets(t *testing.T) {
 	const secret = `{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}`
 	for _, test := range []struct {
 		name, typ, id, inputs, outputs string
-		alone, besideASecretOutput     bool
+		alone, besideAPassword         bool
 	}{
-		{"beside a secret", "lab:index:Thing", "canary", `{}`, `{"id":"canary","result":` + secret + `}`, true, true},
-		{"beside a secret in a list", "lab:index:Thing", "canary", `{}`, `{"id":"canary","keys":[{"key":` + secret + `}]}`, true, true},
-		{"beside a secret input", "lab:index:Thing", "canary", `{"value":` + secret + `}`, `{"id":"canary"}`, true, true},
-		{"with nothing secret", "lab:index:Thing", "canary", `{}`, `{"id":"canary"}`, false, true},
+		{"beside a generated secret", "lab:index:Thing", "canary", `{}`, `{"id":"canary","result":` + secret + `}`, true, true},
+		{"beside a generated secret in a list", "lab:index:Thing", "canary", `{}`, `{"id":"canary","keys":[{"key":` + secret + `}]}`, true, true},
+		{"beside a secret that it was given", "lab:index:Thing", "canary", `{"value":` + secret + `}`, `{"id":"canary","value":` + secret + `}`, false, true},
+		{"with nothing secret", "lab:index:Thing", "canary", `{}`, `{"id":"canary"}`, false, false},
 		{"in another output in plain", "lab:index:Thing", "canary", `{}`, `{"id":"canary","arn":"arn:canary","key":` + secret + `}`, false, false},
 		{"in a list in plain", "lab:index:Thing", "ca\"nary", `{}`, `{"names":[{"name":"ca\"nary"}]}`, false, false},
 		{"of a provider", "pulumi:providers:lab", "canary", `{"key":` + secret + `}`, `{}`, false, false},
@@ -63,8 +35,24 @@ func TestWhichIDsMayBeSecrets(t *testing.T) {
 			var ids secretIDs
 			ids.see("urn:a", test.typ, &at)
 			g.Expect(ids.mayBeSecret("urn:a")).To(Equal(test.alone))
-			ids.see("urn:stack", stackType, &stepState{Outputs: map[string]json.RawMessage{"token": json.RawMessage(secret)}})
-			g.Expect(ids.mayBeSecret("urn:a")).To(Equal(test.besideASecretOutput))
+			ids.see("urn:password", "random:RandomPassword", &stepState{ID: "none", Outputs: map[string]json.RawMessage{"result": json.RawMessage(secret)}})
+			g.Expect(ids.mayBeSecret("urn:a")).To(Equal(test.besideAPassword))
 		})
 	}
+}
+
+func TestAnIDThatMayBeAGeneratedSecretIsHidden(t *testing.T) {
+	g := NewWithT(t)
+	all := resources{}
+	for _, one := range []string{"canary", "plain"} {
+		at := &stepState{Custom: true, ID: one, Outputs: map[string]json.RawMessage{}}
+		if one == "canary" {
+			at.Outputs["result"] = json.RawMessage(`{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270"}`)
+		}
+		all.ids.see(urnOf(one), "lab:index:Thing", at)
+	}
+	s := &session{events: &events{resources: all}}
+	listed := []run.Resource{{URN: urnOf("canary"), ID: "canary"}, {URN: urnOf("plain"), ID: "plain"}}
+	s.hideIDs(listed)
+	g.Expect(listed).To(HaveExactElements(HaveField("ID", "[secret]"), HaveField("ID", "plain")))
 }
