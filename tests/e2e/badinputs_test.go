@@ -4,7 +4,8 @@
 package e2e
 
 import (
-	"net"
+	"net/netip"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,14 +21,19 @@ func seconds(n int) *metav1.Duration {
 	return &metav1.Duration{Duration: time.Duration(n) * time.Second}
 }
 
-// closedPort is an address that nothing listens on.
+// closedPort is an address that nothing listens on. A socket holds its port until the
+// test ends: another process, like an engine, could take a free port.
 func (t *tenant) closedPort() string {
 	t.test.Helper()
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	t.Expect(err).NotTo(HaveOccurred())
-	address := listener.Addr().String()
-	t.Expect(listener.Close()).To(Succeed())
-	return address
+	t.test.Cleanup(func() { t.Expect(syscall.Close(socket)).To(Succeed()) })
+	t.Expect(syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})).To(Succeed())
+	address, err := syscall.Getsockname(socket)
+	t.Expect(err).NotTo(HaveOccurred())
+	bound, ok := address.(*syscall.SockaddrInet4)
+	t.Expect(ok).To(BeTrue())
+	return netip.AddrPortFrom(netip.AddrFrom4(bound.Addr), uint16(bound.Port)).String()
 }
 
 func TestABackendThatCannotBeReachedIsReported(t *testing.T) {

@@ -176,7 +176,9 @@ func aLongRunIsToldOf(u tellingPart) {
 		HaveKeyWithValue("pulumi.com/created", "1"), HaveKeyWithValue("pulumi.com/stack", "slow"), Not(HaveKey("pulumi.com/commit_status"))))
 	u.Expect(told[1].Message).To(Equal("Applied revision: " + stack.Status.LastAppliedRevision))
 	u.Expect(told[1].Metadata).To(HaveKeyWithValue("pulumi.com/commit_status", "update"))
-	u.Expect(u.events(u.WithT, stack.Name)).To(HaveLen(1), "Kubernetes Events")
+	u.Eventually(func(g Gomega) {
+		g.Expect(u.events(g, stack.Name)).To(HaveLen(1), "Kubernetes Events")
+	}).Should(Succeed())
 
 	lines, err := u.metrics(u.ctx)
 	u.Expect(err).NotTo(HaveOccurred())
