@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
@@ -43,6 +44,8 @@ type cluster struct {
 	tried error
 	// patching is called before each patch.
 	patching func()
+	// hangs is closed when the webhook for patches answers again, or nil.
+	hangs chan struct{}
 	// refuses is the error of each patch, if set.
 	refuses error
 	// undeletable is the error of each deletion, if set.
@@ -63,6 +66,9 @@ func newCluster() *cluster {
 			c.mu.Unlock()
 			if c.patching != nil {
 				c.patching()
+			}
+			if err := c.awaitWebhook(ctx); err != nil {
+				return err
 			}
 			if c.refuses != nil {
 				return c.refuses
@@ -129,6 +135,18 @@ func (c *cluster) create(ctx context.Context, api client.WithWatch, object clien
 		return lost(object)
 	}
 	return nil
+}
+
+func (c *cluster) awaitWebhook(ctx context.Context) error {
+	if c.hangs == nil {
+		return nil
+	}
+	select {
+	case <-c.hangs:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (c *cluster) readError() error {
@@ -209,7 +227,9 @@ func runnerOn(t *testing.T, api *cluster, change ...func(*Options)) *started {
 	for _, c := range change {
 		c(&options)
 	}
-	return &started{Runner: New(options), WithT: NewWithT(t), test: t, api: api, key: key{"default", "1"}}
+	s := &started{Runner: New(options), WithT: NewWithT(t), test: t, api: api, key: key{"default", "1"}}
+	s.SetDefaultEventuallyTimeout(time.Minute) // other tests may keep the machine busy
+	return s
 }
 
 func start(t *testing.T, change ...func(*Options)) *started {

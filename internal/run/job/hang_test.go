@@ -1,0 +1,134 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"fmt"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+func TestAWebhookHangingOnCreationsBlocksNoOtherRun(t *testing.T) {
+	s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent = workers + 1 })
+	answer := make(chan struct{})
+	s.api.fails = func(object client.Object) error {
+		if object.GetNamespace() == "hangs" {
+			<-answer
+		}
+		return nil
+	}
+	for i := range workers {
+		s.begin("hangs", fmt.Sprintf("h%d", i))
+	}
+	end := s.tending()
+	s.Eventually(func() int { return len(s.writers) }).Should(Equal(workers))
+	s.begin("default", "1")
+	s.Eventually(s.hasJob).Should(BeTrue())
+	close(answer)
+	end()
+	s.Expect(s.writers).To(BeEmpty())
+}
+
+// begin starts a run of a Stack of its own.
+func (s *started) begin(namespace, id string) {
+	s.test.Helper()
+	s.Expect(s.Reserve(namespace, "app-"+id)).To(BeTrue())
+	todo := oneRun(id, "app-"+id)
+	todo.Namespace = namespace
+	s.Expect(s.Start(todo)).To(Succeed())
+}
+
+func TestAWebhookHangingOnPatchesBlocksNoOtherRun(t *testing.T) {
+	for name, tt := range map[string]struct {
+		claimed bool
+		end     func(s *started, id string)
+	}{
+		"a withdrawal":                {false, func(s *started, id string) { s.Withdraw(id) }},
+		"a cancel before the claim":   {false, func(s *started, id string) { s.Expect(s.Cancel(id, false)).To(Succeed()) }},
+		"a cancel of a run in flight": {true, func(s *started, id string) { s.Expect(s.Cancel(id, true)).To(Succeed()) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent = workers + 1 })
+			stop := s.tending()
+			ids := s.createdRuns(workers)
+			if tt.claimed {
+				s.claimed(ids...)
+			}
+			s.api.hangs = make(chan struct{})
+			for _, id := range ids {
+				tt.end(s, id)
+			}
+			s.Eventually(func() int { return len(s.writers) }).Should(Equal(workers))
+			s.begin("default", "1")
+			s.Eventually(s.hasJob).Should(BeTrue())
+			close(s.api.hangs)
+			stop()
+			s.Expect(s.writers).To(BeEmpty())
+		})
+	}
+}
+
+// createdRuns returns the IDs of n runs whose objects exist and that no pod has claimed.
+func (s *started) createdRuns(n int) (ids []string) {
+	s.test.Helper()
+	for i := range n {
+		ids = append(ids, fmt.Sprintf("h%d", i))
+		s.begin("default", ids[i])
+	}
+	for _, id := range ids {
+		s.Eventually(func() bool { return s.Withdrawable(id) }).Should(BeTrue())
+	}
+	return ids
+}
+
+// claimed has pods claim these runs.
+func (s *started) claimed(ids ...string) {
+	s.test.Helper()
+	for _, id := range ids {
+		s.Expect(s.doInPod(id, nil)).To(Succeed())
+		s.Eventually(func() bool { return s.Withdrawable(id) }).Should(BeFalse())
+	}
+}
+
+func TestMoreHangingRunsThanWritersBlockNoClaimedRun(t *testing.T) {
+	s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent = writers + workers + 1 })
+	stop := s.tending()
+	ids := s.createdRuns(writers + workers)
+	s.begin("default", "1")
+	s.Eventually(func() bool { return s.Withdrawable("1") }).Should(BeTrue())
+	s.claimed("1")
+	s.api.hangs = make(chan struct{})
+	for _, id := range ids {
+		s.Withdraw(id)
+	}
+	s.Eventually(func() int { return len(s.writers) }).Should(Equal(writers))
+	s.Expect(s.doInPod("1", &run.Result{Outcome: run.Succeeded})).To(Succeed())
+	s.endPod("1")
+	s.Eventually(s.phase).Should(Equal(run.Ended))
+	s.Expect(s.writers).To(HaveLen(writers))
+	close(s.api.hangs)
+	for _, id := range ids {
+		s.Eventually(func() run.Phase { phase, _ := s.look(id); return phase }).Should(Equal(run.Ended), "it waits for a writer")
+	}
+	stop()
+	s.Expect(s.writers).To(BeEmpty())
+}
+
+func TestShutdownDoesNotWaitForAHangingWebhook(t *testing.T) {
+	s := runnerOn(t, newCluster())
+	stop := s.tending()
+	ids := s.createdRuns(1)
+	s.api.hangs = make(chan struct{})
+	s.Withdraw(ids[0])
+	s.Eventually(func() int { return len(s.writers) }).Should(Equal(1))
+	s.Expect(s.Shutdown(t.Context())).To(Succeed())
+	stop()
+	s.Expect(s.writers).To(BeEmpty())
+	phase, _ := s.look(ids[0])
+	s.Expect(phase).To(Equal(run.Running), "the next controller finds it")
+}
