@@ -64,3 +64,43 @@ func TestOnlyADeletionEndsAPreviewThatNoPodHasStarted(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(withdrawn).To(ConsistOf(id))
 }
+
+func TestARecoveryOrDestroyThatNoPodHasStartedIsWithdrawnAndFollowed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		operation run.Operation
+		begin     func(w *world)
+	}{
+		"a recovery": {run.Recover, func(w *world) { w.endNow(run.Failed, byForce) }},
+		"a destroy": {run.Destroy, func(w *world) {
+			w.endNow(run.Succeeded, nil)
+			NewWithT(w.t).Expect(w.Delete(w.t.Context(), w.stack())).To(Succeed())
+		}},
+	} {
+		for _, controller := range []string{"a", "b"} {
+			t.Run(name+", ended by controller "+controller, func(t *testing.T) {
+				g := NewWithT(t)
+				w := newWorld(t, programAndStack()...)
+				var withdrawn []string
+				w.Withdrawable = func(id string) bool { return w.runner.runs[id].Operation == tt.operation }
+				w.Withdraw = func(id string) { withdrawn = append(withdrawn, id) }
+				w.nextRun()
+				tt.begin(w)
+				first := w.nextRun()
+				g.Expect(first.Operation).To(Equal(tt.operation))
+				failures := w.stack().Status.Failures
+				w.Holder.Instance = controller
+				w.edit(func(s *v1.Stack) { s.Spec.ServiceAccountName, s.Generation = "other", s.Generation+1 })
+				w.passTime(2 * time.Minute)
+				w.mustReconcile()
+				g.Expect(withdrawn).To(ConsistOf(first.ID))
+
+				w.runner.end(first.ID, run.Cancelled, "withdrawn")
+				w.mustReconcile()
+				g.Expect(w.stack().Status.Failures).To(Equal(failures), "it has not failed")
+				next := w.nextRun()
+				g.Expect(next.ID).NotTo(Equal(first.ID))
+				g.Expect(next.Operation).To(Equal(tt.operation), "it is still to be done")
+			})
+		}
+	}
+}
