@@ -119,7 +119,7 @@ func TestAPodThatIsNotValidStalls(t *testing.T) {
 		s.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour}
 		s.Spec.WorkspaceTemplate = u.podWith(nil, map[string]any{"dnsPolicy": "Anything"})
 	})
-	u.awaitMessage(stack, v1.InvalidSpecReason, "spec.workspaceTemplate asks for a pod that is not valid: ", `spec.dnsPolicy: Unsupported value: "Anything"`)
+	u.awaitMessage(stack, v1.InvalidSpecReason, "spec.workspaceTemplate, or what LimitRanges and webhooks add to it, asks for a pod that is not valid: ", `spec.dnsPolicy: Unsupported value: "Anything"`)
 	u.await(stack, func(g Gomega, s *v1.Stack) { g.Expect(conditions.IsStalled(s)).To(BeTrue()) })
 	edit(u, stack, func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(nil) })
 	u.awaitReady(stack, "one")

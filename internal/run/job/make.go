@@ -183,7 +183,8 @@ func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 	// Without a template, the spec is not at fault, but what the cluster adds to pods: a
 	// LimitRange or an admission webhook.
 	if len(todo.Workspace) > 0 && isInvalidPod(err) {
-		ended.Outcome, ended.Message = run.InvalidSpec, oneLine(templateField+" asks for a pod that is not valid: "+err.Error())
+		ended.Outcome = run.InvalidSpec
+		ended.Message = oneLine(templateField + ", or what LimitRanges and webhooks add to it, asks for a pod that is not valid: " + err.Error())
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()

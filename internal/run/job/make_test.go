@@ -127,7 +127,7 @@ func TestAnInvalidPodIsBlamedOnTheSpec(t *testing.T) {
 			s.step()
 			s.Expect(s.ended().Outcome).To(Equal(tc.want))
 			if tc.want == run.InvalidSpec {
-				s.Expect(s.ended().Message).To(And(HavePrefix("spec.workspaceTemplate asks for a pod that is not valid: failed to create "), ContainSubstring("spec.dnsPolicy")))
+				s.Expect(s.ended().Message).To(And(HavePrefix("spec.workspaceTemplate, or what LimitRanges and webhooks add to it, asks for a pod that is not valid: failed to create "), ContainSubstring("spec.dnsPolicy")))
 			}
 		})
 	}
