@@ -144,6 +144,9 @@ func (w *world) loseNode() {
 	w.killContainer("--secret=" + lost.run.Job)
 	w.awaitValue("inline", "gone")
 	w.updatedOnce("inline", updates["inline"])
+	// Kubernetes taints a lost node itself, but stops doing so once none of its nodes is ready.
+	w.kubectl("wait", "nodes", "--all", "--for=condition=Ready=Unknown", "--timeout=3m")
+	w.kubectl("taint", "nodes", lost.pod.Spec.NodeName, "node.kubernetes.io/unreachable:NoExecute", "--overwrite")
 	w.Eventually(func(g Gomega) {
 		stack := w.stackNow(g, "third")
 		g.Expect(stack.Status.Run).NotTo(BeNil(), "nothing is begun before it is known what became of the last")
