@@ -16,6 +16,7 @@ for program in apt-get dpkg-deb; do
 		exit 1
 	}
 done
+rm -rf "$dir/archives"
 mkdir -p "$dir/archives/partial" "$dir/lists/partial"
 dir=$(cd "$dir" && pwd -P)
 
@@ -30,6 +31,7 @@ echo "fetching $packages of Debian (36 MB)"
 # shellcheck disable=SC2086 # a list of words
 fetch install --reinstall --download-only --no-install-recommends -y $packages >/dev/null 2>&1 || {
 	own="-o Dir::State::lists=$dir/lists/ -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache="
+	rm -f "$dir"/archives/*.deb # of other versions, if they came before the error
 	fetch $own update
 	fetch $own install --reinstall --download-only --no-install-recommends -y $packages >/dev/null
 }
