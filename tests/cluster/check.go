@@ -21,7 +21,11 @@ type CannotError struct{ Reason string }
 
 func (e *CannotError) Error() string { return "this machine cannot run a Kubernetes node: " + e.Reason }
 
-const checkTimeout = time.Minute
+const (
+	checkTimeout = time.Minute
+	// removeTimeout is for what is removed after a check, also after an interrupted one.
+	removeTimeout = 10 * time.Second
+)
 
 // Check finds out whether this machine can have a node: it creates all that a node needs,
 // and starts a container in it. It returns a CannotError if the machine cannot.
@@ -73,6 +77,8 @@ func try(ctx context.Context, spec node.Spec) (answer string, err error) {
 		return "", err
 	}
 	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+		defer cancel()
 		err = errors.Join(err, poll(ctx, func() error { return removeCgroups(checkedCgroup(spec)) }))
 	}()
 	if err := makeCgroups(checkedCgroup(spec)); err != nil {
