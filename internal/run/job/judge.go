@@ -150,7 +150,7 @@ func later(told, began time.Time) time.Time {
 // failure, so that it is retried with backoff. A program can write such a result too.
 func toldToEnd(s seen, ended *run.Result) *run.Result {
 	why := kubernetesText(s)
-	if ended.Outcome != run.Cancelled || s.cancelled && why == "" {
+	if ended.Outcome != run.Cancelled || s.cancelled && why == "" || isWithdrawnResult(s) {
 		return ended
 	}
 	text, end := "the pod of the run was told to end", "Pulumi has finished what it had begun"
@@ -164,6 +164,12 @@ func toldToEnd(s seen, ended *run.Result) *run.Result {
 	return ended
 }
 
+// isWithdrawnResult reports whether a controller has written the result, to withdraw a run
+// that no pod had claimed. A program can remove the claim, but not its own pod.
+func isWithdrawnResult(s seen) bool {
+	return len(s.secret.Data[exchange.ClaimKey]) == 0 && (s.withdrawn || len(s.pods) == 0)
+}
+
 // kubernetesText returns why Kubernetes has ended a pod, or its Job.
 func kubernetesText(s seen) string { return cmp.Or(disruptionText(s.pods), jobText(s.job)) }
 
@@ -175,7 +181,7 @@ const reasonPatience = 20 * time.Second
 // ended, after the result is written. The wait is measured by this controller's clock:
 // the clock of the pod may be wrong, and its program can write any time.
 func waitsForReason(s seen, ended *run.Result) bool {
-	return ended.Outcome == run.Cancelled && !s.cancelled && kubernetesText(s) == "" && slices.ContainsFunc(s.pods, isAlive) && s.now.Before(s.toldAt.Add(reasonPatience))
+	return ended.Outcome == run.Cancelled && !s.cancelled && !isWithdrawnResult(s) && kubernetesText(s) == "" && slices.ContainsFunc(s.pods, isAlive) && s.now.Before(s.toldAt.Add(reasonPatience))
 }
 
 // isAlive reports whether any container of a pod may be running.

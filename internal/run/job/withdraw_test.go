@@ -4,9 +4,11 @@
 package job
 
 import (
+	"errors"
 	"testing"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
@@ -56,6 +58,33 @@ func TestAClaimedRunIsNotWithdrawn(t *testing.T) {
 			s.Expect(s.phase()).To(Equal(run.Running))
 			s.Expect(s.hasJob()).To(BeTrue())
 			s.Expect(s.secret().Data).NotTo(Or(HaveKey(exchange.ResultKey), HaveKey(exchange.CancelKey)))
+		})
+	}
+}
+
+func TestAWithdrawalIsNoFailureWhoeverReadsItsResult(t *testing.T) {
+	for name, tt := range map[string]struct{ pods, next bool }{
+		"this controller": {false, false},
+		"this controller, while the pod is starting": {true, false},
+		"the next controller":                        {false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			s.step()
+			if tt.pods {
+				s.pod(func(status *corev1.PodStatus) { status.Phase = corev1.PodPending })
+			}
+			s.Withdraw("1")
+			s.api.undeletable = errors.New("connection reset")
+			s.stepFails()
+			s.Expect(s.secret().Data).To(HaveKey(exchange.ResultKey))
+			s.api.undeletable = nil
+			if tt.next {
+				s = s.next()
+			}
+			s.step()
+			s.Expect(s.ended().Outcome).To(Equal(run.Cancelled))
+			s.Expect(s.ended().Message).To(HavePrefix("withdrawn: "))
 		})
 	}
 }
