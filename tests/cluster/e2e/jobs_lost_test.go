@@ -100,7 +100,7 @@ func (w *world) lostOnce(name string, before int) {
 	w.madeOnce(name)
 }
 
-// starvePods has a pod with too little memory, one with too little disk, which the kubelet evicts, and one with a
+// starvePods has a pod with too little memory for an update, one with too little disk, which the kubelet evicts, and one with a
 // missing image.
 func (w *world) starvePods() {
 	names := []string{"inline", "fromgit", "third"}
@@ -109,7 +109,7 @@ func (w *world) starvePods() {
 	const nowhere = "127.0.0.1:1/pulumi:1"
 	w.patchStack("third", `{"workspaceTemplate": {"spec": {"resources": {"limits": {"ephemeral-storage": "16Mi"}}}}}`)
 	w.setValue("third", "starved", time.Minute)
-	w.patchStack("inline", `{"workspaceTemplate": {"spec": {"resources": {"limits": {"memory": "48Mi"}}}}}`)
+	w.patchStack("inline", `{"config": {"value": "starved", "delay": "1m", "ballast": "2048"}, "workspaceTemplate": {"spec": {"resources": {"limits": {"memory": "1Gi"}}}}}`)
 	w.patchStack("fromgit", `{"workspaceTemplate": {"spec": {"image": "`+nowhere+`"}}}`)
 	began := time.Now()
 	w.awaitEvent("fromgit", v1.PodFailedReason, nowhere, "ImagePullBackOff")
@@ -121,13 +121,17 @@ func (w *world) starvePods() {
 
 	// In one patch, as each change begins a run.
 	for _, name := range names {
-		w.patchStack(name, `{"config": {"value": "fed", "delay": "0s"}, "workspaceTemplate": {"spec": {"image": null, "resources": null}}}`)
+		w.patchStack(name, `{"config": {"value": "fed", "delay": "0s", "ballast": "0"}, "workspaceTemplate": {"spec": {"image": null, "resources": null}}}`)
 	}
 	for _, name := range names {
 		w.awaitValue(name, "fed")
 		w.madeOnce(name)
 	}
 	w.updatedOnce("fromgit", updates["fromgit"])
+	starved := w.updates("inline")[updates["inline"]:]
+	w.Expect(len(starved)).To(BeNumerically(">", 1))
+	w.Expect(starved[:len(starved)-1]).To(HaveEach(HaveField("Phase", cloud.Begin)), "the kernel killed each in the middle")
+	w.Expect(starved[len(starved)-1].Phase).To(Equal(cloud.Done))
 }
 
 // loseNode loses the kubelet in the middle of two runs, and the processes of one. The other goes on and writes its

@@ -16,14 +16,15 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
-// things is a program with one thing in the cloud, whose changes take as long as configured.
+// things is a program with one thing in the cloud, whose changes take as long, and as much memory, as configured.
 const things = `configuration:
   value: {type: String}
   delay: {type: String, default: 0s}
+  ballast: {type: String, default: "0"}
 resources:
   thing:
     type: lab:index:Thing
-    properties: {name: "NAME", value: "${value}", delays: {create: "${delay}", update: "${delay}"}}
+    properties: {name: "NAME", value: "${value}", delays: {create: "${delay}", update: "${delay}"}, ballast: {update: "${ballast}"}}
 outputs:
   value: ${thing.value}
 `

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	p "github.com/pulumi/pulumi-go-provider"
@@ -43,6 +44,14 @@ func check(args Args, nameKnown bool) []p.CheckFailure {
 			fail("delays", "%s: %v", key, err)
 		}
 	}
+	for _, key := range slices.Sorted(maps.Keys(args.Ballast)) {
+		if !isOp(key) {
+			fail("ballast", "%q is not an operation: create, read, update or delete", key)
+		}
+		if _, err := parseBallast(args.Ballast[key]); err != nil {
+			fail("ballast", "%s: %v", key, err)
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(args.Failures)) {
 		if !isOp(key) && key != partialCreate {
 			fail("failures", "%q is not an operation: create, read, update, delete or partialCreate", key)
@@ -54,6 +63,24 @@ func check(args Args, nameKnown bool) []p.CheckFailure {
 		}
 	}
 	return failures
+}
+
+// maxBallast bounds the memory that an operation takes, in MiB.
+const maxBallast = 4096
+
+// parseBallast parses a number of MiB. An empty text is none.
+func parseBallast(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	mib, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, err
+	}
+	if mib < 0 || mib > maxBallast {
+		return 0, fmt.Errorf("ballast %s is not between 0 and %d", text, maxBallast)
+	}
+	return mib, nil
 }
 
 func isOp(name string) bool {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/pulumi/pulumi-go-provider/infer"
@@ -44,6 +45,11 @@ func (o operation) run(ctx context.Context, change func() error) error {
 	if err := o.record(cloud.Begin, ""); err != nil {
 		return err
 	}
+	ballast, err := o.ballast()
+	if err != nil {
+		return o.end(cloud.Failed, err)
+	}
+	defer runtime.KeepAlive(ballast)
 	if err := o.wait(ctx); err != nil {
 		return o.end(cloud.Cancelled, err)
 	}
@@ -60,6 +66,19 @@ func (o operation) run(ctx context.Context, change func() error) error {
 // ("" for none).
 func (o operation) done(message string) error {
 	return o.record(cloud.Done, message)
+}
+
+// ballast takes the memory that the program asked for.
+func (o operation) ballast() ([]byte, error) {
+	mib, err := parseBallast(o.args.Ballast[string(o.op)])
+	if err != nil {
+		return nil, err
+	}
+	ballast := make([]byte, mib<<20)
+	for page := 0; page < len(ballast); page += os.Getpagesize() {
+		ballast[page] = 1 // the kernel gives it only once it is written
+	}
+	return ballast, nil
 }
 
 // wait takes as long as the program asked for, which is for ever with a hang. Only a hang
