@@ -292,12 +292,12 @@ func TestACancelInTheSecretStopsTheRun(t *testing.T) {
 	}
 	secret.mu.Unlock()
 	write("Gently")
-	g.Eventually(life.Done()).Should(BeClosed())
+	g.Eventually(life.Done(), time.Minute).Should(BeClosed())
 	g.Expect(context.Cause(life)).To(Equal(run.ErrCancelled))
 	g.Consistently(abort, 50*time.Millisecond).ShouldNot(BeClosed(), "what is in flight is finished")
 	write("Now")
-	g.Eventually(abort).Should(BeClosed())
-	g.Eventually(done).Should(BeClosed())
+	g.Eventually(abort, time.Minute).Should(BeClosed())
+	g.Eventually(done, time.Minute).Should(BeClosed())
 }
 
 func TestWhichVariablesOfThePodReachTheProgram(t *testing.T) {

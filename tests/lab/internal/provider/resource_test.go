@@ -179,7 +179,7 @@ func TestWhatIsHeldGoesOnWhenItIsReleased(t *testing.T) {
 		_, err := server.Create(p.CreateRequest{Urn: urn, Properties: text("name", "a", "hold", "create")})
 		ends <- err
 	}()
-	g.Eventually(func() string { content, _ := os.ReadFile(filepath.Join(dir, "journal.jsonl")); return string(content) }).
+	g.Eventually(func() string { content, _ := os.ReadFile(filepath.Join(dir, "journal.jsonl")); return string(content) }, "1m").
 		Should(ContainSubstring(`"phase":"begin"`))
 	told := filepath.Join(dir, "told-to-stop")
 	g.Expect(told).NotTo(BeAnExistingFile())
@@ -204,7 +204,7 @@ func TestCancelEndsAHangButNotADelay(t *testing.T) {
 	started := time.Now()
 	go run(nested("delays", "create", "1500ms"))
 	go run(text("name", "b", "hang", "create"))
-	g.Eventually(func() string { content, _ := os.ReadFile(filepath.Join(dir, "journal.jsonl")); return string(content) }).
+	g.Eventually(func() string { content, _ := os.ReadFile(filepath.Join(dir, "journal.jsonl")); return string(content) }, "1m").
 		Should(And(ContainSubstring(`"name":"a"`), ContainSubstring(`"name":"b"`)))
 
 	g.Expect(server.Cancel()).To(Succeed())
