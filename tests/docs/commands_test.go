@@ -4,6 +4,7 @@
 package docs
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -84,6 +85,41 @@ func TestPathsOnPagesAreThere(t *testing.T) {
 	}
 	g.Expect(gone).To(BeEmpty())
 	g.Expect(paths).To(BeNumerically(">=", 100))
+}
+
+// TestTestsOnPagesAreThere looks for each test that a page names as proof, or as one to run.
+func TestTestsOnPagesAreThere(t *testing.T) {
+	g := NewWithT(t)
+	root, texts := sources(t)
+	there := testsOf(g, root)
+	told := map[string]bool{}
+	for page, text := range texts {
+		for _, name := range regexp.MustCompile(`\bTest[A-Z]\w*`).FindAllString(text, -1) {
+			told[name] = true
+			g.Expect(there[name]).To(BeTrue(), "%s: %s", page, name)
+		}
+	}
+	g.Expect(len(told)).To(BeNumerically(">=", 40))
+}
+
+// testsOf returns the names of all tests of the repository.
+func testsOf(g *WithT, root string) map[string]bool {
+	names := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	g.Expect(fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() && slices.Contains([]string{".git", "bin"}, entry.Name()) {
+			return cmp.Or(err, fs.SkipDir)
+		}
+		if !strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(filepath.Join(root, name))
+		for _, found := range declared.FindAllStringSubmatch(string(text), -1) {
+			names[found[1]] = true
+		}
+		return err
+	})).To(Succeed())
+	return names
 }
 
 // dryRun returns what make would run for a target in a user's environment.
