@@ -109,7 +109,7 @@ func (w *world) starvePods() {
 	const nowhere = "127.0.0.1:1/pulumi:1"
 	w.patchStack("third", `{"workspaceTemplate": {"spec": {"resources": {"limits": {"ephemeral-storage": "16Mi"}}}}}`)
 	w.setValue("third", "starved", time.Minute)
-	w.patchStack("inline", `{"config": {"value": "starved", "delay": "1m", "ballast": "2048"}, "workspaceTemplate": {"spec": {"resources": {"limits": {"memory": "1Gi"}}}}}`)
+	w.patchStack("inline", `{"config": {"value": "starved", "delay": "1m", "ballast": "2048Mi"}, "workspaceTemplate": {"spec": {"resources": {"limits": {"memory": "1Gi"}}}}}`)
 	w.patchStack("fromgit", `{"workspaceTemplate": {"spec": {"image": "`+nowhere+`"}}}`)
 	began := time.Now()
 	w.awaitEvent("fromgit", v1.PodFailedReason, nowhere, "ImagePullBackOff")
@@ -121,7 +121,7 @@ func (w *world) starvePods() {
 
 	// In one patch, as each change begins a run.
 	for _, name := range names {
-		w.patchStack(name, `{"config": {"value": "fed", "delay": "0s", "ballast": "0"}, "workspaceTemplate": {"spec": {"image": null, "resources": null}}}`)
+		w.patchStack(name, `{"config": {"value": "fed", "delay": "0s", "ballast": "0Mi"}, "workspaceTemplate": {"spec": {"image": null, "resources": null}}}`)
 	}
 	for _, name := range names {
 		w.awaitValue(name, "fed")

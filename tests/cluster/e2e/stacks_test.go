@@ -20,7 +20,7 @@ import (
 const things = `configuration:
   value: {type: String}
   delay: {type: String, default: 0s}
-  ballast: {type: String, default: "0"}
+  ballast: {type: String, default: 0Mi}
 resources:
   thing:
     type: lab:index:Thing

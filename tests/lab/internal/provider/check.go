@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	p "github.com/pulumi/pulumi-go-provider"
@@ -68,17 +69,19 @@ func check(args Args, nameKnown bool) []p.CheckFailure {
 // maxBallast bounds the memory that an operation takes, in MiB.
 const maxBallast = 4096
 
-// parseBallast parses a number of MiB. An empty text is none.
+// parseBallast parses a number of MiB, such as 512Mi. An empty text is none. Without the
+// unit, Pulumi YAML would make a number of a text in the config.
 func parseBallast(text string) (int, error) {
 	if text == "" {
 		return 0, nil
 	}
-	mib, err := strconv.Atoi(text)
-	if err != nil {
-		return 0, err
+	number, ok := strings.CutSuffix(text, "Mi")
+	mib, err := strconv.Atoi(number)
+	if err != nil || !ok {
+		return 0, fmt.Errorf("ballast %s is not a number of MiB such as 512Mi", text)
 	}
 	if mib < 0 || mib > maxBallast {
-		return 0, fmt.Errorf("ballast %s is not between 0 and %d", text, maxBallast)
+		return 0, fmt.Errorf("ballast %s is not between 0 and %dMi", text, maxBallast)
 	}
 	return mib, nil
 }

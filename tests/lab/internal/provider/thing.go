@@ -28,9 +28,9 @@ type Args struct {
 	// Pulumi does not know. As in a real cloud, the engine cannot cut a delay short by
 	// cancelling: what has begun is finished.
 	Delays map[string]string `pulumi:"delays,optional"`
-	// Ballast by operation (create, read, update, delete): how many MiB of memory, at most
-	// 4096, the provider takes while the operation lasts. A limit of memory then kills it
-	// in the middle.
+	// Ballast by operation (create, read, update, delete): how much memory, such as
+	// 512Mi and at most 4096Mi, the provider takes while the operation lasts. A limit of
+	// memory then kills it in the middle.
 	Ballast map[string]string `pulumi:"ballast,optional"`
 	// Failures by operation (create, read, update, delete, and partialCreate, which fails
 	// once the thing exists): the error with which the operation ends, after its delay.
@@ -61,7 +61,7 @@ func (a *Args) Annotate(annotator infer.Annotator) {
 	annotator.Describe(&a.SecretValue, "A secret, kept in the Pulumi state only.")
 	annotator.Describe(&a.Tags, "The tags of the thing.")
 	annotator.Describe(&a.Delays, "How long create, read, update, delete and afterCreate (the answer to a create) take, as Go durations.")
-	annotator.Describe(&a.Ballast, "How many MiB of memory create, read, update and delete take.")
+	annotator.Describe(&a.Ballast, "How much memory, such as 512Mi, create, read, update and delete take.")
 	annotator.Describe(&a.Failures, "The errors that create, read, update, delete and partialCreate end with.")
 	annotator.Describe(&a.Hang, "The operation (create, read, update or delete) that does not end until it is cancelled.")
 	annotator.Describe(&a.Hold, "The operation (create, read, update or delete) that goes on once the cloud has a file named released.")
