@@ -6,7 +6,11 @@ package pulumi
 import (
 	"os"
 	"path"
+	"regexp"
 	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 )
 
 // programTexts reads the files in which Pulumi YAML looks for a program. It returns
@@ -26,4 +30,20 @@ func programTexts(root *os.Root, place placedProject) [][]byte {
 		}
 	}
 	return texts
+}
+
+// knowsItsSecrets reports whether all secrets that a program gives to resources are
+// written in its text or come from the Stack, so that the masks know them. A program in
+// another language, a compiler, a package and a function such as fn::invoke or
+// fn::readFile can bring others.
+func knowsItsSecrets(project *workspace.Project, texts [][]byte) bool {
+	if project.Runtime.Name() != yamlRuntime || project.Runtime.Options()["compiler"] != nil || len(project.Packages) > 0 {
+		return false
+	}
+	function := regexp.MustCompile(`(?i)\bfn::[\w:]+`)
+	return !slices.ContainsFunc(texts, func(text []byte) bool {
+		return slices.ContainsFunc(function.FindAll(text, -1), func(name []byte) bool {
+			return !strings.EqualFold(strings.TrimRight(string(name), ":"), "fn::secret")
+		})
+	})
 }

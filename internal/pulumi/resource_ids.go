@@ -14,9 +14,10 @@ import (
 
 // secretIDs finds the IDs of resources that may be secrets. Pulumi never treats an ID as a
 // secret: it is in plain text in the events and in the state, even if it is also the value
-// of a secret output. Secret config is known and masked, but not what a provider generates,
-// such as a password. Reading it from the state would take another process in each run, so
-// IDs that may be such a secret are hidden.
+// of a secret output. The secrets of the Stack and of a YAML program are known and masked,
+// but not what a provider generates, such as a password, or what a program reads elsewhere.
+// Reading those from the state would take another process in each run, so IDs that may be
+// such a secret are hidden.
 type secretIDs struct {
 	// unshown are the resources whose ID is in none of their other plain outputs, by URN.
 	unshown map[string]secrets
@@ -34,7 +35,7 @@ func (i *secretIDs) see(urn, typ string, at *stepState) {
 		has.given = has.given || isSecret(raw)
 	}
 	for name, raw := range at.Outputs {
-		has.generated = has.generated || typ != stackType && at.Inputs[name] == nil && isSecret(raw)
+		has.generated = has.generated || typ != stackType && secretsIn(raw) > secretsIn(at.Inputs[name])
 	}
 	i.generated = i.generated || has.generated
 	if at.ID == "" || strings.HasPrefix(typ, "pulumi:providers:") || showsID(at.Outputs, at.ID) {
@@ -47,14 +48,17 @@ func (i *secretIDs) see(urn, typ string, at *stepState) {
 	i.unshown[urn] = has
 }
 
-// mayBeSecret reports whether the ID of a resource may be a generated secret: its own, or
-// that of another resource, which it was given.
-func (i *secretIDs) mayBeSecret(urn string) bool {
+// mayBeSecret reports whether the ID of a resource may be an unknown secret: one that it
+// has generated, or one that it was given, if the masks may not know all of those.
+func (i *secretIDs) mayBeSecret(urn string, allKnown bool) bool {
 	has := i.unshown[urn]
-	return has.generated || has.given && i.generated
+	return has.generated || has.given && (i.generated || !allKnown)
 }
 
-func isSecret(raw json.RawMessage) bool { return bytes.Contains(raw, []byte(secretSignature)) }
+func isSecret(raw json.RawMessage) bool { return secretsIn(raw) > 0 }
+
+// secretsIn counts the secrets in a property.
+func secretsIn(raw json.RawMessage) int { return bytes.Count(raw, []byte(secretSignature)) }
 
 func showsID(outputs map[string]json.RawMessage, id string) bool {
 	text := bytes.Trim(quote(id), `"`)
@@ -72,8 +76,9 @@ func (s *session) hideIDs(resources []run.Resource) {
 	if s.run.Operation == run.Recover && s.state != nil {
 		ids = s.state.ids
 	}
+	allKnown := s.prepared != nil && s.secretsKnown
 	for n := range resources {
-		if ids.mayBeSecret(resources[n].URN) {
+		if ids.mayBeSecret(resources[n].URN, allKnown) {
 			resources[n].ID = mask.SecretText
 		}
 	}

@@ -32,6 +32,9 @@ type stackSettings struct {
 	provider string
 	// unencrypted are the secrets, by key, that only the CLI can encrypt.
 	unencrypted map[string]string
+	// foreignSecrets is set if the program has secrets that only the CLI can decrypt, or
+	// environments of Pulumi ESC.
+	foreignSecrets bool
 }
 
 // writeStackFile adds the run's config, secrets provider and environments to the
@@ -50,7 +53,7 @@ func writeStackFile(
 			return stackSettings{}, err
 		}
 	}
-	left := stackSettings{provider: settings.SecretsProvider}
+	left := stackSettings{provider: settings.SecretsProvider, foreignSecrets: hasForeignSecrets(settings, r)}
 	if len(r.Config)+len(r.Secrets)+len(r.Environments) == 0 && r.SecretsProvider == "" {
 		return left, nil
 	}
@@ -68,6 +71,10 @@ func writeStackFile(
 		return stackSettings{}, err
 	}
 	return left, saveStackFile(root, file, settings)
+}
+
+func hasForeignSecrets(settings *workspace.ProjectStack, r run.Run) bool {
+	return settings.Environment != nil || len(r.Environments) > 0 || settings.Config.HasSecureValue()
 }
 
 // writeEnvironments writes a Pulumi.<stack>.yaml with only the run's environments, for

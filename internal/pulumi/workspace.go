@@ -41,6 +41,8 @@ type prepared struct {
 	project run.Project
 	// secrets are those found in the program's text.
 	secrets []string
+	// secretsKnown is set if the masks know all secrets that the program gives to resources.
+	secretsKnown bool
 	// names are the output names found in the program's text.
 	names writtenNames
 	// needs describes the program's dependencies.
@@ -90,13 +92,15 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 		return p, writeEnvironments(root, place, name.Stack, r)
 	}
 	p.names = writtenNames{}
-	for _, text := range programTexts(root, place) {
+	texts := programTexts(root, place)
+	for _, text := range texts {
 		p.secrets = append(p.secrets, mask.InProgram(text)...)
 		p.names.addProgram(text)
 	}
 	if p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, r); err != nil {
 		return nil, err
 	}
+	p.secretsKnown = knowsItsSecrets(place.project, texts) && !p.foreignSecrets
 	return p, checkShadowed(root, place, name.Stack, r)
 }
 
