@@ -82,6 +82,10 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 	if told.Digest == "" {
 		return nil, fmt.Errorf("the outputs of the last update are yet to be written to Secret %s/%s", stack.Namespace, told.Name)
 	}
+	// An update that fails late, in a deletion for example, has new outputs in the status.
+	if last := stack.Status.LastUpdate; last != nil && last.Type == v1.UpdateTypeUp && last.State == v1.UpdateFailed {
+		return nil, fmt.Errorf("the last update has failed: the Secret %s/%s has the outputs of the last one that succeeded", stack.Namespace, told.Name)
+	}
 	secret := &corev1.Secret{}
 	err := api.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: told.Name}, secret)
 	switch {
@@ -93,8 +97,21 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 		return nil, fmt.Errorf("reading Secret %s/%s: %w", stack.Namespace, told.Name, err)
 	case !metav1.IsControlledBy(secret, stack):
 		return nil, fmt.Errorf("the Secret %s/%s does not belong to Stack %s", stack.Namespace, told.Name, stack.Name)
+	case !isAsWritten(stack, secret):
+		return nil, fmt.Errorf("the Secret %s/%s is not as it was written: flux pulumi reconcile stack %s mends it", stack.Namespace, told.Name, stack.Name)
 	}
 	return secret.Data, nil
+}
+
+// isAsWritten reports whether nobody has changed the Secret, or what the Stack wants in
+// it, since the controller wrote it. It restores the Secret unless the Stack is suspended.
+func isAsWritten(stack *v1.Stack, secret *corev1.Secret) bool {
+	to := stack.Spec.WriteOutputsToSecret
+	if to == nil || to.Name != secret.Name {
+		return false
+	}
+	digest, err := outputs.Digest(secret, *to)
+	return err == nil && digest == stack.Status.OutputsSecret.Digest
 }
 
 // plainText returns a string without quotes, and anything else as JSON. A string with

@@ -21,6 +21,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/console"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/outputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -74,12 +75,28 @@ func TestOutputsAndHistory(t *testing.T) {
 	w.apply("steered")
 	w.golden("outputs", "outputs stack network", "outputs stack network -o json", "outputs stack network --show-secrets", "outputs stack idle",
 		"history stack network", "history stack idle", "history stack idle -o json", "history stack idle -o table")
-	w.status(func(s *v1.StackStatus) { s.OutputsSecret = &v1.OutputsSecretStatus{Name: "out", Digest: "sha256:x"} })
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "out"}, Data: map[string][]byte{"password": []byte("hunter2"), "ports": []byte("[80,443]")}}
 	g := NewWithT(t)
 	g.Expect(controllerutil.SetControllerReference(w.network(), secret, w.api.Scheme())).To(Succeed())
 	g.Expect(w.api.Create(t.Context(), secret)).To(Succeed())
+	to := v1.OutputsSecret{Name: "out"}
+	stack := w.network()
+	stack.Spec.WriteOutputsToSecret = &to
+	g.Expect(w.api.Update(t.Context(), stack)).To(Succeed())
+	digest, err := outputs.Digest(secret, to)
+	g.Expect(err).NotTo(HaveOccurred())
+	w.status(func(s *v1.StackStatus) { s.OutputsSecret = &v1.OutputsSecretStatus{Name: to.Name, Digest: digest} })
 	w.golden("outputs_secret", "outputs stack network --show-secrets -o json", "outputs stack network")
+	w.allow("outputs-reader", events, stacks)
+	w.golden("outputs_forbidden", "outputs stack network --show-secrets --as outputs-reader", "outputs stack network --as outputs-reader")
+
+	w.status(func(s *v1.StackStatus) { s.LastUpdate = &v1.LastUpdate{Type: v1.UpdateTypeUp, State: v1.UpdateFailed} })
+	w.golden("outputs_last_failed", "outputs stack network --show-secrets")
+	w.status(func(s *v1.StackStatus) { s.LastUpdate = nil })
+	changed := secret.DeepCopy()
+	changed.Data["password"] = []byte("hunter3")
+	g.Expect(w.api.Update(t.Context(), changed)).To(Succeed())
+	w.golden("outputs_changed", "outputs stack network --show-secrets")
 	w.status(func(s *v1.StackStatus) { s.OutputsSecret.Digest = "" })
 	w.golden("outputs_unwritten", "outputs stack network --show-secrets")
 	w.status(func(s *v1.StackStatus) {
