@@ -122,7 +122,8 @@ const ReconcileRequestAnnotation = "pulumi.com/reconciliation-request"
 const ReleaseRunAnnotation = "pulumi.com/release-run"
 
 // CancelRunAnnotation stops the run in flight without harm: the operations in
-// flight are finished and recorded. Its value is the ID of that run,
+// flight are finished and recorded, for which they have the --cancel-grace of
+// the controller, 5 minutes by default. Its value is the ID of that run,
 // status.run.id, so that it cancels no other. The run does not start again
 // before a new revision, another change of its inputs or of the spec, or a
 // reconcile request.

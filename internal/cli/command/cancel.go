@@ -21,9 +21,10 @@ func newCancel(s *session) *cobra.Command {
 		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
 			return s.cancel(ctx, api, stack, now)
 		})
-	cmd.Long = `Cancels the run in flight: what Pulumi has begun is finished and recorded, and nothing else is begun. With --now what
-is in flight is not waited for; the Stack is then recovered from it. The run is not begun again before a new revision, an
-edit, or a reconcile request.`
+	cmd.Long = `Cancels the run in flight: Pulumi begins nothing else, and finishes and records what it has begun. It has the
+--cancel-grace of the controller for that, 5 minutes by default. After that, and at once with --now, it gives up what is in
+flight, from which the Stack is then recovered. The run is not begun again before a new revision, an edit, or a reconcile
+request.`
 	cmd.Example = `  # Cancel a run
   flux pulumi cancel stack network
 
