@@ -191,6 +191,7 @@ func TestARequestForAPreviewWakesItsStack(t *testing.T) {
 	ended := func(s *v1.Stack) {
 		s.Status.Preview = &v1.PreviewStatus{Request: "one", Run: "run-1", EndedAt: &metav1.Time{Time: started}}
 	}
+	runs := func(s *v1.Stack) { s.Status.Run = &v1.RunStatus{ID: "run-1", PreviewRequest: "one"} }
 	for name, tc := range map[string]struct {
 		before, after *v1.Stack
 		want          bool
@@ -199,6 +200,7 @@ func TestARequestForAPreviewWakesItsStack(t *testing.T) {
 		"another":                   {stackOf("a", asksForPreview("before")), stackOf("a", asks), true},
 		"the same":                  {stackOf("a", asks), stackOf("a", asks, waits), false},
 		"taken back while it waits": {stackOf("a", asks, waits), stackOf("a", waits), true},
+		"taken back while it runs":  {stackOf("a", asks, runs), stackOf("a", runs), true},
 		"taken back after its end":  {stackOf("a", asks, ended), stackOf("a", ended), false},
 		"none":                      {stackOf("a", waits), stackOf("a", waits), false},
 	} {

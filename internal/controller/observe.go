@@ -140,13 +140,14 @@ func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 
 // isWithdrawable reports whether no pod has started the run in flight, and the Stack was
 // edited or deleted since the record. A preview on request waits through edits, as it is
-// done only once, but not through a deletion.
+// done only once, until nobody asks for it any more.
 func (r *StackReconciler) isWithdrawable(stack *v1.Stack) bool {
 	record := stack.Status.Run
-	if r.Withdrawable == nil || record.Generation == stack.Generation || (isLook(record) && stack.DeletionTimestamp.IsZero()) {
-		return false
+	wanted := record.Generation == stack.Generation
+	if isLook(record) {
+		wanted = stack.DeletionTimestamp.IsZero() && token(stack.Annotations[v1.PreviewRequestAnnotation]) == record.PreviewRequest
 	}
-	return r.Withdrawable(record.ID)
+	return !wanted && r.Withdrawable != nil && r.Withdrawable(record.ID)
 }
 
 // refOf identifies the recorded run.

@@ -60,11 +60,11 @@ func runCancelledPredicate() predicate.Predicate {
 }
 
 // previewRequestedPredicate passes a new request for a preview, and the end of one that
-// waits for its turn.
+// waits for its turn or for its pod.
 func previewRequestedPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
 		value, ok := after.Annotations[v1.PreviewRequestAnnotation]
-		return (ok || previewWaits(after)) && value != before.Annotations[v1.PreviewRequestAnnotation]
+		return (ok || previewWaits(after) || isLook(after.Status.Run)) && value != before.Annotations[v1.PreviewRequestAnnotation]
 	})
 }
 

@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -39,30 +40,39 @@ func TestAnEditEndsARunThatNoPodHasStarted(t *testing.T) {
 	g.Expect(w.stack().Status.Run).To(HaveValue(And(HaveField("Generation", BeEquivalentTo(2)), Not(HaveField("ID", id)))))
 }
 
-func TestOnlyADeletionEndsAPreviewThatNoPodHasStarted(t *testing.T) {
-	g := NewWithT(t)
-	w := inventoryWorld(t)
-	w.mustReconcile()
-	w.endRun(run.Succeeded, "", run.Changes{})
-	var withdrawn []string
-	w.Withdrawable = func(string) bool { return len(withdrawn) == 0 }
-	w.Withdraw = func(id string) { withdrawn = append(withdrawn, id) }
-	w.edit(asksForPreview("one"))
-	w.mustReconcile()
-	id := w.stack().Status.Run.ID
-	g.Expect(w.stack().Status.Run.PreviewRequest).To(Equal("one"))
+func TestAPreviewThatNoPodHasStartedIsWithdrawnOnceNobodyAsksForIt(t *testing.T) {
+	for name, end := range map[string]func(w *world){
+		"a deletion":                 func(w *world) { NewWithT(w.t).Expect(w.Delete(w.t.Context(), w.stack())).To(Succeed()) },
+		"a request taken back":       func(w *world) { w.edit(func(s *v1.Stack) { s.Annotations = nil }) },
+		"a request for another":      func(w *world) { w.edit(asksForPreview("two")) },
+		"a request that is too long": func(w *world) { w.edit(asksForPreview(strings.Repeat("1", 1000))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := inventoryWorld(t)
+			w.mustReconcile()
+			w.endRun(run.Succeeded, "", run.Changes{})
+			var withdrawn []string
+			w.Withdrawable = func(string) bool { return len(withdrawn) == 0 }
+			w.Withdraw = func(id string) { withdrawn = append(withdrawn, id) }
+			request := strings.Repeat("one", 1000)
+			w.edit(asksForPreview(request))
+			w.mustReconcile()
+			id := w.stack().Status.Run.ID
+			g.Expect(w.stack().Status.Run.PreviewRequest).To(Equal(token(request)))
 
-	w.edit(func(s *v1.Stack) {
-		s.Spec.RetryInterval, s.Generation = &metav1.Duration{Duration: time.Hour}, s.Generation+1
-	})
-	w.passTime(2 * time.Minute)
-	w.mustReconcile()
-	g.Expect(withdrawn).To(BeEmpty())
+			w.edit(func(s *v1.Stack) {
+				s.Spec.RetryInterval, s.Generation = &metav1.Duration{Duration: time.Hour}, s.Generation+1
+			})
+			w.passTime(2 * time.Minute)
+			w.mustReconcile()
+			g.Expect(withdrawn).To(BeEmpty(), "an edit does not end it")
 
-	g.Expect(w.Delete(t.Context(), w.stack())).To(Succeed())
-	w.edit(func(s *v1.Stack) { s.Generation++ })
-	w.mustReconcile()
-	g.Expect(withdrawn).To(ConsistOf(id))
+			end(w)
+			w.mustReconcile()
+			g.Expect(withdrawn).To(ConsistOf(id))
+		})
+	}
 }
 
 func TestARecoveryOrDestroyThatNoPodHasStartedIsWithdrawnAndFollowed(t *testing.T) {
