@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -39,6 +37,10 @@ type Explanation struct {
 	Unreadable []string
 	// Unchecked is what could not be checked for another reason.
 	Unchecked []string
+	// Missing are the values that cannot be resolved.
+	Missing []string
+	// Unshown is where a run gets values from that are not in Values.
+	Unshown []string
 }
 
 // ExplainedValue is a value that a run would get. A secret shows as "[secret]".
@@ -82,7 +84,12 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 	if unwritten == nil {
 		given, unknown = r.explainInputs(ctx, stack, seen)
 	}
-	explained := &Explanation{Values: explainValues(stack, given), Unreadable: reader.unreadable(), Unchecked: checks.unknown}
+	explained := &Explanation{Unchecked: checks.unknown, Unshown: unshownValues(stack)}
+	values := given.inputs
+	if values == nil {
+		values, explained.Missing = r.resolvePartly(ctx, stack)
+	}
+	explained.Values, explained.Unreadable = explainValues(stack, values), reader.unreadable()
 	if unknown != "" {
 		explained.Unchecked = append(explained.Unchecked, unknown)
 	}
@@ -118,49 +125,6 @@ func foundRecorded(recorded *v1.RunStatus) string {
 	return fmt.Sprintf("%s %s since %s, of the process on %s: only that knows where it stands",
 		recorded.Operation, recorded.ID, recorded.StartedAt.UTC().Format(time.RFC3339), recorded.Holder.Host)
 }
-
-// explainValues lists the values that a run would get, with secrets masked.
-func explainValues(stack *v1.Stack, seen *observed) []ExplainedValue {
-	if seen.inputs == nil {
-		return nil
-	}
-	hide := func(text string) string {
-		for _, secret := range seen.inputs.Masks {
-			quoted := strings.Trim(strconv.Quote(secret), `"`)
-			if strings.Contains(text, secret) || strings.Contains(text, quoted) {
-				return secretText
-			}
-		}
-		return text
-	}
-	var values []ExplainedValue
-	for _, name := range slices.Sorted(maps.Keys(seen.inputs.Env)) {
-		from, value := seen.inputs.EnvFields[name], hide(seen.inputs.Env[name])
-		if isSecretEnv(stack, from, name) {
-			value = secretText
-		}
-		values = append(values, ExplainedValue{"env", name, value, from})
-	}
-	from := configFields(stack)
-	for _, key := range slices.Sorted(maps.Keys(seen.inputs.Config)) {
-		values = append(values, ExplainedValue{"config", key, hide(string(seen.inputs.Config[key])), from[key]})
-	}
-	for _, key := range slices.Sorted(maps.Keys(seen.inputs.Secrets)) {
-		values = append(values, ExplainedValue{"config", key, secretText, from[key]})
-	}
-	return values
-}
-
-// isSecretEnv reports whether to mask a variable regardless of its value. Those from a
-// ConfigMap or in the spec are visible to whoever can read these.
-func isSecretEnv(stack *v1.Stack, from, name string) bool {
-	if ref, ok := stack.Spec.EnvRefs[name]; ok && isEnvRef(from) {
-		return ref.Type != v1.ResourceRefLiteral
-	}
-	return !strings.HasPrefix(from, "spec.envs[") && !isEnvRef(from)
-}
-
-const secretText = "[secret]"
 
 // onlooker is a read-only client that records what it may not read.
 type onlooker struct {

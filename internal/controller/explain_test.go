@@ -44,14 +44,14 @@ func TestExplainChangesNothingAndShowsNoSecret(t *testing.T) {
 	for _, value := range explained.Values {
 		shown[value.Name] = value.Value
 	}
-	g.Expect(shown).To(Equal(map[string]string{"KEY": "[secret]", "OTHER": "[secret]", "ZONE": "a"}), "however short it is")
+	g.Expect(shown).To(Equal(map[string]string{"PULUMI_BACKEND_URL": "file:///state", "KEY": "[secret]", "OTHER": "[secret]", "ZONE": "a"}), "however short it is")
 	g.Expect(w.writes).To(BeZero())
 
 	// It decides like the controller, from the status that the controller has written.
 	w.mustReconcile()
 	explained, err = Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(explained.Values).To(HaveLen(3), "in flight too")
+	g.Expect(explained.Values).To(HaveLen(4), "in flight too")
 	g.Expect(explained.Checks).To(HaveLen(1))
 	g.Expect(explained.Checks[0].Found).To(MatchRegexp(`^update \S+ since \S+Z, of the process on pod-1: only that knows where it stands$`))
 	w.runner.end(w.stack().Status.Run.ID, "Succeeded", "")
@@ -69,7 +69,7 @@ func TestExplainShowsTheInputsOfASuspendedStack(t *testing.T) {
 	explained, err := Explain(context.Background(), w.Client, w.stack(), options)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.Action).To(Equal(decide.Nothing))
-	g.Expect(explained.Values).To(HaveLen(3))
+	g.Expect(explained.Values).To(HaveLen(4))
 	g.Expect(explained.Unchecked).NotTo(ContainElement(HavePrefix("the config")))
 
 	w.edit(func(s *v1.Stack) { s.Spec.EnvSecrets = []string{"absent"} })
@@ -77,6 +77,8 @@ func TestExplainShowsTheInputsOfASuspendedStack(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.Action).To(Equal(decide.Nothing))
 	g.Expect(explained.Unchecked).To(ContainElement(And(HavePrefix("the config and the environment of a run: "), ContainSubstring("absent"))))
+	g.Expect(explained.Missing).To(ConsistOf("spec.envSecrets[0]: Secret 'default/absent' not found"))
+	g.Expect(explained.Values).To(HaveLen(2), "all others")
 }
 
 func TestExplainHonoursAPodWhereRunsAreJobs(t *testing.T) {

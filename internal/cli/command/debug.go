@@ -55,6 +55,12 @@ func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack,
 		}
 	}
 	s.printChecks(explained)
+	for _, missing := range explained.Missing {
+		s.Warningf("not resolved: %s", missing)
+	}
+	for _, unshown := range explained.Unshown {
+		s.Warningf("not shown, though a run gets it: %s", unshown)
+	}
 	for _, unchecked := range explained.Unchecked {
 		s.Warningf("not known here, so that the controller may decide otherwise: %s", unchecked)
 	}
