@@ -117,8 +117,9 @@ func (f *fluxCLI) reconcilesAfterACommit(source *gitSource) {
 
 func (f *fluxCLI) showsWhatHappened() {
 	f.test.Helper()
-	events := f.does("events", "--for", "Stack/app")
-	f.Expect(events).To(And(HavePrefix("LAST SEEN"), ContainSubstring("Stack/app"), ContainSubstring("Update succeeded: 2 created"),
+	// An event is written after the status.
+	f.Eventually(func() string { return f.does("events", "--for", "Stack/app") }).Should(And(
+		HavePrefix("LAST SEEN"), ContainSubstring("Stack/app"), ContainSubstring("Update succeeded: 2 created"),
 		ContainSubstring("the quota is exceeded"), ContainSubstring("GitRepository/")))
 	f.Expect(f.does("trace", "stack", "app")).To(And(HavePrefix("Object:          Stack/app\n"), ContainSubstring("GitRepository:"), ContainSubstring("Branch:")))
 	f.Expect(f.does("export", "stack", "app")).To(And(HavePrefix("---\napiVersion: pulumi.com/v1\nkind: Stack\n"), Not(ContainSubstring("status:"))))

@@ -94,7 +94,8 @@ func TestTheFluxCommandLinePreviewsDriftReplacementsAndLocalPrograms(t *testing.
 	revision := source.commit(next)
 	u.Expect(u.does("reconcile", "stack", "app", "--with-source")).To(HaveSuffix("✔ applied revision " + revision + "\n"))
 	u.Expect(u.things()).To(Equal(map[string]string{"c2": "two"}))
-	u.Expect(u.does("events", "--for", "Stack/app")).To(ContainSubstring("1 replaced, 1 deleted"))
+	// An event is written after the status.
+	u.Eventually(func() string { return u.does("events", "--for", "Stack/app") }).Should(ContainSubstring("1 replaced, 1 deleted"))
 }
 
 func TestTheFluxCommandLinePreviewsALocalProgramObject(t *testing.T) {
