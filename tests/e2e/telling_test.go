@@ -235,7 +235,7 @@ func aReceiverThatHangsHoldsNobodyUp(u tellingPart) {
 		u.awaitReady(stack)
 		u.awaitEvent(stack, "Normal", meta.ReconciliationSucceededReason, "Update succeeded")
 	}
-	u.Expect(u.receiver.waiting()).To(BeNumerically(">", 0), "somebody waits for an answer")
+	u.Eventually(u.receiver.waiting).Should(BeNumerically(">", 0), "somebody waits for an answer")
 	u.receiver.setHanging(false)
 	for _, name := range []string{"one", "two", "three"} {
 		stack := u.stack(named(name))
