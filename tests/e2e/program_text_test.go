@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -74,6 +75,16 @@ func (t *tenant) program(body string) *v1.Program {
 	program := &v1.Program{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: t.namespace}}
 	t.setProgram(program, body)
 	return program
+}
+
+// awaitKnown waits until the controller has seen the Program. It may see a Stack before a Program that is older, and then
+// tells that it waits for the Program.
+func (t *tenant) awaitKnown(program *v1.Program) {
+	t.test.Helper()
+	t.Eventually(func(g Gomega) {
+		g.Expect(t.Get(t.ctx, keyOf(program), program)).To(Succeed())
+		g.Expect(conditions.IsReady(program)).To(BeTrue())
+	}).Should(Succeed())
 }
 
 // setProgram replaces the text of a Program.

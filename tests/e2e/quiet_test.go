@@ -24,7 +24,9 @@ func TestNothingIsRunReadOrWrittenWhenNothingChanged(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.publishFiles("v1", project("lab", twoThings("x", "y")))
-	u.apply(u.program(oneThing("one")))
+	program := u.program(oneThing("one"))
+	u.apply(program)
+	u.awaitKnown(program)
 	stacks := []*v1.Stack{
 		u.stack(named("artifact"), fromArtifact), u.stack(named("p1"), fromProgram), u.stack(named("p2"), fromProgram),
 		u.stack(named("p3"), fromProgram), u.stack(named("p4"), fromProgram, destroyed),

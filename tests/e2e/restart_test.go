@@ -56,6 +56,7 @@ func (t *tenant) byItself(name string, more ...string) *v1.Stack {
 	program := t.program(oneThing("one", more...))
 	program.Name = name
 	t.apply(program)
+	t.awaitKnown(program)
 	stack := t.stack(named(name), func(s *v1.Stack) {
 		s.Spec.ProgramRef = &v1.ProgramReference{Name: name}
 		s.Spec.Config["lab:directory"] = jsonText(t.ownCloud(name))
