@@ -68,9 +68,11 @@ func TestAPodThatIsKilledIsRecoveredFrom(t *testing.T) {
 	u.awaitReady(stack, "two")
 	u.noLocks()
 	u.Expect(u.count("create", "begin")).To(Equal(1))
-	var events corev1.EventList
-	u.Expect(u.List(u.ctx, &events, client.InNamespace(u.namespace))).To(Succeed())
-	u.Expect(events.Items).To(ContainElement(And(HaveField("Reason", v1.PodFailedReason), HaveField("Message", ContainSubstring("exit code 137")))))
+	u.Eventually(func(g Gomega) {
+		var events corev1.EventList
+		g.Expect(u.List(u.ctx, &events, client.InNamespace(u.namespace))).To(Succeed())
+		g.Expect(events.Items).To(ContainElement(And(HaveField("Reason", v1.PodFailedReason), HaveField("Message", ContainSubstring("exit code 137")))))
+	}).Should(Succeed(), "an event is written after the status")
 }
 
 func TestACreationThatIsKilledIsNamed(t *testing.T) {
