@@ -34,9 +34,11 @@ func TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers(t *testing.T) {
 	u.awaitMessage(stuck, v1.PodFailedReason, "nowhere.example/pulumi:1")
 
 	// As if a controller had ended between recording a run and creating its Job.
-	u.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(app), app)).To(Succeed())
-	app.Status.Run = &v1.RunStatus{ID: "nowhere", Operation: v1.OperationUpdate, Generation: app.Generation, StartedAt: metav1.Now(), Holder: v1.RunHolder{Host: "gone"}}
-	u.Expect(u.Client().Status().Update(u.ctx, app)).To(Succeed())
+	u.Eventually(func(g Gomega) {
+		g.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(app), app)).To(Succeed())
+		app.Status.Run = &v1.RunStatus{ID: "nowhere", Operation: v1.OperationUpdate, Generation: app.Generation, StartedAt: metav1.Now(), Holder: v1.RunHolder{Host: "gone"}}
+		g.Expect(u.Client().Status().Update(u.ctx, app)).To(Succeed())
+	}).Should(Succeed())
 	u.annotate(app, meta.ReconcileRequestAnnotation, time.Now().String())
 
 	var role rbacv1.ClusterRole
