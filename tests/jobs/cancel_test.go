@@ -80,7 +80,7 @@ func TestAJobThatIsCancelledAtOnceIsRecoveredFrom(t *testing.T) {
 
 func TestAJobIsCancelledThoughItsSecretIsImmutable(t *testing.T) {
 	u := newTeam(t)
-	u.program("app", thing("one", "delays: {create: 15s}"))
+	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app")
 	u.awaitJournal("create", "begin")
 	u.patchSecret(stack, map[string]any{"immutable": true})
@@ -88,6 +88,7 @@ func TestAJobIsCancelledThoughItsSecretIsImmutable(t *testing.T) {
 	u.await(stack, func(g Gomega, s *v1.Stack) {
 		g.Expect(conditions.GetMessage(s, meta.ReadyCondition)).To(And(HavePrefix("Cancelling run "), ContainSubstring("was told to end by deleting Job"), ContainSubstring("immutable")))
 	})
+	u.releaseWhenToldToStop()
 	u.await(stack, func(g Gomega, s *v1.Stack) {
 		g.Expect(conditions.GetReason(s, meta.StalledCondition)).To(Equal(v1.CancelRequestedReason), conditions.GetMessage(s, meta.ReadyCondition))
 	})
