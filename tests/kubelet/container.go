@@ -118,9 +118,10 @@ func (k *Kubelet) setPID(p *pod, pid int) {
 	}
 }
 
-// childOf returns the only child of unshare: the first process of the container.
+// childOf returns the only child of unshare: the first process of the container. On a busy
+// machine it may take seconds to be there.
 func childOf(pid int) int {
-	for range 500 {
+	for range 5000 {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 		if err != nil {
 			return 0
@@ -128,6 +129,9 @@ func childOf(pid int) int {
 		var child int
 		if _, err := fmt.Sscan(string(text), &child); err == nil {
 			return child
+		}
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || strings.Contains(string(stat), ") Z ") {
+			return 0 // it has ended, and with it its child
 		}
 		time.Sleep(2 * time.Millisecond)
 	}

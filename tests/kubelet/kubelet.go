@@ -173,7 +173,7 @@ func (k *Kubelet) runPod(ctx context.Context, p *pod) {
 	defer p.cancel()
 	status := k.runContainers(ctx, p)
 	// The result of the container is reported even at the end of the test.
-	telling, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	telling, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	if status.Phase != "" {
 		k.tell(telling, p, status)
