@@ -59,14 +59,14 @@ func TestAWebhookHangingOnPatchesBlocksNoOtherRun(t *testing.T) {
 			if tt.claimed {
 				s.claimed(ids...)
 			}
-			s.api.hangs = make(chan struct{})
+			answer := s.api.hang()
 			for _, id := range ids {
 				tt.end(s, id)
 			}
 			s.Eventually(func() int { return len(s.writers) }).Should(Equal(workers))
 			s.begin("default", "1")
 			s.Eventually(s.hasJob).Should(BeTrue())
-			close(s.api.hangs)
+			close(answer)
 			stop()
 			s.Expect(s.writers).To(BeEmpty())
 		})
@@ -102,7 +102,7 @@ func TestMoreHangingRunsThanWritersBlockNoClaimedRun(t *testing.T) {
 	s.begin("default", "1")
 	s.Eventually(func() bool { return s.Withdrawable("1") }).Should(BeTrue())
 	s.claimed("1")
-	s.api.hangs = make(chan struct{})
+	answer := s.api.hang()
 	for _, id := range ids {
 		s.Withdraw(id)
 	}
@@ -111,7 +111,7 @@ func TestMoreHangingRunsThanWritersBlockNoClaimedRun(t *testing.T) {
 	s.endPod("1")
 	s.Eventually(s.phase).Should(Equal(run.Ended))
 	s.Expect(s.writers).To(HaveLen(writers))
-	close(s.api.hangs)
+	close(answer)
 	for _, id := range ids {
 		s.Eventually(func() run.Phase { phase, _ := s.look(id); return phase }).Should(Equal(run.Ended), "it waits for a writer")
 	}
@@ -123,7 +123,7 @@ func TestShutdownDoesNotWaitForAHangingWebhook(t *testing.T) {
 	s := runnerOn(t, newCluster())
 	stop := s.tending()
 	ids := s.createdRuns(1)
-	s.api.hangs = make(chan struct{})
+	s.api.hang()
 	s.Withdraw(ids[0])
 	s.Eventually(func() int { return len(s.writers) }).Should(Equal(1))
 	s.Expect(s.Shutdown(t.Context())).To(Succeed())

@@ -44,7 +44,7 @@ type cluster struct {
 	tried error
 	// patching is called before each patch.
 	patching func()
-	// hangs is closed when the webhook for patches answers again, or nil.
+	// hangs is closed when the webhook for patches answers again, or nil. See hang.
 	hangs chan struct{}
 	// refuses is the error of each patch, if set.
 	refuses error
@@ -137,12 +137,24 @@ func (c *cluster) create(ctx context.Context, api client.WithWatch, object clien
 	return nil
 }
 
+// hang makes the webhook for patches hang until the channel is closed. Runs may be tended
+// meanwhile.
+func (c *cluster) hang() chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hangs = make(chan struct{})
+	return c.hangs
+}
+
 func (c *cluster) awaitWebhook(ctx context.Context) error {
-	if c.hangs == nil {
+	c.mu.Lock()
+	hangs := c.hangs
+	c.mu.Unlock()
+	if hangs == nil {
 		return nil
 	}
 	select {
-	case <-c.hangs:
+	case <-hangs:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
