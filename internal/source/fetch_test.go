@@ -320,10 +320,8 @@ func TestFetchEndsAnAnswerWithoutEnd(t *testing.T) {
 			}
 		}
 	})
-	options := tight()
-	options.Timeout = 300 * time.Millisecond
 	dir := filepath.Join(t.TempDir(), "program")
-	err := source.New(options).Fetch(context.Background(), run.Artifact{URL: url, Digest: digestOf(nil)}, dir)
+	err := source.New(tight()).Fetch(context.Background(), run.Artifact{URL: url, Digest: digestOf(nil)}, dir)
 	g.Expect(err).To(MatchError(source.ErrArchive))
 	g.Expect(err).To(MatchError(ContainSubstring("it is bigger than the limit of 65536 bytes")))
 	expectNothingLeft(g, dir)
