@@ -85,7 +85,7 @@ func TestResultsOfManyStacksAreWrittenConcurrently(t *testing.T) {
 	}
 	// The first ones hang until the others are written.
 	rest := make(chan struct{})
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var written atomic.Int64
 	w.writing = func(name string) {

@@ -344,7 +344,7 @@ func TestShutdownEndsRunsThatCannotBeCreated(t *testing.T) {
 	s.api.fails = unanswered("*v1.Role")
 	defer s.tending()()
 	s.Eventually(func() string { return s.Progress("1").Waiting }).Should(ContainSubstring("failed calling webhook"))
-	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s.Expect(s.Shutdown(soon)).To(Succeed())
 	s.Expect(s.ended().Outcome).To(Equal(run.PodFailed))
@@ -354,7 +354,7 @@ func TestShutdownDoesNotWaitForRunsThatCannotBeEnded(t *testing.T) {
 	s := start(t)
 	s.api.fails, s.api.refuses, s.api.undeletable = unanswered("*v1.Role"), away, away
 	defer s.tending()()
-	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
 }
@@ -365,7 +365,7 @@ func TestShutdownDoesNotWaitAfterTheLeaseIsLost(t *testing.T) {
 	end := s.tending()
 	s.Eventually(func() string { return s.Progress("1").Waiting }).Should(ContainSubstring("failed calling webhook"))
 	end() // as when the lease is lost
-	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
 }
@@ -380,7 +380,7 @@ func (uncached) GetInformer(context.Context, client.Object, ...cache.InformerGet
 func TestShutdownDoesNotWaitForRunsNotYetTended(t *testing.T) {
 	s := start(t, func(o *Options) { o.Cache = uncached{o.Cache.(cacheOf)} })
 	s.Expect(s.Tend(t.Context())).To(MatchError(ContainSubstring("failed to watch the objects of runs: forbidden")))
-	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
 }

@@ -48,7 +48,7 @@ func TestCancelIsGentleThenNotAndForOneRunAlone(t *testing.T) {
 	g.Expect(r.Cancel("one", true)).To(Succeed(), "when it has ended")
 
 	g.Expect(r.Cancel("two", true)).To(Succeed())
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	g.Expect(r.Shutdown(ctx)).To(Succeed())
 }
