@@ -76,9 +76,9 @@ func TestCheckWaitsForTheController(t *testing.T) {
 	}
 	g.Expect(w.api.Create(t.Context(), deployment)).To(Succeed())
 	t.Cleanup(func() { _ = w.api.Delete(context.Background(), deployment) })
-	done := w.run("check --timeout 2s")
+	done := w.run("check --timeout 5s")
 	g.Expect(done.exit).To(Equal(exitFailed))
-	g.Expect(done.err).To(ContainSubstring("✗ pulumi-controller: deployment not ready: timed out after 2s waiting for Deployment pulumi-controller: "))
+	g.Expect(done.err).To(ContainSubstring("✗ pulumi-controller: deployment not ready: timed out after 5s waiting for Deployment pulumi-controller: "))
 	g.Expect(done.err).To(HaveSuffix("\n► a\n✗ check failed\n"))
 	ended := make(chan result, 1)
 	go func() { ended <- w.run("check") }()
