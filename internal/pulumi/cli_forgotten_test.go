@@ -39,7 +39,7 @@ func TestARecoveryReportsWhatItHasForgotten(t *testing.T) {
 func TestARecoveryReportsWhatTheStateHasForgotten(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
-	l.driver.Grace = Grace{Settle: patience, Finish: 500 * time.Millisecond, Abort: patience}
+	l.driver.Grace = Grace{Settle: patience, Finish: 2 * time.Second, Abort: patience}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	results := l.start(ctx, l.update(l.thing("hold: create")))
 	l.begun()
