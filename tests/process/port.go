@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"syscall"
 )
 
 // The ports lie below Linux's ephemeral ports (32768 and up): an outgoing connection
@@ -19,8 +20,9 @@ const (
 	maxTries  = 100
 )
 
-// FreePorts returns n different TCP ports that are free on the loopback address. Another
-// program can take one before it is used, which is unlikely among thousands.
+// FreePorts returns n different TCP ports that are free on the loopback address. No other
+// caller on this machine gets one of them before this process has ended: a program may be
+// slow to listen on its port.
 func FreePorts(n int) ([]int, error) {
 	ports := make([]int, 0, n)
 	listeners := make([]net.Listener, 0, n)
@@ -43,15 +45,31 @@ func FreePorts(n int) ([]int, error) {
 	return ports, errors.Join(errs...)
 }
 
-// listen listens on a free port.
+// listen listens on a free port that nobody has reserved.
 func listen() (listener net.Listener, err error) {
 	for range maxTries {
 		port := firstPort + rand.IntN(endPort-firstPort)
+		if err = reserve(port); err != nil {
+			continue
+		}
 		if listener, err = net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
 			return listener, nil
 		}
 	}
 	return nil, err
+}
+
+// reserve fails if the port is reserved. A reservation is an abstract socket, which the
+// kernel removes at the end of this process.
+func reserve(port int) error {
+	socket, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("reserving port %d: %w", port, err)
+	}
+	if err := syscall.Bind(socket, &syscall.SockaddrUnix{Name: fmt.Sprintf("@pulumi-controller-port-%d", port)}); err != nil {
+		return errors.Join(fmt.Errorf("reserving port %d: %w", port, err), syscall.Close(socket))
+	}
+	return nil
 }
 
 // FreePort returns one port, like FreePorts.

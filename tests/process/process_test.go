@@ -199,6 +199,13 @@ func TestFreePortsDiffer(t *testing.T) {
 	g.Expect(seen).To(HaveLen(5))
 }
 
+func TestAPortThatWasFoundIsNotFoundAgain(t *testing.T) {
+	g := NewWithT(t)
+	port, err := FreePort()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(reserve(port)).To(MatchError(syscall.EADDRINUSE), "as by another process")
+}
+
 func TestRepoRootIsWhereTheRootModuleIs(t *testing.T) {
 	g := NewWithT(t)
 	root, err := RepoRoot()
