@@ -53,7 +53,7 @@ func start(t *testing.T, ctx context.Context, script string, grace time.Duration
 	t.Helper()
 	g := NewWithT(t)
 	p := launch(t, ctx, script, grace)
-	g.Expect(p.Await(ctx, 10*time.Second, func(context.Context) error {
+	g.Expect(p.Await(ctx, time.Minute, func(context.Context) error {
 		if !strings.Contains(p.LogTail(), "up\n") {
 			return errors.New("not up")
 		}
@@ -81,7 +81,8 @@ func TestStopAsksOnce(t *testing.T) {
 	g := NewWithT(t)
 	ctx, end := context.WithCancel(t.Context())
 	// The shell counts the signals, and ends by itself some time after the first.
-	p := start(t, ctx, `trap 'echo asked' TERM; echo up; for n in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done`, time.Minute)
+	p := start(t, ctx, `trap 'echo asked; over=yes' TERM; echo up; until [ "$over" ]; do sleep 0.05; done; `+
+		`for n in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done`, time.Minute)
 	end()
 	g.Expect(p.Stop()).To(Succeed())
 	g.Expect(p.Stop()).To(Succeed())
@@ -178,7 +179,7 @@ func TestAwaitReportsWhatWasWrong(t *testing.T) {
 	g.Expect(running.Await(t.Context(), 100*time.Millisecond, never)).To(MatchError(And(
 		ContainSubstring("not ready after 100ms"), ContainSubstring("still cold"))))
 	ended := launch(t, t.Context(), `exit 4`, 0)
-	g.Expect(ended.Await(t.Context(), 10*time.Second, never)).To(MatchError(And(
+	g.Expect(ended.Await(t.Context(), time.Minute, never)).To(MatchError(And(
 		ContainSubstring("ended before it was ready"), ContainSubstring("exit status 4"))))
 }
 
