@@ -35,9 +35,8 @@ func smallDisk(t *testing.T) *system.System {
 		t.Skipf("a file system cannot be mounted here (it takes root): %v", err)
 	}
 	t.Cleanup(func() {
-		if err := unix.Unmount(data, 0); err != nil {
-			t.Errorf("unmounting %s: %v", data, err)
-		}
+		// The kernel may still hold it for a process that has just ended.
+		NewWithT(t).Eventually(unix.Unmount, patience, interval).WithArguments(data, 0).Should(Succeed())
 	})
 	return startIn(t, system.Options{Dir: dir, ControlPlane: shared})
 }
