@@ -19,7 +19,7 @@ import (
 )
 
 // schemaDelay is how long an API server may go on with the old schema of a CRD.
-const schemaDelay = 30 * time.Second
+const schemaDelay = 2 * time.Minute
 
 // testNotificationKinds installs one version of Flux after the other. The last is the one that the other tests expect.
 func testNotificationKinds(t *testing.T, server *api) {

@@ -24,7 +24,7 @@ const (
 	s3Region    = "us-east-1"
 	s3AccessKey = "test-access-key"
 	s3SecretKey = "test-secret-key"
-	s3Start     = 20 * time.Second
+	s3Start     = time.Minute
 )
 
 // S3Server is a versitygw process that keeps objects as files. A Bucket that names it needs spec.provider "generic" and
