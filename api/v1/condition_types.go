@@ -68,6 +68,12 @@ const (
 	// retries soon.
 	ServiceAccountFailedReason = "ServiceAccountFailed"
 
+	// ArtifactGoneReason: the artifact of a run was deleted before the run could
+	// fetch it, because the source has a newer one, which is run next. Nothing
+	// was begun. If the next run misses the same artifact, it fails with
+	// ArtifactFailed.
+	ArtifactGoneReason = "ArtifactGone"
+
 	// WorkspaceFailedReason: the run could not be prepared on the controller's
 	// machine, because of missing disk space or write permission.
 	WorkspaceFailedReason = "WorkspaceFailed"

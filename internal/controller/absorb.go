@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -60,7 +61,31 @@ func absorb(stack *v1.Stack, result *run.Result) {
 	if result.Interrupted {
 		interrupt(stack, record, result.EndedAt)
 	}
-	markEnded(stack, record, endedText(record, reason), func() { markFailed(stack, reason, result.Message) })
+	markEnded(stack, record, endedText(record, reason), func() { markRunFailed(stack, reason, result.Message) })
+}
+
+// markRunFailed marks how a run failed, or that it came too late for its artifact.
+func markRunFailed(stack *v1.Stack, reason, message string) {
+	if reason == v1.ArtifactGoneReason {
+		markFetching(stack, reason, message)
+		return
+	}
+	markFailed(stack, reason, message)
+}
+
+// sortGone returns the result of a run whose artifact was gone, either as a failure or as a
+// run that came too late.
+func sortGone(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *run.Result {
+	if result.Outcome != run.ArtifactGone || isAside(record) {
+		return result
+	}
+	told := *result
+	if decide.SourceMovedOn(lastRun(stack), record.Digest, result) {
+		told.Message = "the source has moved on, and its newest revision is next: " + result.Message
+	} else {
+		told.Outcome = run.ArtifactFailed
+	}
+	return &told
 }
 
 func endedText(record *v1.RunStatus, reason string) string {
@@ -142,7 +167,8 @@ func hasCounted(stack *v1.Stack, result *run.Result) bool {
 // counted the resources either.
 func didSomething(outcome run.Outcome) bool {
 	switch outcome {
-	case run.Drifted, run.Locked, run.BackendUnavailable, run.ArtifactFailed, run.AccountFailed, run.InvalidSpec:
+	case run.Drifted, run.Locked, run.BackendUnavailable, run.ArtifactFailed, run.ArtifactGone,
+		run.AccountFailed, run.InvalidSpec:
 		return false
 	}
 	return true
@@ -166,7 +192,7 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		}
 		reason, message := outcomeReason(record.Operation, result.Outcome), result.Message+wayOut(stack)
 		setLastUpdate(stack, record, v1.UpdateFailed, reason, message, result.EndedAt)
-		markEnded(stack, record, endedText(record, reason), func() { markFailed(stack, reason, message) })
+		markEnded(stack, record, endedText(record, reason), func() { markRunFailed(stack, reason, message) })
 		return
 	}
 	if stack.Status.Failures > 0 && len(stack.Status.Interrupted) > 0 {
@@ -251,6 +277,8 @@ func outcomeReason(operation v1.Operation, outcome run.Outcome) string {
 		return v1.RegistryUnavailableReason
 	case run.ArtifactFailed:
 		return meta.ArtifactFailedReason
+	case run.ArtifactGone:
+		return v1.ArtifactGoneReason
 	case run.WorkspaceFailed:
 		return v1.WorkspaceFailedReason
 	case run.AccountFailed:

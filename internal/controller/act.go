@@ -129,6 +129,7 @@ func (r *StackReconciler) nothing(ctx context.Context, stack *v1.Stack, seen *ob
 // that a failed write is retried.
 func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *run.Result) error {
 	record, before, ready := *stack.Status.Run, stack.Status.DeepCopy(), readinessOf(stack)
+	result = sortGone(stack, &record, result)
 	outputs, err := r.handOutputs(ctx, stack, &record, result)
 	if err != nil {
 		return err

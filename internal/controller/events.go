@@ -121,6 +121,12 @@ func runEvent(record v1.RunStatus, result *run.Result) notice {
 		e.message = fmt.Sprintf("%s was stopped after %s: %s", name, took, result.Message)
 		return e
 	}
+	if result.Outcome == run.ArtifactGone {
+		// Nothing was tried of this revision: no alert, and no failure at the forge.
+		e.kind = eventv1.EventTypeTrace
+		e.message = fmt.Sprintf("%s was not begun: %s", name, result.Message)
+		return e
+	}
 	// The duration is left out: it would make each retry of the same failure a new
 	// message.
 	e.kind = corev1.EventTypeWarning

@@ -272,6 +272,55 @@ func TestAStoppedRunIsNoFailure(t *testing.T) {
 	g.Expect(w.events.lines[1:]).To(ConsistOf(HavePrefix("Normal ReconciliationSucceeded")))
 }
 
+// The pod of a run may start long after the run was recorded, and source-controller keeps
+// no artifact that long.
+func TestARunThatIsTooLateForItsArtifactIsNoFailure(t *testing.T) {
+	g := NewWithT(t)
+	w, from := sourceWorld(t)
+	w.mustReconcile()
+	from.Revision, from.Digest = commitB, "sha256:b"
+	w.endRun(run.ArtifactGone, "it is gone (404)", run.Changes{})
+	told := "the source has moved on, and its newest revision is next: it is gone (404)"
+	g.Expect(w.events.lines).To(Equal([]string{"Trace ArtifactGone Update was not begun: " + told}), "a trace is no alert")
+	g.Expect(w.events.commitStatuses).To(BeEmpty())
+	stack := w.stack()
+	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.ArtifactGoneReason))
+	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal(told))
+	g.Expect(conditions.GetReason(stack, meta.ReconcilingCondition)).To(Equal(meta.ProgressingReason), "clients wait")
+
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(2), "at once")
+	g.Expect(w.stack().Status.LastAttemptedRevision).To(Equal(commitB))
+	w.endRun(run.Succeeded, "", run.Changes{Created: 1})
+	g.Expect(w.events.lines[1:]).To(HaveEach(HavePrefix("Normal ReconciliationSucceeded")))
+}
+
+func TestAnArtifactThatIsGoneForGoodIsAFailure(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := sourceWorld(t)
+	w.run(run.ArtifactGone, "it is gone (404)", run.Changes{})
+	for range 2 {
+		w.mustReconcile()
+	}
+	g.Expect(w.runner.started).To(Equal(1), "it backs off")
+	g.Expect(w.events.lines).To(HaveLen(1), "and tells nothing new")
+	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.ArtifactGoneReason))
+	for failures := 2; failures <= 3; failures++ {
+		w.passTime(time.Minute)
+		w.run(run.ArtifactGone, "it is gone (404)", run.Changes{})
+		g.Expect(w.stack().Status.Failures).To(BeEquivalentTo(failures))
+		g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(meta.ArtifactFailedReason))
+	}
+	g.Expect(w.events.lines[1:]).To(HaveEach("Warning ArtifactFailed Update failed: it is gone (404)"))
+}
+
+func TestAPreviewOnRequestWhoseArtifactIsGoneSaysOnlyThat(t *testing.T) {
+	stack := stackWithRun(v1.OperationPreview)
+	stack.Status.Run.PreviewRequest = "now"
+	gone := result(run.ArtifactGone, "it is gone (404)")
+	NewWithT(t).Expect(sortGone(stack, stack.Status.Run, gone).Message).To(Equal("it is gone (404)"), "no run of it is next")
+}
+
 func TestAProblemIsAnnouncedWithTheRevision(t *testing.T) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}, Data: map[string][]byte{"token": []byte("xyzzy")}}
 	g := NewWithT(t)

@@ -51,9 +51,11 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 	last.Cancelled = update.Reason == v1.RunCancelledReason
 	last.Interrupted = update.Reason == v1.RunInterruptedReason
 	last.Locked = update.Reason == v1.StackLockedReason
+	last.Gone = update.Reason == v1.ArtifactGoneReason
 	last.Invalid = update.Reason == v1.InvalidSpecReason
 	switch update.Reason {
-	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, v1.ServiceAccountFailedReason, v1.PodFailedReason, meta.ArtifactFailedReason:
+	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, v1.ServiceAccountFailedReason, v1.PodFailedReason,
+		meta.ArtifactFailedReason, v1.ArtifactGoneReason:
 		// The source or its server is about to offer another artifact.
 		last.Unavailable = true
 	}

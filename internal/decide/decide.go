@@ -67,7 +67,8 @@ type Decision struct {
 	Operation run.Operation
 	// Reason and Message of a Fail, a Stall or a Wait.
 	Reason, Message string
-	// Awaited and Fetching are copied from the Problem.
+	// Awaited and Fetching are copied from the Problem, or say that a newer artifact is
+	// awaited.
 	Awaited, Fetching bool
 	// After is when to reconcile again unless an event comes first. Zero is never.
 	After time.Duration

@@ -55,6 +55,7 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 	o.Outputs = decide.Outputs{
 		Stale: in.Bool(), Blocked: fuzz.Pick(in, "", "somebody else's"), Fault: fuzz.Pick(in, "", "too big"), RetryAt: moment(in),
 	}
+	o.Last.Gone = in.Bool()
 	return o
 }
 

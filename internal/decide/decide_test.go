@@ -170,6 +170,18 @@ func TestNext(t *testing.T) {
 		{"and then it is tried again",
 			func(o *decide.Observation) { failed(o, 10*time.Second); o.Last.Unavailable, o.Failures = true, 1 },
 			start(run.Update)},
+		{"an artifact that is gone, and still offered, is tried again without a failure",
+			func(o *decide.Observation) {
+				failed(o, 4*time.Second)
+				o.Last.Unavailable, o.Last.Gone, o.Failures = true, true, 1
+			},
+			func() decide.Decision { d := retryIn(6 * time.Second); d.Awaited, d.Fetching = true, true; return d }()},
+		{"the artifact that its source offers next does not wait",
+			func(o *decide.Observation) {
+				failed(o, time.Second)
+				o.Last.Unavailable, o.Last.Gone, o.Failures, o.Digest = true, true, 1, "sha256:new"
+			},
+			start(run.Update)},
 		{"a retry interval that is shorter than the backoff is kept",
 			func(o *decide.Observation) {
 				failed(o, time.Second)

@@ -85,6 +85,8 @@ type LastRun struct {
 	Unavailable bool
 	// Locked reports whether the run could not start because somebody else held the lock.
 	Locked bool
+	// Gone reports whether the run came too late for its artifact, and did not fail.
+	Gone bool
 	// Invalid reports whether the run could not start because the spec asks for something
 	// impossible.
 	Invalid bool

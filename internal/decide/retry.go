@@ -80,7 +80,7 @@ func retry(o Observation, op run.Operation) Decision {
 	if o.Last.Invalid {
 		action = Stall // only an edit helps, or a change of the namespace's defaults for pods
 	}
-	return Decision{Action: action, Reason: o.Last.Reason, Message: o.Last.Message, After: wait}
+	return Decision{Action: action, Reason: o.Last.Reason, Message: o.Last.Message, Awaited: o.Last.Gone, Fetching: o.Last.Gone, After: wait}
 }
 
 // recoveredMessage says why the program does not run right after the recovery.

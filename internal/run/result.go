@@ -27,9 +27,12 @@ const (
 	// RegistryUnavailable is a run that touched no resource because a plugin, or a
 	// dependency of the program, could not be downloaded. It may be transient.
 	RegistryUnavailable Outcome = "RegistryUnavailable"
-	// ArtifactFailed is a run whose program could not be fetched: gone, corrupt, too big,
-	// or without the requested directory.
+	// ArtifactFailed is a run whose program could not be fetched: out of reach, corrupt, too
+	// big, or without the requested directory.
 	ArtifactFailed Outcome = "ArtifactFailed"
+	// ArtifactGone is a run that began nothing because its artifact is deleted. Its source
+	// has a newer one, or will have.
+	ArtifactGone Outcome = "ArtifactGone"
 	// WorkspaceFailed is a run that could not be prepared: no space, or a directory that
 	// is not writable.
 	WorkspaceFailed Outcome = "WorkspaceFailed"
@@ -52,8 +55,8 @@ const (
 // Outcomes lists all outcomes.
 func Outcomes() []Outcome {
 	return []Outcome{
-		Succeeded, Failed, Locked, Drifted, BackendUnavailable, RegistryUnavailable, ArtifactFailed, WorkspaceFailed,
-		AccountFailed, TimedOut, Cancelled, InvalidSpec, PodFailed,
+		Succeeded, Failed, Locked, Drifted, BackendUnavailable, RegistryUnavailable, ArtifactFailed, ArtifactGone,
+		WorkspaceFailed, AccountFailed, TimedOut, Cancelled, InvalidSpec, PodFailed,
 	}
 }
 

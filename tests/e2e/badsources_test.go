@@ -14,6 +14,7 @@ import (
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
@@ -129,7 +130,8 @@ func TestAnArtifactThatComesBackIsFetchedWhenAsked(t *testing.T) {
 	u.publish(publication{revision: "v1", archive: archive, missing: true})
 	stack := u.stack(fromArtifact)
 	u.apply(stack)
-	u.awaitFailure(stack, "ArtifactFailed", "it is gone (404)")
+	u.awaitEvent(stack, corev1.EventTypeNormal, v1.ArtifactGoneReason, "its newest revision is next", "it is gone (404)")
+	u.awaitFailure(stack, "ArtifactFailed", "it is gone (404)") // the source still offers it
 
 	u.artifacts.set(u.artifactPath("v1"), content(archive))
 	request(u, stack)

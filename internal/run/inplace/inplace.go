@@ -95,6 +95,8 @@ func fetchOutcome(ctx context.Context, err error) run.Outcome {
 		return run.Cancelled
 	case errors.Is(err, source.ErrWorkspace):
 		return run.WorkspaceFailed
+	case errors.Is(err, source.ErrGone):
+		return run.ArtifactGone
 	}
 	return run.ArtifactFailed
 }

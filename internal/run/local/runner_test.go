@@ -214,7 +214,7 @@ func TestWhatCannotBePreparedHasAnOutcome(t *testing.T) {
 	}{
 		"an artifact that is gone": {
 			fetch: func(string) error { return fmt.Errorf("hunter2: %w", source.ErrGone) },
-			want:  run.ArtifactFailed, message: "***: artifact gone",
+			want:  run.ArtifactGone, message: "***: artifact gone",
 		},
 		"a disk that is full while it is unpacked": {
 			fetch: func(string) error { return source.ErrWorkspace }, want: run.WorkspaceFailed, message: "workspace unusable",
