@@ -177,8 +177,9 @@ func (r *StackReconciler) owned(ctx context.Context, reader client.Reader, stack
 	return true, nil
 }
 
-// make creates an object owned by the Stack. Foreground deletion of the Stack does not
-// delete it first, as a destroy may need it.
+// make creates an object owned by the Stack. A foreground deletion of the Stack does not
+// wait until the object is gone: BlockOwnerDeletion decides only that. Kubernetes deletes
+// the object at once all the same, and if the destroy needs it, it is created again.
 func (r *StackReconciler) make(ctx context.Context, stack *v1.Stack, object client.Object) error {
 	if err := controllerutil.SetControllerReference(stack, object, r.Client.Scheme(), controllerutil.WithBlockOwnerDeletion(false)); err != nil {
 		return fmt.Errorf("failed to own %s: %w", client.ObjectKeyFromObject(object), err)
