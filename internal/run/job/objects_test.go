@@ -282,6 +282,29 @@ func TestATemplateIsHonoured(t *testing.T) {
 	}
 }
 
+func TestATemplateChoosesTheNodes(t *testing.T) {
+	for name, test := range map[string]struct {
+		selector string
+		want     map[string]string
+	}{
+		"none":            {`{}`, map[string]string{"kubernetes.io/os": "linux"}},
+		"another label":   {`{pool: builds}`, map[string]string{"kubernetes.io/os": "linux", "pool": "builds"}},
+		"another value":   {`{kubernetes.io/os: other}`, map[string]string{"kubernetes.io/os": "other"}},
+		"without the one": {`{kubernetes.io/os: null}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			built, err := build(settings(), withTemplate(`{spec: {podTemplate: {spec: {nodeSelector: `+test.selector+`}}}}`))
+			g.Expect(err).NotTo(HaveOccurred())
+			if test.want == nil {
+				g.Expect(built.job.Spec.Template.Spec.NodeSelector).To(BeEmpty())
+				return
+			}
+			g.Expect(built.job.Spec.Template.Spec.NodeSelector).To(Equal(test.want))
+		})
+	}
+}
+
 func TestTheLabelsOfTheControllerStayOnTheJob(t *testing.T) {
 	g := NewWithT(t)
 	bare, err := build(settings(), aRun())

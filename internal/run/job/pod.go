@@ -51,6 +51,7 @@ func basePod(s Settings, r run.Run, w workspace, account, digest string) corev1.
 			AutomountServiceAccountToken:  ptr.To(true),
 			Hostname:                      Name(r.ID),
 			EnableServiceLinks:            ptr.To(false),
+			NodeSelector:                  map[string]string{corev1.LabelOSStable: string(corev1.Linux)},
 			TerminationGracePeriodSeconds: seconds(s.stopping()),
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot:   ptr.To(true),
