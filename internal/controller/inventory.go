@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 	"time"
+	"unsafe"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,9 +26,10 @@ const (
 	// inventoryPatience is how long writing an inventory may delay the absorption of a
 	// result.
 	inventoryPatience = 10 * time.Second
-	// maxUnwritten bounds the resources in unwritten inventories, and maxUnwrittenRuns
-	// the runs of one Stack that they come from.
-	maxUnwritten     = 200_000
+	// maxUnwritten bounds the bytes of unwritten inventories, which are 150,000 usual
+	// resources, and maxUnwrittenRuns the runs of one Stack that they come from. A tenant
+	// can keep an inventory from being written, and choose the texts in it.
+	maxUnwritten     = 64 << 20
 	maxUnwrittenRuns = 10
 )
 
@@ -194,22 +196,29 @@ func (i *inventories) keep(key types.NamespacedName, told []run.Inventory, retry
 		i.pending = make(map[types.NamespacedName]pendingInventory)
 	}
 	delete(i.pending, key)
-	count := sizeOf(told)
+	bytes := sizeOf(told)
 	for _, other := range i.pending {
-		count += sizeOf(other.told)
+		bytes += sizeOf(other.told)
 	}
-	if count > maxUnwritten {
+	if bytes > maxUnwritten {
 		told = []run.Inventory{{Missed: true}}
 	}
 	i.pending[key] = pendingInventory{told, retryAt}
 }
 
+// sizeOf returns how many bytes inventories take in memory.
 func sizeOf(told []run.Inventory) int {
-	count := 0
+	bytes := 0
 	for _, one := range told {
-		count += len(one.Resources) + len(one.Gone)
+		bytes += cap(one.Resources)*int(unsafe.Sizeof(run.Resource{})) + cap(one.Gone)*int(unsafe.Sizeof(""))
+		for _, r := range one.Resources {
+			bytes += len(r.URN) + len(r.Type) + len(r.ID) + len(r.Parent)
+		}
+		for _, urn := range one.Gone {
+			bytes += len(urn)
+		}
 	}
-	return count
+	return bytes
 }
 
 // due returns what to write now; nil is nothing.

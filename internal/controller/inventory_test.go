@@ -5,6 +5,7 @@ package controller
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -138,14 +139,26 @@ func TestAForeignInventoryIsLeftAloneAndFailsNoRun(t *testing.T) {
 }
 
 func TestUnwrittenInventoriesAreBounded(t *testing.T) {
-	g := NewWithT(t)
-	var kept inventories
-	key := types.NamespacedName{Namespace: "default", Name: "app"}
-	big := run.Inventory{Complete: true, Resources: make([]run.Resource, maxUnwritten)}
-	kept.keep(key, []run.Inventory{big}, started)
-	kept.keep(types.NamespacedName{Name: "other"}, []run.Inventory{{Resources: things("a")}}, started)
-	g.Expect(kept.due(types.NamespacedName{Name: "other"}, started)).To(Equal([]run.Inventory{{Missed: true}}))
-	g.Expect(kept.due(key, started.Add(-time.Second))).To(BeNil())
-	g.Expect(kept.add(key, run.Inventory{Complete: true})).To(HaveLen(1))
-	g.Expect(kept.add(key, run.Inventory{})).To(HaveLen(2))
+	text := strings.Repeat("x", maxUnwritten/2)
+	for name, big := range map[string]run.Inventory{
+		"many resources": {Complete: true, Resources: make([]run.Resource, maxUnwritten/72)},
+		"many gone ones": {Complete: true, Gone: make([]string, maxUnwritten/16)},
+		"large URNs":     {Complete: true, Resources: []run.Resource{{URN: text}, {URN: text}}},
+		"large IDs":      {Complete: true, Resources: []run.Resource{{ID: text}, {ID: text}}},
+		"large parents":  {Complete: true, Resources: []run.Resource{{Parent: text}, {Type: text}}},
+		"large gone":     {Complete: true, Gone: []string{text, text}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			var kept inventories
+			key, other := types.NamespacedName{Namespace: "default", Name: "app"}, types.NamespacedName{Name: "other"}
+			kept.keep(key, []run.Inventory{{Resources: things("a")}}, started)
+			g.Expect(kept.due(key, started.Add(-time.Second))).To(BeNil())
+			kept.keep(other, []run.Inventory{big}, started)
+			g.Expect(kept.due(other, started)).To(Equal([]run.Inventory{{Missed: true}}))
+			g.Expect(kept.due(key, started)).To(Equal([]run.Inventory{{Resources: things("a")}}))
+			g.Expect(kept.add(key, run.Inventory{Complete: true})).To(HaveLen(1))
+			g.Expect(kept.add(key, run.Inventory{})).To(HaveLen(2))
+		})
+	}
 }
