@@ -112,8 +112,10 @@ type record struct {
 	asked   time.Time
 	// toldAt is when a result was first seen. It may not be final.
 	toldAt time.Time
-	// result is nil while the run is in flight.
-	result *run.Result
+	// result is nil while the run is in flight. If it is lightened, its outputs and lists
+	// are in the Secret alone.
+	result    *run.Result
+	lightened bool
 }
 
 var _ run.Runner = (*Runner)(nil)
@@ -172,30 +174,46 @@ func (r *Runner) Start(started run.Run) error {
 // Look implements run.Runner. It finds the runs of earlier controllers by their objects.
 func (r *Runner) Look(of run.Ref) (run.Phase, *run.Result) {
 	r.loadOnce()
-	phase, result := r.look(of.ID)
-	if phase != run.Unknown || !validID(of.ID) {
-		return phase, result
+	phase, result, err := r.look(of.ID)
+	if phase == run.Unknown && validID(of.ID) {
+		// A run that is reported as unknown may be recovered, so ask the API server first.
+		if err = r.seek(of); err == nil {
+			phase, result, err = r.look(of.ID)
+		}
 	}
-	// A run that is reported as unknown may be recovered, so ask the API server first.
-	if err := r.seek(of); err != nil {
+	if err != nil {
 		r.options.Log.Error(err, "failed to look for a run, which is taken to be in flight", "run", of.ID)
 		return run.Running, nil
 	}
-	return r.look(of.ID)
+	return phase, result
 }
 
-func (r *Runner) look(id string) (run.Phase, *run.Result) {
+func (r *Runner) look(id string) (run.Phase, *run.Result, error) {
+	phase, known := r.known(id)
+	switch {
+	case phase != run.Ended:
+		return phase, nil, nil
+	case !known.lightened:
+		return phase, known.result, nil
+	}
+	result, err := r.complete(known.key, *known.result)
+	return phase, result, err
+}
+
+// known returns a copy of what the Runner knows about a run.
+func (r *Runner) known(id string) (run.Phase, record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known, ok := r.runs[id]
 	switch {
 	case !ok:
-		return run.Unknown, nil
+		return run.Unknown, record{}
 	case known.result == nil:
-		return run.Running, nil
+		return run.Running, *known
 	}
-	result := *known.result
-	return run.Ended, &result
+	copied, result := *known, *known.result
+	copied.result = &result
+	return run.Ended, copied
 }
 
 // Forget implements run.Runner. A Job that has ended stays, so that its log can be read.

@@ -76,7 +76,8 @@ func (r *Runner) settle(id string, result *run.Result) {
 	if !ok || known.result != nil {
 		return
 	}
-	known.result, known.todo = result, nil
+	known.result, known.lightened = lighten(result)
+	known.todo = nil
 	r.keep(known)
 	r.options.Ended(known.stack.Namespace, known.stack.Name)
 }
