@@ -116,7 +116,7 @@ func jobSpec(s Settings, r run.Run, pod corev1.PodTemplateSpec) batchv1.JobSpec 
 			}},
 			// Show also that a run has ended by itself, with a result.
 			{Action: batchv1.PodFailurePolicyActionFailJob, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-				ContainerName: ptr.To(mainContainer), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{ExitFailed, ExitNotBegun, ExitNotTold, ExitUnreached},
+				ContainerName: ptr.To(mainContainer), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{ExitFailed, ExitNotBegun, ExitNotTold, ExitUnreached, ExitStopped},
 			}},
 		}},
 		Template: pod,
@@ -133,6 +133,8 @@ const (
 	ExitNotTold = 12
 	// ExitUnreached: the run was not started, because the API server did not respond.
 	ExitUnreached = 13
+	// ExitStopped: the run was not started, because the pod was told to end first.
+	ExitStopped = 14
 )
 
 // secretEnv returns the variables of a container that come from Secrets.

@@ -264,6 +264,8 @@ func ownExitText(pod, container string, code int32, causes string) string {
 		return fmt.Sprintf("pod %s could not write the result of the run (exit code %d): %s, or the API server was away for too long", pod, code, causes)
 	case code == ExitNotBegun:
 		return fmt.Sprintf("pod %s did not begin the run (exit code %d): %s, or another pod of the Job had the run", pod, code, causes)
+	case code == ExitStopped:
+		return fmt.Sprintf("pod %s was told to end before it began the run (exit code %d)", pod, code)
 	}
 	return ""
 }

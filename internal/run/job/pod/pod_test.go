@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -187,6 +188,7 @@ func TestTheExitCodeTellsABlockedNetworkFromALostClaim(t *testing.T) {
 		"dial timeout":           {&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}, job.ExitUnreached},
 		"deadline exceeded":      {context.DeadlineExceeded, job.ExitUnreached},
 		"signalled to stop":      {fmt.Errorf("%w: %w", errTold, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), job.ExitUnreached},
+		"signalled in a request": {fmt.Errorf("%w: %w", errTold, &url.Error{Op: "Get", URL: "https://a", Err: context.Canceled}), job.ExitStopped},
 		"overloaded":             {apierrors.NewServiceUnavailable("later"), job.ExitNotBegun},
 		"conflict":               {apierrors.NewConflict(secrets, "a", errors.New("changed")), job.ExitNotBegun},
 	} {

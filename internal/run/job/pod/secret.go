@@ -105,8 +105,12 @@ func (o Options) claim(ctx context.Context) (exchange.Input, error) {
 }
 
 // unclaimed returns the exit code if the run could not be claimed: the controller has to
-// distinguish a closed network from a run that is another pod's.
+// distinguish a closed network from a run that is another pod's, and from a request that
+// ended with the pod.
 func unclaimed(err error) int {
+	if errors.Is(err, errTold) && errors.Is(err, context.Canceled) {
+		return job.ExitStopped
+	}
 	var final *finalError
 	if errors.As(err, &final) || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
 		return job.ExitNotBegun
