@@ -127,7 +127,7 @@ func runRunner(args []string) (int, error) {
 		PluginsDir: c.pluginsDir,
 		Environ:    c.environ,
 		Driver:     pulumi.Driver{NoPluginDownload: !c.acquirePlugins, Grace: grace},
-		Fetcher:    source.New(source.Options{Retries: c.httpRetry}),
+		Fetcher:    source.New(source.Options{Retries: c.httpRetry, Self: "the pod of the run"}),
 		Accounts:   &kubeconfig.Mounted{Config: config, TokenFile: config.BearerTokenFile},
 		OOMKills:   pod.OOMKills,
 		Died:       noteDeath,

@@ -4,6 +4,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +54,8 @@ type Options struct {
 	// SOURCE_CONTROLLER_LOCALHOST, for a controller outside the cluster. Empty leaves
 	// them as they are.
 	Hostname string
+	// Self names for messages who downloads. Default "this controller".
+	Self string
 }
 
 // Fetcher downloads artifacts. It is safe for concurrent use.
@@ -77,6 +80,7 @@ func New(o Options) *Fetcher {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
+	o.Self = cmp.Or(o.Self, "this controller")
 	return &Fetcher{options: o, archives: fetch.New(
 		fetch.WithRetries(o.Retries),
 		fetch.WithMaxDownloadSize(int(o.MaxDownload)),
@@ -142,8 +146,8 @@ func (f *Fetcher) fetchIn(parent context.Context, work string, u *url.URL, diges
 	case parent.Err() != nil:
 		return fmt.Errorf("%s: %w", what, context.Cause(parent))
 	case ctx.Err() != nil && !errors.Is(err, ErrArchive):
-		return fmt.Errorf("%s: not here after %s: is its server up, and may this controller reach it: %w",
-			what, f.options.Timeout, ctx.Err())
+		return fmt.Errorf("%s: not here after %s: is its server up, and may %s reach it: %w",
+			what, f.options.Timeout, f.options.Self, ctx.Err())
 	}
 	return fail(what+": "+err.Error(), err)
 }

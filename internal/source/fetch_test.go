@@ -292,7 +292,7 @@ func TestFetchEnds(t *testing.T) {
 						cancel(stop)
 					}()
 				} else {
-					options.Timeout = 300 * time.Millisecond
+					options.Timeout, options.Self = 300*time.Millisecond, "the pod of the run"
 				}
 				dir := filepath.Join(t.TempDir(), "program")
 				began := time.Now()
@@ -302,7 +302,7 @@ func TestFetchEnds(t *testing.T) {
 					g.Expect(err).To(MatchError(stop))
 				} else {
 					g.Expect(err).To(MatchError(context.DeadlineExceeded))
-					g.Expect(err).To(MatchError(ContainSubstring("not here after 300ms: is its server up")))
+					g.Expect(err).To(MatchError(ContainSubstring("not here after 300ms: is its server up, and may the pod of the run reach it")))
 				}
 				expectNothingLeft(g, dir)
 			})
