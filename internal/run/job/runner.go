@@ -67,6 +67,8 @@ type Runner struct {
 	closed bool
 	// tended says that Tend has returned: nothing is created any more.
 	tended bool
+	// barred is why no run can be started, as the controller lacks rights.
+	barred string
 	slots  *slots.Pool
 	runs   map[string]*record
 	// rests are the runs that have ended while their pods may not have.
@@ -362,10 +364,14 @@ func (r *Runner) AwaitForgotten(context.Context) {}
 func (r *Runner) Progress(id string) run.Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known, ok := r.runs[id]; ok {
-		return known.progress
+	known, ok := r.runs[id]
+	switch {
+	case !ok:
+		return run.Progress{}
+	case known.todo != nil && r.barred != "":
+		return run.Progress{Waiting: r.barred}
 	}
-	return run.Progress{}
+	return known.progress
 }
 
 // UnknownCreates returns the creations of unknown outcome that the pod of a run in flight

@@ -44,6 +44,9 @@ const (
 // may call it.
 func (r *Runner) Tend(ctx context.Context) error {
 	defer r.noteTended()
+	if !r.awaitRights(ctx) {
+		return nil
+	}
 	for _, object := range []client.Object{&batchv1.Job{}, &corev1.Pod{}, &corev1.Secret{}} {
 		informer, err := r.options.Cache.GetInformer(ctx, object)
 		if err != nil {

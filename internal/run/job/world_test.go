@@ -167,6 +167,12 @@ func (c *cluster) readError() error {
 	return c.unreadable
 }
 
+func (c *cluster) setUnreadable(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unreadable = err
+}
+
 // cacheOf is a cache of the cluster that keeps the fields NewCache keeps.
 type cacheOf struct {
 	cache.Cache
