@@ -101,7 +101,8 @@ func TestTheFluxCommandLinePreviewsDriftReplacementsAndLocalPrograms(t *testing.
 func TestTheFluxCommandLinePreviewsALocalProgramObject(t *testing.T) {
 	t.Parallel()
 	u := newFluxCLI(newTenant(t, shared))
-	u.apply(u.tenant.program(oneThing("one")))
+	program := u.tenant.program(oneThing("one"))
+	u.apply(program)
 	stack := u.stack(fromProgram)
 	u.apply(stack)
 	u.awaitReady(stack)
@@ -109,6 +110,13 @@ func TestTheFluxCommandLinePreviewsALocalProgramObject(t *testing.T) {
 	u.Expect(u.previews("--path", filepath.Join(dir, "Pulumi.yaml"))).To(Equal("► lab:index:Thing a drifted\n    value\n"))
 	u.Expect(u.things()).To(Equal(map[string]string{"a": "one"}))
 	u.Expect(u.brought()).To(BeEmpty())
+
+	// A change of the source is applied first, unless the Stack only previews.
+	edit(u.tenant, stack, func(s *v1.Stack) { s.Spec.Preview = true })
+	edit(u.tenant, program, func(p *v1.Program) { u.setProgram(p, twoThings("three", "four")) })
+	u.awaitPreviewed(stack, "2 to create, 1 to delete")
+	u.Expect(u.previews()).To(Equal("► lab:index:Thing a deleted\n► lab:index:Thing b created\n► lab:index:Thing c created\n"))
+	u.Expect(u.things()).To(Equal(map[string]string{"a": "one"}))
 }
 
 // tarOf is an archive of one file.

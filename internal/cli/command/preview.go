@@ -37,6 +37,9 @@ func newPreview(s *session) *cobra.Command {
 	cmd.Long = `Has the controller preview an update with the current source and inputs, and shows what it would do to each resource.
 Nothing is changed. The exit code is 0 where there is nothing to change, 1 where there is, and above 1 for an error.
 
+An update that is due runs first. So this shows drift, what a failed or cancelled update has left to do, or the source of a
+Stack with spec.preview. To see what a commit would do, preview it with --path before you push it.
+
 With --path it is the program of a local directory, in place of that of the source. The program is run in the cluster, with
 the inputs and the rights of the Stack. You need the rights to create and to delete ConfigMaps in its namespace.`
 	cmd.Example = `  # Preview an update
