@@ -230,7 +230,7 @@ func (c *cluster) failAside(infrastructure string) {
 // awaitTimeout waits for the timeout of what failAside has begun.
 func (c *cluster) awaitTimeout() {
 	c.test.Helper()
-	c.awaitFailure("aside", And(MatchRegexp("^health check failed after 3[0-9]"),
+	c.awaitFailure("aside", And(MatchRegexp("^health check failed after [3-9][0-9]"),
 		ContainSubstring("timeout waiting for: [Stack/infrastructure/aside status: 'InProgress']")))
 	aside := fluxKustomization("aside")
 	c.Expect(c.Delete(c.ctx, aside)).To(Succeed())

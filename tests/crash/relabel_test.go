@@ -16,7 +16,7 @@ import (
 
 // shard assigns the Stack to the controller that watches the label.
 func (u *subject) shard(ctx context.Context, name string) {
-	u.Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	u.Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		stack := u.stack(ctx)
 		stack.Labels = map[string]string{"shard": name}
 		return u.s.Update(ctx, stack)

@@ -102,7 +102,7 @@ func (u *subject) createProgram(ctx context.Context, spec v1.ProgramSpec, all []
 // edit changes the Program.
 func (u *subject) edit(ctx context.Context, all []thing) {
 	object := &v1.Program{ObjectMeta: u.meta()}
-	u.Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	u.Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		if err := u.s.Get(ctx, key(object), object); err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (u *subject) stack(ctx context.Context) *v1.Stack {
 
 // configure changes the spec of the Stack.
 func (u *subject) configure(ctx context.Context, change func(*v1.StackSpec)) {
-	u.Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	u.Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		stack := u.stack(ctx)
 		change(&stack.Spec)
 		return u.s.Update(ctx, stack)

@@ -212,12 +212,12 @@ func TestAPrerequisiteThatIsTooOldIsRunAgainFirst(t *testing.T) {
 	a := u.layer("a")
 	u.apply(a)
 	u.awaitReady(a)
-	u.Eventually(func() time.Duration { return time.Since(a.Status.LastUpdate.LastResyncTime.Time) }).Should(BeNumerically(">", 12*time.Second))
+	u.Eventually(func() time.Duration { return time.Since(a.Status.LastUpdate.LastResyncTime.Time) }).Should(BeNumerically(">", 32*time.Second))
 	first := a.Status.LastUpdate.Name
 
 	b := u.layer("b", func(s *v1.Stack) {
 		s.Spec.Prerequisites = []v1.PrerequisiteReference{{Name: "a", Requirement: &v1.PrerequisiteRequirement{
-			SucceededWithinDuration: &metav1.Duration{Duration: 10 * time.Second},
+			SucceededWithinDuration: &metav1.Duration{Duration: 30 * time.Second},
 		}}}
 	})
 	u.apply(b)
