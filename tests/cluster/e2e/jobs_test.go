@@ -27,7 +27,7 @@ func TestRunsAsJobs(t *testing.T) {
 		step{"pods that cannot start, or live", (*world).starvePods},
 		step{"Jobs that are suspended", (*world).holdJobs},
 		step{"a node that does not answer", (*world).loseNode},
-		step{"50 Stacks at once, and no more Jobs at a time than there may be", (*world).bringUpMany},
+		step{"50 Stacks at once, and no more Jobs at a time than there may be", (*world).bringUpManyAsJobs},
 		step{"Stacks are destroyed", (*world).destroyAll},
 	)
 }

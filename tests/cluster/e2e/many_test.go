@@ -30,25 +30,40 @@ var many = flag.Int("many", 0, "how many Stacks TestManyRuns brings up at a time
 const (
 	// slots is the default of --concurrent-runs.
 	slots = 4
-	// alone is the number of Stacks that are brought up one after the other.
-	alone = 5
+	// alone is the number of Stacks that are brought up one after the other, and atOnce of those that make e2e creates at
+	// once.
+	alone, atOnce = 5, 50
 )
 
 // small is the smallest program, so that only the cost of a run is measured.
 const small = "variables: {answer: \"42\"}\noutputs: {value: \"${answer}\"}\n"
 
-// bringUpMany exceeds the slots all the time: 50 Stacks, created at once.
-func (w *world) bringUpMany() {
-	const stacks = 50
+// bringUpMany exceeds the slots all the time: it creates 50 Stacks at once, and prints what they cost.
+func (w *world) bringUpMany(kind runnerKind) sample {
+	w.test.Helper()
 	m := *w
 	m.prepareMany("many")
-	m.applyMany(stacks)
-	m.awaitMany(stacks, func() {})
-	pods := m.endedPods()
-	m.Expect(pods).To(HaveLen(stacks), "each has run once")
-	m.Expect(atonce.Most(pods)).To(Equal(slots), "as many Jobs as there may be, and no more")
+	s := m.costOf(kind, atOnce, atOnce)
+	m.test.Logf("%d Stacks at once:\n%s", atOnce, table(atOnce, s))
 	m.kubectl("--namespace", m.tenant, "delete", "stacks", "--all", "--timeout="+patience.String())
 	m.kubectl("delete", "namespace", m.tenant, "--timeout="+patience.String())
+	return s
+}
+
+// runnerKind is the value of --runner.
+type runnerKind string
+
+const (
+	localRunner runnerKind = "local"
+	jobRunner   runnerKind = "job"
+)
+
+func (w *world) bringUpManyLocally() { w.bringUpMany(localRunner) }
+
+func (w *world) bringUpManyAsJobs() {
+	s := w.bringUpMany(jobRunner)
+	w.Expect(s.pods).To(Equal(atOnce), "each has run once")
+	w.Expect(s.mostAtOnce).To(Equal(slots), "as many Jobs as there may be, and no more")
 }
 
 // TestManyRuns compares the cost of runs as Jobs with that of the controller's own processes, on the same node and
@@ -61,21 +76,23 @@ func TestManyRuns(t *testing.T) {
 	w.installFlux()
 	w.kubectl("apply", "--server-side", "--force-conflicts", "-k", "config/default")
 	w.rolledOut(controller)
-	local := w.measure("many-local")
+	ofLocal := w.measure(localRunner, "many-local")
 	w.installForJobs()
-	jobs := w.measure("many-jobs")
-	t.Logf("\n%s", table(*many, local, jobs))
-	w.Expect(jobs.mostAtOnce).To(Equal(min(slots, *many)), "as many as there may be, and no more")
+	ofJobs := w.measure(jobRunner, "many-jobs")
+	t.Logf("\n%s", table(*many, ofLocal, ofJobs))
+	w.Expect(ofJobs.mostAtOnce).To(Equal(min(slots, *many)), "as many as there may be, and no more")
 }
 
 // sample is the result of a measurement.
 type sample struct {
+	kind runnerKind
 	load string
 	// all is from before the first of many Stacks is made until the last is Ready, and oneByOne what each of some takes, brought
 	// up one after the other, with runs the time of these that is the runs' own.
 	all            time.Duration
 	oneByOne, runs []time.Duration
-	mostAtOnce     int
+	// pods is how many pods executed the many, and mostAtOnce how many of them at a time.
+	pods, mostAtOnce int
 	// rss is the most of the controller's process, and pod that of its pod.
 	rss, cpu float64
 	pod      string
@@ -83,30 +100,40 @@ type sample struct {
 	writes, allWrites float64
 }
 
-func (w *world) measure(namespace string) (s sample) {
+func (w *world) measure(kind runnerKind, namespace string) sample {
 	w.test.Helper()
 	w.prepareMany(namespace)
 	w.bringUpOne("warm-up")
+	var oneByOne, runs []time.Duration
 	for i := range alone {
 		took, run := w.bringUpOne(fmt.Sprintf("alone-%d", i))
-		s.oneByOne, s.runs = append(s.oneByOne, took), append(s.runs, run)
+		oneByOne, runs = append(oneByOne, took), append(runs, run)
 	}
+	s := w.costOf(kind, *many, *many+alone+1)
+	s.oneByOne, s.runs = oneByOne, runs
+	return s
+}
+
+// costOf brings up that many Stacks at once, and measures until all of the namespace are Ready.
+func (w *world) costOf(kind runnerKind, stacks, all int) sample {
+	w.test.Helper()
 	load, err := os.ReadFile("/proc/loadavg")
 	w.Expect(err).NotTo(HaveOccurred())
-	s.load = strings.Fields(string(load))[0]
+	s := sample{kind: kind, load: strings.Fields(string(load))[0]}
 	before, beforeAll := w.controllerMetrics(), w.serverWrites()
 	began := time.Now()
-	w.applyMany(*many)
-	w.awaitMany(*many+alone+1, func() {
+	w.applyMany(stacks)
+	w.awaitMany(all, func() {
 		s.rss = max(s.rss, sum(w.controllerMetrics()["process_resident_memory_bytes"], nil))
 	})
 	s.all = time.Since(began)
 	after := w.controllerMetrics()
 	s.cpu = sum(after["process_cpu_seconds_total"], nil) - sum(before["process_cpu_seconds_total"], nil)
 	s.writes = sum(after["rest_client_requests_total"], isWrite) - sum(before["rest_client_requests_total"], isWrite)
-	if w.workspaceIsJob(namespace) {
+	if kind == jobRunner {
 		// The Job controller and the kubelet keep writing a little longer.
-		s.mostAtOnce = atonce.Most(w.endedPods())
+		pods := w.endedPods()
+		s.pods, s.mostAtOnce = len(pods), atonce.Most(pods)
 	}
 	s.allWrites = w.serverWrites() - beforeAll
 	s.pod = strings.TrimSpace(w.exec("/bin/sh", "-c",
@@ -162,8 +189,6 @@ func (w *world) endedPods() []corev1.Pod {
 	w.Expect(w.List(w.ctx, &pods, client.InNamespace(w.tenant))).To(Succeed())
 	return pods.Items
 }
-
-func (w *world) workspaceIsJob(namespace string) bool { return namespace == "many-jobs" }
 
 func (w *world) smallStack(name string) string {
 	return `apiVersion: pulumi.com/v1
@@ -238,15 +263,23 @@ func median(all []time.Duration) time.Duration {
 	return sorted[len(sorted)/2]
 }
 
-func table(stacks int, local, jobs sample) string {
+// table shows the samples side by side.
+func table(stacks int, samples ...sample) string {
 	var text strings.Builder
 	row := func(what, format string, value func(sample) any) {
-		fmt.Fprintf(&text, "| %s | "+format+" | "+format+" |\n", what, value(local), value(jobs))
+		text.WriteString("| " + what + " |")
+		for _, s := range samples {
+			fmt.Fprintf(&text, " "+format+" |", value(s))
+		}
+		text.WriteString("\n")
 	}
-	text.WriteString("|  | `--runner=local` | `--runner=job` |\n|---|---:|---:|\n")
-	row("one Stack, from created to Ready, median", "%.2f s", func(s sample) any { return median(s.oneByOne).Seconds() })
-	row("its run, median", "%.2f s", func(s sample) any { return median(s.runs).Seconds() })
-	row("**what is not the run**", "%.2f s", func(s sample) any { return (median(s.oneByOne) - median(s.runs)).Seconds() })
+	row("", "`--runner=%s`", func(s sample) any { return s.kind })
+	text.WriteString("|---|" + strings.Repeat("---:|", len(samples)) + "\n")
+	if len(samples[0].oneByOne) > 0 {
+		row("one Stack, from created to Ready, median", "%.2f s", func(s sample) any { return median(s.oneByOne).Seconds() })
+		row("its run, median", "%.2f s", func(s sample) any { return median(s.runs).Seconds() })
+		row("**what is not the run**", "%.2f s", func(s sample) any { return (median(s.oneByOne) - median(s.runs)).Seconds() })
+	}
 	row(fmt.Sprintf("%d Stacks, from the first created to the last Ready", stacks), "%.1f s", func(s sample) any { return s.all.Seconds() })
 	row("most pods of runs at a time", "%d", func(s sample) any { return s.mostAtOnce })
 	row("memory of the controller's process (resident set), at most", "%.0f MiB", func(s sample) any { return s.rss / (1 << 20) })
