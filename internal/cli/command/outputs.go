@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +21,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/outputs"
 )
 
@@ -52,6 +54,9 @@ func (s *session) outputs(ctx context.Context, api client.Reader, stack *v1.Stac
 		if err != nil {
 			return err
 		}
+		if left := leftOut(plain, shown); len(left) > 0 {
+			s.Warningf("these are not among spec.writeOutputsToSecret.keys, so that they stay hidden: %s", strings.Join(left, ", "))
+		}
 		maps.Copy(shown, outputs.Plain(plain, stack.Status.Outputs))
 	}
 	if output != "" {
@@ -68,12 +73,25 @@ func (s *session) outputs(ctx context.Context, api client.Reader, stack *v1.Stac
 	return nil
 }
 
+// leftOut returns the outputs with secrets that the Secret does not have.
+func leftOut(plain map[string][]byte, shown map[string]json.RawMessage) (left []string) {
+	for _, name := range slices.Sorted(maps.Keys(shown)) {
+		if _, there := plain[name]; !there && bytes.Contains(shown[name], []byte(mask.SecretText)) {
+			left = append(left, name)
+		}
+	}
+	return left
+}
+
 // plainOutputs reads the Secret that the controller writes outputs to, with the user's
 // own permissions.
 func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[string][]byte, error) {
 	told := stack.Status.OutputsSecret
-	if told == nil {
+	switch {
+	case stack.Spec.WriteOutputsToSecret == nil:
 		return nil, errors.New("secret outputs are only in the Secret of spec.writeOutputsToSecret, which the Stack does not have")
+	case told == nil:
+		return nil, fmt.Errorf("the Secret %s/%s of spec.writeOutputsToSecret is yet to be written", stack.Namespace, stack.Spec.WriteOutputsToSecret.Name)
 	}
 	// The Secret may still have the outputs of an earlier update.
 	if told.Failure != nil {

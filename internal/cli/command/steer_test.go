@@ -83,6 +83,7 @@ func TestOutputsAndHistory(t *testing.T) {
 	stack := w.network()
 	stack.Spec.WriteOutputsToSecret = &to
 	g.Expect(w.api.Update(t.Context(), stack)).To(Succeed())
+	w.golden("outputs_not_yet", "outputs stack network --show-secrets")
 	digest, err := outputs.Digest(secret, to)
 	g.Expect(err).NotTo(HaveOccurred())
 	w.status(func(s *v1.StackStatus) { s.OutputsSecret = &v1.OutputsSecretStatus{Name: to.Name, Digest: digest} })
@@ -97,6 +98,12 @@ func TestOutputsAndHistory(t *testing.T) {
 	changed.Data["password"] = []byte("hunter3")
 	g.Expect(w.api.Update(t.Context(), changed)).To(Succeed())
 	w.golden("outputs_changed", "outputs stack network --show-secrets")
+	changed.Data = map[string][]byte{"ports": []byte("[80,443]")}
+	g.Expect(w.api.Update(t.Context(), changed)).To(Succeed())
+	digest, err = outputs.Digest(changed, to)
+	g.Expect(err).NotTo(HaveOccurred())
+	w.status(func(s *v1.StackStatus) { s.OutputsSecret.Digest = digest })
+	w.golden("outputs_left_out", "outputs stack network --show-secrets")
 	w.status(func(s *v1.StackStatus) { s.OutputsSecret.Digest = "" })
 	w.golden("outputs_unwritten", "outputs stack network --show-secrets")
 	w.status(func(s *v1.StackStatus) {
