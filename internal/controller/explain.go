@@ -87,7 +87,7 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 	explained := &Explanation{Unchecked: checks.unknown, Unshown: unshownValues(stack)}
 	values := given.inputs
 	if values == nil {
-		values, explained.Missing = r.resolvePartly(ctx, stack)
+		values, explained.Missing = r.resolvePartly(ctx, stack, given.program)
 	}
 	explained.Values, explained.Unreadable = explainValues(stack, values), reader.unreadable()
 	if unknown != "" {

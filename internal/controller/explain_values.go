@@ -89,12 +89,12 @@ func unshownValues(stack *v1.Stack) []string {
 
 // resolvePartly resolves the values of a Stack of which some are missing. It returns what
 // is missing, too.
-func (r *StackReconciler) resolvePartly(ctx context.Context, stack *v1.Stack) (given *inputs.Inputs, missing []string) {
+func (r *StackReconciler) resolvePartly(ctx context.Context, stack *v1.Stack, program program) (given *inputs.Inputs, missing []string) {
 	stack = stack.DeepCopy()
 	without := emptyObjects{r.APIReader, map[objectOfKind]bool{}}
 	for {
 		given, err := inputs.Resolve(ctx, without, stack, r.inputOptions())
-		if err == nil {
+		if err == nil && hideConfig(stack, program, given) == nil {
 			return given, missing
 		}
 		var gone *inputs.MissingError
@@ -109,6 +109,20 @@ func (r *StackReconciler) resolvePartly(ctx context.Context, stack *v1.Stack) (g
 		}
 		missing = append(missing, gone.Error())
 	}
+}
+
+// hideConfig hides the config that a Program declares as secret, or all of it if the
+// Program is not known.
+func hideConfig(stack *v1.Stack, program program, given *inputs.Inputs) error {
+	if stack.Spec.ProgramRef == nil || program.Project.Name != "" {
+		return hideDeclared(program, given)
+	}
+	for _, name := range slices.Sorted(maps.Keys(given.Config)) {
+		if err := given.HideConfig(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // leaveOut drops what asks for a missing object. It returns false if it has found

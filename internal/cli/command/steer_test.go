@@ -286,7 +286,7 @@ func TestDebug(t *testing.T) {
 	w := newWorld(t, "debug")
 	w.apply("steered")
 	var text strings.Builder
-	for _, line := range []string{"debug stack configured", "debug stack lacking", "debug stack partly", "debug stack fresh", "debug stack idle", "debug stack cloned", "debug stack absent"} {
+	for _, line := range []string{"debug stack configured", "debug stack lacking", "debug stack partly", "debug stack secretive", "debug stack fresh", "debug stack idle", "debug stack cloned", "debug stack absent"} {
 		text.WriteString(w.run(line).transcript() + "\n")
 	}
 	NewWithT(t).Expect(text.String()).NotTo(ContainSubstring("hunter2"))
