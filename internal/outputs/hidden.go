@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
@@ -44,6 +45,25 @@ func isShown(value []byte, shown apiextensionsv1.JSON) bool {
 	known, err := text(shown.Raw)
 	return err == nil && string(known) == string(value)
 }
+
+// Differ reports whether the data is of another update than what the status shows. It
+// compares only texts that are shown in full: the API server may write a number in
+// another way.
+func Differ(data map[string][]byte, shown map[string]apiextensionsv1.JSON) bool {
+	for name, value := range data {
+		var known string
+		if json.Unmarshal(shown[name].Raw, &known) != nil || slices.ContainsFunc(inPlaceOf, func(mark string) bool { return strings.Contains(known, mark) }) {
+			continue
+		}
+		if known != string(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// inPlaceOf are the marks of what the status does not show.
+var inPlaceOf = []string{"[secret]", "***", "[too big to show", "[not shown"}
 
 func guessed(value []byte) json.RawMessage {
 	if json.Valid(value) && (value[0] == '{' || value[0] == '[') {

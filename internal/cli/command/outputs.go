@@ -100,9 +100,8 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 	if told.Digest == "" {
 		return nil, fmt.Errorf("the outputs of the last update are yet to be written to Secret %s/%s", stack.Namespace, told.Name)
 	}
-	// An update that fails late, in a deletion for example, has new outputs in the status.
-	if last := stack.Status.LastUpdate; last != nil && last.Type == v1.UpdateTypeUp && last.State == v1.UpdateFailed {
-		return nil, fmt.Errorf("the last update has failed: the Secret %s/%s has the outputs of the last one that succeeded", stack.Namespace, told.Name)
+	if hasFailed(stack) {
+		return nil, fmt.Errorf("the last update has failed: until one succeeds, the Secret %s/%s has the outputs of the last that did", stack.Namespace, told.Name)
 	}
 	secret := &corev1.Secret{}
 	err := api.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: told.Name}, secret)
@@ -116,9 +115,27 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 	case !metav1.IsControlledBy(secret, stack):
 		return nil, fmt.Errorf("the Secret %s/%s does not belong to Stack %s", stack.Namespace, told.Name, stack.Name)
 	case !isAsWritten(stack, secret):
-		return nil, fmt.Errorf("the Secret %s/%s is not as it was written: flux pulumi reconcile stack %s mends it", stack.Namespace, told.Name, stack.Name)
+		return nil, fmt.Errorf("the Secret %s/%s is not as it was written: flux pulumi %s stack %s mends it", stack.Namespace, told.Name, mending(stack), stack.Name)
+	case outputs.Differ(secret.Data, stack.Status.Outputs):
+		return nil, fmt.Errorf("the Secret %s/%s has the outputs of another update than the status: the next update that succeeds writes it",
+			stack.Namespace, told.Name)
 	}
 	return secret.Data, nil
+}
+
+// hasFailed reports whether the last update failed, also if a recovery followed. One that
+// fails late, in a deletion for example, has new outputs in the status.
+func hasFailed(stack *v1.Stack) bool {
+	last := stack.Status.LastUpdate
+	return stack.Status.Failures > 0 || last != nil && last.Type == v1.UpdateTypeUp && last.State == v1.UpdateFailed
+}
+
+// mending is the command that has the controller look at the Stack.
+func mending(stack *v1.Stack) string {
+	if stack.Spec.Suspend {
+		return "resume"
+	}
+	return "reconcile"
 }
 
 // isAsWritten reports whether nobody has changed the Secret, or what the Stack wants in

@@ -93,11 +93,29 @@ func TestOutputsAndHistory(t *testing.T) {
 
 	w.status(func(s *v1.StackStatus) { s.LastUpdate = &v1.LastUpdate{Type: v1.UpdateTypeUp, State: v1.UpdateFailed} })
 	w.golden("outputs_last_failed", "outputs stack network --show-secrets")
-	w.status(func(s *v1.StackStatus) { s.LastUpdate = nil })
+	w.status(func(s *v1.StackStatus) {
+		s.LastUpdate, s.Failures = &v1.LastUpdate{Type: v1.UpdateTypeRefresh, State: v1.UpdateSucceeded}, 1
+	})
+	w.golden("outputs_recovered", "outputs stack network --show-secrets")
+	w.status(func(s *v1.StackStatus) { s.LastUpdate, s.Failures = nil, 0 })
 	changed := secret.DeepCopy()
 	changed.Data["password"] = []byte("hunter3")
 	g.Expect(w.api.Update(t.Context(), changed)).To(Succeed())
 	w.golden("outputs_changed", "outputs stack network --show-secrets")
+	suspend := func(is bool) {
+		stack := w.network()
+		stack.Spec.Suspend = is
+		g.Expect(w.api.Update(t.Context(), stack)).To(Succeed())
+	}
+	suspend(true)
+	w.golden("outputs_changed_suspended", "outputs stack network --show-secrets")
+	suspend(false)
+	changed.Data = map[string][]byte{"url": []byte("https://old.example.com")}
+	g.Expect(w.api.Update(t.Context(), changed)).To(Succeed())
+	digest, err = outputs.Digest(changed, to)
+	g.Expect(err).NotTo(HaveOccurred())
+	w.status(func(s *v1.StackStatus) { s.OutputsSecret.Digest = digest })
+	w.golden("outputs_of_another", "outputs stack network --show-secrets")
 	changed.Data = map[string][]byte{"ports": []byte("[80,443]")}
 	g.Expect(w.api.Update(t.Context(), changed)).To(Succeed())
 	digest, err = outputs.Digest(changed, to)
