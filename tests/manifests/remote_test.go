@@ -39,7 +39,7 @@ func TestInstallationsOfPages(t *testing.T) {
 			image: "ghcr.io/flux-pulumi/pulumi-controller:latest", last: "--data-dir=/data", namespace: "flux-system"},
 		{name: "in another namespace", page: "installation.md", has: "value: " + own,
 			image: "ghcr.io/flux-pulumi/pulumi-controller:latest", last: own, namespace: "flux-system"},
-		{name: "runs as Jobs", page: "runners.md", has: "/config/runner-jobs\n",
+		{name: "runs as Jobs", page: "runners.md", has: "/config/runner-jobs?ref=main\n",
 			image: ownImage, last: "--runner=job", namespace: "flux-system"},
 		{name: "a controller of a team", page: "guides/multi-tenancy.md", has: "  - rights.yaml\n", beside: "name: pulumi-controller-itself\n",
 			image: ownImage, last: own, namespace: "team-a"},
