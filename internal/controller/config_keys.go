@@ -50,6 +50,18 @@ func configFields(stack *v1.Stack) map[string]string {
 	return fields
 }
 
+// configKeys returns the keys that Pulumi reads the named config values from. It skips
+// invalid names.
+func configKeys(project string, names []string) map[grammar.ConfigKey]bool {
+	keys := map[grammar.ConfigKey]bool{}
+	for _, name := range names {
+		if key, err := grammar.ParseConfigKey(project, name); err == nil {
+			keys[key] = true
+		}
+	}
+	return keys
+}
+
 // checkShadowed refuses config named like a resource: Pulumi YAML would use the config
 // value in place of the resource. For a source, only the run knows the resources.
 func checkShadowed(fields map[string]string, project string, resources map[string]bool) error {

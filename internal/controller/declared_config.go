@@ -64,16 +64,10 @@ func checkRequired(stack *v1.Stack, program program, resolved *inputs.Inputs) er
 	if grammar.HasEnvironments(backend(stack, resolved.Env)) {
 		return nil
 	}
-	given := map[grammar.ConfigKey]bool{}
-	names := slices.Concat(slices.Collect(maps.Keys(configFields(stack))), slices.Collect(maps.Keys(program.Config)))
-	for _, name := range names {
-		if key, err := grammar.ParseConfigKey(program.Project.Name, name); err == nil {
-			given[key] = true
-		}
-	}
+	given := configKeys(program.Project.Name, slices.Concat(slices.Collect(maps.Keys(configFields(stack))), slices.Collect(maps.Keys(program.Config))))
 	for _, declared := range program.Declared {
 		key, err := grammar.ParseConfigKey(program.Project.Name, declared.Key)
-		if err != nil || !declared.Required || given[key] {
+		if err != nil || declared.Default != nil || given[key] {
 			continue
 		}
 		field := "spec.config."

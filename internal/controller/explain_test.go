@@ -40,11 +40,7 @@ func TestExplainChangesNothingAndShowsNoSecret(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))
 	g.Expect(explained.Unreadable).To(BeEmpty())
-	shown := map[string]string{}
-	for _, value := range explained.Values {
-		shown[value.Name] = value.Value
-	}
-	g.Expect(shown).To(Equal(map[string]string{"PULUMI_BACKEND_URL": "file:///state", "KEY": "[secret]", "OTHER": "[secret]", "ZONE": "a"}), "however short it is")
+	g.Expect(shown(explained)).To(Equal(map[string]string{"PULUMI_BACKEND_URL": "file:///state", "KEY": "[secret]", "OTHER": "[secret]", "ZONE": "a"}), "however short it is")
 	g.Expect(w.writes).To(BeZero())
 
 	// It decides like the controller, from the status that the controller has written.
@@ -114,6 +110,62 @@ func TestExplainListsWhatMayNotBeRead(t *testing.T) {
 	g.Expect(explained.Unreadable[0]).To(ContainSubstring(`secrets "keys" is forbidden`))
 	g.Expect(explained.Decision.Reason).To(Equal(v1.InputsFailedReason))
 	g.Expect(explained.Decision.Message).To(And(ContainSubstring(`secrets "keys" is forbidden`), Not(ContainSubstring("give the controller"))))
+	g.Expect(explained.Missing).To(ConsistOf(HavePrefix("spec.envSecrets[0]: can't read Secret 'default/keys': ")))
+	g.Expect(shown(explained)).To(Equal(map[string]string{"PULUMI_BACKEND_URL": "file:///state", "ZONE": "a"}), "all others")
+}
+
+func TestExplainShowsTheOthersOfWhatNoRunCanBeGiven(t *testing.T) {
+	g := NewWithT(t)
+	w := explainedWorld(t)
+	w.edit(func(s *v1.Stack) {
+		s.Spec.EnvSecrets = nil
+		s.Spec.EnvRefs = map[string]v1.ResourceRef{
+			"GOOD":    {Type: v1.ResourceRefLiteral, Literal: &v1.LiteralValue{Value: "b"}},
+			"OTHERS":  {Type: v1.ResourceRefSecret, Secret: &v1.SecretKeyReference{Namespace: "elsewhere", Name: "keys", Key: "KEY"}},
+			"OF_POD":  {Type: v1.ResourceRefEnv, Env: &v1.EnvReference{Name: "HOSTNAME"}},
+			"INVALID": {Type: v1.ResourceRefSecret},
+			"NUL":     {Type: v1.ResourceRefLiteral, Literal: &v1.LiteralValue{Value: "\x00"}},
+		}
+	})
+	explained, err := Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Missing).To(ConsistOf(
+		HavePrefix("spec.envRefs.OTHERS: can't access 'Secret/elsewhere/keys'"),
+		HavePrefix("spec.envRefs.OF_POD: type Env reads the controller itself"),
+		HavePrefix("spec.envRefs.INVALID"),
+		HavePrefix("spec.envRefs.NUL: the value has a NUL byte"),
+	))
+	g.Expect(shown(explained)).To(Equal(map[string]string{"PULUMI_BACKEND_URL": "file:///state", "ZONE": "a", "GOOD": "b"}))
+}
+
+func TestExplainShowsTheDefaultsOfAProgram(t *testing.T) {
+	g := NewWithT(t)
+	w := explainedWorld(t)
+	w.says(map[string]any{"config": map[string]any{
+		"size": map[string]any{"type": "integer", "default": int64(3)}, "zone": map[string]any{"type": "string", "default": "a"},
+		"token": map[string]any{"type": "string", "secret": true, "default": "canary"},
+		"copy":  map[string]any{"type": "string", "default": "with k in it"}, "lab:region": map[string]any{"value": "eu"},
+	}})
+	w.edit(func(s *v1.Stack) {
+		s.Spec.Envs = nil
+		s.Spec.Config = map[string]apiextensionsv1.JSON{"app:zone": {Raw: []byte(`"b"`)}}
+	})
+	explained, err := Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Unshown).To(BeEmpty())
+	g.Expect(shown(explained)).To(Equal(map[string]string{
+		"PULUMI_BACKEND_URL": "file:///state", "KEY": "[secret]", "OTHER": "[secret]",
+		"app:zone": `"b"`, "size": "3", "token": "[secret]", "copy": "[secret]", "lab:region": `"eu"`,
+	}))
+}
+
+// shown returns the values by name.
+func shown(explained *Explanation) map[string]string {
+	values := map[string]string{}
+	for _, value := range explained.Values {
+		values[value.Name] = value.Value
+	}
+	return values
 }
 
 func TestExplainTellsWhatTheControllerHasToWriteFirst(t *testing.T) {

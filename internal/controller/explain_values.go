@@ -5,15 +5,12 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -24,39 +21,68 @@ import (
 const backendVariable = "PULUMI_BACKEND_URL"
 
 // explainValues lists the values that a run would get, with secrets masked.
-func explainValues(stack *v1.Stack, given *inputs.Inputs) []ExplainedValue {
+func explainValues(stack *v1.Stack, program program, given *inputs.Inputs) []ExplainedValue {
 	if given == nil {
 		return nil
 	}
-	hide := func(text string) string {
-		for _, secret := range given.Masks {
-			quoted := strings.Trim(strconv.Quote(secret), `"`)
-			if strings.Contains(text, secret) || strings.Contains(text, quoted) {
-				return secretText
-			}
+	return slices.Concat(explainEnv(stack, given), explainConfig(stack, given), explainDefaults(stack, program, given))
+}
+
+// hideIn hides a whole text if it contains a secret.
+func hideIn(text string, given *inputs.Inputs) string {
+	for _, secret := range given.Masks {
+		quoted := strings.Trim(strconv.Quote(secret), `"`)
+		if strings.Contains(text, secret) || strings.Contains(text, quoted) {
+			return secretText
 		}
-		return text
 	}
+	return text
+}
+
+func explainEnv(stack *v1.Stack, given *inputs.Inputs) []ExplainedValue {
 	var values []ExplainedValue
 	if stack.Spec.Backend != "" {
-		values = append(values, ExplainedValue{"env", backendVariable, hide(grammar.PublicBackend(stack.Spec.Backend)), "spec.backend"})
+		values = append(values, ExplainedValue{"env", backendVariable, hideIn(grammar.PublicBackend(stack.Spec.Backend), given), "spec.backend"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(given.Env)) {
 		if name == backendVariable && stack.Spec.Backend != "" {
 			continue // spec.backend wins
 		}
-		from, value := given.EnvFields[name], hide(given.Env[name])
+		from, value := given.EnvFields[name], hideIn(given.Env[name], given)
 		if isSecretEnv(stack, from, name) {
 			value = secretText
 		}
 		values = append(values, ExplainedValue{"env", name, value, from})
 	}
+	return values
+}
+
+func explainConfig(stack *v1.Stack, given *inputs.Inputs) []ExplainedValue {
+	var values []ExplainedValue
 	from := configFields(stack)
 	for _, key := range slices.Sorted(maps.Keys(given.Config)) {
-		values = append(values, ExplainedValue{"config", key, hide(string(given.Config[key])), from[key]})
+		values = append(values, ExplainedValue{"config", key, hideIn(string(given.Config[key]), given), from[key]})
 	}
 	for _, key := range slices.Sorted(maps.Keys(given.Secrets)) {
 		values = append(values, ExplainedValue{"config", key, secretText, from[key]})
+	}
+	return values
+}
+
+// explainDefaults lists the config that the Stack leaves to the Program.
+func explainDefaults(stack *v1.Stack, program program, given *inputs.Inputs) []ExplainedValue {
+	set := configKeys(program.Project.Name, slices.Collect(maps.Keys(configFields(stack))))
+	var values []ExplainedValue
+	for _, declared := range program.Declared {
+		key, err := grammar.ParseConfigKey(program.Project.Name, declared.Key)
+		if err != nil || set[key] || declared.Default == nil {
+			continue
+		}
+		value := hideIn(string(declared.Default), given)
+		if declared.Secret {
+			value = secretText
+		}
+		values = append(values, ExplainedValue{"config", declared.Key, value, "the Program's default"})
 	}
 	return values
 }
@@ -73,12 +99,12 @@ func isSecretEnv(stack *v1.Stack, from, name string) bool {
 const secretText = "[secret]"
 
 // unshownValues names the other places from which a run gets values: they are not in
-// Kubernetes, or the Program shows them.
-func unshownValues(stack *v1.Stack) []string {
+// Kubernetes, or the Program is not known.
+func unshownValues(stack *v1.Stack, program program) []string {
 	var unshown []string
-	if ref := stack.Spec.ProgramRef; ref != nil {
+	if ref := stack.Spec.ProgramRef; ref != nil && program.Project.Name == "" {
 		unshown = append(unshown, fmt.Sprintf("the defaults of the config that Program %s/%s declares", stack.Namespace, ref.Name))
-	} else if name, err := grammar.ParseStackName(stack.Spec.Stack); err == nil {
+	} else if name, err := grammar.ParseStackName(stack.Spec.Stack); err == nil && ref == nil {
 		unshown = append(unshown, fmt.Sprintf("config that is only in Pulumi.%s.yaml or Pulumi.yaml of the source", name.Stack))
 	}
 	if len(stack.Spec.Environment) > 0 {
@@ -87,27 +113,19 @@ func unshownValues(stack *v1.Stack) []string {
 	return unshown
 }
 
-// resolvePartly resolves the values of a Stack of which some are missing. It returns what
-// is missing, too.
+// resolvePartly resolves the values of a Stack of which some cannot be resolved. It
+// returns what these are, too.
 func (r *StackReconciler) resolvePartly(ctx context.Context, stack *v1.Stack, program program) (given *inputs.Inputs, missing []string) {
 	stack = stack.DeepCopy()
-	without := emptyObjects{r.APIReader, map[objectOfKind]bool{}}
 	for {
-		given, err := inputs.Resolve(ctx, without, stack, r.inputOptions())
+		given, err := inputs.Resolve(ctx, unnamedObjects{r.APIReader}, stack, r.inputOptions())
 		if err == nil && hideConfig(stack, program, given) == nil {
 			return given, missing
 		}
-		var gone *inputs.MissingError
-		if !errors.As(err, &gone) {
+		if !leaveOut(&stack.Spec, inputs.FieldOf(err)) {
 			return nil, missing
 		}
-		if without.names[objectOfKind{gone.Kind, gone.Object}] {
-			gone.Key = "" // the object is missing, not only its key
-		}
-		if !leaveOut(&stack.Spec, gone, without) {
-			return nil, missing
-		}
-		missing = append(missing, gone.Error())
+		missing = append(missing, err.Error())
 	}
 }
 
@@ -125,46 +143,52 @@ func hideConfig(stack *v1.Stack, program program, given *inputs.Inputs) error {
 	return nil
 }
 
-// leaveOut drops what asks for a missing object. It returns false if it has found
+// leaveOut drops the entry of the spec that is at fault. It returns false if it has found
 // nothing to drop.
-func leaveOut(spec *v1.StackSpec, gone *inputs.MissingError, without emptyObjects) bool {
-	field, name, _ := strings.Cut(strings.TrimPrefix(gone.Field, "spec."), ".")
-	before := len(spec.EnvRefs) + len(spec.SecretsRef) + len(spec.ConfigRef) + len(spec.AccessTokenSecret) + len(without.names)
+func leaveOut(spec *v1.StackSpec, field string) bool {
+	field, name, _ := strings.Cut(strings.TrimPrefix(field, "spec."), ".")
 	switch field {
 	case "envRefs":
-		delete(spec.EnvRefs, name)
+		return drop(spec.EnvRefs, name)
 	case "secretsRef":
-		delete(spec.SecretsRef, name)
+		return drop(spec.SecretsRef, name)
 	case "configRef":
-		delete(spec.ConfigRef, name)
+		return drop(spec.ConfigRef, name)
+	case "config":
+		return drop(spec.Config, name)
+	case "secrets":
+		return drop(spec.Secrets, name)
 	case "accessTokenSecret":
+		dropped := spec.AccessTokenSecret != ""
 		spec.AccessTokenSecret = ""
-	default: // a list, whose entries keep their numbers
-		without.names[objectOfKind{gone.Kind, gone.Object}] = true
+		return dropped
 	}
-	return len(spec.EnvRefs)+len(spec.SecretsRef)+len(spec.ConfigRef)+len(spec.AccessTokenSecret)+len(without.names) != before
+	return unname(spec.Envs, "envs[%d]", field) || unname(spec.EnvSecrets, "envSecrets[%d]", field)
 }
 
-// emptyObjects reads some missing Secrets and ConfigMaps as empty ones.
-type emptyObjects struct {
-	client.Reader
-	names map[objectOfKind]bool
+func drop[V any](from map[string]V, name string) bool {
+	_, found := from[name]
+	delete(from, name)
+	return found
 }
 
-type objectOfKind struct {
-	kind string
-	name client.ObjectKey
+// unname empties the entry of a list that the field names. The others keep their numbers.
+func unname(list []string, format, field string) bool {
+	i := 0
+	if n, _ := fmt.Sscanf(field, format, &i); n == 0 || i < 0 || i >= len(list) || list[i] == "" {
+		return false
+	}
+	list[i] = ""
+	return true
 }
+
+// unnamedObjects reads an object without a name as an empty one.
+type unnamedObjects struct{ client.Reader }
 
 // Get implements client.Reader.
-func (e emptyObjects) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	kind := "ConfigMap"
-	if _, ok := object.(*corev1.Secret); ok {
-		kind = "Secret"
-	}
-	err := e.Reader.Get(ctx, key, object, options...)
-	if apierrors.IsNotFound(err) && e.names[objectOfKind{kind, key}] {
+func (u unnamedObjects) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if key.Name == "" {
 		return nil
 	}
-	return err
+	return u.Reader.Get(ctx, key, object, options...)
 }

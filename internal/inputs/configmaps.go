@@ -109,7 +109,7 @@ func configMap(ctx context.Context, reader client.Reader, field string, name typ
 		if apierrors.IsNotFound(err) {
 			return nil, &MissingError{Field: field, Kind: configMapKind, Object: name}
 		}
-		return nil, fmt.Errorf("%s: can't read ConfigMap '%s': %w", field, name, err)
+		return nil, &ReadError{field, fmt.Errorf("can't read ConfigMap '%s': %w", name, err)}
 	}
 	return found, nil
 }

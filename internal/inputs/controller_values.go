@@ -24,9 +24,9 @@ type Controller struct {
 // value resolves a reference. A nil Controller refuses all of them.
 func (c *Controller) value(ref reference) (value, error) {
 	if c == nil {
-		return value{}, fmt.Errorf("%s: %w", ref.field, acl.AccessDeniedError(fmt.Sprintf(
+		return value{}, &ReadError{ref.field, acl.AccessDeniedError(fmt.Sprintf(
 			"type %s reads the controller itself, which has not been allowed: use type Secret, or run the controller with --allow-controller-refs",
-			ref.ref.Type)))
+			ref.ref.Type))}
 	}
 	if ref.ref.Type == v1.ResourceRefEnv {
 		name := ref.ref.Env.Name

@@ -4,6 +4,7 @@
 package inputs
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -51,6 +52,41 @@ func (e *MissingError) Error() string {
 		return fmt.Sprintf("%s: %s '%s' not found", e.Field, e.Kind, e.Object)
 	}
 	return fmt.Sprintf("%s: %s '%s' has no key %q", e.Field, e.Kind, e.Object, e.Key)
+}
+
+// ReadError is a value that could not be read, or that the Stack may not have read.
+type ReadError struct {
+	// Field of the Stack that asks for the value.
+	Field string
+	// Err is of the API server, or an acl.AccessDeniedError.
+	Err error
+}
+
+// Error says which field asks for the value, and why it could not be read.
+func (e *ReadError) Error() string { return e.Field + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ReadError) Unwrap() error { return e.Err }
+
+// FieldOf returns the field of the Stack that an error of Resolve is about, "" if none.
+func FieldOf(err error) string {
+	var (
+		invalid  *InvalidError
+		unusable *UnusableError
+		missing  *MissingError
+		unread   *ReadError
+	)
+	switch {
+	case errors.As(err, &invalid):
+		return invalid.Field
+	case errors.As(err, &unusable):
+		return unusable.Field
+	case errors.As(err, &missing):
+		return missing.Field
+	case errors.As(err, &unread):
+		return unread.Field
+	}
+	return ""
 }
 
 const (

@@ -28,9 +28,9 @@ func (r *resolver) takePassphrase() error {
 	// No error shows the path, which may come from a Secret.
 	switch {
 	case r.opts.Controller == nil:
-		return fmt.Errorf("%s: %w", named.field, acl.AccessDeniedError(fmt.Sprintf(
+		return &ReadError{named.field, acl.AccessDeniedError(fmt.Sprintf(
 			"%s names a file of the controller, which has not been allowed: set %s from a Secret, or run the controller with --allow-controller-refs",
-			passphraseFileVariable, passphraseVariable)))
+			passphraseFileVariable, passphraseVariable))}
 	case !filepath.IsAbs(named.text):
 		return &UnusableError{named.field, "the path in " + passphraseFileVariable + " must be absolute: the directory of the controller is none to rely on"}
 	}

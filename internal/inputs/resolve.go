@@ -63,8 +63,8 @@ type Inputs struct {
 // Resolve reads the values that the spec of a Stack asks for. The reader should not be a
 // cache, which would hold all Secrets of the cluster. Each Secret is read only once.
 //
-// The errors are InvalidError, MissingError, UnusableError and acl.AccessDeniedError, for
-// use with errors.As, or come from the API server. None contains a value.
+// The errors are InvalidError, MissingError, UnusableError and ReadError, for use with
+// errors.As. None contains a value.
 func Resolve(ctx context.Context, reader client.Reader, stack *v1.Stack, opts Options) (*Inputs, error) {
 	config, err := canonicalConfig(stack)
 	if err != nil {
@@ -234,8 +234,8 @@ func (r *resolver) secretKey(ctx context.Context, field string, name types.Names
 // secret reads a Secret, or returns it if already read.
 func (r *resolver) secret(ctx context.Context, field string, name types.NamespacedName) (*corev1.Secret, error) {
 	if r.opts.NoCrossNamespaceRefs && name.Namespace != r.namespace {
-		return nil, fmt.Errorf("%s: %w", field, acl.AccessDeniedError(
-			fmt.Sprintf("can't access 'Secret/%s', cross-namespace references have been blocked", name)))
+		return nil, &ReadError{field, acl.AccessDeniedError(
+			fmt.Sprintf("can't access 'Secret/%s', cross-namespace references have been blocked", name))}
 	}
 	if secret, ok := r.secrets[name]; ok {
 		return secret, nil
@@ -245,7 +245,7 @@ func (r *resolver) secret(ctx context.Context, field string, name types.Namespac
 		if apierrors.IsNotFound(err) {
 			return nil, &MissingError{Field: field, Kind: secretKind, Object: name}
 		}
-		return nil, fmt.Errorf("%s: can't read Secret '%s': %w", field, name, err)
+		return nil, &ReadError{field, fmt.Errorf("can't read Secret '%s': %w", name, err)}
 	}
 	r.secrets[name] = secret
 	return secret, nil

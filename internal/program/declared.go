@@ -4,6 +4,7 @@
 package program
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -16,8 +17,8 @@ type Declared struct {
 	Key string
 	// Secret says that the value is to be kept encrypted.
 	Secret bool
-	// Required says that it has no default.
-	Required bool
+	// Default in JSON, nil if a Stack must set the value. It may be an expression.
+	Default json.RawMessage
 	// Type that Pulumi checks values against. Nil for types without a rule, and for the
 	// section configuration, which Pulumi does not check.
 	Type *grammar.ConfigType
@@ -39,9 +40,7 @@ func declared(object map[string]any) []Declared {
 				one.Key = key
 			}
 			one.Secret, _ = fields["secret"].(bool)
-			_, hasDefault := fields["default"]
-			_, hasValue := fields["value"]
-			one.Required = !hasDefault && !hasValue
+			one.Default = defaultOf(fields)
 			if section == "config" {
 				one.Type = grammar.ParseConfigType(fields)
 			}
@@ -49,4 +48,17 @@ func declared(object map[string]any) []Declared {
 		}
 	}
 	return found
+}
+
+// defaultOf returns what a Stack that does not set the value gets, nil if there is nothing.
+func defaultOf(fields map[string]any) json.RawMessage {
+	for _, name := range []string{"value", "default"} {
+		if value, ok := fields[name]; ok {
+			text, err := json.Marshal(value)
+			if err == nil {
+				return text
+			}
+		}
+	}
+	return nil
 }

@@ -35,7 +35,8 @@ func newPreview(s *session) *cobra.Command {
 		return s.preview(ctx, api, stack, path)
 	})
 	cmd.Long = `Has the controller preview an update with the current source and inputs, and shows what it would do to each resource.
-Nothing is changed. The exit code is 0 where there is nothing to change, 1 where there is, and above 1 for an error.
+Nothing is changed. The exit code is 0 where there is nothing to change, 1 where there is, and above 1 for an error. The
+stack must exist in its backend, and a Stack that is suspended is refused.
 
 An update that is due runs first. So this shows drift, what a failed or cancelled update has left to do, or the source of a
 Stack with spec.preview. To see what a commit would do, preview it with --path before you push it.
