@@ -39,6 +39,9 @@ func meaningOf(name string) meaning {
 	case slices.ContainsFunc(words, isSecretWord):
 		return namesSecret
 	case has(keyWords):
+		if has(" primary ") {
+			return namesNothing // the key of an Azure account, or of a table
+		}
 		if has(plainKeys) {
 			return namesPlain
 		}
@@ -102,7 +105,7 @@ const keyWords = " key keys auth authorization "
 
 // plainKeys are the words that make a key no secret: keys of databases, maps and public
 // keys.
-const plainKeys = " public pub sort hash range partition primary foreign topology cache group "
+const plainKeys = " public pub sort hash range partition foreign topology cache group "
 
 // plainWords end names whose values are never secret, even when they belong to a secret.
 const plainWords = " address age algorithm audience backend bits cluster count days domain duration email enabled endpoint engine expiration expires " +

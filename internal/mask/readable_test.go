@@ -67,7 +67,7 @@ func TestNamesOfSecrets(t *testing.T) {
 			"apiKey api_key APIKey apikey client-key-data aws_secret_access_key private_key X-Amz-Signature sig passphrase passphrases psk wpa-psk credentials password2 PGPASSWORD",
 		namesKey:     "key keys auth authKeys Authorization",
 		namesPlain:   "tokenType apiKeyRegion secretName aws_access_key_id token_uri password_path keyId namespace host clusterName",
-		namesNothing: "design assigned keyboard monkey compass bypass passenger passive data value passage sigma hockey - 42",
+		namesNothing: "primaryKey primaryMasterKey design assigned keyboard monkey compass bypass passenger passive data value passage sigma hockey - 42",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			NewWithT(t).Expect(meaningOf(name)).To(Equal(means), name)
