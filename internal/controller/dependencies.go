@@ -93,7 +93,7 @@ func (r *StackReconciler) observeDependencies(ctx context.Context, stack *v1.Sta
 		}
 		why, stale := "not found", false
 		if found != nil {
-			why, stale = dependency.WhyUnmet(p.Requirement, found, seen.Now)
+			why, stale = dependency.WhyUnmet(p.Requirement, stack, found, seen.program.Revision, seen.Now)
 		}
 		if stale {
 			seen.stale = append(seen.stale, found)

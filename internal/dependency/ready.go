@@ -76,11 +76,11 @@ func namespaceOf(stack *v1.Stack, ref v1.SourceReference) string {
 const leastAge = 10 * time.Second
 
 // WhyUnmet is WhyNot for a prerequisite, which is stale if it succeeded too long ago.
-func WhyUnmet(requirement *v1.PrerequisiteRequirement, stack *v1.Stack, now time.Time) (why string, stale bool) {
-	if why := whyNotReady(stack); why != "" {
+func WhyUnmet(requirement *v1.PrerequisiteRequirement, stack, prerequisite *v1.Stack, revision string, now time.Time) (why string, stale bool) {
+	if why := WhyNot(stack, prerequisite, revision); why != "" {
 		return why, false
 	}
-	last := stack.Status.LastUpdate
+	last := prerequisite.Status.LastUpdate
 	if last == nil || last.State != v1.UpdateSucceeded {
 		return "has not succeeded yet", false
 	}
@@ -88,11 +88,11 @@ func WhyUnmet(requirement *v1.PrerequisiteRequirement, stack *v1.Stack, now time
 		return "", false
 	}
 	within := max(requirement.SucceededWithinDuration.Duration, leastAge)
-	at := ptr.Deref(last.LastResyncTime, stack.CreationTimestamp)
+	at := ptr.Deref(last.LastResyncTime, prerequisite.CreationTimestamp)
 	if now.Sub(at.Time) <= within {
 		return "", false
 	}
-	if stack.Spec.Suspend {
+	if prerequisite.Spec.Suspend {
 		return fmt.Sprintf("last succeeded more than %s ago, and is suspended", within), false
 	}
 	return fmt.Sprintf("last succeeded more than %s ago, and was asked to run again", within), true

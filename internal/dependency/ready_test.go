@@ -115,11 +115,21 @@ func TestWhyUnmet(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g := NewWithT(t)
-			why, stale := dependency.WhyUnmet(test.requirement, test.stack, now)
+			why, stale := dependency.WhyUnmet(test.requirement, ready(), test.stack, "main@sha1:1", now)
 			g.Expect(why).To(Equal(test.want))
 			g.Expect(stale).To(Equal(test.stale))
 		})
 	}
+}
+
+func TestAPrerequisiteOfTheSameSourceMustHaveAppliedTheRevision(t *testing.T) {
+	g := NewWithT(t)
+	why, stale := dependency.WhyUnmet(within(time.Minute), ready(), ready(), "main@sha1:2", now)
+	g.Expect(why).To(Equal("has not applied revision main@sha1:2 yet"))
+	g.Expect(stale).To(BeFalse(), "the new revision runs it anyway")
+	other := from(v1.SourceReference{Kind: "GitRepository", Name: "other"})
+	why, _ = dependency.WhyUnmet(nil, ready(other), ready(), "main@sha1:2", now)
+	g.Expect(why).To(BeEmpty())
 }
 
 func TestARequestChangesOnlyWithTheNeedForIt(t *testing.T) {

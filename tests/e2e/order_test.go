@@ -208,7 +208,7 @@ func TestFaultsInWhatAStackDependsOn(t *testing.T) {
 func TestAPrerequisiteThatIsTooOldIsRunAgainFirst(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
-	u.git(layers("one"))
+	source := u.git(layers("one"))
 	a := u.layer("a")
 	u.apply(a)
 	u.awaitReady(a)
@@ -227,4 +227,9 @@ func TestAPrerequisiteThatIsTooOldIsRunAgainFirst(t *testing.T) {
 	u.Expect(u.journal(u)).To(Equal(inOrder("create", "a", "b")), "there was nothing to do for a")
 	u.Expect(a.Status.History[0].TotalReconciliations).To(BeEquivalentTo(2), "it was run again once")
 	u.awaitEvent(b, "Normal", meta.DependencyNotReadyReason, "was asked to run again")
+
+	revision := source.commit(layers("two"))
+	u.awaitReady(a, atRevision(revision))
+	u.awaitReady(b, atRevision(revision))
+	u.Expect(u.journal(u)[4:]).To(Equal(inOrder("update", "a", "b")), "a new revision goes through in order, too")
 }
