@@ -46,6 +46,29 @@ func TestDeletion(t *testing.T) {
 		w.mustReconcile()
 		g.Expect(gone(w)).To(BeTrue())
 	})
+	t.Run("destroys a stalled Stack if a destroy does not need what is wrong", func(t *testing.T) {
+		g := NewWithT(t)
+		w := ready(t)
+		w.edit(func(s *v1.Stack) { s.Spec.DependsOn = []v1.DependencyReference{{Name: s.Name}} })
+		w.mustReconcile()
+		g.Expect(conditions.GetReason(w.stack(), meta.StalledCondition)).To(Equal(v1.InvalidSpecReason))
+		g.Expect(deleted(w)).To(Succeed())
+		w.mustReconcile()
+		g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationDestroy))
+	})
+	t.Run("keeps a stalled Stack if a destroy needs what is wrong, too", func(t *testing.T) {
+		g := NewWithT(t)
+		w := ready(t)
+		w.edit(func(s *v1.Stack) {
+			s.Spec.EnvRefs = map[string]v1.ResourceRef{"HOME": {Type: v1.ResourceRefLiteral, Literal: &v1.LiteralValue{Value: "/"}}}
+		})
+		g.Expect(deleted(w)).To(Succeed())
+		w.mustReconcile()
+		g.Expect(conditions.GetReason(w.stack(), meta.StalledCondition)).To(Equal(v1.InvalidSpecReason))
+		w.edit(func(s *v1.Stack) { s.Spec.EnvRefs = nil })
+		w.mustReconcile()
+		g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationDestroy))
+	})
 	t.Run("keeps the object when the destroy fails, and says why", func(t *testing.T) {
 		g := NewWithT(t)
 		w := ready(t)
