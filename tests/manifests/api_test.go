@@ -39,6 +39,7 @@ func TestManifestsOnAnAPIServer(t *testing.T) {
 	t.Run("the controller is installed", func(t *testing.T) { testInstallation(t, server) })
 	t.Run("a controller that is installed gets a volume", func(t *testing.T) { testVolumeForAController(t, server) })
 	t.Run("every manifest that is shown is created", func(t *testing.T) { testShownManifests(t, server) })
+	t.Run("so is every part of a spec", func(t *testing.T) { testShownFragments(t, server) })
 	t.Run("a manifest with a fault is refused and the fault is named", func(t *testing.T) { testRefused(t, server) })
 	t.Run("a manifest of a user is accepted", func(t *testing.T) { testAccepted(t, server) })
 	t.Run("what is null is there to be seen", func(t *testing.T) { testNulls(t, server) })
