@@ -6,6 +6,7 @@ package pulumi
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,8 @@ func (d *Driver) environment(dir Directory, r run.Run) []string {
 		// The same goes for the tools that install a program's dependencies.
 		"npm_config_update_notifier": "false", "npm_config_fund": "false", "npm_config_audit": "false",
 		"PIP_DISABLE_PIP_VERSION_CHECK": "1",
+		// Java takes its home from /etc/passwd: that of nobody is /nonexistent.
+		"MAVEN_OPTS": "-Duser.home=" + dir.home(), "GRADLE_USER_HOME": filepath.Join(dir.home(), ".gradle"),
 		// A fresh workspace has no secrets provider of its own: keep the state's.
 		"PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true",
 		// Saves listing the bucket for stacks in the legacy layout, which Pulumi

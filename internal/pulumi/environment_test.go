@@ -20,3 +20,10 @@ func TestAUserWithoutAnEntryHasAName(t *testing.T) {
 	g.Expect((&Driver{}).environment("/run", run.Run{})).To(ContainElement("USER=" + strconv.Itoa(os.Getuid())))
 	g.Expect((&Driver{}).environment("/run", run.Run{Env: map[string]string{"USER": "me"}})).To(ContainElement("USER=me"), "what a Stack sets counts")
 }
+
+func TestJavaFindsTheHomeOfTheRun(t *testing.T) {
+	g := NewWithT(t)
+	home := Directory("/run").home()
+	g.Expect((&Driver{}).environment("/run", run.Run{})).To(ContainElements("HOME="+home, "MAVEN_OPTS=-Duser.home="+home, "GRADLE_USER_HOME="+home+"/.gradle"))
+	g.Expect((&Driver{}).environment("/run", run.Run{Env: map[string]string{"MAVEN_OPTS": "-Xmx1g"}})).To(ContainElement("MAVEN_OPTS=-Xmx1g"))
+}

@@ -52,7 +52,7 @@ func judgeInstall(e ending) (run.Outcome, string) {
 }
 
 // missingTool is the advice if a language is missing.
-const missingTool = "the image that runs the program does not have it: take one with the language, its package manager and " +
+const missingTool = "the image that runs the program does not have it, or not for the user of the run: take one with the language, its package manager and " +
 	"its language host, such as pulumi/pulumi-nodejs for Node.js, as that of the controller, " +
 	"or with --runner=job in spec.workspaceTemplate.spec.image"
 

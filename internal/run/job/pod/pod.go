@@ -210,5 +210,6 @@ func passed(environ map[string]string) map[string]string {
 			all[name] = value
 		}
 	}
+	dropForeignPlaces(all)
 	return all
 }
