@@ -23,21 +23,30 @@ import (
 // abandon makes the runner forget the runs of an object that is gone or was recreated.
 // What they left open is announced first, as nothing else knows about it. Of the Stack,
 // only the name may be set.
-func (r *StackReconciler) abandon(ctx context.Context, stack *v1.Stack) {
-	for _, left := range r.abandoned(stack) {
+func (r *StackReconciler) abandon(ctx context.Context, stack *v1.Stack) error {
+	all, err := r.abandoned(stack)
+	if err != nil {
+		return err
+	}
+	for _, left := range all {
 		r.announce(ctx, stack, abandonedEvent(left))
 		for _, urn := range left.creates() {
 			ctrl.LoggerFrom(ctx).Info("a creation of unknown outcome is left by a run that was abandoned", "run", left.id, "urn", urn)
 		}
 	}
 	r.Runner.Abandon(stack.Namespace, stack.Name)
+	return nil
 }
 
 // abandonTo abandons the runs of the earlier object of a recreated Stack. If they were
 // for the same stack, its status takes over their creations of unknown outcome.
 func (r *StackReconciler) abandonTo(ctx context.Context, stack *v1.Stack) error {
+	all, err := r.abandoned(stack)
+	if err != nil {
+		return err
+	}
 	if err := r.patchStatus(ctx, stack, func() {
-		for _, left := range r.abandoned(stack) {
+		for _, left := range all {
 			if isSameStack(stack, left) {
 				addUnknownCreates(stack, left.creates())
 			}
@@ -45,8 +54,7 @@ func (r *StackReconciler) abandonTo(ctx context.Context, stack *v1.Stack) error 
 	}); err != nil {
 		return err
 	}
-	r.abandon(ctx, stack)
-	return nil
+	return r.abandon(ctx, stack)
 }
 
 // abandonedRun is a run that left something open.
@@ -63,7 +71,7 @@ func (a abandonedRun) creates() []string {
 
 // abandoned returns the runs of an earlier object that left something open. It skips the
 // run that the status already has: only the response to that write was lost.
-func (r *StackReconciler) abandoned(stack *v1.Stack) []abandonedRun {
+func (r *StackReconciler) abandoned(stack *v1.Stack) ([]abandonedRun, error) {
 	var left []abandonedRun
 	for _, ended := range r.Runner.Ended() {
 		if ended.Namespace != stack.Namespace || ended.Name != stack.Name {
@@ -74,13 +82,13 @@ func (r *StackReconciler) abandoned(stack *v1.Stack) []abandonedRun {
 		}
 		_, result := r.Runner.Look(ended)
 		if result == nil {
-			continue
+			return nil, fmt.Errorf("the result of run %s cannot be read yet", ended.ID)
 		}
 		if run := (abandonedRun{ended.ID, result}); result.Interrupted || len(run.creates()) > 0 {
 			left = append(left, run)
 		}
 	}
-	return left
+	return left, nil
 }
 
 func abandonedEvent(left abandonedRun) notice {

@@ -47,6 +47,23 @@ func TestWhatTheRunOfADeletedStackLeavesIsAnnounced(t *testing.T) {
 	g.Expect(w.runner.results).To(BeEmpty())
 }
 
+func TestTheRunOfADeletedStackIsNotForgottenBeforeItsResultIsRead(t *testing.T) {
+	g := NewWithT(t)
+	w := forcedAway(t)
+	w.runner.unreadable = true
+	_, err := w.reconcile()
+	g.Expect(err).To(MatchError(ContainSubstring("cannot be read yet")))
+	w.makeAnew(func(*v1.Stack) {})
+	_, err = w.reconcile()
+	g.Expect(err).To(MatchError(ContainSubstring("cannot be read yet")))
+	g.Expect(w.events.lines).To(BeEmpty())
+
+	w.runner.unreadable = false
+	w.mustReconcile()
+	g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning PendingOperations"), HaveSuffix(lostURN))))
+	g.Expect(w.stack().Status.UnknownCreates).To(ConsistOf(lostURN))
+}
+
 func TestARunThatWasKilledAfterItsStackWasDeletedIsAnnounced(t *testing.T) {
 	g := NewWithT(t)
 	w := forcedAway(t)

@@ -24,8 +24,7 @@ func (r *StackReconciler) unwatched(ctx context.Context, req ctrl.Request) (ctrl
 	err := r.APIReader.Get(ctx, req.NamespacedName, stack)
 	if apierrors.IsNotFound(err) {
 		stack.Namespace, stack.Name = req.Namespace, req.Name
-		r.abandon(ctx, stack)
-		return ctrl.Result{}, nil
+		return ctrl.Result{}, r.abandon(ctx, stack)
 	}
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("failed to find out whether Stack %s is deleted: %w", req.NamespacedName, err)
@@ -50,8 +49,7 @@ func (r *StackReconciler) handOver(ctx context.Context, stack *v1.Stack) error {
 	if recorded == nil {
 		// The result was absorbed by a write whose response was lost, or the object was
 		// recreated.
-		r.abandon(ctx, stack)
-		return nil
+		return r.abandon(ctx, stack)
 	}
 	if recorded.Holder != r.Holder {
 		return nil

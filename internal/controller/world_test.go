@@ -34,6 +34,8 @@ type testRunner struct {
 	results map[string]*run.Result
 	started int
 	slots   int
+	// unreadable has it find no result, as if the API server could not be asked.
+	unreadable bool
 	// cancels has the cancelled runs, and whether they were cancelled at once.
 	cancels map[string]bool
 }
@@ -68,7 +70,7 @@ func (r *testRunner) Start(todo run.Run) error {
 func (r *testRunner) Look(of run.Ref) (run.Phase, *run.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if result, ok := r.results[of.ID]; ok {
+	if result, ok := r.results[of.ID]; ok && !r.unreadable {
 		return run.Ended, result
 	}
 	if _, ok := r.runs[of.ID]; ok {

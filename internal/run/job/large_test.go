@@ -76,6 +76,23 @@ func TestALargeResultThatCannotBeReadAgainIsNotLost(t *testing.T) {
 	}
 }
 
+func TestAStackWhoseLargeResultCouldNotBeReadIsWoken(t *testing.T) {
+	woken := &calls{}
+	s := begun(t, func(o *Options) { o.Ended = woken.ended })
+	s.write(large())
+	s.step()
+	woken.list()
+	s.api.unreadable = errors.New("connection refused")
+	for range 3 {
+		phase, _ := s.Look(runOfApp)
+		s.Expect(phase).To(Equal(run.Running))
+	}
+	s.Eventually(woken.list).Should(Equal([]string{"default/app"}), "once")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Expect(s.unseen).To(BeEmpty())
+}
+
 // replace replaces the result in the Secret.
 func (s *started) replace(data []byte) {
 	s.test.Helper()

@@ -75,6 +75,8 @@ type Runner struct {
 	rests map[key]*remains
 	// forgotten are the runs whose objects the cache may still contain.
 	forgotten map[key]bool
+	// unseen are the runs that could not be looked at, and whose Stacks are to be woken.
+	unseen map[run.Ref]bool
 	// unremoved are the forgotten runs whose Secret could not be deleted yet.
 	unremoved map[key]bool
 }
@@ -133,7 +135,7 @@ func New(options Options) *Runner {
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),
 		slots:   slots.New(options.Concurrent, options.PerNamespace),
 		writers: make(chan struct{}, writers),
-		runs:    make(map[string]*record), rests: make(map[key]*remains), forgotten: make(map[key]bool), unremoved: make(map[key]bool),
+		runs:    make(map[string]*record), rests: make(map[key]*remains), forgotten: make(map[key]bool), unseen: make(map[run.Ref]bool), unremoved: make(map[key]bool),
 	}
 }
 
@@ -185,9 +187,27 @@ func (r *Runner) Look(of run.Ref) (run.Phase, *run.Result) {
 	}
 	if err != nil {
 		r.options.Log.Error(err, "failed to look for a run, which is taken to be in flight", "run", of.ID)
+		r.wakeLater(of)
 		return run.Running, nil
 	}
 	return phase, result
+}
+
+// wakeLater has the Stack look at its run again soon, as nothing else may wake it: not
+// every run in flight reports progress.
+func (r *Runner) wakeLater(of run.Ref) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unseen[of] {
+		return
+	}
+	r.unseen[of] = true
+	time.AfterFunc(lookRetry, func() {
+		r.mu.Lock()
+		delete(r.unseen, of)
+		r.mu.Unlock()
+		r.options.Ended(of.Namespace, of.Name)
+	})
 }
 
 func (r *Runner) look(id string) (run.Phase, *run.Result, error) {

@@ -36,6 +36,9 @@ const (
 	// lookInterval is how often, at most, changes of its objects trigger a pass over a
 	// run.
 	lookInterval = 250 * time.Millisecond
+	// lookRetry is when a Stack looks at its run again after the API server could not say
+	// how it stands.
+	lookRetry = 5 * time.Second
 	// lookAgain is when to look at a run in flight that nothing was heard of.
 	lookAgain = time.Minute
 )
