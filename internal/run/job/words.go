@@ -23,7 +23,7 @@ func stuckText(pods []corev1.Pod) string {
 			continue
 		}
 		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-			if waiting := status.State.Waiting; waiting != nil && isStuck(waiting.Reason) {
+			if waiting := status.State.Waiting; waiting != nil && isStuck(waiting) {
 				return fmt.Sprintf("container %s, image %s: %s", status.Name, status.Image, reasonText(waiting.Reason, waiting.Message))
 			}
 		}
@@ -31,13 +31,22 @@ func stuckText(pods []corev1.Pod) string {
 	return ""
 }
 
-func isStuck(reason string) bool {
-	switch reason {
+func isStuck(waiting *corev1.ContainerStateWaiting) bool {
+	if isUnsynced(waiting) {
+		return false
+	}
+	switch waiting.Reason {
 	case "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError",
 		"CreateContainerConfigError", "CreateContainerError", "RunContainerError":
 		return true
 	}
 	return false
+}
+
+// isUnsynced recognizes a kubelet that has not read the ConfigMaps and Secrets of a pod
+// yet, as on a busy node. It tries again.
+func isUnsynced(waiting *corev1.ContainerStateWaiting) bool {
+	return waiting.Reason == "CreateContainerConfigError" && strings.Contains(waiting.Message, "failed to sync")
 }
 
 // waitingText returns what a run is waiting for.
@@ -83,7 +92,7 @@ const startPatience = 2 * time.Minute
 func triedText(pod corev1.Pod) string {
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		// Of the init containers, only sidecars are restarted.
-		if waiting := status.State.Waiting; waiting != nil && (waiting.Reason == "ErrImagePull" || waiting.Reason == "CrashLoopBackOff") {
+		if waiting := status.State.Waiting; waiting != nil && (waiting.Reason == "ErrImagePull" || waiting.Reason == "CrashLoopBackOff" || isUnsynced(waiting)) {
 			return fmt.Sprintf("container %s, image %s: %s", status.Name, status.Image, reasonText(waiting.Reason, waiting.Message))
 		}
 	}
