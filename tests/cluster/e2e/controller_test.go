@@ -47,9 +47,14 @@ volumeBindingMode: WaitForFirstConsumer
 `)
 		w.localVolume("cloud-"+namespace, namespace, "cloud", w.cloudDir(namespace))
 	}
+	w.claim(namespace, "cloud")
+}
+
+func (w *world) claim(namespace, name string) {
+	w.test.Helper()
 	w.apply(`apiVersion: v1
 kind: PersistentVolumeClaim
-metadata: {name: cloud, namespace: ` + namespace + `}
+metadata: {name: ` + name + `, namespace: ` + namespace + `}
 spec:
   accessModes: [ReadWriteOnce]
   resources: {requests: {storage: 1Gi}}
