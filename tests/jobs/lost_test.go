@@ -9,6 +9,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -43,6 +44,24 @@ func TestAJobOutlivesItsController(t *testing.T) {
 	u.Expect(u.count("create", "begin")).To(Equal(1))
 	u.Expect(u.count("update", "begin")).To(Equal(1))
 	u.Expect(u.jobs()).To(HaveLen(2))
+}
+
+// It ends the controller of all tests, too.
+func TestAJobOutlivesTheLeaseOfItsController(t *testing.T) {
+	u := newTeam(t)
+	u.program("app", thing("one", "hold: create"))
+	stack := u.stack("app")
+	u.awaitJournal("create", "begin")
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: u.RuntimeNamespace(), Name: "pulumi-controller-leader-election"}}
+	thief := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"holderIdentity":"somebody-else"}}`))
+	u.Expect(u.Client().Patch(u.ctx, lease, thief)).To(Succeed())
+	u.Eventually(u.Controller.Done()).Should(BeClosed(), "a controller ends with its lease")
+	u.Expect(u.StartController()).To(Succeed())
+	u.Expect(u.cloud.Release()).To(Succeed())
+	u.awaitReady(stack, "one")
+	u.Expect(stack.Status.Failures).To(BeZero())
+	u.Expect(u.count("create", "begin")).To(Equal(1))
+	u.Expect(u.jobs()).To(HaveLen(1), "the next controller takes over its result")
 }
 
 // killPod kills the processes of the run in flight and waits until they are gone.
