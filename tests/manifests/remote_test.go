@@ -14,7 +14,7 @@ import (
 )
 
 // atGitHub matches the directories of config/ as pages refer to them.
-var atGitHub = regexp.MustCompile(`(?:https://)?github\.com/flux-pulumi/pulumi-controller//(config/[\w/.-]+)(?:\?ref=main)?`)
+var atGitHub = regexp.MustCompile(`(?:https://)?github\.com/flux-pulumi/pulumi-controller//(config/[\w/.-]+)\?ref=main`)
 
 // local makes a kustomization.yaml of a page refer to the directories beside it.
 func local(text string) string { return atGitHub.ReplaceAllString(text, "../$1") }

@@ -88,6 +88,7 @@ func (w *world) cloudDir(namespace string) string {
 func (w *world) lookAtPod() {
 	pod := w.pod()
 	w.Expect(w.exec("busybox", "id", "-u")).To(Equal("65534\n"))
+	w.Expect(w.exec("/bin/sh", "-c", "echo $GOMEMLIMIT")).To(Equal("2147483648\n"), "the memory limit of the container")
 	_, err := w.tryExec("/bin/sh", "-c", "echo >/written")
 	w.Expect(err).To(HaveOccurred(), "the root cannot be written")
 	w.exec("/bin/sh", "-c", "echo >/tmp/written && echo >/data/written && busybox rm /tmp/written /data/written")
