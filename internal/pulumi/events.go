@@ -244,7 +244,6 @@ func (e *events) readDone(event *stepEvent) string {
 	e.noteEnd(event)
 	e.noteChanged(event)
 	e.resources.done(event)
-	e.planned.done(event)
 	if e.isPlan(event) {
 		return step(event, "planned")
 	}

@@ -23,36 +23,21 @@ const (
 // every preview of a program with a lookup has them. A nil plannedSteps ignores
 // everything.
 type plannedSteps struct {
-	steps     map[string]run.Step
-	refreshed map[string]bool
-	leftOut   int
+	steps   map[string]run.Step
+	leftOut int
 }
 
 func (p *plannedSteps) began(event *stepEvent) {
 	if p == nil {
 		return
 	}
-	switch meta := event.Metadata; meta.Op {
-	case apitype.OpRefresh:
-		note(&p.refreshed, meta.URN)
-	case apitype.OpCreate, apitype.OpUpdate, apitype.OpDelete, apitype.OpReplace, apitype.OpImport:
-		p.add(event, string(meta.Op))
-	}
-}
-
-// done notes what a refresh finds: only the end of its step tells.
-func (p *plannedSteps) done(event *stepEvent) {
-	if p == nil || !p.refreshed[event.Metadata.URN] {
-		return
-	}
-	delete(p.refreshed, event.Metadata.URN)
 	switch event.Metadata.Op {
-	case apitype.OpUpdate, apitype.OpDelete:
-		p.add(event, "drift")
+	case apitype.OpCreate, apitype.OpUpdate, apitype.OpDelete, apitype.OpReplace, apitype.OpImport:
+		p.add(event)
 	}
 }
 
-func (p *plannedSteps) add(event *stepEvent, op string) {
+func (p *plannedSteps) add(event *stepEvent) {
 	meta := event.Metadata
 	if !isManaged(meta.Type, meta.URN) {
 		return
@@ -68,7 +53,7 @@ func (p *plannedSteps) add(event *stepEvent, op string) {
 	if len(paths) == 0 {
 		paths = slices.Sorted(slices.Values(meta.Diffs))
 	}
-	p.steps[meta.URN] = run.Step{Op: op, URN: meta.URN, Type: meta.Type, Paths: paths[:min(len(paths), maxPaths)]}
+	p.steps[meta.URN] = run.Step{Op: string(meta.Op), URN: meta.URN, Type: meta.Type, Paths: paths[:min(len(paths), maxPaths)]}
 }
 
 // steps are the steps of the preview, by URN, and how many were left out.

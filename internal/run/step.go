@@ -6,8 +6,7 @@ package run
 // Step is what an update would do to a resource. Its texts are masked, and contain no
 // values.
 type Step struct {
-	// Op is create, update, replace, delete, import or read, or drift if a refresh finds
-	// that the resource has changed.
+	// Op is create, update, replace, delete or import.
 	Op   string `json:"op"`
 	URN  string `json:"urn"`
 	Type string `json:"type"`

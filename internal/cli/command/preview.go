@@ -194,7 +194,6 @@ func (s *session) stepColour(op string) func(string) string {
 func stepLine(step run.Step) string {
 	word, ok := map[string]string{
 		"create": "created", "import": "imported", "update": "drifted", "replace": "replaced", "delete": "deleted",
-		"drift": "drifted (behind Pulumi's back)",
 	}[step.Op]
 	if !ok {
 		word = step.Op

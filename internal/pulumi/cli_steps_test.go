@@ -1,0 +1,35 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+)
+
+// What a refresh finds is told by what the program would then do to the resource.
+func TestThePreviewOfARefreshReportsWhatUndoesTheDrift(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	program := l.thing("value: x", "value: x", "value: x")
+	l.Expect(l.do(t.Context(), l.update(program)).Outcome).To(Equal(run.Succeeded))
+	l.drift("a", "drifted")
+	l.Expect(cloud.Open(l.cloud).Remove(l.idOf("c"))).To(Succeed())
+	for _, runProgram := range []bool{false, true} {
+		r := l.update(program)
+		r.Operation, r.Steps, r.Options.Refresh, r.Options.RunProgram = run.Preview, true, true, runProgram
+		result := l.do(t.Context(), r)
+		l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+		l.Expect(result.Changes).To(Equal(run.Changes{Created: 1, Updated: 1, Same: 2}))
+		l.Expect(result.Steps).To(ConsistOf(
+			run.Step{Op: "update", URN: urnOf("a"), Type: "lab:index:Thing", Paths: []string{"value"}},
+			And(HaveField("Op", "create"), HaveField("URN", urnOf("c"))),
+		))
+	}
+	l.Expect(l.valueOf("a")).To(Equal("drifted"))
+}
