@@ -7,8 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/tests/process"
-	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -127,39 +123,11 @@ func (t *tenant) byTheOperator(project, body string, stack *v1.Stack, status fun
 // bareUp runs a program with the CLI alone, and does not count the call.
 func (t *tenant) bareUp(name, body string) {
 	t.test.Helper()
-	dir := filepath.Join(filepath.Dir(t.place), "bare")
-	home := filepath.Join(dir, "home")
-	plugin := filepath.Join(home, "plugins", "resource-lab-v0.1.0")
-	t.Expect(os.MkdirAll(plugin, 0o755)).To(Succeed())
-	lab, err := process.FindBin(filepath.Join("lab", "pulumi-resource-lab"))
-	t.Expect(err).NotTo(HaveOccurred())
-	t.Expect(os.Symlink(lab, filepath.Join(plugin, "pulumi-resource-lab"))).To(Succeed())
-	pulumi, err := process.FindBin("pulumi")
-	t.Expect(err).NotTo(HaveOccurred())
-	t.writeFiles(dir, project(name, body))
-	for _, args := range [][]string{
-		{"stack", "init", "dev"},
-		{"config", "set", "lab:directory", t.place, "--stack", "dev"},
-		{"up", "--yes", "--skip-preview", "--stack", "dev"},
-	} {
-		cmd := exec.CommandContext(t.ctx, pulumi, append(args, "--non-interactive")...)
-		cmd.Dir = dir
-		cmd.Env = []string{
-			"HOME=" + home, "PULUMI_HOME=" + home, "PATH=" + filepath.Dir(pulumi) + ":/usr/bin:/bin", "PULUMI_BACKEND_URL=" + t.backendURL(),
-			"PULUMI_CONFIG_PASSPHRASE=" + passphrase, "PULUMI_SKIP_UPDATE_CHECK=true",
-			"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true", "TMPDIR=" + t.test.TempDir(),
-		}
-		output, err := cmd.CombinedOutput()
-		t.Expect(err).NotTo(HaveOccurred(), "pulumi %s: %s", args[0], output)
-	}
+	bare := t.barePulumi(project(name, body))
+	bare.run("", "stack", "init", "dev")
+	bare.run("", "config", "set", "lab:directory", t.place, "--stack", "dev")
+	bare.run("", "up", "--yes", "--skip-preview", "--stack", "dev")
 	t.Expect(t.things()).To(Equal(map[string]string{"b": "one", "c": "two"}))
-}
-
-func (t *tenant) writeFiles(dir string, files sources.Files) {
-	t.test.Helper()
-	for name, text := range files {
-		t.Expect(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)).To(Succeed())
-	}
 }
 
 // awaitTakenOver waits until the controller has recorded what is applied, and checks that this took no run.

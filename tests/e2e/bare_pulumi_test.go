@@ -1,0 +1,73 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+)
+
+// barePulumi is a person with the CLI alone, in a directory of the program, and with the backend of the tenant.
+type barePulumi struct {
+	t          *tenant
+	dir, home  string
+	program    string
+	passphrase string
+}
+
+// barePulumi writes the files of the program. Its calls are not counted.
+func (t *tenant) barePulumi(files sources.Files) *barePulumi {
+	t.test.Helper()
+	dir := filepath.Join(filepath.Dir(t.place), "bare")
+	b := &barePulumi{t: t, dir: dir, home: filepath.Join(dir, "home"), passphrase: passphrase}
+	plugin := filepath.Join(b.home, "plugins", "resource-lab-v0.1.0")
+	t.Expect(os.MkdirAll(plugin, 0o755)).To(Succeed())
+	lab, err := process.FindBin(filepath.Join("lab", "pulumi-resource-lab"))
+	t.Expect(err).NotTo(HaveOccurred())
+	t.Expect(os.Symlink(lab, filepath.Join(plugin, "pulumi-resource-lab"))).To(Succeed())
+	b.program, err = process.FindBin("pulumi")
+	t.Expect(err).NotTo(HaveOccurred())
+	for name, text := range files {
+		t.Expect(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)).To(Succeed())
+	}
+	return b
+}
+
+// run calls the CLI, which reads what the person types.
+func (b *barePulumi) run(typed string, args ...string) {
+	b.t.test.Helper()
+	cmd := exec.CommandContext(b.t.ctx, b.program, append(args, "--non-interactive")...)
+	cmd.Dir, cmd.Stdin = b.dir, strings.NewReader(typed)
+	cmd.Env = []string{
+		"HOME=" + b.home, "PULUMI_HOME=" + b.home, "PATH=" + filepath.Dir(b.program) + ":/usr/bin:/bin", "PULUMI_BACKEND_URL=" + b.t.backendURL(),
+		"PULUMI_CONFIG_PASSPHRASE=" + b.passphrase, "PULUMI_SKIP_UPDATE_CHECK=true",
+		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true", "TMPDIR=" + b.t.test.TempDir(),
+	}
+	output, err := cmd.CombinedOutput()
+	b.t.Expect(err).NotTo(HaveOccurred(), "pulumi %s: %s", args[0], output)
+}
+
+// files are the files in the directory of the program.
+func (b *barePulumi) files() sources.Files {
+	b.t.test.Helper()
+	entries, err := os.ReadDir(b.dir)
+	b.t.Expect(err).NotTo(HaveOccurred())
+	files := sources.Files{}
+	for _, entry := range entries {
+		if entry.IsDir() {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(b.dir, entry.Name()))
+		b.t.Expect(err).NotTo(HaveOccurred())
+		files[entry.Name()] = string(text)
+	}
+	return files
+}
