@@ -24,6 +24,7 @@ func TestOnACluster(t *testing.T) {
 		step{"the data directory is on a volume", (*world).keepData},
 		step{"50 Stacks at once", (*world).bringUpManyLocally},
 		step{"Stacks are destroyed", (*world).destroyStacks},
+		step{"the controller is uninstalled", (*world).uninstall},
 	)
 }
 
