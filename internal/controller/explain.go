@@ -84,7 +84,7 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 	if unwritten == nil {
 		given, unknown = r.explainInputs(ctx, stack, seen)
 	}
-	explained := &Explanation{Unchecked: checks.unknown, Unshown: unshownValues(stack, given.program)}
+	explained := &Explanation{Unchecked: checks.unknown, Unshown: unshownValues(stack, given.program, given.account)}
 	values := given.inputs
 	if values == nil {
 		values, explained.Missing = r.resolvePartly(ctx, stack, given.program)

@@ -87,10 +87,12 @@ func TestExplainHonoursAPodWhereRunsAreJobs(t *testing.T) {
 	explained, err := Explain(context.Background(), w.Client, w.stack(), options)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.Reason).To(Equal(v1.InvalidSpecReason))
-	options.Jobs = true
+	options.Jobs, options.DefaultServiceAccount = true, "deployer"
 	explained, err = Explain(context.Background(), w.Client, w.stack(), options)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))
+	g.Expect(explained.Unshown).To(ConsistOf("KUBECONFIG, with the rights of ServiceAccount default/deployer",
+		"the variables of spec.workspaceTemplate and of the image of its pod"))
 }
 
 func TestExplainListsWhatMayNotBeRead(t *testing.T) {

@@ -99,9 +99,15 @@ func isSecretEnv(stack *v1.Stack, from, name string) bool {
 const secretText = "[secret]"
 
 // unshownValues names the other places from which a run gets values: they are not in
-// Kubernetes, or the Program is not known.
-func unshownValues(stack *v1.Stack, program program) []string {
+// Kubernetes, or made for the run, or the Program is not known.
+func unshownValues(stack *v1.Stack, program program, account string) []string {
 	var unshown []string
+	if account != "" {
+		unshown = append(unshown, fmt.Sprintf("KUBECONFIG, with the rights of ServiceAccount %s/%s", stack.Namespace, account))
+	}
+	if stack.Spec.WorkspaceTemplate != nil {
+		unshown = append(unshown, "the variables of spec.workspaceTemplate and of the image of its pod")
+	}
 	if ref := stack.Spec.ProgramRef; ref != nil && program.Project.Name == "" {
 		unshown = append(unshown, fmt.Sprintf("the defaults of the config that Program %s/%s declares", stack.Namespace, ref.Name))
 	} else if name, err := grammar.ParseStackName(stack.Spec.Stack); err == nil && ref == nil {

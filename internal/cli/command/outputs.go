@@ -101,7 +101,7 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 		return nil, fmt.Errorf("the outputs of the last update are yet to be written to Secret %s/%s", stack.Namespace, told.Name)
 	}
 	if hasFailed(stack) {
-		return nil, fmt.Errorf("the last update has failed: until one succeeds, the Secret %s/%s has the outputs of the last that did", stack.Namespace, told.Name)
+		return nil, fmt.Errorf("the last update has failed, or was cancelled: until one succeeds, the Secret %s/%s has the outputs of the last that did", stack.Namespace, told.Name)
 	}
 	secret := &corev1.Secret{}
 	err := api.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: told.Name}, secret)
@@ -123,11 +123,11 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 	return secret.Data, nil
 }
 
-// hasFailed reports whether the last update failed, also if a recovery followed. One that
-// fails late, in a deletion for example, has new outputs in the status.
+// hasFailed reports whether the last update failed or was cancelled, also if a recovery
+// followed. One that ends late, in a deletion for example, has new outputs in the status.
 func hasFailed(stack *v1.Stack) bool {
-	last := stack.Status.LastUpdate
-	return stack.Status.Failures > 0 || last != nil && last.Type == v1.UpdateTypeUp && last.State == v1.UpdateFailed
+	last, cancelled := stack.Status.LastUpdate, stack.Status.CancelledRun
+	return stack.Status.Failures > 0 || cancelled != nil && cancelled.Operation == v1.OperationUpdate || last != nil && last.Type == v1.UpdateTypeUp && last.State == v1.UpdateFailed
 }
 
 // mending is the command that has the controller look at the Stack.

@@ -147,14 +147,21 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 			}
 		}
 	}
-	if steps.LeftOut > 0 {
-		s.Warningf("%d more are left out", steps.LeftOut)
+	if left := leftOutOf(told.ResourceChanges, steps); left > 0 {
+		s.Warningf("%d more are left out", left)
 	}
-	if len(steps.Steps)+steps.LeftOut == 0 {
+	if len(steps.Steps)+leftOutOf(told.ResourceChanges, steps) == 0 {
 		s.Successf("no changes at revision %s", told.Revision)
 		return nil
 	}
 	return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", told.Revision, countsOf(told.ResourceChanges))}
+}
+
+// leftOutOf returns how many changes are not among the steps: Pulumi's summary also
+// counts those whose events could not be read.
+func leftOutOf(changes v1.ResourceChanges, steps inventory.Steps) int {
+	counted := int(changes.Created + changes.Updated + changes.Replaced + changes.Deleted)
+	return max(steps.LeftOut, counted-len(steps.Steps))
 }
 
 // explainLost says why the result of the preview is missing, and what to do. A later

@@ -97,7 +97,11 @@ func TestOutputsAndHistory(t *testing.T) {
 		s.LastUpdate, s.Failures = &v1.LastUpdate{Type: v1.UpdateTypeRefresh, State: v1.UpdateSucceeded}, 1
 	})
 	w.golden("outputs_recovered", "outputs stack network --show-secrets")
-	w.status(func(s *v1.StackStatus) { s.LastUpdate, s.Failures = nil, 0 })
+	w.status(func(s *v1.StackStatus) {
+		s.CancelledRun, s.Failures = &v1.CancelledRun{ID: "1", Operation: v1.OperationUpdate}, 0
+	})
+	w.golden("outputs_recovered", "outputs stack network --show-secrets")
+	w.status(func(s *v1.StackStatus) { s.LastUpdate, s.CancelledRun = nil, nil })
 	changed := secret.DeepCopy()
 	changed.Data["password"] = []byte("hunter3")
 	g.Expect(w.api.Update(t.Context(), changed)).To(Succeed())
@@ -275,9 +279,10 @@ func TestPreview(t *testing.T) {
 		data []byte
 		told v1.PreviewStatus
 	}{
-		"changes": {data, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Created: 1, Updated: 1, Same: 3}}},
-		"none":    {none, v1.PreviewStatus{State: v1.UpdateSucceeded}},
-		"failed":  {none, v1.PreviewStatus{State: v1.UpdateFailed, Message: "the program has a fault"}},
+		"changes":  {data, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Created: 1, Updated: 1, Same: 3}}},
+		"unlisted": {none, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Deleted: 2, Same: 3}}},
+		"none":     {none, v1.PreviewStatus{State: v1.UpdateSucceeded}},
+		"failed":   {none, v1.PreviewStatus{State: v1.UpdateFailed, Message: "the program has a fault"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "preview-"+name)
