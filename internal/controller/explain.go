@@ -84,12 +84,12 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 	if unwritten == nil {
 		given, unknown = r.explainInputs(ctx, stack, seen)
 	}
-	explained := &Explanation{Unchecked: checks.unknown, Unshown: unshownValues(stack, given.program, given.account)}
-	values := given.inputs
-	if values == nil {
-		values, explained.Missing = r.resolvePartly(ctx, stack, given.program)
+	explained := &Explanation{Unchecked: checks.unknown}
+	if given.inputs == nil {
+		given.inputs, explained.Missing = r.resolvePartly(ctx, stack, given.program)
 	}
-	explained.Values, explained.Unreadable = explainValues(stack, given.program, values), reader.unreadable()
+	explained.Values, explained.Unshown = explainValues(stack, given), unshownValues(stack, given, options.Jobs)
+	explained.Unreadable = reader.unreadable()
 	if unknown != "" {
 		explained.Unchecked = append(explained.Unchecked, unknown)
 	}

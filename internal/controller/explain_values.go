@@ -5,6 +5,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,11 +22,11 @@ import (
 const backendVariable = "PULUMI_BACKEND_URL"
 
 // explainValues lists the values that a run would get, with secrets masked.
-func explainValues(stack *v1.Stack, program program, given *inputs.Inputs) []ExplainedValue {
-	if given == nil {
+func explainValues(stack *v1.Stack, given *observed) []ExplainedValue {
+	if given.inputs == nil {
 		return nil
 	}
-	return slices.Concat(explainEnv(stack, given), explainConfig(stack, given), explainDefaults(stack, program, given))
+	return slices.Concat(explainEnv(stack, given.inputs), explainConfig(stack, given.inputs), explainDefaults(stack, given.program, given.inputs))
 }
 
 // hideIn hides a whole text if it contains a secret.
@@ -100,15 +101,15 @@ const secretText = "[secret]"
 
 // unshownValues names the other places from which a run gets values: they are not in
 // Kubernetes, or made for the run, or the Program is not known.
-func unshownValues(stack *v1.Stack, program program, account string) []string {
+func unshownValues(stack *v1.Stack, given *observed, jobs bool) []string {
 	var unshown []string
-	if account != "" {
-		unshown = append(unshown, fmt.Sprintf("KUBECONFIG, with the rights of ServiceAccount %s/%s", stack.Namespace, account))
+	if given.account != "" && (given.inputs == nil || given.inputs.Env["KUBECONFIG"] == "") {
+		unshown = append(unshown, fmt.Sprintf("KUBECONFIG, with the rights of ServiceAccount %s/%s", stack.Namespace, given.account))
 	}
-	if stack.Spec.WorkspaceTemplate != nil {
+	if jobs && inputs.HasJob(stack.Spec) {
 		unshown = append(unshown, "the variables of spec.workspaceTemplate and of the image of its pod")
 	}
-	if ref := stack.Spec.ProgramRef; ref != nil && program.Project.Name == "" {
+	if ref := stack.Spec.ProgramRef; ref != nil && given.program.Project.Name == "" {
 		unshown = append(unshown, fmt.Sprintf("the defaults of the config that Program %s/%s declares", stack.Namespace, ref.Name))
 	} else if name, err := grammar.ParseStackName(stack.Spec.Stack); err == nil && ref == nil {
 		unshown = append(unshown, fmt.Sprintf("config that is only in Pulumi.%s.yaml or Pulumi.yaml of the source", name.Stack))
@@ -121,17 +122,23 @@ func unshownValues(stack *v1.Stack, program program, account string) []string {
 
 // resolvePartly resolves the values of a Stack of which some cannot be resolved. It
 // returns what these are, too.
-func (r *StackReconciler) resolvePartly(ctx context.Context, stack *v1.Stack, program program) (given *inputs.Inputs, missing []string) {
+func (r *StackReconciler) resolvePartly(ctx context.Context, stack *v1.Stack, program program) (resolved *inputs.Inputs, missing []string) {
 	stack = stack.DeepCopy()
 	for {
 		given, err := inputs.Resolve(ctx, unnamedObjects{r.APIReader}, stack, r.inputOptions())
-		if err == nil && hideConfig(stack, program, given) == nil {
+		if err == nil {
+			err = hideConfig(stack, program, given)
+		}
+		if err == nil {
 			return given, missing
 		}
 		if !leaveOut(&stack.Spec, inputs.FieldOf(err)) {
 			return nil, missing
 		}
-		missing = append(missing, err.Error())
+		var denied *deniedToReaderError
+		if !errors.As(err, &denied) { // that is told already
+			missing = append(missing, err.Error())
+		}
 	}
 }
 

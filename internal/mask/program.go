@@ -35,14 +35,33 @@ func InProgram(text []byte) []string {
 			}
 		})
 	}
-	found = append(found, underSecret(top)...)
+	for _, secret := range underSecret(top) {
+		found = append(found, literals(secret)...)
+	}
 	slices.Sort(found)
 	return slices.Compact(found)
 }
 
-// underSecret lists the literals under every fn::secret.
-func underSecret(node *yaml.Node) []string {
-	var found []string
+// RefersInSecrets reports whether a Pulumi YAML program has a reference under an
+// fn::secret: InProgram cannot know what it stands for.
+func RefersInSecrets(text []byte) bool {
+	var document yaml.Node
+	if yaml.Unmarshal(text, &document) != nil || len(document.Content) != 1 {
+		return false
+	}
+	return slices.ContainsFunc(underSecret(document.Content[0]), hasReference)
+}
+
+func hasReference(node *yaml.Node) bool {
+	if node.Kind == yaml.ScalarNode {
+		return strings.Contains(strings.ReplaceAll(node.Value, "$${", ""), "${")
+	}
+	return slices.ContainsFunc(node.Content, hasReference)
+}
+
+// underSecret lists the values under every fn::secret.
+func underSecret(node *yaml.Node) []*yaml.Node {
+	var found []*yaml.Node
 	if node.Kind == yaml.SequenceNode {
 		for _, item := range node.Content {
 			found = append(found, underSecret(item)...)
@@ -50,7 +69,7 @@ func underSecret(node *yaml.Node) []string {
 	}
 	eachField(node, func(key string, value *yaml.Node) {
 		if strings.EqualFold(key, secretFunction) {
-			found = append(found, literals(value)...)
+			found = append(found, value)
 			return
 		}
 		found = append(found, underSecret(value)...)

@@ -59,6 +59,8 @@ func TestWhetherTheMasksKnowAllSecretsOfAProgram(t *testing.T) {
 		"environments in settings":       {"name: a\nruntime: yaml\n", "{}\n", "environment: [a]\n", nil, false},
 		"environments of the Stack":      {"name: a\nruntime: yaml\n", "{}\n", "", []string{"a"}, false},
 		"secrets that a function reads":  {"name: a\nruntime: yaml\n", "variables: {a: {fn::secret: {fn::readFile: b}}}\n", "", nil, false},
+		"secrets of a resource":          {"name: a\nruntime: yaml\n", "variables: {a: {fn::secret: \"pw-${b.result}\"}}\n", "", nil, false},
+		"a dollar in a secret":           {"name: a\nruntime: yaml\n", "variables: {a: {fn::secret: \"$${b}\"}}\n", "", nil, true},
 		"secrets of a provider":          {"name: a\nruntime: yaml\n", "variables: {a: {\"Fn::aws:ssm:getParameter\": {}}}\n", "", nil, false},
 		"another language":               {"name: a\nruntime: nodejs\n", "", "", nil, false},
 		"a compiler":                     {"name: a\nruntime: {name: yaml, options: {compiler: cue}}\n", "{}\n", "", nil, false},

@@ -4,12 +4,15 @@
 package pulumi
 
 import (
+	"fmt"
+	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
 // What a refresh finds is told by what the program would then do to the resource.
@@ -32,4 +35,31 @@ func TestThePreviewOfARefreshReportsWhatUndoesTheDrift(t *testing.T) {
 		))
 	}
 	l.Expect(l.valueOf("a")).To(Equal("drifted"))
+}
+
+// Pulumi ignores that it cannot write its events.
+func TestLostEventsAreNoResult(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	l.Expect(l.do(t.Context(), l.update(l.thing("value: x"))).Outcome).To(Equal(run.Succeeded))
+	cli, err := process.FindBin("pulumi")
+	l.Expect(err).NotTo(HaveOccurred())
+	writeProgram(t, filepath.Join(l.driver.Bin, "pulumi"), fmt.Sprintf(`#!/bin/bash
+args=()
+for arg; do
+	case "$arg" in */events.jsonl) arg=/dev/full ;; esac
+	args+=("$arg")
+done
+exec %s "${args[@]}"
+`, cli))
+	preview := l.update(l.thing("value: y"))
+	preview.Operation, preview.Steps = run.Preview, true
+	result := l.do(t.Context(), preview)
+	l.Expect(result.Outcome).To(Equal(run.Failed))
+	l.Expect(result.Message).To(HavePrefix("Pulumi's events are incomplete"))
+
+	result = l.do(t.Context(), l.update(l.thing("value: y")))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.valueOf("a")).To(Equal("y"))
+	l.Expect(result.Inventory).To(Equal(&run.Inventory{Missed: true}), "not an empty list")
 }

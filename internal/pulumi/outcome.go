@@ -56,9 +56,13 @@ type ending struct {
 	cause error
 }
 
-// judge decides the outcome from the exit of the CLI, because events may be missing.
+// judge decides the outcome from the exit of the CLI, because events may be missing. Only
+// those of a preview are its result.
 func judge(e ending) (run.Outcome, string) {
 	switch {
+	case e.err == nil && e.last.code == 0 && e.operation == run.Preview && e.events.summary == nil:
+		return run.Failed, "Pulumi's events are incomplete, so it is not known what an update would change: " +
+			"see the log for errors of reading them, and whether the disk of the run was full"
 	case e.err == nil && e.last.code == 0:
 		return run.Succeeded, ""
 	case e.installing:

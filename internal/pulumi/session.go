@@ -69,8 +69,15 @@ func (s *session) engine(ctx context.Context, operation ...string) (exit, error)
 
 // look calls the CLI for an operation that emits events.
 func (s *session) look(ctx context.Context, operation ...string) (exit, error) {
-	return s.call(ctx, command{args: append(operation, "--stack", s.stack,
+	last, err := s.call(ctx, command{args: append(operation, "--stack", s.stack,
 		"--suppress-outputs", "--suppress-progress", "--event-log", s.dir.events())})
+	if err == nil && last.code == 0 && s.events.summary == nil {
+		// The CLI ignores errors of writing its events, as on a full disk, and the summary
+		// is the last that it writes.
+		s.events.resources.missed = true
+		s.say("the events of Pulumi are incomplete")
+	}
+	return last, err
 }
 
 // call calls the CLI for the stack and resets s.events to the events of this call. It

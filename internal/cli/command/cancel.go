@@ -23,7 +23,7 @@ func newCancel(s *session) *cobra.Command {
 		})
 	cmd.Long = `Cancels the run in flight: Pulumi begins nothing else, and finishes and records what it has begun. It has the
 --cancel-grace of the controller for that, 5 minutes by default. After that, and at once with --now, it gives up what is in
-flight, from which the Stack is then recovered. The run is not begun again before a new revision, an edit, or a reconcile
+flight, from which the Stack is then recovered. With a longer --timeout the command waits for all of that. The run is not begun again before a new revision, an edit, or a reconcile
 request.`
 	cmd.Example = `  # Cancel a run
   flux pulumi cancel stack network

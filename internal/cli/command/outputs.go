@@ -55,7 +55,7 @@ func (s *session) outputs(ctx context.Context, api client.Reader, stack *v1.Stac
 			return err
 		}
 		if left := leftOut(plain, shown); len(left) > 0 {
-			s.Warningf("these are not among spec.writeOutputsToSecret.keys, so that they stay hidden: %s", strings.Join(left, ", "))
+			s.Warningf("the Secret of spec.writeOutputsToSecret does not have these, so that they stay hidden: %s", strings.Join(left, ", "))
 		}
 		maps.Copy(shown, outputs.Plain(plain, stack.Status.Outputs))
 	}
@@ -100,8 +100,8 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 	if told.Digest == "" {
 		return nil, fmt.Errorf("the outputs of the last update are yet to be written to Secret %s/%s", stack.Namespace, told.Name)
 	}
-	if hasFailed(stack) {
-		return nil, fmt.Errorf("the last update has failed, or was cancelled: until one succeeds, the Secret %s/%s has the outputs of the last that did", stack.Namespace, told.Name)
+	if !isOfLastUpdate(stack) {
+		return nil, fmt.Errorf("the last update has not succeeded: until one does, the Secret %s/%s has the outputs of the last that did", stack.Namespace, told.Name)
 	}
 	secret := &corev1.Secret{}
 	err := api.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: told.Name}, secret)
@@ -115,7 +115,7 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 	case !metav1.IsControlledBy(secret, stack):
 		return nil, fmt.Errorf("the Secret %s/%s does not belong to Stack %s", stack.Namespace, told.Name, stack.Name)
 	case !isAsWritten(stack, secret):
-		return nil, fmt.Errorf("the Secret %s/%s is not as it was written: flux pulumi %s stack %s mends it", stack.Namespace, told.Name, mending(stack), stack.Name)
+		return nil, fmt.Errorf("the Secret %s/%s is not as it was written: %s mends it", stack.Namespace, told.Name, mending(stack))
 	case outputs.Differ(secret.Data, stack.Status.Outputs):
 		return nil, fmt.Errorf("the Secret %s/%s has the outputs of another update than the status: the next update that succeeds writes it",
 			stack.Namespace, told.Name)
@@ -123,26 +123,29 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 	return secret.Data, nil
 }
 
-// hasFailed reports whether the last update failed or was cancelled, also if a recovery
-// followed. One that ends late, in a deletion for example, has new outputs in the status.
-func hasFailed(stack *v1.Stack) bool {
-	last, cancelled := stack.Status.LastUpdate, stack.Status.CancelledRun
-	return stack.Status.Failures > 0 || cancelled != nil && cancelled.Operation == v1.OperationUpdate || last != nil && last.Type == v1.UpdateTypeUp && last.State == v1.UpdateFailed
+// isOfLastUpdate reports whether the last run was an update that has succeeded, after
+// which the controller writes the Secret. One that fails late, in a deletion for example,
+// has new outputs in the status, and a recovery after it has succeeded all the same.
+func isOfLastUpdate(stack *v1.Stack) bool {
+	last := stack.Status.LastUpdate
+	return last != nil && last.Type == v1.UpdateTypeUp && last.State == v1.UpdateSucceeded
 }
 
 // mending is the command that has the controller look at the Stack.
 func mending(stack *v1.Stack) string {
+	verb := "reconcile"
 	if stack.Spec.Suspend {
-		return "resume"
+		verb = "resume"
 	}
-	return "reconcile"
+	return fmt.Sprintf("flux pulumi %s stack %s -n %s", verb, stack.Name, stack.Namespace)
 }
 
 // isAsWritten reports whether nobody has changed the Secret, or what the Stack wants in
-// it, since the controller wrote it. It restores the Secret unless the Stack is suspended.
+// it, since the controller wrote it. The controller restores it unless the Stack is
+// suspended.
 func isAsWritten(stack *v1.Stack, secret *corev1.Secret) bool {
 	to := stack.Spec.WriteOutputsToSecret
-	if to == nil || to.Name != secret.Name {
+	if to.Name != secret.Name {
 		return false
 	}
 	digest, err := outputs.Digest(secret, *to)

@@ -147,10 +147,11 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 			}
 		}
 	}
-	if left := leftOutOf(told.ResourceChanges, steps); left > 0 {
-		s.Warningf("%d more are left out", left)
+	left := leftOutOf(told.ResourceChanges, steps)
+	if left > 0 {
+		s.Warningf("%d more are not listed: there are too many, or what Pulumi tells of one is too long", left)
 	}
-	if len(steps.Steps)+leftOutOf(told.ResourceChanges, steps) == 0 {
+	if len(steps.Steps)+left == 0 {
 		s.Successf("no changes at revision %s", told.Revision)
 		return nil
 	}

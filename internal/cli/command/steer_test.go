@@ -86,7 +86,10 @@ func TestOutputsAndHistory(t *testing.T) {
 	w.golden("outputs_not_yet", "outputs stack network --show-secrets")
 	digest, err := outputs.Digest(secret, to)
 	g.Expect(err).NotTo(HaveOccurred())
-	w.status(func(s *v1.StackStatus) { s.OutputsSecret = &v1.OutputsSecretStatus{Name: to.Name, Digest: digest} })
+	succeeded := &v1.LastUpdate{Type: v1.UpdateTypeUp, State: v1.UpdateSucceeded}
+	w.status(func(s *v1.StackStatus) {
+		s.OutputsSecret, s.LastUpdate = &v1.OutputsSecretStatus{Name: to.Name, Digest: digest}, succeeded
+	})
 	w.golden("outputs_secret", "outputs stack network --show-secrets -o json", "outputs stack network")
 	w.allow("outputs-reader", events, stacks)
 	w.golden("outputs_forbidden", "outputs stack network --show-secrets --as outputs-reader", "outputs stack network --as outputs-reader")
@@ -94,14 +97,10 @@ func TestOutputsAndHistory(t *testing.T) {
 	w.status(func(s *v1.StackStatus) { s.LastUpdate = &v1.LastUpdate{Type: v1.UpdateTypeUp, State: v1.UpdateFailed} })
 	w.golden("outputs_last_failed", "outputs stack network --show-secrets")
 	w.status(func(s *v1.StackStatus) {
-		s.LastUpdate, s.Failures = &v1.LastUpdate{Type: v1.UpdateTypeRefresh, State: v1.UpdateSucceeded}, 1
+		s.LastUpdate = &v1.LastUpdate{Type: v1.UpdateTypeRefresh, State: v1.UpdateSucceeded}
 	})
 	w.golden("outputs_recovered", "outputs stack network --show-secrets")
-	w.status(func(s *v1.StackStatus) {
-		s.CancelledRun, s.Failures = &v1.CancelledRun{ID: "1", Operation: v1.OperationUpdate}, 0
-	})
-	w.golden("outputs_recovered", "outputs stack network --show-secrets")
-	w.status(func(s *v1.StackStatus) { s.LastUpdate, s.CancelledRun = nil, nil })
+	w.status(func(s *v1.StackStatus) { s.LastUpdate = succeeded })
 	changed := secret.DeepCopy()
 	changed.Data["password"] = []byte("hunter3")
 	g.Expect(w.api.Update(t.Context(), changed)).To(Succeed())
