@@ -69,9 +69,10 @@ const (
 	ServiceAccountFailedReason = "ServiceAccountFailed"
 
 	// ArtifactGoneReason: the artifact of a run was deleted before the run could
-	// fetch it, because the source has a newer one, which is run next. Nothing
-	// was begun. If the next run misses the same artifact, it fails with
-	// ArtifactFailed.
+	// fetch it, as when the source has a newer one. Nothing was begun, and what
+	// the source offers now is run next. If the next run misses the same
+	// artifact, it fails with ArtifactFailed. It counts for the retry interval,
+	// like a failure.
 	ArtifactGoneReason = "ArtifactGone"
 
 	// WorkspaceFailedReason: the run could not be prepared on the controller's

@@ -80,8 +80,8 @@ func sortGone(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *run.Re
 		return result
 	}
 	told := *result
-	if decide.SourceMovedOn(lastRun(stack), record.Digest, result) {
-		told.Message = "the source has moved on, and its newest revision is next: " + result.Message
+	if decide.IsFirstMiss(lastRun(stack), record.Digest, result) {
+		told.Message = "the artifact was deleted, as when its source moves on, and what the source offers now is next: " + result.Message
 	} else {
 		told.Outcome = run.ArtifactFailed
 	}

@@ -74,7 +74,7 @@ func cancellingText(record *v1.RunStatus) string {
 	if record.Cancel == v1.CancelNow {
 		return fmt.Sprintf("Cancelling run %s (%s) at once", record.ID, record.Operation)
 	}
-	return fmt.Sprintf("Cancelling run %s (%s): what is in flight has the --cancel-grace of the controller to finish", record.ID, record.Operation)
+	return fmt.Sprintf("Cancelling run %s (%s): what is in flight may finish, for as long as --cancel-grace of the controller allows", record.ID, record.Operation)
 }
 
 // cancellingProgress adds what delays the cancel.

@@ -185,7 +185,7 @@ func TestWhatDelaysACancelIsWritten(t *testing.T) {
 	id := w.stack().Status.Run.ID
 	w.edit(cancels(v1.CancelRunAnnotation, id))
 	w.mustReconcile()
-	cancelling := "Cancelling run " + id + " (update): what is in flight has the --cancel-grace of the controller to finish"
+	cancelling := "Cancelling run " + id + " (update): what is in flight may finish, for as long as --cancel-grace of the controller allows"
 	message := func() string { return conditions.GetMessage(w.stack(), meta.ReadyCondition) }
 	g.Expect(message()).To(Equal(cancelling))
 	writes := w.writes

@@ -12,7 +12,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestASourceHasMovedOn(t *testing.T) {
+func TestTheFirstMissOfAnArtifactIsNoFailure(t *testing.T) {
 	gone := run.Result{Outcome: run.ArtifactGone}
 	for name, test := range map[string]struct {
 		last  decide.LastRun
@@ -32,7 +32,7 @@ func TestASourceHasMovedOn(t *testing.T) {
 		"a run that failed":                       {decide.LastRun{}, run.Result{Outcome: run.Failed}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(decide.SourceMovedOn(test.last, "d", &test.ended)).To(Equal(test.want))
+			NewWithT(t).Expect(decide.IsFirstMiss(test.last, "d", &test.ended)).To(Equal(test.want))
 		})
 	}
 }

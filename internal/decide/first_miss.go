@@ -10,12 +10,12 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// SourceMovedOn reports whether a run that has ended only came too late for its artifact,
-// which did not fail: while it waited for its pod, the source got a newer artifact, and its
-// server deleted this one. If the run before was of the same inputs and did not get the
-// artifact either, the source still offers it: that is a failure. So is what a run reports
-// that did more than fetch.
-func SourceMovedOn(last LastRun, digest string, ended *run.Result) bool {
+// IsFirstMiss reports whether a run that has ended only missed its artifact, and is the
+// first of its inputs that did. Most likely the source got a newer artifact while the run
+// waited for its pod, and its server deleted this one. If the run before was of the same
+// inputs and did not get the artifact either, the source still offers it: that is a
+// failure. So is what a run reports that did more than fetch.
+func IsFirstMiss(last LastRun, digest string, ended *run.Result) bool {
 	if ended.Outcome != run.ArtifactGone || ended.Interrupted || ended.Changes != (run.Changes{}) {
 		return false
 	}
