@@ -23,7 +23,8 @@ for module in "$@"; do
 	packages=$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r -n 1 dirname | sort -u)
 	for package in $packages; do
 		# The modules nested in this one are looked at in their own turn.
-		[ "$(go -C "$package" env GOMOD)" = "$PWD/go.mod" ] || continue
+		mod=$(go -C "$package" env GOMOD)
+		[ "$mod" = "$PWD/go.mod" ] || continue
 		binary=$out/$(echo "$module/$package" | tr -c 'a-z0-9\n' '_')
 		go test -c -fuzz=. -o "$binary" "$package"
 		grep -h '^func Fuzz' "$package"/*_test.go | sed 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/' | while read -r target; do

@@ -29,9 +29,10 @@ func TestASourceThatMovesOnIsNoFailure(t *testing.T) {
 	u := newTeam(t)
 	archive := u.archive("Pulumi.yaml", "name: app\nruntime: yaml\n"+thing("two"))
 	source := &sourcev1.ExternalArtifact{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: u.namespace}}
-	offer := func(url, revision, digest string) error {
-		source.Status.Artifact = &meta.Artifact{Path: revision, URL: url + "/" + revision, Revision: revision, Digest: digest, LastUpdateTime: metav1.Now()}
-		return u.Client().Status().Update(u.ctx, source)
+	offer := func(url, revision, digest string) error { // the server calls it too
+		offering := source.DeepCopy()
+		offering.Status.Artifact = &meta.Artifact{Path: revision, URL: url + "/" + revision, Revision: revision, Digest: digest, LastUpdateTime: metav1.Now()}
+		return u.Client().Status().Patch(u.ctx, offering, client.MergeFrom(source))
 	}
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(archive))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -31,7 +31,7 @@ func TestManifestsSpecPageTellsTheLimitsOfLists(t *testing.T) {
 	g.Expect(shownLimits(string(page))).To(Equal(limits))
 }
 
-// listLimits adds the lists and maps below a field, and how many entries they may have.
+// listLimits adds the lists and maps among the fields below one, and how many entries they may have.
 func listLimits(path string, schema apiextensionsv1.JSONSchemaProps, limits map[string]string) {
 	for _, limit := range []*int64{schema.MaxItems, schema.MaxProperties} {
 		if limit != nil {

@@ -59,8 +59,9 @@ func listen() (listener net.Listener, err error) {
 	return nil, err
 }
 
-// reserve fails if the port is reserved. A reservation is an abstract socket, which the
-// kernel removes at the end of this process.
+// reserve fails if the port is reserved. A reservation is an abstract socket of Linux,
+// which the kernel removes at the end of this process. A port that others listen on stays
+// reserved, too.
 func reserve(port int) error {
 	socket, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

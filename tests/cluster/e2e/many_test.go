@@ -275,11 +275,9 @@ func table(stacks int, samples ...sample) string {
 	}
 	row("", "`--runner=%s`", func(s sample) any { return s.kind })
 	text.WriteString("|---|" + strings.Repeat("---:|", len(samples)) + "\n")
-	if len(samples[0].oneByOne) > 0 {
-		row("one Stack, from created to Ready, median", "%.2f s", func(s sample) any { return median(s.oneByOne).Seconds() })
-		row("its run, median", "%.2f s", func(s sample) any { return median(s.runs).Seconds() })
-		row("**what is not the run**", "%.2f s", func(s sample) any { return (median(s.oneByOne) - median(s.runs)).Seconds() })
-	}
+	row("one Stack, from created to Ready, median", "%.2f s", func(s sample) any { return median(s.oneByOne).Seconds() })
+	row("its run, median", "%.2f s", func(s sample) any { return median(s.runs).Seconds() })
+	row("**what is not the run**", "%.2f s", func(s sample) any { return (median(s.oneByOne) - median(s.runs)).Seconds() })
 	row(fmt.Sprintf("%d Stacks, from the first created to the last Ready", stacks), "%.1f s", func(s sample) any { return s.all.Seconds() })
 	row("most pods of runs at a time", "%d", func(s sample) any { return s.mostAtOnce })
 	row("memory of the controller's process (resident set), at most", "%.0f MiB", func(s sample) any { return s.rss / (1 << 20) })
