@@ -28,6 +28,11 @@ func (r *StackReconciler) abandon(ctx context.Context, stack *v1.Stack) error {
 	if err != nil {
 		return err
 	}
+	r.forgetAbandoned(ctx, stack, all)
+	return nil
+}
+
+func (r *StackReconciler) forgetAbandoned(ctx context.Context, stack *v1.Stack, all []abandonedRun) {
 	for _, left := range all {
 		r.announce(ctx, stack, abandonedEvent(left))
 		for _, urn := range left.creates() {
@@ -35,7 +40,6 @@ func (r *StackReconciler) abandon(ctx context.Context, stack *v1.Stack) error {
 		}
 	}
 	r.Runner.Abandon(stack.Namespace, stack.Name)
-	return nil
 }
 
 // abandonTo abandons the runs of the earlier object of a recreated Stack. If they were
@@ -54,7 +58,8 @@ func (r *StackReconciler) abandonTo(ctx context.Context, stack *v1.Stack) error 
 	}); err != nil {
 		return err
 	}
-	return r.abandon(ctx, stack)
+	r.forgetAbandoned(ctx, stack, all)
+	return nil
 }
 
 // abandonedRun is a run that left something open.

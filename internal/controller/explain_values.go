@@ -17,6 +17,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
 const backendVariable = "PULUMI_BACKEND_URL"
@@ -34,7 +35,7 @@ func hideIn(text string, given *inputs.Inputs) string {
 	for _, secret := range given.Masks {
 		quoted := strings.Trim(strconv.Quote(secret), `"`)
 		if strings.Contains(text, secret) || strings.Contains(text, quoted) {
-			return secretText
+			return mask.SecretText
 		}
 	}
 	return text
@@ -51,7 +52,7 @@ func explainEnv(stack *v1.Stack, given *inputs.Inputs) []ExplainedValue {
 		}
 		from, value := given.EnvFields[name], hideIn(given.Env[name], given)
 		if isSecretEnv(stack, from, name) {
-			value = secretText
+			value = mask.SecretText
 		}
 		values = append(values, ExplainedValue{"env", name, value, from})
 	}
@@ -65,7 +66,7 @@ func explainConfig(stack *v1.Stack, given *inputs.Inputs) []ExplainedValue {
 		values = append(values, ExplainedValue{"config", key, hideIn(string(given.Config[key]), given), from[key]})
 	}
 	for _, key := range slices.Sorted(maps.Keys(given.Secrets)) {
-		values = append(values, ExplainedValue{"config", key, secretText, from[key]})
+		values = append(values, ExplainedValue{"config", key, mask.SecretText, from[key]})
 	}
 	return values
 }
@@ -81,7 +82,7 @@ func explainDefaults(stack *v1.Stack, program program, given *inputs.Inputs) []E
 		}
 		value := hideIn(string(declared.Default), given)
 		if declared.Secret {
-			value = secretText
+			value = mask.SecretText
 		}
 		values = append(values, ExplainedValue{"config", declared.Key, value, "the Program's default"})
 	}
@@ -96,8 +97,6 @@ func isSecretEnv(stack *v1.Stack, from, name string) bool {
 	}
 	return !strings.HasPrefix(from, "spec.envs[") && !isEnvRef(from)
 }
-
-const secretText = "[secret]"
 
 // unshownValues names the other places from which a run gets values: they are not in
 // Kubernetes, or made for the run, or the Program is not known.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-	"unsafe"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -206,17 +205,11 @@ func (i *inventories) keep(key types.NamespacedName, told []run.Inventory, retry
 	i.pending[key] = pendingInventory{told, retryAt}
 }
 
-// sizeOf returns how many bytes inventories take in memory.
+// sizeOf returns about how many bytes inventories take in memory.
 func sizeOf(told []run.Inventory) int {
 	bytes := 0
 	for _, one := range told {
-		bytes += cap(one.Resources)*int(unsafe.Sizeof(run.Resource{})) + cap(one.Gone)*int(unsafe.Sizeof(""))
-		for _, r := range one.Resources {
-			bytes += len(r.URN) + len(r.Type) + len(r.ID) + len(r.Parent)
-		}
-		for _, urn := range one.Gone {
-			bytes += len(urn)
-		}
+		bytes += one.Size()
 	}
 	return bytes
 }

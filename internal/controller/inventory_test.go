@@ -141,8 +141,8 @@ func TestAForeignInventoryIsLeftAloneAndFailsNoRun(t *testing.T) {
 func TestUnwrittenInventoriesAreBounded(t *testing.T) {
 	text := strings.Repeat("x", maxUnwritten/2)
 	for name, big := range map[string]run.Inventory{
-		"many resources": {Complete: true, Resources: make([]run.Resource, maxUnwritten/72)},
-		"many gone ones": {Complete: true, Gone: make([]string, maxUnwritten/16)},
+		"many resources": {Complete: true, Resources: make([]run.Resource, maxUnwritten/64)},
+		"many gone ones": {Complete: true, Gone: make([]string, maxUnwritten/64)},
 		"large URNs":     {Complete: true, Resources: []run.Resource{{URN: text}, {URN: text}}},
 		"large IDs":      {Complete: true, Resources: []run.Resource{{ID: text}, {ID: text}}},
 		"large parents":  {Complete: true, Resources: []run.Resource{{Parent: text}, {Type: text}}},

@@ -99,7 +99,7 @@ func backend(stack *v1.Stack, env map[string]string) string {
 	if stack.Spec.Backend != "" {
 		return stack.Spec.Backend
 	}
-	if url := env["PULUMI_BACKEND_URL"]; url != "" {
+	if url := env[backendVariable]; url != "" {
 		return url
 	}
 	return v1.DefaultBackend

@@ -26,7 +26,7 @@ func shownOutputs(result *run.Result) map[string]apiextensionsv1.JSON {
 	shown := make(map[string]apiextensionsv1.JSON, len(result.Outputs))
 	for name, value := range result.Outputs {
 		if err := checkOutput(value); err != nil {
-			value, _ = json.Marshal("[not shown: " + err.Error() + "]") // marshalling a string cannot fail
+			value, _ = json.Marshal(run.NotShownMark + ": " + err.Error() + "]") // marshalling a string cannot fail
 		}
 		shown[name] = apiextensionsv1.JSON{Raw: value}
 	}

@@ -54,14 +54,14 @@ func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *ob
 func checkBackend(stack *v1.Stack, resolved *inputs.Inputs) error {
 	url := backend(stack, resolved.Env)
 	if err := grammar.CheckBackend(url); err != nil {
-		field := resolved.EnvFields["PULUMI_BACKEND_URL"]
+		field := resolved.EnvFields[backendVariable]
 		switch {
 		case stack.Spec.Backend != "":
 			return &inputs.InvalidError{Field: "spec.backend", Problem: err.Error()}
-		case isEnvRef(field) && stack.Spec.EnvRefs["PULUMI_BACKEND_URL"].Type == v1.ResourceRefLiteral:
+		case isEnvRef(field) && stack.Spec.EnvRefs[backendVariable].Type == v1.ResourceRefLiteral:
 			return &inputs.InvalidError{Field: field, Problem: err.Error()}
 		}
-		return &inputs.UnusableError{Field: field, Problem: "the variable PULUMI_BACKEND_URL " + err.Error()}
+		return &inputs.UnusableError{Field: field, Problem: "the variable " + backendVariable + " " + err.Error()}
 	}
 	name, err := grammar.ParseStackName(stack.Spec.Stack)
 	if err == nil {

@@ -27,7 +27,7 @@ func maskAccountTokens(text string) string {
 			out.WriteString(text)
 			return out.String()
 		case isAccountToken(text[at[0]:at[1]]):
-			out.WriteString(text[:at[0]] + maskText)
+			out.WriteString(text[:at[0]] + MaskText)
 			text = text[at[1]:]
 		default:
 			// A real token may start inside something that only looks like one.

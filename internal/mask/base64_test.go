@@ -19,7 +19,7 @@ func TestAValueIsMaskedInTheBase64OfALongerText(t *testing.T) {
 			for after := range 4 {
 				text := alphabet.EncodeToString([]byte(strings.Repeat("u", before) + secret + strings.Repeat("v", after)))
 				masked := m.Apply("Basic " + text)
-				NewWithT(t).Expect(masked).To(ContainSubstring(maskText), text)
+				NewWithT(t).Expect(masked).To(ContainSubstring(MaskText), text)
 				// At either end, at most one character shared with the surrounding text
 				// may be left.
 				NewWithT(t).Expect(len(masked)).To(BeNumerically("<=", len("Basic ***")+(before+2)/3*4+(after+2)/3*4+2), masked)

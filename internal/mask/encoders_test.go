@@ -82,7 +82,7 @@ func TestNothingOfASecretIsLeft(t *testing.T) {
 		m := New([]string{secret})
 		for name, encode := range encoders() {
 			masked := m.Apply("(" + encode(secret) + ")")
-			NewWithT(t).Expect(masked).To(ContainSubstring(maskText), "%q, %s", secret, name)
+			NewWithT(t).Expect(masked).To(ContainSubstring(MaskText), "%q, %s", secret, name)
 			NewWithT(t).Expect(left.FindString(masked)).To(BeEmpty(), "%q, %s: %q", secret, name, masked)
 			NewWithT(t).Expect(len(masked)).To(BeNumerically("<", 40), "%q, %s: %q", secret, name, masked)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maskText = "***"
+	MaskText = "***"
 	// shortMask is the length below which a value is masked only as a whole word: masking
 	// every "a" would make any text unreadable.
 	shortMask = 4
@@ -196,7 +196,7 @@ func without(text string, spans []span) string {
 			masked.to = max(masked.to, spans[n].to)
 		}
 		out.WriteString(text[done:masked.from])
-		out.WriteString(maskText)
+		out.WriteString(MaskText)
 		done = masked.to
 	}
 	out.WriteString(text[done:])

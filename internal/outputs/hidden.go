@@ -10,6 +10,9 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // Hidden returns the values in the data that the status does not show in full: secret
@@ -52,7 +55,7 @@ func isShown(value []byte, shown apiextensionsv1.JSON) bool {
 func Differ(data map[string][]byte, shown map[string]apiextensionsv1.JSON) bool {
 	for name, value := range data {
 		var known string
-		if json.Unmarshal(shown[name].Raw, &known) != nil || slices.ContainsFunc(inPlaceOf, func(mark string) bool { return strings.Contains(known, mark) }) {
+		if json.Unmarshal(shown[name].Raw, &known) != nil || isPartly(known) {
 			continue
 		}
 		if known != string(value) {
@@ -62,8 +65,11 @@ func Differ(data map[string][]byte, shown map[string]apiextensionsv1.JSON) bool 
 	return false
 }
 
-// inPlaceOf are the marks of what the status does not show.
-var inPlaceOf = []string{"[secret]", "***", "[too big to show", "[not shown"}
+// isPartly reports whether the status does not show all of an output.
+func isPartly(shown string) bool {
+	return slices.ContainsFunc([]string{mask.SecretText, mask.MaskText, run.TooBigMark, run.NotShownMark},
+		func(mark string) bool { return strings.Contains(shown, mark) })
+}
 
 func guessed(value []byte) json.RawMessage {
 	if json.Valid(value) && (value[0] == '{' || value[0] == '[') {

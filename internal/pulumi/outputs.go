@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 const (
@@ -33,7 +34,7 @@ func showOutputs(outputs map[string]json.RawMessage, m *mask.Masker, written wri
 	for _, name := range sorted {
 		text := showOutput(outputs[name], m, written)
 		if len(text) > maxOutput || total+len(text) > maxOutputs {
-			text = quote(fmt.Sprintf("[too big to show: %d bytes]", len(text)))
+			text = quote(fmt.Sprintf(run.TooBigMark+": %d bytes]", len(text)))
 		}
 		if total += len(text) + len(name); total > maxOutputs {
 			break

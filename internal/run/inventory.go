@@ -20,6 +20,21 @@ type Inventory struct {
 	Missed bool `json:",omitempty"`
 }
 
+// sizeOfEach is about what an entry of a list takes in memory beside its texts, in bytes.
+const sizeOfEach = 64
+
+// Size returns about how many bytes the lists take in memory.
+func (i Inventory) Size() int {
+	bytes := sizeOfEach * (len(i.Resources) + len(i.Gone))
+	for _, r := range i.Resources {
+		bytes += len(r.URN) + len(r.Type) + len(r.ID) + len(r.Parent)
+	}
+	for _, urn := range i.Gone {
+		bytes += len(urn)
+	}
+	return bytes
+}
+
 // Resource is a resource that the stack manages. Its texts are masked.
 type Resource struct {
 	// URN and Type of the resource. The URN ends with its name.

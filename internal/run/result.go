@@ -127,6 +127,13 @@ type Result struct {
 	StartedAt, EndedAt time.Time
 }
 
+// TooBigMark and NotShownMark begin the texts in Result.Outputs, and in the status, that
+// take the place of an output.
+const (
+	TooBigMark   = "[too big to show"
+	NotShownMark = "[not shown"
+)
+
 // PlainOutputs are outputs including secrets. They are kept in memory only: never show
 // them or write them to a file.
 type PlainOutputs struct {

@@ -45,12 +45,7 @@ func weight(ended *run.Result) int {
 		}
 	}
 	if ended.Inventory != nil {
-		for _, r := range ended.Inventory.Resources {
-			bytes += each + len(r.URN) + len(r.Type) + len(r.ID) + len(r.Parent)
-		}
-		for _, urn := range ended.Inventory.Gone {
-			bytes += each + len(urn)
-		}
+		bytes += ended.Inventory.Size()
 	}
 	for _, step := range ended.Steps {
 		bytes += each + len(step.Op) + len(step.URN) + len(step.Type)

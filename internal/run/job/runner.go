@@ -326,7 +326,7 @@ func (r *Runner) making() (yet, not int) {
 	for _, known := range r.runs {
 		switch {
 		case known.todo == nil || known.result != nil:
-		case r.tended || known.unmade.hopeless:
+		case r.tended || r.barred != "" || known.unmade.hopeless:
 			not++
 		default:
 			yet++

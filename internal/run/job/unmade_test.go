@@ -384,3 +384,13 @@ func TestShutdownDoesNotWaitForRunsNotYetTended(t *testing.T) {
 	defer cancel()
 	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
 }
+
+func TestShutdownDoesNotWaitForRights(t *testing.T) {
+	s := start(t)
+	s.mu.Lock()
+	s.barred = "no Jobs may be created"
+	s.mu.Unlock()
+	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
+}
