@@ -113,7 +113,11 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 	}
 	c.kubelet, err = kubelet.Start(running, kubelet.Options{
 		Config: c.ControlPlane.RESTConfig(), Dir: filepath.Join(dir, "node"),
-		Images: map[string]kubelet.Image{image: {Entrypoint: []string{program}, Path: filepath.Dir(program) + ":/usr/bin:/bin"}},
+		Images: map[string]kubelet.Image{image: {
+			Entrypoint: []string{program}, Path: filepath.Dir(program) + ":/usr/bin:/bin",
+			// As in Pulumi's images, no run can write there.
+			Env: []string{"GOPATH=/dev/null/go", "XDG_CACHE_HOME=/dev/null/cache"},
+		}},
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.end())

@@ -142,7 +142,7 @@ func childOf(pid int) int {
 func (k *Kubelet) environ(ctx context.Context, p *pod, container corev1.Container, image Image, places map[string]string) []string {
 	server := strings.TrimPrefix(k.options.Config.Host, "https://")
 	host, port, _ := strings.Cut(server, ":")
-	environ := []string{"PATH=" + image.Path, "KUBERNETES_SERVICE_HOST=" + host, "KUBERNETES_SERVICE_PORT=" + port}
+	environ := append(slices.Clone(image.Env), "PATH="+image.Path, "KUBERNETES_SERVICE_HOST="+host, "KUBERNETES_SERVICE_PORT="+port)
 	for _, variable := range container.Env {
 		value := variable.Value
 		if from := variable.ValueFrom; from != nil && from.FieldRef != nil {

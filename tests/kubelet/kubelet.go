@@ -49,6 +49,8 @@ type Options struct {
 type Image struct {
 	Entrypoint []string
 	Path       string
+	// Env are its other variables, as NAME=value.
+	Env []string
 }
 
 // Kubelet is a node.

@@ -107,6 +107,9 @@ func (i install) end(ctx context.Context, dir string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := fillCaches(); err != nil {
+		return err
+	}
 	return note(filepath.Join(dir, installedFile))
 }
 
