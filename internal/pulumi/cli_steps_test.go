@@ -42,6 +42,7 @@ func TestLostEventsAreNoResult(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	l.Expect(l.do(t.Context(), l.update(l.thing("value: x"))).Outcome).To(Equal(run.Succeeded))
+	l.losesEvents = true
 	cli, err := process.FindBin("pulumi")
 	l.Expect(err).NotTo(HaveOccurred())
 	writeProgram(t, filepath.Join(l.driver.Bin, "pulumi"), fmt.Sprintf(`#!/bin/bash

@@ -36,6 +36,8 @@ type lab struct {
 
 	mu   sync.Mutex
 	said []string
+	// losesEvents says that the script keeps the CLI from writing its events.
+	losesEvents bool
 }
 
 func newLab(t *testing.T) *lab {
@@ -130,6 +132,9 @@ func (l *lab) doIn(ctx context.Context, r run.Run) (Directory, run.Result) {
 		defer l.mu.Unlock()
 		l.said = append(l.said, line)
 	})
+	if !l.losesEvents {
+		l.Expect(l.saidLines()).NotTo(ContainElement(ContainSubstring("the events of Pulumi are incomplete")), "each call has a summary")
+	}
 	alive, err := Alive(r.ID)
 	l.Expect(err).NotTo(HaveOccurred())
 	l.Expect(alive).To(BeZero(), "processes of the run live on")
