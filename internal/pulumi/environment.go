@@ -45,8 +45,7 @@ func (d *Driver) environment(dir Directory, r run.Run) []string {
 		// The same goes for the tools that install a program's dependencies.
 		"npm_config_update_notifier": "false", "npm_config_fund": "false", "npm_config_audit": "false",
 		"PIP_DISABLE_PIP_VERSION_CHECK": "1",
-		// Java takes its home from /etc/passwd: that of nobody is /nonexistent.
-		"MAVEN_OPTS": "-Duser.home=" + dir.home(), "GRADLE_USER_HOME": filepath.Join(dir.home(), ".gradle"),
+		"GRADLE_USER_HOME":              filepath.Join(dir.home(), ".gradle"),
 		// A fresh workspace has no secrets provider of its own: keep the state's.
 		"PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true",
 		// Saves listing the bucket for stacks in the legacy layout, which Pulumi
@@ -58,6 +57,10 @@ func (d *Driver) environment(dir Directory, r run.Run) []string {
 	}
 	maps.Copy(env, d.PassEnv)
 	maps.Copy(env, r.Env)
+	if !strings.Contains(env["MAVEN_OPTS"], "-Duser.home=") {
+		// Java takes its home from /etc/passwd: that of nobody is /nonexistent.
+		env["MAVEN_OPTS"] = strings.TrimSpace("-Duser.home=" + dir.home() + " " + env["MAVEN_OPTS"])
+	}
 	if usesDefaultOfCloud(r) {
 		// The fallback would keep the state's provider, which is to be changed.
 		env["PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER"] = "false"

@@ -25,5 +25,6 @@ func TestJavaFindsTheHomeOfTheRun(t *testing.T) {
 	g := NewWithT(t)
 	home := Directory("/run").home()
 	g.Expect((&Driver{}).environment("/run", run.Run{})).To(ContainElements("HOME="+home, "MAVEN_OPTS=-Duser.home="+home, "GRADLE_USER_HOME="+home+"/.gradle"))
-	g.Expect((&Driver{}).environment("/run", run.Run{Env: map[string]string{"MAVEN_OPTS": "-Xmx1g"}})).To(ContainElement("MAVEN_OPTS=-Xmx1g"))
+	g.Expect((&Driver{}).environment("/run", run.Run{Env: map[string]string{"MAVEN_OPTS": "-Xmx1g"}})).To(ContainElement("MAVEN_OPTS=-Duser.home=" + home + " -Xmx1g"))
+	g.Expect((&Driver{}).environment("/run", run.Run{Env: map[string]string{"MAVEN_OPTS": "-Duser.home=/m2"}})).To(ContainElement("MAVEN_OPTS=-Duser.home=/m2"))
 }

@@ -151,7 +151,8 @@ func (o Options) prepare(driver *pulumi.Driver, path string) error {
 
 // linkPlugins makes the plugins that exist available to the run. Others are downloaded
 // next to them, so the mounted directory may be read-only. Pulumi does not accept a link
-// as the directory of a plugin, so its contents are linked.
+// as the directory of a plugin, so its contents are linked. It skips a directory that this
+// user may not read: the run may not need it, and lost+found of a volume is such a one.
 func (o Options) linkPlugins(to string) error {
 	entries, err := os.ReadDir(o.PluginsDir)
 	if o.PluginsDir == "" || errors.Is(err, os.ErrNotExist) {
@@ -166,6 +167,10 @@ func (o Options) linkPlugins(to string) error {
 		}
 		from, dir := filepath.Join(o.PluginsDir, entry.Name()), filepath.Join(to, entry.Name())
 		files, err := os.ReadDir(from)
+		if errors.Is(err, os.ErrPermission) {
+			o.Log.Info("a directory of plugins is skipped: this user may not read it", "directory", from, "uid", os.Getuid())
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("reading the plugins of the pod: %w", err)
 		}

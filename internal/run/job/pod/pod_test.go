@@ -325,3 +325,15 @@ func TestPluginsOfThePodAreLinked(t *testing.T) {
 	g.Expect(os.ReadFile(filepath.Join(to, "resource-aws-v7.0.0", "pulumi-resource-aws"))).To(Equal([]byte("x")))
 	g.Expect(Options{PluginsDir: filepath.Join(from, "none")}.linkPlugins(to)).To(Succeed())
 }
+
+func TestPluginsThatMayNotBeReadAreSkipped(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	g := NewWithT(t)
+	from, to := t.TempDir(), t.TempDir()
+	g.Expect(os.Mkdir(filepath.Join(from, "lost+found"), 0)).To(Succeed())
+	g.Expect(os.Mkdir(filepath.Join(from, "resource-a-v1.0.0"), 0o755)).To(Succeed())
+	g.Expect(Options{PluginsDir: from, Log: logr.Discard()}.linkPlugins(to)).To(Succeed())
+	g.Expect(os.ReadDir(to)).To(HaveExactElements(HaveField("Name()", "resource-a-v1.0.0")))
+}
