@@ -33,7 +33,7 @@ LONGEST_UNIT_TESTS = ./internal/pulumi ./internal/controller
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller bin/flux \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
 TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-language-lab bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/versitygw bin/kustomize \
-	bin/crds/notification-controller bin/crds/kustomize-controller bin/pack-image
+	bin/crds/notification-controller bin/crds/kustomize-controller bin/crds/types bin/pack-image
 # What a Kubernetes node is made of, and the images that Flux and the controller are started from on it.
 FLUX_CONTROLLERS := source-controller kustomize-controller notification-controller
 CLUSTER_TOOLS := bin/etcd bin/kube-apiserver bin/kube-controller-manager bin/kube-scheduler bin/kubelet bin/kube-proxy bin/coredns \
@@ -301,3 +301,13 @@ bin/crds/%: hack/tools/%/go.mod hack/tools/%/go.sum
 	@rm -rf $@ && mkdir -p $@
 	@cp "$$(cd $(<D) && go list -m -f '{{.Dir}}' github.com/fluxcd/$*)"/config/crd/bases/*.yaml $@/
 	@chmod u+w $@/*.yaml && touch $@
+
+# Those of other controllers are in no module: they are written from the types of the APIs. Of the Prometheus operator's,
+# an API server works for seconds on each of those that nothing here has.
+bin/crds/types: hack/tools/crds/go.mod hack/tools/crds/go.sum hack/tools/crds/apis.go bin/controller-gen
+	@echo "writing the CRDs of the APIs in $(<D)"
+	@rm -rf $@
+	@cd $(<D) && (go mod download || go mod download)
+	@cd $(<D) && for api in $$(go list -f '{{join .Imports " "}}' .); do \
+		../../../bin/controller-gen crd paths=$$api output:crd:artifacts:config=../../../$@ || exit 1; done
+	@find $@ -name 'monitoring.*' ! -name '*_podmonitors.yaml' -delete && touch $@

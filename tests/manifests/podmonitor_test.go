@@ -31,8 +31,7 @@ type podMonitor struct {
 	} `json:"spec"`
 }
 
-// testPodMonitor expects it to select the pods of the controller and of its shards, and the port of their metrics. No
-// API server here has its CRD.
+// testPodMonitor expects it to select the pods of the controller and of its shards, and the port of their metrics.
 func testPodMonitor(t *testing.T, all installations) {
 	g := NewWithT(t)
 	var monitor podMonitor
