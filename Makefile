@@ -188,7 +188,7 @@ bin/images/pause.tar: bin/pause bin/pack-image
 	@bin/pack-image -program $< -o $@ -name pulumi-controller.test/pause:1
 
 # The image of the controller, which finds the providers of tests/lab among its plugins: the start is another one, the rest as it is.
-# The pod of a run takes plugins from where an administrator mounts them.
+# The pod of a run takes plugins from where an administrator mounts them. With /plugins and cp it is an image of plugins, too.
 TEST_PLUGINS := lab-v0.1.0:lab aws-v5.42.0:standin gcp-v6.67.0:standin kubernetes-v4.18.0:standin random-v4.16.0:standin
 bin/images/pulumi-controller.tar: bin/pulumi-controller bin/pulumi bin/pulumi-language-yaml bin/pack-image \
 		bin/lab/pulumi-resource-lab bin/lab/pulumi-resource-standin tests/cluster/with-plugins.sh
@@ -198,6 +198,9 @@ bin/images/pulumi-controller.tar: bin/pulumi-controller bin/pulumi bin/pulumi-la
 	@set -e; for plugin in $(TEST_PLUGINS); do \
 		dir=bin/images/plugins/pulumi-plugins/resource-$${plugin%%:*}; mkdir -p $$dir; \
 		ln -s /lab/pulumi-resource-$${plugin##*:} $$dir/pulumi-resource-$${plugin%%-v*}; done
+	@mkdir -p bin/images/plugins/plugins/resource-lab-v0.1.0 bin/images/plugins/usr/bin
+	@cp -L bin/lab/pulumi-resource-lab bin/images/plugins/plugins/resource-lab-v0.1.0/
+	@ln -s busybox bin/images/plugins/usr/bin/cp
 	@bin/pack-image -name $(MANAGER_IMAGE):latest -add bin/images/plugins \
 		-entrypoint "/usr/bin/tini -- /bin/sh /lab/start" -o $@
 	@rm -rf bin/images/plugins

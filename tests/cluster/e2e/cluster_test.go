@@ -21,6 +21,7 @@ func TestOnACluster(t *testing.T) {
 		step{"a pod that is deleted finishes its run", (*world).deletePod},
 		step{"a pod that is killed is recovered from", (*world).killPod},
 		step{"an update of the Deployment hands over", (*world).updateDeployment},
+		step{"plugins are there beforehand", (*world).installPlugins},
 		step{"the data directory is on a volume", (*world).keepData},
 		step{"50 Stacks at once", (*world).bringUpManyLocally},
 		step{"Stacks are destroyed", (*world).destroyStacks},

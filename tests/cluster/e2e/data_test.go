@@ -39,22 +39,37 @@ func (w *world) keepData() {
 // tests.
 func (w *world) withVolume() string {
 	w.test.Helper()
-	// kustomize requires relative paths, and resolves symbolic links before it checks them.
-	dir, err := filepath.EvalSymlinks(w.test.TempDir())
-	w.Expect(err).NotTo(HaveOccurred())
-	config, err := filepath.Rel(dir, filepath.Join(w.root, "config", "default"))
-	w.Expect(err).NotTo(HaveOccurred())
-	page, err := os.ReadFile(filepath.Join(w.root, "docs", "installation.md"))
-	w.Expect(err).NotTo(HaveOccurred())
+	dir, config := w.besideConfig()
 	here := strings.NewReplacer("github.com/flux-pulumi/pulumi-controller//config/default?ref=main", config,
 		"registry.example.com/pulumi-controller", "ghcr.io/flux-pulumi/pulumi-controller", `newTag: "1"`, "newTag: latest")
 	files := map[string]string{"kind: PersistentVolumeClaim\n": "data.yaml", "  - data.yaml\n": "kustomization.yaml"}
-	for _, block := range manifests.FencedBlocks("installation.md", string(page)) {
-		for has, name := range files {
-			if strings.Contains(block.Text, has) {
-				w.Expect(os.WriteFile(filepath.Join(dir, name), []byte(here.Replace(block.Text)), 0o600)).To(Succeed())
-			}
-		}
+	for has, name := range files {
+		w.Expect(os.WriteFile(filepath.Join(dir, name), []byte(here.Replace(w.installation(has))), 0o600)).To(Succeed())
 	}
 	return dir
+}
+
+// besideConfig returns an empty directory, and the path to config/default from there. kustomize requires relative paths, and
+// resolves symbolic links before it checks them.
+func (w *world) besideConfig() (dir, config string) {
+	w.test.Helper()
+	dir, err := filepath.EvalSymlinks(w.test.TempDir())
+	w.Expect(err).NotTo(HaveOccurred())
+	config, err = filepath.Rel(dir, filepath.Join(w.root, "config", "default"))
+	w.Expect(err).NotTo(HaveOccurred())
+	return dir, config
+}
+
+// installation returns the block of YAML in docs/installation.md that has the text.
+func (w *world) installation(has string) string {
+	w.test.Helper()
+	page, err := os.ReadFile(filepath.Join(w.root, "docs", "installation.md"))
+	w.Expect(err).NotTo(HaveOccurred())
+	for _, block := range manifests.FencedBlocks("installation.md", string(page)) {
+		if strings.Contains(block.Text, has) {
+			return block.Text
+		}
+	}
+	w.test.Fatalf("no block of installation.md has %q", has)
+	return ""
 }
