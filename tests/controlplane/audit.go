@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Request is a request of the audited user to the API server.
+// Request is a request of an audited user to the API server.
 type Request struct {
 	// Verb as in RBAC, such as patch or deletecollection.
 	Verb string
@@ -31,17 +31,17 @@ type Request struct {
 	Forbidden bool
 }
 
-// auditArgs returns the flags that make an API server log the requests of a user to the
+// auditArgs returns the flags that make an API server log the requests of the users to the
 // file that Requests reads.
-func auditArgs(dir, user string) ([]string, error) {
-	if user == "" {
+func auditArgs(dir string, users []string) ([]string, error) {
+	if len(users) == 0 {
 		return nil, nil
 	}
 	policy, err := yaml.Marshal(map[string]any{
 		"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
 		"omitStages": []string{"RequestReceived"},
 		"rules": []map[string]any{
-			{"level": "Metadata", "users": []string{user}},
+			{"level": "Metadata", "users": users},
 		},
 	})
 	if err != nil {
@@ -56,9 +56,9 @@ func auditArgs(dir, user string) ([]string, error) {
 
 func auditLog(dir string) string { return filepath.Join(dir, "audit.log") }
 
-// Requests returns the requests of Options.AuditUser so far. A watch is included as soon
-// as it is answered.
-func (c *ControlPlane) Requests() ([]Request, error) {
+// Requests returns the requests so far of one of Options.AuditUsers. A watch is included as
+// soon as it is answered.
+func (c *ControlPlane) Requests(user string) ([]Request, error) {
 	log, err := os.Open(auditLog(c.dir))
 	if err != nil {
 		return nil, fmt.Errorf("reading the audit log: %w", err)
@@ -73,32 +73,35 @@ func (c *ControlPlane) Requests() ([]Request, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the audit log: %w", err)
 		}
-		request, err := parseRequest(bytes.TrimSpace(line))
+		who, request, err := parseRequest(bytes.TrimSpace(line))
 		if err != nil {
 			return nil, fmt.Errorf("reading the audit log: %w", err)
 		}
-		requests = append(requests, request)
+		if who == user {
+			requests = append(requests, request)
+		}
 	}
 }
 
-func parseRequest(line []byte) (Request, error) {
+func parseRequest(line []byte) (user string, request Request, err error) {
 	var event struct {
 		Verb       string
 		RequestURI string
+		User       struct{ Username string }
 		ObjectRef  *struct {
 			APIGroup, Resource, Subresource, Namespace, Name string
 		}
 		Annotations map[string]string
 	}
 	if err := json.Unmarshal(line, &event); err != nil {
-		return Request{}, err
+		return "", Request{}, err
 	}
-	request := Request{Verb: event.Verb, Forbidden: event.Annotations["authorization.k8s.io/decision"] == "forbid"}
+	request = Request{Verb: event.Verb, Forbidden: event.Annotations["authorization.k8s.io/decision"] == "forbid"}
 	if event.ObjectRef == nil {
 		request.Path = event.RequestURI
-		return request, nil
+		return event.User.Username, request, nil
 	}
 	request.Group, request.Resource, request.Subresource = event.ObjectRef.APIGroup, event.ObjectRef.Resource, event.ObjectRef.Subresource
 	request.Namespace, request.Name = event.ObjectRef.Namespace, event.ObjectRef.Name
-	return request, nil
+	return event.User.Username, request, nil
 }

@@ -46,8 +46,8 @@ type Options struct {
 	LogDir string
 	// CRDPaths are directories of CRD manifests to install, see ProjectCRDs.
 	CRDPaths []string
-	// AuditUser is the user whose requests are logged, for Requests. Empty is nobody.
-	AuditUser string
+	// AuditUsers are the users whose requests are logged, for Requests.
+	AuditUsers []string
 }
 
 // ControlPlane is a running etcd and kube-apiserver: RBAC is on, no controller manager, no kubelet, no ServiceAccount
@@ -149,7 +149,7 @@ func apiServerSpec(options Options, files serverFiles, etcdURL string, port int)
 	if err != nil {
 		return process.Spec{}, err
 	}
-	audit, err := auditArgs(options.Dir, options.AuditUser)
+	audit, err := auditArgs(options.Dir, options.AuditUsers)
 	if err != nil {
 		return process.Spec{}, err
 	}

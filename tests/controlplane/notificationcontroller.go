@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"k8s.io/client-go/rest"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
@@ -24,8 +24,8 @@ type NotificationControllerOptions struct {
 	BinDir string
 	// LogDir for the log. Empty is Dir.
 	LogDir string
-	// User to act as. Empty is a cluster admin.
-	User string
+	// Account that it runs as, which must exist. None is a cluster admin.
+	Account types.NamespacedName
 	// Args are flags that override those of this package.
 	Args []string
 }
@@ -48,9 +48,7 @@ func StartNotificationController(ctx context.Context, c *ControlPlane, options N
 		return nil, err
 	}
 	kubeconfig := filepath.Join(options.Dir, "kubeconfig")
-	config := c.RESTConfig()
-	config.Impersonate = rest.ImpersonationConfig{UserName: options.User}
-	if err := WriteKubeconfig(kubeconfig, config); err != nil {
+	if err := c.writeNotificationKubeconfig(ctx, kubeconfig, options.Account); err != nil {
 		return nil, err
 	}
 	ports, err := process.FreePorts(3)
@@ -81,6 +79,13 @@ func StartNotificationController(ctx context.Context, c *ControlPlane, options N
 		return nil, errors.Join(err, server.Kill())
 	}
 	return n, nil
+}
+
+func (c *ControlPlane) writeNotificationKubeconfig(ctx context.Context, path string, account types.NamespacedName) error {
+	if account.Name == "" {
+		return WriteKubeconfig(path, c.RESTConfig())
+	}
+	return c.WriteAccountKubeconfig(ctx, path, account.Namespace, account.Name)
 }
 
 // awaitReady waits for the readiness probe, and for the two servers, which start on their

@@ -77,7 +77,7 @@ func runTests(m *testing.M) (code int, err error) {
 
 // allowed returns an error for requests of the controller that its roles do not allow, whichever test caused them.
 func (w *world) allowed() error {
-	requests, err := w.ControlPlane.Requests()
+	requests, err := w.ControlPlane.Requests(system.ControllerUser)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func TestTheControllerHasTheRightsThatItNeedsAndNoOthers(t *testing.T) {
 
 	granted := u.granted()
 	u.Eventually(func(g Gomega) {
-		requests, err := u.ControlPlane.Requests()
+		requests, err := u.ControlPlane.Requests(system.ControllerUser)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(rights.Forbidden(requests)).To(BeEmpty(), "what the roles lack")
 		// No request needs it, but OwnerReferencesPermissionEnforcement, which is on here, requires it to create an
@@ -43,6 +43,29 @@ func TestTheControllerHasTheRightsThatItNeedsAndNoOthers(t *testing.T) {
 	for _, right := range granted {
 		t.Logf("allowed and needed: %s", right)
 	}
+}
+
+// TestNotificationControllerHasTheRightsThatItNeedsAndNoOthers has a webhook request a Stack and a Program. It runs with what
+// config/notifications gives it, which other tests of alerts and receivers show to be enough.
+func TestNotificationControllerHasTheRightsThatItNeedsAndNoOthers(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	u.apply(u.program(oneThing("one")))
+	stack := u.stack(fromProgram, func(s *v1.Stack) { s.Spec.Suspend = true })
+	u.apply(stack)
+	u.post(u.receiver("[{apiVersion: pulumi.com/v1, kind: Stack, name: app}, {apiVersion: pulumi.com/v1, kind: Program, name: app}]"))
+
+	var role rbacv1.ClusterRole
+	u.Expect(u.Get(u.ctx, client.ObjectKey{Name: "pulumi-controller-notifications"}, &role)).To(Succeed())
+	granted := rights.Of(role.Rules, "")
+	u.Expect(granted).NotTo(BeEmpty())
+	u.Eventually(func(g Gomega) {
+		requests, err := u.ControlPlane.Requests(system.NotificationUser)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(rights.Forbidden(requests)).To(BeEmpty(), "what the roles lack")
+		// The cache lists where the API server is too old to begin a watch with what there is.
+		g.Expect(rights.Unused(granted, requests)).To(ConsistOf("list stacks.pulumi.com", "list programs.pulumi.com"), "what the role allows and nothing needs")
+	}).Should(Succeed())
 }
 
 // TestWhoMakesWhatAStackOwnsNeedsARightOnItsFinalizers is about the one permission that no request of the controller

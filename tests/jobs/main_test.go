@@ -146,7 +146,7 @@ func (c *cluster) end() error {
 
 // allowed returns an error for requests of the controller that its roles do not allow.
 func (c *cluster) allowed() error {
-	requests, err := c.ControlPlane.Requests()
+	requests, err := c.ControlPlane.Requests(system.ControllerUser)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/rights"
+	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
 // TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers makes the controller use each permission of
@@ -46,7 +47,7 @@ func TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers(t *testing.T) {
 	granted := rights.Of(role.Rules, "")
 	u.Expect(granted).NotTo(BeEmpty())
 	u.Eventually(func(g Gomega) {
-		requests, err := u.ControlPlane.Requests()
+		requests, err := u.ControlPlane.Requests(system.ControllerUser)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(rights.Forbidden(requests)).To(BeEmpty(), "what the roles lack")
 		// Its requests in its own namespace have their own Role.

@@ -11,12 +11,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 )
 
-const fluxNamespace = "flux-system"
+const (
+	fluxNamespace       = "flux-system"
+	notificationAccount = "notification-controller"
+)
 
 // startNotifications starts notification-controller with Flux's account for it, and only
 // the rights that Flux and config/notifications give that account.
@@ -27,7 +31,7 @@ func (s *System) startNotifications(ctx context.Context) error {
 	var err error
 	s.NotificationController, err = controlplane.StartNotificationController(ctx, s.ControlPlane, controlplane.NotificationControllerOptions{
 		Dir: s.Path("notifications"), LogDir: s.options.Dir,
-		User: "system:serviceaccount:" + fluxNamespace + ":notification-controller",
+		Account: types.NamespacedName{Namespace: fluxNamespace, Name: notificationAccount},
 	})
 	return err
 }
@@ -42,7 +46,7 @@ func (s *System) allowNotifications(ctx context.Context) error {
 		return fmt.Errorf("reading %s: %w", s.notifications, err)
 	}
 	objects := append([]client.Object{
-		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "notification-controller", Namespace: fluxNamespace}},
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: notificationAccount, Namespace: fluxNamespace}},
 		fluxRole(), fluxBinding(),
 	}, roles...)
 	return s.createInFlux(ctx, objects)
@@ -58,6 +62,7 @@ func fluxRole() *rbacv1.ClusterRole {
 		{APIGroups: []string{"source.toolkit.fluxcd.io", "notification.toolkit.fluxcd.io"}, Resources: []string{"*"}, Verbs: []string{"*"}},
 		{APIGroups: []string{""}, Resources: []string{"namespaces", "secrets", "configmaps", "serviceaccounts"}, Verbs: read},
 		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+		{NonResourceURLs: []string{"/livez/ping"}, Verbs: []string{"head"}},
 	}}
 }
 
@@ -65,6 +70,6 @@ func fluxBinding() *rbacv1.ClusterRoleBinding {
 	return &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: crdController},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: crdController},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "notification-controller", Namespace: fluxNamespace}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: notificationAccount, Namespace: fluxNamespace}},
 	}
 }

@@ -25,15 +25,26 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// Account is the service account of the controller in config/default.
-const Account = "pulumi-controller"
+const (
+	// Account is the service account of the controller in config/default.
+	Account = "pulumi-controller"
 
-// auditUser is the user whose requests the API server logs.
-func (s *System) auditUser() string {
-	if !s.options.Installed {
-		return ""
+	serviceAccounts = "system:serviceaccount:" + fluxNamespace + ":"
+	// ControllerUser is who the controller of an installed system is to the API server.
+	ControllerUser = serviceAccounts + Account
+	// NotificationUser is the same for notification-controller.
+	NotificationUser = serviceAccounts + notificationAccount
+)
+
+// audited are the users whose requests the API server logs.
+func (s *System) audited() (users []string) {
+	if s.options.Installed {
+		users = append(users, ControllerUser)
 	}
-	return "system:serviceaccount:" + fluxNamespace + ":" + Account
+	if s.options.WithNotifications {
+		users = append(users, NotificationUser)
+	}
+	return users
 }
 
 // install creates the account of config/default with its rights, and its kubeconfig.

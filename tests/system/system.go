@@ -159,7 +159,7 @@ func (s *System) startControlPlane(ctx context.Context) (err error) {
 			crds = append(crds, s.notifications)
 		}
 		s.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{
-			Dir: s.Path("controlplane"), LogDir: s.options.Dir, CRDPaths: crds, AuditUser: s.auditUser(),
+			Dir: s.Path("controlplane"), LogDir: s.options.Dir, CRDPaths: crds, AuditUsers: s.audited(),
 		})
 		if err != nil {
 			return err
