@@ -14,6 +14,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/tests/operator"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
@@ -26,8 +27,8 @@ func TestManifestsMigrationTable(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs", "migration.md"))
 	g.Expect(err).NotTo(HaveOccurred())
 	ours := readCRDs(t)["Stack"].Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
-	before := operatorCRD(false).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
-	operator := operatorCRD(true).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
+	before := operator.StackCRD(false).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
+	after := operator.StackCRD(true).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
 	for heading, section := range map[string]string{"Stack spec": "spec", "Stack status": "status"} {
 		t.Run(section, func(t *testing.T) {
 			g := NewWithT(t)
@@ -39,7 +40,7 @@ func TestManifestsMigrationTable(t *testing.T) {
 				_, was := before[section].Properties[row[0]]
 				g.Expect(row[1] != "no").To(Equal(was), "%s: does v1 have it?", row[0])
 			}
-			g.Expect(listed).To(Equal(slices.Sorted(maps.Keys(operator[section].Properties))), "each field once, in order")
+			g.Expect(listed).To(Equal(slices.Sorted(maps.Keys(after[section].Properties))), "each field once, in order")
 		})
 	}
 }

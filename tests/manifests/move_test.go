@@ -23,6 +23,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+	"github.com/flux-pulumi/pulumi-controller/tests/operator"
 )
 
 // mover is an API server of its own, whose CRD of Stacks is replaced.
@@ -48,13 +49,13 @@ func TestManifestsMoveFromTheOperatorAndBack(t *testing.T) {
 	m.client, err = client.New(m.config, client.Options{Scheme: scheme})
 	m.Expect(err).NotTo(HaveOccurred())
 
-	operator := operatorCRD(true)
+	first := operator.StackCRD(true)
 	// The operator stored v1alpha1 once: a cluster that has had it from the beginning still names it.
-	operator.Spec.Versions[0].Storage, operator.Spec.Versions[1].Storage = false, true
-	m.Expect(m.client.Create(t.Context(), operator)).To(Succeed())
+	first.Spec.Versions[0].Storage, first.Spec.Versions[1].Storage = false, true
+	m.Expect(m.client.Create(t.Context(), first)).To(Succeed())
 	m.awaitStored("v1alpha1")
 	m.create("old", "v1alpha1", "deprecated")
-	m.replaceCRD(operatorCRD(true))
+	m.replaceCRD(operator.StackCRD(true))
 	m.awaitStored("v1alpha1", "v1")
 	m.create("new", "v1", "")
 	before := map[string]*unstructured.Unstructured{"old": m.get("old", "v1"), "new": m.get("new", "v1")}
@@ -69,7 +70,7 @@ func TestManifestsMoveFromTheOperatorAndBack(t *testing.T) {
 	m.leave("old")
 	m.leave("new")
 
-	m.replaceCRD(operatorCRD(true))
+	m.replaceCRD(operator.StackCRD(true))
 	for _, name := range []string{"old", "new"} {
 		m.back(name, before[name])
 	}

@@ -15,12 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/operator"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
 // operatorFields returns the fields of the Pulumi operator's Stack, with those of gitAuth in its place.
 func operatorFields() []string {
-	fields := operatorSpecV2()
+	fields := operator.SpecV2()
 	delete(fields, "gitAuth")
 	return append(slices.Sorted(maps.Keys(fields)), "gitAuth.accessToken", "gitAuth.sshAuth", "gitAuth.basicAuth", "gitAuth.githubApp")
 }
