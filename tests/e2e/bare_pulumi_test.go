@@ -35,10 +35,16 @@ func (t *tenant) barePulumi(files sources.Files) *barePulumi {
 	t.Expect(os.Symlink(lab, filepath.Join(plugin, "pulumi-resource-lab"))).To(Succeed())
 	b.program, err = process.FindBin("pulumi")
 	t.Expect(err).NotTo(HaveOccurred())
-	for name, text := range files {
-		t.Expect(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)).To(Succeed())
-	}
+	b.write(files)
 	return b
+}
+
+// write saves the files of a program.
+func (b *barePulumi) write(files sources.Files) {
+	b.t.test.Helper()
+	for name, text := range files {
+		b.t.Expect(os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o644)).To(Succeed())
+	}
 }
 
 // run calls the CLI, which reads what the person types.

@@ -64,7 +64,7 @@ func TestTheFluxCommandLineInstallsTheController(t *testing.T) {
 }
 
 // withFlux is a cluster with the namespace of Flux and the CRDs of its sources.
-func withFlux(ctx context.Context, t *testing.T, dir string) (*controlplane.ControlPlane, client.Client) {
+func withFlux(ctx context.Context, t *testing.T, dir string) (*controlplane.ControlPlane, client.WithWatch) {
 	t.Helper()
 	g := NewWithT(t)
 	crds, err := process.FindBin("crds/source-controller")
@@ -75,7 +75,7 @@ func withFlux(ctx context.Context, t *testing.T, dir string) (*controlplane.Cont
 	t.Cleanup(func() { g.Expect(plane.Stop()).To(Succeed()) })
 	scheme, err := system.Scheme()
 	g.Expect(err).NotTo(HaveOccurred())
-	api, err := client.New(plane.RESTConfig(), client.Options{Scheme: scheme})
+	api, err := client.NewWithWatch(plane.RESTConfig(), client.Options{Scheme: scheme})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(api.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fluxSystem}})).To(Succeed())
 	return plane, api

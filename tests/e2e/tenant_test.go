@@ -53,6 +53,14 @@ type tenant struct {
 // newTenant sets up a test. At its end it releases the Stacks, so that they do not run beside other tests.
 func newTenant(test *testing.T, w *world) *tenant {
 	test.Helper()
+	t := moveIn(test, w)
+	test.Cleanup(t.leave)
+	return t
+}
+
+// moveIn makes a tenant of a world that may not have the controller yet.
+func moveIn(test *testing.T, w *world) *tenant {
+	test.Helper()
 	t := &tenant{WithT: NewWithT(test), world: w, test: test, ctx: test.Context()}
 	t.SetDefaultEventuallyTimeout(patience)
 	t.SetDefaultEventuallyPollingInterval(polling)
@@ -64,7 +72,6 @@ func newTenant(test *testing.T, w *world) *tenant {
 	t.backend, t.place = filepath.Join(dir, "backend"), filepath.Join(dir, "cloud")
 	t.Expect(os.MkdirAll(t.backend, 0o755)).To(Succeed())
 	t.cloud = cloud.Open(t.place)
-	test.Cleanup(t.leave)
 	return t
 }
 

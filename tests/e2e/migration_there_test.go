@@ -1,0 +1,136 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/system"
+)
+
+// there is the section of the guide that leads from the operator to this controller.
+const there = "Migrate"
+
+func (m *migration) stopOperator() {
+	m.test.Helper()
+	text := strings.Join(strings.Fields(m.guide.section(there)), " ")
+	named := regexp.MustCompile("In v2's `install.yaml`, it is `([a-z-]+)` in the namespace `([a-z-]+)`").FindStringSubmatch(text)
+	m.Expect(named).To(HaveLen(3))
+	filled := []string{"<name>", named[1], "<namespace>", named[2]}
+	pods := m.guide.command(there, "kubectl -n <namespace> get pods", filled...)
+	m.Eventually(func() string { return m.kubectl(pods) }).Should(ContainSubstring("\n" + named[1] + "-"))
+
+	m.Expect(m.kubectl(m.guide.command(there, "kubectl get updates.auto.pulumi.com -A"))).To(MatchRegexp(
+		`(?m)^` + m.namespace + ` +proven-18a9f0c2d3e +False +False +True$`))
+	m.kubectl(m.guide.command(there, "kubectl -n <namespace> scale ", filled...))
+	m.Eventually(func() string { return m.kubectl(pods) }).Should(HavePrefix("No resources found"))
+}
+
+func (m *migration) replaceCRDs() {
+	m.test.Helper()
+	m.kubectl("kubectl apply --dry-run=server -k config/crd") // "works too"
+	m.kubectl(m.guide.command(there, "kubectl apply --server-side --force-conflicts -k "))
+	m.keepsAll()
+	m.Eventually(func() bool {
+		edit(m.tenant, m.setAside, func(s *v1.Stack) { s.Spec.Suspend = true })
+		return m.setAside.Spec.Suspend
+	}).Should(BeTrue(), "the CRD has the field")
+}
+
+// install does what docs/installation.md says, with the configuration of this repository, and runs what that has installed.
+func (m *migration) install() {
+	m.test.Helper()
+	m.Expect(m.guide.section(there)).To(ContainSubstring("4. [Install the controller](installation.md)"))
+	dir := filepath.Join(m.dir, "kustomization")
+	m.Expect(os.Mkdir(dir, 0o755)).To(Succeed())
+	config, err := filepath.Rel(dir, filepath.Join(m.root, "config", "default"))
+	m.Expect(err).NotTo(HaveOccurred())
+	files, commands := m.installation.fenced("With kubectl", "yaml"), m.installation.fenced("With kubectl", "sh")
+	m.Expect(files).To(HaveLen(1))
+	m.Expect(commands).To(HaveLen(1))
+	const ours = "github.com/flux-pulumi/pulumi-controller//config/default?ref=main"
+	m.Expect(files[0]).To(ContainSubstring(ours))
+	m.Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(strings.Replace(files[0], ours, config, 1)), 0o644)).To(Succeed())
+	rolledOut := make(chan string, 1)
+	go func() {
+		output, err := m.shell(dir, commands[0]).CombinedOutput()
+		rolledOut <- fmt.Sprintf("%s%v", output, err)
+	}()
+	m.Eventually(func(g Gomega) {
+		m.startPods(g)
+		g.Expect(rolledOut).To(Receive(HaveSuffix("successfully rolled out\n<nil>")))
+	}).Should(Succeed())
+	m.runInstalled()
+}
+
+// startPods has the pods of the controller ready, as a kubelet would.
+func (m *migration) startPods(g Gomega) {
+	var pods corev1.PodList
+	g.Expect(m.List(m.ctx, &pods, client.InNamespace(fluxSystem))).To(Succeed())
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		pod.Status.Phase = corev1.PodRunning
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		g.Expect(m.Status().Update(m.ctx, pod)).To(Succeed())
+	}
+}
+
+// runInstalled runs the controller with the account that was installed.
+func (m *migration) runInstalled() {
+	m.test.Helper()
+	dir, account := filepath.Join(m.dir, "installed"), filepath.Join(m.dir, "account")
+	m.Expect(os.Mkdir(dir, 0o755)).To(Succeed())
+	m.Expect(m.ControlPlane.WriteAccountKubeconfig(m.ctx, account, fluxSystem, system.Account)).To(Succeed())
+	installed, err := newWorld(m.ctx, dir, system.Options{WithoutSources: true, ControlPlane: m.ControlPlane, Kubeconfig: account})
+	m.Expect(err).NotTo(HaveOccurred())
+	m.world = installed
+	m.test.Cleanup(func() { m.Expect(installed.Stop()).To(Succeed()) })
+	m.test.Cleanup(func() {
+		var stacks v1.StackList
+		if m.test.Failed() && m.List(m.ctx, &stacks) == nil {
+			m.explain(m.ctx, stacks)
+		}
+	})
+}
+
+// takeOver looks at the Stacks until they are Ready: one without a run, one after a run that creates what is missing, and
+// the one that was set aside when it is resumed.
+func (m *migration) takeOver() {
+	m.test.Helper()
+	look := m.guide.command(there, "kubectl get stacks ")
+	const applied = ` +\S+ +True +Applied revision: 1@sha256:\w+`
+	m.Eventually(func() string { return m.kubectl(look) }).Should(And(
+		MatchRegexp(`(?m)^`+m.namespace+` +proven`+applied+` \(by the Pulumi operator; taken over without a run, as nothing has changed since\) `),
+		MatchRegexp(`(?m)^`+m.namespace+` +failed`+applied+` +1@sha256:`)))
+	m.Expect(m.verbs()).To(Equal([]string{"stack export", "up"}), "the failed one alone runs, once")
+	m.Expect(m.pulumiCalls()).To(HaveEach(ContainSubstring("failed")))
+
+	edit(m.tenant, m.setAside, func(s *v1.Stack) { s.Spec.Suspend = false })
+	m.Eventually(func() string { return m.kubectl(look) }).Should(MatchRegexp(`(?m)^` + m.namespace + ` +set-aside` + applied + ` +1@sha256:`))
+	m.Expect(m.verbs()).To(Equal([]string{"stack export", "up", "stack export", "up"}))
+	m.Expect(m.things()).To(Equal(map[string]string{"a": "one", "b": "one", "c": "one", "d": "one"}), "none is there twice")
+	for _, name := range []string{"a", "b", "c", "d"} {
+		m.Expect(m.cloud.Created(name)).To(Equal(1), name)
+	}
+}
+
+// cleanUp types the block that removes what the operator has left, and expects the rest to stay.
+func (m *migration) cleanUp() {
+	m.test.Helper()
+	m.kubectl(m.guide.command(there, "kubectl delete workspaces.auto.pulumi.com -A --all\n"))
+	m.Expect(m.kubectl("kubectl get crd -o name | grep pulumi.com")).To(Equal(
+		"customresourcedefinition.apiextensions.k8s.io/programs.pulumi.com\ncustomresourcedefinition.apiextensions.k8s.io/stacks.pulumi.com\n"))
+	m.Eventually(func() string { return m.kubectl("kubectl -n " + m.namespace + " get statefulsets,services,secrets") }).Should(
+		HavePrefix("No resources found"), "the StatefulSet, the Service and the outputs go with their owners")
+	m.keepsAll()
+}

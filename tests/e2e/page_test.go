@@ -1,0 +1,90 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/gomega"
+)
+
+// page is a page of the documentation, with what nobody has typed yet of the commands of its sections.
+type page struct {
+	*WithT
+	text  string
+	typed map[string]bool
+}
+
+// inCode is a command of kubectl in a line of text, which may go on in the next.
+var inCode = regexp.MustCompile("`(kubectl [^`]+)`")
+
+// pageOf reads a page of docs/.
+func (t *tenant) pageOf(root, name string) *page {
+	t.test.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "docs", name))
+	t.Expect(err).NotTo(HaveOccurred())
+	return &page{WithT: t.WithT, text: string(text), typed: map[string]bool{}}
+}
+
+// section returns the text under a heading.
+func (p *page) section(heading string) string {
+	_, after, found := strings.Cut(p.text, "\n## "+heading+"\n")
+	p.Expect(found).To(BeTrue(), "the page has no section %q", heading)
+	section, _, _ := strings.Cut(after, "\n## ")
+	return section
+}
+
+// commands lists the blocks of a section of numbered steps, and the commands of kubectl in its text.
+func (p *page) commands(heading string) []string {
+	var commands, block []string
+	var text strings.Builder
+	end := func() {
+		if len(block) > 0 {
+			commands = append(commands, strings.Join(block, "\n"))
+		}
+		block = nil
+	}
+	const indent = "       " // of a block within a step
+	for line := range strings.Lines(p.section(heading)) {
+		line = strings.TrimSuffix(line, "\n")
+		if inBlock, ok := strings.CutPrefix(line, indent); ok {
+			block = append(block, inBlock)
+			continue
+		}
+		end()
+		text.WriteString(strings.TrimSpace(line) + " ")
+	}
+	end()
+	for _, found := range inCode.FindAllStringSubmatch(text.String(), -1) {
+		commands = append(commands, found[1])
+	}
+	return commands
+}
+
+// command returns the one command of a section that begins with the text, with its placeholders replaced.
+func (p *page) command(heading, beginning string, replaced ...string) string {
+	commands := slices.DeleteFunc(p.commands(heading), func(command string) bool { return !strings.HasPrefix(command, beginning) })
+	p.Expect(commands).To(HaveLen(1), "commands under %q that begin with %q", heading, beginning)
+	p.typed[commands[0]] = true
+	command := strings.NewReplacer(replaced...).Replace(commands[0])
+	p.Expect(command).NotTo(MatchRegexp(`<[a-z]+>`))
+	return command
+}
+
+// untyped lists the commands of a section that nobody has asked for.
+func (p *page) untyped(heading string) []string {
+	return slices.DeleteFunc(p.commands(heading), func(command string) bool { return p.typed[command] })
+}
+
+// fenced lists the blocks of a section in that language.
+func (p *page) fenced(heading, language string) (blocks []string) {
+	for _, block := range regexp.MustCompile("(?s)\n```"+language+"\n(.*?)```\n").FindAllStringSubmatch(p.section(heading), -1) {
+		blocks = append(blocks, block[1])
+	}
+	return blocks
+}
