@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -39,26 +41,54 @@ func (m *migration) droppedFields() (fields []string) {
 // goBack ends where one starts the operator.
 func (m *migration) goBack() {
 	m.test.Helper()
-	m.Expect(m.droppedFields()).To(ConsistOf(slices.Collect(maps.Keys(ours()))))
-	fields := strings.Builder{}
-	for name, value := range ours() {
-		fields.WriteString(`,"` + name + `":` + value)
-	}
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{`+fields.String()[1:]+`}}`))
-	m.Expect(client.WithFieldValidation(m.WithWatch, "Strict").Patch(m.ctx, m.setAside, patch)).To(Succeed())
-
+	m.release()
+	m.usesOurs()
 	m.Expect(m.kubectl(m.guide.command(back, "kubectl get stacks "))).To(And(
-		MatchRegexp(`(?m)^`+m.namespace+` +proven +<none> +<none>$`), Not(MatchRegexp(`(?m)^`+m.namespace+`.* [^<\s]+$`))))
+		MatchRegexp(`(?m)^`+m.namespace+` +set-aside +<none> +<none>$`), Not(MatchRegexp(`(?m)^`+m.namespace+`.* [^<\s]+$`))))
 	m.kubectl(m.guide.command(back, "kubectl -n flux-system scale "))
 	m.Eventually(func() string { return m.kubectl("kubectl -n flux-system get pods") }).Should(HavePrefix("No resources found"))
 	m.Expect(m.Controller.Stop()).To(Succeed())
 
 	m.kubectl(m.guide.command(back, "kubectl apply --server-side --force-conflicts -f ", "<file>", m.crds))
 	m.keepsAll()
+	m.Expect(m.Create(m.ctx, m.longNamed())).To(MatchError(ContainSubstring("no more than 42 characters")))
 	for _, stack := range []*v1.Stack{m.proven, m.failed, m.setAside} {
 		m.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())
 		m.Expect(stack.Status.LastUpdate.State).To(Equal(v1.UpdateSucceeded), stack.Name)
 		m.Expect(stack.Status.LastUpdate.Type).To(Equal(v1.UpdateTypeUp), stack.Name)
 	}
-	m.Expect(m.things()).To(HaveLen(4))
+	m.Expect(m.things()).To(HaveLen(4), "nothing was destroyed")
+}
+
+// longNamed is a Stack with a name that the operator v2 refuses, for what the one that was set aside has created.
+func (m *migration) longNamed() *v1.Stack {
+	stack := m.setAside.DeepCopy()
+	stack.ObjectMeta = metav1.ObjectMeta{
+		Name: strings.Repeat("x", 43), Namespace: m.namespace, Finalizers: []string{v1.StackFinalizer},
+	}
+	stack.Status = v1.StackStatus{}
+	return stack
+}
+
+// release has the controller let go of a Stack that cannot come along.
+func (m *migration) release() {
+	m.test.Helper()
+	stack := m.longNamed()
+	m.apply(stack)
+	m.awaitReady(stack)
+	m.kubectl(m.guide.command(back, "kubectl -n <namespace> patch stack ", "<namespace>", stack.Namespace, "<name>", stack.Name))
+	m.awaitGone(stack)
+	m.Expect(m.resourcesInState("set-aside", "dev")).To(Equal([]string{"d"}), "the stack stays in the backend")
+}
+
+// usesOurs sets all fields that the operator does not have, on one Stack.
+func (m *migration) usesOurs() {
+	m.test.Helper()
+	m.Expect(m.droppedFields()).To(ConsistOf(slices.Collect(maps.Keys(ours()))))
+	var fields []string
+	for name, value := range ours() {
+		fields = append(fields, `"`+name+`":`+value)
+	}
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{`+strings.Join(fields, ",")+`}}`))
+	m.Expect(client.WithFieldValidation(m.WithWatch, metav1.FieldValidationStrict).Patch(m.ctx, m.setAside, patch)).To(Succeed())
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -90,18 +91,22 @@ func (m *migration) manage() {
 // kubectl has the shell of an administrator run what is typed, and returns what it prints.
 func (m *migration) kubectl(typed string) string {
 	m.test.Helper()
-	output, err := m.shell(m.root, typed).CombinedOutput()
+	output, err := m.shell(m.root, typed)
 	m.Expect(err).NotTo(HaveOccurred(), "%s: %s", typed, output)
-	return string(output)
+	return output
 }
 
-// shell is one that notices each command that fails.
-func (m *migration) shell(dir, typed string) *exec.Cmd {
-	command := exec.CommandContext(m.ctx, "bash", "-e", "-u", "-o", "pipefail", "-c", typed)
+// shell is one that notices each command that fails, and does not wait for ever.
+func (m *migration) shell(dir, typed string) (output string, err error) {
+	ctx, cancel := context.WithTimeout(m.ctx, patience)
+	defer cancel()
+	command := exec.CommandContext(ctx, "bash", "-e", "-u", "-o", "pipefail", "-c", typed)
 	command.Dir = dir
 	command.Env = []string{"HOME=" + m.dir, "KUBECONFIG=" + m.ControlPlane.KubeconfigPath(),
 		"PATH=" + filepath.Join(m.root, "bin") + ":/usr/bin:/bin"}
-	return command
+	command.WaitDelay = time.Second // for the commands of the shell
+	printed, err := command.CombinedOutput()
+	return string(printed), err
 }
 
 // stored returns the specs of all Stacks in a version, by name.

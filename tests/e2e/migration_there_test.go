@@ -26,12 +26,13 @@ func (m *migration) stopOperator() {
 	text := strings.Join(strings.Fields(m.guide.section(there)), " ")
 	named := regexp.MustCompile("In v2's `install.yaml`, it is `([a-z-]+)` in the namespace `([a-z-]+)`").FindStringSubmatch(text)
 	m.Expect(named).To(HaveLen(3))
+	m.Expect(m.kubectl(m.guide.command(there, "kubectl get deployments -A"))).To(MatchRegexp(`(?m)^` + named[2] + ` +` + named[1] + ` `))
 	filled := []string{"<name>", named[1], "<namespace>", named[2]}
 	pods := m.guide.command(there, "kubectl -n <namespace> get pods", filled...)
 	m.Eventually(func() string { return m.kubectl(pods) }).Should(ContainSubstring("\n" + named[1] + "-"))
 
 	m.Expect(m.kubectl(m.guide.command(there, "kubectl get updates.auto.pulumi.com -A"))).To(MatchRegexp(
-		`(?m)^` + m.namespace + ` +proven-18a9f0c2d3e +False +False +True$`))
+		`(?m)^` + m.namespace + ` +proven-18a9f0c2d3e +False +False +True\b`))
 	m.kubectl(m.guide.command(there, "kubectl -n <namespace> scale ", filled...))
 	m.Eventually(func() string { return m.kubectl(pods) }).Should(HavePrefix("No resources found"))
 }
@@ -63,7 +64,7 @@ func (m *migration) install() {
 	m.Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(strings.Replace(files[0], ours, config, 1)), 0o644)).To(Succeed())
 	rolledOut := make(chan string, 1)
 	go func() {
-		output, err := m.shell(dir, commands[0]).CombinedOutput()
+		output, err := m.shell(dir, commands[0])
 		rolledOut <- fmt.Sprintf("%s%v", output, err)
 	}()
 	m.Eventually(func(g Gomega) {

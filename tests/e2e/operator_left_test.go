@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -67,8 +68,8 @@ func (m *migration) installOperator() (crds string) {
 	return crds
 }
 
-// operatorRan makes a Program and its Stack, with the things that are there already, and with the status of the operator
-// v2 after a run. It is the apiVersion in which the Stack is created.
+// operatorRan makes a Program, and its Stack in that version of the API, with what the operator v2 leaves after a run: the
+// things that are there, and its status.
 func (m *migration) operatorRan(name, version string, there, all []string, state v1.UpdateState) *v1.Stack {
 	m.test.Helper()
 	program, stack := m.programNamed(name, thingsNamed(all...), func(s *v1.Stack) {
@@ -81,34 +82,37 @@ func (m *migration) operatorRan(name, version string, there, all []string, state
 	m.bare.run("", "config", "set", "lab:directory", m.place, "--stack", "dev")
 	m.bare.run("", "up", "--yes", "--skip-preview", "--stack", "dev")
 
-	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(stack)
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(stack)
 	m.Expect(err).NotTo(HaveOccurred())
-	created := &unstructured.Unstructured{Object: object}
-	created.SetAPIVersion("pulumi.com/" + version)
-	created.SetKind(v1.StackKind)
-	m.Expect(m.Create(m.ctx, created)).To(Succeed())
+	object := &unstructured.Unstructured{Object: fields}
+	object.SetGroupVersionKind(schema.GroupVersionKind{Group: v1.GroupVersion.Group, Version: version, Kind: v1.StackKind})
+	m.Expect(m.Create(m.ctx, object)).To(Succeed())
 	m.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())
-	now := metav1.Time{Time: time.Now().Truncate(time.Second)}
-	generation := fmt.Sprint(program.Generation)
-	stack.Status = v1.StackStatus{
-		ObservedGeneration: stack.Generation,
-		ProjectInfo:        &v1.ProjectInfo{Name: name, Runtime: "yaml"},
-		LastUpdate: &v1.LastUpdate{
-			Generation: stack.Generation, Name: name + "-18a9f0c2d3e", Type: v1.UpdateTypeUp, State: state, LastResyncTime: &now,
-			LastAttemptedCommit: generation, LastSuccessfulCommit: generation,
-		},
-		Conditions: []metav1.Condition{{
-			Type: meta.ReadyCondition, Status: metav1.ConditionTrue, Reason: "ProcessingCompleted",
-			Message: "the stack has been processed and is up to date", LastTransitionTime: now,
-		}},
-	}
-	if state == v1.UpdateFailed {
-		stack.Status.LastUpdate.LastSuccessfulCommit = ""
-		ready := &stack.Status.Conditions[0]
-		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, "NotReadyInProgress", "reconciliation is in progress"
-	}
+	stack.Status = operatorStatus(stack, program, state)
 	m.Expect(m.Status().Update(m.ctx, stack)).To(Succeed())
 	return stack
+}
+
+// operatorStatus is what the operator v2 says of a Stack after the update of a Program.
+func operatorStatus(stack *v1.Stack, program *v1.Program, state v1.UpdateState) v1.StackStatus {
+	now := metav1.Time{Time: time.Now().Truncate(time.Second)}
+	attempted := fmt.Sprint(program.Generation)
+	last := &v1.LastUpdate{
+		Generation: stack.Generation, Name: stack.Name + "-18a9f0c2d3e", Type: v1.UpdateTypeUp, State: state, LastResyncTime: &now,
+		LastAttemptedCommit: attempted,
+	}
+	ready := metav1.Condition{
+		Type: meta.ReadyCondition, Status: metav1.ConditionFalse, Reason: "NotReadyInProgress",
+		Message: "reconciliation is in progress", LastTransitionTime: now,
+	}
+	if state == v1.UpdateSucceeded {
+		last.LastSuccessfulCommit = attempted
+		ready.Status, ready.Reason, ready.Message = metav1.ConditionTrue, "ProcessingCompleted", "the stack has been processed and is up to date"
+	}
+	return v1.StackStatus{
+		ObservedGeneration: stack.Generation, ProjectInfo: &v1.ProjectInfo{Name: program.Name, Runtime: "yaml"},
+		LastUpdate: last, Conditions: []metav1.Condition{ready},
+	}
 }
 
 // thingsNamed is the body of a program with these things.
@@ -151,10 +155,13 @@ func (m *migration) auto(kind, name string, finalizers []string) *unstructured.U
 	object.SetName(name)
 	object.SetFinalizers(finalizers)
 	m.apply(object)
-	object.Object["status"] = map[string]any{"conditions": []any{
-		map[string]any{"type": "Progressing", "status": "False"}, map[string]any{"type": "Failed", "status": "False"},
-		map[string]any{"type": "Complete", "status": "True"},
-	}}
+	var conditions []any
+	for kind, status := range map[string]string{"Progressing": "False", "Failed": "False", "Complete": "True"} {
+		conditions = append(conditions, map[string]any{
+			"type": kind, "status": status, "reason": kind, "message": "", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+		})
+	}
+	object.Object["status"] = map[string]any{"conditions": conditions}
 	m.Expect(m.Status().Update(m.ctx, object)).To(Succeed())
 	return object
 }
