@@ -76,7 +76,7 @@ func (m *migration) release() {
 	stack := m.longNamed()
 	m.apply(stack)
 	m.awaitReady(stack)
-	m.kubectl(m.guide.command(back, "kubectl -n <namespace> patch stack ", "<namespace>", stack.Namespace, "<name>", stack.Name))
+	m.kubectl(m.guide.command(back, "kubectl -n <namespace> patch ", "<namespace>", stack.Namespace, "<name>", stack.Name))
 	m.awaitGone(stack)
 	m.Expect(m.resourcesInState("set-aside", "dev")).To(Equal([]string{"d"}), "the stack stays in the backend")
 }
