@@ -6,11 +6,9 @@ package e2e
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -52,7 +50,7 @@ func TestTheMigrationGuideLeadsThereAndBack(t *testing.T) {
 	m.install()
 	m.takeOver()
 	m.cleanUp()
-	m.Expect(m.guide.untyped(there)).To(ConsistOf("kubectl delete -f", "kubectl apply"), "what one must not do, or need not")
+	m.Expect(m.guide.untyped(there)).To(ConsistOf("kubectl delete -f", "kubectl apply", "pulumi cancel"), "what one must not do, or need not")
 	m.goBack()
 	m.Expect(m.guide.untyped(back)).To(BeEmpty())
 }
@@ -72,7 +70,7 @@ func newMigration(t *testing.T) *migration {
 	plane, api := withFlux(ctx, t, filepath.Join(dir, "cluster"))
 	m := &migration{dir: dir, root: root, tenant: moveIn(t, &world{dir: dir, System: &system.System{WithWatch: api, ControlPlane: plane}})}
 	m.ctx = ctx
-	m.guide, m.installation = m.pageOf(root, "migration.md"), m.pageOf(root, "installation.md")
+	m.guide, m.installation = m.pageOf("migration.md"), m.pageOf("installation.md")
 	return m
 }
 
@@ -88,25 +86,12 @@ func (m *migration) manage() {
 	m.test.Cleanup(func() { m.Expect(manager.Stop()).To(Succeed()) })
 }
 
-// kubectl has the shell of an administrator run what is typed, and returns what it prints.
+// kubectl returns what the shell prints for what is typed.
 func (m *migration) kubectl(typed string) string {
 	m.test.Helper()
 	output, err := m.shell(m.root, typed)
 	m.Expect(err).NotTo(HaveOccurred(), "%s: %s", typed, output)
 	return output
-}
-
-// shell is one that notices each command that fails, and does not wait for ever.
-func (m *migration) shell(dir, typed string) (output string, err error) {
-	ctx, cancel := context.WithTimeout(m.ctx, patience)
-	defer cancel()
-	command := exec.CommandContext(ctx, "bash", "-e", "-u", "-o", "pipefail", "-c", typed)
-	command.Dir = dir
-	command.Env = []string{"HOME=" + m.dir, "KUBECONFIG=" + m.ControlPlane.KubeconfigPath(),
-		"PATH=" + filepath.Join(m.root, "bin") + ":/usr/bin:/bin"}
-	command.WaitDelay = time.Second // for the commands of the shell
-	printed, err := command.CombinedOutput()
-	return string(printed), err
 }
 
 // stored returns the specs of all Stacks in a version, by name.

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
 // page is a page of the documentation, with what nobody has typed yet of the commands of its sections.
@@ -20,26 +22,31 @@ type page struct {
 	typed map[string]bool
 }
 
-// inCode is a command of kubectl in a line of text, which may go on in the next.
-var inCode = regexp.MustCompile("`(kubectl [^`]+)`")
+// inCode is a command in a line of text, which may go on in the next.
+var inCode = regexp.MustCompile("`((?:kubectl|pulumi) [^`]+)`")
 
 // pageOf reads a page of docs/.
-func (t *tenant) pageOf(root, name string) *page {
+func (t *tenant) pageOf(name string) *page {
 	t.test.Helper()
+	root, err := process.RepoRoot()
+	t.Expect(err).NotTo(HaveOccurred())
 	text, err := os.ReadFile(filepath.Join(root, "docs", name))
 	t.Expect(err).NotTo(HaveOccurred())
 	return &page{WithT: t.WithT, text: string(text), typed: map[string]bool{}}
 }
 
-// section returns the text under a heading.
+// section returns the text under a heading, up to the next.
 func (p *page) section(heading string) string {
-	_, after, found := strings.Cut(p.text, "\n## "+heading+"\n")
-	p.Expect(found).To(BeTrue(), "the page has no section %q", heading)
-	section, _, _ := strings.Cut(after, "\n## ")
+	begin := regexp.MustCompile(`(?m)^##+ ` + regexp.QuoteMeta(heading) + `$`).FindStringIndex(p.text)
+	p.Expect(begin).NotTo(BeNil(), "the page has no section %q", heading)
+	section := p.text[begin[1]:]
+	if end := regexp.MustCompile(`(?m)^##+ `).FindStringIndex(section); end != nil {
+		return section[:end[0]]
+	}
 	return section
 }
 
-// commands lists the blocks of a section of numbered steps, and the commands of kubectl in its text.
+// commands lists the blocks of a section of numbered steps, and the commands in its text.
 func (p *page) commands(heading string) []string {
 	var commands, block []string
 	var text strings.Builder

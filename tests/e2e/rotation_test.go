@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -31,10 +32,21 @@ func (t *tenant) passphraseSecret() *corev1.Secret {
 // rotated does what docs/guides/secrets.md says between the suspension and the resumption of the Stack.
 func (t *tenant) rotated(stack *v1.Stack, secret *corev1.Secret, between func()) {
 	t.test.Helper()
-	edit(t, stack, func(s *v1.Stack) { s.Spec.Suspend = true })
+	commands := t.pageOf("spec/v1/stacks.md").fenced("Suspending and resuming", "sh")
+	t.Expect(commands).To(HaveLen(2))
+	t.types(strings.Replace(commands[0], " stack greeting-dev ", " stack "+stack.Name+" ", 1))
+	t.Expect(t.Get(t.ctx, keyOf(stack), stack)).To(Succeed())
+	t.Expect(stack.Spec.Suspend).To(BeTrue())
 	between()
 	edit(t, secret, func(s *corev1.Secret) { s.Data["passphrase"] = []byte(newPassphrase) })
-	edit(t, stack, func(s *v1.Stack) { s.Spec.Suspend = false })
+	t.types(strings.Replace(commands[1], " stack greeting-dev ", " stack "+stack.Name+" ", 1))
+}
+
+// changePassphrase types the command of docs/guides/secrets.md, and answers its question.
+func (b *barePulumi) changePassphrase() {
+	b.t.test.Helper()
+	command := b.t.pageOf("guides/secrets.md").command("What encrypts the state", "pulumi stack change-secrets-provider ", "<stack>", "dev")
+	b.run(newPassphrase+"\n", strings.Fields(command)[1:]...)
 }
 
 func TestThePassphraseOfASourceIsRotated(t *testing.T) {
@@ -53,7 +65,7 @@ func TestThePassphraseOfASourceIsRotated(t *testing.T) {
 
 	revision := ""
 	u.rotated(stack, secret, func() {
-		bare.run(newPassphrase+"\n", "stack", "change-secrets-provider", "passphrase", "--stack", "dev")
+		bare.changePassphrase()
 		bare.passphrase = newPassphrase
 		bare.run("", "config", "set", "--secret", "password", "hush-two", "--stack", "dev")
 		source.commit(bare.files())
@@ -75,7 +87,7 @@ func TestThePassphraseOfAProgramIsRotated(t *testing.T) {
 
 	u.rotated(stack, secret, func() {
 		bare := u.barePulumi(project(stack.Status.ProjectInfo.Name, ""))
-		bare.run(newPassphrase+"\n", "stack", "change-secrets-provider", "passphrase", "--stack", "dev")
+		bare.changePassphrase()
 	})
 	u.awaitReady(stack)
 	edit(u, program, func(p *v1.Program) { u.setProgram(p, oneThing("two")) })
