@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
+	"syscall"
 
 	. "github.com/onsi/gomega"
 
@@ -27,7 +27,9 @@ func (t *tenant) shell(dir, typed string) (output string, err error) {
 	command.Env = []string{
 		"HOME=" + t.dir, "KUBECONFIG=" + t.ControlPlane.KubeconfigPath(), "PATH=" + filepath.Dir(kubectl) + ":/usr/bin:/bin",
 	}
-	command.WaitDelay = time.Second // for the commands of the shell
+	// With the commands that the shell waits for.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	printed, err := command.CombinedOutput()
 	return string(printed), err
 }
