@@ -39,7 +39,7 @@ type Cluster struct {
 	client        *http.Client
 }
 
-// kubeconfig has the fields of a kubeconfig that the controller writes.
+// kubeconfig has the fields of a kubeconfig that the controller and the tests write.
 type kubeconfig struct {
 	Clusters []struct {
 		Cluster struct {
@@ -54,6 +54,7 @@ type kubeconfig struct {
 	} `yaml:"contexts"`
 	Users []struct {
 		User struct {
+			Token     string `yaml:"token"`
 			TokenFile string `yaml:"tokenFile"`
 		} `yaml:"user"`
 	} `yaml:"users"`
@@ -72,9 +73,11 @@ func Open(path string) (*Cluster, error) {
 	if len(config.Clusters) != 1 || len(config.Users) != 1 || len(config.Contexts) > 1 {
 		return nil, errors.New("the kubeconfig does not have one cluster and one user")
 	}
-	token, err := os.ReadFile(config.Users[0].User.TokenFile)
-	if err != nil {
-		return nil, fmt.Errorf("reading the token: %w", err)
+	token := []byte(config.Users[0].User.Token)
+	if file := config.Users[0].User.TokenFile; file != "" {
+		if token, err = os.ReadFile(file); err != nil {
+			return nil, fmt.Errorf("reading the token: %w", err)
+		}
 	}
 	client, err := clientOf(config.Clusters[0].Cluster.Authority)
 	if err != nil {

@@ -22,7 +22,7 @@ func check(resource Resource, inputs property.Map) []p.CheckFailure {
 		}
 	}
 	for name := range inputs.AllStable {
-		if _, ok := resource.Inputs[name]; !ok {
+		if _, ok := resource.Inputs[name]; !ok && !resource.Free {
 			failures = append(failures, p.CheckFailure{Property: name, Reason: fmt.Sprintf("there is no property %q", name)})
 		}
 	}
@@ -32,7 +32,8 @@ func check(resource Resource, inputs property.Map) []p.CheckFailure {
 // diff returns the inputs that have changed, and whether that replaces the resource.
 func diff(resource Resource, before, now property.Map, ignored []string) p.DiffResponse {
 	response := p.DiffResponse{DetailedDiff: map[string]p.PropertyDiff{}}
-	for name, spec := range resource.Inputs {
+	for _, name := range names(resource, before, now) {
+		spec := resource.Inputs[name]
 		old, had := before.GetOk(name)
 		new, has := now.GetOk(name)
 		if slices.Contains(ignored, name) || had == has && !new.HasComputed() && reflect.DeepEqual(plain(old), plain(new)) {
@@ -42,6 +43,18 @@ func diff(resource Resource, before, now property.Map, ignored []string) p.DiffR
 		response.DetailedDiff[name] = p.PropertyDiff{Kind: kindOf(had, has, spec.Replaces), InputDiff: true}
 	}
 	return response
+}
+
+// names are those of all inputs that there may be.
+func names(resource Resource, inputs ...property.Map) []string {
+	all := slices.Collect(maps.Keys(resource.Inputs))
+	for _, given := range inputs {
+		for name := range given.All {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func kindOf(had, has, replaces bool) p.DiffKind {

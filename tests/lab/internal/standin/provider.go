@@ -26,8 +26,8 @@ type Place interface {
 	Delete(ctx context.Context, thing Thing) error
 }
 
-// provider is a running stand-in.
-type provider struct {
+// server is a running stand-in.
+type server struct {
 	pkg    Package
 	schema string
 
@@ -42,7 +42,7 @@ func New(pkg Package) (p.Provider, error) {
 	if err != nil {
 		return p.Provider{}, err
 	}
-	s := &provider{pkg: pkg, schema: schema}
+	s := &server{pkg: pkg, schema: schema}
 	return p.Provider{
 		GetSchema:   s.getSchema,
 		CheckConfig: s.checkConfig,
@@ -55,24 +55,25 @@ func New(pkg Package) (p.Provider, error) {
 		Read:        s.read,
 		Update:      s.update,
 		Delete:      s.delete,
+		Construct:   s.construct,
 		Cancel:      func(context.Context) error { return nil },
 	}, nil
 }
 
-func (s *provider) getSchema(context.Context, p.GetSchemaRequest) (p.GetSchemaResponse, error) {
+func (s *server) getSchema(context.Context, p.GetSchemaRequest) (p.GetSchemaResponse, error) {
 	return p.GetSchemaResponse{Schema: s.schema}, nil
 }
 
-func (s *provider) checkConfig(_ context.Context, req p.CheckRequest) (p.CheckResponse, error) {
+func (s *server) checkConfig(_ context.Context, req p.CheckRequest) (p.CheckResponse, error) {
 	return p.CheckResponse{Inputs: req.Inputs}, nil
 }
 
 // diffConfig never replaces resources because of a change of the configuration.
-func (s *provider) diffConfig(context.Context, p.DiffRequest) (p.DiffResponse, error) {
+func (s *server) diffConfig(context.Context, p.DiffRequest) (p.DiffResponse, error) {
 	return p.DiffResponse{}, nil
 }
 
-func (s *provider) configure(_ context.Context, req p.ConfigureRequest) error {
+func (s *server) configure(_ context.Context, req p.ConfigureRequest) error {
 	place, err := s.pkg.Open(req.Args)
 	if err != nil {
 		return fmt.Errorf("stand-in for %s: %w", s.pkg.Name, err)
@@ -83,7 +84,7 @@ func (s *provider) configure(_ context.Context, req p.ConfigureRequest) error {
 	return nil
 }
 
-func (s *provider) invoke(_ context.Context, req p.InvokeRequest) (p.InvokeResponse, error) {
+func (s *server) invoke(_ context.Context, req p.InvokeRequest) (p.InvokeResponse, error) {
 	function, ok := s.pkg.Functions[string(req.Token)]
 	if !ok {
 		return p.InvokeResponse{}, fmt.Errorf("the stand-in for %s has no function %s", s.pkg.Name, req.Token)
@@ -91,10 +92,21 @@ func (s *provider) invoke(_ context.Context, req p.InvokeRequest) (p.InvokeRespo
 	return p.InvokeResponse{Return: function.Of(req.Args)}, nil
 }
 
+func (s *server) construct(ctx context.Context, req p.ConstructRequest) (p.ConstructResponse, error) {
+	component, ok := s.pkg.Components[string(req.Urn.Type())]
+	if !ok {
+		return p.ConstructResponse{}, fmt.Errorf("the stand-in for %s has no component %s", s.pkg.Name, req.Urn.Type())
+	}
+	return p.ProgramConstruct(ctx, req, component)
+}
+
 // thing collects what an operation needs.
-func (s *provider) thing(urn resource.URN, id string, inputs property.Map) (Thing, Place, error) {
+func (s *server) thing(urn resource.URN, id string, inputs property.Map) (Thing, Place, error) {
 	token := string(urn.Type())
 	table, ok := s.pkg.Resources[token]
+	if !ok && s.pkg.Other != nil {
+		table, ok = *s.pkg.Other, true
+	}
 	if !ok {
 		return Thing{}, nil, fmt.Errorf("the stand-in for %s has no resource %s", s.pkg.Name, token)
 	}
@@ -103,7 +115,7 @@ func (s *provider) thing(urn resource.URN, id string, inputs property.Map) (Thin
 	return Thing{Token: token, Resource: table, ID: id, Name: urn.Name(), URN: string(urn), Inputs: inputs, Config: s.config}, s.place, nil
 }
 
-func (s *provider) check(_ context.Context, req p.CheckRequest) (p.CheckResponse, error) {
+func (s *server) check(_ context.Context, req p.CheckRequest) (p.CheckResponse, error) {
 	thing, _, err := s.thing(req.Urn, "", req.Inputs)
 	if err != nil {
 		return p.CheckResponse{}, err
@@ -111,7 +123,7 @@ func (s *provider) check(_ context.Context, req p.CheckRequest) (p.CheckResponse
 	return p.CheckResponse{Inputs: withSecrets(thing.Resource, req.Inputs), Failures: check(thing.Resource, req.Inputs)}, nil
 }
 
-func (s *provider) diff(_ context.Context, req p.DiffRequest) (p.DiffResponse, error) {
+func (s *server) diff(_ context.Context, req p.DiffRequest) (p.DiffResponse, error) {
 	thing, _, err := s.thing(req.Urn, req.ID, req.Inputs)
 	if err != nil {
 		return p.DiffResponse{}, err
@@ -119,7 +131,7 @@ func (s *provider) diff(_ context.Context, req p.DiffRequest) (p.DiffResponse, e
 	return diff(thing.Resource, req.OldInputs, req.Inputs, req.IgnoreChanges), nil
 }
 
-func (s *provider) create(ctx context.Context, req p.CreateRequest) (p.CreateResponse, error) {
+func (s *server) create(ctx context.Context, req p.CreateRequest) (p.CreateResponse, error) {
 	thing, place, err := s.thing(req.Urn, "", req.Properties)
 	if err != nil {
 		return p.CreateResponse{}, err
@@ -133,7 +145,7 @@ func (s *provider) create(ctx context.Context, req p.CreateRequest) (p.CreateRes
 }
 
 // read keeps those outputs in the state that are created once, such as a password.
-func (s *provider) read(ctx context.Context, req p.ReadRequest) (p.ReadResponse, error) {
+func (s *server) read(ctx context.Context, req p.ReadRequest) (p.ReadResponse, error) {
 	thing, place, err := s.thing(req.Urn, req.ID, req.Inputs)
 	if err != nil {
 		return p.ReadResponse{}, err
@@ -146,7 +158,7 @@ func (s *provider) read(ctx context.Context, req p.ReadRequest) (p.ReadResponse,
 	return p.ReadResponse{ID: req.ID, Inputs: inputs, Properties: keep(outputs(thing, false), req.Properties, thing.Resource)}, nil
 }
 
-func (s *provider) update(ctx context.Context, req p.UpdateRequest) (p.UpdateResponse, error) {
+func (s *server) update(ctx context.Context, req p.UpdateRequest) (p.UpdateResponse, error) {
 	thing, place, err := s.thing(req.Urn, req.ID, req.Inputs)
 	if err != nil {
 		return p.UpdateResponse{}, err
@@ -159,7 +171,7 @@ func (s *provider) update(ctx context.Context, req p.UpdateRequest) (p.UpdateRes
 	return p.UpdateResponse{Properties: keep(outputs(thing, false), req.State, thing.Resource)}, nil
 }
 
-func (s *provider) delete(ctx context.Context, req p.DeleteRequest) error {
+func (s *server) delete(ctx context.Context, req p.DeleteRequest) error {
 	inputs := req.OldInputs
 	if inputs.Len() == 0 {
 		inputs = req.Properties

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
 	"github.com/pulumi/pulumi/sdk/v3/go/property"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/provider"
 )
 
 // Package is a provider package.
@@ -31,6 +32,10 @@ type Package struct {
 	// Resources and Functions, by token.
 	Resources map[string]Resource
 	Functions map[string]Function
+	// Other is the entry of all resources that have none, if not nil. They are not in the schema.
+	Other *Resource
+	// Components, by token, register other resources. They are not in the schema.
+	Components map[string]provider.ConstructFunc
 	// Open returns the place of the resources for a configuration of the provider.
 	Open func(config property.Map) (Place, error)
 }
@@ -51,8 +56,8 @@ type Resource struct {
 	Outputs map[string]Output
 	// Prefix of IDs. Empty is the name of the resource in the program.
 	Prefix string
-	// Path of the objects in the API, for kubernetes only.
-	Path string
+	// Free reports whether it may have other inputs than those.
+	Free bool
 }
 
 // Output is a property that the cloud adds.
