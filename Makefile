@@ -33,7 +33,9 @@ LONGEST_UNIT_TESTS = ./internal/pulumi ./internal/controller
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller bin/flux \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
 TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-language-lab bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/versitygw bin/kustomize \
-	bin/crds/notification-controller bin/crds/kustomize-controller bin/crds/types bin/pack-image
+	bin/crds/notification-controller bin/crds/kustomize-controller bin/crds/types bin/pack-image \
+	bin/manifests/source-controller bin/manifests/kustomize-controller bin/manifests/notification-controller bin/manifests/flux \
+	bin/typescript
 # What a Kubernetes node is made of, and the images that Flux and the controller are started from on it.
 FLUX_CONTROLLERS := source-controller kustomize-controller notification-controller
 CLUSTER_TOOLS := bin/etcd bin/kube-apiserver bin/kube-controller-manager bin/kube-scheduler bin/kubelet bin/kube-proxy bin/coredns \
@@ -314,3 +316,7 @@ bin/crds/types: hack/tools/crds/go.mod hack/tools/crds/go.sum hack/tools/crds/ap
 	@cd $(<D) && for api in $$(go list -f '{{join .Imports " "}}' .); do \
 		../../../bin/controller-gen crd paths=$$api output:crd:artifacts:config=../../../$@ || exit 1; done
 	@find $@ -name 'monitoring.*' ! -name '*_podmonitors.yaml' -delete && touch $@
+
+# What runs the programs in TypeScript. The examples have the same packages.
+bin/typescript: hack/node-modules.sh examples/bootstrap-flux-with-pulumi/package-lock.json
+	@hack/node-modules.sh examples/bootstrap-flux-with-pulumi $@

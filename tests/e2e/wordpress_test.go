@@ -19,7 +19,7 @@ const googleKey = `{"type":"service_account","private_key_id":"of-the-administra
 
 // TestTheExampleLayersRunsWordPress is the demo of the talk: a first layer creates the cluster and a database server.
 // The program of the application gets some of its outputs, and leaves what the Deployment needs in Secrets. The
-// second layer is in TypeScript and does not run: the first Stack can write its Secret itself.
+// second layer, in TypeScript, runs in tests/typescript: here the first Stack writes its Secret itself.
 func TestTheExampleLayersRunsWordPress(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Copyright 2026 The pulumi-controller authors.
+# SPDX-License-Identifier: Apache-2.0
+#
+# Installs the packages of a program in TypeScript, of the versions in its package-lock.json, and runs none of their scripts. A
+# machine without Node.js, npm or a way to npm's packages is told so, and the tests that need them are skipped there. With
+# TYPESCRIPT=1 it is an error.
+#
+# usage: hack/node-modules.sh PROGRAM DIR   DIR/node_modules is written
+set -eu
+
+program=$1
+dir=$2
+without() {
+	echo "the programs in TypeScript are not tested: $1" >&2
+	rm -rf "$dir"
+	[ -z "${TYPESCRIPT:-}" ] || exit 1
+	exit 0
+}
+for needed in node npm; do
+	command -v $needed >/dev/null || without "this machine has no $needed"
+done
+node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' || without "Node.js 20 or later is needed, and this is $(node --version)"
+
+echo "installing the packages of $program (150 MB)"
+rm -rf "$dir"
+mkdir -p "$dir"
+cp "$program/package.json" "$program/package-lock.json" "$dir/"
+install() {
+	(cd "$dir" && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error \
+		--fetch-retries=1 --fetch-timeout=60000 --cache .cache >/dev/null)
+}
+install || install || without "npm cannot install their packages"
+rm -rf "$dir/.cache"
+touch "$dir"

@@ -1,0 +1,135 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package typescript
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// TestPulumiBootstrapsFlux runs the program of the guide: Flux, then what it follows.
+func TestPulumiBootstrapsFlux(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	const token = "ghp-canary-of-the-repository"
+	config := map[string]setting{"gitToken": {token, true}}
+	dir := p.compiled("bootstrap-flux-with-pulumi")
+
+	p.Expect(p.pulumi(dir, "preview", config)).To(HaveKeyWithValue("create", BeNumerically(">", 20)))
+	p.Expect(p.pulumi(dir, "up", config)).To(HaveKeyWithValue("create", BeNumerically(">", 20)))
+	for _, name := range []string{"source-controller", "kustomize-controller", "notification-controller"} {
+		p.made("apps/v1", "Deployment", "flux-system", name)
+	}
+	p.Expect(p.textsOf("flux-system", "flux-system")).To(Equal(map[string]string{"username": "git", "password": token}))
+	p.madeAll(filepath.Join(dir, "sync.yaml"))
+	p.Expect(p.state("bootstrap-flux")).To(And(ContainSubstring(`"ciphertext"`), Not(ContainSubstring(token)),
+		Not(ContainSubstring(base64.StdEncoding.EncodeToString([]byte(token))))))
+
+	p.Expect(p.pulumi(dir, "up", config)).To(HaveLen(1), "nothing has changed")
+	p.transform(dir)
+	p.Expect(p.pulumi(dir, "up", config)).To(HaveKeyWithValue("update", 1))
+	p.Expect(p.argsOf("kustomize-controller")).To(ContainElement("--feature-gates=CancelHealthCheckOnNewRevision=true"))
+	p.Expect(p.argsOf("source-controller")).NotTo(ContainElement(ContainSubstring("CancelHealthCheck")))
+	p.Expect(p.pulumi(dir, "destroy", config)).To(HaveKeyWithValue("delete", BeNumerically(">", 20)))
+}
+
+// TestTheLayersHandOnWhatTheNextOneNeeds runs the first two layers of the demo of the talk as a person does. What comes after them is a
+// test of tests/e2e.
+func TestTheLayersHandOnWhatTheNextOneNeeds(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	below := p.project("layers/cluster")
+	for _, args := range []string{
+		"stack init dev", "config set gcp:project acme-blog", "up --yes --skip-preview",
+	} {
+		p.run(below, []string{"GOOGLE_CREDENTIALS={}"}, filepath.Join(p.bin, "pulumi"), append(strings.Fields(args), "--non-interactive")...)
+	}
+	output := func(name string) string {
+		return strings.TrimRight(p.run(below, nil, filepath.Join(p.bin, "pulumi"), "stack", "output", name, "--show-secrets", "--stack", "dev"), "\n")
+	}
+	dir := p.compiled("layers/bootstrap")
+	p.pulumi(dir, "up", map[string]setting{
+		"cluster": {"organization/wordpress-cluster/dev", false}, "appPassphrase": {"canary-of-the-application", true},
+	})
+
+	p.made("v1", "Namespace", "", "wordpress")
+	p.Expect(p.textsOf("wordpress", "cluster")).To(Equal(map[string]string{
+		"instanceName": output("instanceName"), "instanceConnectionName": output("instanceConnectionName"),
+		"serviceAccountKey": output("serviceAccountKey"), "passphrase": "canary-of-the-application",
+	}), "and nothing else, such as the kubeconfig")
+	p.madeAll(filepath.Join(dir, "sync.yaml"))
+	p.Expect(p.state("wordpress-bootstrap")).To(And(ContainSubstring(`"ciphertext"`),
+		Not(ContainSubstring("canary-of-the-application")), Not(ContainSubstring("gke-gcloud-auth-plugin"))))
+}
+
+// TestTheExamplesHaveTheSamePackages is why one installation is enough for them.
+func TestTheExamplesHaveTheSamePackages(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	packages := func(example string) map[string]any {
+		text, err := os.ReadFile(filepath.Join("..", "..", "examples", filepath.FromSlash(example), "package-lock.json"))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(string(text)).NotTo(ContainSubstring(`"resolved"`), "each reader has a registry of their own")
+		var lock struct{ Packages map[string]any }
+		g.Expect(json.Unmarshal(text, &lock)).To(Succeed())
+		delete(lock.Packages, "") // the program
+		return lock.Packages
+	}
+	g.Expect(packages("layers/bootstrap")).To(Equal(packages("bootstrap-flux-with-pulumi")))
+	g.Expect(packages("layers/bootstrap")).To(HaveKey("node_modules/@pulumi/pulumi"))
+}
+
+// transform puts the guide's version of the resource into the program.
+func (p *person) transform(dir string) {
+	p.test.Helper()
+	guide, err := os.ReadFile(p.path("docs", "guides", "bootstrap-with-pulumi.md"))
+	p.Expect(err).NotTo(HaveOccurred())
+	const begin = `const flux = new k8s.yaml.v2.ConfigFile("flux", {`
+	blocks := strings.Split(string(guide), begin)
+	p.Expect(blocks).To(HaveLen(3), "the guide has the resource twice, and the flag in the second")
+	shown, _, _ := strings.Cut(blocks[2], "\n```\n")
+	p.Expect(shown).To(ContainSubstring("transforms"))
+
+	file := filepath.Join(dir, "index.ts")
+	program, err := os.ReadFile(file)
+	p.Expect(err).NotTo(HaveOccurred())
+	before, rest, found := strings.Cut(string(program), begin)
+	p.Expect(found).To(BeTrue())
+	_, after, found := strings.Cut(rest, "\n});\n")
+	p.Expect(found).To(BeTrue())
+	p.Expect(os.WriteFile(file, []byte(before+begin+shown+"\n"+after), 0o644)).To(Succeed())
+	p.compile(dir)
+}
+
+// textsOf returns the contents of a Secret.
+func (p *person) textsOf(namespace, name string) map[string]string {
+	p.test.Helper()
+	data, _, err := unstructured.NestedStringMap(p.made("v1", "Secret", namespace, name).Object, "data")
+	p.Expect(err).NotTo(HaveOccurred())
+	texts := map[string]string{}
+	for key, value := range data {
+		text, err := base64.StdEncoding.DecodeString(value)
+		p.Expect(err).NotTo(HaveOccurred())
+		texts[key] = string(text)
+	}
+	return texts
+}
+
+// argsOf returns the arguments of a controller of Flux.
+func (p *person) argsOf(controller string) []string {
+	p.test.Helper()
+	containers, _, err := unstructured.NestedSlice(p.made("apps/v1", "Deployment", "flux-system", controller).Object,
+		"spec", "template", "spec", "containers")
+	p.Expect(err).NotTo(HaveOccurred())
+	args, _, err := unstructured.NestedStringSlice(containers[0].(map[string]any), "args")
+	p.Expect(err).NotTo(HaveOccurred())
+	return args
+}
