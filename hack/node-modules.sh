@@ -11,9 +11,11 @@ set -eu
 
 program=$1
 dir=$2
+# What is installed while this is killed must not be taken for all of it.
+part=$dir.part
 without() {
 	echo "the programs in TypeScript are not tested: $1" >&2
-	rm -rf "$dir"
+	rm -rf "$dir" "$part"
 	[ -z "${TYPESCRIPT:-}" ] || exit 1
 	exit 0
 }
@@ -23,13 +25,14 @@ done
 node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' || without "Node.js 20 or later is needed, and this is $(node --version)"
 
 echo "installing the packages of $program (150 MB)"
-rm -rf "$dir"
-mkdir -p "$dir"
-cp "$program/package.json" "$program/package-lock.json" "$dir/"
+rm -rf "$dir" "$part"
+mkdir -p "$part"
+cp "$program/package.json" "$program/package-lock.json" "$part/"
 install() {
-	(cd "$dir" && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error \
+	(cd "$part" && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error \
 		--fetch-retries=1 --fetch-timeout=60000 --cache .cache >/dev/null)
 }
 install || install || without "npm cannot install their packages"
-rm -rf "$dir/.cache"
-touch "$dir"
+rm -rf "$part/.cache"
+touch "$part"
+mv "$part" "$dir"
