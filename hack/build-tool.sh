@@ -13,7 +13,12 @@
 set -eu
 
 out=$PWD/$1 name=${1##*/} dir=$2 package=$3 module=$4 duration=$5
-case $1 in bin/*/*) export GOARCH="$(basename "$(dirname "$1")")" ;; esac
+case $1 in
+bin/*/*)
+	GOARCH=$(basename "$(dirname "$1")")
+	export GOARCH
+	;;
+esac
 version=$(cd "$dir" && go list -m -f '{{.Version}}' "$module")
 
 # minor prints "1.36" for any text with a version in its first line, as "Kubernetes v1.36.1".

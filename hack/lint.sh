@@ -25,8 +25,17 @@ for module in "$@"; do
 	(cd "$module" && "$root/bin/staticcheck" ./...) || fail "staticcheck in $module"
 done
 
+# actionlint checks the scripts in workflows with shellcheck as well, if it is there.
 echo "lint workflows: actionlint"
-bin/actionlint -shellcheck= -pyflakes= || fail "actionlint"
+bin/actionlint -pyflakes= || fail "actionlint"
+
+# It is written in Haskell, so make cannot build it. The runners of GitHub have it.
+if command -v shellcheck >/dev/null; then
+	echo "lint scripts: shellcheck"
+	shellcheck --severity=warning .ci/run hack/*.sh tests/cluster/*.sh || fail "shellcheck"
+else
+	echo "lint scripts: skipped, there is no shellcheck"
+fi
 
 # keep_out fails for each package that depends on what an expression matches. A package may depend on itself.
 keep_out() { # EXPRESSION PACKAGE...

@@ -44,7 +44,7 @@ for platform in $platforms; do
 	fi
 done
 
-(cd "$dir" && sha256sum -- flux-pulumi_*.tar.gz $(ls flux-pulumi_*.zip 2>/dev/null)) >"$work/checksums"
+(cd "$dir" && find flux-pulumi_* -name '*.tar.gz' -o -name '*.zip' | sort | xargs sha256sum --) >"$work/checksums"
 mv "$work/checksums" "$dir/flux-pulumi_${version}_checksums.txt"
 
 {
