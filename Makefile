@@ -11,9 +11,8 @@ MAKEFLAGS += --check-symlink-times
 # A go.work around the checkout must not change what is built.
 export GOWORK := off
 
-# The modules with code of this project, and those that only pin a program.
-MODULES      := . api tests/lab hack/image
-TOOL_MODULES := $(patsubst %/go.mod,%,$(wildcard hack/tools/*/go.mod))
+# The modules with code of this project. Those of hack/tools that have any are named where that matters.
+MODULES := . api tests/lab hack/image
 # What `make generate` writes. Add a path here when a generator is added.
 GENERATED := api/v1/zz_generated.deepcopy.go api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml config/runner-jobs/role.yaml docs/api/v1
 # The race detector needs a C compiler, which a machine with only Go, git and make does not have.
@@ -23,6 +22,9 @@ RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race $(foreach p,golang.org
 # its tests start any, or lock anything, there is nothing to find.
 CONCURRENT = $(shell hack/packages.sh concurrent)
 SERIAL     = $(shell hack/packages.sh serial)
+# With the flags of the programs, so that vet, staticcheck and the tests find compiled what those are made of, and the other
+# way round: for a machine that has compiled nothing yet, that is minutes. The race detector needs all of it anew anyway.
+AS_PROGRAMS := CGO_ENABLED=0 GOFLAGS='$(strip $(shell go env GOFLAGS) -trimpath)'
 # Nobody debugs a program that is linked for one run of the tests, and without what debuggers need it is a quarter less work.
 # Nothing is compiled once more for that.
 TEST_LDFLAGS = -ldflags=-w
@@ -51,7 +53,7 @@ help: ## Show this list
 .PHONY: demo
 demo: build cli ## Show the controller at work on this machine, by itself (KEEP=1 leaves it running)
 	@$(SUBMAKE) $(DEMO_TOOLS)
-	@go run ./tests/demo
+	@$(AS_PROGRAMS) go run ./tests/demo
 
 .PHONY: test
 test: ## Run every test
@@ -62,7 +64,7 @@ test: ## Run every test
 test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/lab/pulumi-language-lab bin/etcd bin/kube-apiserver bin/crds/source-controller bin/crds/kustomize-controller ## Run the tests of the packages, against the real Pulumi
 	$(if $(RACE),,@echo "no C compiler found: testing without the race detector")
 	go test $(RACE) $(TEST_LDFLAGS) -timeout 30m $(LONGEST_UNIT_TESTS) $(CONCURRENT)
-	go test $(TEST_LDFLAGS) -timeout 30m $(SERIAL)
+	$(AS_PROGRAMS) go test $(TEST_LDFLAGS) -timeout 30m $(SERIAL)
 	cd api && go test $(RACE) $(TEST_LDFLAGS) ./...
 	cd tests/lab && go test $(RACE) $(TEST_LDFLAGS) ./...
 	cd hack/image && go test $(RACE) $(TEST_LDFLAGS) ./...
@@ -82,7 +84,7 @@ LONGEST_TESTS := ./tests/e2e ./tests/crash ./tests/jobs ./tests/demo ./tests/boo
 test-e2e: tools build cli ## Run the tests against the real API server, source-controller and Pulumi
 	@rm -f bin/killed-at-random.txt
 	@echo "the tests of tests/cluster are skipped here: they need a Kubernetes node, see make e2e"
-	go test -count=1 $(TEST_LDFLAGS) -p 2 -timeout 45m $(LONGEST_TESTS) ./tests/...
+	$(AS_PROGRAMS) go test -count=1 $(TEST_LDFLAGS) -p 2 -timeout 45m $(LONGEST_TESTS) ./tests/...
 	@cat bin/killed-at-random.txt
 
 .PHONY: cluster-tools
@@ -103,33 +105,35 @@ cluster-images: build ## Pack the images of Flux and of the controller, with pro
 
 .PHONY: e2e
 e2e: ## Run the tests on a real Kubernetes node, or on the cluster of KUBECONFIG
-	@hack/e2e.sh
+	@$(AS_PROGRAMS) hack/e2e.sh $(E2E_FLAGS)
 
 .PHONY: test-nightly
 test-nightly: tools build ## Kill in 200 rounds in place of 30, and run 50 Stacks for 5 minutes (under 1 hour)
-	go test -v -count=1 -timeout 4h ./tests/crash -rounds 200 -soak-stacks 50 -soak-time 5m
+	$(AS_PROGRAMS) go test -v -count=1 -timeout 4h ./tests/crash -rounds 200 -soak-stacks 50 -soak-time 5m
 
 .PHONY: bench
 bench: tools build ## Compare Stacks with bare Pulumi, and show what many Stacks cost
-	@go run ./tests/bench
+	@$(AS_PROGRAMS) go run ./tests/bench
 
 .PHONY: lint
-lint: bin/staticcheck bin/actionlint ## Check formatting, vet, staticcheck, the workflows and what packages may import
-	@hack/lint.sh $(MODULES) hack/tools/coredns
+lint: bin/staticcheck bin/actionlint ## Check formatting, vet, staticcheck, the workflows, the scripts and what packages may import
+	@$(AS_PROGRAMS) hack/lint.sh $(MODULES) hack/tools/coredns
 
 .PHONY: generate
 generate: bin/controller-gen bin/crd-ref-docs ## Write deepcopy code, CRDs, RBAC and the API reference from the Go types
 	cd api && ../bin/controller-gen object:headerFile=../hack/boilerplate.go.txt \
 		crd output:crd:artifacts:config=../config/crd/bases paths=./...
-	go run ./hack/nullable config/crd/bases
+	$(AS_PROGRAMS) go run ./hack/nullable config/crd/bases
 	bin/controller-gen rbac:roleName=pulumi-controller output:rbac:artifacts:config=config/rbac paths=./internal/controller/...
 	bin/controller-gen rbac:roleName=pulumi-controller-jobs output:rbac:artifacts:config=config/runner-jobs paths=./internal/run/job/...
 	cd api && ../bin/crd-ref-docs --source-path=./v1 --config=../hack/api-docs/config.yaml --templates-dir=../hack/api-docs/templates \
 		--renderer=markdown --log-level=ERROR --output-path=../docs/api/v1/pulumi.md
 
+# Not the modules that only pin a program: go mod tidy downloads what the tests of its dependencies need, two minutes of that,
+# and go build refuses a go.mod that lacks anything.
 .PHONY: verify
 verify: generate ## Check that generated files and go.mod files are up to date
-	@hack/verify.sh "$(MODULES) $(TOOL_MODULES)" "$(GENERATED)"
+	@hack/verify.sh "$(MODULES) hack/tools/coredns hack/tools/crds" "$(GENERATED)"
 
 .PHONY: tools
 tools: ## Build the programs that tests, demo and bench use (first time: about 20 minutes on 2 cores)

@@ -4,8 +4,9 @@
 #
 # Runs the tests on a real cluster: that of KUBECONFIG, or a node that they start on this machine and end again.
 #
-# usage: hack/e2e.sh [--if-possible]   run it as `make e2e`
+# usage: hack/e2e.sh [--if-possible] [-short]   run it as `make e2e E2E_FLAGS="..."`
 #   --if-possible   end well, with a line that says why, where this machine cannot have a node
+#   -short          leave out the crowds of Stacks, and the tests of NetworkPolicies on a node that enforces none
 set -euo pipefail
 
 # A machine that cannot have a node is told from a fault by this status of `cluster check`.
@@ -22,11 +23,17 @@ refuse() {
 	exit 1
 }
 
-optional=${1:-}
-[ -z "$optional" ] || [ "$optional" = --if-possible ] || {
-	echo "usage: $0 [--if-possible]" >&2
-	exit 2
-}
+optional='' short=''
+for argument in "$@"; do
+	case $argument in
+	--if-possible) optional=$argument ;;
+	-short) short=$argument ;;
+	*)
+		echo "usage: $0 [--if-possible] [-short]" >&2
+		exit 2
+		;;
+	esac
+done
 
 if [ -z "${KUBECONFIG:-}" ]; then
 	# What takes minutes to build is not built in vain.
@@ -58,4 +65,4 @@ else
 fi
 make --no-print-directory bin/versitygw cluster-images
 # The node one time, the tests on it another.
-E2E=1 go test -count=1 -p 1 -v -timeout 45m ./tests/cluster/...
+E2E=1 go test -count=1 -p 1 -v -timeout 45m ${short:+"$short"} ./tests/cluster/...

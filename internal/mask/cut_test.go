@@ -49,7 +49,7 @@ func TestTheRestOfALongSecretIsMaskedWhereATextBegins(t *testing.T) {
 		fmt.Fprintf(&secret, "%x\n", n*n*7919)
 	}
 	m := New([]string{secret.String()})
-	for from := 1; from < secret.Len()-shortMask; from += 97 {
+	for from := 1; from < secret.Len()-shortMask; from += 397 {
 		NewWithT(t).Expect(m.ApplyRest(secret.String()[from:]+" it was")).To(MatchRegexp(`^[0-9a-f\n]{0,3}\*\*\*\n? it was$`), "%d of %d", from, secret.Len())
 	}
 }

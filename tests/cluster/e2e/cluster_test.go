@@ -35,6 +35,15 @@ type step struct {
 	do   func(*world)
 }
 
+// needsMinutes skips a step that keeps both processors busy for minutes if go test has the flag -short. No other step builds
+// on one.
+func (w *world) needsMinutes() {
+	w.test.Helper()
+	if testing.Short() {
+		w.test.Skip("SKIPPED: this step takes minutes, and -short is set")
+	}
+}
+
 // steps runs the steps until one fails.
 func (w *world) steps(steps ...step) {
 	for _, step := range steps {

@@ -57,9 +57,13 @@ const (
 	jobRunner   runnerKind = "job"
 )
 
-func (w *world) bringUpManyLocally() { w.bringUpMany(localRunner) }
+func (w *world) bringUpManyLocally() {
+	w.needsMinutes()
+	w.bringUpMany(localRunner)
+}
 
 func (w *world) bringUpManyAsJobs() {
+	w.needsMinutes()
 	s := w.bringUpMany(jobRunner)
 	w.Expect(s.pods).To(Equal(atOnce+alone+1), "each has run once")
 	w.Expect(s.mostAtOnce).To(Equal(slots), "as many Jobs as there may be, and no more")

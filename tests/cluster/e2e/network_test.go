@@ -6,6 +6,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,9 @@ const (
 // TestTenantsBehindNetworkPolicies checks runs under Flux's NetworkPolicies, that of config/runner-jobs and that of
 // docs/runners.md: they work, and reach only what the page says. It is skipped where nothing enforces policies.
 func TestTenantsBehindNetworkPolicies(t *testing.T) {
+	if testing.Short() && os.Getenv("KUBECONFIG") == "" {
+		t.Skip("SKIPPED: the node of these tests enforces no NetworkPolicies, and -short is set")
+	}
 	w := newWorld(t).team("team-a")
 	w.needPolicies()
 	w.steps(
