@@ -4,13 +4,11 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -129,15 +127,11 @@ func answering(code int) http.HandlerFunc {
 func TestNotificationControllerHoldsUpNothing(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-deaf-")
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
+	ctx, dir := ofItsOwn(t, "deaf")
 	e, err := listen()
 	g.Expect(err).NotTo(HaveOccurred())
 	closeEar := sync.OnceValue(e.Close)
 	t.Cleanup(func() { g.Expect(closeEar()).To(Succeed()) })
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
 	w, err := newWorld(ctx, dir, system.Options{WithoutSources: true, ControllerArgs: []string{
 		"--concurrent=1", "--events-addr=http://" + e.address,
 	}})

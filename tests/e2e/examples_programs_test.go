@@ -5,7 +5,7 @@ package e2e
 
 import (
 	"bytes"
-	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,8 +13,10 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
@@ -95,20 +97,35 @@ func TestTheExampleMultiTenancyKeepsATeamToItsNamespace(t *testing.T) {
 	u.awaitFailure(stack, v1.UpdateFailedReason, "forbidden")
 	edit(u, program, func(p *v1.Program) { delete(p.Program.Resources, "other") })
 	u.awaitReady(stack, programEdited(program))
+	u.teamWritesStacks(stack)
 	u.destroyedWith(stack, "settings")
 	u.awaitGone(made)
+}
+
+// teamWritesStacks expects the account of the example to write Stacks and Programs because of pulumi-edit.
+func (t *tenant) teamWritesStacks(like *v1.Stack) {
+	t.test.Helper()
+	config, err := t.ControlPlane.AccountConfig(t.ctx, t.namespace, "team-a")
+	t.Expect(err).NotTo(HaveOccurred())
+	team, err := client.New(config, client.Options{Scheme: t.Scheme()})
+	t.Expect(err).NotTo(HaveOccurred())
+	write := func() error {
+		meta := metav1.ObjectMeta{Name: "written", Namespace: t.namespace}
+		program := t.program(oneThing("one"))
+		program.ObjectMeta = meta
+		return errors.Join(team.Create(t.ctx, program, client.DryRunAll),
+			team.Create(t.ctx, &v1.Stack{ObjectMeta: meta, Spec: like.Spec}, client.DryRunAll))
+	}
+	t.Expect(write()).To(Succeed())
+	t.delete(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "team-a-pulumi", Namespace: t.namespace}})
+	t.Eventually(write).Should(MatchError(And(ContainSubstring("cannot create resource \"stacks\""), ContainSubstring("cannot create resource \"programs\""))))
 }
 
 // TestTheExampleShardingSharesOutTheStacks runs two controllers with the flags in the README of the example.
 func TestTheExampleShardingSharesOutTheStacks(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-sharding-")
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
-	// The context of the test would end before its cleanup.
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
+	ctx, dir := ofItsOwn(t, "sharding")
 	readme := (&tenant{WithT: g, test: t}).readmeOf("sharding")
 	flags := regexp.MustCompile("--watch-label-selector=[^` ]+").FindAllString(readme, -1)
 	g.Expect(flags).To(HaveLen(2))

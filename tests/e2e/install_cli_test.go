@@ -27,12 +27,7 @@ const fluxSystem = "flux-system"
 func TestTheFluxCommandLineInstallsTheController(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-install-")
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
-	// Not the context of the test, which ends before its clean-up.
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
+	ctx, dir := ofItsOwn(t, "install")
 	plane, api := withFlux(ctx, t, filepath.Join(dir, "cluster"))
 	cli, err := system.NewFluxCLI(t.TempDir(), plane.KubeconfigPath())
 	g.Expect(err).NotTo(HaveOccurred())

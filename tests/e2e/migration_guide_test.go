@@ -4,7 +4,6 @@
 package e2e
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,12 +58,7 @@ func TestTheMigrationGuideLeadsThereAndBack(t *testing.T) {
 func newMigration(t *testing.T) *migration {
 	t.Helper()
 	g := NewWithT(t)
-	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-migration-")
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
-	// Not the context of the test, which ends before its clean-up.
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
+	ctx, dir := ofItsOwn(t, "migration")
 	root, err := process.RepoRoot()
 	g.Expect(err).NotTo(HaveOccurred())
 	plane, api := withFlux(ctx, t, filepath.Join(dir, "cluster"))

@@ -28,11 +28,20 @@ var inCode = regexp.MustCompile("`((?:kubectl|pulumi) [^`]+)`")
 // pageOf reads a page of docs/.
 func (t *tenant) pageOf(name string) *page {
 	t.test.Helper()
+	return pageOf(t.WithT, name)
+}
+
+func pageOf(g *WithT, name string) *page {
+	return &page{WithT: g, text: textOf(g, filepath.Join("docs", name)), typed: map[string]bool{}}
+}
+
+// textOf reads a file of this repository.
+func textOf(g *WithT, path string) string {
 	root, err := process.RepoRoot()
-	t.Expect(err).NotTo(HaveOccurred())
-	text, err := os.ReadFile(filepath.Join(root, "docs", name))
-	t.Expect(err).NotTo(HaveOccurred())
-	return &page{WithT: t.WithT, text: string(text), typed: map[string]bool{}}
+	g.Expect(err).NotTo(HaveOccurred())
+	text, err := os.ReadFile(filepath.Join(root, path))
+	g.Expect(err).NotTo(HaveOccurred())
+	return string(text)
 }
 
 // section returns the text under a heading, up to the next.

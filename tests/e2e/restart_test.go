@@ -4,8 +4,6 @@
 package e2e
 
 import (
-	"context"
-	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -25,12 +23,7 @@ import (
 func TestASmallController(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-small-")
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
-	// The context of the test would end before its cleanup.
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
+	ctx, dir := ofItsOwn(t, "small")
 	small, err := newWorld(ctx, dir, system.Options{WithoutSources: true, ControllerArgs: []string{"--concurrent=1", "--concurrent-runs=2"}})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(small.Stop()).To(Succeed()) })

@@ -4,8 +4,6 @@
 package e2e
 
 import (
-	"context"
-	"os"
 	"testing"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -20,12 +18,7 @@ import (
 func TestADependentOfAnotherShardIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-shard-")
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
-	// The context of the test would end before its cleanup.
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
+	ctx, dir := ofItsOwn(t, "shard")
 	shard, err := newWorld(ctx, dir, system.Options{WithoutSources: true, ControllerArgs: []string{
 		"--watch-label-selector=sharding.fluxcd.io/key=one", "--requeue-dependency=1s",
 	}})

@@ -4,9 +4,7 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -28,12 +26,7 @@ var longName = strings.Repeat("long-", 50) + "app"
 func TestAStackOfTheOperatorIsTakenOver(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-takeover-")
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
-	// The context of the test would end before its cleanup.
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
+	ctx, dir := ofItsOwn(t, "takeover")
 	w, err := newWorld(ctx, dir, system.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(w.Stop()).To(Succeed()) })

@@ -4,7 +4,6 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -103,15 +102,10 @@ type tellingPart struct {
 func TestWhatIsToldOfARun(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-telling-")
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
+	ctx, dir := ofItsOwn(t, "telling")
 	receiver := newEventReceiver()
 	t.Cleanup(receiver.Close)
 	t.Cleanup(func() { receiver.setHanging(false) })
-	// The context of the test would end before its cleanup.
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
 	telling, err := newWorld(ctx, dir, system.Options{WithoutSources: true, ControllerArgs: []string{"--concurrent=1", "--events-addr=" + receiver.URL}})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(telling.Stop()).To(Succeed()) })

@@ -61,13 +61,18 @@ func newTenant(test *testing.T, w *world) *tenant {
 // moveIn makes a tenant of a world that may not have the controller yet.
 func moveIn(test *testing.T, w *world) *tenant {
 	test.Helper()
-	t := &tenant{WithT: NewWithT(test), world: w, test: test, ctx: test.Context()}
-	t.SetDefaultEventuallyTimeout(patience)
-	t.SetDefaultEventuallyPollingInterval(polling)
 	name := regexp.MustCompile("[^a-z0-9]+").ReplaceAllString(strings.ToLower(test.Name()), "-")
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: strings.Trim(name[:min(len(name), 50)], "-") + "-"}}
-	t.Expect(w.Create(t.ctx, namespace)).To(Succeed())
-	t.namespace = namespace.Name
+	NewWithT(test).Expect(w.Create(test.Context(), namespace)).To(Succeed())
+	return moveInto(test, w, namespace.Name)
+}
+
+// moveInto makes a tenant of a namespace that is there.
+func moveInto(test *testing.T, w *world, namespace string) *tenant {
+	test.Helper()
+	t := &tenant{WithT: NewWithT(test), world: w, test: test, ctx: test.Context(), namespace: namespace}
+	t.SetDefaultEventuallyTimeout(patience)
+	t.SetDefaultEventuallyPollingInterval(polling)
 	dir := filepath.Join(w.dir, "tenants", t.namespace)
 	t.backend, t.place = filepath.Join(dir, "backend"), filepath.Join(dir, "cloud")
 	t.Expect(os.MkdirAll(t.backend, 0o755)).To(Succeed())

@@ -16,6 +16,9 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
+
+	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
@@ -32,6 +35,19 @@ type world struct {
 	gitServer *sources.GitServer
 	registry  *sources.OCIRegistry
 	s3        *sources.S3Server
+}
+
+// ofItsOwn returns a directory and a context for what only this test has. The context of the test would end before its
+// cleanup.
+func ofItsOwn(t *testing.T, name string) (ctx context.Context, dir string) {
+	t.Helper()
+	g := NewWithT(t)
+	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-"+name+"-")
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	return ctx, dir
 }
 
 // newWorld starts a system in dir that counts the calls of Pulumi.

@@ -19,6 +19,7 @@ import (
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -50,8 +51,8 @@ type Options struct {
 	// ControlPlane to use, which must have the CRDs and is left running. Nil starts one
 	// in Dir.
 	ControlPlane *controlplane.ControlPlane
-	// Namespace to create, and the only one that the controllers watch, so that systems
-	// can share a control plane. Empty watches all.
+	// Namespace to create if it is missing, and the only one that the controllers watch, so
+	// that systems can share a control plane. Empty watches all.
 	Namespace string
 	// Kubeconfig of the controller, which selects its user. Empty is a cluster admin.
 	Kubeconfig string
@@ -178,7 +179,8 @@ func (s *System) startControlPlane(ctx context.Context) (err error) {
 	if s.options.Namespace == "" {
 		return nil
 	}
-	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.options.Namespace}}); err != nil {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.options.Namespace}}
+	if err := s.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("making the namespace of the system: %w", err)
 	}
 	return nil
