@@ -41,13 +41,15 @@ func (m *migration) droppedFields() (fields []string) {
 // goBack ends where one starts the operator.
 func (m *migration) goBack() {
 	m.test.Helper()
+	unfinished := m.guide.command(back, "kubectl get stacks ")
+	m.finished(unfinished)
 	m.release()
 	m.usesOurs()
-	m.Expect(m.kubectl(m.guide.command(back, "kubectl get stacks "))).To(And(
-		MatchRegexp(`(?m)^`+m.namespace+` +set-aside +<none> +<none>$`), Not(MatchRegexp(`(?m)^`+m.namespace+`.* [^<\s]+$`))))
 	m.kubectl(m.guide.command(back, "kubectl -n flux-system scale "))
 	m.Eventually(func() string { return m.kubectl("kubectl -n flux-system get pods") }).Should(HavePrefix("No resources found"))
 	m.Expect(m.Controller.Stop()).To(Succeed())
+	m.finished(unfinished)
+	m.showsWhatIsUnfinished(unfinished)
 
 	m.kubectl(m.guide.command(back, "kubectl apply --server-side --force-conflicts -f ", "<file>", m.crds))
 	m.keepsAll()
@@ -58,6 +60,38 @@ func (m *migration) goBack() {
 		m.Expect(stack.Status.LastUpdate.Type).To(Equal(v1.UpdateTypeUp), stack.Name)
 	}
 	m.Expect(m.things()).To(HaveLen(4), "nothing was destroyed")
+}
+
+// finished expects the command to show that nothing is in flight or unknown.
+func (m *migration) finished(command string) {
+	m.test.Helper()
+	rows := strings.Split(strings.TrimSpace(m.kubectl(command)), "\n")
+	m.Expect(rows).To(HaveLen(4), "a header and three Stacks")
+	m.Expect(rows[1:]).To(HaveEach(MatchRegexp(`^` + m.namespace + ` +\S+ +<none> +<none> +<none>$`)))
+}
+
+// showsWhatIsUnfinished expects the command to show each thing that the operator must not come upon.
+func (m *migration) showsWhatIsUnfinished(command string) {
+	m.test.Helper()
+	for _, unfinished := range []struct {
+		status v1.StackStatus
+		row    string
+	}{
+		{v1.StackStatus{Run: &v1.RunStatus{ID: "the-run", Operation: v1.OperationUpdate, StartedAt: metav1.Now()}}, `the-run +<none> +<none>`},
+		{v1.StackStatus{Interrupted: []v1.InterruptedRun{{ID: "the-run", Operation: v1.OperationUpdate, Host: "node"}}}, `<none> +the-run +<none>`},
+		{v1.StackStatus{UnknownCreates: []string{"urn:one", "urn:two"}}, `<none> +<none> +urn:one,urn:two`},
+	} {
+		edited := m.proven.DeepCopy()
+		m.Expect(m.Get(m.ctx, keyOf(edited), edited)).To(Succeed())
+		before := edited.DeepCopy()
+		edited.Status.Run, edited.Status.Interrupted, edited.Status.UnknownCreates =
+			unfinished.status.Run, unfinished.status.Interrupted, unfinished.status.UnknownCreates
+		m.Expect(m.Status().Patch(m.ctx, edited, client.MergeFrom(before))).To(Succeed())
+		m.Expect(m.kubectl(command)).To(MatchRegexp(`(?m)^` + m.namespace + ` +proven +` + unfinished.row + `$`))
+		m.Expect(m.Status().Patch(m.ctx, before, client.RawPatch(types.MergePatchType,
+			[]byte(`{"status":{"run":null,"interrupted":null,"unknownCreates":null}}`)))).To(Succeed())
+	}
+	m.finished(command)
 }
 
 // longNamed is a Stack with a name that the operator v2 refuses, for what the one that was set aside has created.
