@@ -42,6 +42,7 @@ func TestFluxWaitsForTheStacksThatItApplies(t *testing.T) {
 		do   func()
 	}{
 		{"the CRDs are installed, and then the controller", func() { c.addController(cut(files, controllerFile)) }},
+		{"a Secret that is encrypted in git is decrypted", c.addSecrets},
 		{"the Kustomization is ready when the Stacks are", func() { c.addInfrastructure(files) }},
 		{"a Stack that fails keeps it from being ready, until a commit mends it", c.failAndMend},
 		{"a Stack that cannot succeed is named at once", c.stall},

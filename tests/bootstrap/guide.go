@@ -20,12 +20,14 @@ import (
 var inFleet = regexp.MustCompile("`((?:clusters|infrastructure)/[^`]+\\.yaml)`")
 
 // Guide returns the text of the page.
-func Guide() (string, error) {
+func Guide() (string, error) { return guide("flux-bootstrap.md") }
+
+func guide(page string) (string, error) {
 	root, err := process.RepoRoot()
 	if err != nil {
 		return "", err
 	}
-	text, err := os.ReadFile(filepath.Join(root, "docs", "guides", "flux-bootstrap.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "guides", page))
 	return string(text), err
 }
 
