@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -60,22 +63,36 @@ func TestCRDsThatAreRemovedAreWaitedFor(t *testing.T) {
 	controllerutil.RemoveFinalizer(repo, holding)
 	u.Expect(u.Patch(u.ctx, repo, before)).To(Succeed())
 	u.createStack("newer", fromRepo)
+	// The finalizer of the API server takes a conflict about the status of a CRD for a
+	// change that will wake it. If that was its own change, of Terminating alone, it is not
+	// woken until the resync, up to 5 minutes later (sync and updateCustomResourceDefinition
+	// in crd_finalizer.go of apiextensions-apiserver 0.36). One of the metadata wakes it.
+	for _, crd := range installed {
+		u.Eventually(touch(u.ctx, direct, crd.Name)).WithPolling(time.Second).
+			Should(MatchError(apierrors.IsNotFound, "IsNotFound"), crd.Name)
+	}
 	for _, name := range []string{"old", "new", "newer"} {
 		u.Eventually(message(name)).Should(ContainSubstring("install source-controller"), name)
 	}
+
 	// Installing over a CRD that is still terminating would update it, and then it would
 	// go.
-	for _, crd := range installed {
-		found := &metav1.PartialObjectMetadata{}
-		found.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
-		u.Eventually(func() error { return direct.Get(u.ctx, client.ObjectKeyFromObject(crd), found) }).
-			Should(MatchError(apierrors.IsNotFound, "IsNotFound"), crd.Name)
-	}
-
 	_, err = envtest.InstallCRDs(cluster.config, crds)
 	u.Expect(err).NotTo(HaveOccurred())
 	for _, name := range []string{"old", "new", "newer"} {
 		u.fetched(name, "2")
 		u.awaitApplied(name, "2")
+	}
+}
+
+// touch changes the metadata of a CRD each time.
+func touch(ctx context.Context, c client.Client, crd string) func() error {
+	times := 0
+	return func() error {
+		times++
+		touched := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: crd}}
+		touched.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{"tests.example.com/touched":"%d"}}}`, times)
+		return c.Patch(ctx, touched, client.RawPatch(types.MergePatchType, []byte(patch)))
 	}
 }
