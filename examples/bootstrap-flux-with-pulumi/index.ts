@@ -4,7 +4,7 @@ import * as k8s from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 
 const config = new pulumi.Config();
-const version = config.get("fluxVersion") ?? "v2.9.4";
+const version = config.get("fluxVersion") ?? "v2.9.5";
 
 // The cluster is that of the kubeconfig, as with kubectl.
 const flux = new k8s.yaml.v2.ConfigFile("flux", {

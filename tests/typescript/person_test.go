@@ -77,7 +77,7 @@ func (p *person) offerFlux() {
 	p.test.Helper()
 	manifests, err := controlplane.Kustomize(p.test.Context(), p.path("tests", "cluster", "flux"))
 	p.Expect(err).NotTo(HaveOccurred())
-	file := filepath.Join(p.dir, "downloads", "github.com/fluxcd/flux2/releases/download/v2.9.4/install.yaml")
+	file := filepath.Join(p.dir, "downloads", "github.com/fluxcd/flux2/releases/download/v2.9.5/install.yaml")
 	p.Expect(os.MkdirAll(filepath.Dir(file), 0o755)).To(Succeed())
 	p.Expect(os.WriteFile(file, manifests, 0o644)).To(Succeed())
 }

@@ -11,7 +11,7 @@ const provider = new k8s.Provider("cluster", {
 
 const flux = new k8s.yaml.v2.ConfigFile(
   "flux",
-  { file: "https://github.com/fluxcd/flux2/releases/download/v2.9.4/install.yaml" },
+  { file: "https://github.com/fluxcd/flux2/releases/download/v2.9.5/install.yaml" },
   { provider },
 );
 
