@@ -195,8 +195,7 @@ func TestFaultsInWhatAStackDependsOn(t *testing.T) {
 			stack := u.layer("a", test.change)
 			u.apply(stack)
 			u.awaitStalled(stack, test.reason, test.text)
-			reconciles := u.reconcilesOf(stack)
-			u.Consistently(func() int { return u.reconcilesOf(stack) }, 2*time.Second).Should(BeNumerically("<=", reconciles+1), "it is not tried again")
+			u.quiet(stack)
 
 			u.git(layers("one"))
 			edit(u, stack, dependsOn())
