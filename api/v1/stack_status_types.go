@@ -368,7 +368,6 @@ type StackStatus struct {
 	LastAppliedOriginRevision string `json:"lastAppliedOriginRevision,omitempty"`
 
 	// LastAppliedDigest is the digest of all inputs of the last successful run.
-	// Nothing is run while the inputs have this digest.
 	// +optional
 	LastAppliedDigest string `json:"lastAppliedDigest,omitempty"`
 
@@ -393,8 +392,9 @@ type StackStatus struct {
 	Interrupted []InterruptedRun `json:"interrupted,omitempty"`
 
 	// CancelledRun is the last run, if a person has cancelled it. It does not
-	// start again before a new revision, another change of its inputs or of the
-	// spec, or a reconcile request.
+	// start again before a change of the spec or a reconcile request. An update
+	// or a preview also starts with a new revision or another change of its
+	// inputs; a destroy or a recovery does not.
 	// +optional
 	CancelledRun *CancelledRun `json:"cancelledRun,omitempty"`
 

@@ -110,14 +110,17 @@ func absorbCancelled(stack *v1.Stack, record *v1.RunStatus, result *run.Result) 
 
 // noteCancelled keeps the run from being started again.
 func noteCancelled(stack *v1.Stack, record *v1.RunStatus, end string) {
-	what := operationName(record.Operation)
+	what, starters := operationName(record.Operation), "a new revision, an edit or a reconcile request"
 	if record.Revision != "" {
 		what += " of revision " + record.Revision
 	}
+	if record.Operation == v1.OperationRecover || record.Operation == v1.OperationDestroy {
+		starters = "an edit or a reconcile request" // as decide has it
+	}
 	stack.Status.CancelledRun = &v1.CancelledRun{
 		ID: record.ID, Operation: record.Operation, Generation: record.Generation, Digest: record.Digest,
-		Message: fmt.Sprintf("%s was cancelled on request, and starts again only with a new revision, an edit or a reconcile request: %s",
-			what, cmp.Or(end, "it has ended")),
+		Message: fmt.Sprintf("%s was cancelled on request, and starts again only with %s: %s",
+			what, starters, cmp.Or(end, "it has ended")),
 	}
 }
 

@@ -11,9 +11,11 @@ import (
 )
 
 // cancelled does not start an operation again that a person has cancelled, be it at the
-// retry interval or at a resync. It does not hold for other inputs or after an edit,
-// which clears Observation.Cancelled. What a cancelled update left in flight in the state
-// is recovered first, as after any run.
+// retry interval or at a resync. It does not hold after an edit, which clears
+// Observation.Cancelled, nor for an update or a preview of other inputs. A recovery or a
+// destroy works from the state: a rotated Secret must not destroy what a person has just
+// saved. What a cancelled update left in flight in the state is recovered first, as after
+// any run.
 func cancelled(operations ...run.Operation) func(Observation) (Decision, bool) {
 	return func(o Observation) (Decision, bool) {
 		last := o.Cancelled
