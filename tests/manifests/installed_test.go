@@ -33,6 +33,8 @@ func TestInstallations(t *testing.T) {
 	t.Run("Flux substitutes no variables of others", func(t *testing.T) { testVariables(t, all) })
 	t.Run("a controller has its shard and no other", func(t *testing.T) { testShards(t, all) })
 	t.Run("a controller that is locked down gives nobody its rights", func(t *testing.T) { testLockdown(t, all) })
+	t.Run("roles for users allow what the pages say", func(t *testing.T) { testAggregated(t, all) })
+	t.Run("the kubelet asks each controller for its health", func(t *testing.T) { testProbes(t, all) })
 	t.Run("the PodMonitor finds the pods", func(t *testing.T) { testPodMonitor(t, all) })
 	t.Run("Flux finds what it is to apply", func(t *testing.T) { testFluxPaths(t, all) })
 	t.Run("the pages on it show what there is", func(t *testing.T) { testInstallationShown(t, all) })
