@@ -16,6 +16,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -102,23 +103,54 @@ func TestTheExampleMultiTenancyKeepsATeamToItsNamespace(t *testing.T) {
 	u.awaitGone(made)
 }
 
-// teamWritesStacks expects the account of the example to write Stacks and Programs because of pulumi-edit.
+// teamWritesStacks expects the account of the example to write Stacks and Programs because of pulumi-edit, and to read
+// them because of pulumi-view. No kube-controller-manager runs here to make that a part of edit, so it is bound instead.
 func (t *tenant) teamWritesStacks(like *v1.Stack) {
 	t.test.Helper()
 	config, err := t.ControlPlane.AccountConfig(t.ctx, t.namespace, "team-a")
 	t.Expect(err).NotTo(HaveOccurred())
 	team, err := client.New(config, client.Options{Scheme: t.Scheme()})
 	t.Expect(err).NotTo(HaveOccurred())
-	write := func() error {
-		meta := metav1.ObjectMeta{Name: "written", Namespace: t.namespace}
-		program := t.program(oneThing("one"))
-		program.ObjectMeta = meta
-		return errors.Join(team.Create(t.ctx, program, client.DryRunAll),
-			team.Create(t.ctx, &v1.Stack{ObjectMeta: meta, Spec: like.Spec}, client.DryRunAll))
+	meta := metav1.ObjectMeta{Name: "written", Namespace: t.namespace}
+	program := t.program(oneThing("one"))
+	program.ObjectMeta = meta
+	objects := []client.Object{&v1.Stack{ObjectMeta: meta, Spec: like.Spec}, program}
+	existing := []client.Object{
+		&v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: like.Name, Namespace: t.namespace}},
+		&v1.Program{ObjectMeta: metav1.ObjectMeta{Name: like.Spec.ProgramRef.Name, Namespace: t.namespace}},
 	}
-	t.Expect(write()).To(Succeed())
+	t.apply(&rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "team-a-view"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "pulumi-view"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "team-a", Namespace: t.namespace}},
+	})
+	const labels = `{"metadata": {"labels": {"by": "team-a"}}}`
+	written := map[string]func(i int) error{
+		"create": func(i int) error {
+			return team.Create(t.ctx, objects[i].DeepCopyObject().(client.Object), client.DryRunAll)
+		},
+		"patch": func(i int) error {
+			return team.Patch(t.ctx, existing[i].DeepCopyObject().(client.Object), client.RawPatch(types.MergePatchType, []byte(labels)), client.DryRunAll)
+		},
+		"delete": func(i int) error { return team.Delete(t.ctx, existing[i], client.DryRunAll) },
+	}
+	read := func() {
+		for _, object := range existing {
+			t.Eventually(func() error {
+				return team.Get(t.ctx, client.ObjectKeyFromObject(object), object.DeepCopyObject().(client.Object))
+			}).Should(Succeed())
+		}
+	}
+	for verb, write := range written {
+		t.Expect(errors.Join(write(0), write(1))).To(Succeed(), verb)
+	}
+	read()
 	t.delete(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "team-a-pulumi", Namespace: t.namespace}})
-	t.Eventually(write).Should(MatchError(And(ContainSubstring("cannot create resource \"stacks\""), ContainSubstring("cannot create resource \"programs\""))))
+	for verb, write := range written {
+		t.Eventually(func() error { return errors.Join(write(0), write(1)) }).Should(MatchError(And(
+			ContainSubstring("cannot "+verb+` resource "stacks"`), ContainSubstring("cannot "+verb+` resource "programs"`))), verb)
+	}
+	read()
 }
 
 // TestTheExampleShardingSharesOutTheStacks runs two controllers with the flags in the README of the example.
