@@ -108,12 +108,12 @@ func identify(ctx context.Context, c config, mgr ctrl.Manager, data *dataDir, re
 	if err != nil {
 		return err
 	}
-	here, podNamespace, err := controller.InPod(ctx, mgr.GetAPIReader(), holder, c.runtimeNamespace)
+	here, err := controller.InPod(ctx, mgr.GetAPIReader(), holder, c.runtimeNamespace)
 	if err != nil {
 		return err
 	}
 	reconciler.Holder = here
-	reconciler.Holders = holders{controller.Holders{Here: here, Reader: mgr.GetAPIReader(), Namespace: podNamespace}, data}
+	reconciler.Holders = holders{controller.Holders{Here: here, Reader: mgr.GetAPIReader()}, data}
 	return nil
 }
 

@@ -141,6 +141,12 @@ type RunHolder struct {
 	// on another host is never considered gone.
 	// +optional
 	PodUID types.UID `json:"podUID,omitempty"`
+
+	// PodNamespace is the namespace of that pod. Controllers read only the
+	// pods of their own namespace: to those of another one, the process is
+	// never gone.
+	// +optional
+	PodNamespace string `json:"podNamespace,omitempty"`
 }
 
 // InterruptedRun is a run that was killed, or whose end nobody has seen.

@@ -31,33 +31,30 @@ func ThisHolder(lock string) (v1.RunHolder, error) {
 
 // Holders proves that processes that recorded runs are dead.
 type Holders struct {
-	// Here is this process.
+	// Here is this process. Unless it is a pod, nothing can be proven about a process on
+	// another host.
 	Here v1.RunHolder
 	// Reader reads pods from the API server.
 	Reader client.Reader
-	// Namespace is that of the controller pods. Without it, nothing can be proven about a
-	// process on another host.
-	Namespace string
 }
 
-// InPod sets the UID of the pod of this process in the holder, and returns the namespace.
-// If the process is not a pod named by its host name, because it is on the host network
-// or outside of the cluster, it returns the holder unchanged and no namespace: its host
-// name says nothing about pods.
-func InPod(ctx context.Context, reader client.Reader, here v1.RunHolder, namespace string) (v1.RunHolder, string, error) {
+// InPod sets the pod of this process in the holder. If the process is not a pod named by
+// its host name, because it is on the host network or outside of the cluster, it returns
+// the holder unchanged: its host name says nothing about pods.
+func InPod(ctx context.Context, reader client.Reader, here v1.RunHolder, namespace string) (v1.RunHolder, error) {
 	if namespace == "" {
-		return here, "", nil
+		return here, nil
 	}
 	pod := &corev1.Pod{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: here.Host}, pod)
 	if apierrors.IsNotFound(err) || pod.Spec.HostNetwork {
-		return here, "", nil
+		return here, nil
 	}
 	if err != nil {
-		return here, "", fmt.Errorf("failed to read the pod of this process, %s/%s: %w", namespace, here.Host, err)
+		return here, fmt.Errorf("failed to read the pod of this process, %s/%s: %w", namespace, here.Host, err)
 	}
-	here.PodUID = pod.UID
-	return here, namespace, nil
+	here.PodUID, here.PodNamespace = pod.UID, namespace
+	return here, nil
 }
 
 // Gone reports whether the process that recorded a run at that time is proven to be gone,
@@ -65,21 +62,21 @@ func InPod(ctx context.Context, reader client.Reader, here v1.RunHolder, namespa
 // replaced by another of that name, or had its containers end since then; one that merely
 // exists may be out of reach. A holder without the UID of a pod is on the host network or
 // outside of the cluster: its host name is not that of a pod, so a missing pod proves
-// nothing.
+// nothing. Nor does one that is missing in another namespace than that of the holder.
 func (h Holders) Gone(ctx context.Context, holder v1.RunHolder, recorded time.Time) (bool, error) {
 	if gone, proven := h.goneHere(holder); proven {
 		return gone, nil
 	}
-	if h.Namespace == "" || holder.PodUID == "" {
+	if holder.PodUID == "" || holder.PodNamespace == "" || holder.PodNamespace != h.Here.PodNamespace {
 		return false, nil
 	}
 	pod := &corev1.Pod{}
-	err := h.Reader.Get(ctx, client.ObjectKey{Namespace: h.Namespace, Name: holder.Host}, pod)
+	err := h.Reader.Get(ctx, client.ObjectKey{Namespace: holder.PodNamespace, Name: holder.Host}, pod)
 	if apierrors.IsNotFound(err) {
 		return true, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("failed to read pod %s/%s: %w", h.Namespace, holder.Host, err)
+		return false, fmt.Errorf("failed to read pod %s/%s: %w", holder.PodNamespace, holder.Host, err)
 	}
 	switch {
 	case pod.UID != holder.PodUID:

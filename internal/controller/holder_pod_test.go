@@ -77,13 +77,26 @@ func TestTheDeathOfAContainerIsProven(t *testing.T) {
 				g.Expect(containersEndedSince(tt.pod, started)).To(Equal(tt.want), "also with times that have fractions")
 			}
 			holders := Holders{
-				Here:      v1.RunHolder{Host: "pod-9"},
-				Reader:    fake.NewClientBuilder().WithObjects(tt.pod).Build(),
-				Namespace: "flux-system",
+				Here:   v1.RunHolder{Host: "pod-9", PodNamespace: "flux-system"},
+				Reader: fake.NewClientBuilder().WithObjects(tt.pod).Build(),
 			}
-			g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: tt.uid}, started)).To(Equal(tt.want))
+			g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: tt.uid, PodNamespace: "flux-system"}, started)).To(Equal(tt.want))
 		})
 	}
+}
+
+// Two controllers in namespaces of their own may watch the same Stacks, and an old one
+// finishes its runs after the controller was installed in another namespace.
+func TestAPodOfAnotherNamespaceIsNotSeen(t *testing.T) {
+	g := NewWithT(t)
+	holders := Holders{
+		Here:   v1.RunHolder{Host: "pod-9", PodUID: "uid-9", PodNamespace: "another"},
+		Reader: fake.NewClientBuilder().Build(),
+	}
+	for _, namespace := range []string{"flux-system", ""} {
+		g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: "uid-1", PodNamespace: namespace}, started)).To(BeFalse(), namespace)
+	}
+	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: "uid-1", PodNamespace: "another"}, started)).To(BeTrue())
 }
 
 func withoutStatuses(pod *corev1.Pod) *corev1.Pod {

@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -85,7 +86,7 @@ func TestAPIDOfAnotherNamespaceProvesNothing(t *testing.T) {
 	g.Expect(holders.Gone(context.Background(), living, started)).To(BeFalse(), "here there is no such number")
 
 	holders.Reader = fake.NewClientBuilder().WithObjects(podOf(containerOf{-time.Minute, never})).Build()
-	holders.Namespace, living.PodUID = "flux-system", "uid-1"
+	holders.Here.PodNamespace, living.PodNamespace, living.PodUID = "flux-system", "flux-system", "uid-1"
 	holders.Here.Host, living.Host = "pod-1", "pod-1"
 	g.Expect(holders.Gone(context.Background(), living, started)).To(BeFalse(), "it may be in another container")
 	holders.Reader = fake.NewClientBuilder().WithObjects(podOf(containerOf{time.Minute, never})).Build()
@@ -117,10 +118,13 @@ func TestTheDeathOfAPodIsProven(t *testing.T) {
 			return c.Get(ctx, key, o, opts...)
 		},
 	}).Build()
-	holders := Holders{Here: v1.RunHolder{Host: "pod-9"}, Reader: reader, Namespace: "flux-system"}
+	holders := Holders{Here: v1.RunHolder{Host: "pod-9", PodNamespace: "flux-system"}, Reader: reader}
+	pods := func(name string, uid types.UID) v1.RunHolder {
+		return v1.RunHolder{Host: name, PodUID: uid, PodNamespace: "flux-system"}
+	}
 
-	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: "uid-1"}, started)).To(BeFalse(), "there is such a pod")
-	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-2", PodUID: "uid-2"}, started)).To(BeTrue())
+	g.Expect(holders.Gone(context.Background(), pods("pod-1", "uid-1"), started)).To(BeFalse(), "there is such a pod")
+	g.Expect(holders.Gone(context.Background(), pods("pod-2", "uid-2"), started)).To(BeTrue())
 	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "node-1"}, started)).To(BeFalse(),
 		"it is on the network of its node, or no pod, so that there is never a pod of that name")
 
@@ -129,21 +133,19 @@ func TestTheDeathOfAPodIsProven(t *testing.T) {
 	g.Expect(reader.Create(context.Background(), evicted)).To(Succeed())
 	evicted.Status.Phase = corev1.PodFailed
 	g.Expect(reader.Status().Update(context.Background(), evicted)).To(Succeed())
-	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-3", PodUID: "uid-1"}, started)).To(BeTrue(), "it is only an object")
+	g.Expect(holders.Gone(context.Background(), pods("pod-3", "uid-1"), started)).To(BeTrue(), "it is only an object")
 
-	holder, namespace, err := InPod(context.Background(), reader, v1.RunHolder{Host: "pod-1"}, "flux-system")
+	holder, err := InPod(context.Background(), reader, v1.RunHolder{Host: "pod-1"}, "flux-system")
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(namespace).To(Equal("flux-system"))
-	g.Expect(holder).To(Equal(v1.RunHolder{Host: "pod-1", PodUID: "uid-1"}))
-	holder, namespace, err = InPod(context.Background(), reader, v1.RunHolder{Host: "node-1"}, "flux-system")
+	g.Expect(holder).To(Equal(pods("pod-1", "uid-1")))
+	holder, err = InPod(context.Background(), reader, v1.RunHolder{Host: "node-1"}, "flux-system")
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(namespace).To(BeEmpty(), "it is no pod's name")
-	g.Expect(holder).To(Equal(v1.RunHolder{Host: "node-1"}))
+	g.Expect(holder).To(Equal(v1.RunHolder{Host: "node-1"}), "it is no pod's name")
 
 	failure = errors.New("connection refused")
-	_, err = holders.Gone(context.Background(), v1.RunHolder{Host: "pod-2", PodUID: "uid-2"}, started)
+	_, err = holders.Gone(context.Background(), pods("pod-2", "uid-2"), started)
 	g.Expect(err).To(MatchError(ContainSubstring("connection refused")), "no answer proves nothing")
 
-	holders.Namespace = ""
-	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-2", PodUID: "uid-2"}, started)).To(BeFalse())
+	holders.Here.PodNamespace = ""
+	g.Expect(holders.Gone(context.Background(), pods("pod-2", "uid-2"), started)).To(BeFalse())
 }
