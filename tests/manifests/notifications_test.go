@@ -58,6 +58,41 @@ func TestTheComponentOfAnotherFluxFails(t *testing.T) {
 	}
 }
 
+// TestThePagesOnFluxItselfGoTogether adds what the guide to alerts shows to the file of the guide to bootstrap, and
+// expects the effect of both.
+func TestThePagesOnFluxItselfGoTogether(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	dir, blocks := besideConfig(t, "guides/flux-bootstrap.md")
+	_, added := besideConfig(t, "guides/alerts.md")
+	g.Expect(os.CopyFS(filepath.Join(dir, "notifications"), os.DirFS(filepath.Join(dir, "..", "config", "notifications")))).To(Succeed())
+	components := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: kustomize-controller, namespace: flux-system}\n" +
+		"spec: {template: {spec: {containers: [{name: manager, args: [--log-level=info]}]}}}\n"
+	crds, err := controlplane.NotificationCRDs(controlplane.Flux29)
+	g.Expect(err).NotTo(HaveOccurred())
+	paths, err := filepath.Glob(filepath.Join(crds, "*.yaml"))
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, path := range paths {
+		crd, err := os.ReadFile(path)
+		g.Expect(err).NotTo(HaveOccurred())
+		components += "---\n" + string(crd)
+	}
+	whole := theOne(t, blocks, "  - gotk-components.yaml\n") + theOne(t, added, "components:\n")
+	_, err = Unit{Name: "both", Text: whole}.Objects()
+	g.Expect(err).NotTo(HaveOccurred(), "no field is in both, or the last one would take the place of the other")
+	for name, text := range map[string]string{
+		"kustomization.yaml":   whole,
+		"gotk-components.yaml": components,
+		"gotk-sync.yaml":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sync}\n",
+	} {
+		g.Expect(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)).To(Succeed())
+	}
+	objects := builtOf(t, dir)
+	g.Expect(deploymentsIn(t, objects)[0].Spec.Template.Spec.Containers[0].Args).To(
+		Equal([]string{"--log-level=info", "--feature-gates=CancelHealthCheckOnNewRevision=true"}))
+	g.Expect(objects).To(ContainElement(HaveField("Object", HaveKeyWithValue("kind", "ClusterRole"))), "the component is there")
+}
+
 func built(t *testing.T, minor controlplane.FluxMinor) (path string) {
 	t.Helper()
 	path, err := controlplane.BuildNotifications(t.Context(), t.TempDir(), minor, minor)
