@@ -6,8 +6,6 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-# A program in bin/ may be a link to an installed, older one: the age of the link counts then.
-MAKEFLAGS += --check-symlink-times
 # A go.work around the checkout must not change what is built.
 export GOWORK := off
 

@@ -2,7 +2,8 @@
 # Copyright 2026 The pulumi-controller authors.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds one pinned program into bin/, or links one of the right version that the machine already has.
+# Builds one pinned program into bin/. An installed one is never used, whatever its version: what the tests run and what the
+# image has is built from modules that go.sum vouches for, on each machine the same.
 #
 # usage: hack/build-tool.sh OUT DIR PACKAGE MODULE DURATION
 #   OUT       the program to write, bin/NAME, or bin/ARCH/NAME for that architecture
@@ -23,29 +24,6 @@ version=$(cd "$dir" && go list -m -f '{{.Version}}' "$module")
 
 # minor prints "1.36" for any text with a version in its first line, as "Kubernetes v1.36.1".
 minor() { sed -n '1s/.*[ v]\([0-9][0-9]*\.[0-9][0-9]*\)\..*/\1/p'; }
-
-# reusable prints the path of an installed program that can stand in for the pinned one, or nothing.
-# A patch release more or less of the control plane does not matter to the tests; the Pulumi version does.
-reusable() {
-	[ "$(go env GOARCH)" = "$(go env GOHOSTARCH)" ] || return 0
-	case $name in
-	etcd | kube-apiserver)
-		found=${KUBEBUILDER_ASSETS:-}/$name
-		[ -n "${KUBEBUILDER_ASSETS:-}" ] && [ -x "$found" ] || return 0
-		[ "$("$found" --version 2>/dev/null | minor)" = "$(echo "$version" | minor)" ] || return 0
-		;;
-	pulumi | pulumi-language-yaml)
-		pulumi=$(command -v pulumi) || return 0
-		[ "$(PULUMI_SKIP_UPDATE_CHECK=true "$pulumi" version 2>/dev/null)" = "$pulumi_version" ] || return 0
-		[ -x "$(dirname "$pulumi")/pulumi-language-yaml" ] || return 0
-		found=$(dirname "$pulumi")/$name
-		;;
-	*) return 0 ;;
-	esac
-	# bin/ may itself be on PATH: a link to itself would be a loop.
-	[ "$(cd "$(dirname "$found")" && pwd -P)" != "$(cd bin && pwd -P)" ] || return 0
-	echo "$found"
-}
 
 # ldflags gives the version to programs that only know it from their linker.
 ldflags() {
@@ -100,17 +78,8 @@ build() {
 
 trap 'exit 130' INT TERM HUP
 mkdir -p "$(dirname "$out")"
-# Never write through a link into somebody's installed program.
+# Never write through a link, as to an installed program.
 [ ! -L "$out" ] || rm -f "$out"
-pulumi_version=$(cd hack/tools/pulumi && go list -m -f '{{.Version}}' github.com/pulumi/pulumi/pkg/v3)
-
-installed=$(reusable)
-if [ -n "$installed" ]; then
-	echo "using $name of $installed"
-	rm -f "$out"
-	ln -s "$installed" "$out"
-	exit 0
-fi
 
 echo "building $name $version (first time takes about $duration)..."
 start=$(date +%s)

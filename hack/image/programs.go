@@ -16,8 +16,7 @@ import (
 type program struct{ name, pkg string }
 
 // entry checks the program and returns its entry. Programs in the image must be built
-// from modules that go.sum vouches for. An installed program, to which the build links if
-// its version is right, is refused.
+// from modules that go.sum vouches for. A link, as to an installed program, is refused.
 func (p program) entry(o options) (entry, error) {
 	file := filepath.Join(o.bin, p.name)
 	if err := p.check(file, o.arch); err != nil {
@@ -32,7 +31,7 @@ func (p program) check(file, arch string) error {
 		return fmt.Errorf("it has to be built before: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("it is no file of its own but %s: take the installed %s off PATH, remove this one and build again", info.Mode().Type(), p.name)
+		return fmt.Errorf("it is no file of its own but %s: remove it and build again", info.Mode().Type())
 	}
 	build, err := buildinfo.ReadFile(file)
 	if err != nil {
