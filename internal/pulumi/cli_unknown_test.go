@@ -93,6 +93,51 @@ func TestAnAbandonedCreationIsReportedWhileTheRunStops(t *testing.T) {
 	l.Expect(result.UnknownCreates).To(ConsistOf(HaveSuffix("::a")))
 }
 
+// A program may name a resource after a secret.
+func TestASecretInAURNIsNotSeen(t *testing.T) {
+	t.Parallel()
+	const canary, masked = "CANARYurn17", "urn:pulumi:dev::demo::lab:index:Thing::***"
+	named := func(b beside, properties string) run.Run {
+		r := b.update(strings.ReplaceAll(b.thing(properties), "  a:\n", "  "+canary+":\n"))
+		r.Masks = []string{canary}
+		return r
+	}
+	recovery := func(b beside, lost run.Run) run.Run {
+		r := b.recovery(lost)
+		r.Masks = lost.Masks
+		return r
+	}
+	t.Run("of an unknown creation", func(t *testing.T) {
+		t.Parallel()
+		b := newBeside(t)
+		told := b.hearing()
+		lost := named(b, "delays: {create: 1h}")
+		result := b.killed(lost, "pulumi-resource")
+		b.Expect(result.UnknownCreates).To(Equal([]string{masked}))
+		b.Expect(told).To(Receive(Equal([]string{masked})))
+
+		clearing := recovery(b, lost)
+		clearing.ClearPendingCreates, clearing.UnknownCreates = true, result.UnknownCreates
+		result = b.do(t.Context(), clearing)
+		b.Expect(result.Forgotten).To(Equal([]string{masked}), result.Message)
+		b.Expect(b.saidLines()).NotTo(ContainElement(ContainSubstring(canary)))
+	})
+	t.Run("of an update in flight", func(t *testing.T) {
+		t.Parallel()
+		b := newBeside(t)
+		b.Expect(b.do(t.Context(), named(b, "value: x")).Outcome).To(Equal(run.Succeeded))
+		lost := named(b, "value: y\n      delays: {update: 1h}")
+		b.Expect(b.killed(lost, "pulumi").Interrupted).To(BeTrue())
+		b.drift("a", "half done")
+		result := b.do(t.Context(), recovery(b, lost))
+		b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+		b.Expect(b.state()).To(And(Not(ContainSubstring("pending_operations")), ContainSubstring("half done")))
+		calls, err := os.ReadFile(b.calls)
+		b.Expect(err).NotTo(HaveOccurred())
+		b.Expect(string(calls)).To(And(Not(ContainSubstring(canary)), ContainSubstring("--target=urn:pulumi:dev::demo::lab:index:Thing::**")))
+	})
+}
+
 func TestNothingUnknownIsToldOfARunThatIsFine(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()

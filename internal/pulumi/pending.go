@@ -18,7 +18,7 @@ import (
 // the state. It does so only once the Stack names all of them: after they are cleared
 // from the state, nobody else could name them.
 func (s *session) clears(creates []string) bool {
-	return s.run.ClearPendingCreates && !slices.ContainsFunc(append(s.unknown(), creates...), func(urn string) bool {
+	return s.run.ClearPendingCreates && !slices.ContainsFunc(append(s.unknown(), s.masked(creates)...), func(urn string) bool {
 		return !slices.Contains(s.run.UnknownCreates, urn)
 	})
 }
@@ -67,8 +67,18 @@ func (s *session) unknownCreates(outcome run.Outcome) (unknown, forgotten []stri
 	return s.unknown(), nil
 }
 
+// unknown are the creations with unknown outcome, masked: they are for people.
 func (s *session) unknown() []string {
-	unknown := slices.Concat(s.events.unknownCreates(s.stopped), s.pending, s.run.UnknownCreates)
+	unknown := slices.Concat(s.masked(s.events.unknownCreates(s.stopped)), s.masked(s.pending), s.run.UnknownCreates)
 	slices.Sort(unknown)
 	return slices.Compact(unknown)
+}
+
+// masked masks URNs: a program may name a resource after a secret.
+func (s *session) masked(urns []string) []string {
+	masked := make([]string, len(urns))
+	for i, urn := range urns {
+		masked[i] = s.mask.Apply(urn)
+	}
+	return masked
 }

@@ -70,7 +70,7 @@ func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 	}
 	var targets []string
 	if !again {
-		targets = before.targets()
+		targets = hidden(s.masked(before.targets()))
 	}
 	if last, err = s.refresh(ctx, targets, clears); err != nil || last.code != 0 {
 		s.unsettled = s.events.began

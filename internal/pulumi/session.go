@@ -131,7 +131,7 @@ func (s *session) tell(progress run.Progress) {
 // result may not live to see it.
 func (s *session) tellUnknown(urns []string) {
 	if s.driver.UnknownCreates != nil {
-		s.driver.UnknownCreates(s.run.ID, urns)
+		s.driver.UnknownCreates(s.run.ID, s.masked(urns))
 	}
 }
 
