@@ -70,9 +70,12 @@ func cut(files sources.Files, path string) sources.Files {
 // addController commits the controller, from a local repository instead of GitHub.
 func (c *cluster) addController(files sources.Files) {
 	c.test.Helper()
-	const github = "https://github.com/flux-pulumi/pulumi-controller\n"
-	c.Expect(strings.Count(files[controllerFile], github)).To(Equal(1))
-	files[controllerFile] = strings.Replace(files[controllerFile], github, c.project.URL()+"\n", 1)
+	for _, here := range [][]string{
+		{"https://github.com/flux-pulumi/pulumi-controller\n", c.project.URL() + "\n"}, {ImageCommit, c.projectCommit},
+	} {
+		c.Expect(strings.Count(files[controllerFile], here[0])).To(Equal(1), here[0])
+		files[controllerFile] = strings.Replace(files[controllerFile], here[0], here[1], 1)
+	}
 	for _, name := range crdNames() {
 		c.Expect(c.history.first("CustomResourceDefinition/"+name, exists)).To(BeZero(), "the API server has %s before Flux installs it", name)
 	}

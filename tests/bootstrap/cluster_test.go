@@ -62,6 +62,7 @@ type cluster struct {
 	git *sources.GitServer
 	// fleet is the repository of the cluster, and project that of this project.
 	fleet, project *sources.GitRepo
+	projectCommit  string
 	cloud          *cloud.Cloud
 	chat           *chat
 }
@@ -123,7 +124,7 @@ func (c *cluster) serveGit() {
 	for name, content := range config {
 		files["config/"+name] = content
 	}
-	_, err = c.project.Commit(c.ctx, files, "first")
+	c.projectCommit, err = c.project.Commit(c.ctx, files, "first")
 	c.Expect(err).NotTo(HaveOccurred())
 }
 

@@ -16,6 +16,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
+// ImageCommit is the commit in the guide, which the reader replaces.
+const ImageCommit = "<the commit of the image>"
+
 // inFleet matches the guide's names of files in the repository.
 var inFleet = regexp.MustCompile("`((?:clusters|infrastructure)/[^`]+\\.yaml)`")
 

@@ -148,6 +148,8 @@ func testInstallationShown(t *testing.T, all installations) {
 	g.Expect(controllersShown(t, guide, "OCIRepository")).To(ConsistOf(all["config/flux"]), "a release")
 	branch := controllersShown(t, guide, "GitRepository")
 	g.Expect(branch).To(HaveLen(len(all["config/flux"])))
+	// Otherwise the next commit of the branch would change the manifests without the image.
+	g.Expect(at(g, branch[0], "spec", "ref")).To(Equal(map[string]any{"branch": "main", "commit": "<the commit of the image>"}))
 	g.Expect(controllersShown(t, "README.md", "GitRepository")).To(Equal(branch))
 }
 

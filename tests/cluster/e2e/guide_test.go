@@ -51,7 +51,9 @@ func (w *world) followGuide() {
 	g := &guide{world: w, text: text, files: files, saved: sources.Files{}}
 	g.bootstrapFlux()
 
-	g.save(controllerFile, g.replace(controllerFile, "https://github.com/flux-pulumi/pulumi-controller\n", g.project()+"\n",
+	project, commit := g.project()
+	g.save(controllerFile, g.replace(controllerFile, "https://github.com/flux-pulumi/pulumi-controller\n", project+"\n",
+		bootstrap.ImageCommit, commit,
 		"registry.example.com/pulumi-controller\n", "ghcr.io/flux-pulumi/pulumi-controller\n", `newTag: "1"`, "newTag: latest"))
 	shown := g.follow("Add the controller")
 	g.Expect(shown).To(MatchRegexp(`pulumi-controller +1/1 +1 +1`))
@@ -115,8 +117,8 @@ spec:
 	g.rolledOut("kustomize-controller")
 }
 
-// project is the repository of this project, with the files of the work tree.
-func (g *guide) project() string {
+// project is the repository of this project, with the files of the work tree in one commit.
+func (g *guide) project() (url, commit string) {
 	g.test.Helper()
 	repo, err := g.git.NewRepo(g.ctx, "pulumi-controller")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -126,9 +128,9 @@ func (g *guide) project() string {
 	for name, content := range config {
 		files["config/"+name] = content
 	}
-	_, err = repo.Commit(g.ctx, files, "first")
+	commit, err = repo.Commit(g.ctx, files, "first")
 	g.Expect(err).NotTo(HaveOccurred())
-	return repo.URL()
+	return repo.URL(), commit
 }
 
 func (g *guide) save(path, content string) {
