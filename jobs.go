@@ -74,7 +74,7 @@ func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *r
 		},
 		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Cache: cache, Namespace: namespace,
 		Concurrent: c.concurrentRuns, PerNamespace: c.concurrentRunsPerNamespace,
-		Ended: waker.Wake, Log: ctrl.Log,
+		Wake: waker.Wake, Log: ctrl.Log,
 	})
 	if err := mgr.Add(cache); err != nil {
 		return nil, fmt.Errorf("failed to have the manager watch the Jobs of runs: %w", err)

@@ -226,7 +226,7 @@ func newRunner(c config, data *dataDir, waker *controller.Waker, accounts inplac
 		Driver:       driver,
 		Fetcher:      source.New(source.Options{Retries: c.httpRetry, Hostname: c.sourceLocalhost}),
 		Accounts:     accounts,
-		Ended:        waker.Wake,
+		Wake:         waker.Wake,
 		Log:          ctrl.Log,
 	})
 	driver.Progress, driver.UnknownCreates = runner.NoteProgress, runner.NoteUnknownCreates

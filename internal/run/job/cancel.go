@@ -116,7 +116,7 @@ func (r *Runner) noteInstead(id, what string) {
 		return
 	}
 	known.instead, known.progress.Waiting = what, what
-	r.options.Ended(known.stack.Namespace, known.stack.Name)
+	r.options.Wake(known.stack.Namespace, known.stack.Name)
 }
 
 // withInstead adds that to the message of the result.

@@ -114,7 +114,7 @@ func TestCancelWhenTheSecretCannotBeWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			woken := &calls{}
-			s := start(t, func(o *Options) { o.Ended = woken.ended })
+			s := start(t, func(o *Options) { o.Wake = woken.ended })
 			s.step()
 			s.pod(atWork)
 			s.claim()

@@ -78,7 +78,7 @@ func TestALargeResultThatCannotBeReadAgainIsNotLost(t *testing.T) {
 
 func TestAStackWhoseLargeResultCouldNotBeReadIsWoken(t *testing.T) {
 	woken := &calls{}
-	s := begun(t, func(o *Options) { o.Ended = woken.ended })
+	s := begun(t, func(o *Options) { o.Wake = woken.ended })
 	s.write(large())
 	s.step()
 	woken.list()

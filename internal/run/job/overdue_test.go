@@ -31,7 +31,7 @@ func (s *started) beOverdue() {
 
 func TestALingeringPodBlocksItsStackButKeepsNoSlot(t *testing.T) {
 	woken := &calls{}
-	s := leftBehind(t, func(o *Options) { o.Ended = woken.ended })
+	s := leftBehind(t, func(o *Options) { o.Wake = woken.ended })
 	s.wait()
 	s.step()
 	s.step()
@@ -114,7 +114,7 @@ func (s *started) suspend(is bool) {
 
 func TestASuspendedJobLosesItsSlot(t *testing.T) {
 	woken := &calls{}
-	s := start(t, func(o *Options) { o.Ended = woken.ended })
+	s := start(t, func(o *Options) { o.Wake = woken.ended })
 	s.step()
 	s.suspend(true)
 	s.step()

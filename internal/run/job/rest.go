@@ -53,7 +53,7 @@ func (r *Runner) free(k key) {
 		r.slots.Release(left.stack)
 	}
 	if left.asked {
-		r.options.Ended(left.stack.Namespace, left.stack.Name)
+		r.options.Wake(left.stack.Namespace, left.stack.Name)
 	}
 	r.offer()
 }
@@ -206,7 +206,7 @@ func (r *Runner) noteRest(k key, why string) {
 	}
 	left.why = why
 	if left.asked {
-		r.options.Ended(left.stack.Namespace, left.stack.Name)
+		r.options.Wake(left.stack.Namespace, left.stack.Name)
 	}
 }
 

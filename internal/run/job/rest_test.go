@@ -66,7 +66,7 @@ func (s *started) wait() {
 
 func TestAPodThatOutlivesItsResultKeepsItsSlot(t *testing.T) {
 	woken := &calls{}
-	s := goesOn(t, func(o *Options) { o.Ended = woken.ended })
+	s := goesOn(t, func(o *Options) { o.Wake = woken.ended })
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded), "the result matters to its own Stack only")
 	s.Expect(woken.list()).To(ContainElement("default/app"))
 	s.Expect(s.Forget("1")).To(Succeed())
@@ -105,7 +105,7 @@ func TestAPodOfADeletedStackKeepsItsSlot(t *testing.T) {
 
 func TestAStackThatWaitsForAnUnschedulablePodIsTold(t *testing.T) {
 	woken := &calls{}
-	s := goesOn(t, func(o *Options) { o.Ended = woken.ended })
+	s := goesOn(t, func(o *Options) { o.Wake = woken.ended })
 	s.Expect(s.Reserve("default", "app")).To(BeFalse())
 	woken.list()
 	s.pod(func(status *corev1.PodStatus) { status.Reason = "NodeLost" })

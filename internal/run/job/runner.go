@@ -43,10 +43,10 @@ type Options struct {
 	// Jobs in a namespace can give them any label and content, so a run that no Stack
 	// records as in flight is not adopted. Nil adopts every run that is found.
 	Recorded func(ctx context.Context, found run.Ref) (run.Recorded, error)
-	// Ended is called from any goroutine when a run of the Stack has ended, when there is
-	// news of a run in flight that must not wait for its end, and when a slot is free
-	// that the Stack asked for. It must neither block nor call the Runner.
-	Ended func(namespace, name string)
+	// Wake is called, from any goroutine, when a run of the Stack has ended, when a run in
+	// flight has news that must not wait for its end, and when a slot that the Stack asked
+	// for is free. It must neither block nor call the Runner.
+	Wake func(namespace, name string)
 	// Log receives errors.
 	Log logr.Logger
 }
@@ -152,7 +152,7 @@ func (r *Runner) Start(started run.Run) error {
 	if known, ok := r.runs[started.ID]; ok {
 		if known.result != nil && !r.keeps(stack) {
 			r.slots.Release(stack)
-			r.options.Ended(stack.Namespace, stack.Name)
+			r.options.Wake(stack.Namespace, stack.Name)
 			r.offer()
 		}
 		return nil
@@ -206,7 +206,7 @@ func (r *Runner) wakeLater(of run.Ref) {
 		r.mu.Lock()
 		delete(r.unseen, of)
 		r.mu.Unlock()
-		r.options.Ended(of.Namespace, of.Name)
+		r.options.Wake(of.Namespace, of.Name)
 	})
 }
 

@@ -68,7 +68,7 @@ func TestWhatStartRefuses(t *testing.T) {
 
 func TestARunThatIsStartedTwiceIsStartedOnce(t *testing.T) {
 	woken := &calls{}
-	s := start(t, func(o *Options) { o.Ended = woken.ended })
+	s := start(t, func(o *Options) { o.Wake = woken.ended })
 	s.Expect(s.Start(oneRun("1", "app"))).To(Succeed())
 	s.step()
 	s.Expect(s.api.created).To(Equal(inOrder))
@@ -86,7 +86,7 @@ func TestARunThatIsStartedTwiceIsStartedOnce(t *testing.T) {
 
 func TestAWaitingStackIsWokenWhenASlotIsFree(t *testing.T) {
 	woken := &calls{}
-	s := start(t, func(o *Options) { o.Ended = woken.ended })
+	s := start(t, func(o *Options) { o.Wake = woken.ended })
 	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "one run at a time for a Stack")
 	for _, stack := range []string{"b", "c"} {
 		s.Expect(s.Reserve("default", stack)).To(BeFalse())
@@ -155,7 +155,7 @@ func TestShutdownWaitsOnlyForRunsBeingCreated(t *testing.T) {
 
 func TestTheProgressAPodReportsIsKnown(t *testing.T) {
 	woken := &calls{}
-	s := start(t, func(o *Options) { o.Ended = woken.ended })
+	s := start(t, func(o *Options) { o.Wake = woken.ended })
 	s.step()
 	s.claim()
 	tell := func(text string) {
@@ -177,7 +177,7 @@ func TestTheProgressAPodReportsIsKnown(t *testing.T) {
 
 func TestAnOfferedSlotExpires(t *testing.T) {
 	woken := &calls{}
-	s := runnerOn(t, newCluster(), func(o *Options) { o.Ended = woken.ended })
+	s := runnerOn(t, newCluster(), func(o *Options) { o.Wake = woken.ended })
 	s.Expect(s.Reserve("default", "a")).To(BeTrue())
 	s.Expect(s.Reserve("default", "b")).To(BeFalse())
 	s.Expect(s.Reserve("default", "c")).To(BeFalse())

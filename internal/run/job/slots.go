@@ -79,7 +79,7 @@ func (r *Runner) settle(id string, result *run.Result) {
 	known.result, known.lightened = lighten(result)
 	known.todo = nil
 	r.keep(known)
-	r.options.Ended(known.stack.Namespace, known.stack.Name)
+	r.options.Wake(known.stack.Namespace, known.stack.Name)
 }
 
 // settleUnmade publishes the result of a run for which no Job was created.
@@ -93,7 +93,7 @@ func (r *Runner) settleUnmade(k key, result *run.Result) {
 func (r *Runner) offer() {
 	told := r.slots.Offer(time.Now())
 	for _, stack := range told {
-		r.options.Ended(stack.Namespace, stack.Name)
+		r.options.Wake(stack.Namespace, stack.Name)
 	}
 	if len(told) > 0 {
 		time.AfterFunc(slots.Patience, r.lapse)

@@ -113,7 +113,7 @@ func TestASweepGivesItsSlotToAWaitingStack(t *testing.T) {
 	first.step()
 	first.claim()
 	woken := &calls{}
-	s := first.next(func(o *Options) { o.Ended = woken.ended })
+	s := first.next(func(o *Options) { o.Wake = woken.ended })
 	s.Expect(s.Reserve("default", "other")).To(BeFalse())
 	s.KeepInUse(func(context.Context) (map[string]bool, error) { return nil, nil })
 	s.Expect(s.sweep(t.Context())).To(Succeed())

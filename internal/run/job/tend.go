@@ -306,7 +306,7 @@ func (r *Runner) noteTold(id string, v verdict) {
 	known.progress.Waiting = joined(known.instead, known.progress.Waiting)
 	if waited != known.progress.Waiting || !slices.Equal(known.unknownCreates, v.told.UnknownCreates) {
 		known.unknownCreates = v.told.UnknownCreates
-		r.options.Ended(known.stack.Namespace, known.stack.Name)
+		r.options.Wake(known.stack.Namespace, known.stack.Name)
 	}
 }
 

@@ -240,7 +240,7 @@ func runnerOn(t *testing.T, api *cluster, change ...func(*Options)) *started {
 	t.Helper()
 	options := Options{
 		Settings: Settings{Image: "controller:1"}, Client: api, Reader: api, Cache: cacheOf{Reader: api, watched: &api.watched},
-		Concurrent: 1, Ended: func(string, string) {}, Log: logr.Discard(),
+		Concurrent: 1, Wake: func(string, string) {}, Log: logr.Discard(),
 	}
 	for _, c := range change {
 		c(&options)

@@ -30,7 +30,7 @@ func (d obedient) Do(ctx context.Context, _ pulumi.Directory, r run.Run, _ func(
 func TestCancelIsGentleThenNotAndForOneRunAlone(t *testing.T) {
 	g := NewWithT(t)
 	driver := obedient{make(chan string, 2)}
-	r := New(Options{Dir: t.TempDir(), Concurrent: 2, Driver: driver, Ended: func(string, string) {}, Log: logr.Discard()})
+	r := New(Options{Dir: t.TempDir(), Concurrent: 2, Driver: driver, Wake: func(string, string) {}, Log: logr.Discard()})
 	for _, id := range []string{"one", "two"} {
 		g.Expect(r.Reserve("default", id)).To(BeTrue())
 		g.Expect(r.Start(run.Run{ID: id, Namespace: "default", Name: id})).To(Succeed())

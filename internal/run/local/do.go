@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
 )
 
-// do executes a run, from its start to the call of Ended.
+// do executes a run, from its start to the call of Wake.
 func (r *Runner) do(ctx context.Context, started run.Run) {
 	defer r.work.Done()
 	log := r.logOf(started)
@@ -98,6 +98,6 @@ func (r *Runner) settle(id string, result run.Result) {
 	known.result = &result
 	known.cancel(nil) // releases the context's resources
 	r.slots.Release(known.stack)
-	r.options.Ended(known.stack.Namespace, known.stack.Name)
+	r.options.Wake(known.stack.Namespace, known.stack.Name)
 	r.offer()
 }

@@ -40,10 +40,10 @@ type Options struct {
 	Fetcher inplace.Fetcher
 	// Accounts are only needed for runs with a service account.
 	Accounts inplace.Accounts
-	// Ended is called, from any goroutine, when a run of the Stack has ended, when a
-	// run in flight has news that must not wait for its end, and when a slot that the
-	// Stack asked for is free. It must neither block nor call the Runner.
-	Ended func(namespace, name string)
+	// Wake is called, from any goroutine, when a run of the Stack has ended, when a run in
+	// flight has news that must not wait for its end, and when a slot that the Stack asked
+	// for is free. It must neither block nor call the Runner.
+	Wake func(namespace, name string)
 	// Log receives the output of Pulumi.
 	Log logr.Logger
 }
@@ -168,7 +168,7 @@ func (r *Runner) Start(started run.Run) error {
 func (r *Runner) adopt(stack slots.Stack, phase run.Phase) {
 	if phase == run.Ended && !r.inFlight(stack) {
 		r.slots.Release(stack)
-		r.options.Ended(stack.Namespace, stack.Name)
+		r.options.Wake(stack.Namespace, stack.Name)
 		r.offer()
 	}
 }
@@ -272,7 +272,7 @@ func (r *Runner) inFlight(stack slots.Stack) bool {
 func (r *Runner) offer() {
 	told := r.slots.Offer(time.Now())
 	for _, stack := range told {
-		r.options.Ended(stack.Namespace, stack.Name)
+		r.options.Wake(stack.Namespace, stack.Name)
 	}
 	if len(told) > 0 {
 		time.AfterFunc(slots.Patience, r.lapse)

@@ -74,7 +74,7 @@ func newFixture(t *testing.T, edit ...func(*Options)) *fixture {
 	options := Options{
 		Dir: f.dir, Concurrent: 1, Driver: f.driver, Log: logr.Discard(),
 		Fetcher: fetcherFunc(func(string) error { return nil }),
-		Ended:   func(namespace, name string) { f.ended <- namespace + "/" + name },
+		Wake:    func(namespace, name string) { f.ended <- namespace + "/" + name },
 	}
 	for _, e := range edit {
 		e(&options)

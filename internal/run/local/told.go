@@ -36,7 +36,7 @@ func (r *Runner) NoteUnknownCreates(id string, urns []string) {
 	defer r.mu.Unlock()
 	if known, ok := r.runs[id]; ok {
 		known.unknownCreates = slices.Clone(urns)
-		r.options.Ended(known.stack.Namespace, known.stack.Name)
+		r.options.Wake(known.stack.Namespace, known.stack.Name)
 	}
 }
 
