@@ -149,15 +149,11 @@ func (r *StackReconciler) keepGitSecret(ctx context.Context, stack *v1.Stack, da
 }
 
 // credentialsIn returns the values of git Secrets to mask in the errors of admission
-// policies. A username such as "git" is no secret, and a word in every error.
+// policies.
 func credentialsIn(all ...map[string][]byte) []string {
 	var values []string
 	for _, data := range all {
-		for name, value := range data {
-			if name != "username" {
-				values = append(values, string(value))
-			}
-		}
+		values = append(values, gitsource.Credentials{Data: data}.Secrets()...)
 	}
 	return values
 }

@@ -142,7 +142,7 @@ func TestErrorsOfTheGitServerContainNoCredentials(t *testing.T) {
 	repo.Status.Conditions = []metav1.Condition{{Type: sourcev1.FetchFailedCondition, Status: metav1.ConditionTrue, Message: "authentication with " + gitToken + " failed"}}
 	w.Expect(w.Update(w.ctx, repo)).To(Succeed())
 	w.mustReconcile()
-	w.Expect(w.message()).To(ContainSubstring("authentication with [secret] failed"))
+	w.Expect(w.message()).To(ContainSubstring("authentication with *** failed"))
 	w.Expect(w.events.lines).To(ContainElement(HavePrefix("Warning ArtifactFailed")))
 }
 

@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
 const (
@@ -226,21 +227,20 @@ func userAndPassword(user, password string) Credentials {
 	return Credentials{Data: map[string][]byte{secrets.KeyUsername: []byte(user), secrets.KeyPassword: []byte(password)}}
 }
 
-// hidden replaces a credential in a text.
-const hidden = "[secret]"
-
 // Mask hides the credentials in a text from source-controller.
-func (c Credentials) Mask(text string) string {
-	if user := string(c.Data[secrets.KeyUsername]); user != "" && len(c.Data[secrets.KeyPassword]) == 0 {
-		text = strings.ReplaceAll(text, user, hidden) // without a password the user is a token
-	}
+func (c Credentials) Mask(text string) string { return mask.Text(text, c.Secrets()) }
+
+// Secrets are the values to mask. A user such as "git" is none, and a word in every
+// error; without a password the user is a token.
+func (c Credentials) Secrets() []string {
+	var values []string
 	for _, key := range []string{secrets.KeyPassword, secrets.KeySSHPrivateKey, secrets.KeyGitHubAppPrivateKey} {
-		for line := range strings.Lines(string(c.Data[key])) {
-			// All keys have the same first and last line.
-			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "-----") {
-				text = strings.ReplaceAll(text, line, hidden)
-			}
+		if value := string(c.Data[key]); value != "" {
+			values = append(values, value)
 		}
 	}
-	return text
+	if user := string(c.Data[secrets.KeyUsername]); user != "" && len(c.Data[secrets.KeyPassword]) == 0 {
+		values = append(values, user)
+	}
+	return values
 }

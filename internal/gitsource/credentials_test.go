@@ -184,8 +184,10 @@ func TestPublishedKeys(t *testing.T) {
 
 func TestCredentialsAreMasked(t *testing.T) {
 	g := NewWithT(t)
-	c := sshKey("-----BEGIN KEY-----\nabcdef\nghijkl\n-----END KEY-----\n", "s3cret", "")
-	g.Expect(c.Mask("cannot use abcdef with s3cret")).To(Equal("cannot use [secret] with [secret]"))
-	g.Expect(userAndPassword("token", "").Mask("token is refused")).To(Equal("[secret] is refused"))
-	g.Expect(userAndPassword("me", "s3cret").Mask("me and s3cret are refused")).To(Equal("me and [secret] are refused"))
+	c := sshKey("-----BEGIN KEY-----\nabcdefghijklmnop\nqrstuvwxyz012345\n-----END KEY-----\n", "s3cret", "")
+	g.Expect(c.Mask("cannot use abcdefghijklmnop with s3cret")).To(Equal("cannot use *** with ***"))
+	g.Expect(userAndPassword("token", "").Mask("token is refused")).To(Equal("*** is refused"))
+	g.Expect(userAndPassword("me", "s3cret").Mask("me and s3cret are refused")).To(Equal("me and *** are refused"))
+	g.Expect(userAndPassword("me", "p@ss word").Mask("https://me:p%40ss%20word@host is refused")).To(Equal("https://me:***@host is refused"))
+	g.Expect(userAndPassword("me", "a").Mask("a man was refused: a")).To(Equal("*** man was refused: ***"), "only as a word")
 }
