@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
+
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -78,7 +80,7 @@ func showValue(value any, m *mask.Masker, written writtenNames) any {
 			value[i] = showValue(value[i], m, written)
 		}
 	case map[string]any:
-		if value[signatureKey] == secretSignature {
+		if value[sig.Key] == sig.Secret {
 			return mask.SecretText
 		}
 		shown := make(map[string]any, len(value))

@@ -7,23 +7,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-)
 
-const (
-	// The signature by which Pulumi marks objects that stand for something else.
-	signatureKey    = "4dabf18193072939515e22adb298388d"
-	secretSignature = "1b47061264138c4ac30d75fd1eb44270"
-	// A whole resource, given by its URN and ID.
-	resourceSignature = "5cf8f73096256a8f31e491e813e4eb8e"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 )
 
 // unsigned reduces an object that stands for a resource to its URN and ID, without what
 // only Pulumi understands. It returns any other object as it is, as the CLI does.
 func unsigned(object map[string]any) map[string]any {
-	if object[signatureKey] != resourceSignature {
+	if object[sig.Key] != sig.ResourceReference {
 		return object
 	}
-	delete(object, signatureKey)
+	delete(object, sig.Key)
 	if object["packageVersion"] == "" {
 		delete(object, "packageVersion")
 	}
@@ -33,7 +27,7 @@ func unsigned(object map[string]any) map[string]any {
 // plainOutput converts an output printed by the CLI to the form to pass on. The error
 // contains none of it.
 func plainOutput(raw json.RawMessage) (json.RawMessage, error) {
-	if !bytes.Contains(raw, []byte(signatureKey)) {
+	if !bytes.Contains(raw, []byte(sig.Key)) {
 		return raw, nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
+
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -58,7 +60,7 @@ func (i *secretIDs) mayBeSecret(urn string, allKnown bool) bool {
 func isSecret(raw json.RawMessage) bool { return secretsIn(raw) > 0 }
 
 // secretsIn counts the secrets in a property.
-func secretsIn(raw json.RawMessage) int { return bytes.Count(raw, []byte(secretSignature)) }
+func secretsIn(raw json.RawMessage) int { return bytes.Count(raw, []byte(sig.Secret)) }
 
 func showsID(outputs map[string]json.RawMessage, id string) bool {
 	text := bytes.Trim(quote(id), `"`)
