@@ -178,11 +178,12 @@ func testShards(t *testing.T, all installations) {
 	g := NewWithT(t)
 	selectors := map[string]string{}
 	apps := map[string]string{}
-	for _, object := range all["config/sharding with config/multi-tenancy"] {
+	for _, object := range all["config/sharding with config/multi-tenancy with config/runner-jobs"] {
 		if object.GetKind() != "Deployment" {
 			continue
 		}
 		deployment := deploymentOf(t, object)
+		expectLockedDown(g, deployment)
 		for _, arg := range deployment.Spec.Template.Spec.Containers[0].Args {
 			if selector, ok := strings.CutPrefix(arg, "--watch-label-selector="); ok {
 				selectors[deployment.Name] = selector
