@@ -153,6 +153,32 @@ func testInstallationShown(t *testing.T, all installations) {
 	g.Expect(controllersShown(t, "README.md", "GitRepository")).To(Equal(branch))
 }
 
+// testFluxLockdown expects the guide to multi-tenancy to tell which Kustomizations Flux's own lockdown leaves without
+// rights: each of the guide to bootstrap. The one that it shows has an account.
+func testFluxLockdown(t *testing.T, all installations) {
+	g := NewWithT(t)
+	page := strings.Join(strings.Fields(textOf(t, filepath.Join("guides", "multi-tenancy.md"))), " ")
+	_, told, found := strings.Cut(page, "Flux's own lockdown patches ")
+	g.Expect(found).To(BeTrue())
+	told, _, _ = strings.Cut(told, " ## ")
+	g.Expect(told).To(ContainSubstring("`--no-remote-bases`"))
+	named, shown := 0, 0
+	for place, kustomizations := range fluxKustomizations(t, all) {
+		for _, one := range kustomizations {
+			switch {
+			case strings.HasPrefix(place, filepath.Join("docs", "guides", "flux-bootstrap.md:")):
+				named++
+				g.Expect(told).To(ContainSubstring("`" + one.Metadata.Name + "`"))
+			case strings.HasPrefix(place, filepath.Join("docs", "guides", "multi-tenancy.md:")) && one.Spec.SourceRef.Name == "pulumi-controller":
+				shown++
+				g.Expect(one.Spec.ServiceAccountName).To(Equal("kustomize-controller"), place)
+			}
+		}
+	}
+	g.Expect(named).To(BeNumerically(">=", 6))
+	g.Expect(shown).To(Equal(1))
+}
+
 // controllersShown returns the first block of the page with a source of this kind for the controller.
 func controllersShown(t *testing.T, page, kind string) []*unstructured.Unstructured {
 	t.Helper()

@@ -38,6 +38,7 @@ func TestInstallations(t *testing.T) {
 	t.Run("the PodMonitor finds the pods", func(t *testing.T) { testPodMonitor(t, all) })
 	t.Run("Flux finds what it is to apply", func(t *testing.T) { testFluxPaths(t, all) })
 	t.Run("the pages on it show what there is", func(t *testing.T) { testInstallationShown(t, all) })
+	t.Run("under the lockdown of Flux its Kustomizations have an account", func(t *testing.T) { testFluxLockdown(t, all) })
 	t.Run("the health of a Stack is what its conditions say", func(t *testing.T) { testHealthChecks(t, all) })
 }
 
