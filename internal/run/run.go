@@ -126,6 +126,17 @@ type Run struct {
 	Workspace json.RawMessage `json:",omitempty"`
 }
 
+// LogValues returns the keys and values of the log of a run. The keys are those that
+// controller-runtime uses for reconciles, so that flux logs --kind=Stack --name=<name>
+// shows both.
+func (r Run) LogValues() []any {
+	return []any{
+		"controller", "stack", "controllerGroup", "pulumi.com", "controllerKind", "Stack",
+		"namespace", r.Namespace, "name", r.Name,
+		"run", r.ID, "operation", string(r.Operation), "revision", r.Revision,
+	}
+}
+
 // Options of an operation.
 type Options struct {
 	// Refresh reads the real state of resources before an Update, a Preview or a Destroy.

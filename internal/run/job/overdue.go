@@ -65,7 +65,6 @@ func (r *Runner) giveToOthers(stack slots.Stack, counted *bool, of *overdue) {
 	*counted, of.lapsed = false, true
 	if !r.hasSlot(stack) {
 		r.slots.Release(stack)
-		r.offer()
 	}
 }
 

@@ -49,13 +49,12 @@ func (r *Runner) free(k key) {
 		return
 	}
 	delete(r.rests, k)
-	if left.counted && !r.hasSlot(left.stack) {
-		r.slots.Release(left.stack)
-	}
 	if left.asked {
 		r.options.Wake(left.stack.Namespace, left.stack.Name)
 	}
-	r.offer()
+	if left.counted && !r.hasSlot(left.stack) {
+		r.slots.Release(left.stack)
+	}
 }
 
 // keeps reports whether the Stack has a run in flight, or a pod of an earlier one. The

@@ -133,7 +133,7 @@ func New(options Options) *Runner {
 	return &Runner{
 		options: options,
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),
-		slots:   slots.New(options.Concurrent, options.PerNamespace),
+		slots:   slots.New(options.Concurrent, options.PerNamespace, options.Wake),
 		writers: make(chan struct{}, writers),
 		runs:    make(map[string]*record), rests: make(map[key]*remains), forgotten: make(map[key]bool), unseen: make(map[run.Ref]bool), unremoved: make(map[key]bool),
 	}
@@ -151,9 +151,8 @@ func (r *Runner) Start(started run.Run) error {
 	}
 	if known, ok := r.runs[started.ID]; ok {
 		if known.result != nil && !r.keeps(stack) {
-			r.slots.Release(stack)
 			r.options.Wake(stack.Namespace, stack.Name)
-			r.offer()
+			r.slots.Release(stack)
 		}
 		return nil
 	}

@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
-	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
 // calls records which Stacks were woken.
@@ -173,17 +172,4 @@ func TestTheProgressAPodReportsIsKnown(t *testing.T) {
 	tell(`rubbish`)
 	s.Expect(s.Progress("2")).To(BeZero())
 	s.Expect(s.UnknownCreates("2")).To(BeNil())
-}
-
-func TestAnOfferedSlotExpires(t *testing.T) {
-	woken := &calls{}
-	s := runnerOn(t, newCluster(), func(o *Options) { o.Wake = woken.ended })
-	s.Expect(s.Reserve("default", "a")).To(BeTrue())
-	s.Expect(s.Reserve("default", "b")).To(BeFalse())
-	s.Expect(s.Reserve("default", "c")).To(BeFalse())
-	s.slots.Offer(time.Now().Add(-2 * slots.Patience)) // nothing is free
-	s.slots.Release(slots.Stack{Namespace: "default", Name: "a"})
-	s.slots.Offer(time.Now().Add(-2 * slots.Patience)) // b was woken but does not claim it
-	s.lapse()
-	s.Expect(woken.list()).To(Equal([]string{"default/c"}))
 }

@@ -4,8 +4,6 @@
 package job
 
 import (
-	"time"
-
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
@@ -27,7 +25,6 @@ func (r *Runner) Reserve(namespace, name string) bool {
 		}
 		return false
 	}
-	r.slots.Lapse(time.Now())
 	return r.slots.Reserve(stack)
 }
 
@@ -39,7 +36,6 @@ func (r *Runner) Release(namespace, name string) {
 	stack := slots.Stack{Namespace: namespace, Name: name}
 	if !r.keeps(stack) {
 		r.slots.Release(stack)
-		r.offer()
 	}
 }
 
@@ -86,23 +82,4 @@ func (r *Runner) settle(id string, result *run.Result) {
 func (r *Runner) settleUnmade(k key, result *run.Result) {
 	r.settle(k.id, result)
 	r.free(k)
-}
-
-// offer wakes the Stacks whose turn it is, and makes sure that no slot is kept for them
-// for ever. The caller holds the lock.
-func (r *Runner) offer() {
-	told := r.slots.Offer(time.Now())
-	for _, stack := range told {
-		r.options.Wake(stack.Namespace, stack.Name)
-	}
-	if len(told) > 0 {
-		time.AfterFunc(slots.Patience, r.lapse)
-	}
-}
-
-func (r *Runner) lapse() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.slots.Lapse(time.Now())
-	r.offer()
 }

@@ -92,7 +92,6 @@ func (r *Runner) removeSwept(ctx context.Context, k key) error {
 	// If the run has ended, its remains hold the slot, or it was freed.
 	if known.result == nil && !r.keeps(known.stack) {
 		r.slots.Release(known.stack)
-		r.offer()
 	}
 	return nil
 }

@@ -10,8 +10,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/go-logr/logr"
-
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
@@ -20,7 +18,7 @@ import (
 // do executes a run, from its start to the call of Wake.
 func (r *Runner) do(ctx context.Context, started run.Run) {
 	defer r.work.Done()
-	log := r.logOf(started)
+	log := r.options.Log.WithValues(started.LogValues()...)
 	timeout := started.Timeout
 	if timeout <= 0 {
 		timeout = inplace.DefaultTimeout
@@ -51,15 +49,6 @@ func (r *Runner) usable() error {
 		return nil
 	}
 	return r.options.Usable()
-}
-
-// logOf returns the log of a run, with the keys that controller-runtime uses for
-// reconciles, so that flux logs --kind=Stack --name=<name> shows both.
-func (r *Runner) logOf(started run.Run) logr.Logger {
-	return r.options.Log.WithValues(
-		"controller", "stack", "controllerGroup", "pulumi.com", "controllerKind", "Stack",
-		"namespace", started.Namespace, "name", started.Name,
-		"run", started.ID, "operation", string(started.Operation), "revision", started.Revision)
 }
 
 // removeInterrupted removes the directories of recovered runs, now that they have been
@@ -97,7 +86,6 @@ func (r *Runner) settle(id string, result run.Result) {
 	known := r.runs[id]
 	known.result = &result
 	known.cancel(nil) // releases the context's resources
-	r.slots.Release(known.stack)
 	r.options.Wake(known.stack.Namespace, known.stack.Name)
-	r.offer()
+	r.slots.Release(known.stack)
 }

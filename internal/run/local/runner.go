@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/go-logr/logr"
 
@@ -89,7 +88,7 @@ func New(options Options) *Runner {
 	return &Runner{
 		options: options, life: life, end: end,
 		place: inplace.Place{Driver: options.Driver, Fetcher: options.Fetcher, Accounts: options.Accounts},
-		slots: slots.New(options.Concurrent, options.PerNamespace), runs: make(map[string]*record),
+		slots: slots.New(options.Concurrent, options.PerNamespace, options.Wake), runs: make(map[string]*record),
 	}
 }
 
@@ -103,7 +102,6 @@ func (r *Runner) Reserve(namespace, name string) bool {
 	if r.closed || r.inFlight(stack) {
 		return false
 	}
-	r.slots.Lapse(time.Now())
 	return r.slots.Reserve(stack)
 }
 
@@ -114,7 +112,6 @@ func (r *Runner) Release(namespace, name string) {
 	stack := slots.Stack{Namespace: namespace, Name: name}
 	if !r.inFlight(stack) {
 		r.slots.Release(stack)
-		r.offer()
 	}
 }
 
@@ -167,9 +164,8 @@ func (r *Runner) Start(started run.Run) error {
 // Stack is notified of the end again.
 func (r *Runner) adopt(stack slots.Stack, phase run.Phase) {
 	if phase == run.Ended && !r.inFlight(stack) {
-		r.slots.Release(stack)
 		r.options.Wake(stack.Namespace, stack.Name)
-		r.offer()
+		r.slots.Release(stack)
 	}
 }
 
@@ -265,25 +261,6 @@ func (r *Runner) inFlight(stack slots.Stack) bool {
 		}
 	}
 	return false
-}
-
-// offer notifies the Stacks whose turn has come, and makes sure that no slot is kept
-// forever. The caller holds the lock.
-func (r *Runner) offer() {
-	told := r.slots.Offer(time.Now())
-	for _, stack := range told {
-		r.options.Wake(stack.Namespace, stack.Name)
-	}
-	if len(told) > 0 {
-		time.AfterFunc(slots.Patience, r.lapse)
-	}
-}
-
-func (r *Runner) lapse() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.slots.Lapse(time.Now())
-	r.offer()
 }
 
 func (r *Runner) dir(id string) string { return filepath.Join(r.options.Dir, id) }

@@ -94,7 +94,7 @@ func Do(ctx context.Context, o Options) int {
 // do executes the run once it is claimed.
 func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
 	todo := input.Run
-	log := o.logOf(todo)
+	log := o.Log.WithValues(todo.LogValues()...)
 	environ := mapOf(o.Environ)
 	for _, name := range input.SecretEnv {
 		if value := environ[name]; value != "" {
@@ -184,14 +184,6 @@ func (o Options) linkPlugins(to string) error {
 		}
 	}
 	return nil
-}
-
-// logOf returns the log of a run, with the keys that the controller uses.
-func (o Options) logOf(todo run.Run) logr.Logger {
-	return o.Log.WithValues(
-		"controller", "stack", "controllerGroup", "pulumi.com", "controllerKind", "Stack",
-		"namespace", todo.Namespace, "name", todo.Name,
-		"run", todo.ID, "operation", string(todo.Operation), "revision", todo.Revision)
 }
 
 func mapOf(environ []string) map[string]string {
