@@ -46,15 +46,9 @@ by hand are undone.`,
   # Undo what was changed by hand
   flux pulumi reconcile stack network --force --timeout 20m`,
 		ValidArgsFunction: s.completeName(cluster.Stack().GroupVersionKind),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			of, err := s.named(cluster.Stack(), args)
-			if err != nil {
-				return err
-			}
-			ctx, cancel := s.limited(cmd)
-			defer cancel()
-			return s.reconcileStack(ctx, of, withSource, force)
-		},
+		RunE: s.onOne(cluster.Stack(), func(ctx context.Context, api client.WithWatch, of target) error {
+			return s.reconcileStack(ctx, api, of, withSource, force)
+		}),
 	}
 	cmd.Flags().BoolVar(&withSource, "with-source", false, "reconcile the source of the Stack first")
 	cmd.Flags().BoolVar(&force, "force", false, "read what really exists before the update, as with spec.refresh, so that drift is undone")
@@ -67,19 +61,26 @@ func newReconcileProgram(s *session) *cobra.Command {
 		Short:             "Check a Program now, and wait for the end",
 		Example:           "  # Have a Program checked again\n  flux pulumi reconcile program words",
 		ValidArgsFunction: s.completeName(cluster.Program().GroupVersionKind),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			of, err := s.named(cluster.Program(), args)
-			if err != nil {
-				return err
-			}
-			ctx, cancel := s.limited(cmd)
-			defer cancel()
-			api, err := s.connect(ctx)
-			if err != nil {
-				return err
-			}
+		RunE: s.onOne(cluster.Program(), func(ctx context.Context, api client.WithWatch, of target) error {
 			return s.request(ctx, api, of, false)
-		},
+		}),
+	}
+}
+
+// onOne runs a command on the one object that its arguments name.
+func (s *session) onOne(kind cluster.Kind, do func(ctx context.Context, api client.WithWatch, of target) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		of, err := s.named(kind, args)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := s.limited(cmd)
+		defer cancel()
+		api, err := s.connect(ctx)
+		if err != nil {
+			return err
+		}
+		return do(ctx, api, of)
 	}
 }
 
@@ -95,11 +96,7 @@ func (s *session) named(kind cluster.Kind, args []string) (target, error) {
 	}
 }
 
-func (s *session) reconcileStack(ctx context.Context, of target, withSource, force bool) error {
-	api, err := s.connect(ctx)
-	if err != nil {
-		return err
-	}
+func (s *session) reconcileStack(ctx context.Context, api client.WithWatch, of target, withSource, force bool) error {
 	if !withSource {
 		return s.request(ctx, api, of, force)
 	}

@@ -18,23 +18,13 @@ func newStackCommand(s *session, short string, do func(ctx context.Context, api 
 	return &cobra.Command{
 		Use: "stack [name]", Aliases: []string{"stacks"}, Short: short,
 		ValidArgsFunction: s.completeName(cluster.Stack().GroupVersionKind),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			of, err := s.named(cluster.Stack(), args)
-			if err != nil {
-				return err
-			}
-			ctx, cancel := s.limited(cmd)
-			defer cancel()
-			api, err := s.connect(ctx)
-			if err != nil {
-				return err
-			}
+		RunE: s.onOne(cluster.Stack(), func(ctx context.Context, api client.WithWatch, of target) error {
 			stack := &v1.Stack{}
 			if err := api.Get(ctx, of.ObjectKey, stack); err != nil {
 				return cluster.Explain(err)
 			}
 			return do(ctx, api, stack)
-		},
+		}),
 	}
 }
 

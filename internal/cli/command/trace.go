@@ -36,23 +36,11 @@ func newTrace(s *session) *cobra.Command {
 		Example: `  # Trace a Stack
   flux pulumi trace stack network -n apps`,
 		ValidArgsFunction: s.completeName(cluster.Stack().GroupVersionKind),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			of, err := s.named(cluster.Stack(), args)
-			if err != nil {
-				return err
-			}
-			ctx, cancel := s.limited(cmd)
-			defer cancel()
-			return s.traceStack(ctx, of)
-		},
+		RunE:              s.onOne(cluster.Stack(), s.traceStack),
 	})
 }
 
-func (s *session) traceStack(ctx context.Context, of target) error {
-	api, err := s.connect(ctx)
-	if err != nil {
-		return err
-	}
+func (s *session) traceStack(ctx context.Context, api client.WithWatch, of target) error {
 	object, err := of.get(ctx, api)
 	if err != nil {
 		return err
