@@ -4,6 +4,8 @@
 package e2e
 
 import (
+	"path"
+	"strings"
 	"testing"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -29,6 +31,7 @@ func TestTheExampleLayersRunsWordPress(t *testing.T) {
 	u.Expect(u.textOf(cluster, "kubeconfig")).To(Equal("[secret]"))
 	u.Expect(u.textOf(cluster, "serviceAccountKey")).To(Equal("[secret]"))
 	u.Expect(u.keysOf("cluster")).To(And(HaveLen(3), HaveKeyWithValue("serviceAccountKey", ContainSubstring(u.standIns()["controller_key"].ID))))
+	u.Expect(u.standIns()["controller_sqladmin"].Inputs).To(HaveKeyWithValue("role", "roles/cloudsql.admin"), "it creates a database and its user")
 	u.Expect(u.standIns()["controller_members"].Inputs).To(HaveKeyWithValue("condition",
 		HaveKeyWithValue("expression", ContainSubstring("hasOnly(['roles/cloudsql.client'])"))), "whoever gives roles gives this one")
 	first := len(u.standIns())
@@ -41,7 +44,8 @@ func TestTheExampleLayersRunsWordPress(t *testing.T) {
 	u.Expect(made).To(HaveLen(first + 5))
 	u.Expect(made["wordpress"].Inputs).To(Equal(map[string]any{"name": "wordpress"}), "what is handed on is secret config")
 	u.Expect(made["user"].Inputs).To(And(HaveKeyWithValue("name", "wp"), Not(HaveKey("password"))))
-	u.Expect(made["client_role"].Inputs).To(HaveKeyWithValue("member", "serviceAccount:sql-client@acme-blog.iam.gserviceaccount.com"))
+	u.Expect(made["client_role"].Inputs).To(And(HaveKeyWithValue("role", "roles/cloudsql.client"),
+		HaveKeyWithValue("member", "serviceAccount:sql-client@acme-blog.iam.gserviceaccount.com")))
 	u.Expect(u.keysOf("sql-auth")).To(And(HaveLen(2), HaveKeyWithValue("username", "wp"), HaveKeyWithValue("password", HaveLen(24))))
 	u.Expect(u.keysOf("cloudsql-instance")).To(And(HaveLen(2),
 		HaveKeyWithValue("connectionName", "acme-blog:europe-west1:"+instance),
@@ -99,24 +103,53 @@ outputs:
 	t.destroyedWith(stack, "reaches")
 }
 
-// findsItsSecrets expects that everything a Deployment refers to exists.
+// findsItsSecrets expects that the Secrets which the Deployment refers to exist, with the keys that its variables and
+// its arguments name.
 func (t *tenant) findsItsSecrets(file string) {
 	t.test.Helper()
 	for _, object := range t.objectsOf(t.inExamples(file)) {
 		t.apply(object)
 		var deployment appsv1.Deployment
 		t.Expect(t.Get(t.ctx, keyOf(object), &deployment)).To(Succeed())
-		found := 0
-		for _, container := range deployment.Spec.Template.Spec.Containers {
+		pod := deployment.Spec.Template.Spec
+		volumes := t.secretsIn(pod.Volumes)
+		variables, files := 0, 0
+		for _, container := range pod.Containers {
 			for _, variable := range container.Env {
 				if variable.ValueFrom == nil {
 					continue
 				}
 				ref := variable.ValueFrom.SecretKeyRef
+				t.Expect(ref).NotTo(BeNil(), "the variable %s", variable.Name)
 				t.Expect(t.keysOf(ref.Name)).To(HaveKey(ref.Key), "the variable %s", variable.Name)
-				found++
+				variables++
+			}
+			mounted := map[string]bool{}
+			for _, mount := range container.VolumeMounts {
+				t.Expect(volumes).To(HaveKey(mount.Name))
+				for key := range volumes[mount.Name] {
+					mounted[path.Join(mount.MountPath, key)] = true
+				}
+			}
+			for _, arg := range container.Args {
+				if file, found := strings.CutPrefix(arg, "--credentials-file="); found {
+					t.Expect(mounted).To(HaveKey(file))
+					files++
+				}
 			}
 		}
-		t.Expect(found).To(Equal(3))
+		t.Expect([]int{variables, files}).To(Equal([]int{3, 1}))
 	}
+}
+
+// secretsIn returns the contents of the Secrets that are volumes, which all have to be.
+func (t *tenant) secretsIn(volumes []corev1.Volume) map[string]map[string]string {
+	t.test.Helper()
+	contents := map[string]map[string]string{}
+	for _, volume := range volumes {
+		t.Expect(volume.Secret).NotTo(BeNil(), "the volume %s", volume.Name)
+		t.Expect(volume.Secret.Items).To(BeEmpty(), "the volume %s has every key", volume.Name)
+		contents[volume.Name] = t.keysOf(volume.Secret.SecretName)
+	}
+	return contents
 }
