@@ -90,6 +90,23 @@ func (r *StackReconciler) digestRun(stack *v1.Stack, seen *observed, operation s
 	return nil
 }
 
+// observeState resolves what a run needs that works from the state alone: the variables,
+// without the config, and the project. It returns false if the project is not known.
+func (r *StackReconciler) observeState(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (bool, error) {
+	envOnly := stack.DeepCopy()
+	envOnly.Spec.Config, envOnly.Spec.ConfigRef, envOnly.Spec.SecretsRef, envOnly.Spec.Secrets = nil, nil, nil, nil
+	seen.program.Declared = nil // the state needs no config
+	if err := r.resolve(ctx, envOnly, seen); err != nil {
+		return false, err
+	}
+	if info := stack.Status.ProjectInfo; info != nil && info.Name != "" {
+		seen.program.Project = run.Project{Name: info.Name, Runtime: info.Runtime}
+		return true, nil
+	}
+	seen.program.Project = run.Project{Name: name.Project}
+	return name.Project != "", nil
+}
+
 // observeDestroy resolves what a destroy needs. It works from the state, so it needs
 // neither the config nor, if the project is known, the program: both may be gone or
 // wrong.

@@ -11,23 +11,6 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// observeState resolves what a run needs that works from the state alone: the variables,
-// without the config, and the project. It returns false if the project is not known.
-func (r *StackReconciler) observeState(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (bool, error) {
-	envOnly := stack.DeepCopy()
-	envOnly.Spec.Config, envOnly.Spec.ConfigRef, envOnly.Spec.SecretsRef, envOnly.Spec.Secrets = nil, nil, nil, nil
-	seen.program.Declared = nil // the state needs no config
-	if err := r.resolve(ctx, envOnly, seen); err != nil {
-		return false, err
-	}
-	if info := stack.Status.ProjectInfo; info != nil && info.Name != "" {
-		seen.program.Project = run.Project{Name: info.Name, Runtime: info.Runtime}
-		return true, nil
-	}
-	seen.program.Project = run.Project{Name: name.Project}
-	return name.Project != "", nil
-}
-
 // withoutProgram finds out whether a recovery is possible although the program was not
 // found, or its config could not be resolved. It returns that error.
 func (r *StackReconciler) withoutProgram(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName, why error) error {
