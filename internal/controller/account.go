@@ -21,27 +21,19 @@ type AccountChecker interface {
 	Check(ctx context.Context, account run.ServiceAccount) error
 }
 
-// decide decides what to do next. It checks the service account only when that is to
-// start a run: without an account, the run would take a slot and be written to the status
-// twice, only to fail.
-func (r *StackReconciler) decide(ctx context.Context, stack *v1.Stack, seen *observed) decide.Decision {
-	decision := decide.Next(seen.Observation)
-	if decision.Action == decide.Start {
-		if problem := r.checkRun(stack, seen, decision.Operation); problem != nil {
-			seen.Problem, seen.Recoverable = problem, false
-			return decide.Next(seen.Observation)
-		}
-	}
-	if decision.Action != decide.Start || decision.Operation == run.ReadOutputs || seen.account == "" || r.Accounts == nil {
-		return decision
+// checkAccount returns why the run that was decided on cannot have its service account,
+// before anything of it begins: without the account, it would take a slot and be written
+// to the status twice, only to fail.
+func (r *StackReconciler) checkAccount(ctx context.Context, stack *v1.Stack, seen *observed, operation run.Operation) *decide.Problem {
+	if operation == run.ReadOutputs || seen.account == "" || r.Accounts == nil {
+		return nil
 	}
 	err := r.Accounts.Check(ctx, run.ServiceAccount{Namespace: stack.Namespace, Name: seen.account})
 	if err == nil {
-		return decision
+		return nil
 	}
-	seen.Problem = &decide.Problem{Reason: v1.ServiceAccountFailedReason, Message: err.Error()}
-	seen.Problem.Since = notReadySince(stack, seen.Problem.Reason, seen.Now)
-	return decide.Next(seen.Observation)
+	return &decide.Problem{Reason: v1.ServiceAccountFailedReason, Message: err.Error(),
+		Since: notReadySince(stack, v1.ServiceAccountFailedReason, seen.Now)}
 }
 
 // notReadySince returns since when the Stack has not been ready for that reason, or now

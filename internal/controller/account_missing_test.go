@@ -12,6 +12,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -111,4 +112,22 @@ func TestADestroyDoesNotStartWithoutTheAccount(t *testing.T) {
 	accounts.err = nil
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationDestroy))
+}
+
+func TestARecoveryDoesNotStartWithoutTheAccount(t *testing.T) {
+	g := NewWithT(t)
+	w, accounts := accountWorld(t)
+	missing := accounts.err
+	accounts.err = nil
+	w.nextRun()
+	w.endNow(run.Failed, byForce)
+	g.Expect(w.Delete(t.Context(), &v1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}})).To(Succeed())
+
+	accounts.err = missing
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(BeNil(), "it needs no program, but the account")
+	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.ServiceAccountFailedReason))
+
+	accounts.err = nil
+	g.Expect(w.nextRun().Operation).To(Equal(run.Recover))
 }

@@ -164,6 +164,24 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	return ctrl.Result{RequeueAfter: r.inventories.after(req.NamespacedName, r.Now(), r.after(stack, decision))}, nil
 }
 
+// decide decides what to do next. What only a run needs is checked only if one is to
+// start, and counts for a recovery too.
+func (r *StackReconciler) decide(ctx context.Context, stack *v1.Stack, seen *observed) decide.Decision {
+	decision := decide.Next(seen.Observation)
+	if decision.Action != decide.Start {
+		return decision
+	}
+	problem := r.checkRun(stack, seen, decision.Operation)
+	if problem == nil {
+		problem = r.checkAccount(ctx, stack, seen, decision.Operation)
+	}
+	if problem == nil {
+		return decision
+	}
+	seen.Problem, seen.Recoverable = problem, false
+	return decide.Next(seen.Observation)
+}
+
 // forgetDuration drops the metrics of a Stack that is gone without ever having had the
 // finalizer. For the others, removing the finalizer drops them.
 func (r *StackReconciler) forgetDuration(req ctrl.Request) {
