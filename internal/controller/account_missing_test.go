@@ -131,3 +131,42 @@ func TestARecoveryDoesNotStartWithoutTheAccount(t *testing.T) {
 	accounts.err = nil
 	g.Expect(w.nextRun().Operation).To(Equal(run.Recover))
 }
+
+func TestAHiccupDoesNotLetAnInterruptedStackGo(t *testing.T) {
+	// interrupted has such a Stack, which is deleted while tokens cannot be made.
+	interrupted := func(t *testing.T) (*world, *testAccounts) {
+		w, accounts := accountWorld(t)
+		w.change(func(spec *v1.StackSpec) {
+			spec.DestroyOnFinalize, spec.RetryInterval = false, &metav1.Duration{Duration: time.Minute}
+		})
+		accounts.err = nil
+		w.nextRun()
+		w.endNow(run.Failed, byForce)
+		accounts.err = errors.New("making a token for service account 'default/deployer': the server was unable to return a response in the time allotted")
+		NewWithT(t).Expect(w.Delete(t.Context(), w.stack())).To(Succeed())
+		return w, accounts
+	}
+	t.Run("that passes", func(t *testing.T) {
+		g := NewWithT(t)
+		w, accounts := interrupted(t)
+		g.Expect(w.mustReconcile().RequeueAfter).To(Equal(10 * time.Second))
+		g.Expect(w.deleted()).To(BeFalse())
+		g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.ServiceAccountFailedReason))
+
+		accounts.err = nil
+		g.Expect(w.nextRun().Operation).To(Equal(run.Recover))
+		w.endNow(run.Succeeded, nil)
+		w.mustReconcile()
+		g.Expect(w.deleted()).To(BeTrue())
+	})
+	t.Run("that lasts", func(t *testing.T) {
+		g := NewWithT(t)
+		w, _ := interrupted(t)
+		w.mustReconcile()
+		// The time of the condition is that of the machine.
+		w.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
+		w.mustReconcile()
+		g.Expect(w.deleted()).To(BeTrue())
+		g.Expect(w.events.lines).To(ContainElement(HavePrefix("Warning RunInterrupted The Stack was let go without having recovered")))
+	})
+}

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // keptByPolicy refuses the deletion of what is kept for spec.projectRepo, like an
@@ -96,4 +97,21 @@ func TestAGitRepositoryThatMayNotBeDeletedDoesNotBlockDeletion(t *testing.T) {
 	w.mustReconcile()
 	w.Expect(apierrors.IsNotFound(w.Get(w.ctx, key, &v1.Stack{}))).To(BeTrue())
 	w.expectToldOnce("GitRepository default/app", "Secret default/app-git-auth")
+}
+
+func TestAnInterruptedStackIsNotLetGoWhileItsRepositoryIsFetched(t *testing.T) {
+	w := newGitWorld(t)
+	w.edit(func(s *v1.Stack) { s.Spec.DestroyOnFinalize, s.Spec.RunProgram = false, true })
+	w.mustReconcile()
+	w.fetch("one")
+	w.nextRun()
+	w.endNow(run.Failed, byForce)
+	w.edited()
+	w.Expect(w.Delete(w.ctx, w.stack())).To(Succeed())
+	w.mustReconcile()
+	w.Expect(w.deleted()).To(BeFalse())
+	w.Expect(w.message()).To(ContainSubstring("has not yet fetched"))
+
+	w.fetch("two")
+	w.Expect(w.nextRun().Operation).To(Equal(run.Recover))
 }

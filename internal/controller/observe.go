@@ -99,7 +99,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 	if seen.Problem != nil {
 		// What was there once and is gone is not about to appear.
 		seen.Problem.Awaited = seen.Problem.Awaited && (stack.Status.LastAttemptedRevision == "" || seen.Problem.Fetching)
-		if passes(err) {
+		if passes(err) || (seen.Deleting && seen.Problem.Fetching) {
 			seen.Problem.Since = notReadySince(stack, seen.Problem.Reason, seen.Now)
 		}
 	}

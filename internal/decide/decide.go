@@ -286,12 +286,15 @@ func namespaceEnds(o Observation) (Decision, bool) {
 
 // leave removes the finalizer without a destroy. An interrupted run is recovered from
 // first: nothing else would remove its lock, or name what it may have created. A Problem
-// must not keep the object for ever, so without what a recovery needs, there is none. If
-// the recovery fails, a person can suspend the Stack to release it.
+// must not keep the object for ever, so without what a recovery needs, there is none; but
+// a hiccup of the API server must not cost the recovery. If the recovery fails, a person
+// can suspend the Stack to release it.
 func leave(o Observation) (Decision, bool) {
 	switch {
 	case o.DestroyOnFinalize:
 		return Decision{}, false
+	case o.Interrupted && mayPass(o):
+		return problem(o)
 	case !o.Interrupted, o.Problem != nil:
 		return Decision{Action: LetGo}, true
 	}

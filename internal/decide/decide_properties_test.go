@@ -24,6 +24,9 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 	}
 	if bit(8) {
 		o.Problem = &decide.Problem{Reason: "ArtifactFailed", Message: "gone", Terminal: bit(9)}
+		if bit(29) {
+			o.Problem.Since = now.Add(-time.Duration(phase%90) * time.Second)
+		}
 	}
 	if bit(10) {
 		o.Run = &decide.Run{
@@ -48,6 +51,12 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview}[operation%5]
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
 	return o
+}
+
+// lasts reports whether there is a problem that is not about to pass by itself.
+func lasts(o decide.Observation) bool {
+	p := o.Problem
+	return p != nil && (p.Terminal || p.Since.IsZero() || o.Now.Sub(p.Since) >= o.RetryInterval)
 }
 
 func TestNextHolds(t *testing.T) {
@@ -90,8 +99,11 @@ func TestNextHolds(t *testing.T) {
 			return d.Action != decide.LetGo || !promised || destroyed
 		}},
 		{"a Stack is not let go while an interrupted run can be recovered from", func(o decide.Observation, d decide.Decision) bool {
-			can := o.Interrupted && o.Held && !o.Suspended && !o.Preview && !o.NeverRan && o.Problem == nil && (o.DestroyOnFinalize || !o.NamespaceEnds)
+			can := o.Interrupted && o.Held && !o.Suspended && !o.Preview && !o.NeverRan && !lasts(o) && (o.DestroyOnFinalize || !o.NamespaceEnds)
 			return d.Action != decide.LetGo || !can
+		}},
+		{"a problem that lasts keeps no Stack that is not to be destroyed", func(o decide.Observation, d decide.Decision) bool {
+			return !o.Deleting || o.DestroyOnFinalize || o.Run != nil || !lasts(o) || d.Action == decide.LetGo
 		}},
 		{"a Stack is let go only when it is deleted", func(o decide.Observation, d decide.Decision) bool {
 			return d.Action != decide.LetGo || o.Deleting

@@ -27,6 +27,29 @@ func TestNextOfADeletion(t *testing.T) {
 				o.Deleting, o.Interrupted, o.Problem = true, true, &decide.Problem{Reason: "InputsFailed", Message: "no passphrase"}
 			},
 			decide.Decision{Action: decide.LetGo}},
+		{"but not because of what may be over soon",
+			func(o *decide.Observation) {
+				o.Deleting, o.Interrupted = true, true
+				o.Problem = &decide.Problem{Reason: "ServiceAccountFailed", Message: "timeout", Since: o.Now.Add(-59 * time.Second)}
+			},
+			decide.Decision{Action: decide.Fail, Reason: "ServiceAccountFailed", Message: "timeout", After: 59 * time.Second}},
+		{"nor with a clock that was set back",
+			func(o *decide.Observation) {
+				o.Deleting, o.Interrupted = true, true
+				o.Problem = &decide.Problem{Reason: "ServiceAccountFailed", Message: "timeout", Since: o.Now.Add(time.Minute)}
+			},
+			decide.Decision{Action: decide.Fail, Reason: "ServiceAccountFailed", Message: "timeout", After: 10 * time.Second}},
+		{"and goes when that is not over after the retry interval",
+			func(o *decide.Observation) {
+				o.Deleting, o.Interrupted = true, true
+				o.Problem = &decide.Problem{Reason: "ServiceAccountFailed", Message: "timeout", Since: o.Now.Add(-time.Minute)}
+			},
+			decide.Decision{Action: decide.LetGo}},
+		{"and needs nothing with no run to recover from",
+			func(o *decide.Observation) {
+				o.Deleting, o.Problem = true, &decide.Problem{Reason: "ArtifactFailed", Message: "not yet fetched", Since: o.Now}
+			},
+			decide.Decision{Action: decide.LetGo}},
 		{"and goes when it is suspended",
 			func(o *decide.Observation) { o.Deleting, o.Interrupted, o.Suspended = true, true, true },
 			decide.Decision{Action: decide.LetGo}},

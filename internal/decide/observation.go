@@ -58,8 +58,8 @@ type Problem struct {
 	Awaited bool
 	// Fetching reports whether it is being fetched right now, so that nothing has failed.
 	Fetching bool
-	// Since is the start of a transient problem, which is looked at before the retry
-	// interval. Zero for all others.
+	// Since is the start of a problem that may pass by itself, which is looked at before
+	// the retry interval. Zero for all others.
 	Since time.Time
 }
 

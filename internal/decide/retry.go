@@ -97,3 +97,10 @@ func problemDelay(o Observation) time.Duration {
 	}
 	return min(o.RetryInterval, max(unavailableBackoff, o.Now.Sub(o.Problem.Since)))
 }
+
+// mayPass reports whether the Problem may soon be over by itself. One that is as old as
+// the retry interval has outlived the attempts that come before it.
+func mayPass(o Observation) bool {
+	p := o.Problem
+	return p != nil && !p.Terminal && !p.Since.IsZero() && o.Now.Sub(p.Since) < o.RetryInterval
+}
