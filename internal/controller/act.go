@@ -40,7 +40,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		if err := r.dropOutputs(ctx, stack); err != nil {
 			return err
 		}
-		if err := r.retryInventory(ctx, stack); err != nil {
+		if err := r.retryInventory(ctx, stack, decision); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -52,11 +53,16 @@ func (r *StackReconciler) handInventory(ctx context.Context, stack *v1.Stack, re
 	return status
 }
 
-// retryInventory writes an inventory that could not be written before.
-func (r *StackReconciler) retryInventory(ctx context.Context, stack *v1.Stack) error {
+// retryInventory writes an inventory that could not be written before, also in a deletion:
+// it has what a failed destroy has left. That of a Stack that is let go is dropped.
+func (r *StackReconciler) retryInventory(ctx context.Context, stack *v1.Stack, decision decide.Decision) error {
 	key := client.ObjectKeyFromObject(stack)
+	if decision.Action == decide.LetGo {
+		r.inventories.drop(key)
+		return nil
+	}
 	told := r.inventories.due(key, r.Now())
-	if told == nil || !stack.DeletionTimestamp.IsZero() {
+	if told == nil {
 		return nil
 	}
 	status, err := r.writeInventory(ctx, stack, told)

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -136,6 +137,60 @@ func TestAForeignInventoryIsLeftAloneAndFailsNoRun(t *testing.T) {
 	g.Expect(names).To(Equal([]string{"a", "b"}))
 	g.Expect(w.stack().Status.Inventory.Message).To(BeEmpty())
 	g.Expect(w.runner.started).To(BeNumerically("<=", 3))
+}
+
+// unwrittenWorld has a Stack that was updated, and whose inventory cannot be written.
+func unwrittenWorld(t *testing.T) *world {
+	t.Helper()
+	w := inventoryWorld(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app-inventory"}})
+	w.change(func(spec *v1.StackSpec) { spec.RetryInterval = &metav1.Duration{Duration: time.Minute} })
+	w.mustReconcile()
+	w.endTelling(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a", "b")})
+	return w
+}
+
+func TestAnUnwrittenInventoryDoesNotWakeARunInFlight(t *testing.T) {
+	g := NewWithT(t)
+	w := unwrittenWorld(t)
+	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"x"} })
+	g.Expect(w.nextRun().Operation).To(Equal(run.Update))
+	w.passTime(time.Hour)
+	w.mustReconcile()
+	g.Expect(w.mustReconcile().RequeueAfter).To(BeNumerically(">=", decide.ProgressAfter), "only its progress is looked at before it ends")
+
+	w.endTelling(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a")})
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(time.Minute))
+}
+
+func TestAnUnwrittenInventoryIsRetriedInADeletion(t *testing.T) {
+	g := NewWithT(t)
+	w := unwrittenWorld(t)
+	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
+	g.Expect(w.nextRun().Operation).To(Equal(run.Destroy))
+	w.endTelling(run.Failed, &run.Inventory{Gone: []string{things("a")[0].URN}})
+	w.passTime(time.Minute - time.Second)
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(BeNil())
+
+	g.Expect(w.Delete(context.Background(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app-inventory"}})).To(Succeed())
+	w.passTime(2 * time.Minute)
+	w.mustReconcile()
+	_, names := w.inventory()
+	g.Expect(names).To(Equal([]string{"b"}), "what the failed destroy has left")
+}
+
+func TestAStackThatIsLetGoWritesNoInventory(t *testing.T) {
+	g := NewWithT(t)
+	w := unwrittenWorld(t)
+	w.edit(func(s *v1.Stack) {
+		s.Spec.DestroyOnFinalize = false
+		s.Finalizers = append(s.Finalizers, "example.com/theirs")
+	})
+	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
+	w.passTime(time.Hour)
+	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero())
+	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero(), "somebody else's finalizer keeps the object")
+	g.Expect(w.stack().Finalizers).To(ConsistOf("example.com/theirs"))
 }
 
 func TestUnwrittenInventoriesAreBounded(t *testing.T) {

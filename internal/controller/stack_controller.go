@@ -161,7 +161,11 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	case err != nil:
 		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
 	}
-	return ctrl.Result{RequeueAfter: r.inventories.after(req.NamespacedName, r.Now(), r.after(stack, decision))}, nil
+	after := r.after(stack, decision)
+	if stack.Status.Run == nil { // until a run has ended, no inventory is retried
+		after = r.inventories.after(req.NamespacedName, r.Now(), after)
+	}
+	return ctrl.Result{RequeueAfter: after}, nil
 }
 
 // decide decides what to do next. What only a run needs is checked only if one is to
