@@ -120,7 +120,7 @@ type Run struct {
 	NoCreate bool
 	// MayBeGone allows a Recover not to find the stack, which was to be destroyed.
 	MayBeGone bool
-	// Timeout after which the run is cancelled gently.
+	// Timeout after which the run is cancelled gently. It is above zero.
 	Timeout time.Duration
 	// Workspace is spec.workspaceTemplate, for a Runner that has pods. Empty is none.
 	Workspace json.RawMessage `json:",omitempty"`

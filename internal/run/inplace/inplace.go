@@ -21,9 +21,6 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// DefaultTimeout bounds a run without a timeout of its own.
-const DefaultTimeout = time.Hour
-
 // Driver executes one run. *pulumi.Driver implements it.
 type Driver interface {
 	Do(ctx context.Context, dir pulumi.Directory, r run.Run, log func(line string)) run.Result

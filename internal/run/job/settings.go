@@ -52,8 +52,6 @@ const (
 	writeAllowance = 5 * time.Minute
 	// kept is how long a Job that has ended stays, so that its logs can be read.
 	kept = 15 * time.Minute
-	// defaultTimeout bounds a run without a timeout.
-	defaultTimeout = time.Hour
 )
 
 // stopping is how long a pod may take to end after it is told to.
@@ -63,12 +61,8 @@ func (s Settings) stopping() time.Duration {
 
 // deadline is after how long Kubernetes ends the Job, whatever its pod does.
 func (s Settings) deadline(r run.Run) time.Duration {
-	timeout := r.Timeout
-	if timeout <= 0 {
-		timeout = defaultTimeout
-	}
 	rest := startAllowance + s.stopping()
-	return rest + min(timeout, math.MaxInt64-rest) // the longest that there is may be asked for
+	return rest + min(r.Timeout, math.MaxInt64-rest) // the longest that there is may be asked for
 }
 
 // nonce returns a value that nobody can guess. It is the same each time that the objects

@@ -280,7 +280,7 @@ func goesOn(t *testing.T, change ...func(*Options)) *started {
 }
 
 func oneRun(id, stack string) run.Run {
-	return run.Run{ID: id, Namespace: "default", Name: stack, Operation: run.Update, Backend: "s3://state"}
+	return run.Run{ID: id, Namespace: "default", Name: stack, Operation: run.Update, Backend: "s3://state", Timeout: time.Hour}
 }
 
 // next is the Runner of the next controller.

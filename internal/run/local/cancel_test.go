@@ -33,7 +33,7 @@ func TestCancelIsGentleThenNotAndForOneRunAlone(t *testing.T) {
 	r := New(Options{Dir: t.TempDir(), Concurrent: 2, Driver: driver, Wake: func(string, string) {}, Log: logr.Discard()})
 	for _, id := range []string{"one", "two"} {
 		g.Expect(r.Reserve("default", id)).To(BeTrue())
-		g.Expect(r.Start(run.Run{ID: id, Namespace: "default", Name: id})).To(Succeed())
+		g.Expect(r.Start(run.Run{ID: id, Namespace: "default", Name: id, Timeout: time.Hour})).To(Succeed())
 	}
 	g.Expect(r.Cancel("absent", true)).To(Succeed())
 	g.Expect(r.Cancel("one", false)).To(Succeed())

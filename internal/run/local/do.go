@@ -12,19 +12,14 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
-	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
 )
 
 // do executes a run, from its start to the call of Wake.
 func (r *Runner) do(ctx context.Context, started run.Run) {
 	defer r.work.Done()
 	log := r.options.Log.WithValues(started.LogValues()...)
-	timeout := started.Timeout
-	if timeout <= 0 {
-		timeout = inplace.DefaultTimeout
-	}
-	log.Info(string(started.Operation)+" starts", "timeout", timeout.String())
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	log.Info(string(started.Operation)+" starts", "timeout", started.Timeout.String())
+	ctx, cancel := context.WithTimeout(ctx, started.Timeout)
 	defer cancel()
 
 	if err := r.usable(); err != nil {

@@ -5,6 +5,7 @@ package local
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -14,7 +15,7 @@ import (
 func TestAStackIsNotifiedOfUnknownCreationsAtOnce(t *testing.T) {
 	f := newFixture(t)
 	f.Expect(f.runner.Reserve("default", "a")).To(BeTrue())
-	f.Expect(f.runner.Start(run.Run{ID: "run-a", Namespace: "default", Name: "a"})).To(Succeed())
+	f.Expect(f.runner.Start(run.Run{ID: "run-a", Namespace: "default", Name: "a", Timeout: time.Hour})).To(Succeed())
 	f.runner.NoteUnknownCreates("run-a", []string{"urn:a"})
 	f.Eventually(f.ended).Should(Receive(Equal("default/a")))
 	f.Expect(f.runner.UnknownCreates("run-a")).To(Equal([]string{"urn:a"}))

@@ -4,7 +4,6 @@
 package pod
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,7 +123,7 @@ func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
 	heeding, unheed := context.WithCancel(context.WithoutCancel(ctx)) // also when the pod is told to end
 	defer unheed()
 	go heedCancel(heeding, o.Secret, log, cancelInterval, end, abort)
-	running, cancel := context.WithTimeout(life, cmp.Or(max(todo.Timeout, 0), inplace.DefaultTimeout))
+	running, cancel := context.WithTimeout(life, todo.Timeout)
 	defer cancel()
 	place := inplace.Place{Driver: &driver, Fetcher: o.Fetcher, Accounts: o.Accounts}
 	dir := pulumi.Directory(filepath.Join(o.WorkDir, "runs", todo.ID))

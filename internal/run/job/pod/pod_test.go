@@ -104,7 +104,7 @@ func (f *fake) data() map[string][]byte {
 }
 
 func anInput(t *testing.T) (data []byte, digest string) {
-	data, digest, err := exchange.EncodeInput(exchange.Input{Run: run.Run{ID: "1", Operation: run.Update}})
+	data, digest, err := exchange.EncodeInput(exchange.Input{Run: run.Run{ID: "1", Operation: run.Update, Timeout: time.Hour}})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return data, digest
 }
