@@ -49,6 +49,7 @@ func gcp() Package {
 				Outputs: map[string]Output{"etag": made(func(t Thing) string { return t.ID })},
 			},
 			"gcp:sql/databaseInstance:DatabaseInstance": {
+				Protected: true,
 				Inputs: map[string]Property{"name": replacing(text), "databaseVersion": required(text), "region": replacing(text),
 					"settings": optional(objectOf(settings)), "deletionProtection": optional(boolean), "project": replacing(text)},
 				Outputs: map[string]Output{
@@ -66,9 +67,11 @@ func gcp() Package {
 					"password": {Type: text, Secret: true}, "host": replacing(text), "project": replacing(text)},
 				Outputs: map[string]Output{"name": made(func(t Thing) string { return t.ID })},
 			},
+			// It is protected since version 7 of the real package, which programs that name no version get.
 			"gcp:container/cluster:Cluster": {
+				Protected: true,
 				Inputs: map[string]Property{"name": replacing(text), "location": replacing(text), "initialNodeCount": replacing(integer),
-					"removeDefaultNodePool": optional(boolean), "project": replacing(text)},
+					"removeDefaultNodePool": optional(boolean), "deletionProtection": optional(boolean), "project": replacing(text)},
 				Outputs: map[string]Output{
 					"name":     made(func(t Thing) string { return t.ID }),
 					"endpoint": made(func(Thing) string { return "203.0.113.8" }),

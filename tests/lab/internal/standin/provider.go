@@ -180,6 +180,9 @@ func (s *server) delete(ctx context.Context, req p.DeleteRequest) error {
 	if err != nil {
 		return err
 	}
+	if thing.protected() {
+		return fmt.Errorf("%s cannot be deleted: set deletionProtection to false, and update it before", thing.Name)
+	}
 	return place.Delete(ctx, thing)
 }
 

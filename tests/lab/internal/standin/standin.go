@@ -58,6 +58,8 @@ type Resource struct {
 	Prefix string
 	// Free reports whether it may have other inputs than those.
 	Free bool
+	// Protected reports whether it cannot be deleted unless deletionProtection is false.
+	Protected bool
 }
 
 // Output is a property that the cloud adds.
@@ -98,6 +100,12 @@ func (t Thing) text(name string) string {
 		}
 	}
 	return ""
+}
+
+// protected reports whether it must not be deleted.
+func (t Thing) protected() bool {
+	value := t.Inputs.Get("deletionProtection")
+	return t.Resource.Protected && !(value.IsBool() && !value.AsBool())
 }
 
 // Find returns the package with a name.

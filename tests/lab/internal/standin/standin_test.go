@@ -199,6 +199,26 @@ func TestWhatGCPMustBeTold(t *testing.T) {
 	}
 }
 
+func TestWhatIsProtectedStays(t *testing.T) {
+	t.Setenv("GOOGLE_CREDENTIALS", "{}")
+	r := start(t, "gcp:container/cluster:Cluster", "cluster", texts("project", "p"))
+	for name, inputs := range map[string]property.Map{
+		"by default":   {},
+		"if said":      property.NewMap(map[string]property.Value{"deletionProtection": property.New(true)}),
+		"not if given": property.NewMap(map[string]property.Value{"deletionProtection": property.New(false)}),
+	} {
+		created, err := r.Create(p.CreateRequest{Urn: r.urn, Properties: inputs})
+		r.Expect(err).NotTo(HaveOccurred(), name)
+		err = r.Delete(p.DeleteRequest{ID: created.ID, Urn: r.urn, Properties: created.Properties, OldInputs: inputs})
+		if name == "not if given" {
+			r.Expect(err).NotTo(HaveOccurred())
+			continue
+		}
+		r.Expect(err).To(MatchError(ContainSubstring("deletionProtection")), name)
+	}
+	r.Expect(r.files()).To(HaveLen(2))
+}
+
 func TestGetAmi(t *testing.T) {
 	r := start(t, "aws:s3/bucket:Bucket", "b", property.Map{})
 	answer, err := r.Invoke(p.InvokeRequest{Token: "aws:ec2/getAmi:getAmi"})
