@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -64,7 +63,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.Cancel:
 		return r.cancel(ctx, stack)
 	case decide.CallOff:
-		r.Withdraw(stack.Status.Run.ID)
+		r.Jobs.Withdraw(stack.Status.Run.ID)
 		return nil // the end of the run triggers a reconcile
 	case decide.NameCreates:
 		return r.nameCreates(ctx, stack)
@@ -178,20 +177,5 @@ func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack, message str
 	}
 	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: stack.Status.LastUpdate.Message,
 		revision: lost.Revision, originRevision: lost.OriginRevision})
-	return nil
-}
-
-// patchStatus applies the change to the status, and writes it with optimistic locking if
-// it differs.
-func (r *StackReconciler) patchStatus(ctx context.Context, stack *v1.Stack, change func()) error {
-	before := stack.DeepCopy()
-	change()
-	if equality.Semantic.DeepEqual(before.Status, stack.Status) {
-		return nil
-	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Status().Patch(ctx, stack, patch, fieldOwner); err != nil {
-		return fmt.Errorf("failed to write the status: %w", err)
-	}
 	return nil
 }

@@ -21,10 +21,14 @@ const maxOutputDepth = 100
 
 // shownOutputs returns the outputs as the status shows them. The author of the program
 // controls them and, if runs are Jobs, the whole result: an output that the API server
-// rejects would block the Stack forever.
+// rejects would block the Stack forever. One that is null is left out: the API server
+// drops it.
 func shownOutputs(result *run.Result) map[string]apiextensionsv1.JSON {
 	shown := make(map[string]apiextensionsv1.JSON, len(result.Outputs))
 	for name, value := range result.Outputs {
+		if string(bytes.TrimSpace(value)) == "null" {
+			continue
+		}
 		if err := checkOutput(value); err != nil {
 			value, _ = json.Marshal(run.NotShownMark + ": " + err.Error() + "]") // marshalling a string cannot fail
 		}
