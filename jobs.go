@@ -33,32 +33,31 @@ const (
 // place is where runs are done, and what is asked of it beside the runs.
 type place interface {
 	runs.Runner
-	// Progress and UnknownCreates are those of a run in flight.
-	Progress(id string) runs.Progress
-	UnknownCreates(id string) []string
 	// Count tells how many runs are in flight and how many Stacks wait for a place.
 	Count() (inFlight, waiting int)
 	// Shutdown begins no run any more, and waits for what would be lost with this
 	// process.
 	Shutdown(ctx context.Context) error
-	// Closed tells whether no run is begun any more.
-	Closed() bool
 	// InFlight lists the runs that are lost with this process.
 	InFlight() []runs.Ref
 	// AwaitForgotten waits for results that would be.
 	AwaitForgotten(ctx context.Context)
 }
 
-// newJobRunner makes the runner of runs as Jobs, and has the manager start it. The
-// reconciler is told what it needs to know of them.
-func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *rest.Config, waker *controller.Waker) (*job.Runner, error) {
+// newJobRunner makes the runner of runs as Jobs, and has the manager start it. It learns
+// from the reconciler which runs the Stacks record.
+func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *rest.Config, waker *controller.Waker,
+	reconciler *controller.StackReconciler,
+) (*job.Runner, error) {
 	image, pull, err := runnerImage(ctx, c, mgr.GetAPIReader())
 	if err != nil {
 		return nil, err
 	}
 	namespace := ""
+	var where []client.ListOption
 	if !c.watch.AllNamespaces {
 		namespace = c.runtimeNamespace
+		where = append(where, client.InNamespace(namespace))
 	}
 	cache, err := job.NewCache(restConfig, mgr.GetScheme(), namespace)
 	if err != nil {
@@ -74,7 +73,8 @@ func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *r
 		},
 		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Cache: cache, Namespace: namespace,
 		Concurrent: c.concurrentRuns, PerNamespace: c.concurrentRunsPerNamespace,
-		Wake: waker.Wake, Log: ctrl.Log,
+		InUse:    func(ctx context.Context) (map[string]bool, error) { return reconciler.RunsInUse(ctx, where...) },
+		Recorded: reconciler.Recorded, Wake: waker.Wake, Log: ctrl.Log,
 	})
 	if err := mgr.Add(cache); err != nil {
 		return nil, fmt.Errorf("failed to have the manager watch the Jobs of runs: %w", err)
@@ -84,19 +84,6 @@ func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *r
 		return nil, fmt.Errorf("failed to have the manager tend to the Jobs of runs: %w", err)
 	}
 	return runner, nil
-}
-
-// tellOfJobs has the reconciler and the runner know each other.
-func tellOfJobs(c config, reconciler *controller.StackReconciler, runner *job.Runner) {
-	var where []client.ListOption
-	if !c.watch.AllNamespaces {
-		where = append(where, client.InNamespace(c.runtimeNamespace))
-	}
-	reconciler.CheckRun, reconciler.JobName, reconciler.WaitsFor = runner.Check, job.Name, runner.WaitsFor
-	reconciler.Withdrawable, reconciler.Withdraw = runner.Withdrawable, runner.Withdraw
-	reconciler.NamespaceEnds = runner.NamespaceEnds
-	runner.Believe(reconciler.Recorded)
-	runner.KeepInUse(func(ctx context.Context) (map[string]bool, error) { return reconciler.RunsInUse(ctx, where...) })
 }
 
 // partOf tells the controllers of shards apart, in the value of a label.

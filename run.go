@@ -29,7 +29,6 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
-	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/local"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
@@ -60,7 +59,8 @@ func run(ctx context.Context, c config) error {
 	if err != nil {
 		return err
 	}
-	runner, jobs, err := newPlace(ctx, c, mgr, restConfig, data, waker, accounts)
+	reconciler := newReconciler(c, mgr)
+	runner, err := newPlace(ctx, c, mgr, restConfig, data, waker, accounts, reconciler)
 	if err != nil {
 		return err
 	}
@@ -69,11 +69,7 @@ func run(ctx context.Context, c config) error {
 		return err
 	}
 	defer sendLast(events)
-	reconciler := newReconciler(c, mgr, runner)
 	reconciler.Events, reconciler.Accounts = events, accounts
-	if jobs != nil {
-		tellOfJobs(c, reconciler, jobs)
-	}
 	if reconciler.Runs, err = metrics.NewRuns(ctrlmetrics.Registry, runner); err != nil {
 		return err
 	}
@@ -117,17 +113,13 @@ func identify(ctx context.Context, c config, mgr ctrl.Manager, data *dataDir, re
 	return nil
 }
 
-// newReconciler makes the reconciler of Stacks, but for what says who it is and whom
-// it tells.
-func newReconciler(c config, mgr ctrl.Manager, runner place) *controller.StackReconciler {
+// newReconciler makes the reconciler of Stacks, but for what does its runs, says who it
+// is and whom it tells.
+func newReconciler(c config, mgr ctrl.Manager) *controller.StackReconciler {
 	return &controller.StackReconciler{
 		Client:               mgr.GetClient(),
 		APIReader:            mgr.GetAPIReader(),
 		Metrics:              runtimectrl.NewMetrics(mgr, fluxmetrics.MustMakeRecorder(), v1.StackFinalizer),
-		Progress:             runner.Progress,
-		UnknownCreates:       runner.UnknownCreates,
-		Runner:               runner,
-		Ending:               runner.Closed,
 		Sources:              source.Resolver{Client: mgr.GetClient(), NoCrossNamespaceRefs: c.noCrossNamespaceRefs},
 		NoCrossNamespaceRefs: c.noCrossNamespaceRefs,
 		CheckProgram:         check.Check,
@@ -185,17 +177,18 @@ func sweep(ctx context.Context, c config, data *dataDir, reconciler *controller.
 	return nil
 }
 
-// newPlace makes the runner that --runner asks for. Of runs as Jobs it also returns
-// that runner itself.
+// newPlace makes the runner that --runner asks for, and has the reconciler use it.
 func newPlace(ctx context.Context, c config, mgr ctrl.Manager, restConfig *rest.Config, data *dataDir, waker *controller.Waker,
-	accounts inplace.Accounts,
-) (place, *job.Runner, error) {
+	accounts inplace.Accounts, reconciler *controller.StackReconciler,
+) (place, error) {
 	if c.runner == runnerJob {
-		jobs, err := newJobRunner(ctx, c, mgr, restConfig, waker)
-		return jobs, jobs, err
+		jobs, err := newJobRunner(ctx, c, mgr, restConfig, waker, reconciler)
+		reconciler.Runner, reconciler.Jobs = jobs, jobs
+		return jobs, err
 	}
 	here, err := newRunner(c, data, waker, accounts)
-	return here, nil, err
+	reconciler.Runner = here
+	return here, err
 }
 
 // newRunner makes the runner of runs on this machine.

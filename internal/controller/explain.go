@@ -73,7 +73,7 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 		PartialCache: true, // it has neither a cache nor an index
 	}
 	if options.Jobs {
-		r.CheckRun = func(run.Run) error { return nil } // only the controller can check the pod
+		r.Jobs = noJobs{}
 	}
 	seen, err := r.observe(ctx, stack)
 	var unwritten *unwrittenError
@@ -240,6 +240,15 @@ func (o onlookerStatus) Apply(context.Context, runtime.ApplyConfiguration, ...cl
 type noRunner struct{ run.Runner }
 
 func (noRunner) Look(run.Ref) (run.Phase, *run.Result) { return run.Unknown, nil }
+func (noRunner) Progress(string) run.Progress          { return run.Progress{} }
+func (noRunner) UnknownCreates(string) []string        { return nil }
+
+// noJobs knows no Jobs, and only the controller can ask the API server for the rest.
+type noJobs struct{ Jobs }
+
+func (noJobs) Check(run.Run) error                                 { return nil }
+func (noJobs) Withdrawable(string) bool                            { return false }
+func (noJobs) NamespaceEnds(context.Context, string) (bool, error) { return false, nil }
 
 // nobody proves nothing.
 type nobody struct{}

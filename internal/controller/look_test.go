@@ -83,7 +83,7 @@ func TestAPreviewThatIsNotPossibleIsRefused(t *testing.T) {
 			g.Expect(w.Delete(context.Background(), program)).To(Succeed())
 		}, "ArtifactFailed: Program default/app not found: create it, or correct spec.programRef"},
 		"in a pod that cannot be": {func(w *world) {
-			w.CheckRun = func(run.Run) error { return errors.New("spec.workspaceTemplate is wrong") }
+			w.Jobs = &testJobs{fault: errors.New("spec.workspaceTemplate is wrong")}
 		}, "InvalidSpec: spec.workspaceTemplate is wrong"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestAPreviewThatIsNoLongerAskedForIsNotDone(t *testing.T) {
 func TestAPreviewIsInAPodAsTheTemplateSays(t *testing.T) {
 	g := NewWithT(t)
 	w := inventoryWorld(t)
-	w.CheckRun = func(run.Run) error { return nil }
+	w.Jobs = &testJobs{}
 	w.edit(func(s *v1.Stack) {
 		s.Spec.WorkspaceTemplate = &apiextensionsv1.JSON{Raw: []byte(`{"spec":{"image":"pulumi/pulumi-nodejs"}}`)}
 	})

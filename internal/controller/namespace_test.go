@@ -21,7 +21,7 @@ func TestAStackIsReleasedInATerminatingNamespace(t *testing.T) {
 	g := NewWithT(t)
 	w := leftWorld(t)
 	var answer error
-	w.NamespaceEnds = func(_ context.Context, namespace string) (bool, error) { return namespace == key.Namespace, answer }
+	w.Jobs = &testJobs{namespaceEnds: func(namespace string) (bool, error) { return namespace == key.Namespace, answer }}
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
 	answer = errors.New("connection refused")
 	_, err := w.reconcile()
@@ -38,7 +38,7 @@ func TestADestroyThatNoJobCanDoSaysWhatToDo(t *testing.T) {
 	w := newWorld(t, programAndStack()...)
 	w.nextRun()
 	w.endNow(run.Succeeded, nil)
-	w.NamespaceEnds = func(context.Context, string) (bool, error) { return true, nil }
+	w.Jobs = &testJobs{namespaceEnds: func(string) (bool, error) { return true, nil }}
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
 	started := w.runner.started
 	w.mustReconcile()

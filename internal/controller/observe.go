@@ -86,8 +86,8 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 	if seen.Suspended || (seen.Deleting && (!seen.Held || leaves || seen.Preview)) {
 		return seen, nil
 	}
-	if seen.Deleting && r.NamespaceEnds != nil {
-		ends, err := r.NamespaceEnds(ctx, stack.Namespace)
+	if seen.Deleting && r.Jobs != nil {
+		ends, err := r.Jobs.NamespaceEnds(ctx, stack.Namespace)
 		if seen.NamespaceEnds = ends; ends || err != nil {
 			return seen, err
 		}
@@ -147,7 +147,7 @@ func (r *StackReconciler) isWithdrawable(stack *v1.Stack) bool {
 	if isLook(record) {
 		wanted = stack.DeletionTimestamp.IsZero() && token(stack.Annotations[v1.PreviewRequestAnnotation]) == record.PreviewRequest
 	}
-	return !wanted && r.Withdrawable != nil && r.Withdrawable(record.ID)
+	return !wanted && r.Jobs != nil && r.Jobs.Withdrawable(record.ID)
 }
 
 // refOf identifies the recorded run.
@@ -165,7 +165,7 @@ func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen 
 		Phase:          phase,
 		StartedAt:      recorded.StartedAt.Time,
 		UnknownCreates: r.unknownCreatesInFlight(recorded),
-		Told:           isProgressTold(recorded, r.progress(recorded)),
+		Told:           isProgressTold(recorded, r.Runner.Progress(recorded.ID)),
 		ToldAfter:      toldAfter(recorded),
 		Released:       isReleased(stack),
 		CancelAsked:    mustCancel(stack),
@@ -175,7 +175,7 @@ func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen 
 		return nil
 	}
 	seen.Run.Holder = decide.HeldElsewhere
-	if recorded.Job != "" && !r.doesJobs() {
+	if recorded.Job != "" && r.Jobs == nil {
 		return nil // its pod may be running, whatever became of its controller
 	}
 	gone, err := r.Holders.Gone(ctx, recorded.Holder, recorded.StartedAt.Time)

@@ -66,6 +66,12 @@ func (r *promptRunner) Abandon(string, string) {}
 
 func (r *promptRunner) Ended() []run.Ref { return nil }
 
+func (r *promptRunner) Progress(string) run.Progress { return run.Progress{} }
+
+func (r *promptRunner) UnknownCreates(string) []string { return nil }
+
+func (r *promptRunner) Closed() bool { return false }
+
 func (r *promptRunner) Cancel(string, bool) error { return nil }
 
 func (r *promptRunner) Look(of run.Ref) (run.Phase, *run.Result) {

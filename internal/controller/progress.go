@@ -18,7 +18,7 @@ import (
 // tell writes the progress of the run in flight to the status, where the next process
 // finds it too.
 func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Time) error {
-	progress := r.progress(stack.Status.Run)
+	progress := r.Runner.Progress(stack.Status.Run.ID)
 	return r.patchStatus(ctx, stack, func() {
 		addUnknownCreates(stack, r.unknownCreatesInFlight(stack.Status.Run))
 		markProgress(stack, progress, now)
@@ -36,13 +36,6 @@ func markProgress(stack *v1.Stack, progress run.Progress, now time.Time) {
 		return
 	}
 	markWaiting(stack, fmt.Sprintf("%s: %s after %s", runText(record), record.Progress.Message, now.Sub(record.StartedAt.Time).Round(time.Second)))
-}
-
-func (r *StackReconciler) progress(record *v1.RunStatus) run.Progress {
-	if r.Progress == nil {
-		return run.Progress{}
-	}
-	return r.Progress(record.ID)
 }
 
 // isProgressTold reports whether the status has the progress of the run, and what it

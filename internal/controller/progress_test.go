@@ -23,7 +23,7 @@ func TestTheProgressOfALongRunIsWrittenNowAndThen(t *testing.T) {
 	clock := started
 	w.Now = func() time.Time { return clock }
 	var asked string
-	w.Progress = func(id string) run.Progress {
+	w.runner.progress = func(id string) run.Progress {
 		asked = id
 		return run.Progress{Done: run.Changes{Created: 3}, InFlight: 2}
 	}
@@ -91,7 +91,7 @@ func TestTheProgressWrittenByAnEarlierRelease(t *testing.T) {
 	w, _ := sourceWorld(t)
 	clock := started
 	w.Now = func() time.Time { return clock }
-	w.Progress = func(string) run.Progress { return run.Progress{InFlight: 2} }
+	w.runner.progress = func(string) run.Progress { return run.Progress{InFlight: 2} }
 	w.mustReconcile()
 	clock = started.Add(40 * time.Second)
 	w.mustReconcile()
@@ -180,7 +180,7 @@ func TestWhatDelaysACancelIsWritten(t *testing.T) {
 	w, _ := sourceWorld(t)
 	clock, waiting := started, ""
 	w.Now = func() time.Time { return clock }
-	w.Progress = func(string) run.Progress { return run.Progress{InFlight: 1, Waiting: waiting} }
+	w.runner.progress = func(string) run.Progress { return run.Progress{InFlight: 1, Waiting: waiting} }
 	w.mustReconcile()
 	id := w.stack().Status.Run.ID
 	w.edit(cancels(v1.CancelRunAnnotation, id))

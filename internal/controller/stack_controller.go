@@ -53,28 +53,8 @@ type StackReconciler struct {
 
 	// Runner does the runs.
 	Runner run.Runner
-	// Progress returns the progress of a run in flight. Nil returns none.
-	Progress func(id string) run.Progress
-	// CheckRun returns why the Runner can never do a run: its pod cannot satisfy
-	// spec.workspaceTemplate, or it is too large. Nil if the Runner has no pods.
-	CheckRun func(todo run.Run) error
-	// NamespaceEnds reports whether a namespace is being deleted, so that no run can
-	// start in it. Nil if the Runner creates nothing there.
-	NamespaceEnds func(ctx context.Context, namespace string) (bool, error)
-	// JobName returns the name of the Job of a run. Nil if the Runner has no Jobs.
-	JobName func(id string) string
-	// WaitsFor returns what, other than runs in flight, keeps the next run of a Stack
-	// from a slot; "" is nothing. Nil if the Runner has no pods.
-	WaitsFor func(namespace, name string) string
-	// Withdrawable reports whether no pod has started a run in flight yet, and Withdraw
-	// ends such a run. Nil if the Runner has no pods.
-	Withdrawable func(id string) bool
-	Withdraw     func(id string)
-	// UnknownCreates returns the creations with an unknown outcome of a run in flight. It
-	// triggers a reconcile of the Stack when there is another. Nil returns none.
-	UnknownCreates func(id string) []string
-	// Ending reports whether this process no longer starts runs. Nil means never.
-	Ending func() bool
+	// Jobs is the Runner once more, if it executes runs as Jobs. Nil if it does not.
+	Jobs Jobs
 	// Holder identifies this process in the records of the runs it starts.
 	Holder v1.RunHolder
 	// Holders proves that the processes that recorded other runs are dead.

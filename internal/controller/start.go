@@ -25,7 +25,7 @@ const withdrawalPatience = 10 * time.Second
 // leaves a record of what it may have been doing.
 func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *observed, operation run.Operation) error {
 	if !r.Runner.Reserve(stack.Namespace, stack.Name) {
-		if r.Ending != nil && r.Ending() {
+		if r.Runner.Closed() {
 			return nil // the next process starts it; until then the status keeps the outcome of the last run
 		}
 		return r.patchStatus(ctx, stack, func() { markWaiting(stack, r.waitingForSlot(stack)) })

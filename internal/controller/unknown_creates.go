@@ -26,10 +26,10 @@ func (r *StackReconciler) nameCreates(ctx context.Context, stack *v1.Stack) erro
 // unknownCreatesInFlight returns those of the run, as far as they are known while it is
 // in flight.
 func (r *StackReconciler) unknownCreatesInFlight(record *v1.RunStatus) []string {
-	if r.UnknownCreates == nil || record == nil {
+	if record == nil {
 		return nil
 	}
-	return r.UnknownCreates(record.ID)
+	return r.Runner.UnknownCreates(record.ID)
 }
 
 // maxUnknownCreates bounds those that the status names of runs in flight, in bytes. etcd

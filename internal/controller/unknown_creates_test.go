@@ -24,7 +24,7 @@ func unknownWorld(t *testing.T) (w *world, id string, unknown *[]string) {
 	w, _ = sourceWorld(t)
 	w.mustReconcile()
 	id, unknown = w.stack().Status.Run.ID, &[]string{}
-	w.UnknownCreates = func(of string) []string {
+	w.runner.unknownCreates = func(of string) []string {
 		if of != id {
 			t.Errorf("asked for those of run %s", of)
 		}
@@ -74,7 +74,7 @@ func TestAnUnknownCreationOutlivesItsRun(t *testing.T) {
 	w.mustReconcile()
 
 	clear(w.runner.runs)
-	w.Holder, w.UnknownCreates = v1.RunHolder{Host: "pod-2", Instance: "b"}, func(string) []string { return nil }
+	w.Holder, w.runner.unknownCreates = v1.RunHolder{Host: "pod-2", Instance: "b"}, func(string) []string { return nil }
 	w.others.gone = true
 	w.mustReconcile() // the run is lost
 	recovery := w.nextRun()
@@ -90,7 +90,7 @@ func TestAnUnknownCreationOutlivesItsRun(t *testing.T) {
 func TestAnUnknownCreationOfARelabelledStackIsNamed(t *testing.T) {
 	g := NewWithT(t)
 	w, all, _ := relabelled(t)
-	w.UnknownCreates = func(string) []string { return []string{"urn:a"} }
+	w.runner.unknownCreates = func(string) []string { return []string{"urn:a"} }
 	w.mustReconcile()
 	w.mustReconcile()
 	g.Expect(w.writes).To(Equal(3), "the finalizer, the start and this")

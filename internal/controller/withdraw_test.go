@@ -20,18 +20,18 @@ import (
 func TestAnEditEndsARunThatNoPodHasStarted(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
-	var withdrawn []string
-	w.Withdrawable = func(string) bool { return len(withdrawn) == 0 }
-	w.Withdraw = func(id string) { withdrawn = append(withdrawn, id) }
+	jobs := &testJobs{}
+	jobs.withdrawable = func(string) bool { return len(jobs.withdrawn) == 0 }
+	w.Jobs = jobs
 	w.mustReconcile()
 	id := w.stack().Status.Run.ID
 	w.passTime(2 * time.Minute)
 	w.mustReconcile()
-	g.Expect(withdrawn).To(BeEmpty(), "it may wait for as long as it takes")
+	g.Expect(jobs.withdrawn).To(BeEmpty(), "it may wait for as long as it takes")
 
 	w.edit(func(s *v1.Stack) { s.Spec.Stack, s.Generation = "other", s.Generation+1 })
 	w.mustReconcile()
-	g.Expect(withdrawn).To(ConsistOf(id))
+	g.Expect(jobs.withdrawn).To(ConsistOf(id))
 	w.runner.end(id, run.Cancelled, "withdrawn")
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Failures).To(BeZero(), "it has not failed")
@@ -52,9 +52,9 @@ func TestAPreviewThatNoPodHasStartedIsWithdrawnOnceNobodyAsksForIt(t *testing.T)
 			w := inventoryWorld(t)
 			w.mustReconcile()
 			w.endRun(run.Succeeded, "", run.Changes{})
-			var withdrawn []string
-			w.Withdrawable = func(string) bool { return len(withdrawn) == 0 }
-			w.Withdraw = func(id string) { withdrawn = append(withdrawn, id) }
+			jobs := &testJobs{}
+			jobs.withdrawable = func(string) bool { return len(jobs.withdrawn) == 0 }
+			w.Jobs = jobs
 			request := strings.Repeat("one", 1000)
 			w.edit(asksForPreview(request))
 			w.mustReconcile()
@@ -66,11 +66,11 @@ func TestAPreviewThatNoPodHasStartedIsWithdrawnOnceNobodyAsksForIt(t *testing.T)
 			})
 			w.passTime(2 * time.Minute)
 			w.mustReconcile()
-			g.Expect(withdrawn).To(BeEmpty(), "an edit does not end it")
+			g.Expect(jobs.withdrawn).To(BeEmpty(), "an edit does not end it")
 
 			end(w)
 			w.mustReconcile()
-			g.Expect(withdrawn).To(ConsistOf(id))
+			g.Expect(jobs.withdrawn).To(ConsistOf(id))
 		})
 	}
 }
@@ -90,9 +90,8 @@ func TestARecoveryOrDestroyThatNoPodHasStartedIsWithdrawnAndFollowed(t *testing.
 			t.Run(name+", ended by controller "+controller, func(t *testing.T) {
 				g := NewWithT(t)
 				w := newWorld(t, programAndStack()...)
-				var withdrawn []string
-				w.Withdrawable = func(id string) bool { return w.runner.runs[id].Operation == tt.operation }
-				w.Withdraw = func(id string) { withdrawn = append(withdrawn, id) }
+				jobs := &testJobs{withdrawable: func(id string) bool { return w.runner.runs[id].Operation == tt.operation }}
+				w.Jobs = jobs
 				w.nextRun()
 				tt.begin(w)
 				first := w.nextRun()
@@ -102,7 +101,7 @@ func TestARecoveryOrDestroyThatNoPodHasStartedIsWithdrawnAndFollowed(t *testing.
 				w.edit(func(s *v1.Stack) { s.Spec.ServiceAccountName, s.Generation = "other", s.Generation+1 })
 				w.passTime(2 * time.Minute)
 				w.mustReconcile()
-				g.Expect(withdrawn).To(ConsistOf(first.ID))
+				g.Expect(jobs.withdrawn).To(ConsistOf(first.ID))
 
 				w.runner.end(first.ID, run.Cancelled, "withdrawn")
 				w.mustReconcile()

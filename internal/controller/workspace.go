@@ -19,7 +19,7 @@ import (
 // validate checks the spec, except for a template that is supported here: that is checked
 // with the run it is for.
 func (r *StackReconciler) validate(stack *v1.Stack) error {
-	if r.doesJobs() && stack.Spec.WorkspaceTemplate != nil {
+	if r.Jobs != nil && stack.Spec.WorkspaceTemplate != nil {
 		stack = stack.DeepCopy()
 		stack.Spec.WorkspaceTemplate = nil
 	}
@@ -29,7 +29,7 @@ func (r *StackReconciler) validate(stack *v1.Stack) error {
 // workspaceOf returns the template as it is in the spec, if it is supported here. An
 // empty one counts as none, and starts no run when it is added or removed.
 func (r *StackReconciler) workspaceOf(stack *v1.Stack) json.RawMessage {
-	if !r.doesJobs() || !inputs.HasJob(stack.Spec) {
+	if r.Jobs == nil || !inputs.HasJob(stack.Spec) {
 		return nil
 	}
 	return stack.Spec.WorkspaceTemplate.Raw
@@ -56,32 +56,29 @@ func (r *StackReconciler) workspaceText(stack *v1.Stack) (string, error) {
 // checkRun returns why the run that was decided on can never work here, before anything
 // of it starts.
 func (r *StackReconciler) checkRun(stack *v1.Stack, seen *observed, operation run.Operation) *decide.Problem {
-	if r.CheckRun == nil {
+	if r.Jobs == nil {
 		return nil
 	}
 	todo := newRun(stack, seen, operation, "check")
 	todo.Workspace = r.workspaceOf(stack)
-	if err := r.CheckRun(todo); err != nil {
+	if err := r.Jobs.Check(todo); err != nil {
 		return &decide.Problem{Reason: v1.InvalidSpecReason, Message: err.Error(), Terminal: true}
 	}
 	return nil
 }
 
-// jobOf returns the name of the Job of a run, or "" if the Runner has none.
+// jobOf returns the name of the Job of a run, or "" if runs are no Jobs.
 func (r *StackReconciler) jobOf(todo run.Run) string {
-	if r.JobName == nil {
+	if r.Jobs == nil {
 		return ""
 	}
-	return r.JobName(todo.ID)
+	return r.Jobs.JobName(todo.ID)
 }
-
-// doesJobs reports that runs are Jobs: only those have a pod to check.
-func (r *StackReconciler) doesJobs() bool { return r.CheckRun != nil }
 
 // waitingForSlot says why a run that is due does not start.
 func (r *StackReconciler) waitingForSlot(stack *v1.Stack) string {
-	if r.WaitsFor != nil {
-		if why := r.WaitsFor(stack.Namespace, stack.Name); why != "" {
+	if r.Jobs != nil {
+		if why := r.Jobs.WaitsFor(stack.Namespace, stack.Name); why != "" {
 			return why
 		}
 	}

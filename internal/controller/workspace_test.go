@@ -16,7 +16,7 @@ import (
 func TestAnEmptyTemplateStartsNoRun(t *testing.T) {
 	g := NewWithT(t)
 	w := inventoryWorld(t)
-	w.CheckRun = func(run.Run) error { return nil }
+	w.Jobs = &testJobs{}
 	w.mustReconcile()
 	w.endRun(run.Succeeded, "", run.Changes{})
 	started := w.runner.started
@@ -39,7 +39,7 @@ func TestATemplateWithOnlyJobLabelsIsUsed(t *testing.T) {
 	const text = `{"metadata":{"labels":{"kueue.x-k8s.io/queue-name":"q"}}}`
 	stack := &v1.Stack{Spec: v1.StackSpec{WorkspaceTemplate: &apiextensionsv1.JSON{Raw: []byte(text)}}}
 	g.Expect(w.workspaceOf(stack)).To(BeNil(), "this controller makes no Jobs")
-	w.CheckRun = func(run.Run) error { return nil }
+	w.Jobs = &testJobs{}
 	g.Expect(w.workspaceOf(stack)).To(MatchJSON(text))
 	stack.Spec.WorkspaceTemplate.Raw = []byte(`{"metadata":{"labels":{}}}`)
 	g.Expect(w.workspaceOf(stack)).To(BeNil())

@@ -38,6 +38,9 @@ type testRunner struct {
 	unreadable bool
 	// cancels has the cancelled runs, and whether they were cancelled at once.
 	cancels map[string]bool
+	// progress and unknownCreates, if set, tell of the runs in flight.
+	progress       func(id string) run.Progress
+	unknownCreates func(id string) []string
 }
 
 func newTestRunner() *testRunner {
@@ -89,6 +92,22 @@ func (r *testRunner) Cancel(id string, now bool) error {
 	return nil
 }
 
+func (r *testRunner) Progress(id string) run.Progress {
+	if r.progress == nil {
+		return run.Progress{}
+	}
+	return r.progress(id)
+}
+
+func (r *testRunner) UnknownCreates(id string) []string {
+	if r.unknownCreates == nil {
+		return nil
+	}
+	return r.unknownCreates(id)
+}
+
+func (r *testRunner) Closed() bool { return false }
+
 func (r *testRunner) Ended() []run.Ref {
 	var ended []run.Ref
 	for id := range r.results {
@@ -110,6 +129,28 @@ func (r *testRunner) end(id string, outcome run.Outcome, message string) {
 		Outcome: outcome, Message: message, Project: run.Project{Name: "app", Runtime: "yaml"},
 		StartedAt: started, EndedAt: started.Add(time.Second),
 	}
+}
+
+// testJobs says of Jobs what the test sets, and records which are withdrawn.
+type testJobs struct {
+	fault         error
+	withdrawable  func(id string) bool
+	withdrawn     []string
+	namespaceEnds func(namespace string) (bool, error)
+}
+
+func (j *testJobs) Check(run.Run) error            { return j.fault }
+func (j *testJobs) JobName(id string) string       { return "job-" + id }
+func (j *testJobs) WaitsFor(string, string) string { return "" }
+func (j *testJobs) Withdraw(id string)             { j.withdrawn = append(j.withdrawn, id) }
+
+func (j *testJobs) Withdrawable(id string) bool { return j.withdrawable != nil && j.withdrawable(id) }
+
+func (j *testJobs) NamespaceEnds(_ context.Context, namespace string) (bool, error) {
+	if j.namespaceEnds == nil {
+		return false, nil
+	}
+	return j.namespaceEnds(namespace)
 }
 
 // prover says that every other process is gone, or is not, or why it cannot tell.

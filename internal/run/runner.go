@@ -56,8 +56,15 @@ type Runner interface {
 	// Look returns the phase of a run, and its Result once it has ended. The namespace
 	// saves a search in all of them.
 	Look(of Ref) (Phase, *Result)
+	// Progress returns the progress of a run in flight, zero for any other.
+	Progress(id string) Progress
+	// UnknownCreates returns the creations of unknown outcome that are known so far of a
+	// run in flight, none for any other. The Stack is woken when there is another.
+	UnknownCreates(id string) []string
 	// Ended lists the runs that have ended here and were not forgotten.
 	Ended() []Ref
 	// Forget drops all state of a run that has ended.
 	Forget(id string) error
+	// Closed reports whether the Runner starts no more runs, as this process is ending.
+	Closed() bool
 }

@@ -37,6 +37,9 @@ const manager = "pulumi-controller"
 // also the host name of the pod, by which the locks of the run are known.
 func Name(runID string) string { return "pulumi-run-" + runID }
 
+// JobName returns the name of the Job of a run.
+func (r *Runner) JobName(runID string) string { return Name(runID) }
+
 // validID reports whether the ID can be part of a name, and of a host name.
 func validID(runID string) bool {
 	return runID != "" && len(validation.IsDNS1123Label(Name(runID))) == 0

@@ -37,7 +37,8 @@ type Options struct {
 	Concurrent int
 	// PerNamespace limits the runs in flight in one namespace. 0 means no limit.
 	PerNamespace int
-	// InUse lists the runs that Stacks record. Nil keeps the objects of all other runs.
+	// InUse lists the runs that Stacks record. When the Runner starts, it deletes the
+	// Secrets of all other runs. Nil keeps them.
 	InUse func(ctx context.Context) (map[string]bool, error)
 	// Recorded returns what the Stack records of a run. Anyone who can create Secrets and
 	// Jobs in a namespace can give them any label and content, so a run that no Stack
@@ -334,7 +335,7 @@ func (r *Runner) making() (yet, not int) {
 	return yet, not
 }
 
-// Closed reports whether the Runner starts no more runs.
+// Closed implements run.Runner.
 func (r *Runner) Closed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -379,7 +380,7 @@ func (r *Runner) InFlight() []run.Ref { return nil }
 // one does.
 func (r *Runner) AwaitForgotten(context.Context) {}
 
-// Progress returns the progress of a run in flight.
+// Progress implements run.Runner.
 func (r *Runner) Progress(id string) run.Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -393,8 +394,7 @@ func (r *Runner) Progress(id string) run.Progress {
 	return known.progress
 }
 
-// UnknownCreates returns the creations of unknown outcome that the pod of a run in flight
-// has reported.
+// UnknownCreates implements run.Runner. The pod of the run has reported them.
 func (r *Runner) UnknownCreates(id string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -406,14 +406,3 @@ func (r *Runner) UnknownCreates(id string) []string {
 
 // Check returns why no pod can ever execute the run. It asks nothing of the cluster.
 func (r *Runner) Check(todo run.Run) error { return check(r.options.Settings, todo) }
-
-// KeepInUse makes the Runner delete, when it starts, the Secrets of runs that are not in
-// the list. Call it before Tend.
-func (r *Runner) KeepInUse(list func(ctx context.Context) (map[string]bool, error)) {
-	r.options.InUse = list
-}
-
-// Believe makes the Runner adopt only runs that their Stacks record. Call it before Tend.
-func (r *Runner) Believe(recorded func(ctx context.Context, found run.Ref) (run.Recorded, error)) {
-	r.options.Recorded = recorded
-}

@@ -35,7 +35,7 @@ func TestObjectsOfRunsNoStackKnowsAreRemoved(t *testing.T) {
 			first.claim()
 			s := first.next()
 			s.Expect(s.phase()).To(Equal(run.Running))
-			s.KeepInUse(func(context.Context) (map[string]bool, error) { return tc.inUse, tc.err })
+			s.options.InUse = func(context.Context) (map[string]bool, error) { return tc.inUse, tc.err }
 			s.Expect(s.sweep(t.Context()) != nil).To(Equal(tc.err != nil))
 			s.Expect(s.has(&corev1.Secret{})).To(Equal(tc.kept))
 			s.Expect(s.Reserve("default", "other")).To(Equal(!tc.kept))
@@ -68,23 +68,23 @@ func TestASweepDoesNotDelayRuns(t *testing.T) {
 func TestAFailedRemovalIsRetried(t *testing.T) {
 	for name, fail := range map[string]func(s *started, asked *atomic.Int32){
 		"nobody could tell": func(s *started, asked *atomic.Int32) {
-			s.KeepInUse(func(context.Context) (map[string]bool, error) {
+			s.options.InUse = func(context.Context) (map[string]bool, error) {
 				if asked.Add(1) < 3 {
 					return nil, errors.New("connection refused")
 				}
 				return nil, nil
-			})
+			}
 		},
 		"it could not be deleted": func(s *started, asked *atomic.Int32) {
 			s.api.undeletable = apierrors.NewInternalError(errors.New("etcd is away"))
-			s.KeepInUse(func(context.Context) (map[string]bool, error) {
+			s.options.InUse = func(context.Context) (map[string]bool, error) {
 				if asked.Add(1) == 3 {
 					s.api.mu.Lock()
 					defer s.api.mu.Unlock()
 					s.api.undeletable = nil
 				}
 				return nil, nil
-			})
+			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestAFailedRemovalIsRetried(t *testing.T) {
 
 func TestAnObjectHeldByAFinalizerIsDeletedOnce(t *testing.T) {
 	s := runnerOn(t, newCluster())
-	s.KeepInUse(func(context.Context) (map[string]bool, error) { return nil, nil })
+	s.options.InUse = func(context.Context) (map[string]bool, error) { return nil, nil }
 	s.left("1", "example.com/x")
 	for range 3 {
 		s.Expect(s.sweep(t.Context())).To(Succeed())
@@ -115,7 +115,7 @@ func TestASweepGivesItsSlotToAWaitingStack(t *testing.T) {
 	woken := &calls{}
 	s := first.next(func(o *Options) { o.Wake = woken.ended })
 	s.Expect(s.Reserve("default", "other")).To(BeFalse())
-	s.KeepInUse(func(context.Context) (map[string]bool, error) { return nil, nil })
+	s.options.InUse = func(context.Context) (map[string]bool, error) { return nil, nil }
 	s.Expect(s.sweep(t.Context())).To(Succeed())
 	s.Expect(woken.list()).To(Equal([]string{"default/other"}))
 }

@@ -34,7 +34,7 @@ func (r *Runner) Shutdown(ctx context.Context) error {
 	}
 }
 
-// Closed tells whether runs are no longer started.
+// Closed implements run.Runner.
 func (r *Runner) Closed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

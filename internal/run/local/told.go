@@ -18,7 +18,7 @@ func (r *Runner) NoteProgress(id string, progress run.Progress) {
 	}
 }
 
-// Progress is the progress of a run in flight here, zero for all others.
+// Progress implements run.Runner.
 func (r *Runner) Progress(id string) run.Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,8 +40,7 @@ func (r *Runner) NoteUnknownCreates(id string, urns []string) {
 	}
 }
 
-// UnknownCreates are the creations with unknown outcome known so far of a run in flight
-// here, none for all others.
+// UnknownCreates implements run.Runner.
 func (r *Runner) UnknownCreates(id string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
