@@ -34,7 +34,7 @@ const (
 // Run is all that is needed to do one run. It holds secrets: never log it, and write it
 // only where nothing but its runner can read it.
 type Run struct {
-	// ID names the run. Starting the same ID twice adopts the run.
+	// ID names the run. No other run ever has it.
 	ID string
 	// Namespace and Name of the Stack.
 	Namespace, Name string

@@ -38,7 +38,7 @@ func TestTheNextControllerFindsARunInFlight(t *testing.T) {
 	s := first.next(recorded(runOfApp))
 	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "the run of the previous controller has the only slot")
 	s.Expect(s.phase()).To(Equal(run.Running))
-	s.Expect(s.Start(oneRun("1", "app"))).To(Succeed(), "it is in flight already")
+	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "it is in flight already")
 	inFlight, waiting := s.Count()
 	s.Expect([]int{inFlight, waiting}).To(Equal([]int{1, 1}))
 	first.write(run.Result{Outcome: run.Succeeded, Changes: run.Changes{Created: 3}})

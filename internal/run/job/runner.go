@@ -150,13 +150,6 @@ func (r *Runner) Start(started run.Run) error {
 	if !validID(started.ID) {
 		return fmt.Errorf("%w: %q cannot be the ID of a run", run.ErrRefused, started.ID)
 	}
-	if known, ok := r.runs[started.ID]; ok {
-		if known.result != nil && !r.keeps(stack) {
-			r.options.Wake(stack.Namespace, stack.Name)
-			r.slots.Release(stack)
-		}
-		return nil
-	}
 	switch {
 	case r.closed:
 		return fmt.Errorf("%w: %w", run.ErrRefused, errShutdown)

@@ -65,24 +65,6 @@ func TestWhatStartRefuses(t *testing.T) {
 	}
 }
 
-func TestARunThatIsStartedTwiceIsStartedOnce(t *testing.T) {
-	woken := &calls{}
-	s := start(t, func(o *Options) { o.Wake = woken.ended })
-	s.Expect(s.Start(oneRun("1", "app"))).To(Succeed())
-	s.step()
-	s.Expect(s.api.created).To(Equal(inOrder))
-	s.claim()
-	s.write(run.Result{Outcome: run.Succeeded})
-	s.step()
-	s.Expect(woken.list()).To(Equal([]string{"default/app"}))
-
-	// As when a reconcile gets no response to its write.
-	s.Expect(s.Reserve("default", "app")).To(BeTrue())
-	s.Expect(s.Start(oneRun("1", "app"))).To(Succeed())
-	s.Expect(woken.list()).To(Equal([]string{"default/app"}), "its result is there")
-	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "it keeps no slot")
-}
-
 func TestAWaitingStackIsWokenWhenASlotIsFree(t *testing.T) {
 	woken := &calls{}
 	s := start(t, func(o *Options) { o.Wake = woken.ended })

@@ -139,10 +139,6 @@ func (r *Runner) Start(started run.Run) error {
 	if !validID(started.ID) {
 		return fmt.Errorf("%w: %q cannot be the ID of a run", run.ErrRefused, started.ID)
 	}
-	if phase, _ := r.look(started.ID); phase != run.Unknown {
-		r.adopt(stack, phase)
-		return nil
-	}
 	switch {
 	case r.closed:
 		return fmt.Errorf("%w: %w", run.ErrRefused, errShutdown)
@@ -158,15 +154,6 @@ func (r *Runner) Start(started run.Run) error {
 	r.work.Add(1)
 	go r.do(ctx, started)
 	return nil
-}
-
-// adopt handles the start of a known run. A run that has ended needs no slot, and its
-// Stack is notified of the end again.
-func (r *Runner) adopt(stack slots.Stack, phase run.Phase) {
-	if phase == run.Ended && !r.inFlight(stack) {
-		r.options.Wake(stack.Namespace, stack.Name)
-		r.slots.Release(stack)
-	}
 }
 
 // Look implements run.Runner. It finds a result left by an earlier controller on disk.

@@ -105,7 +105,6 @@ func TestARunIsKnownFromItsStartToItsForgetting(t *testing.T) {
 	f.Expect(f.phase("1")).To(Equal(run.Running))
 	f.Expect(f.runner.Forget("1")).To(MatchError(ContainSubstring("in flight")))
 
-	f.Expect(f.runner.Start(aRun("1", "a"))).To(Succeed(), "starting it again is adopting it")
 	f.Eventually(f.driver.starts).Should(Equal([]string{"1"}))
 	close(f.driver.open)
 	f.Eventually(f.ended).Should(Receive(Equal("ns/a")))
@@ -137,12 +136,6 @@ func TestTheNextControllerFindsAResult(t *testing.T) {
 	phase, result := next.runner.Look(run.Ref{ID: "1"})
 	next.Expect(phase).To(Equal(run.Ended))
 	next.Expect(result.Outputs).To(HaveKey("o"))
-
-	next.Expect(next.runner.Reserve("ns", "a")).To(BeTrue())
-	next.Expect(next.runner.Start(aRun("1", "a"))).To(Succeed(), "adopting")
-	next.Expect(next.ended).To(Receive(Equal("ns/a")))
-	next.Expect(next.driver.starts()).To(BeEmpty())
-	next.Expect(next.runner.Reserve("ns", "b")).To(BeTrue(), "an adopted run that has ended holds no slot")
 }
 
 func TestSlotsGoInTurn(t *testing.T) {
