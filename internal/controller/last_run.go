@@ -4,8 +4,6 @@
 package controller
 
 import (
-	"github.com/fluxcd/pkg/apis/meta"
-
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -48,17 +46,6 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 	last.RunDigest = update.Digest
 	last.Succeeded = update.State == v1.UpdateSucceeded
 	last.Reason, last.Message = update.Reason, update.Message
-	last.Cancelled = update.Reason == v1.RunCancelledReason
-	last.Interrupted = update.Reason == v1.RunInterruptedReason
-	last.Locked = update.Reason == v1.StackLockedReason
-	last.Gone = update.Reason == v1.ArtifactGoneReason
-	last.Invalid = update.Reason == v1.InvalidSpecReason
-	switch update.Reason {
-	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, v1.ServiceAccountFailedReason, v1.PodFailedReason,
-		meta.ArtifactFailedReason, v1.ArtifactGoneReason:
-		// The source or its server is about to offer another artifact.
-		last.Unavailable = true
-	}
 	if update.LastResyncTime != nil {
 		last.EndedAt = update.LastResyncTime.Time
 	}

@@ -28,8 +28,8 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 		Now:      now,
 		Last: decide.LastRun{
 			Operation: fuzz.Pick(in, "", run.Update, run.Destroy, run.Recover, run.Preview),
-			Digest:    fuzz.Pick(in, "sha256:applied", ""), Succeeded: in.Bool(), Reason: "UpdateFailed", Message: "no such bucket",
-			Cancelled: in.Bool(), Interrupted: in.Bool(), Unavailable: in.Bool(), Locked: in.Bool(), Invalid: in.Bool(), EndedAt: moment(in),
+			Digest:    fuzz.Pick(in, "sha256:applied", ""), Succeeded: in.Bool(), Reason: fuzz.Pick(in, reasons()...), Message: "no such bucket",
+			EndedAt: moment(in),
 		},
 	}
 	if in.Bool() {
@@ -55,7 +55,6 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 	o.Outputs = decide.Outputs{
 		Stale: in.Bool(), Blocked: fuzz.Pick(in, "", "somebody else's"), Fault: fuzz.Pick(in, "", "too big"), RetryAt: moment(in),
 	}
-	o.Last.Gone = in.Bool()
 	return o
 }
 

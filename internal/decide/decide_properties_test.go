@@ -8,9 +8,18 @@ import (
 	"testing/quick"
 	"time"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
+
+// reasons are those of runs that make a difference, and one that makes none.
+func reasons() []string {
+	return []string{
+		v1.UpdateFailedReason, v1.BackendUnavailableReason, v1.StackLockedReason, v1.RunCancelledReason, v1.RunInterruptedReason,
+		v1.InvalidSpecReason, v1.ArtifactGoneReason,
+	}
+}
 
 // observation makes an Observation from a few random bits, to check properties over every
 // combination.
@@ -39,14 +48,13 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 		o.UnknownCreates = []string{"urn:a"}
 	}
 	o.Preview, o.ContinueResync, o.RetryConflict = bit(14), bit(15), bit(16)
-	o.Last.Unavailable, o.Last.Locked = bit(17), bit(18)
-	o.Last.Cancelled, o.Last.Interrupted, o.Edited, o.Owed = bit(19), bit(20), bit(21), bit(22)
+	o.Last.Reason, o.Last.Message = reasons()[int(bits>>17&15)%len(reasons())], "no such bucket"
+	o.Edited, o.Owed = bit(21), bit(22)
 	o.Unfound = bit(23)
 	if o.Run != nil {
 		o.Run.Released = bit(24)
 	}
 	o.AppliedElsewhere, o.Recoverable, o.NamespaceEnds = bit(25), bit(26), bit(27)
-	o.Last.Invalid = bit(28)
 	o.Failures = int64(phase)
 	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview}[operation%5]
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
@@ -121,10 +129,9 @@ func TestNextHolds(t *testing.T) {
 		{"a failure that is to be tried again says when", func(o decide.Observation, d decide.Decision) bool {
 			return d.Action != decide.Fail || d.After > 0
 		}},
-		{"a failure has a reason and a message", func(o decide.Observation, d decide.Decision) bool {
+		{"a failure has a reason and a message", func(_ decide.Observation, d decide.Decision) bool {
 			failing := d.Action == decide.Fail || d.Action == decide.Stall
-			explained := d.Reason != "" && d.Message != ""
-			return !failing || explained || o.Last.Reason == ""
+			return !failing || (d.Reason != "" && d.Message != "")
 		}},
 	}
 	for _, p := range properties {

@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -41,7 +42,7 @@ func failed(o *decide.Observation, ago time.Duration) {
 
 func interruptedNow(o *decide.Observation) {
 	failed(o, 0)
-	o.Last.Interrupted = true
+	o.Last.Reason = v1.RunInterruptedReason
 }
 
 // nextCase changes a Stack that is in sync, and says what is decided then.
@@ -66,8 +67,10 @@ func start(op run.Operation) decide.Decision {
 	return decide.Decision{Action: decide.Start, Operation: op}
 }
 
-func retryIn(d time.Duration) decide.Decision {
-	return decide.Decision{Action: decide.Fail, Reason: "UpdateFailed", Message: "no such bucket", After: d}
+func retryIn(d time.Duration) decide.Decision { return retryOf("UpdateFailed", d) }
+
+func retryOf(reason string, d time.Duration) decide.Decision {
+	return decide.Decision{Action: decide.Fail, Reason: reason, Message: "no such bucket", After: d}
 }
 
 func TestNext(t *testing.T) {
@@ -103,7 +106,7 @@ func TestNext(t *testing.T) {
 			func(o *decide.Observation) { failed(o, time.Second); o.Requested = true },
 			start(run.Update)},
 		{"a run that was cancelled is run again at once",
-			func(o *decide.Observation) { failed(o, time.Second); o.Last.Cancelled = true },
+			func(o *decide.Observation) { failed(o, time.Second); o.Last.Reason = v1.RunCancelledReason },
 			start(run.Update)},
 		{"a request runs a Stack that is in sync",
 			func(o *decide.Observation) { o.Requested = true },
@@ -159,59 +162,81 @@ func TestNext(t *testing.T) {
 			decide.Decision{Action: decide.Fail, Reason: "ArtifactFailed", Message: "gone", After: time.Minute}},
 
 		{"a backend out of reach is tried again after 10 seconds",
-			func(o *decide.Observation) { failed(o, 4*time.Second); o.Last.Unavailable, o.Failures = true, 1 },
-			retryIn(6 * time.Second)},
+			func(o *decide.Observation) {
+				failed(o, 4*time.Second)
+				o.Last.Reason, o.Failures = v1.BackendUnavailableReason, 1
+			},
+			retryOf(v1.BackendUnavailableReason, 6*time.Second)},
 		{"and then after twice as long each time",
-			func(o *decide.Observation) { failed(o, 4*time.Second); o.Last.Unavailable, o.Failures = true, 3 },
-			retryIn(36 * time.Second)},
+			func(o *decide.Observation) {
+				failed(o, 4*time.Second)
+				o.Last.Reason, o.Failures = v1.BackendUnavailableReason, 3
+			},
+			retryOf(v1.BackendUnavailableReason, 36*time.Second)},
 		{"and never later than the retry interval",
-			func(o *decide.Observation) { failed(o, 4*time.Second); o.Last.Unavailable, o.Failures = true, 1<<60 },
-			retryIn(56 * time.Second)},
+			func(o *decide.Observation) {
+				failed(o, 4*time.Second)
+				o.Last.Reason, o.Failures = v1.BackendUnavailableReason, 1<<60
+			},
+			retryOf(v1.BackendUnavailableReason, 56*time.Second)},
 		{"and then it is tried again",
-			func(o *decide.Observation) { failed(o, 10*time.Second); o.Last.Unavailable, o.Failures = true, 1 },
+			func(o *decide.Observation) {
+				failed(o, 10*time.Second)
+				o.Last.Reason, o.Failures = v1.BackendUnavailableReason, 1
+			},
 			start(run.Update)},
 		{"an artifact that is gone, and still offered, is tried again without a failure",
 			func(o *decide.Observation) {
 				failed(o, 4*time.Second)
-				o.Last.Unavailable, o.Last.Gone, o.Failures = true, true, 1
+				o.Last.Reason, o.Failures = v1.ArtifactGoneReason, 1
 			},
-			func() decide.Decision { d := retryIn(6 * time.Second); d.Awaited, d.Fetching = true, true; return d }()},
+			func() decide.Decision {
+				d := retryOf(v1.ArtifactGoneReason, 6*time.Second)
+				d.Awaited, d.Fetching = true, true
+				return d
+			}()},
 		{"the artifact that its source offers next does not wait",
 			func(o *decide.Observation) {
 				failed(o, time.Second)
-				o.Last.Unavailable, o.Last.Gone, o.Failures, o.Digest = true, true, 1, "sha256:new"
+				o.Last.Reason, o.Failures, o.Digest = v1.ArtifactGoneReason, 1, "sha256:new"
 			},
 			start(run.Update)},
 		{"a retry interval that is shorter than the backoff is kept",
 			func(o *decide.Observation) {
 				failed(o, time.Second)
-				o.Last.Unavailable, o.Failures, o.RetryInterval = true, 1, 3*time.Second
+				o.Last.Reason, o.Failures, o.RetryInterval = v1.BackendUnavailableReason, 1, 3*time.Second
 			},
-			retryIn(2 * time.Second)},
+			retryOf(v1.BackendUnavailableReason, 2*time.Second)},
 		{"a destroy whose backend is out of reach is tried again soon",
 			func(o *decide.Observation) {
 				o.Deleting, o.DestroyOnFinalize = true, true
 				failed(o, 4*time.Second)
-				o.Last.Operation, o.Last.Unavailable, o.Failures = run.Destroy, true, 1
+				o.Last.Operation, o.Last.Reason, o.Failures = run.Destroy, v1.BackendUnavailableReason, 1
 			},
-			retryIn(6 * time.Second)},
+			retryOf(v1.BackendUnavailableReason, 6*time.Second)},
 		{"a lock of somebody else is waited for at the retry interval",
-			func(o *decide.Observation) { failed(o, 20*time.Second); o.Last.Locked, o.Failures = true, 1 },
-			retryIn(40 * time.Second)},
+			func(o *decide.Observation) {
+				failed(o, 20*time.Second)
+				o.Last.Reason, o.Failures = v1.StackLockedReason, 1
+			},
+			retryOf(v1.StackLockedReason, 40*time.Second)},
 		{"and sooner where the spec asks for it",
 			func(o *decide.Observation) {
 				failed(o, time.Second)
-				o.Last.Locked, o.RetryConflict, o.Failures = true, true, 2
+				o.Last.Reason, o.RetryConflict, o.Failures = v1.StackLockedReason, true, 2
 			},
-			retryIn(9 * time.Second)},
+			retryOf(v1.StackLockedReason, 9*time.Second)},
 		{"a spec that asks for something impossible is stalled until the retry interval has passed",
 			func(o *decide.Observation) {
 				failed(o, 20*time.Second)
-				o.Last.Invalid, o.Last.Reason, o.Last.Message = true, "InvalidSpec", "no such policy"
+				o.Last.Reason, o.Last.Message = v1.InvalidSpecReason, "no such policy"
 			},
 			decide.Decision{Action: decide.Stall, Reason: "InvalidSpec", Message: "no such policy", After: 40 * time.Second}},
 		{"or somebody edits it",
-			func(o *decide.Observation) { failed(o, 20*time.Second); o.Last.Invalid, o.Edited = true, true },
+			func(o *decide.Observation) {
+				failed(o, 20*time.Second)
+				o.Last.Reason, o.Edited = v1.InvalidSpecReason, true
+			},
 			start(run.Update)},
 		{"retrying conflicts is about locks alone",
 			func(o *decide.Observation) { failed(o, 20*time.Second); o.RetryConflict, o.Failures = true, 1 },

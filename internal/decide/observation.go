@@ -72,24 +72,9 @@ type LastRun struct {
 	Digest string
 	// RunDigest of the inputs of the last run of any kind. Empty if they were not known.
 	RunDigest string
-	// Succeeded, or else the Reason and Message of the failure.
+	// Succeeded, or else the Reason, as in the conditions, and the Message.
 	Succeeded       bool
 	Reason, Message string
-	// Cancelled reports whether the run was told to stop because the controller stopped,
-	// and did not fail.
-	Cancelled bool
-	// Interrupted reports whether nobody saw how the run ended.
-	Interrupted bool
-	// Unavailable reports whether the run could not start because something it needs
-	// could not be reached.
-	Unavailable bool
-	// Locked reports whether the run could not start because somebody else held the lock.
-	Locked bool
-	// Gone reports whether the run came too late for its artifact, and did not fail.
-	Gone bool
-	// Invalid reports whether the run could not start because the spec asks for something
-	// impossible.
-	Invalid bool
 	// EndedAt is the time at which the run ended.
 	EndedAt time.Time
 }

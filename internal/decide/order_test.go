@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -139,7 +140,7 @@ func TestOrderHolds(t *testing.T) {
 			if with.Action != decide.Wait {
 				return with == without
 			}
-			return without.Action == decide.Start || without.Action == decide.Fail || (without.Action == decide.Stall && o.Last.Invalid)
+			return without.Action == decide.Start || without.Action == decide.Fail || (without.Action == decide.Stall && o.Last.Reason == v1.InvalidSpecReason)
 		}},
 		{"who waits says for what, and looks again", func(o, _ decide.Observation) bool {
 			d := decide.Next(o)

@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -68,7 +69,7 @@ func TestNextOfARecovery(t *testing.T) {
 				interruptedNow(o)
 				o.Interrupted, o.Last.Operation, o.Failures = true, run.Recover, 2
 			},
-			retryIn(10 * time.Second)},
+			retryOf(v1.RunInterruptedReason, 10*time.Second)},
 		{"a preview that was interrupted is run again at once",
 			func(o *decide.Observation) {
 				interruptedNow(o)
@@ -80,7 +81,7 @@ func TestNextOfARecovery(t *testing.T) {
 				interruptedNow(o)
 				o.Preview, o.Last.Operation, o.Failures = true, run.Preview, 2
 			},
-			retryIn(10 * time.Second)},
+			retryOf(v1.RunInterruptedReason, 10*time.Second)},
 		{"a stack of another controller's is looked for before it is destroyed",
 			func(o *decide.Observation) { o.Unfound, o.Deleting, o.DestroyOnFinalize = true, true, true },
 			start(run.Recover)},

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
+
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -27,21 +29,32 @@ const (
 // start, for a transient cause, is retried sooner than one that failed in Pulumi: it did
 // nothing that would be done twice. A run that was told to stop did not fail.
 func retryDelay(o Observation) time.Duration {
-	switch {
-	case o.Last.Cancelled:
+	if o.Last.Succeeded {
+		return interruptedDelay(o) // what succeeded and is retried was a recovery
+	}
+	switch o.Last.Reason {
+	case v1.RunCancelledReason:
 		return 0
-	case o.Last.Interrupted, o.Last.Succeeded:
-		// A run that succeeded and is retried was a recovery.
-		if o.Failures <= 1 {
-			return 0
-		}
-		return backoff(interruptedBackoff, o.Failures-1, o.RetryInterval)
-	case o.Last.Unavailable:
+	case v1.RunInterruptedReason:
+		return interruptedDelay(o)
+	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, v1.ServiceAccountFailedReason, v1.PodFailedReason,
+		meta.ArtifactFailedReason, v1.ArtifactGoneReason:
+		// For an artifact: the source or its server is about to offer another.
 		return backoff(unavailableBackoff, o.Failures, o.RetryInterval)
-	case o.Last.Locked && o.RetryConflict:
-		return backoff(conflictBackoff, o.Failures, o.RetryInterval)
+	case v1.StackLockedReason:
+		if o.RetryConflict {
+			return backoff(conflictBackoff, o.Failures, o.RetryInterval)
+		}
 	}
 	return o.RetryInterval
+}
+
+// interruptedDelay is how long to wait after an interrupted run, or the recovery from it.
+func interruptedDelay(o Observation) time.Duration {
+	if o.Failures <= 1 {
+		return 0
+	}
+	return backoff(interruptedBackoff, o.Failures-1, o.RetryInterval)
 }
 
 // backoff doubles the delay with each failure after the first, up to the limit. It does
@@ -77,10 +90,11 @@ func retry(o Observation, op run.Operation) Decision {
 		return Decision{Action: Fail, Reason: v1.RunInterruptedReason, Message: recoveredMessage(o.Failures), After: wait}
 	}
 	action := Fail
-	if o.Last.Invalid {
+	if o.Last.Reason == v1.InvalidSpecReason {
 		action = Stall // only an edit helps, or a change of the namespace's defaults for pods
 	}
-	return Decision{Action: action, Reason: o.Last.Reason, Message: o.Last.Message, Awaited: o.Last.Gone, Fetching: o.Last.Gone, After: wait}
+	gone := o.Last.Reason == v1.ArtifactGoneReason // it came too late, and did not fail
+	return Decision{Action: action, Reason: o.Last.Reason, Message: o.Last.Message, Awaited: gone, Fetching: gone, After: wait}
 }
 
 // recoveredMessage says why the program does not run right after the recovery.
