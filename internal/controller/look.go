@@ -48,9 +48,9 @@ func (r *StackReconciler) dropWait(ctx context.Context, stack *v1.Stack) error {
 func isLook(record *v1.RunStatus) bool { return record != nil && record.PreviewRequest != "" }
 
 // look starts the preview, or says why it cannot.
-func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *observed) error {
+func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *observed) (err error) {
 	request := token(stack.Annotations[v1.PreviewRequestAnnotation])
-	seen, err := r.withLocalProgram(ctx, stack, seen)
+	seen, err = r.withLocalProgram(ctx, stack, seen)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *obser
 	started := false
 	defer func() {
 		if !started {
-			r.Runner.Release(stack.Namespace, stack.Name)
+			r.giveBack(stack, err)
 		}
 	}()
 	todo := newRun(stack, seen, run.Preview, string(uuid.NewUUID()))

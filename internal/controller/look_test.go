@@ -12,7 +12,9 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
@@ -209,4 +211,19 @@ func TestARequestForAPreviewWakesItsStack(t *testing.T) {
 			NewWithT(t).Expect(passes).To(Equal(tc.want))
 		})
 	}
+}
+
+func TestAPreviewKeepsItsTurnAfterAConflict(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+	w.edit(asksForPreview("one"))
+	w.failWrite = func(int) error { return apierrors.NewConflict(schema.GroupResource{Resource: "stacks"}, "app", nil) }
+	w.mustReconcile()
+	g.Expect(w.runner.postponed).To(Equal(1))
+	g.Expect(w.stack().Status.Run).To(BeNil())
+
+	w.failWrite = nil
+	g.Expect(w.nextRun().Operation).To(Equal(run.Preview))
 }

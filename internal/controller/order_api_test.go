@@ -62,6 +62,12 @@ func (r *promptRunner) Release(namespace, name string) {
 	r.inner.Release(namespace, name)
 }
 
+func (r *promptRunner) Postpone(namespace, name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inner.Postpone(namespace, name)
+}
+
 func (r *promptRunner) Abandon(string, string) {}
 
 func (r *promptRunner) Ended() []run.Ref { return nil }

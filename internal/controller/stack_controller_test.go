@@ -80,8 +80,10 @@ func TestNothingStartsWhenTheRecordCannotBeWritten(t *testing.T) {
 				g.Expect(w.stack().Status.Run).To(BeNil())
 				if apierrors.IsConflict(refused) {
 					g.Expect(err).NotTo(HaveOccurred(), "a conflict is no fault")
+					g.Expect(w.runner.postponed).To(Equal(1), "and the Stack keeps its turn")
 				} else {
 					g.Expect(err).To(MatchError(ContainSubstring("connection refused")))
+					g.Expect(w.runner.postponed).To(BeZero())
 				}
 
 				w.mustReconcile()

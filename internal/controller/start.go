@@ -8,6 +8,7 @@ import (
 	"errors"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -23,7 +24,7 @@ const withdrawalPatience = 10 * time.Second
 // start records a run, then starts it. The record is written first, with optimistic
 // locking: a conflict proves that the observation is stale, and a process that dies later
 // leaves a record of what it may have been doing.
-func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *observed, operation run.Operation) error {
+func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *observed, operation run.Operation) (err error) {
 	if !r.Runner.Reserve(stack.Namespace, stack.Name) {
 		if r.Runner.Closed() {
 			return nil // the next process starts it; until then the status keeps the outcome of the last run
@@ -33,7 +34,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	started := false
 	defer func() {
 		if !started {
-			r.Runner.Release(stack.Namespace, stack.Name)
+			r.giveBack(stack, err)
 		}
 	}()
 	if err := r.hold(ctx, stack); err != nil {
@@ -51,9 +52,19 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	for _, leftOut := range seen.inputs.LeftOut {
 		ctrl.LoggerFrom(ctx).Info(leftOut)
 	}
-	err := r.startRecorded(ctx, stack, todo)
+	err = r.startRecorded(ctx, stack, todo)
 	started = err == nil
 	return err
+}
+
+// giveBack gives back the slot of a run that did not start. After a conflict, the Stack is
+// reconciled again at once, and must not go to the end of the queue.
+func (r *StackReconciler) giveBack(stack *v1.Stack, why error) {
+	if apierrors.IsConflict(why) {
+		r.Runner.Postpone(stack.Namespace, stack.Name)
+		return
+	}
+	r.Runner.Release(stack.Namespace, stack.Name)
 }
 
 // startRecorded starts a run that is recorded. After an error other than a refusal the run

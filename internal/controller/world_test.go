@@ -34,6 +34,8 @@ type testRunner struct {
 	results map[string]*run.Result
 	started int
 	slots   int
+	// postponed counts the slots that were given back for now.
+	postponed int
 	// unreadable has it find no result, as if the API server could not be asked.
 	unreadable bool
 	// cancels has the cancelled runs, and whether they were cancelled at once.
@@ -55,6 +57,11 @@ func (r *testRunner) Reserve(string, string) bool {
 }
 
 func (r *testRunner) Release(string, string) { r.slots = 0 }
+
+func (r *testRunner) Postpone(string, string) {
+	r.slots = 0
+	r.postponed++
+}
 
 func (r *testRunner) Abandon(string, string) {
 	r.slots = 0

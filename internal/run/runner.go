@@ -45,6 +45,9 @@ type Runner interface {
 	Reserve(namespace, name string) bool
 	// Release gives back a slot, or a place in the queue, without a run.
 	Release(namespace, name string)
+	// Postpone gives back the slot of a Stack that is about to ask for it again, and keeps
+	// it for that Stack for a short while.
+	Postpone(namespace, name string)
 	// Abandon drops all state of a Stack that does not exist any more. Its run in flight
 	// goes on.
 	Abandon(namespace, name string)

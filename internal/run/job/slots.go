@@ -39,6 +39,16 @@ func (r *Runner) Release(namespace, name string) {
 	}
 }
 
+// Postpone implements run.Runner. Like Release, it frees no slot that is in use.
+func (r *Runner) Postpone(namespace, name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stack := slots.Stack{Namespace: namespace, Name: name}
+	if !r.keeps(stack) {
+		r.slots.Postpone(stack)
+	}
+}
+
 // Abandon implements run.Runner.
 func (r *Runner) Abandon(namespace, name string) {
 	r.Release(namespace, name)

@@ -115,6 +115,16 @@ func (r *Runner) Release(namespace, name string) {
 	}
 }
 
+// Postpone implements run.Runner. It does not free the slot of a run in flight.
+func (r *Runner) Postpone(namespace, name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stack := slots.Stack{Namespace: namespace, Name: name}
+	if !r.inFlight(stack) {
+		r.slots.Postpone(stack)
+	}
+}
+
 // Abandon implements run.Runner.
 func (r *Runner) Abandon(namespace, name string) {
 	r.Release(namespace, name)

@@ -65,6 +65,16 @@ func (p *Pool) Release(stack Stack) {
 	p.offer()
 }
 
+// Postpone gives back the slot of a Stack that is about to reserve it again: until
+// Patience has passed, it is kept for that Stack.
+func (p *Pool) Postpone(stack Stack) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.turns.postpone(stack, time.Now()) {
+		time.AfterFunc(Patience, p.lapse)
+	}
+}
+
 // Waiting returns how many Stacks wait for a slot.
 func (p *Pool) Waiting() int {
 	p.mu.Lock()

@@ -35,3 +35,21 @@ func TestAnOfferedSlotExpires(t *testing.T) {
 		g.Expect(p.Reserve(stack("b"))).To(BeFalse(), "b has lost its turn")
 	})
 }
+
+func TestAPostponedSlotExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		var woken []string
+		p := New(1, 0, func(namespace, name string) { woken = append(woken, namespace+"/"+name) })
+		g.Expect(p.Reserve(stack("a"))).To(BeTrue())
+		g.Expect(p.Reserve(stack("b"))).To(BeFalse())
+		p.Postpone(stack("a"))
+		g.Expect(p.Reserve(stack("b"))).To(BeFalse())
+		g.Expect(p.Reserve(stack("a"))).To(BeTrue(), "it has kept its turn")
+
+		p.Postpone(stack("a"))
+		time.Sleep(Patience)
+		synctest.Wait()
+		g.Expect(woken).To(Equal([]string{"ns/b"}), "a did not come back")
+	})
+}

@@ -66,6 +66,17 @@ func (t *turns) release(stack Stack) {
 	t.tidy(stack.Namespace)
 }
 
+// postpone frees the slot of a Stack, and offers it to no other for now. It returns false
+// if the Stack has no slot.
+func (t *turns) postpone(stack Stack, now time.Time) bool {
+	if !t.taken[stack] {
+		return false
+	}
+	delete(t.taken, stack)
+	t.queue = slices.Insert(t.queue, 0, waiting{stack: stack, offered: now})
+	return true
+}
+
 // tidy drops what is known of a namespace that neither has a slot nor waits for one.
 func (t *turns) tidy(namespace string) {
 	waits := slices.ContainsFunc(t.queue, func(w waiting) bool { return w.stack.Namespace == namespace })

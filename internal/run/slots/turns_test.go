@@ -21,7 +21,7 @@ func stack(name string) Stack {
 
 func TestTurns(t *testing.T) {
 	type step struct {
-		do   string // reserve, release, offer or lapse
+		do   string // reserve, release, postpone, offer or lapse
 		name string
 		at   time.Duration
 		want []string // of offer
@@ -64,6 +64,23 @@ func TestTurns(t *testing.T) {
 			{do: "release", name: "a"}, {do: "release", name: "b"}, {do: "offer", want: []string{"c", "d"}},
 			{do: "reserve", name: "d", got: true}, {do: "reserve", name: "e"}, {do: "reserve", name: "c", got: true},
 		},
+		"a slot that is given back for now is kept": {
+			{do: "reserve", name: "a", got: true}, {do: "reserve", name: "b", got: true},
+			{do: "reserve", name: "c"}, {do: "postpone", name: "a"}, {do: "offer"},
+			{do: "reserve", name: "c"}, {do: "reserve", name: "a", got: true}, {do: "reserve", name: "c"},
+		},
+		"but for no longer than any other": {
+			{do: "reserve", name: "a", got: true}, {do: "reserve", name: "b", got: true},
+			{do: "reserve", name: "c"}, {do: "postpone", name: "a"},
+			{do: "lapse", at: 60 * time.Second}, {do: "offer", want: []string{"c"}}, {do: "reserve", name: "c", got: true},
+		},
+		"nor where the Stack gives it up": {
+			{do: "reserve", name: "a", got: true}, {do: "reserve", name: "b", got: true},
+			{do: "reserve", name: "c"}, {do: "postpone", name: "a"}, {do: "release", name: "a"}, {do: "offer", want: []string{"c"}},
+		},
+		"no slot is kept for a Stack that had none": {
+			{do: "reserve", name: "a", got: true}, {do: "postpone", name: "b"}, {do: "postpone", name: "b"}, {do: "reserve", name: "c", got: true},
+		},
 		"releasing what is not held changes nothing": {
 			{do: "release", name: "x"}, {do: "reserve", name: "a", got: true},
 		},
@@ -76,6 +93,8 @@ func TestTurns(t *testing.T) {
 				switch step.do {
 				case "reserve":
 					g.Expect(s.reserve(stack(step.name))).To(Equal(step.got), "step %d: %v", i, step)
+				case "postpone":
+					s.postpone(stack(step.name), start.Add(step.at))
 				case "release":
 					s.release(stack(step.name))
 				case "lapse":
