@@ -284,7 +284,7 @@ func TestATokenInTheURLIsUsedAndNotShown(t *testing.T) {
 	repo.Status.Conditions = []metav1.Condition{{Type: sourcev1.FetchFailedCondition, Status: metav1.ConditionTrue, Message: "no entry for " + gitToken}}
 	w.Expect(w.Update(w.ctx, repo)).To(Succeed())
 	w.mustReconcile()
-	w.Expect(w.message()).To(ContainSubstring("no entry for [secret]"))
+	w.Expect(w.message()).To(ContainSubstring("no entry for ***"))
 	w.Expect(w.events.lines).NotTo(ContainElement(ContainSubstring(gitToken)))
 }
 
