@@ -40,22 +40,22 @@ func updatedElsewhere(stack *v1.Stack) bool {
 	return last.Type != v1.UpdateTypeDestroy || last.State != v1.UpdateSucceeded
 }
 
-// mustLook reports that no run of ours has found the stack yet, or that someone else has
-// used it since, and may have left operations in flight. A preview does not look: it
-// cannot create anything twice.
-func mustLook(stack *v1.Stack, operation run.Operation) bool {
+// mustInspect reports that no run of ours has found the stack yet, or that someone else has
+// used it since, and may have left operations in flight. A preview inspects
+// nothing: it cannot create anything twice.
+func mustInspect(stack *v1.Stack, operation run.Operation) bool {
 	info := stack.Status.ProjectInfo
 	return operation != run.Preview && (info == nil || info.Backend == "" || info.LockedElsewhere || mustExist(stack))
 }
 
-// noteLock records that someone else held the lock, until a later run has looked at the
+// noteLock records that someone else held the lock, until a later run has inspected the
 // stack. What was found before that proves nothing, as the holder was at work.
 func noteLock(info *v1.ProjectInfo, result *run.Result) {
 	switch {
 	case result.Outcome == run.Locked:
 		info.LockedElsewhere = true
 	case result.Backend != "":
-		info.LockedElsewhere = false // a run that has to look reports a backend only after looking
+		info.LockedElsewhere = false // a run that has to inspect first reports a backend only afterwards
 	}
 }
 

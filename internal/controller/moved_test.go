@@ -175,7 +175,7 @@ func TestAnUpdateThatTheOperatorHadInFlightIsNotForgotten(t *testing.T) {
 	w := newWorld(t, objects...)
 	first := w.nextRun()
 	g.Expect(first.MustExist).To(BeTrue())
-	g.Expect(first.Look).To(BeTrue())
+	g.Expect(first.InspectFirst).To(BeTrue())
 	w.endNow(run.WorkspaceFailed, func(r *run.Result) { r.Project = run.Project{} })
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
 	look := w.nextRun()
@@ -187,26 +187,26 @@ func TestAnUpdateThatTheOperatorHadInFlightIsNotForgotten(t *testing.T) {
 }
 
 // Whoever ran the stack before may have died doing so: the first run that finds it looks.
-func TestRunsLookAtAStackUntilOneHasFoundIt(t *testing.T) {
+func TestRunsInspectAStackUntilOneHasFoundIt(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
-	g.Expect(w.nextRun().Look).To(BeTrue())
+	g.Expect(w.nextRun().InspectFirst).To(BeTrue())
 	w.endNow(run.Locked, nil)
 	w.passTime(time.Hour)
-	g.Expect(w.nextRun().Look).To(BeTrue())
+	g.Expect(w.nextRun().InspectFirst).To(BeTrue())
 	w.endNow(run.Succeeded, func(r *run.Result) { r.Backend = "file:///state" })
 	w.edit(func(s *v1.Stack) { s.Spec.Refresh = true; s.Generation++ })
-	g.Expect(w.nextRun().Look).To(BeFalse())
+	g.Expect(w.nextRun().InspectFirst).To(BeFalse())
 }
 
 // A preview works although no run of ours has found the stack yet.
-func TestAPreviewDoesNotLookAtWhatIsInFlight(t *testing.T) {
+func TestAPreviewDoesNotInspectWhatIsInFlight(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.edit(func(s *v1.Stack) { s.Spec.Preview = true; s.Generation++ })
 	preview := w.nextRun()
 	g.Expect(preview.Operation).To(Equal(run.Preview))
-	g.Expect(preview.Look).To(BeFalse())
+	g.Expect(preview.InspectFirst).To(BeFalse())
 }
 
 // A stack that is missing was not destroyed, unless a destroy whose end nobody saw may
@@ -236,31 +236,31 @@ func TestOnlyADestroyOfOursMayHaveRemovedTheStack(t *testing.T) {
 	}
 }
 
-// The holder of the lock was at work when our run looked, and may have died since.
-func TestALockMakesTheNextRunLook(t *testing.T) {
+// The holder of the lock was at work when our run inspected the stack, and may have died since.
+func TestALockMakesTheNextRunInspect(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	found := func(r *run.Result) { r.Backend = "file:///state" }
-	g.Expect(w.nextRun().Look).To(BeTrue(), "it is the first")
+	g.Expect(w.nextRun().InspectFirst).To(BeTrue(), "it is the first")
 	w.endNow(run.Locked, found)
 	w.passTime(time.Hour)
-	g.Expect(w.nextRun().Look).To(BeTrue(), "it was locked")
+	g.Expect(w.nextRun().InspectFirst).To(BeTrue(), "it was locked")
 	w.endNow(run.BackendUnavailable, nil)
 	w.passTime(time.Hour)
-	g.Expect(w.nextRun().Look).To(BeTrue(), "nobody has looked since")
+	g.Expect(w.nextRun().InspectFirst).To(BeTrue(), "nobody has inspected it since")
 	w.endNow(run.Failed, byForce)
 	w.passTime(time.Hour)
 	recovery := w.nextRun()
 	g.Expect(recovery.Operation).To(Equal(run.Recover))
-	g.Expect(recovery.Look).To(BeTrue(), "the interrupted run was to look")
+	g.Expect(recovery.InspectFirst).To(BeTrue(), "the interrupted run was to inspect it")
 	g.Expect(recovery.Interrupted).To(ConsistOf(HaveField("Operation", run.Update)))
 	w.endNow(run.Succeeded, found)
 	w.passTime(time.Hour)
-	g.Expect(w.nextRun().Look).To(BeFalse())
+	g.Expect(w.nextRun().InspectFirst).To(BeFalse())
 	w.endNow(run.Locked, found)
 	w.edit(func(s *v1.Stack) { s.Spec.Preview = true; s.Generation++ })
-	g.Expect(w.nextRun().Look).To(BeFalse(), "a preview makes nothing")
+	g.Expect(w.nextRun().InspectFirst).To(BeFalse(), "a preview makes nothing")
 	w.endNow(run.Succeeded, nil)
 	w.edit(func(s *v1.Stack) { s.Spec.Preview = false; s.Generation++ })
-	g.Expect(w.nextRun().Look).To(BeTrue())
+	g.Expect(w.nextRun().InspectFirst).To(BeTrue())
 }

@@ -40,7 +40,7 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		KnownBackend: knownBackend(stack),
 		BackendKey:   seen.inputs.BackendKey,
 		MustExist:    mustExist(stack),
-		Look:         mustLook(stack, operation),
+		InspectFirst: mustInspect(stack, operation),
 		NoCreate:     stack.Spec.UseLocalStackOnly,
 
 		SecretsProvider: stack.Spec.SecretsProvider,

@@ -92,7 +92,7 @@ func TestARecoveryForgetsNothingThatIsNotNamed(t *testing.T) {
 
 // In a refresh that runs the program, the CLI drops operations in flight from the state
 // before it has refreshed their resources.
-func TestAnInterruptedFirstLookIsRepeated(t *testing.T) {
+func TestAnInterruptedInspectionIsRepeated(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]bool{"with its files": false, "and whose files are lost": true} {
 		t.Run(name, func(t *testing.T) {
@@ -102,15 +102,15 @@ func TestAnInterruptedFirstLookIsRepeated(t *testing.T) {
 			b.Expect(b.do(t.Context(), b.update(program)).Outcome).To(Equal(run.Succeeded))
 			b.inFlight(map[string]string{"a": "updating", "b": "updating"})
 			b.drift("b", "half done")
-			look := b.update(program)
-			look.Look, look.Options.RunProgram = true, true
-			b.Expect(b.killedAfter(look, "pulumi", func() { b.reads("b") }).Interrupted).To(BeTrue())
+			first := b.update(program)
+			first.InspectFirst, first.Options.RunProgram = true, true
+			b.Expect(b.killedAfter(first, "pulumi", func() { b.reads("b") }).Interrupted).To(BeTrue())
 			b.letGo()
 			b.Expect(b.state()).NotTo(Or(ContainSubstring("pending_operations"), ContainSubstring("half done")))
-			recovery := b.recovery(look)
-			recovery.Look, recovery.Options.RunProgram, recovery.Program = true, true, look.Program
+			recovery := b.recovery(first)
+			recovery.InspectFirst, recovery.Options.RunProgram, recovery.Program = true, true, first.Program
 			if lose {
-				b.Expect(os.RemoveAll(string(b.of(look.ID)))).To(Succeed())
+				b.Expect(os.RemoveAll(string(b.of(first.ID)))).To(Succeed())
 				for _, lock := range b.locks() {
 					b.Expect(os.Remove(lock)).To(Succeed())
 				}

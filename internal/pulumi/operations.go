@@ -53,7 +53,7 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 	if last, err := s.setSecrets(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
-	if last, err := s.lookFirst(ctx); err != nil || last.code != 0 {
+	if last, err := s.inspectFirst(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
 	return s.engine(ctx, append([]string{"destroy", "--remove"}, refreshFlags(s.run.Options)...)...)
@@ -86,7 +86,7 @@ func (s *session) createAndApply(ctx context.Context) (exit, error) {
 	if last.code == 0 {
 		// A new stack has nothing yet that anybody could have changed.
 		s.run.Options.ExpectNoRefreshChanges = false
-		s.looked = true
+		s.inspected = true
 	}
 	return s.apply(ctx)
 }
@@ -96,7 +96,7 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 	if last, err := s.setSecrets(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
-	if last, err := s.lookFirst(ctx); err != nil || last.code != 0 {
+	if last, err := s.inspectFirst(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
 	if s.run.Options.Refresh && s.run.Options.ExpectNoRefreshChanges {
@@ -106,7 +106,7 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 	}
 	flags := append(refreshFlags(s.run.Options), targetFlags(s.run.Options)...)
 	if s.run.Operation == run.Preview {
-		return s.look(ctx, append([]string{"preview"}, flags...)...)
+		return s.withEvents(ctx, append([]string{"preview"}, flags...)...)
 	}
 	return s.engine(ctx, append([]string{"up"}, flags...)...)
 }
@@ -119,7 +119,7 @@ func (s *session) check(ctx context.Context) (exit, error) {
 	if s.run.Options.RunProgram {
 		flags = append(flags, "--run-program")
 	}
-	last, err := s.look(ctx, flags...)
+	last, err := s.withEvents(ctx, flags...)
 	if err == nil && last.code == exitHasChanges && s.events.onlyProvidersChanged() {
 		last.code = 0
 	}

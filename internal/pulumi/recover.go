@@ -37,7 +37,7 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 	}
 	last, err := s.settle(ctx, free)
 	if err != nil || last.code == 0 || !s.lockIsLeft(last.stderr.text) {
-		s.looked = err == nil && last.code == 0
+		s.inspected = err == nil && last.code == 0
 		return last, err
 	}
 	s.say("the lock of the stack was left by the run that was interrupted, and is removed")
@@ -46,7 +46,7 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 		return last, err
 	}
 	last, err = s.settle(ctx, false)
-	s.looked = err == nil && last.code == 0
+	s.inspected = err == nil && last.code == 0
 	return last, err
 }
 
@@ -122,12 +122,12 @@ func (s *session) export(ctx context.Context) (state, exit, error) {
 
 // again tells whether a refresh that was to settle operations in flight may not have
 // completed. Its first snapshot drops those operations from the state, and nothing else
-// records what they were. A run that was to look first may have created the stack
+// records what they were. A run that was to inspect first may have created the stack
 // itself, which only its files tell.
 func (s *session) again() bool {
 	return slices.ContainsFunc(s.run.Interrupted, func(lost run.Interrupted) bool {
 		dir := s.dir.of(lost.ID)
-		return lost.Operation == run.Recover || exists(dir.settling()) || (s.run.Look && !exists(dir.backend()))
+		return lost.Operation == run.Recover || exists(dir.settling()) || (s.run.InspectFirst && !exists(dir.backend()))
 	})
 }
 

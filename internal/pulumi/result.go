@@ -46,7 +46,7 @@ func (s *session) result(end ending) run.Result {
 		// events are not those of the state.
 		return result
 	}
-	if s.found && (!s.run.Look || s.looked) {
+	if s.found && (!s.run.InspectFirst || s.inspected) {
 		result.Backend = s.backend()
 	}
 	result.Outputs = showOutputs(s.events.outputs, s.mask, s.writtenNames())
@@ -60,7 +60,7 @@ func (s *session) result(end ending) run.Result {
 // changes counts what was done. That is nothing if the events only report what a check
 // found, or the resources that a refresh read before it failed.
 func (s *session) changes() run.Changes {
-	if s.checking || (s.run.Look && !s.looked) {
+	if s.checking || (s.run.InspectFirst && !s.inspected) {
 		return run.Changes{}
 	}
 	return s.events.changes()

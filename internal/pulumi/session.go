@@ -39,9 +39,9 @@ type session struct {
 	unsettled bool
 	// heldLocks are the locks in a file backend that a recovery left alone.
 	heldLocks []string
-	// looked is set once the stack was inspected for a run that needs it, or was
+	// inspected is set once the stack was inspected for a run that needs it, or was
 	// created.
-	looked bool
+	inspected bool
 	// pending are the creations in flight known from the state or an earlier run, for a
 	// recovery.
 	pending []string
@@ -64,11 +64,11 @@ type session struct {
 func (s *session) engine(ctx context.Context, operation ...string) (exit, error) {
 	s.changing, s.state = true, nil
 	defer func() { s.changing = false }()
-	return s.look(ctx, append(operation, "--yes", "--skip-preview")...)
+	return s.withEvents(ctx, append(operation, "--yes", "--skip-preview")...)
 }
 
-// look calls the CLI for an operation that emits events.
-func (s *session) look(ctx context.Context, operation ...string) (exit, error) {
+// withEvents calls the CLI for an operation that emits events.
+func (s *session) withEvents(ctx context.Context, operation ...string) (exit, error) {
 	last, err := s.call(ctx, command{args: append(operation, "--stack", s.stack,
 		"--suppress-outputs", "--suppress-progress", "--event-log", s.dir.events())})
 	if err == nil && last.code == 0 && s.events.summary == nil {

@@ -102,7 +102,7 @@ type Result struct {
 	Project Project
 	// Backend is the URL of the backend in which the stack was found or created, without
 	// user, password and query. Empty if the stack was not seen, for a Preview, and after
-	// an unfinished Look.
+	// an unfinished inspection (Run.InspectFirst).
 	Backend string `json:",omitempty"`
 	// Interrupted reports whether Pulumi was killed and may have left a lock and
 	// operations in flight, so that a Recover is needed. For a Recover, it also reports

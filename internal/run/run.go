@@ -111,11 +111,11 @@ type Run struct {
 	// this one has found it yet. If it is not in the backend, the backend is the wrong
 	// one.
 	MustExist bool
-	// Look reports whether no run of this controller has found the stack yet. If it
-	// exists all the same, somebody else may have died while working on it: operations in
-	// flight are settled before anything else, and if creations of unknown outcome are
-	// among them, the run ends and names those.
-	Look bool
+	// InspectFirst reports whether no run of this controller has found the stack yet. If
+	// it exists all the same, somebody else may have died while working on it: operations
+	// in flight are settled before anything else, and if creations of unknown outcome are
+	// among them, the run ends and names those. Pods know it by its earlier name.
+	InspectFirst bool `json:"Look"`
 	// NoCreate fails an Update whose stack is not in the backend.
 	NoCreate bool
 	// MayBeGone allows a Recover not to find the stack, which was to be destroyed.

@@ -44,7 +44,7 @@ func TestAnInputRoundTrips(t *testing.T) {
 		Env:     map[string]string{"A": "b"}, Config: map[string]json.RawMessage{"app:n": json.RawMessage("12345678901234567890")},
 		Secrets: map[string]string{"app:s": "hush"}, Masks: []string{"hush"}, Outputs: &run.WantedOutputs{Keys: []string{"url"}},
 		Interrupted: []run.Interrupted{{ID: "0", Operation: run.Update, Host: "pulumi-run-0", From: at, To: at.Add(time.Minute)}},
-		Timeout:     time.Hour, Look: true,
+		Timeout:     time.Hour, InspectFirst: true,
 	}}
 	data, digest, err := EncodeInput(input)
 	g.Expect(err).NotTo(HaveOccurred())

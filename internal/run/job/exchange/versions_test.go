@@ -54,6 +54,14 @@ func TestWhatThePodOfAnEarlierVersionHasToldIsRead(t *testing.T) {
 		}))
 }
 
+// The pod of a run may be of another version than its controller.
+func TestARunIsThatOfEarlierVersions(t *testing.T) {
+	g := NewWithT(t)
+	text, err := json.Marshal(run.Run{InspectFirst: true})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(text).To(ContainSubstring(`"Look":true`))
+}
+
 // A pod of the version before reads the request of the next controller.
 func TestTheRequestToCancelIsThatOfEarlierVersions(t *testing.T) {
 	g := NewWithT(t)
