@@ -28,7 +28,7 @@ func absorb(stack *v1.Stack, result *run.Result) {
 		absorbOutputs(stack, record)
 		return
 	}
-	if isLook(record) {
+	if isPreviewOnRequest(record) {
 		return // it is not a reconcile of the Stack
 	}
 	stack.Status.UnknownCreates = unknownCreates(stack, record, result)

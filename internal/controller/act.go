@@ -58,8 +58,8 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		return r.lose(ctx, stack, releasedText(stack.Status.Run))
 	case decide.Tell:
 		return r.tell(ctx, stack, seen.Now)
-	case decide.Look:
-		return r.look(ctx, stack, seen)
+	case decide.PreviewOnRequest:
+		return r.previewOnRequest(ctx, stack, seen)
 	case decide.Cancel:
 		return r.cancel(ctx, stack)
 	case decide.CallOff:
@@ -139,7 +139,7 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 		stack.Status.OutputsSecret, stack.Status.Inventory = outputs, inventory
 		absorb(stack, told)
 		stack.Status.Preview = preview
-		if isLook(&record) && told.Message != result.Message {
+		if isPreviewOnRequest(&record) && told.Message != result.Message {
 			stack.Status.Preview = preview.DeepCopy()
 			stack.Status.Preview.Message = told.Message
 		}

@@ -49,7 +49,7 @@ func (r *StackReconciler) cancel(ctx context.Context, stack *v1.Stack) error {
 	if err := r.patchStatus(ctx, stack, func() {
 		record := stack.Status.Run
 		record.Cancel, record.Progress = cancelAsked(stack, record), nil
-		if !isLook(record) {
+		if !isPreviewOnRequest(record) {
 			// Whoever cancels no longer wants a run that was requested before.
 			markHandled(stack)
 			markWaiting(stack, cancellingText(record))

@@ -34,7 +34,7 @@ func (r *StackReconciler) hold(ctx context.Context, stack *v1.Stack) error {
 // without a destroy and without notice.
 func mayHaveMade(stack *v1.Stack) bool {
 	status := &stack.Status
-	return status.ProjectInfo != nil || (status.Run != nil && !isLook(status.Run)) || len(status.Interrupted) > 0 || len(status.UnknownCreates) > 0
+	return status.ProjectInfo != nil || (status.Run != nil && !isPreviewOnRequest(status.Run)) || len(status.Interrupted) > 0 || len(status.UnknownCreates) > 0
 }
 
 // letGo releases the Stack.

@@ -144,7 +144,7 @@ func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 func (r *StackReconciler) isWithdrawable(stack *v1.Stack) bool {
 	record := stack.Status.Run
 	wanted := record.Generation == stack.Generation
-	if isLook(record) {
+	if isPreviewOnRequest(record) {
 		wanted = stack.DeletionTimestamp.IsZero() && token(stack.Annotations[v1.PreviewRequestAnnotation]) == record.PreviewRequest
 	}
 	return !wanted && r.Jobs != nil && r.Jobs.Withdrawable(record.ID)

@@ -166,7 +166,7 @@ func absorbOutputs(stack *v1.Stack, record *v1.RunStatus) {
 }
 
 // isAside reports whether a run is not a reconcile of the Stack.
-func isAside(record *v1.RunStatus) bool { return isReading(record) || isLook(record) }
+func isAside(record *v1.RunStatus) bool { return isReading(record) || isPreviewOnRequest(record) }
 
 // isReading reports whether a run only reads outputs: it changes nothing, needs no
 // recovery, and is not the run that anyone asked for.

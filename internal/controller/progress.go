@@ -43,7 +43,7 @@ func markProgress(stack *v1.Stack, progress run.Progress, now time.Time) {
 func isProgressTold(record *v1.RunStatus, progress run.Progress) bool {
 	told := record.Progress
 	switch {
-	case isLook(record):
+	case isPreviewOnRequest(record):
 		return true // the conditions are not about it
 	case record.Cancel != "":
 		// They say that it is being cancelled, and what delays that.
@@ -55,7 +55,7 @@ func isProgressTold(record *v1.RunStatus, progress run.Progress) bool {
 // toldAfter returns how long the run had taken when its progress was last written, or
 // zero if it need not be written again.
 func toldAfter(record *v1.RunStatus) time.Duration {
-	if isLook(record) || record.Cancel != "" || record.Progress == nil {
+	if isPreviewOnRequest(record) || record.Cancel != "" || record.Progress == nil {
 		return 0
 	}
 	return max(record.Progress.LastUpdateTime.Sub(record.StartedAt.Time), 0)

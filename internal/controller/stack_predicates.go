@@ -64,7 +64,7 @@ func runCancelledPredicate() predicate.Predicate {
 func previewRequestedPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
 		value, ok := after.Annotations[v1.PreviewRequestAnnotation]
-		return (ok || previewWaits(after) || isLook(after.Status.Run)) && value != before.Annotations[v1.PreviewRequestAnnotation]
+		return (ok || previewWaits(after) || isPreviewOnRequest(after.Status.Run)) && value != before.Annotations[v1.PreviewRequestAnnotation]
 	})
 }
 

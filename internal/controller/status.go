@@ -108,7 +108,7 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 // markHeldElsewhere marks a run that, as far as is known, another controller has in
 // flight.
 func markHeldElsewhere(stack *v1.Stack) {
-	if isLook(stack.Status.Run) {
+	if isPreviewOnRequest(stack.Status.Run) {
 		return
 	}
 	stack.Status.Run.Progress = nil
@@ -118,7 +118,7 @@ func markHeldElsewhere(stack *v1.Stack) {
 // markLeft marks a run that the controller, which is shutting down, leaves in flight.
 func markLeft(stack *v1.Stack) {
 	left := stack.Status.Run
-	if isLook(left) {
+	if isPreviewOnRequest(left) {
 		return
 	}
 	left.Progress = nil
@@ -128,7 +128,7 @@ func markLeft(stack *v1.Stack) {
 // withdrawRun drops the record of a run that did not start. The request for it already
 // counts as handled, so RunPending makes the run happen without one.
 func withdrawRun(stack *v1.Stack) {
-	if isLook(stack.Status.Run) {
+	if isPreviewOnRequest(stack.Status.Run) {
 		stack.Status.Preview = nil // requested again
 	} else if stack.Status.Run.Operation != v1.OperationRecover && !isReading(stack.Status.Run) {
 		stack.Status.RunPending = true
@@ -141,7 +141,7 @@ func withdrawRun(stack *v1.Stack) {
 func loseRun(stack *v1.Stack, message string, now time.Time) {
 	lost := stack.Status.Run
 	stack.Status.Run = nil
-	if isLook(lost) {
+	if isPreviewOnRequest(lost) {
 		failPreview(stack, message, now)
 		return
 	}

@@ -36,8 +36,9 @@ const (
 	// Tell the progress of the run in flight, and its creations of unknown outcome, in
 	// the status.
 	Tell Action = "Tell"
-	// Look at what an update would do, as requested, or say why that is not possible.
-	Look Action = "Look"
+	// PreviewOnRequest previews what an update would do, as requested, or says why that is
+	// not possible.
+	PreviewOnRequest Action = "PreviewOnRequest"
 	// Cancel the run in flight, as requested.
 	Cancel Action = "Cancel"
 	// CallOff the run in flight, which still waits for its pod: the Stack asks for
@@ -85,7 +86,7 @@ type rule struct {
 
 // Next returns the decision of the first rule that applies, or InSync. A requested preview
 // is done between two runs.
-func Next(o Observation) Decision { return lookBetween(o, next(o)) }
+func Next(o Observation) Decision { return previewBetween(o, next(o)) }
 
 func next(o Observation) Decision {
 	for _, r := range rules(o) {

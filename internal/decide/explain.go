@@ -29,7 +29,7 @@ func Explain(o Observation) (Decision, []Check) {
 		d, decided := r.decide(o)
 		checks = append(checks, Check{About: r.about, Found: r.found(o), Decided: decided})
 		if decided {
-			return lookBetween(o, d), checks
+			return previewBetween(o, d), checks
 		}
 	}
 	return Next(o), checks

@@ -5,28 +5,28 @@ package decide
 
 import "time"
 
-// lookPatience is when to reconcile a Stack again whose requested preview was refused,
+// previewPatience is when to reconcile a Stack again whose requested preview was refused,
 // and placePatience is when its preview is queued. The queue wakes the Stack, so the
 // latter can be longer: each attempt reads all the inputs of a run.
 const (
-	lookPatience  = 2 * time.Second
-	placePatience = 30 * time.Second
+	previewPatience = 2 * time.Second
+	placePatience   = 30 * time.Second
 )
 
-// lookBetween does a requested preview between two runs. A run that is due comes first:
+// previewBetween does a requested preview between two runs. A run that is due comes first:
 // it would make the preview obsolete before anybody reads it.
-func lookBetween(o Observation, due Decision) Decision {
+func previewBetween(o Observation, due Decision) Decision {
 	if !o.PreviewRequested || o.Run != nil || due.Action == Start || due.Action == LetGo {
 		return due
 	}
 	if answersFirst(o, due) {
-		due.After = lookPatience
+		due.After = previewPatience
 		return due
 	}
 	if o.PreviewWaits {
-		return Decision{Action: Look, After: placePatience}
+		return Decision{Action: PreviewOnRequest, After: placePatience}
 	}
-	return Decision{Action: Look, After: lookPatience}
+	return Decision{Action: PreviewOnRequest, After: previewPatience}
 }
 
 // answersFirst reports whether to answer a request with the reason why no run can start,
@@ -37,5 +37,5 @@ func answersFirst(o Observation, due Decision) bool {
 
 // KeepsTurn reports whether the Stack keeps its slot, or its place in the queue.
 func KeepsTurn(o Observation, d Decision) bool {
-	return d.Action == Start || d.Action == Look || o.PreviewRequested && o.Run == nil && answersFirst(o, d)
+	return d.Action == Start || d.Action == PreviewOnRequest || o.PreviewRequested && o.Run == nil && answersFirst(o, d)
 }

@@ -44,17 +44,19 @@ func (r *StackReconciler) dropWait(ctx context.Context, stack *v1.Stack) error {
 	return r.patchStatus(ctx, stack, func() { stack.Status.Preview = nil })
 }
 
-// isLook reports whether a run is a preview on request.
-func isLook(record *v1.RunStatus) bool { return record != nil && record.PreviewRequest != "" }
+// isPreviewOnRequest reports whether a run is a preview on request.
+func isPreviewOnRequest(record *v1.RunStatus) bool {
+	return record != nil && record.PreviewRequest != ""
+}
 
-// look starts the preview, or says why it cannot.
-func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *observed) (err error) {
+// previewOnRequest starts the preview, or says why it cannot.
+func (r *StackReconciler) previewOnRequest(ctx context.Context, stack *v1.Stack, seen *observed) (err error) {
 	request := token(stack.Annotations[v1.PreviewRequestAnnotation])
 	seen, err = r.withLocalProgram(ctx, stack, seen)
 	if err != nil {
 		return err
 	}
-	refused := lookRefused(seen)
+	refused := previewRefused(seen)
 	if refused == "" {
 		if problem := r.checkRun(stack, seen, run.Preview); problem != nil {
 			refused = fmt.Sprintf("%s: %s", problem.Reason, problem.Message)
@@ -93,8 +95,8 @@ func (r *StackReconciler) look(ctx context.Context, stack *v1.Stack, seen *obser
 	return err
 }
 
-// lookRefused returns why there can be no preview now.
-func lookRefused(seen *observed) string {
+// previewRefused returns why there can be no preview now.
+func previewRefused(seen *observed) string {
 	switch {
 	case seen.Deleting:
 		return "The Stack is being deleted"
@@ -110,7 +112,7 @@ func lookRefused(seen *observed) string {
 
 // handSteps writes the steps of an ended preview to a ConfigMap, and returns its status.
 func (r *StackReconciler) handSteps(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.PreviewStatus {
-	if !isLook(record) {
+	if !isPreviewOnRequest(record) {
 		return stack.Status.Preview
 	}
 	told := &v1.PreviewStatus{
