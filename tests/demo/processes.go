@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -55,8 +55,9 @@ func killUsing(dir string, pids []int) {
 	}
 }
 
-// processesUsing lists the processes that have the directory in their command
-// line, their environment or as their working directory, except this one.
+// processesUsing lists the processes that have their home in the directory: all that the
+// demo and the runs of its controller have started. Somebody who looks at a kept demo has
+// processes that only name the directory, such as a shell with its KUBECONFIG.
 func processesUsing(dir string) ([]int, error) {
 	entries, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -65,7 +66,7 @@ func processesUsing(dir string) ([]int, error) {
 	var pids []int
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(filepath.Base(entry))
-		if err == nil && pid != os.Getpid() && uses(pid, dir) {
+		if err == nil && uses(pid, dir) {
 			pids = append(pids, pid)
 		}
 	}
@@ -74,12 +75,9 @@ func processesUsing(dir string) ([]int, error) {
 
 // uses returns false for a process that has ended or is another user's.
 func uses(pid int, dir string) bool {
-	entry := filepath.Join("/proc", strconv.Itoa(pid))
-	for _, name := range []string{"cmdline", "environ"} {
-		if text, err := os.ReadFile(filepath.Join(entry, name)); err == nil && bytes.Contains(text, []byte(dir)) {
-			return true
-		}
-	}
-	cwd, err := os.Readlink(filepath.Join(entry, "cwd"))
-	return err == nil && strings.HasPrefix(cwd, dir)
+	environ, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	return err == nil && slices.ContainsFunc(bytes.Split(environ, []byte{0}), func(variable []byte) bool {
+		home, ok := bytes.CutPrefix(variable, []byte("HOME="+dir))
+		return ok && (len(home) == 0 || home[0] == '/')
+	})
 }
