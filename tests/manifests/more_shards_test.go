@@ -6,6 +6,7 @@ package manifests
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,7 @@ func TestMoreShardsAreNoWayAroundTheComponents(t *testing.T) {
 	selectors, apps := map[string]string{}, map[string]bool{}
 	for _, deployment := range deploymentsIn(t, objects) {
 		expectLockedDown(g, deployment)
+		g.Expect(flag(deployment, "--default-service-account=")).To(BeEmpty(), "no account that other pods have")
 		expectArgsAreTaken(t, deployment)
 		selectors[deployment.Name] = flag(deployment, "--watch-label-selector=")
 		apps[deployment.Spec.Selector.MatchLabels["app"]] = true
@@ -64,9 +66,9 @@ func expectLockedDown(g *WithT, deployment *appsv1.Deployment) {
 		"--default-service-account=default", "--concurrent-runs-per-namespace=2"), deployment.Name)
 }
 
-// flag returns the value of a flag, given as --name=.
+// flag returns the value of a flag, given as --name=. The last one counts.
 func flag(deployment *appsv1.Deployment, name string) string {
-	for _, arg := range deployment.Spec.Template.Spec.Containers[0].Args {
+	for _, arg := range slices.Backward(deployment.Spec.Template.Spec.Containers[0].Args) {
 		if value, ok := strings.CutPrefix(arg, name); ok {
 			return value
 		}
