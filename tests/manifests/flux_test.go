@@ -154,7 +154,7 @@ func testInstallationShown(t *testing.T, all installations) {
 }
 
 // testFluxLockdown expects the guide to multi-tenancy to tell which Kustomizations Flux's own lockdown leaves without
-// rights: each of the guide to bootstrap. The one that it shows has an account.
+// rights: each of the guides to bootstrap and to secrets. The one that it shows has an account.
 func testFluxLockdown(t *testing.T, all installations) {
 	g := NewWithT(t)
 	page := strings.Join(strings.Fields(textOf(t, filepath.Join("guides", "multi-tenancy.md"))), " ")
@@ -166,7 +166,7 @@ func testFluxLockdown(t *testing.T, all installations) {
 	for place, kustomizations := range fluxKustomizations(t, all) {
 		for _, one := range kustomizations {
 			switch {
-			case strings.HasPrefix(place, filepath.Join("docs", "guides", "flux-bootstrap.md:")):
+			case strings.HasPrefix(place, filepath.Join("docs", "guides", "flux-bootstrap.md:")), strings.HasPrefix(place, filepath.Join("docs", "guides", "secrets.md:")):
 				named++
 				g.Expect(told).To(ContainSubstring("`" + one.Metadata.Name + "`"))
 			case strings.HasPrefix(place, filepath.Join("docs", "guides", "multi-tenancy.md:")) && one.Spec.SourceRef.Name == "pulumi-controller":
