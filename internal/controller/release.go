@@ -29,7 +29,7 @@ func heldText(stack *v1.Stack) string {
 			"and the Job and its pod are gone, %s", held.Job, held.ID, held.Operation, release)
 	}
 	proof := "by itself when that process is seen to be gone, which is on that host alone"
-	if held.Holder.PodUID != "" {
+	if held.Holder.PodNamespace != "" {
 		proof = fmt.Sprintf("by itself when that pod is gone, or has restarted, which a controller in the namespace %s sees", held.Holder.PodNamespace)
 	}
 	return fmt.Sprintf("Waiting for the controller on %s, which has run %s (%s). It ends %s. If it never comes back, and no Pulumi of it is at work, "+
