@@ -60,9 +60,15 @@ func HTTPProbe(client *http.Client, url string) func(context.Context) error {
 }
 
 // TCPProbe returns a probe for Await that succeeds when something listens on the address.
-func TCPProbe(address string) func(context.Context) error {
+func TCPProbe(address string) func(context.Context) error { return dialProbe("tcp", address) }
+
+// SocketProbe returns a probe for Await that succeeds when something listens on the socket
+// at that path.
+func SocketProbe(path string) func(context.Context) error { return dialProbe("unix", path) }
+
+func dialProbe(network, address string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		connection, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		connection, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err != nil {
 			return err
 		}

@@ -18,8 +18,9 @@ type component struct {
 	// packaged reports whether it comes from Debian and is not built here.
 	packaged bool
 	args     []string
-	// port on which it listens on the node once it is ready.
-	port int
+	// port, or else socket, on which it listens on the node once it is ready.
+	port   int
+	socket string
 }
 
 // components returns the components in the order in which they start.
@@ -46,7 +47,8 @@ func components(spec Spec) []component {
 			// The DNS of the machine does not know the name of the node.
 			"--kubelet-preferred-address-types=InternalIP",
 		}},
-		{name: "containerd", packaged: true, args: []string{"--config=" + spec.Path("containerd.toml")}},
+		// A kubelet does not wait for it.
+		{name: "containerd", packaged: true, socket: ContainerdSocket, args: []string{"--config=" + spec.Path("containerd.toml")}},
 		{name: "kube-controller-manager", args: []string{
 			kubeconfig, "--use-service-account-credentials=false", "--leader-elect=false",
 			"--service-account-private-key-file=" + spec.Path("apiserver.key"), "--root-ca-file=" + spec.Path("apiserver.crt"),

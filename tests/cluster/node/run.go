@@ -89,8 +89,14 @@ func (r *running) start(c component) error {
 	r.mu.Lock()
 	r.programs[c.name] = started
 	r.mu.Unlock()
-	if c.port != 0 {
-		probe := process.TCPProbe(net.JoinHostPort(r.spec.NodeAddress(), strconv.Itoa(c.port)))
+	var probe func(context.Context) error
+	switch {
+	case c.port != 0:
+		probe = process.TCPProbe(net.JoinHostPort(r.spec.NodeAddress(), strconv.Itoa(c.port)))
+	case c.socket != "":
+		probe = process.SocketProbe(c.socket)
+	}
+	if probe != nil {
 		if err := started.Await(r.ctx, startTimeout, probe); err != nil {
 			return err
 		}
