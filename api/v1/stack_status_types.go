@@ -143,8 +143,8 @@ type RunHolder struct {
 	PodUID types.UID `json:"podUID,omitempty"`
 
 	// PodNamespace is the namespace of that pod. Controllers read only the
-	// pods of their own namespace: to those of another one, the process is
-	// never gone.
+	// pods of their own namespace: to those of another one, or without it, the
+	// pod proves nothing.
 	// +optional
 	PodNamespace string `json:"podNamespace,omitempty"`
 }

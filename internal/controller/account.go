@@ -37,11 +37,15 @@ func (r *StackReconciler) checkAccount(ctx context.Context, stack *v1.Stack, see
 }
 
 // notReadySince returns since when the Stack has not been ready for that reason, or now
-// if the reason is new.
+// if the reason is new. What was the matter before the deletion of the Stack does not
+// count: what a deletion waits for is given its time from then on.
 func notReadySince(stack *v1.Stack, reason string, now time.Time) time.Time {
 	ready := conditions.Get(stack, meta.ReadyCondition)
 	if ready == nil || ready.Reason != reason {
 		return now
+	}
+	if deleted := stack.DeletionTimestamp; deleted != nil && deleted.After(ready.LastTransitionTime.Time) {
+		return deleted.Time
 	}
 	return ready.LastTransitionTime.Time
 }

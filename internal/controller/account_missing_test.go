@@ -159,10 +159,26 @@ func TestAHiccupDoesNotLetAnInterruptedStackGo(t *testing.T) {
 		w.mustReconcile()
 		g.Expect(w.deleted()).To(BeTrue())
 	})
+	t.Run("after the same fault of before the deletion", func(t *testing.T) {
+		g := NewWithT(t)
+		stack := &v1.Stack{}
+		now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+		stack.Status.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Status: metav1.ConditionFalse,
+			Reason: v1.ServiceAccountFailedReason, LastTransitionTime: metav1.NewTime(now.Add(-time.Hour))}}
+		g.Expect(notReadySince(stack, v1.ServiceAccountFailedReason, now)).To(Equal(now.Add(-time.Hour)))
+		stack.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Second)}
+		g.Expect(notReadySince(stack, v1.ServiceAccountFailedReason, now)).To(Equal(now.Add(-time.Second)))
+	})
 	t.Run("that lasts", func(t *testing.T) {
 		g := NewWithT(t)
-		w, _ := interrupted(t)
+		w, accounts := interrupted(t)
 		w.mustReconcile()
+		since := conditions.Get(w.stack(), meta.ReadyCondition).LastTransitionTime
+		g.Eventually(func() bool { return time.Now().Truncate(time.Second).After(since.Time) }, "5s").Should(BeTrue())
+		accounts.err = errors.New("making a token for service account 'default/deployer': read tcp 10.0.0.1:40002: connection reset")
+		w.mustReconcile()
+		g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("40002"))
+		g.Expect(conditions.Get(w.stack(), meta.ReadyCondition).LastTransitionTime).To(Equal(since), "another text is no other fault")
 		// The time of the condition is that of the machine.
 		w.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
 		w.mustReconcile()

@@ -149,11 +149,16 @@ func (r *StackReconciler) keepGitSecret(ctx context.Context, stack *v1.Stack, da
 }
 
 // credentialsIn returns the values of git Secrets to mask in the errors of admission
-// policies.
+// policies, also those that somebody else has put there. A username such as "git" is no
+// secret, and a word in every error.
 func credentialsIn(all ...map[string][]byte) []string {
 	var values []string
 	for _, data := range all {
-		values = append(values, gitsource.Credentials{Data: data}.Secrets()...)
+		for name, value := range data {
+			if name != "username" {
+				values = append(values, string(value))
+			}
+		}
 	}
 	return values
 }

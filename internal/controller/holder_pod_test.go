@@ -97,6 +97,8 @@ func TestAPodOfAnotherNamespaceIsNotSeen(t *testing.T) {
 		g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: "uid-1", PodNamespace: namespace}, started)).To(BeFalse(), namespace)
 	}
 	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: "uid-1", PodNamespace: "another"}, started)).To(BeTrue())
+	holders.Here = v1.RunHolder{Host: "laptop"}
+	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: "uid-1"}, started)).To(BeFalse(), "nor is one of which the namespace is not known")
 }
 
 func withoutStatuses(pod *corev1.Pod) *corev1.Pod {

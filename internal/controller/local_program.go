@@ -39,7 +39,7 @@ func localProgramFault(format string, args ...any) error {
 // local program, it returns seen.
 func (r *StackReconciler) withLocalProgram(ctx context.Context, stack *v1.Stack, seen *observed) (*observed, error) {
 	value, ok := stack.Annotations[v1.PreviewProgramAnnotation]
-	if !ok || lookHindered(seen) {
+	if !ok || previewHindered(seen) {
 		return seen, nil
 	}
 	again := &observed{Observation: seen.Observation, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: seen.forced}
@@ -55,8 +55,8 @@ func (r *StackReconciler) withLocalProgram(ctx context.Context, stack *v1.Stack,
 	return again, nil
 }
 
-// lookHindered reports that there can be no preview, whatever the program.
-func lookHindered(seen *observed) bool { return seen.Deleting || seen.Suspended }
+// previewHindered reports that there can be no preview, whatever the program.
+func previewHindered(seen *observed) bool { return seen.Deleting || seen.Suspended }
 
 func (r *StackReconciler) observeLocal(ctx context.Context, stack *v1.Stack, seen *observed, annotation string) error {
 	if r.RefuseLocalPrograms {

@@ -33,6 +33,7 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 			takeOn(stack)
 		}
 		mark(stack, decision.Reason, decision.Message)
+		keepSince(stack, before)
 	}); err != nil {
 		return err
 	}
@@ -46,6 +47,18 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 			revision: revision, originRevision: seen.program.OriginRevision})
 	}
 	return nil
+}
+
+// keepSince keeps the time at which Ready got its status and reason, which notReadySince
+// reads. Flux's conditions renew it with each message, and an error of the network may have
+// another port in each.
+func keepSince(stack *v1.Stack, before *metav1.Condition) {
+	for i := range stack.Status.Conditions {
+		ready := &stack.Status.Conditions[i]
+		if before != nil && ready.Type == meta.ReadyCondition && ready.Status == before.Status && ready.Reason == before.Reason {
+			ready.LastTransitionTime = before.LastTransitionTime
+		}
+	}
 }
 
 // isTold reports whether the condition already says what was decided.

@@ -8,6 +8,8 @@ import (
 	"testing/quick"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
+
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -16,8 +18,9 @@ import (
 // reasons are those of runs that make a difference, and one that makes none.
 func reasons() []string {
 	return []string{
-		v1.UpdateFailedReason, v1.BackendUnavailableReason, v1.StackLockedReason, v1.RunCancelledReason, v1.RunInterruptedReason,
-		v1.InvalidSpecReason, v1.ArtifactGoneReason,
+		v1.UpdateFailedReason, v1.StackLockedReason, v1.RunCancelledReason, v1.RunInterruptedReason, v1.InvalidSpecReason,
+		v1.BackendUnavailableReason, v1.RegistryUnavailableReason, v1.ServiceAccountFailedReason, v1.PodFailedReason,
+		meta.ArtifactFailedReason, v1.ArtifactGoneReason,
 	}
 }
 

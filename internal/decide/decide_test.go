@@ -9,6 +9,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/fluxcd/pkg/apis/meta"
+
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -167,6 +169,30 @@ func TestNext(t *testing.T) {
 				o.Last.Reason, o.Failures = v1.BackendUnavailableReason, 1
 			},
 			retryOf(v1.BackendUnavailableReason, 6*time.Second)},
+		{"so is a registry",
+			func(o *decide.Observation) {
+				failed(o, 4*time.Second)
+				o.Last.Reason, o.Failures = v1.RegistryUnavailableReason, 1
+			},
+			retryOf(v1.RegistryUnavailableReason, 6*time.Second)},
+		{"a token that could not be made",
+			func(o *decide.Observation) {
+				failed(o, 4*time.Second)
+				o.Last.Reason, o.Failures = v1.ServiceAccountFailedReason, 1
+			},
+			retryOf(v1.ServiceAccountFailedReason, 6*time.Second)},
+		{"a pod that failed",
+			func(o *decide.Observation) {
+				failed(o, 4*time.Second)
+				o.Last.Reason, o.Failures = v1.PodFailedReason, 1
+			},
+			retryOf(v1.PodFailedReason, 6*time.Second)},
+		{"and an artifact",
+			func(o *decide.Observation) {
+				failed(o, 4*time.Second)
+				o.Last.Reason, o.Failures = meta.ArtifactFailedReason, 1
+			},
+			retryOf(meta.ArtifactFailedReason, 6*time.Second)},
 		{"and then after twice as long each time",
 			func(o *decide.Observation) {
 				failed(o, 4*time.Second)

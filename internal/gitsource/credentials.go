@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fluxcd/pkg/runtime/secrets"
@@ -227,20 +228,15 @@ func userAndPassword(user, password string) Credentials {
 	return Credentials{Data: map[string][]byte{secrets.KeyUsername: []byte(user), secrets.KeyPassword: []byte(password)}}
 }
 
-// Mask hides the credentials in a text from source-controller.
-func (c Credentials) Mask(text string) string { return mask.Text(text, c.Secrets()) }
-
-// Secrets are the values to mask. A user such as "git" is none, and a word in every
-// error; without a password the user is a token.
-func (c Credentials) Secrets() []string {
-	var values []string
+// Mask hides the credentials in a text from source-controller. A user such as "git" is no
+// secret, and a word in every error; without a password the user is a token.
+func (c Credentials) Mask(text string) string {
+	values := []string{}
 	for _, key := range []string{secrets.KeyPassword, secrets.KeySSHPrivateKey, secrets.KeyGitHubAppPrivateKey} {
-		if value := string(c.Data[key]); value != "" {
-			values = append(values, value)
-		}
+		values = append(values, string(c.Data[key]))
 	}
-	if user := string(c.Data[secrets.KeyUsername]); user != "" && len(c.Data[secrets.KeyPassword]) == 0 {
-		values = append(values, user)
+	if len(c.Data[secrets.KeyPassword]) == 0 {
+		values = append(values, string(c.Data[secrets.KeyUsername]))
 	}
-	return values
+	return mask.Text(text, slices.DeleteFunc(values, func(value string) bool { return value == "" }))
 }

@@ -65,8 +65,8 @@ func (p *Pool) Release(stack Stack) {
 	p.offer()
 }
 
-// Postpone gives back the slot of a Stack that is about to reserve it again: until
-// Patience has passed, it is kept for that Stack.
+// Postpone gives back the slot of a Stack that is about to reserve it again: it is kept for
+// that Stack until Patience has passed since the last time.
 func (p *Pool) Postpone(stack Stack) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -211,7 +211,7 @@ func TestARunThatIsInFlightTakesAPlace(t *testing.T) {
 	g.Expect(p.offer(time.Unix(1, 0))).To(Equal([]Stack{stack("c")}))
 }
 
-func FuzzPlaces(f *testing.F) {
+func FuzzTurns(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 130, 200, 4, 64})
 	f.Fuzz(func(t *testing.T, ops []byte) {
 		s := newTurns(3, 0)
