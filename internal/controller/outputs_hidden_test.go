@@ -127,6 +127,7 @@ func TestCredentialsForGitAreHidden(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(credentialsIn(map[string][]byte{"username": []byte("git"), "password": []byte("old")}, map[string][]byte{"password": []byte("new")})).
 		To(ConsistOf("old", "new"))
+	g.Expect(credentialsIn(map[string][]byte{"username": []byte("token"), "password": nil})).To(ContainElement("token"))
 	for name, data := range map[string]map[string][]byte{"made": nil, "changed": {"password": []byte("canary-old")}} {
 		w := newWorld(t)
 		stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: "default", UID: "1"}}
