@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -152,15 +151,6 @@ func refreshFlags(options run.Options) []string {
 		flags = append(flags, "--run-program")
 	}
 	return flags
-}
-
-// hidden turns what is masked in URNs into wildcards: the flags of a process are for
-// everyone on its machine to read. Pulumi's ** matches any text.
-func hidden(urns []string) []string {
-	for i, urn := range urns {
-		urns[i] = strings.ReplaceAll(urn, mask.MaskText, "**")
-	}
-	return urns
 }
 
 // targetFlags limit an operation to some of the resources.

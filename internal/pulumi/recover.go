@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -70,7 +72,7 @@ func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 	}
 	var targets []string
 	if !again {
-		targets = hidden(s.masked(before.targets()))
+		targets = s.hidden(before.targets())
 	}
 	if last, err = s.refresh(ctx, targets, clears); err != nil || last.code != 0 {
 		s.unsettled = s.events.began
@@ -84,6 +86,16 @@ func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 	after, last, err := s.export(ctx)
 	s.pending = append(s.pending, after.creates...)
 	return last, err
+}
+
+// hidden returns URNs with a wildcard for each secret in them: the flags of a process are
+// for everyone on its machine to read. Pulumi's ** matches any text.
+func (s *session) hidden(urns []string) []string {
+	masked := s.masked(urns)
+	for i := range masked {
+		masked[i] = strings.ReplaceAll(masked[i], mask.MaskText, "**")
+	}
+	return masked
 }
 
 // refresh refreshes the targets, or everything if there are none. It runs only if it
