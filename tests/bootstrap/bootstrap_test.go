@@ -36,12 +36,14 @@ func TestFluxWaitsForTheStacksThatItApplies(t *testing.T) {
 	began := time.Now()
 	files := saved(NewWithT(t))
 	c := bootstrapped(t, cut(files, inFluxSystem("")))
+	controller := cut(files, controllerFile)
 	t.Logf("Flux is there after %s", time.Since(began).Round(time.Millisecond))
 	for _, step := range []struct {
 		name string
 		do   func()
 	}{
-		{"the CRDs are installed, and then the controller", func() { c.addController(cut(files, controllerFile)) }},
+		{"the CRDs are installed, and then the controller", func() { c.addController(controller) }},
+		{"a newer controller comes after its CRDs, and an older one without them", func() { c.upgradeAndRollBack(controller[controllerFile]) }},
 		{"a Secret that is encrypted in git is decrypted", c.addSecrets},
 		{"the Kustomization is ready when the Stacks are", func() { c.addInfrastructure(files) }},
 		{"a Stack that fails keeps it from being ready, until a commit mends it", c.failAndMend},
@@ -67,7 +69,7 @@ func cut(files sources.Files, path string) sources.Files {
 	return taken
 }
 
-// addController commits the controller, from a local repository instead of GitHub.
+// addController commits the controller, from a local repository instead of GitHub, and leaves what it commits in files.
 func (c *cluster) addController(files sources.Files) {
 	c.test.Helper()
 	for _, here := range [][]string{

@@ -62,6 +62,7 @@ type cluster struct {
 	git *sources.GitServer
 	// fleet is the repository of the cluster, and project that of this project.
 	fleet, project *sources.GitRepo
+	projectFiles   sources.Files
 	projectCommit  string
 	cloud          *cloud.Cloud
 	chat           *chat
@@ -120,11 +121,11 @@ func (c *cluster) serveGit() {
 	c.Expect(err).NotTo(HaveOccurred())
 	config, err := sources.ReadDir(filepath.Join(root, "config"))
 	c.Expect(err).NotTo(HaveOccurred())
-	files := sources.Files{}
+	c.projectFiles = sources.Files{}
 	for name, content := range config {
-		files["config/"+name] = content
+		c.projectFiles["config/"+name] = content
 	}
-	c.projectCommit, err = c.project.Commit(c.ctx, files, "first")
+	c.projectCommit, err = c.project.Commit(c.ctx, c.projectFiles, "first")
 	c.Expect(err).NotTo(HaveOccurred())
 }
 

@@ -23,14 +23,15 @@ const ImageCommit = "<the commit of the image>"
 var inFleet = regexp.MustCompile("`((?:clusters|infrastructure)/[^`]+\\.yaml)`")
 
 // Guide returns the text of the page.
-func Guide() (string, error) { return guide("flux-bootstrap.md") }
+func Guide() (string, error) { return page("guides/flux-bootstrap.md") }
 
-func guide(page string) (string, error) {
+// page returns the text of a page of docs.
+func page(path string) (string, error) {
 	root, err := process.RepoRoot()
 	if err != nil {
 		return "", err
 	}
-	text, err := os.ReadFile(filepath.Join(root, "docs", "guides", page))
+	text, err := os.ReadFile(filepath.Join(root, "docs", filepath.FromSlash(path)))
 	return string(text), err
 }
 

@@ -55,7 +55,7 @@ func (c *cluster) secretsFile(name string) string {
 // blockOfSecrets returns the only block of YAML of the guide to secrets that has the text.
 func (c *cluster) blockOfSecrets(having string) string {
 	c.test.Helper()
-	text, err := guide("secrets.md")
+	text, err := page("guides/secrets.md")
 	c.Expect(err).NotTo(HaveOccurred())
 	var found []string
 	for _, block := range manifests.FencedBlocks("secrets", text) {
