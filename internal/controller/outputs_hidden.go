@@ -3,7 +3,10 @@
 
 package controller
 
-import "github.com/flux-pulumi/pulumi-controller/internal/mask"
+import (
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+)
 
 // maxRefusal bounds the quoted text of an API server or webhook.
 const maxRefusal = 1024
@@ -26,5 +29,5 @@ func hideValues(err error, values []string) error {
 	if err == nil {
 		return nil
 	}
-	return &hiddenError{error: err, text: cut(mask.Text(err.Error(), values), maxRefusal)}
+	return &hiddenError{error: err, text: brief.Text(mask.Text(err.Error(), values), maxRefusal)}
 }

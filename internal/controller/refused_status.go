@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -15,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -77,7 +77,7 @@ func withoutOutputs(result *run.Result, _ error) *run.Result {
 func withoutWords(result *run.Result, why error) *run.Result {
 	return &run.Result{
 		Outcome: result.Outcome, Interrupted: result.Interrupted, UnknownCreates: result.UnknownCreates,
-		Message:   "What the run has told is left out, as the API server did not take it: " + cut(why.Error(), maxToldRefusal),
+		Message:   "What the run has told is left out, as the API server did not take it: " + brief.Text(why.Error(), maxToldRefusal),
 		StartedAt: result.StartedAt, EndedAt: result.EndedAt,
 	}
 }
@@ -119,13 +119,5 @@ const statusRefusedReason = meta.FailedReason
 
 // refusedText describes a status that cannot be written at all.
 func refusedText(err error) string {
-	return "The API server does not take the status of the Stack, which has to say that its run has ended. Nothing is run before it does: " + cut(err.Error(), maxToldRefusal)
-}
-
-// cut truncates a text.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
+	return "The API server does not take the status of the Stack, which has to say that its run has ended. Nothing is run before it does: " + brief.Text(err.Error(), maxToldRefusal)
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/lru"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 )
 
 // Expressions caches the compiled readyExprs of Stacks. Compiling takes longer than the
@@ -95,7 +96,7 @@ func firstFault(expression string, err error) string {
 	if _, after, ok := strings.Cut(text, "'"+expression+"': "); ok {
 		text, _, _ = strings.Cut(after, "\n")
 	}
-	return bounded(errors.New(text))
+	return brief.Line(text, maxFault)
 }
 
 // maxNesting bounds nested loops. A timeout does not end an evaluation at once: CEL
@@ -161,7 +162,7 @@ func WhyNotBy(ctx context.Context, expression *fluxcel.Expression, stack, depend
 }
 
 func notEvaluated(err error) string {
-	return "does not meet its readyExpr, which cannot be evaluated: " + bounded(err)
+	return "does not meet its readyExpr, which cannot be evaluated: " + brief.Line(err.Error(), maxFault)
 }
 
 // fields returns the Stack as in its manifest.
@@ -176,12 +177,3 @@ func fields(stack *v1.Stack) (map[string]any, error) {
 
 // maxFault bounds the description of a fault in an expression, in bytes.
 const maxFault = 512
-
-// bounded returns the error on one line, cut to maxFault.
-func bounded(err error) string {
-	text := strings.Join(strings.Fields(err.Error()), " ")
-	if len(text) > maxFault {
-		text = strings.ToValidUTF8(text[:maxFault], "") + "..."
-	}
-	return text
-}

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 )
 
 const (
@@ -49,7 +51,7 @@ var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 func ParseReference(value string) (Reference, error) {
 	name, digest, _ := strings.Cut(value, "@")
 	if name == "" || !digestPattern.MatchString(digest) {
-		return Reference{}, fmt.Errorf("%q is not <name of a ConfigMap>@sha256:<checksum>", shorten(value))
+		return Reference{}, fmt.Errorf("%q is not <name of a ConfigMap>@sha256:<checksum>", brief.Text(value, maxShown))
 	}
 	return Reference{ConfigMap: name, Digest: digest}, nil
 }
@@ -83,10 +85,3 @@ func digest(data []byte) string {
 
 // maxShown bounds a value in a message.
 const maxShown = 100
-
-func shorten(value string) string {
-	if len(value) <= maxShown {
-		return value
-	}
-	return strings.ToValidUTF8(value[:maxShown], "") + "…"
-}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -140,7 +141,7 @@ func bothEnds(all []string) string {
 		all = all[first:]
 	}
 	for i, line := range all {
-		all[i] = cut(line, maxInstallText)
+		all[i] = brief.Text(line, maxInstallText)
 	}
 	head := linesWithin(all)
 	rest := slices.Clone(all[head:])

@@ -54,19 +54,6 @@ func afterEscape(text string) (string, bool) {
 	return rest[end+1:], true
 }
 
-// cut bounds a text without splitting a character.
-func cut(text string, limit int) string {
-	const sign = "..."
-	if len(text) <= limit {
-		return text
-	}
-	end := limit - len(sign)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + sign
-}
-
 // about prefixes a text with its resource, as <type> (<name>): text.
 func about(urn, text string) string {
 	if name := shortName(urn); name != "" {

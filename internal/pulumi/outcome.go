@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -207,7 +208,7 @@ func permalink(stdout string) string {
 // masked like any other.
 func Failure(r run.Run, outcome run.Outcome, err error, started time.Time) run.Result {
 	return run.Result{
-		Outcome: outcome, Message: cut(maskerOf(r).Apply(err.Error()), maxMessage),
+		Outcome: outcome, Message: brief.Text(maskerOf(r).Apply(err.Error()), maxMessage),
 		StartedAt: started, EndedAt: time.Now(),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -139,7 +140,7 @@ func (s *session) maskInventory(told *run.Inventory) {
 		}
 		hidden, ok := masked[*text]
 		if !ok {
-			hidden = cut(s.mask.Apply(*text), maxMessage)
+			hidden = brief.Text(s.mask.Apply(*text), maxMessage)
 			masked[*text] = hidden
 		}
 		*text = hidden

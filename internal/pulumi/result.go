@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -36,7 +37,7 @@ func (s *session) result(end ending) run.Result {
 	if outcome != run.Succeeded {
 		message += s.openText() + s.elsewhereText()
 	}
-	result.Outcome, result.Message = outcome, cut(s.mask.Apply(message), maxMessage)
+	result.Outcome, result.Message = outcome, brief.Text(s.mask.Apply(message), maxMessage)
 	if outcome == run.Succeeded {
 		result.Plain = s.plain
 	}

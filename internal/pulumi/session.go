@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -136,5 +137,5 @@ func (s *session) tellUnknown(urns []string) {
 }
 
 func (s *session) say(line string) {
-	s.log(cut(s.mask.Apply(line), maxMessage))
+	s.log(brief.Text(s.mask.Apply(line), maxMessage))
 }

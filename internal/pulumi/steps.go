@@ -9,6 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -65,9 +66,9 @@ func (s *session) steps() ([]run.Step, int) {
 	var all []run.Step
 	for _, urn := range slices.Sorted(maps.Keys(planned.steps)) {
 		step := planned.steps[urn]
-		step.URN = cut(s.mask.Apply(step.URN), maxMessage)
+		step.URN = brief.Text(s.mask.Apply(step.URN), maxMessage)
 		for n := range step.Paths {
-			step.Paths[n] = cut(s.mask.Apply(step.Paths[n]), maxPath)
+			step.Paths[n] = brief.Text(s.mask.Apply(step.Paths[n]), maxPath)
 		}
 		all = append(all, step)
 	}

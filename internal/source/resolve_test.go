@@ -149,7 +149,7 @@ func TestResolveErrors(t *testing.T) {
 		"a source that fails at length": {
 			ref: v1.SourceReference{Kind: "GitRepository", Name: "app"}, is: source.ErrNotReady,
 			status: &sourcev1.GitRepositoryStatus{Conditions: ready(metav1.ConditionFalse, strings.Repeat("é", 9000))},
-			want:   "source 'GitRepository/apps/app' has no artifact yet: " + strings.Repeat("é", 512) + "...",
+			want:   "source 'GitRepository/apps/app' has no artifact yet: " + strings.Repeat("é", 510) + "...",
 		},
 		"an artifact without a digest": {
 			ref: v1.SourceReference{Kind: "GitRepository", Name: "app"}, is: source.ErrNotReady,

@@ -10,14 +10,6 @@ import (
 	"strings"
 )
 
-// shorten cuts a text to at most limit bytes plus an ellipsis, never inside a character.
-func shorten(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit], "") + "..."
-}
-
 // safeURL returns a URL without its user, password, query and fragment, which may be
 // credentials. A pre-signed URL has its signature in the query.
 func safeURL(u *url.URL) string {

@@ -6,8 +6,8 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 	"github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
@@ -34,7 +34,7 @@ func (f *found) add(at *place, format string, args ...any) {
 		f.all.More++
 		return
 	}
-	fault := program.Fault{Path: f.paths.of(at), Message: shortened(fmt.Sprintf(format, args...), maxMessage)}
+	fault := program.Fault{Path: f.paths.of(at), Message: brief.Line(fmt.Sprintf(format, args...), maxMessage)}
 	if at != nil {
 		fault.Line = at.line
 	}
@@ -51,13 +51,4 @@ func (f *found) isFull() bool { return len(f.all.First) == maxFaults }
 func (f *found) sorted() program.Faults {
 	slices.SortStableFunc(f.all.First, func(a, b program.Fault) int { return a.Line - b.Line })
 	return f.all
-}
-
-// shortened puts a text on one line and cuts it if it is too long.
-func shortened(text string, most int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "..."
-	}
-	return text
 }

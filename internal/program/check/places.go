@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 )
 
 // place is a position in a program. It links to its parent, so that paths are only built
@@ -129,7 +131,7 @@ func (p *paths) of(at *place) string {
 			path = renamed
 		}
 		if len(path) > maxPath {
-			return shortened(path, maxPath)
+			return brief.Line(path, maxPath)
 		}
 	}
 	return path

@@ -9,6 +9,8 @@ import (
 
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/syntax"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 )
 
 // The value of a reference is known only after the run, but what it refers to is often
@@ -106,7 +108,7 @@ func mustBeResource(at *place, invalid *found) *place {
 			invalid.add(reportAt, wanted+"a value: %s is no resource", name)
 			return nil
 		default:
-			invalid.add(reportAt, wanted+"to %s, which is none of the program", shortened(name, maxPath))
+			invalid.add(reportAt, wanted+"to %s, which is none of the program", brief.Line(name, maxPath))
 			return nil
 		}
 	}

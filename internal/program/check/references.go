@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 )
 
 // reserved is the name under which a program can refer to its own run.
@@ -204,5 +206,5 @@ func displayName(name string) string {
 	if name == "" || strings.TrimSpace(name) != name {
 		return strconv.Quote(name[:min(len(name), maxPath)])
 	}
-	return shortened(name, maxPath)
+	return brief.Line(name, maxPath)
 }

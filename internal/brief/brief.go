@@ -1,0 +1,24 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package brief bounds texts that come from elsewhere, such as those of servers, programs and users, before they become part of
+// a message. It knows nothing of what they say: what is secret in them has to be masked before.
+package brief
+
+import "strings"
+
+// sign stands for what was cut off.
+const sign = "..."
+
+// Text cuts a text to at most that many bytes, the sign for what is missing included, and never inside a character.
+func Text(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:max(0, most-len(sign))], "") + sign
+}
+
+// Line puts a text on one line, with single spaces, and cuts it as Text does.
+func Line(text string, most int) string {
+	return Text(strings.Join(strings.Fields(text), " "), most)
+}
