@@ -20,18 +20,23 @@ import (
 )
 
 func newInstall(s *session) *cobra.Command {
-	var export bool
+	var export, crds, force bool
 	var image, tag, runner string
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install pulumi-controller, or upgrade it",
 		Long: `Installs pulumi-controller of the version of this program into the namespace of Flux, or upgrades it, and waits until
-it is ready. Where a git repository says what is in the cluster, commit what --export prints.`,
+it is ready. Where a git repository says what is in the cluster, commit what --export prints.
+
+It replaces nothing that was installed or changed in another way, unless --force is given.`,
 		Example: `  # Install into flux-system
   flux pulumi install
 
   # Install it with each run done as a Kubernetes Job
   flux pulumi install --runner=job
+
+  # Go back to this older version, and keep the newer CRDs
+  flux pulumi install --crds=false
 
   # Print the manifests
   flux pulumi install --export > pulumi-controller.yaml`,
@@ -43,7 +48,9 @@ it is ready. Where a git repository says what is in the cluster, commit what --e
 			if strings.ContainsAny(image[strings.LastIndex(image, "/")+1:], ":@") {
 				return fmt.Errorf("--image is %q: give its tag by --tag; an image by its digest cannot be installed this way", image)
 			}
-			text, err := manifests.Build(config.Files, manifests.Options{Namespace: s.namespace(), Image: image, Tag: tag, Jobs: runner == runnerJob})
+			text, err := manifests.Build(config.Files, manifests.Options{
+				Namespace: s.namespace(), Image: image, Tag: tag, Jobs: runner == runnerJob, WithoutCRDs: !crds,
+			})
 			if err != nil {
 				return err
 			}
@@ -53,10 +60,12 @@ it is ready. Where a git repository says what is in the cluster, commit what --e
 			}
 			ctx, cancel := s.limited(cmd)
 			defer cancel()
-			return s.install(ctx, text)
+			return s.install(ctx, text, force)
 		},
 	}
 	cmd.Flags().BoolVar(&export, "export", false, "print the manifests and install nothing")
+	cmd.Flags().BoolVar(&crds, "crds", true, "install the CRDs, too; false if a newer version is installed")
+	cmd.Flags().BoolVar(&force, "force", false, "take the place of what was installed or changed in another way")
 	cmd.Flags().StringVar(&image, "image", "", "the image of the controller, without its tag, where it is not the one of the project")
 	cmd.Flags().StringVar(&tag, "tag", releasedTag(s.Version), "the tag of the image")
 	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "where runs are done: local, in the pod of the controller, or job, in a Kubernetes Job for each")
@@ -86,7 +95,7 @@ func releasedTag(version string) string {
 	return "v" + version
 }
 
-func (s *session) install(ctx context.Context, text []byte) error {
+func (s *session) install(ctx context.Context, text []byte, force bool) error {
 	s.Generatef("generating manifests")
 	objects, err := manifests.Objects(text)
 	if err != nil {
@@ -98,7 +107,10 @@ func (s *session) install(ctx context.Context, text []byte) error {
 		return err
 	}
 	s.Actionf("installing components in %s namespace", s.namespace())
-	if err := s.applyAll(ctx, api, objects); err != nil {
+	if err := s.tryAll(ctx, api, objects, force); err != nil {
+		return fmt.Errorf("install failed: %w", err)
+	}
+	if err := s.applyAll(ctx, api, objects, force); err != nil {
 		return fmt.Errorf("install failed: %w", err)
 	}
 	s.Waitingf("verifying installation")
@@ -117,15 +129,20 @@ func (s *session) install(ctx context.Context, text []byte) error {
 }
 
 // applyAll applies the objects in order, CRDs first, and waits until each CRD is served.
-func (s *session) applyAll(ctx context.Context, api client.Client, objects []*unstructured.Unstructured) error {
+func (s *session) applyAll(ctx context.Context, api client.Client, objects []*unstructured.Unstructured, force bool) error {
 	for _, object := range objects {
 		before, err := target{object.GroupVersionKind(), client.ObjectKeyFromObject(object)}.get(ctx, api)
 		if client.IgnoreNotFound(err) != nil {
 			return err
 		}
-		err = api.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), fieldOwner, client.ForceOwnership)
+		err = api.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), applyOptions(force)...)
 		if err != nil {
 			return fmt.Errorf("applying %s: %w", nameOf(object), err)
+		}
+		if force {
+			if err := takeOver(ctx, api, object); err != nil {
+				return fmt.Errorf("taking over %s: %w", nameOf(object), err)
+			}
 		}
 		switch {
 		case before == nil:

@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -13,16 +14,23 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/flux-pulumi/pulumi-controller/config"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/manifests"
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 )
 
-// TestInstall starts with an empty cluster.
-func TestInstall(t *testing.T) {
+// emptyCluster has an API server of its own, without CRDs.
+func emptyCluster(t *testing.T) *world {
+	t.Helper()
 	g := NewWithT(t)
 	dir, err := os.MkdirTemp("", "cli-install")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -35,7 +43,12 @@ func TestInstall(t *testing.T) {
 	w := &world{t: t, namespace: "flux-system", kubeconfig: plane.KubeconfigPath(), env: testEnvironment()}
 	w.api, err = client.NewWithWatch(plane.RESTConfig(), client.Options{Scheme: scheme})
 	g.Expect(err).NotTo(HaveOccurred())
+	return w
+}
 
+func TestInstall(t *testing.T) {
+	g := NewWithT(t)
+	w := emptyCluster(t)
 	w.golden("without_crds",
 		"get stacks",
 		"get all",
@@ -47,7 +60,9 @@ func TestInstall(t *testing.T) {
 		"logs",
 		"check --pre",
 		"check",
+		"install",
 	)
+	g.Expect(w.crds()).To(BeEmpty(), "without the namespace, nothing is installed")
 
 	g.Expect(w.api.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}})).To(Succeed())
 	w.deployAsIfByKubernetes()
@@ -122,6 +137,90 @@ func (w *world) deployAsIfByKubernetes() {
 	})
 }
 
+// TestInstallReplacesNothing installs over what others have installed or changed.
+func TestInstallReplacesNothing(t *testing.T) {
+	g := NewWithT(t)
+	w := emptyCluster(t)
+	g.Expect(w.api.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}})).To(Succeed())
+	w.deployAsIfByKubernetes()
+	editor := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "pulumi-edit"}}
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "pulumi-controller"}}
+	stacks := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "stacks.pulumi.com"}}
+	get := func(object client.Object) client.Object {
+		g.Expect(w.api.Get(t.Context(), client.ObjectKeyFromObject(object), object)).To(Succeed())
+		return object
+	}
+	patch := func(manager client.FieldOwner, object client.Object, kind types.PatchType, text string) {
+		g.Expect(w.api.Patch(t.Context(), object, client.RawPatch(kind, []byte(text)), manager)).To(Succeed())
+	}
+
+	w.applyLockdown("kubectl")
+	locked := get(deployment).GetResourceVersion()
+	w.golden("install_refuses", "install")
+	g.Expect(w.crds()).To(BeEmpty())
+	g.Expect(get(deployment).GetResourceVersion()).To(Equal(locked))
+	g.Expect(get(editor).GetLabels()).NotTo(HaveKey("rbac.authorization.k8s.io/aggregate-to-edit"))
+
+	patch("kubectl-annotate", deployment, types.MergePatchType, `{"metadata": {"annotations": {"example.com/kept": "true"}}}`)
+	w.golden("install_force", "install --force", "install --tag v1.2.4")
+	g.Expect(get(editor).GetLabels()).To(HaveKey("rbac.authorization.k8s.io/aggregate-to-edit"))
+
+	patch("kubectl-patch", deployment, types.JSONPatchType, `[{"op": "replace", "path": "/spec/template/spec/volumes/0",
+		"value": {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}}]`)
+	g.Expect(w.api.Delete(t.Context(), stacks)).To(Succeed())
+	g.Eventually(w.crds).Should(ConsistOf("programs.pulumi.com"))
+	w.golden("install_refused_by_the_server", "install --tag v1.2.4", "install --tag v1.2.4 --force")
+	g.Expect(get(deployment).GetAnnotations()).To(HaveKey("example.com/kept"), "--force leaves what it does not set")
+	g.Expect(w.crds()).To(ConsistOf("programs.pulumi.com"))
+
+	g.Expect(w.api.Delete(t.Context(), deployment)).To(Succeed())
+	g.Expect(w.run("install --crds=false").exit).To(Equal(0))
+	g.Expect(w.crds()).To(ConsistOf("programs.pulumi.com"))
+	g.Expect(w.run("install").exit).To(Equal(0))
+	patch("helm", get(stacks), types.JSONPatchType, `[{"op": "remove", "path": "/metadata/labels"},
+		{"op": "replace", "path": "/spec/versions/0/schema/openAPIV3Schema", "value": {"type": "object"}}]`)
+	patch("kubectl-scale", deployment, types.MergePatchType, `{"spec": {"replicas": 2}}`)
+	patch("kubectl-edit", deployment, types.MergePatchType, `{"spec": {"strategy": {"rollingUpdate": {"maxSurge": 0}}}}`)
+	w.golden("install_crds", "install", "install --crds=false --force")
+	g.Expect(get(stacks).GetLabels()).To(BeEmpty())
+}
+
+// applyLockdown applies the controller without its CRDs, as config/multi-tenancy has it.
+func (w *world) applyLockdown(manager client.FieldOwner) {
+	w.t.Helper()
+	g := NewWithT(w.t)
+	text, err := manifests.Build(config.Files, manifests.Options{Namespace: w.namespace, Tag: "v1.2.3", WithoutCRDs: true})
+	g.Expect(err).NotTo(HaveOccurred())
+	objects, err := manifests.Objects(text)
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, object := range objects {
+		switch {
+		case object.GetKind() == "Deployment":
+			containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
+			g.Expect(err).NotTo(HaveOccurred())
+			manager := containers[0].(map[string]any)
+			manager["args"] = append(manager["args"].([]any), "--no-cross-namespace-refs=true")
+			g.Expect(unstructured.SetNestedSlice(object.Object, containers, "spec", "template", "spec", "containers")).To(Succeed())
+		case object.GetName() == "pulumi-edit":
+			labels := object.GetLabels()
+			maps.DeleteFunc(labels, func(label, _ string) bool { return strings.Contains(label, "/aggregate-to-") })
+			object.SetLabels(labels)
+		}
+		g.Expect(w.api.Apply(w.t.Context(), client.ApplyConfigurationFromUnstructured(object), manager)).To(Succeed())
+	}
+}
+
+// crds returns the names of all CRDs of the cluster.
+func (w *world) crds() (names []string) {
+	w.t.Helper()
+	list := &apiextensionsv1.CustomResourceDefinitionList{}
+	NewWithT(w.t).Expect(w.api.List(w.t.Context(), list)).To(Succeed())
+	for _, crd := range list.Items {
+		names = append(names, crd.Name)
+	}
+	return names
+}
+
 func TestInstallExports(t *testing.T) {
 	g := NewWithT(t)
 	w := &world{t: t, namespace: "flux-system", env: testEnvironment()}
@@ -134,6 +233,8 @@ func TestInstallExports(t *testing.T) {
 	g.Expect(w.run("install --export --runner local").out).To(Equal(local))
 	g.Expect(w.run("install --export --runner job").out).To(ContainSubstring("- --runner=job\n"))
 	g.Expect(w.run("install --export --image localhost:5000/a/b --tag v1").out).To(ContainSubstring("image: localhost:5000/a/b:v1"))
+	g.Expect(local).To(ContainSubstring("kind: CustomResourceDefinition\n"))
+	g.Expect(w.run("install --export --crds=false").out).To(And(ContainSubstring("kind: Deployment\n"), Not(ContainSubstring("CustomResourceDefinition"))))
 	for _, image := range []string{"a/b:v1", "a/b@sha256:abc"} {
 		refused := w.run("install --export --image " + image)
 		g.Expect(refused.exit).To(Equal(1))

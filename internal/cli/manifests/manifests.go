@@ -33,6 +33,8 @@ type Options struct {
 	Tag string
 	// Jobs makes each run a Kubernetes Job.
 	Jobs bool
+	// WithoutCRDs leaves out the CRDs.
+	WithoutCRDs bool
 }
 
 // check refuses what cannot be the name of an image.
@@ -85,7 +87,11 @@ func Build(files fs.FS, options Options) ([]byte, error) {
 }
 
 func overlay(options Options) map[string]any {
-	kustomization := map[string]any{"resources": []string{"../config/default"}, "namespace": options.Namespace}
+	base := "../config/default"
+	if options.WithoutCRDs {
+		base = "../config/controller"
+	}
+	kustomization := map[string]any{"resources": []string{base}, "namespace": options.Namespace}
 	if options.Jobs {
 		kustomization["components"] = []string{"../config/runner-jobs"}
 	}
