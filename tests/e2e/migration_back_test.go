@@ -8,9 +8,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -41,15 +45,18 @@ func (m *migration) droppedFields() (fields []string) {
 // goBack ends where one starts the operator.
 func (m *migration) goBack() {
 	m.test.Helper()
-	unfinished := m.guide.command(back, "kubectl get stacks ")
+	unfinished := m.guide.command(back, "kubectl get stacks -A -o custom-columns=")
 	m.finished(unfinished)
 	m.release()
 	m.usesOurs()
+	m.isRequested(m.proven)
+	m.waits(m.failed)
 	m.kubectl(m.guide.command(back, "kubectl -n flux-system scale "))
 	m.Eventually(func() string { return m.kubectl("kubectl -n flux-system get pods") }).Should(HavePrefix("No resources found"))
 	m.Expect(m.Controller.Stop()).To(Succeed())
 	m.finished(unfinished)
 	m.showsWhatIsUnfinished(unfinished)
+	m.kubectl(m.guide.command(back, "kubectl get stacks -A -o jsonpath="))
 
 	m.kubectl(m.guide.command(back, "kubectl apply --server-side --force-conflicts -f ", "<file>", m.crds))
 	m.keepsAll()
@@ -58,6 +65,7 @@ func (m *migration) goBack() {
 		m.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())
 		m.Expect(stack.Status.LastUpdate.State).To(Equal(v1.UpdateSucceeded), stack.Name)
 		m.Expect(stack.Status.LastUpdate.Type).To(Equal(v1.UpdateTypeUp), stack.Name)
+		m.operatorTakes(stack)
 	}
 	m.Expect(m.things()).To(HaveLen(4), "nothing was destroyed")
 }
@@ -125,4 +133,66 @@ func (m *migration) usesOurs() {
 	}
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{`+strings.Join(fields, ",")+`}}`))
 	m.Expect(client.WithFieldValidation(m.WithWatch, metav1.FieldValidationStrict).Patch(m.ctx, m.setAside, patch)).To(Succeed())
+}
+
+// isRequested has the controller run a Stack at a request, which is then gone, as if Flux had removed the annotation.
+func (m *migration) isRequested(stack *v1.Stack) {
+	m.test.Helper()
+	edit(m.tenant, stack, func(s *v1.Stack) { metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1.ReconcileRequestAnnotation, "now") })
+	m.Eventually(func(g Gomega) {
+		g.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())
+		g.Expect(stack.Status.LastUpdate.ReconcileRequest).To(Equal("now"))
+	}).Should(Succeed())
+	edit(m.tenant, stack, func(s *v1.Stack) { delete(s.Annotations, v1.ReconcileRequestAnnotation) })
+}
+
+// waits has a run of a Stack wait for a dependency, which the operator does not know: its conditions are not Ready alone.
+func (m *migration) waits(stack *v1.Stack) {
+	m.test.Helper()
+	edit(m.tenant, stack, func(s *v1.Stack) {
+		s.Spec.DependsOn = []v1.DependencyReference{{Name: "nobody"}}
+		metav1.SetMetaDataAnnotation(&s.ObjectMeta, meta.ReconcileRequestAnnotation, "now")
+	})
+	m.Eventually(func(g Gomega) {
+		g.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())
+		g.Expect(conditions.IsReconciling(stack)).To(BeTrue())
+		g.Expect(conditions.IsFalse(stack, meta.ReadyCondition)).To(BeTrue())
+	}).Should(Succeed())
+}
+
+// operatorTakes writes the status of a Stack as the operator v2 does from v2.6 on, while it runs an update and afterwards,
+// and expects nothing of this controller to be left that means something to it.
+func (m *migration) operatorTakes(stack *v1.Stack) {
+	m.test.Helper()
+	m.operatorApplies(stack, metav1.ConditionFalse, condition(meta.ReconcilingCondition, metav1.ConditionTrue))
+	m.operatorApplies(stack, metav1.ConditionTrue)
+	m.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())
+	m.Expect(stack.Status.Conditions).To(HaveLen(1), stack.Name)
+	m.Expect(conditions.IsReady(stack)).To(BeTrue())
+	m.Expect(stack.Status.LastUpdate.ReconcileRequest).To(BeEmpty(), "v2 runs %s until this is the annotation", stack.Name)
+}
+
+// operatorApplies is saveStatus of the operator: what it leaves out, it gives up.
+func (m *migration) operatorApplies(stack *v1.Stack, ready metav1.ConditionStatus, others ...any) {
+	m.test.Helper()
+	applied := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{
+		"observedGeneration": stack.Generation,
+		"conditions":         append([]any{condition(meta.ReadyCondition, ready)}, others...),
+		"lastUpdate": map[string]any{
+			"generation": stack.Generation, "name": stack.Name + "-18a9f0c2d3f", "type": string(v1.UpdateTypeUp), "state": string(v1.UpdateSucceeded),
+		},
+	}}}
+	applied.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.StackKind))
+	applied.SetNamespace(stack.Namespace)
+	applied.SetName(stack.Name)
+	m.Expect(m.Status().Apply(m.ctx, client.ApplyConfigurationFromUnstructured(applied),
+		client.FieldOwner("pulumi-kubernetes-operator/stack-status"), client.ForceOwnership)).To(Succeed())
+}
+
+// condition is one of the operator's.
+func condition(kind string, status metav1.ConditionStatus) any {
+	return map[string]any{
+		"type": kind, "status": string(status), "reason": "ProcessingUpdate", "message": "by the operator",
+		"lastTransitionTime": time.Now().Format(time.RFC3339),
+	}
 }
