@@ -92,7 +92,11 @@ func StackCRD(v2 bool) *apiextensionsv1.CustomResourceDefinition {
 		status.Properties["projectInfo"] = FieldTypes{"name": "string", "runtime": "string"}.schema("name", "runtime")
 		status.Properties["currentUpdate"] = FieldTypes{"generation": "integer", "reconcileRequest": "string", "name": "string", "commit": "string"}.schema()
 	}
-	status.Properties["lastUpdate"], status.Properties["conditions"] = last.schema(), conditionsSchema()
+	conditions := conditionsSchema()
+	if v2 {
+		conditions.XListType, conditions.XListMapKeys = ptr.To("map"), []string{"type"}
+	}
+	status.Properties["lastUpdate"], status.Properties["conditions"] = last.schema(), conditions
 	served := func(name string, storage bool) apiextensionsv1.CustomResourceDefinitionVersion {
 		return apiextensionsv1.CustomResourceDefinitionVersion{
 			Name: name, Served: true, Storage: storage, Deprecated: !storage,
