@@ -6,10 +6,22 @@ import * as pulumi from "@pulumi/pulumi";
 const config = new pulumi.Config();
 const version = config.get("fluxVersion") ?? "v2.9.5";
 
-// The cluster is that of the kubeconfig, as with kubectl.
-const flux = new k8s.yaml.v2.ConfigFile("flux", {
-  file: `https://github.com/fluxcd/flux2/releases/download/${version}/install.yaml`,
-});
+// The cluster is that of the kubeconfig, as with kubectl. The feature gate, which install.yaml does not have, ends
+// Flux's wait for a Stack that fails once there is a newer commit.
+const flux = new k8s.yaml.v2.ConfigFile(
+  "flux",
+  { file: `https://github.com/fluxcd/flux2/releases/download/${version}/install.yaml` },
+  {
+    transforms: [
+      ({ type, props, opts }) => {
+        if (type === "kubernetes:apps/v1:Deployment" && props.metadata.name === "kustomize-controller") {
+          props.spec.template.spec.containers[0].args.push("--feature-gates=CancelHealthCheckOnNewRevision=true");
+        }
+        return { props, opts };
+      },
+    ],
+  },
+);
 
 // What Flux reads the repository with. A public one needs no token, and no secretRef in sync.yaml.
 const git = new k8s.core.v1.Secret(
