@@ -4,7 +4,6 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -82,7 +81,7 @@ func withoutShared(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsE
 		if err != nil {
 			return nil, fmt.Errorf("writing the fields of %q: %w", entry.Manager, err)
 		}
-		entry.FieldsV1 = &metav1.FieldsV1{Raw: raw}
+		entry.FieldsV1 = metav1.NewFieldsV1(string(raw))
 		left = append(left, entry)
 	}
 	if !shared {
@@ -93,7 +92,7 @@ func withoutShared(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsE
 
 func fieldsOf(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 	set := &fieldpath.Set{}
-	if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)); err != nil {
+	if err := set.FromJSON(entry.FieldsV1.GetRawReader()); err != nil {
 		return nil, fmt.Errorf("reading the fields of %q: %w", entry.Manager, err)
 	}
 	return set, nil
