@@ -28,8 +28,7 @@ func TestPulumiBootstrapsFlux(t *testing.T) {
 	for _, name := range []string{"source-controller", "kustomize-controller", "notification-controller"} {
 		p.made("apps/v1", "Deployment", "flux-system", name)
 	}
-	p.Expect(p.argsOf("kustomize-controller")).To(ContainElement("--feature-gates=CancelHealthCheckOnNewRevision=true"))
-	p.Expect(p.argsOf("source-controller")).NotTo(ContainElement(ContainSubstring("CancelHealthCheck")))
+	p.cancelsHealthChecks()
 	p.shows(filepath.Join(dir, "index.ts"), "transforms")
 	p.Expect(p.textsOf("flux-system", "flux-system")).To(Equal(map[string]string{"username": "git", "password": token}))
 	p.madeAll(filepath.Join(dir, "sync.yaml"))
@@ -60,6 +59,7 @@ func TestTheLayersHandOnWhatTheNextOneNeeds(t *testing.T) {
 	})
 
 	p.made("v1", "Namespace", "", "wordpress")
+	p.cancelsHealthChecks()
 	p.Expect(p.textsOf("wordpress", "cluster")).To(Equal(map[string]string{
 		"instanceName": output("instanceName"), "instanceConnectionName": output("instanceConnectionName"),
 		"serviceAccountKey": output("serviceAccountKey"), "passphrase": "canary-of-the-application",
@@ -115,6 +115,13 @@ func (p *person) textsOf(namespace, name string) map[string]string {
 		texts[key] = string(text)
 	}
 	return texts
+}
+
+// cancelsHealthChecks expects the flag of the guide on the controller that knows it.
+func (p *person) cancelsHealthChecks() {
+	p.test.Helper()
+	p.Expect(p.argsOf("kustomize-controller")).To(ContainElement("--feature-gates=CancelHealthCheckOnNewRevision=true"))
+	p.Expect(p.argsOf("source-controller")).NotTo(ContainElement(ContainSubstring("CancelHealthCheck")))
 }
 
 // argsOf returns the arguments of a controller of Flux.

@@ -9,10 +9,21 @@ const provider = new k8s.Provider("cluster", {
   kubeconfig: below.requireOutput("kubeconfig").apply(String),
 });
 
+// The feature gate, which install.yaml does not have, ends Flux's wait for a Stack that fails once there is a newer commit.
 const flux = new k8s.yaml.v2.ConfigFile(
   "flux",
   { file: "https://github.com/fluxcd/flux2/releases/download/v2.9.5/install.yaml" },
-  { provider },
+  {
+    provider,
+    transforms: [
+      ({ type, props, opts }) => {
+        if (type === "kubernetes:apps/v1:Deployment" && props.metadata.name === "kustomize-controller") {
+          props.spec.template.spec.containers[0].args.push("--feature-gates=CancelHealthCheckOnNewRevision=true");
+        }
+        return { props, opts };
+      },
+    ],
+  },
 );
 
 const namespace = new k8s.core.v1.Namespace("wordpress", { metadata: { name: "wordpress" } }, { provider });

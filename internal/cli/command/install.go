@@ -28,7 +28,8 @@ func newInstall(s *session) *cobra.Command {
 		Long: `Installs pulumi-controller of the version of this program into the namespace of Flux, or upgrades it, and waits until
 it is ready. Where a git repository says what is in the cluster, commit what --export prints.
 
-It replaces nothing that was installed or changed in another way, unless --force is given.`,
+It replaces nothing that was installed or changed in another way, unless --force is given. What was removed from an
+installation of its own comes back.`,
 		Example: `  # Install into flux-system
   flux pulumi install
 
