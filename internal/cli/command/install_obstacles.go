@@ -9,19 +9,16 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// maxManagers and maxFields limit what a message names.
-const maxManagers, maxFields = 3, 1
 
 // obstacle says why an object is not applied.
 type obstacle struct {
@@ -76,7 +73,9 @@ func try(ctx context.Context, api client.Client, object *unstructured.Unstructur
 	after := object.DeepCopy()
 	err = api.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), append(applyOptions(force), client.DryRunAll)...)
 	switch held := conflicts(err); {
-	case err == nil && !force && before != nil && !isApplied(before):
+	case err == nil && !force && before != nil && isApplied(before):
+		return moved(before, after), nil
+	case err == nil && !force && before != nil:
 		return additions(before, after), nil
 	case err == nil:
 		return nil, nil
@@ -124,6 +123,35 @@ func additions(before, after *unstructured.Unstructured) *obstacle {
 	return &obstacle{managersOf(before) + " has set it without " + list(fields, maxFields, "field"), true}
 }
 
+// moved returns that a ClusterRoleBinding, of which there is one in a cluster, is of an
+// installation in another namespace, whose controller would lose its rights.
+func moved(before, after *unstructured.Unstructured) *obstacle {
+	is, wanted := subjectNamespaces(before), subjectNamespaces(after)
+	if slices.Equal(is, wanted) {
+		return nil
+	}
+	return &obstacle{fmt.Sprintf("the controller is installed in the namespace %s, and would lose its rights: use --namespace=%[1]s, or uninstall it there",
+		strings.Join(is, ", ")), true}
+}
+
+// subjectNamespaces returns the namespaces of those that a ClusterRoleBinding binds, and
+// nothing for any other object.
+func subjectNamespaces(object *unstructured.Unstructured) []string {
+	if object.GetKind() != "ClusterRoleBinding" {
+		return nil
+	}
+	var binding rbacv1.ClusterRoleBinding
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &binding) != nil {
+		return nil
+	}
+	var namespaces []string
+	for _, subject := range binding.Subjects {
+		namespaces = append(namespaces, subject.Namespace)
+	}
+	slices.Sort(namespaces)
+	return slices.Compact(namespaces)
+}
+
 // content is what people set of an object.
 func content(object *unstructured.Unstructured) map[string]any {
 	object = object.DeepCopy()
@@ -150,83 +178,4 @@ func differences(path string, before, after any) []string {
 		fields = append(fields, differences(path+"."+key, a[key], b[key])...)
 	}
 	return fields
-}
-
-// quotedManager finds the manager in the message of a conflict.
-var quotedManager = regexp.MustCompile(`^conflict with ("(?:[^"\\]|\\.)*")`)
-
-// conflicts returns the fields that an apply would take from each manager.
-func conflicts(err error) map[string][]string {
-	var status apierrors.APIStatus
-	if !apierrors.IsConflict(err) || !errors.As(err, &status) || status.Status().Details == nil {
-		return nil
-	}
-	held := map[string][]string{}
-	for _, cause := range status.Status().Details.Causes {
-		if cause.Type != metav1.CauseTypeFieldManagerConflict {
-			continue
-		}
-		manager := "another manager"
-		if match := quotedManager.FindStringSubmatch(cause.Message); match != nil {
-			if name, err := strconv.Unquote(match[1]); err == nil && name != "" {
-				manager = name
-			}
-		}
-		if !slices.Contains(held[manager], cause.Field) {
-			held[manager] = append(held[manager], cause.Field)
-		}
-	}
-	return held
-}
-
-func describe(held map[string][]string) string {
-	var texts []string
-	for _, manager := range slices.Sorted(maps.Keys(held)) {
-		texts = append(texts, manager+" has set "+list(held[manager], maxFields, "field"))
-	}
-	return list(texts, maxManagers, "manager")
-}
-
-// originOf warns of a CRD of the Pulumi operator, which has the same name.
-func originOf(object *unstructured.Unstructured) string {
-	if object == nil || object.GetKind() != "CustomResourceDefinition" || object.GetLabels()[componentLabel] == controllerName {
-		return ""
-	}
-	return `. It is not of pulumi-controller: read "Migrating from the Pulumi operator" (docs/migration.md) first`
-}
-
-// refusal says what the API server refuses, and who has set the rest of the object.
-func refusal(before *unstructured.Unstructured, err error) string {
-	if before == nil || len(before.GetManagedFields()) == 0 {
-		return err.Error()
-	}
-	return "also set by " + managersOf(before) + ": " + err.Error()
-}
-
-// managersOf names who else has set an object.
-func managersOf(object *unstructured.Unstructured) string {
-	var names []string
-	for _, entry := range object.GetManagedFields() {
-		if entry.Subresource == "" && !isOwn(entry) && !slices.Contains(names, entry.Manager) {
-			names = append(names, entry.Manager)
-		}
-	}
-	if len(names) == 0 {
-		return "somebody"
-	}
-	slices.Sort(names)
-	return list(names, maxManagers, "manager")
-}
-
-// list joins texts and counts those beyond the limit.
-func list(texts []string, limit int, noun string) string {
-	more := len(texts) - limit
-	switch {
-	case more > 1:
-		return fmt.Sprintf("%s and %d more %ss", strings.Join(texts[:limit], ", "), more, noun)
-	case more == 1:
-		return fmt.Sprintf("%s and 1 more %s", strings.Join(texts[:limit], ", "), noun)
-	default:
-		return strings.Join(texts, ", ")
-	}
 }

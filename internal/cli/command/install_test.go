@@ -75,6 +75,10 @@ func TestInstall(t *testing.T) {
 		"check",
 		"get stacks",
 	)
+
+	g.Expect(w.api.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "apps"}})).To(Succeed())
+	w.golden("install_elsewhere", "install -n apps")
+	g.Expect(w.api.Get(t.Context(), client.ObjectKey{Namespace: "apps", Name: controllerName}, &appsv1.Deployment{})).NotTo(Succeed())
 }
 
 func TestCheckWaitsForTheController(t *testing.T) {
