@@ -51,12 +51,18 @@ func (m *migration) goBack() {
 	m.usesOurs()
 	m.isRequested(m.proven)
 	m.waits(m.failed)
+	never := m.neverRan()
+	m.specs[never.Name] = m.stored("v1")[never.Name]
 	m.kubectl(m.guide.command(back, "kubectl -n flux-system scale "))
 	m.Eventually(func() string { return m.kubectl("kubectl -n flux-system get pods") }).Should(HavePrefix("No resources found"))
 	m.Expect(m.Controller.Stop()).To(Succeed())
 	m.finished(unfinished)
 	m.showsWhatIsUnfinished(unfinished)
-	m.kubectl(m.guide.command(back, "kubectl get stacks -A -o jsonpath="))
+	m.isOfAnUnknownRuntime(m.setAside)
+	m.kubectl(m.guide.command(back, "clear_status() {"))
+	m.Expect(m.Get(m.ctx, keyOf(never), never)).To(Succeed())
+	m.Expect(never.Status.LastUpdate).To(BeNil(), "v2 sends one that is empty with a time that is null, which is refused")
+	m.Expect(never.Status.Conditions).To(BeEmpty())
 
 	m.kubectl(m.guide.command(back, "kubectl apply --server-side --force-conflicts -f ", "<file>", m.crds))
 	m.keepsAll()
@@ -65,6 +71,8 @@ func (m *migration) goBack() {
 		m.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())
 		m.Expect(stack.Status.LastUpdate.State).To(Equal(v1.UpdateSucceeded), stack.Name)
 		m.Expect(stack.Status.LastUpdate.Type).To(Equal(v1.UpdateTypeUp), stack.Name)
+		m.Expect(stack.Status.LastUpdate.Message).To(BeEmpty(), stack.Name)
+		m.Expect(stack.Status.ProjectInfo == nil).To(Equal(stack == m.setAside), "v2 takes what it has for all that it needs")
 		m.operatorTakes(stack)
 	}
 	m.Expect(m.things()).To(HaveLen(4), "nothing was destroyed")
@@ -74,7 +82,7 @@ func (m *migration) goBack() {
 func (m *migration) finished(command string) {
 	m.test.Helper()
 	rows := strings.Split(strings.TrimSpace(m.kubectl(command)), "\n")
-	m.Expect(rows).To(HaveLen(4), "a header and three Stacks")
+	m.Expect(rows).To(HaveLen(1+len(m.specs)), "a header and a row for each Stack")
 	m.Expect(rows[1:]).To(HaveEach(MatchRegexp(`^` + m.namespace + ` +\S+ +<none> +<none> +<none>$`)))
 }
 
@@ -158,6 +166,27 @@ func (m *migration) waits(stack *v1.Stack) {
 		g.Expect(conditions.IsReconciling(stack)).To(BeTrue())
 		g.Expect(conditions.IsFalse(stack, meta.ReadyCondition)).To(BeTrue())
 	}).Should(Succeed())
+}
+
+// neverRan makes a Stack that waits for its Program.
+func (m *migration) neverRan() *v1.Stack {
+	m.test.Helper()
+	_, stack := m.programNamed("never", "")
+	stack.Spec.Interval, stack.Spec.RetryInterval = nil, nil // as with the operator, which drops them
+	stack.Finalizers = []string{v1.StackFinalizer}
+	m.apply(stack)
+	m.Eventually(func(g Gomega) {
+		g.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())
+		g.Expect(conditions.IsFalse(stack, meta.ReadyCondition)).To(BeTrue())
+	}).Should(Succeed())
+	return stack
+}
+
+// isOfAnUnknownRuntime leaves of the project what is known of a Stack with a source that was taken over without a run.
+func (m *migration) isOfAnUnknownRuntime(stack *v1.Stack) {
+	m.test.Helper()
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"projectInfo":{"runtime":""}}}`))
+	m.Expect(m.Status().Patch(m.ctx, stack.DeepCopy(), patch)).To(Succeed())
 }
 
 // operatorTakes writes the status of a Stack as the operator v2 does from v2.6 on, while it runs an update and afterwards,
