@@ -49,27 +49,33 @@ installation of its own comes back.`,
 			if strings.ContainsAny(image[strings.LastIndex(image, "/")+1:], ":@") {
 				return fmt.Errorf("--image is %q: give its tag by --tag; an image by its digest cannot be installed this way", image)
 			}
-			text, err := manifests.Build(config.Files, manifests.Options{
-				Namespace: s.namespace(), Image: image, Tag: tag, Jobs: runner == runnerJob, WithoutCRDs: !crds,
-			})
-			if err != nil {
-				return err
-			}
+			options := manifests.Options{Namespace: s.namespace(), Image: image, Tag: tag, Jobs: runner == runnerJob, WithoutCRDs: !crds}
 			if export {
-				_, err := s.Out.Write(text)
+				text, err := manifests.Build(config.Files, options)
+				if err != nil {
+					return err
+				}
+				_, err = s.Out.Write(text)
 				return err
 			}
 			ctx, cancel := s.limited(cmd)
 			defer cancel()
-			return s.install(ctx, text, force)
+			api, err := s.connect(ctx)
+			if err != nil {
+				return err
+			}
+			if err := s.keep(ctx, api, &options, cmd.Flags().Changed); err != nil {
+				return err
+			}
+			return s.install(ctx, api, options, force)
 		},
 	}
 	cmd.Flags().BoolVar(&export, "export", false, "print the manifests and install nothing")
 	cmd.Flags().BoolVar(&crds, "crds", true, "install the CRDs, too; false if a newer version is installed")
 	cmd.Flags().BoolVar(&force, "force", false, "take the place of what was installed or changed in another way")
-	cmd.Flags().StringVar(&image, "image", "", "the image of the controller, without its tag, where it is not the one of the project")
+	cmd.Flags().StringVar(&image, "image", "", "the image of the controller, without its tag, where it is not the one of the project; an upgrade keeps it")
 	cmd.Flags().StringVar(&tag, "tag", releasedTag(s.Version), "the tag of the image")
-	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "where runs are done: local, in the pod of the controller, or job, in a Kubernetes Job for each")
+	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "where runs are done: local, in the pod of the controller, or job, in a Kubernetes Job for each; an upgrade keeps it")
 	completeValues(cmd, "runner", runners()...)
 	return cmd
 }
@@ -96,17 +102,17 @@ func releasedTag(version string) string {
 	return "v" + version
 }
 
-func (s *session) install(ctx context.Context, text []byte, force bool) error {
+func (s *session) install(ctx context.Context, api client.Client, options manifests.Options, force bool) error {
 	s.Generatef("generating manifests")
+	text, err := manifests.Build(config.Files, options)
+	if err != nil {
+		return err
+	}
 	objects, err := manifests.Objects(text)
 	if err != nil {
 		return err
 	}
 	s.Successf("manifests build completed")
-	api, err := s.connect(ctx)
-	if err != nil {
-		return err
-	}
 	s.Actionf("installing components in %s namespace", s.namespace())
 	if err := s.tryAll(ctx, api, objects, force); err != nil {
 		return fmt.Errorf("install failed: %w", err)
@@ -121,7 +127,7 @@ func (s *session) install(ctx context.Context, text []byte, force bool) error {
 		}
 		of := target{object.GroupVersionKind(), client.ObjectKeyFromObject(object)}
 		if _, err := s.await(ctx, api, of, isCurrent); err != nil {
-			return fmt.Errorf("install failed: %w", err)
+			return fmt.Errorf("install failed: %w; see kubectl -n %s describe pods -l app=%s", err, object.GetNamespace(), object.GetName())
 		}
 		s.Successf("%s: deployment ready", object.GetName())
 	}

@@ -71,6 +71,8 @@ func TestInstall(t *testing.T) {
 		"install",
 		"install --tag v1.2.4 --image registry.example.com/pulumi-controller",
 		"install --runner job",
+		"install --tag v1.2.4",
+		"install --runner local --image ghcr.io/flux-pulumi/pulumi-controller",
 		"install --runner pod",
 		"check",
 		"get stacks",

@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// image is the image of the controller in the manifests.
-const image = "ghcr.io/flux-pulumi/pulumi-controller"
+// Image is the image of the controller in the manifests, without its tag.
+const Image = "ghcr.io/flux-pulumi/pulumi-controller"
 
 // Options customises the manifests.
 type Options struct {
@@ -39,7 +39,7 @@ type Options struct {
 
 // check refuses what cannot be the name of an image.
 func (o Options) check() error {
-	repository, err := name.NewRepository(cmp.Or(o.Image, image))
+	repository, err := name.NewRepository(cmp.Or(o.Image, Image))
 	if err == nil && o.Tag != "" {
 		_, err = name.NewTag(repository.Name() + ":" + o.Tag)
 	}
@@ -95,7 +95,7 @@ func overlay(options Options) map[string]any {
 	if options.Jobs {
 		kustomization["components"] = []string{"../config/runner-jobs"}
 	}
-	replaced := map[string]string{"name": image}
+	replaced := map[string]string{"name": Image}
 	if options.Image != "" {
 		replaced["newName"] = options.Image
 	}

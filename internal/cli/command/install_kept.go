@@ -1,0 +1,53 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/manifests"
+)
+
+// keep completes the options by what this program has installed before, where no flag says
+// otherwise: an upgrade that forgets --runner would have programs run in the pod of the
+// controller.
+func (s *session) keep(ctx context.Context, api client.Client, options *manifests.Options, given func(flag string) bool) error {
+	of := target{appsv1.SchemeGroupVersion.WithKind("Deployment"), client.ObjectKey{Namespace: options.Namespace, Name: controllerName}}
+	object, err := of.get(ctx, api)
+	if err != nil || !isApplied(object) {
+		return client.IgnoreNotFound(err)
+	}
+	var deployment appsv1.Deployment
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &deployment); err != nil {
+		return fmt.Errorf("reading %s: %w", nameOf(object), err)
+	}
+	for _, container := range deployment.Spec.Template.Spec.Containers {
+		if !given("runner") && slices.Contains(container.Args, "--runner="+runnerJob) {
+			options.Jobs = true
+			s.Actionf("keeping --runner=%s", runnerJob)
+		}
+		image, ofTag := untagged(container.Image)
+		if !given("image") && ofTag && image != manifests.Image {
+			options.Image = image
+			s.Actionf("keeping --image=%s", image)
+		}
+	}
+	return nil
+}
+
+// untagged returns the name of an image without its tag, and false for one by its digest,
+// which this program never installs. A registry may have a port.
+func untagged(image string) (string, bool) {
+	if at := strings.LastIndex(image, ":"); at > strings.LastIndex(image, "/") {
+		image = image[:at]
+	}
+	return image, !strings.Contains(image, "@")
+}
