@@ -55,10 +55,11 @@ func (m *migration) goBack() {
 	m.specs[never.Name] = m.stored("v1")[never.Name]
 	m.kubectl(m.guide.command(back, "kubectl -n flux-system scale "))
 	m.Eventually(func() string { return m.kubectl("kubectl -n flux-system get pods") }).Should(HavePrefix("No resources found"))
+	m.Expect(m.kubectl(m.guide.command(back, "kubectl get deployments -A "))).To(MatchRegexp(`(?m)^flux-system +pulumi-controller +0/0 `))
 	m.Expect(m.Controller.Stop()).To(Succeed())
 	m.finished(unfinished)
 	m.showsWhatIsUnfinished(unfinished)
-	m.isOfAnUnknownRuntime(m.setAside)
+	m.wasRecovered(m.setAside)
 	m.kubectl(m.guide.command(back, "clear_status() {"))
 	m.Expect(m.Get(m.ctx, keyOf(never), never)).To(Succeed())
 	m.Expect(never.Status.LastUpdate).To(BeNil(), "v2 sends one that is empty with a time that is null, which is refused")
@@ -70,8 +71,8 @@ func (m *migration) goBack() {
 	for _, stack := range []*v1.Stack{m.proven, m.failed, m.setAside} {
 		m.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())
 		m.Expect(stack.Status.LastUpdate.State).To(Equal(v1.UpdateSucceeded), stack.Name)
-		m.Expect(stack.Status.LastUpdate.Type).To(Equal(v1.UpdateTypeUp), stack.Name)
 		m.Expect(stack.Status.LastUpdate.Message).To(BeEmpty(), stack.Name)
+		m.Expect(stack.Status.LastUpdate.LastSuccessfulCommit).To(BeEmpty(), "with that of an interrupted run, the operator runs nothing for %s", stack.Name)
 		m.Expect(stack.Status.ProjectInfo == nil).To(Equal(stack == m.setAside), "v2 takes what it has for all that it needs")
 		m.operatorTakes(stack)
 	}
@@ -83,7 +84,7 @@ func (m *migration) finished(command string) {
 	m.test.Helper()
 	rows := strings.Split(strings.TrimSpace(m.kubectl(command)), "\n")
 	m.Expect(rows).To(HaveLen(1+len(m.specs)), "a header and a row for each Stack")
-	m.Expect(rows[1:]).To(HaveEach(MatchRegexp(`^` + m.namespace + ` +\S+ +<none> +<none> +<none>$`)))
+	m.Expect(rows[1:]).To(HaveEach(MatchRegexp(`^` + m.namespace + ` +\S+ +<none> +<none> +<none> +<none>$`)))
 }
 
 // showsWhatIsUnfinished expects the command to show each thing that the operator must not come upon.
@@ -96,16 +97,17 @@ func (m *migration) showsWhatIsUnfinished(command string) {
 		{v1.StackStatus{Run: &v1.RunStatus{ID: "the-run", Operation: v1.OperationUpdate, StartedAt: metav1.Now()}}, `the-run +<none> +<none>`},
 		{v1.StackStatus{Interrupted: []v1.InterruptedRun{{ID: "the-run", Operation: v1.OperationUpdate, Host: "node"}}}, `<none> +the-run +<none>`},
 		{v1.StackStatus{UnknownCreates: []string{"urn:one", "urn:two"}}, `<none> +<none> +urn:one,urn:two`},
+		{v1.StackStatus{CancelledRun: &v1.CancelledRun{ID: "the-run", Operation: v1.OperationUpdate}}, `<none> +<none> +<none> +the-run`},
 	} {
 		edited := m.proven.DeepCopy()
 		m.Expect(m.Get(m.ctx, keyOf(edited), edited)).To(Succeed())
 		before := edited.DeepCopy()
-		edited.Status.Run, edited.Status.Interrupted, edited.Status.UnknownCreates =
-			unfinished.status.Run, unfinished.status.Interrupted, unfinished.status.UnknownCreates
+		edited.Status.Run, edited.Status.Interrupted = unfinished.status.Run, unfinished.status.Interrupted
+		edited.Status.UnknownCreates, edited.Status.CancelledRun = unfinished.status.UnknownCreates, unfinished.status.CancelledRun
 		m.Expect(m.Status().Patch(m.ctx, edited, client.MergeFrom(before))).To(Succeed())
-		m.Expect(m.kubectl(command)).To(MatchRegexp(`(?m)^` + m.namespace + ` +proven +` + unfinished.row + `$`))
+		m.Expect(m.kubectl(command)).To(MatchRegexp(`(?m)^` + m.namespace + ` +proven +` + unfinished.row + ` *`))
 		m.Expect(m.Status().Patch(m.ctx, before, client.RawPatch(types.MergePatchType,
-			[]byte(`{"status":{"run":null,"interrupted":null,"unknownCreates":null}}`)))).To(Succeed())
+			[]byte(`{"status":{"run":null,"interrupted":null,"unknownCreates":null,"cancelledRun":null}}`)))).To(Succeed())
 	}
 	m.finished(command)
 }
@@ -182,10 +184,10 @@ func (m *migration) neverRan() *v1.Stack {
 	return stack
 }
 
-// isOfAnUnknownRuntime leaves of the project what is known of a Stack with a source that was taken over without a run.
-func (m *migration) isOfAnUnknownRuntime(stack *v1.Stack) {
+// wasRecovered leaves what is known of a Stack with a source that was taken over without a run, and of one after a recovery.
+func (m *migration) wasRecovered(stack *v1.Stack) {
 	m.test.Helper()
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"projectInfo":{"runtime":""}}}`))
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"projectInfo":{"runtime":""},"lastUpdate":{"type":"refresh","lastSuccessfulCommit":"0a1b"}}}`))
 	m.Expect(m.Status().Patch(m.ctx, stack.DeepCopy(), patch)).To(Succeed())
 }
 
