@@ -29,6 +29,8 @@ type api struct {
 	// lenient drops them, as most other clients do.
 	lenient   client.Client
 	discovery *discovery.DiscoveryClient
+	// kubeconfig is the file for kubectl.
+	kubeconfig string
 }
 
 // TestManifestsOnAnAPIServer starts one API server for all tests that need one.
@@ -67,9 +69,10 @@ func startAPI(t *testing.T) *api {
 	looker, err := discovery.NewDiscoveryClientForConfig(plane.RESTConfig())
 	g.Expect(err).NotTo(HaveOccurred())
 	return &api{
-		strict:    client.WithFieldValidation(lenient, metav1.FieldValidationStrict),
-		lenient:   client.WithFieldValidation(lenient, metav1.FieldValidationIgnore),
-		discovery: looker,
+		strict:     client.WithFieldValidation(lenient, metav1.FieldValidationStrict),
+		lenient:    client.WithFieldValidation(lenient, metav1.FieldValidationIgnore),
+		discovery:  looker,
+		kubeconfig: plane.KubeconfigPath(),
 	}
 }
 

@@ -5,7 +5,9 @@ package manifests
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
 // schemaDelay is how long an API server may go on with the old schema of a CRD.
@@ -32,20 +35,67 @@ func testNotificationKinds(t *testing.T, server *api) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(paths).To(HaveLen(2))
 		for _, path := range paths {
-			server.applyFile(t, path)
+			server.applyFile(t, path, "kustomize-controller")
 		}
 		server.namesInNotifications(t, both, MatchError(ContainSubstring(`Unsupported value: "Stack"`)), "Stack")
 		server.namesInNotifications(t, both, MatchError(ContainSubstring(`Unsupported value: "Program"`)), "Program")
 	})
 	t.Run("Flux 2.8 with its component", func(t *testing.T) {
-		server.applyFile(t, built(t, controlplane.Flux27))
+		server.applyFile(t, built(t, controlplane.Flux27), "kustomize-controller")
 		server.namesInNotifications(t, both, Succeed(), "Stack", "Program", "GitRepository", "Kustomization")
 		server.namesInNotifications(t, both, MatchError(ContainSubstring(`Unsupported value: "Deployment"`)), "Deployment")
 	})
 	t.Run("Flux 2.9 with its component", func(t *testing.T) {
-		server.applyFile(t, built(t, controlplane.Flux29))
+		server.applyFile(t, built(t, controlplane.Flux29), "kustomize-controller")
 		server.namesInNotifications(t, []string{"Alert v1beta3", "Receiver v1"}, Succeed(), "Stack", "Program", "GitRepository", "Kustomization")
 	})
+	t.Run("Flux 2.9 by flux install", func(t *testing.T) { testKindsAfterFluxInstall(t, server) })
+}
+
+// testKindsAfterFluxInstall applies Flux as flux install does, and then as the guide to alerts says.
+func testKindsAfterFluxInstall(t *testing.T, server *api) {
+	g := NewWithT(t)
+	const resources = "resources: [install.yaml]"
+	dir, blocks := besideConfig(t, "guides/alerts.md")
+	page := textOf(t, "guides/alerts.md")
+	g.Expect(page).To(ContainSubstring("`" + resources + "`"))
+	apply := regexp.MustCompile(`(?m)^ *flux install --export >install\.yaml\n *kubectl (apply .*)$`).FindStringSubmatch(page)
+	g.Expect(apply).NotTo(BeNil())
+	g.Expect(os.CopyFS(filepath.Join(dir, "notifications"), os.DirFS(filepath.Join(dir, "..", "config", "notifications")))).To(Succeed())
+	for name, text := range map[string]string{
+		"install.yaml":       crdsOfFlux29(t),
+		"kustomization.yaml": resources + "\n" + theOne(t, blocks, "components:\n"),
+	} {
+		g.Expect(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)).To(Succeed())
+	}
+
+	both := []string{"Alert v1beta3", "Receiver v1"}
+	server.applyFile(t, filepath.Join(dir, "install.yaml"), "flux")
+	server.namesInNotifications(t, both, MatchError(ContainSubstring(`Unsupported value: "Stack"`)), "Stack")
+	kubectl, err := process.FindBin("kubectl")
+	g.Expect(err).NotTo(HaveOccurred())
+	command := exec.CommandContext(t.Context(), kubectl, append(strings.Fields(apply[1]), "--kubeconfig="+server.kubeconfig)...)
+	command.Dir = dir
+	output, err := command.CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), "%s", output)
+	server.namesInNotifications(t, both, Succeed(), "Stack", "Program")
+	g.Expect(string(output)).To(ContainSubstring("clusterrolebinding.rbac.authorization.k8s.io/pulumi-controller-notifications "))
+}
+
+// crdsOfFlux29 returns what matters here of Flux's own manifests.
+func crdsOfFlux29(t *testing.T) (all string) {
+	t.Helper()
+	g := NewWithT(t)
+	crds, err := controlplane.NotificationCRDs(controlplane.Flux29)
+	g.Expect(err).NotTo(HaveOccurred())
+	paths, err := filepath.Glob(filepath.Join(crds, "*.yaml"))
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, path := range paths {
+		crd, err := os.ReadFile(path)
+		g.Expect(err).NotTo(HaveOccurred())
+		all += "---\n" + string(crd)
+	}
+	return all
 }
 
 // TestTheComponentOfAnotherFluxFails, instead of leaving a version as it is or adding to another one.
@@ -67,18 +117,9 @@ func TestThePagesOnFluxItselfGoTogether(t *testing.T) {
 	_, added := besideConfig(t, "guides/alerts.md")
 	g.Expect(os.CopyFS(filepath.Join(dir, "notifications"), os.DirFS(filepath.Join(dir, "..", "config", "notifications")))).To(Succeed())
 	components := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: kustomize-controller, namespace: flux-system}\n" +
-		"spec: {template: {spec: {containers: [{name: manager, args: [--log-level=info]}]}}}\n"
-	crds, err := controlplane.NotificationCRDs(controlplane.Flux29)
-	g.Expect(err).NotTo(HaveOccurred())
-	paths, err := filepath.Glob(filepath.Join(crds, "*.yaml"))
-	g.Expect(err).NotTo(HaveOccurred())
-	for _, path := range paths {
-		crd, err := os.ReadFile(path)
-		g.Expect(err).NotTo(HaveOccurred())
-		components += "---\n" + string(crd)
-	}
+		"spec: {template: {spec: {containers: [{name: manager, args: [--log-level=info]}]}}}\n" + crdsOfFlux29(t)
 	whole := theOne(t, blocks, "  - gotk-components.yaml\n") + theOne(t, added, "components:\n")
-	_, err = Unit{Name: "both", Text: whole}.Objects()
+	_, err := Unit{Name: "both", Text: whole}.Objects()
 	g.Expect(err).NotTo(HaveOccurred(), "no field is in both, or the last one would take the place of the other")
 	for name, text := range map[string]string{
 		"kustomization.yaml":   whole,
@@ -100,8 +141,8 @@ func built(t *testing.T, minor controlplane.FluxMinor) (path string) {
 	return path
 }
 
-// applyFile applies the objects of a file, as kustomize-controller would those of flux-system.
-func (a *api) applyFile(t *testing.T, path string) {
+// applyFile applies the objects of a file, as kustomize-controller would those of flux-system, or flux install its own.
+func (a *api) applyFile(t *testing.T, path string, as client.FieldOwner) {
 	t.Helper()
 	g := NewWithT(t)
 	text, err := os.ReadFile(path)
@@ -111,7 +152,7 @@ func (a *api) applyFile(t *testing.T, path string) {
 	g.Expect(objects).NotTo(BeEmpty())
 	for _, object := range objects {
 		g.Expect(a.strict.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object),
-			client.FieldOwner("kustomize-controller"), client.ForceOwnership)).To(Succeed())
+			as, client.ForceOwnership)).To(Succeed())
 	}
 }
 

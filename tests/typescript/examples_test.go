@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,6 +30,7 @@ func TestPulumiBootstrapsFlux(t *testing.T) {
 		p.made("apps/v1", "Deployment", "flux-system", name)
 	}
 	p.cancelsHealthChecks()
+	p.acceptsStacksInNotifications()
 	p.shows(filepath.Join(dir, "index.ts"), "transforms")
 	p.Expect(p.textsOf("flux-system", "flux-system")).To(Equal(map[string]string{"username": "git", "password": token}))
 	p.madeAll(filepath.Join(dir, "sync.yaml"))
@@ -60,6 +62,7 @@ func TestTheLayersHandOnWhatTheNextOneNeeds(t *testing.T) {
 
 	p.made("v1", "Namespace", "", "wordpress")
 	p.cancelsHealthChecks()
+	p.acceptsStacksInNotifications()
 	p.Expect(p.textsOf("wordpress", "cluster")).To(Equal(map[string]string{
 		"instanceName": output("instanceName"), "instanceConnectionName": output("instanceConnectionName"),
 		"serviceAccountKey": output("serviceAccountKey"), "passphrase": "canary-of-the-application",
@@ -122,6 +125,24 @@ func (p *person) cancelsHealthChecks() {
 	p.test.Helper()
 	p.Expect(p.argsOf("kustomize-controller")).To(ContainElement("--feature-gates=CancelHealthCheckOnNewRevision=true"))
 	p.Expect(p.argsOf("source-controller")).NotTo(ContainElement(ContainSubstring("CancelHealthCheck")))
+}
+
+// acceptsStacksInNotifications creates an Alert and a Receiver that name the kinds of the guide.
+func (p *person) acceptsStacksInNotifications() {
+	p.test.Helper()
+	named := []any{map[string]any{"kind": "Stack", "name": "*"}, map[string]any{"kind": "Program", "name": "*"}}
+	for apiVersion, object := range map[string]map[string]any{
+		"notification.toolkit.fluxcd.io/v1beta3": {"kind": "Alert", "spec": map[string]any{
+			"eventSources": named, "providerRef": map[string]any{"name": "slack"}}},
+		"notification.toolkit.fluxcd.io/v1": {"kind": "Receiver", "spec": map[string]any{
+			"resources": named, "type": "generic", "secretRef": map[string]any{"name": "token"}}},
+	} {
+		object["apiVersion"], object["metadata"] = apiVersion, map[string]any{"namespace": "flux-system", "name": "stacks"}
+		// It may take a moment until a new kind is served.
+		p.Eventually(func() error {
+			return p.Create(p.test.Context(), &unstructured.Unstructured{Object: object})
+		}, time.Minute, 50*time.Millisecond).Should(Succeed())
+	}
 }
 
 // argsOf returns the arguments of a controller of Flux.

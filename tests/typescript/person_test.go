@@ -72,10 +72,10 @@ func (p *person) installProviders() {
 	}
 }
 
-// offerFlux puts the manifests of Flux where the stand-in finds what the programs download.
+// offerFlux puts the manifests of Flux, which do not know Stacks, where the stand-in finds what the programs download.
 func (p *person) offerFlux() {
 	p.test.Helper()
-	manifests, err := controlplane.Kustomize(p.test.Context(), p.path("tests", "cluster", "flux"))
+	manifests, err := controlplane.Kustomize(p.test.Context(), p.path("tests", "cluster", "flux", "plain"))
 	p.Expect(err).NotTo(HaveOccurred())
 	file := filepath.Join(p.dir, "downloads", "github.com/fluxcd/flux2/releases/download/v2.9.5/install.yaml")
 	p.Expect(os.MkdirAll(filepath.Dir(file), 0o755)).To(Succeed())

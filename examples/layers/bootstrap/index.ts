@@ -10,6 +10,7 @@ const provider = new k8s.Provider("cluster", {
 });
 
 // The feature gate, which install.yaml does not have, ends Flux's wait for a Stack that fails once there is a newer commit.
+// With the kinds in the CRDs, Alerts and Receivers can name Stacks and Programs.
 const flux = new k8s.yaml.v2.ConfigFile(
   "flux",
   { file: "https://github.com/fluxcd/flux2/releases/download/v2.9.5/install.yaml" },
@@ -19,6 +20,12 @@ const flux = new k8s.yaml.v2.ConfigFile(
       ({ type, props, opts }) => {
         if (type === "kubernetes:apps/v1:Deployment" && props.metadata.name === "kustomize-controller") {
           props.spec.template.spec.containers[0].args.push("--feature-gates=CancelHealthCheckOnNewRevision=true");
+        }
+        if (type.endsWith(":CustomResourceDefinition") && ["Alert", "Receiver"].includes(props.spec.names.kind)) {
+          for (const { schema } of props.spec.versions) {
+            const { eventSources, resources } = schema.openAPIV3Schema.properties.spec.properties;
+            (eventSources ?? resources).items.properties.kind.enum.push("Stack", "Program");
+          }
         }
         return { props, opts };
       },
