@@ -16,6 +16,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/manifests"
 )
 
+// managerContainer is the container of the controller in the manifests.
+const managerContainer = "manager"
+
 // keep completes the options by what this program has installed before, where no flag says
 // otherwise: an upgrade that forgets --runner would have programs run in the pod of the
 // controller.
@@ -30,6 +33,9 @@ func (s *session) keep(ctx context.Context, api client.Client, options *manifest
 		return fmt.Errorf("reading %s: %w", nameOf(object), err)
 	}
 	for _, container := range deployment.Spec.Template.Spec.Containers {
+		if container.Name != managerContainer { // such as a proxy that somebody has added
+			continue
+		}
 		if !given("runner") && slices.Contains(container.Args, "--runner="+runnerJob) {
 			options.Jobs = true
 			s.Actionf("keeping --runner=%s", runnerJob)

@@ -70,6 +70,11 @@ func TestInstall(t *testing.T) {
 	w.golden("install",
 		"install",
 		"install --tag v1.2.4 --image registry.example.com/pulumi-controller",
+	)
+	g.Expect(w.api.Patch(t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: controllerName}},
+		client.RawPatch(types.StrategicMergePatchType, []byte(`{"spec": {"template": {"spec": {"containers":
+			[{"name": "proxy", "image": "registry.example.com/proxy:3", "args": ["--runner=job"]}]}}}}`)))).To(Succeed())
+	w.golden("install_again",
 		"install --runner job",
 		"install --tag v1.2.4",
 		"install --runner local --image ghcr.io/flux-pulumi/pulumi-controller",
