@@ -16,8 +16,8 @@ import (
 // FieldTypes maps the names of fields to their types.
 type FieldTypes map[string]string
 
-// specV1 returns the fields of the operator v1.16.
-func specV1() FieldTypes {
+// SpecV1 returns the fields of the operator v1.16.
+func SpecV1() FieldTypes {
 	return FieldTypes{
 		"accessTokenSecret": "string", "backend": "string", "branch": "string", "commit": "string", "config": "object",
 		"continueResyncOnCommitMatch": "boolean", "destroyOnFinalize": "boolean", "envRefs": "object", "envSecrets": "array",
@@ -30,7 +30,7 @@ func specV1() FieldTypes {
 
 // SpecV2 returns the fields of the operator v2.9.
 func SpecV2() FieldTypes {
-	fields := specV1()
+	fields := SpecV1()
 	maps.Copy(fields, FieldTypes{
 		"configRef": "object", "environment": "array", "preview": "boolean", "retryMaxBackoffDurationSeconds": "integer",
 		"runProgram": "boolean", "serviceAccountName": "string", "shallow": "boolean", "targetDependents": "boolean",
@@ -85,7 +85,7 @@ func conditionsSchema() apiextensionsv1.JSONSchemaProps {
 
 // StackCRD returns the CRD of the operator v1, or of v2.
 func StackCRD(v2 bool) *apiextensionsv1.CustomResourceDefinition {
-	spec, last := specV1(), lastUpdateV1()
+	spec, last := SpecV1(), lastUpdateV1()
 	status := FieldTypes{"outputs": "object", "observedGeneration": "integer", "observedReconcileRequest": "string"}.schema()
 	if v2 {
 		spec, last = SpecV2(), lastUpdateV2()
