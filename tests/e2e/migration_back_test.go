@@ -65,30 +65,44 @@ func (m *migration) goBack() {
 	m.waits(m.failed)
 	never := m.neverRan()
 	m.specs[never.Name] = m.stored("v1")[never.Name]
+	m.stop(unfinished)
+	m.clear(never)
+
+	m.kubectl(m.guide.command(back, "kubectl apply --server-side --force-conflicts -f ", "<file>", m.crds))
+	m.keepsAll()
+	m.Expect(m.Create(m.ctx, m.longNamed())).To(MatchError(ContainSubstring("no more than 42 characters")))
+	for _, stack := range []*v1.Stack{m.proven, m.failed, m.setAside} {
+		m.operatorTakes(stack)
+	}
+	m.Expect(m.things()).To(HaveLen(4), "nothing was destroyed")
+}
+
+// stop ends the controller, and looks again whether everything is finished.
+func (m *migration) stop(unfinished string) {
+	m.test.Helper()
 	m.kubectl(m.guide.command(back, "kubectl -n flux-system scale "))
 	m.Eventually(func() string { return m.kubectl("kubectl -n flux-system get pods") }).Should(HavePrefix("No resources found"))
 	m.Expect(m.kubectl(m.guide.command(back, "kubectl get deployments -A "))).To(MatchRegexp(`(?m)^flux-system +pulumi-controller +0/0 `))
 	m.Expect(m.Controller.Stop()).To(Succeed())
 	m.finished(unfinished)
 	m.showsWhatIsUnfinished(unfinished)
+}
+
+// clear removes from the status what would mislead the operator.
+func (m *migration) clear(never *v1.Stack) {
+	m.test.Helper()
 	m.wasRecovered(m.setAside)
 	m.kubectl(m.guide.command(back, "clear_status() {"))
 	m.Expect(m.Get(m.ctx, keyOf(never), never)).To(Succeed())
 	m.Expect(never.Status.LastUpdate).To(BeNil(), "v2 sends one that is empty with a time that is null, which is refused")
 	m.Expect(never.Status.Conditions).To(BeEmpty())
-
-	m.kubectl(m.guide.command(back, "kubectl apply --server-side --force-conflicts -f ", "<file>", m.crds))
-	m.keepsAll()
-	m.Expect(m.Create(m.ctx, m.longNamed())).To(MatchError(ContainSubstring("no more than 42 characters")))
 	for _, stack := range []*v1.Stack{m.proven, m.failed, m.setAside} {
 		m.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())
 		m.Expect(stack.Status.LastUpdate.State).To(Equal(v1.UpdateSucceeded), stack.Name)
 		m.Expect(stack.Status.LastUpdate.Message).To(BeEmpty(), stack.Name)
 		m.Expect(stack.Status.LastUpdate.LastSuccessfulCommit).To(BeEmpty(), "with that of an interrupted run, the operator runs nothing for %s", stack.Name)
 		m.Expect(stack.Status.ProjectInfo == nil).To(Equal(stack == m.setAside), "v2 takes what it has for all that it needs")
-		m.operatorTakes(stack)
 	}
-	m.Expect(m.things()).To(HaveLen(4), "nothing was destroyed")
 }
 
 // finished expects the command to show that nothing is in flight or unknown.
