@@ -49,7 +49,8 @@ func TestTheMigrationGuideLeadsThereAndBack(t *testing.T) {
 	m.install()
 	m.takeOver()
 	m.cleanUp()
-	m.Expect(m.guide.untyped(there)).To(ConsistOf("kubectl delete -f", "kubectl apply", "pulumi cancel"), "what one must not do, or need not")
+	m.Expect(m.guide.untyped(there)).To(ConsistOf("kubectl delete -f", "kubectl apply", "pulumi cancel",
+		"pulumi up", "pulumi destroy", "pulumi stack rm --force"), "what one must not do, or need not")
 	m.goBack()
 	m.Expect(m.guide.untyped(back)).To(BeEmpty())
 }
