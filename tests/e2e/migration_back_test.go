@@ -33,11 +33,11 @@ func ours() map[string]string {
 	}
 }
 
-// onlyInV2 lists the fields of spec that v1 drops, without those that mean nothing here.
+// onlyInV2 lists the fields of spec that v1 drops.
 func onlyInV2() (fields []string) {
 	ofV1 := operator.SpecV1()
 	for field := range operator.SpecV2() {
-		if ofV1[field] == "" && field != "retryMaxBackoffDurationSeconds" && field != "workspaceReclaimPolicy" {
+		if ofV1[field] == "" {
 			fields = append(fields, field)
 		}
 	}
