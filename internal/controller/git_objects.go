@@ -149,13 +149,12 @@ func (r *StackReconciler) keepGitSecret(ctx context.Context, stack *v1.Stack, da
 }
 
 // credentialsIn returns the values of git Secrets to mask in the errors of admission
-// policies, also those that somebody else has put there. A username such as "git" is no
-// secret, and a word in every error; without a password it is a token.
+// policies, also those that somebody else has put there.
 func credentialsIn(all ...map[string][]byte) []string {
 	var values []string
 	for _, data := range all {
-		for name, value := range data {
-			if name != "username" || len(data["password"]) == 0 {
+		for key, value := range data {
+			if gitsource.IsSecret(data, key) {
 				values = append(values, string(value))
 			}
 		}

@@ -42,6 +42,14 @@ func failed(o *decide.Observation, ago time.Duration) {
 	o.Last.EndedAt = now.Add(-ago)
 }
 
+// failedBy is a failure 4 seconds ago, the last one of so many.
+func failedBy(reason string, failures int64) func(*decide.Observation) {
+	return func(o *decide.Observation) {
+		failed(o, 4*time.Second)
+		o.Last.Reason, o.Failures = reason, failures
+	}
+}
+
 func interruptedNow(o *decide.Observation) {
 	failed(o, 0)
 	o.Last.Reason = v1.RunInterruptedReason
@@ -164,46 +172,25 @@ func TestNext(t *testing.T) {
 			decide.Decision{Action: decide.Fail, Reason: "ArtifactFailed", Message: "gone", After: time.Minute}},
 
 		{"a backend out of reach is tried again after 10 seconds",
-			func(o *decide.Observation) {
-				failed(o, 4*time.Second)
-				o.Last.Reason, o.Failures = v1.BackendUnavailableReason, 1
-			},
+			failedBy(v1.BackendUnavailableReason, 1),
 			retryOf(v1.BackendUnavailableReason, 6*time.Second)},
 		{"so is a registry",
-			func(o *decide.Observation) {
-				failed(o, 4*time.Second)
-				o.Last.Reason, o.Failures = v1.RegistryUnavailableReason, 1
-			},
+			failedBy(v1.RegistryUnavailableReason, 1),
 			retryOf(v1.RegistryUnavailableReason, 6*time.Second)},
 		{"a token that could not be made",
-			func(o *decide.Observation) {
-				failed(o, 4*time.Second)
-				o.Last.Reason, o.Failures = v1.ServiceAccountFailedReason, 1
-			},
+			failedBy(v1.ServiceAccountFailedReason, 1),
 			retryOf(v1.ServiceAccountFailedReason, 6*time.Second)},
 		{"a pod that failed",
-			func(o *decide.Observation) {
-				failed(o, 4*time.Second)
-				o.Last.Reason, o.Failures = v1.PodFailedReason, 1
-			},
+			failedBy(v1.PodFailedReason, 1),
 			retryOf(v1.PodFailedReason, 6*time.Second)},
 		{"and an artifact",
-			func(o *decide.Observation) {
-				failed(o, 4*time.Second)
-				o.Last.Reason, o.Failures = meta.ArtifactFailedReason, 1
-			},
+			failedBy(meta.ArtifactFailedReason, 1),
 			retryOf(meta.ArtifactFailedReason, 6*time.Second)},
 		{"and then after twice as long each time",
-			func(o *decide.Observation) {
-				failed(o, 4*time.Second)
-				o.Last.Reason, o.Failures = v1.BackendUnavailableReason, 3
-			},
+			failedBy(v1.BackendUnavailableReason, 3),
 			retryOf(v1.BackendUnavailableReason, 36*time.Second)},
 		{"and never later than the retry interval",
-			func(o *decide.Observation) {
-				failed(o, 4*time.Second)
-				o.Last.Reason, o.Failures = v1.BackendUnavailableReason, 1<<60
-			},
+			failedBy(v1.BackendUnavailableReason, 1<<60),
 			retryOf(v1.BackendUnavailableReason, 56*time.Second)},
 		{"and then it is tried again",
 			func(o *decide.Observation) {
@@ -212,10 +199,7 @@ func TestNext(t *testing.T) {
 			},
 			start(run.Update)},
 		{"an artifact that is gone, and still offered, is tried again without a failure",
-			func(o *decide.Observation) {
-				failed(o, 4*time.Second)
-				o.Last.Reason, o.Failures = v1.ArtifactGoneReason, 1
-			},
+			failedBy(v1.ArtifactGoneReason, 1),
 			func() decide.Decision {
 				d := retryOf(v1.ArtifactGoneReason, 6*time.Second)
 				d.Awaited, d.Fetching = true, true

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/fluxcd/pkg/runtime/secrets"
@@ -228,15 +227,19 @@ func userAndPassword(user, password string) Credentials {
 	return Credentials{Data: map[string][]byte{secrets.KeyUsername: []byte(user), secrets.KeyPassword: []byte(password)}}
 }
 
-// Mask hides the credentials in a text from source-controller. A user such as "git" is no
-// secret, and a word in every error; without a password the user is a token.
+// Mask hides the credentials in a text from source-controller.
 func (c Credentials) Mask(text string) string {
-	values := []string{}
-	for _, key := range []string{secrets.KeyPassword, secrets.KeySSHPrivateKey, secrets.KeyGitHubAppPrivateKey} {
-		values = append(values, string(c.Data[key]))
+	var values []string
+	for _, key := range []string{secrets.KeyUsername, secrets.KeyPassword, secrets.KeySSHPrivateKey, secrets.KeyGitHubAppPrivateKey} {
+		if IsSecret(c.Data, key) {
+			values = append(values, string(c.Data[key]))
+		}
 	}
-	if len(c.Data[secrets.KeyPassword]) == 0 {
-		values = append(values, string(c.Data[secrets.KeyUsername]))
-	}
-	return mask.Text(text, slices.DeleteFunc(values, func(value string) bool { return value == "" }))
+	return mask.Text(text, values)
+}
+
+// IsSecret reports whether a value of a git Secret is one to mask. A user such as "git" is
+// none, and a word in every error; without a password the user is a token.
+func IsSecret(data map[string][]byte, key string) bool {
+	return key != secrets.KeyUsername || len(data[secrets.KeyPassword]) == 0
 }

@@ -86,14 +86,11 @@ func conditionsSchema() apiextensionsv1.JSONSchemaProps {
 // StackCRD returns the CRD of the operator v1, or of v2.
 func StackCRD(v2 bool) *apiextensionsv1.CustomResourceDefinition {
 	spec, last := SpecV1(), lastUpdateV1()
-	status := FieldTypes{"outputs": "object", "observedGeneration": "integer", "observedReconcileRequest": "string"}.schema()
+	status, conditions := FieldTypes{"outputs": "object", "observedGeneration": "integer", "observedReconcileRequest": "string"}.schema(), conditionsSchema()
 	if v2 {
 		spec, last = SpecV2(), lastUpdateV2()
 		status.Properties["projectInfo"] = FieldTypes{"name": "string", "runtime": "string"}.schema("name", "runtime")
 		status.Properties["currentUpdate"] = FieldTypes{"generation": "integer", "reconcileRequest": "string", "name": "string", "commit": "string"}.schema()
-	}
-	conditions := conditionsSchema()
-	if v2 {
 		conditions.XListType, conditions.XListMapKeys = ptr.To("map"), []string{"type"}
 	}
 	status.Properties["lastUpdate"], status.Properties["conditions"] = last.schema(), conditions

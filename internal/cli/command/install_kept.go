@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,8 +41,8 @@ func (s *session) keep(ctx context.Context, api client.Client, options *manifest
 			options.Jobs = true
 			s.Actionf("keeping --runner=%s", runnerJob)
 		}
-		image, ofTag := untagged(container.Image)
-		if !given("image") && ofTag && image != manifests.Image {
+		image := untagged(container.Image)
+		if !given("image") && image != "" && image != manifests.Image {
 			options.Image = image
 			s.Actionf("keeping --image=%s", image)
 		}
@@ -49,11 +50,12 @@ func (s *session) keep(ctx context.Context, api client.Client, options *manifest
 	return nil
 }
 
-// untagged returns the name of an image without its tag, and false for one by its digest,
-// which this program never installs. A registry may have a port.
-func untagged(image string) (string, bool) {
-	if at := strings.LastIndex(image, ":"); at > strings.LastIndex(image, "/") {
-		image = image[:at]
+// untagged returns the name of an image without its tag, and nothing for one by its digest,
+// which this program never installs.
+func untagged(image string) string {
+	tag, err := name.NewTag(image)
+	if err != nil {
+		return ""
 	}
-	return image, !strings.Contains(image, "@")
+	return strings.TrimSuffix(image, ":"+tag.TagStr())
 }

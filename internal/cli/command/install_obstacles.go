@@ -42,15 +42,15 @@ func applyOptions(force bool) []client.ApplyOption {
 func (s *session) tryAll(ctx context.Context, api client.Client, objects []*unstructured.Unstructured, force bool) error {
 	found, forcible := false, true
 	for _, object := range objects {
-		obstacle, err := try(ctx, api, object, force)
+		hindered, err := try(ctx, api, object, force)
 		if err != nil {
 			return fmt.Errorf("nothing was applied: %w", err)
 		}
-		if obstacle == nil {
+		if hindered == nil {
 			continue
 		}
-		s.Failuref("%s: %s", nameOf(object), obstacle.text)
-		found, forcible = true, forcible && obstacle.forcible
+		s.Failuref("%s: %s", nameOf(object), hindered.text)
+		found, forcible = true, forcible && hindered.forcible
 	}
 	switch {
 	case !found:
