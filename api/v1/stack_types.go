@@ -258,7 +258,7 @@ type StackSpec struct {
 
 	// ServiceAccountName is the service account, in the namespace of the Stack,
 	// whose permissions in this cluster the program gets: during each run,
-	// KUBECONFIG points to a kubeconfig with a short-lived token. Defaults to
+	// $HOME/.kube/config is a kubeconfig with a short-lived token. Defaults to
 	// the controller's --default-service-account. Without either, the program
 	// has no access to the cluster.
 	// +kubebuilder:validation:MaxLength=253

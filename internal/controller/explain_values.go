@@ -103,7 +103,7 @@ func isSecretEnv(stack *v1.Stack, from, name string) bool {
 func unshownValues(stack *v1.Stack, given *observed, jobs bool) []string {
 	var unshown []string
 	if given.account != "" && (given.inputs == nil || given.inputs.Env["KUBECONFIG"] == "") {
-		unshown = append(unshown, fmt.Sprintf("KUBECONFIG, with the rights of ServiceAccount %s/%s", stack.Namespace, given.account))
+		unshown = append(unshown, fmt.Sprintf("the kubeconfig in $HOME/.kube/config, with the rights of ServiceAccount %s/%s", stack.Namespace, given.account))
 	}
 	if jobs && inputs.HasJob(stack.Spec) {
 		unshown = append(unshown, "the variables of spec.workspaceTemplate and of the image of its pod")

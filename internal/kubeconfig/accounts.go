@@ -83,8 +83,7 @@ func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 	going, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go r.run(going, first)
 	return &run.ClusterAccess{
-		Kubeconfig: filepath.Join(dir, configFile),
-		Tokens:     r.tokens,
+		Tokens: r.tokens,
 		Close: func() {
 			cancel()
 			<-r.done

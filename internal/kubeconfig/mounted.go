@@ -42,7 +42,7 @@ func (m *Mounted) Open(_ context.Context, dir string, account run.ServiceAccount
 	if err := replace(filepath.Join(dir, configFile), text); err != nil {
 		return nil, err
 	}
-	return &run.ClusterAccess{Kubeconfig: filepath.Join(dir, configFile), Tokens: m.Tokens, Close: func() {}}, nil
+	return &run.ClusterAccess{Tokens: m.Tokens, Close: func() {}}, nil
 }
 
 // Tokens returns the current token and earlier ones. A program can read them even if it

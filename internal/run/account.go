@@ -14,8 +14,6 @@ func (a ServiceAccount) String() string { return a.Namespace + "/" + a.Name }
 // ClusterAccess gives the program of a run the rights of a service account, until it is
 // closed.
 type ClusterAccess struct {
-	// Kubeconfig is the path of the kubeconfig.
-	Kubeconfig string
 	// Tokens returns the tokens that the program was given and that may still be valid.
 	// It may be called at any time.
 	Tokens func() []string

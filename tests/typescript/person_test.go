@@ -31,6 +31,7 @@ type person struct {
 	test           *testing.T
 	dir, root, bin string
 	kubeconfig     string
+	home           string
 }
 
 // newPerson skips the test where the packages of the programs are not installed.
@@ -50,7 +51,7 @@ func newPerson(t *testing.T) *person {
 	plane, err := controlplane.Start(context.WithoutCancel(t.Context()), controlplane.Options{Dir: filepath.Join(p.dir, "plane")})
 	p.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { p.Expect(plane.Stop()).To(Succeed()) })
-	p.kubeconfig = plane.KubeconfigPath()
+	p.kubeconfig, p.home = plane.KubeconfigPath(), filepath.Join(p.dir, "home")
 	p.Client, err = client.New(plane.RESTConfig(), client.Options{})
 	p.Expect(err).NotTo(HaveOccurred())
 	p.installProviders()
@@ -90,21 +91,22 @@ func (p *person) project(example string) string {
 	return dir
 }
 
-// compiled is a project in TypeScript with its packages and index.js, which the real compiler has checked.
+// compiled is an example in TypeScript with its packages and index.js, which the real compiler has checked.
 func (p *person) compiled(example string) string {
 	p.test.Helper()
 	dir := p.project(example)
+	p.build(dir)
+	return dir
+}
+
+// build makes the project ready for run.js.
+func (p *person) build(dir string) {
+	p.test.Helper()
 	p.Expect(os.RemoveAll(filepath.Join(dir, "node_modules"))).To(Succeed())
 	p.Expect(os.Symlink(p.path("bin", "typescript", "node_modules"), filepath.Join(dir, "node_modules"))).To(Succeed())
 	driver, err := os.ReadFile("run.js")
 	p.Expect(err).NotTo(HaveOccurred())
 	p.Expect(os.WriteFile(filepath.Join(dir, "run.js"), driver, 0o644)).To(Succeed())
-	p.compile(dir)
-	return dir
-}
-
-func (p *person) compile(dir string) {
-	p.test.Helper()
 	p.run(dir, nil, "node", "node_modules/typescript/bin/tsc", "--noEmit", "false", "--outDir", ".")
 }
 
@@ -130,11 +132,14 @@ func (p *person) run(dir string, variables []string, name string, args ...string
 	command := exec.CommandContext(p.test.Context(), name, args...)
 	command.Dir = dir
 	command.Env = append([]string{
-		"HOME=" + filepath.Join(p.dir, "home"), "PATH=" + filepath.Join(p.dir, "providers") + ":" + p.bin + ":" + os.Getenv("PATH"),
-		"KUBECONFIG=" + p.kubeconfig, "STAND_IN_CLOUD=" + filepath.Join(p.dir, "cloud"), "STAND_IN_DOWNLOADS=" + filepath.Join(p.dir, "downloads"),
+		"HOME=" + p.home, "PATH=" + filepath.Join(p.dir, "providers") + ":" + p.bin + ":" + os.Getenv("PATH"),
+		"STAND_IN_CLOUD=" + filepath.Join(p.dir, "cloud"), "STAND_IN_DOWNLOADS=" + filepath.Join(p.dir, "downloads"),
 		"PULUMI_HOME=" + filepath.Join(p.dir, "home"), "PULUMI_BACKEND_URL=file://" + filepath.Join(p.dir, "state"),
 		"PULUMI_CONFIG_PASSPHRASE=" + passphrase, "PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true",
 	}, variables...)
+	if p.kubeconfig != "" {
+		command.Env = append(command.Env, "KUBECONFIG="+p.kubeconfig)
+	}
 	var output, told bytes.Buffer
 	command.Stdout, command.Stderr = &output, &told
 	p.Expect(command.Run()).To(Succeed(), "%s %s: %s%s", name, strings.Join(args, " "), &told, &output)

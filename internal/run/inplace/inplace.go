@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"time"
 
@@ -34,8 +33,8 @@ type Fetcher interface {
 
 // Accounts gives programs the permissions of service accounts.
 type Accounts interface {
-	// Open writes a kubeconfig for the account into the directory and keeps it valid
-	// until the access is closed, even after ctx is done. log receives the errors in
+	// Open writes the kubeconfig of the account, named config, into the directory, and
+	// keeps it valid until the access is closed, even after ctx is done. log receives the errors in
 	// between. The returned error says what to do.
 	Open(ctx context.Context, dir string, account run.ServiceAccount, log func(line string)) (*run.ClusterAccess, error)
 }
@@ -63,7 +62,7 @@ func (p Place) Do(ctx context.Context, dir pulumi.Directory, started run.Run, lo
 			return failed(accessOutcome(ctx, err), err)
 		}
 		defer access.Close()
-		started = withAccess(started, access)
+		started.LateMasks = access.Tokens
 	}
 	if started.NeedsArtifact() {
 		if err := p.fetch(ctx, *started.Program.Artifact, dir.Workspace()); err != nil {
@@ -98,27 +97,17 @@ func fetchOutcome(ctx context.Context, err error) run.Outcome {
 	return run.ArtifactFailed
 }
 
-// kubeconfigVariable tells programs where their kubeconfig is.
-const kubeconfigVariable = "KUBECONFIG"
-
-// access gives the run the permissions of its account. The kubeconfig is in the run's
-// home directory and is removed with it.
+// access gives the run the permissions of its account. The kubeconfig is where every
+// client of Kubernetes looks, and is removed with the home directory of the run.
+//
+// The variable KUBECONFIG is not set: the SDKs of Pulumi would copy it into the inputs of
+// each Kubernetes provider that the program makes. Its path differs for each run, so that
+// each update would change the provider, and a destroy from the state would not find it.
 func (p Place) access(ctx context.Context, dir pulumi.Directory, account run.ServiceAccount, log func(string)) (*run.ClusterAccess, error) {
 	if p.Accounts == nil {
 		return nil, fmt.Errorf("service account '%s' cannot be used here: this controller knows no cluster", account)
 	}
 	return p.Accounts.Open(ctx, dir.Kube(), account, log)
-}
-
-// withAccess returns the run with KUBECONFIG set, overriding its environment. The
-// tokens are masked in all texts of the run.
-func withAccess(started run.Run, access *run.ClusterAccess) run.Run {
-	env := make(map[string]string, len(started.Env)+1)
-	maps.Copy(env, started.Env)
-	env[kubeconfigVariable] = access.Kubeconfig
-	started.Env = env
-	started.LateMasks = access.Tokens
-	return started
 }
 
 func accessOutcome(ctx context.Context, err error) run.Outcome {

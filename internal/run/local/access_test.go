@@ -32,9 +32,8 @@ func (a *accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 	}
 	a.opened, a.dir = append(a.opened, account), dir
 	return &run.ClusterAccess{
-		Kubeconfig: filepath.Join(dir, "config"),
-		Tokens:     func() []string { return []string{"a-token"} },
-		Close:      func() { a.closed++ },
+		Tokens: func() []string { return []string{"a-token"} },
+		Close:  func() { a.closed++ },
 	}, ctx.Err()
 }
 
@@ -59,15 +58,15 @@ func (f *fixture) do(r run.Run) run.Result {
 }
 
 func TestAProgramHasTheKubeconfigOfItsAccount(t *testing.T) {
+	own := map[string]string{"KUBECONFIG": "/mine"}
 	for name, test := range map[string]struct {
 		account run.ServiceAccount
 		env     map[string]string
-		want    string // in the home directory of the run
 	}{
-		"none":                         {},
-		"none, and one of its own":     {env: map[string]string{"KUBECONFIG": "/mine"}, want: "/mine"},
-		"an account":                   {account: run.ServiceAccount{Namespace: "ns", Name: "deployer"}, want: "home/.kube/config"},
-		"an account, before its own's": {account: run.ServiceAccount{Namespace: "ns", Name: "deployer"}, env: map[string]string{"KUBECONFIG": "/mine"}, want: "home/.kube/config"},
+		"none":                           {},
+		"none, and one of its own":       {env: own},
+		"an account":                     {account: run.ServiceAccount{Namespace: "ns", Name: "deployer"}},
+		"an account, beside its own one": {account: run.ServiceAccount{Namespace: "ns", Name: "deployer"}, env: own},
 	} {
 		t.Run(name, func(t *testing.T) {
 			known := &accounts{}
@@ -76,17 +75,16 @@ func TestAProgramHasTheKubeconfigOfItsAccount(t *testing.T) {
 			r := aRun("1", "a")
 			r.Account, r.Env = test.account, test.env
 			f.Expect(f.do(r).Outcome).To(Equal(run.Succeeded))
+			f.Expect(driver.given.Env).To(Equal(test.env), "no variable leads to the kubeconfig, which is where clients look")
 			if test.account.Name == "" {
 				f.Expect(known.opened).To(BeEmpty())
-				f.Expect(driver.given.Env["KUBECONFIG"]).To(Equal(test.want))
 				return
 			}
 			f.Expect(known.opened).To(Equal([]run.ServiceAccount{test.account}))
-			f.Expect(driver.given.Env).To(HaveKeyWithValue("KUBECONFIG", filepath.Join(f.dir, "1", test.want)))
+			f.Expect(known.dir).To(Equal(filepath.Join(f.dir, "1", "home", ".kube")))
 			f.Expect(driver.given.LateMasks()).To(Equal([]string{"a-token"}))
 			f.Expect(driver.closed).To(BeZero(), "while the program runs")
 			f.Expect(known.closed).To(Equal(1), "and no longer")
-			f.Expect(r.Env["KUBECONFIG"]).To(Equal(test.env["KUBECONFIG"]), "the caller's values are left alone")
 		})
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kube is a client of the Kubernetes API server of KUBECONFIG. It has two hundred
+// Package kube is a client of the Kubernetes API server of a kubeconfig. It has two hundred
 // lines, whereas client-go would be most of the providers. What the objects mean does not
 // belong here.
 package kube
@@ -18,6 +18,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -58,6 +59,21 @@ type kubeconfig struct {
 			TokenFile string `yaml:"tokenFile"`
 		} `yaml:"user"`
 	} `yaml:"users"`
+}
+
+// Config returns the path of the kubeconfig where all clients of Kubernetes look: the one
+// of KUBECONFIG, or the one in the home directory, if it exists.
+func Config() (path string, found bool) {
+	if path := os.Getenv("KUBECONFIG"); path != "" {
+		return path, true
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", false
+	}
+	path = filepath.Join(home, ".kube", "config")
+	_, err = os.Stat(path)
+	return path, err == nil
 }
 
 // Open reads the kubeconfig at the path.

@@ -12,7 +12,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/kube"
 )
 
-// Whoami is lab:kube:Whoami: the identity of the caller in the cluster of KUBECONFIG,
+// Whoami is lab:kube:Whoami: the identity of the caller in the cluster of the kubeconfig,
 // when last asked.
 type Whoami struct{}
 
@@ -27,9 +27,11 @@ type WhoamiArgs struct {
 // WhoamiState is the outputs of a Whoami.
 type WhoamiState struct {
 	WhoamiArgs
-	// Kubeconfig is the value of KUBECONFIG, or "none" if it is not set.
+	// Kubeconfig is the path of the kubeconfig, or "none" if there is none.
 	Kubeconfig string `pulumi:"kubeconfig"`
-	// Username according to the API server. Empty without a KUBECONFIG.
+	// Variable is the value of KUBECONFIG.
+	Variable string `pulumi:"variable"`
+	// Username according to the API server. Empty without a kubeconfig.
 	Username string `pulumi:"username"`
 	// Token that was sent, with showToken.
 	Token string `pulumi:"token"`
@@ -38,7 +40,7 @@ type WhoamiState struct {
 // Annotate sets the token of the resource; infer would derive it from the Go names.
 func (w *Whoami) Annotate(a infer.Annotator) {
 	a.SetToken("kube", "Whoami")
-	a.Describe(&w, "Who one is in the cluster that KUBECONFIG names.")
+	a.Describe(&w, "Who one is in the cluster of the kubeconfig.")
 }
 
 // Create asks.
@@ -54,9 +56,9 @@ func (Whoami) Update(ctx context.Context, req infer.UpdateRequest[WhoamiArgs, Wh
 }
 
 func ask(ctx context.Context, args WhoamiArgs, dryRun bool) (WhoamiState, error) {
-	state := WhoamiState{WhoamiArgs: args, Kubeconfig: "none"}
-	path, ok := os.LookupEnv("KUBECONFIG")
-	if !ok || dryRun {
+	state := WhoamiState{WhoamiArgs: args, Kubeconfig: "none", Variable: os.Getenv("KUBECONFIG")}
+	path, found := kube.Config()
+	if !found || dryRun {
 		return state, nil
 	}
 	state.Kubeconfig = path

@@ -4,13 +4,13 @@
 package standin
 
 import (
-	"github.com/pulumi/pulumi/sdk/v3/go/property"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/provider"
 )
 
 // kubernetes has a few kinds for programs in YAML, and all others for files and for programs that check nothing against the
-// schema, as objects of the API server of KUBECONFIG. It does not wait until they are ready. A provider with a kubeconfig of its
-// own, which is that of a cluster that only a stand-in has made, reaches the same API server.
+// schema, as objects of the API server of the kubeconfig. It does not wait until they are ready. A provider with a kubeconfig of its
+// own reaches the same API server, as it may be that of a cluster that only a stand-in has made, but one with the path of a
+// kubeconfig reaches that.
 func kubernetes() Package {
 	const meta = "kubernetes:meta/v1:ObjectMeta"
 	texts := mapOf(text)
@@ -37,6 +37,6 @@ func kubernetes() Package {
 		},
 		Other:      &other,
 		Components: map[string]provider.ConstructFunc{"kubernetes:yaml/v2:ConfigFile": configFile},
-		Open:       func(property.Map) (Place, error) { return cluster{}, nil },
+		Open:       openCluster,
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/property"
@@ -17,10 +17,21 @@ import (
 )
 
 // cluster is a Place in a cluster. The ID of an object is <namespace>/<name>, or its name if it is in no namespace.
-type cluster struct{}
+type cluster struct {
+	// path of the kubeconfig that the provider was given.
+	path string
+}
 
-func (cluster) Create(ctx context.Context, thing Thing) (string, error) {
-	api, kind, err := reach(ctx, thing)
+// openCluster returns the cluster of the provider's config, which may name a file.
+func openCluster(config property.Map) (Place, error) {
+	if value := config.Get("kubeconfig"); value.IsString() && filepath.IsAbs(value.AsString()) {
+		return cluster{path: value.AsString()}, nil
+	}
+	return cluster{}, nil
+}
+
+func (c cluster) Create(ctx context.Context, thing Thing) (string, error) {
+	api, kind, err := c.reach(ctx, thing)
 	if err != nil {
 		return "", err
 	}
@@ -40,8 +51,8 @@ func (cluster) Create(ctx context.Context, thing Thing) (string, error) {
 	return thing.ID, apply(ctx, api, kind, thing)
 }
 
-func (cluster) Read(ctx context.Context, thing Thing) (property.Map, bool, error) {
-	api, kind, err := reach(ctx, thing)
+func (c cluster) Read(ctx context.Context, thing Thing) (property.Map, bool, error) {
+	api, kind, err := c.reach(ctx, thing)
 	if err != nil {
 		return property.Map{}, false, err
 	}
@@ -49,16 +60,16 @@ func (cluster) Read(ctx context.Context, thing Thing) (property.Map, bool, error
 	return thing.Inputs, found, err
 }
 
-func (cluster) Update(ctx context.Context, thing Thing) error {
-	api, kind, err := reach(ctx, thing)
+func (c cluster) Update(ctx context.Context, thing Thing) error {
+	api, kind, err := c.reach(ctx, thing)
 	if err != nil {
 		return err
 	}
 	return apply(ctx, api, kind, thing)
 }
 
-func (cluster) Delete(ctx context.Context, thing Thing) error {
-	api, kind, err := reach(ctx, thing)
+func (c cluster) Delete(ctx context.Context, thing Thing) error {
+	api, kind, err := c.reach(ctx, thing)
 	if err != nil {
 		return err
 	}
@@ -66,18 +77,20 @@ func (cluster) Delete(ctx context.Context, thing Thing) error {
 }
 
 // reach returns the API server, and where it has objects of the thing's kind.
-func reach(ctx context.Context, thing Thing) (*kube.Cluster, kube.Kind, error) {
-	path := os.Getenv("KUBECONFIG")
-	if path == "" {
-		return nil, kube.Kind{}, errors.New("there is no cluster: KUBECONFIG is not set")
+func (c cluster) reach(ctx context.Context, thing Thing) (*kube.Cluster, kube.Kind, error) {
+	path, found := kube.Config()
+	if c.path != "" {
+		path = c.path
+	} else if !found {
+		return nil, kube.Kind{}, errors.New("there is no cluster: there is no kubeconfig")
 	}
 	api, err := kube.Open(path)
 	if err != nil {
 		return nil, kube.Kind{}, err
 	}
 	version, kind := groupVersionKind(thing)
-	found, err := api.Kind(ctx, version, kind)
-	return api, found, err
+	served, err := api.Kind(ctx, version, kind)
+	return api, served, err
 }
 
 // apply applies the object of the inputs.
