@@ -20,8 +20,6 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
-const backendVariable = "PULUMI_BACKEND_URL"
-
 // explainValues lists the values that a run would get, with secrets masked.
 func explainValues(stack *v1.Stack, given *observed) []ExplainedValue {
 	if given.inputs == nil {
@@ -44,10 +42,10 @@ func hideIn(text string, given *inputs.Inputs) string {
 func explainEnv(stack *v1.Stack, given *inputs.Inputs) []ExplainedValue {
 	var values []ExplainedValue
 	if stack.Spec.Backend != "" {
-		values = append(values, ExplainedValue{"env", backendVariable, hideIn(grammar.PublicBackend(stack.Spec.Backend), given), "spec.backend"})
+		values = append(values, ExplainedValue{"env", grammar.BackendVariable, hideIn(grammar.PublicBackend(stack.Spec.Backend), given), "spec.backend"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(given.Env)) {
-		if name == backendVariable && stack.Spec.Backend != "" {
+		if name == grammar.BackendVariable && stack.Spec.Backend != "" {
 			continue // spec.backend wins
 		}
 		from, value := given.EnvFields[name], hideIn(given.Env[name], given)
@@ -102,7 +100,7 @@ func isSecretEnv(stack *v1.Stack, from, name string) bool {
 // Kubernetes, or made for the run, or the Program is not known.
 func unshownValues(stack *v1.Stack, given *observed, jobs bool) []string {
 	var unshown []string
-	if given.account != "" && (given.inputs == nil || given.inputs.Env["KUBECONFIG"] == "") {
+	if given.account != "" && (given.inputs == nil || given.inputs.Env[grammar.KubeconfigVariable] == "") {
 		unshown = append(unshown, fmt.Sprintf("the kubeconfig in $HOME/.kube/config, with the rights of ServiceAccount %s/%s", stack.Namespace, given.account))
 	}
 	if jobs && inputs.HasJob(stack.Spec) {

@@ -5,6 +5,7 @@ package controller
 
 import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -99,7 +100,7 @@ func backend(stack *v1.Stack, env map[string]string) string {
 	if stack.Spec.Backend != "" {
 		return stack.Spec.Backend
 	}
-	if url := env[backendVariable]; url != "" {
+	if url := env[grammar.BackendVariable]; url != "" {
 		return url
 	}
 	return v1.DefaultBackend

@@ -54,14 +54,14 @@ func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *ob
 func checkBackend(stack *v1.Stack, resolved *inputs.Inputs) error {
 	url := backend(stack, resolved.Env)
 	if err := grammar.CheckBackend(url); err != nil {
-		field := resolved.EnvFields[backendVariable]
+		field := resolved.EnvFields[grammar.BackendVariable]
 		switch {
 		case stack.Spec.Backend != "":
 			return &inputs.InvalidError{Field: "spec.backend", Problem: err.Error()}
-		case isEnvRef(field) && stack.Spec.EnvRefs[backendVariable].Type == v1.ResourceRefLiteral:
+		case isEnvRef(field) && stack.Spec.EnvRefs[grammar.BackendVariable].Type == v1.ResourceRefLiteral:
 			return &inputs.InvalidError{Field: field, Problem: err.Error()}
 		}
-		return &inputs.UnusableError{Field: field, Problem: "the variable " + backendVariable + " " + err.Error()}
+		return &inputs.UnusableError{Field: field, Problem: "the variable " + grammar.BackendVariable + " " + err.Error()}
 	}
 	name, err := grammar.ParseStackName(stack.Spec.Stack)
 	if err == nil {
@@ -93,7 +93,7 @@ func checkVariables(resolved *inputs.Inputs) error {
 // chooseAccount drops the default service account if a listed object sets KUBECONFIG, as
 // inputs.ServiceAccount does for envRefs.
 func (o *observed) chooseAccount(stack *v1.Stack) error {
-	field, own := o.inputs.EnvFields["KUBECONFIG"]
+	field, own := o.inputs.EnvFields[grammar.KubeconfigVariable]
 	switch {
 	case !own || isEnvRef(field):
 		return nil

@@ -17,6 +17,16 @@ import (
 // process groups of their own.
 const RunVariable = "PULUMI_CONTROLLER_RUN"
 
+// Variables that mean something to the controller, too.
+const (
+	// BackendVariable names the backend if the spec does not.
+	BackendVariable = "PULUMI_BACKEND_URL"
+	// PassphraseVariable holds the passphrase that secrets of the state are encrypted with.
+	PassphraseVariable = "PULUMI_CONFIG_PASSPHRASE"
+	// KubeconfigVariable names a kubeconfig in place of that in the home directory.
+	KubeconfigVariable = "KUBECONFIG"
+)
+
 // ownedVariables lists the variables that a spec may not set, because the driver depends
 // on them. PULUMI_BACKEND_URL is allowed: a spec may name the backend that way, and the
 // caller has already read it.

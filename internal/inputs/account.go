@@ -8,17 +8,15 @@ import (
 	"encoding/json"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
-
-// kubeconfigVariable tells programs where their kubeconfig is.
-const kubeconfigVariable = "KUBECONFIG"
 
 // ServiceAccount returns the name of the service account that the program of the Stack
 // runs as, or "" for none. A Stack with its own kubeconfig does not get the default
 // account: a program has one identity, and credentials that nobody asked for should not
 // be in the run.
 func ServiceAccount(stack *v1.Stack, defaultAccount string) string {
-	if _, own := stack.Spec.EnvRefs[kubeconfigVariable]; own {
+	if _, own := stack.Spec.EnvRefs[grammar.KubeconfigVariable]; own {
 		return stack.Spec.ServiceAccountName
 	}
 	return cmp.Or(stack.Spec.ServiceAccountName, templateAccount(stack), defaultAccount)

@@ -17,8 +17,6 @@ import (
 )
 
 const (
-	// backendVariable names the backend if the spec does not.
-	backendVariable = "PULUMI_BACKEND_URL"
 	// accessTokenVariable is set from the key accessTokenKey of accessTokenSecret.
 	accessTokenVariable = "PULUMI_ACCESS_TOKEN"
 	accessTokenKey      = "accessToken"

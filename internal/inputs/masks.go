@@ -7,12 +7,14 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
 // alwaysSecret tells whether a variable is secret even if written in the spec, because
 // its value alone gives access to the secrets of the stack.
 func alwaysSecret(variable string) bool {
-	return variable == passphraseVariable || variable == accessTokenVariable
+	return variable == grammar.PassphraseVariable || variable == accessTokenVariable
 }
 
 // masksOf returns the values to mask, without duplicates and blank ones, longest first.

@@ -9,12 +9,11 @@ import (
 	"strings"
 
 	"github.com/fluxcd/pkg/runtime/acl"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
-const (
-	passphraseVariable     = "PULUMI_CONFIG_PASSPHRASE"
-	passphraseFileVariable = "PULUMI_CONFIG_PASSPHRASE_FILE"
-)
+const passphraseFileVariable = "PULUMI_CONFIG_PASSPHRASE_FILE"
 
 // takePassphrase replaces the variable that names a passphrase file with the passphrase
 // itself. The file is one of the controller, whatever type of reference names it, so the
@@ -22,7 +21,7 @@ const (
 // not read.
 func (r *resolver) takePassphrase() error {
 	named := r.env[passphraseFileVariable]
-	if _, given := r.env[passphraseVariable]; given || named.text == "" {
+	if _, given := r.env[grammar.PassphraseVariable]; given || named.text == "" {
 		return nil
 	}
 	// No error shows the path, which may come from a Secret.
@@ -30,7 +29,7 @@ func (r *resolver) takePassphrase() error {
 	case r.opts.Controller == nil:
 		return &ReadError{named.field, acl.AccessDeniedError(fmt.Sprintf(
 			"%s names a file of the controller, which has not been allowed: set %s from a Secret, or run the controller with --allow-controller-refs",
-			passphraseFileVariable, passphraseVariable))}
+			passphraseFileVariable, grammar.PassphraseVariable))}
 	case !filepath.IsAbs(named.text):
 		return &UnusableError{named.field, "the path in " + passphraseFileVariable + " must be absolute: the directory of the controller is none to rely on"}
 	}
@@ -40,5 +39,5 @@ func (r *resolver) takePassphrase() error {
 	}
 	delete(r.env, passphraseFileVariable)
 	// Pulumi trims the content as well.
-	return r.add(reference{field: named.field, name: passphraseVariable}, value{text: strings.TrimSpace(text), hidden: true})
+	return r.add(reference{field: named.field, name: grammar.PassphraseVariable}, value{text: strings.TrimSpace(text), hidden: true})
 }

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
 const (
@@ -95,7 +96,7 @@ func Resolve(ctx context.Context, reader client.Reader, stack *v1.Stack, opts Op
 		return nil, err
 	}
 	return &Inputs{
-		Env: texts(r.env), EnvFields: fields(r.env), BackendKey: string(r.env[backendVariable].secret),
+		Env: texts(r.env), EnvFields: fields(r.env), BackendKey: string(r.env[grammar.BackendVariable].secret),
 		Config: config, Secrets: texts(r.config), Masks: masksOf(hidden(r.env, r.config)), LeftOut: r.leftOut, Digest: digest,
 	}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
 const (
@@ -70,15 +71,15 @@ func validateEnv(spec v1.StackSpec) error {
 				"and does not begin with a digit: rename it", name)}
 		}
 	}
-	if _, own := spec.EnvRefs[kubeconfigVariable]; own && spec.ServiceAccountName != "" {
-		return &InvalidError{envField + "." + kubeconfigVariable,
+	if _, own := spec.EnvRefs[grammar.KubeconfigVariable]; own && spec.ServiceAccountName != "" {
+		return &InvalidError{envField + "." + grammar.KubeconfigVariable,
 			"spec.serviceAccountName gives the program a kubeconfig already: remove one of the two"}
 	}
-	switch spec.EnvRefs[backendVariable].Type {
+	switch spec.EnvRefs[grammar.BackendVariable].Type {
 	case v1.ResourceRefEnv, v1.ResourceRefFS:
 		// What is shown about a secret backend is keyed by its Secret, and there is none
 		// here.
-		return &InvalidError{envField + "." + backendVariable,
+		return &InvalidError{envField + "." + grammar.BackendVariable,
 			"the backend cannot be read from the controller: set spec.backend, or use type Secret"}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/outputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -89,7 +90,7 @@ func TestOutputsInPlain(t *testing.T) {
 		l.Expect(value).To(Equal(all[name]), name)
 	}
 
-	r.Env[passphraseVariable] = "wrong"
+	r.Env[grammar.PassphraseVariable] = "wrong"
 	result = l.do(t.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Failed))
 	l.Expect(result.Message).To(ContainSubstring("incorrect passphrase"))

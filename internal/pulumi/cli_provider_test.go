@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -97,12 +98,12 @@ func TestAProviderThatCannotBeReadFailsAndLosesNothing(t *testing.T) {
 		r.Secrets = map[string]string{"pw": "hunter2hunter2"}
 		return l.do(t.Context(), r)
 	}
-	keys := map[string]string{passphraseVariable: "correct horse", "VAULT_SERVER_URL": vault.URL, "VAULT_SERVER_TOKEN": "t"}
+	keys := map[string]string{grammar.PassphraseVariable: "correct horse", "VAULT_SERVER_URL": vault.URL, "VAULT_SERVER_TOKEN": "t"}
 	l.Expect(update("passphrase", keys).Outcome).To(Equal(run.Succeeded))
 	before := l.state()
 	result := update(vaultKey, map[string]string{"VAULT_SERVER_URL": vault.URL, "VAULT_SERVER_TOKEN": "t"})
 	l.Expect(result.Outcome).To(Equal(run.Failed), "the state is read with the old one")
-	l.Expect(result.Message).To(ContainSubstring(passphraseVariable))
+	l.Expect(result.Message).To(ContainSubstring(grammar.PassphraseVariable))
 	l.Expect(l.state()).To(Equal(before))
 	l.Expect(update(vaultKey, keys).Outcome).To(Equal(run.Succeeded))
 	l.Expect(l.providerOf()).To(Equal("cloud"))

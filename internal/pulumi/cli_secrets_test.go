@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -45,7 +46,7 @@ func TestAWrongPassphraseIsNamed(t *testing.T) {
 		"without":            func(r *run.Run) { r.Program.YAML = []byte(plainProgram) },
 	} {
 		r := l.update(secretProgram)
-		r.Env[passphraseVariable] = "wrong"
+		r.Env[grammar.PassphraseVariable] = "wrong"
 		edit(&r)
 		result := l.do(t.Context(), r)
 		l.Expect(result.Outcome).To(Equal(run.Failed), name)

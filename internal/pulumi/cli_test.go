@@ -19,6 +19,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
@@ -103,7 +104,7 @@ func (l *lab) update(program string) run.Run {
 		Project: run.Project{Name: "demo", Runtime: "yaml"},
 		Program: run.Program{YAML: []byte(program)},
 		Env: map[string]string{
-			passphraseVariable: "correct horse",
+			grammar.PassphraseVariable: "correct horse",
 			// A provider in bin/, beside the CLI, would be found first.
 			"PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
 		},
@@ -348,7 +349,7 @@ func TestFailures(t *testing.T) {
 		},
 		"no passphrase": {
 			program: func(*lab) string { return plainProgram },
-			edit:    func(_ *lab, r *run.Run) { delete(r.Env, passphraseVariable) },
+			edit:    func(_ *lab, r *run.Run) { delete(r.Env, grammar.PassphraseVariable) },
 			want:    "give PULUMI_CONFIG_PASSPHRASE among the environment variables of the run",
 		},
 		"a backend that cannot be opened": {

@@ -71,7 +71,7 @@ func (d *Driver) environment(dir Directory, r run.Run) []string {
 		"TMPDIR":      dir.temp(),
 		"PULUMI_HOME": dir.pulumiHome(),
 		// Without it a program's Pulumi.yaml could move the state elsewhere.
-		"PULUMI_BACKEND_URL": withoutSidecars(r.Backend),
+		grammar.BackendVariable: withoutSidecars(r.Backend),
 		// The CLI ignores --event-log without it.
 		"PULUMI_DEBUG_COMMANDS": "true",
 		grammar.RunVariable:     r.ID,

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
 // maxMessage bounds the message of a result and each logged line.
@@ -154,8 +156,8 @@ func hint(message string) string {
 		{"no language plugin '", "the language host of the program's runtime is not installed beside Pulumi"},
 		{"no resource plugin '", "the provider plugin is not installed, and was not downloaded"},
 		{"could not find latest version for provider", "the provider plugin is not installed, and could not be downloaded"},
-		{"passphrase must be set with", "give " + passphraseVariable + " among the environment variables of the run"},
-		{"incorrect passphrase", passphraseVariable + " is not the passphrase that the stack was encrypted with"},
+		{"passphrase must be set with", "give " + grammar.PassphraseVariable + " among the environment variables of the run"},
+		{"incorrect passphrase", grammar.PassphraseVariable + " is not the passphrase that the stack was encrypted with"},
 		{"unable to open state directory", "the backend cannot be opened: is it there, and may the controller use it?"},
 		{"PULUMI_ACCESS_TOKEN must be set for login", "that is how Pulumi Cloud is used, which is the backend where nothing else is given: " +
 			"is spec.backend, or PULUMI_BACKEND_URL, missing?"},

@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -29,7 +30,7 @@ func preparedStackFile(t *testing.T, brought string, change func(*run.Run)) (str
 	}
 	writeTree(t, dir.Workspace(), files)
 	r := artifactRun("")
-	r.Env = map[string]string{passphraseVariable: "correct horse"}
+	r.Env = map[string]string{grammar.PassphraseVariable: "correct horse"}
 	change(&r)
 	p, err := (&Driver{Cache: t.TempDir()}).prepare(t.Context(), dir, r)
 	text, readErr := os.ReadFile(filepath.Join(dir.Workspace(), "Pulumi.dev.yaml"))
@@ -85,7 +86,7 @@ func TestWhatOnlyTheOldProviderCanReadIsNotLost(t *testing.T) {
 		g.Expect(text).To(Equal(brought))
 	}
 	_, _, err := preparedStackFile(t, "", func(r *run.Run) { r.SecretsProvider, r.Env = "passphrase", nil })
-	g.Expect(err).To(MatchError(And(HavePrefix("spec.secretsProvider is passphrase: "), ContainSubstring(passphraseVariable))))
+	g.Expect(err).To(MatchError(And(HavePrefix("spec.secretsProvider is passphrase: "), ContainSubstring(grammar.PassphraseVariable))))
 }
 
 func TestTheDefaultOfPulumiCloudTakesThePlaceOfTheState(t *testing.T) {

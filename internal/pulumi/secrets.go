@@ -21,7 +21,6 @@ import (
 )
 
 const (
-	passphraseVariable = "PULUMI_CONFIG_PASSPHRASE"
 	passphraseProvider = "passphrase"
 
 	// saltVersion and saltProof are what Pulumi's passphrase provider puts around the
@@ -95,11 +94,11 @@ func usesPassphrase(settings *workspace.ProjectStack, backend string) bool {
 // passphraseOf finds the passphrase where the CLI will. It ignores a file named by the
 // environment: the caller has put its text in the variable.
 func passphraseOf(env map[string]string) (string, error) {
-	if passphrase, ok := env[passphraseVariable]; ok {
+	if passphrase, ok := env[grammar.PassphraseVariable]; ok {
 		return passphrase, nil
 	}
 	return "", fmt.Errorf("secret config is encrypted with a passphrase on this backend: set %s in the environment variables "+
-		"of the run, or name a secretsprovider in the stack settings of the program", passphraseVariable)
+		"of the run, or name a secretsprovider in the stack settings of the program", grammar.PassphraseVariable)
 }
 
 // crypterOf returns the crypter for the encryptionsalt of the settings, or for a new
@@ -137,7 +136,7 @@ func openSalt(ctx context.Context, encryptionSalt, file, passphrase string) (con
 	}
 	crypter := config.NewSymmetricCrypterFromPassphrase(passphrase, salt)
 	if proof, err := crypter.DecryptValue(ctx, parts[2]); err != nil || proof != saltProof {
-		return nil, errors.New("incorrect passphrase: " + passphraseVariable +
+		return nil, errors.New("incorrect passphrase: " + grammar.PassphraseVariable +
 			" is not the passphrase that " + file + " was encrypted with")
 	}
 	return crypter, nil

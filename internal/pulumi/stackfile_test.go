@@ -14,6 +14,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -199,7 +200,7 @@ func TestPrepareRefuses(t *testing.T) {
 		"an encryptionsalt that is none": {
 			files: map[string]string{"Pulumi.yaml": project, "Pulumi.dev.yaml": "encryptionsalt: nonsense"},
 			edit: func(r *run.Run) {
-				r.Secrets, r.Env = map[string]string{"a": "b"}, map[string]string{passphraseVariable: "x"}
+				r.Secrets, r.Env = map[string]string{"a": "b"}, map[string]string{grammar.PassphraseVariable: "x"}
 			},
 			want: "the encryptionsalt in Pulumi.dev.yaml is not one of Pulumi's",
 		},
@@ -241,7 +242,7 @@ func TestSecretsAreEncryptedWithTheSaltOfTheProgram(t *testing.T) {
 	settings := &workspace.ProjectStack{Config: config.Map{}}
 	r := run.Run{
 		Backend: "file:///nowhere", Secrets: map[string]string{"pw": "hunter2"},
-		Env: map[string]string{passphraseVariable: "right"},
+		Env: map[string]string{grammar.PassphraseVariable: "right"},
 	}
 	left, err := addSecrets(t.Context(), settings, "Pulumi.dev.yaml", "demo", r)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -252,7 +253,7 @@ func TestSecretsAreEncryptedWithTheSaltOfTheProgram(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(settings.EncryptionSalt).To(Equal(salt), "a salt that is there is used")
 
-	r.Env[passphraseVariable] = "wrong"
+	r.Env[grammar.PassphraseVariable] = "wrong"
 	_, err = addSecrets(t.Context(), settings, "Pulumi.dev.yaml", "demo", r)
 	g.Expect(err).To(MatchError(ContainSubstring("incorrect passphrase")))
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
@@ -69,6 +70,9 @@ func build(s Settings, r run.Run) (*objects, error) {
 	main := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == mainContainer })
 	handed := r
 	handed.Workspace = nil // the pod is made from it already
+	if setsKubeconfig(pod.Spec.Containers[main]) {
+		handed.Account = run.ServiceAccount{} // which only the pod has, then
+	}
 	data, digest, err := exchange.EncodeInput(exchange.Input{Run: handed, SecretEnv: secretEnv(pod.Spec.Containers[main]), Proxies: s.Proxies, Nonce: s.nonce(r)})
 	if err != nil {
 		return nil, err
@@ -136,6 +140,11 @@ const (
 	// ExitStopped: the run was not started, because the pod was told to end first.
 	ExitStopped = 14
 )
+
+// setsKubeconfig tells whether the program uses a kubeconfig that the template names.
+func setsKubeconfig(container corev1.Container) bool {
+	return slices.ContainsFunc(container.Env, func(v corev1.EnvVar) bool { return v.Name == grammar.KubeconfigVariable })
+}
 
 // secretEnv returns the variables of a container that come from Secrets.
 func secretEnv(container corev1.Container) []string {

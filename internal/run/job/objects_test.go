@@ -84,14 +84,7 @@ spec:
 
 			built.secret.UID = "uid-of-secret"
 			built.withSecret(built.secret)
-			input, digest := built.secret.Data[exchange.RunKey], ""
-			for _, arg := range containerOf(built.job.Spec.Template.Spec.Containers, mainContainer).Args {
-				if value, ok := strings.CutPrefix(arg, "--run-digest="); ok {
-					digest = value
-				}
-			}
-			read, err := exchange.DecodeInput(input, digest)
-			g.Expect(err).NotTo(HaveOccurred(), "the pod is told the digest of its run")
+			read, digest := inputOf(g, built)
 			g.Expect(read.Run.Secrets).To(Equal(r.Secrets))
 			g.Expect(read.Proxies).To(Equal(s.Proxies))
 			built.secret.Data[exchange.RunKey] = []byte("(the run)")
@@ -332,6 +325,18 @@ func TestTheLabelsOfTheControllerStayOnThePod(t *testing.T) {
 	}
 }
 
+// inputOf returns what the pod has to do, and the digest of it that the pod is told.
+func inputOf(g *WithT, built *objects) (input exchange.Input, digest string) {
+	for _, arg := range containerOf(built.job.Spec.Template.Spec.Containers, mainContainer).Args {
+		if value, ok := strings.CutPrefix(arg, "--run-digest="); ok {
+			digest = value
+		}
+	}
+	input, err := exchange.DecodeInput(built.secret.Data[exchange.RunKey], digest)
+	g.Expect(err).NotTo(HaveOccurred())
+	return input, digest
+}
+
 func TestTheAdministratorSetsThePodSecurityLevel(t *testing.T) {
 	g := NewWithT(t)
 	hostPath := withTemplate(`{spec: {podTemplate: {spec: {volumes: [{name: x, hostPath: {path: /x}}]}}}}`)
@@ -362,6 +367,14 @@ func TestTheServiceAccountOfTheStackIsUsed(t *testing.T) {
 	g.Expect(built.account).To(BeNil())
 	g.Expect(built.job.Spec.Template.Spec.ServiceAccountName).To(Equal("deployer"), "that of the pod alone")
 	g.Expect(built.binding.Subjects[0].Name).To(Equal("deployer"))
+
+	ofTheTemplate := withTemplate(`{spec: {env: [{name: KUBECONFIG, value: /mnt/kubeconfig}]}}`)
+	ofTheTemplate.Account = r.Account
+	built, err = build(settings(), ofTheTemplate)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(built.job.Spec.Template.Spec.ServiceAccountName).To(Equal("deployer"), "that of the pod alone")
+	input, _ := inputOf(g, built)
+	g.Expect(input.Run.Account).To(BeZero())
 
 	built, err = build(settings(), aRun())
 	g.Expect(err).NotTo(HaveOccurred())

@@ -20,7 +20,7 @@ func IsOfPod(name string) bool {
 
 // IsBackend reports whether a variable names the backend. The backend of a run is known
 // before it has a pod.
-func IsBackend(name string) bool { return name == "PULUMI_BACKEND_URL" }
+func IsBackend(name string) bool { return name == grammar.BackendVariable }
 
 // checkEnv refuses variables that no program would get, as spec.envRefs does. It accepts
 // those that are for the runner: where Pulumi is, and how to reach the API server.

@@ -108,7 +108,7 @@ func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
 	driver := o.Driver
 	driver.Progress = func(_ string, progress run.Progress) { told.progress(progress) }
 	driver.UnknownCreates = func(_ string, urns []string) { told.unknownCreates(urns) }
-	driver.PassEnv = exchange.WithProxies(passed(environ), input.Proxies)
+	driver.PassEnv = exchange.WithProxies(passed(environ, todo.Account), input.Proxies)
 	driver.Cache = filepath.Join(o.WorkDir, "cache")
 	begin := time.Now()
 	if err := o.prepare(&driver, environ["PATH"]); err != nil {
@@ -198,13 +198,16 @@ func mapOf(environ []string) map[string]string {
 // passed returns the variables of the container that the program gets, from its image and
 // its template. It drops those that the driver sets or refuses, and those of the pod
 // itself. An image may contain any of them; the controller has refused a template that
-// names one.
-func passed(environ map[string]string) map[string]string {
+// names one. A KUBECONFIG would keep the program from the account that it is given.
+func passed(environ map[string]string, account run.ServiceAccount) map[string]string {
 	all := make(map[string]string, len(environ))
 	for name, value := range environ {
 		if !job.IsOfPod(name) && !job.IsBackend(name) && grammar.CheckVariable(name, value) == nil {
 			all[name] = value
 		}
+	}
+	if account.Name != "" {
+		delete(all, grammar.KubeconfigVariable)
 	}
 	dropForeignPlaces(all)
 	return all
