@@ -74,7 +74,8 @@ func (m *migration) goBack() {
 	for _, stack := range []*v1.Stack{m.proven, m.failed, m.setAside} {
 		m.operatorTakes(stack)
 	}
-	m.Expect(m.things()).To(HaveLen(4), "nothing was destroyed")
+	m.Expect(m.things()).To(HaveLen(5), "nothing was destroyed")
+	m.kubectl(m.guide.command(back, "kubectl delete gitrepositories"))
 }
 
 // stop ends the controller, and looks again whether everything is finished.
@@ -157,6 +158,34 @@ func (m *migration) release() {
 	m.kubectl(m.guide.command(back, "kubectl -n <namespace> patch ", "<namespace>", stack.Namespace, "<name>", stack.Name))
 	m.awaitGone(stack)
 	m.Expect(m.resourcesInState("set-aside", "dev")).To(Equal([]string{"d"}), "the stack stays in the backend")
+	m.releaseCancelled()
+}
+
+// releaseCancelled does the same with a Stack whose update somebody has cancelled, and which is to go no further.
+func (m *migration) releaseCancelled() {
+	m.test.Helper()
+	program, stack := m.programNamed("cancelled", `{resources: {
+    e: {type: "lab:index:Thing", properties: {name: e, value: x, hold: create}},
+    f: {type: "lab:index:Thing", properties: {name: f, value: "${e.value}"}}}}`)
+	m.apply(program)
+	m.apply(stack)
+	m.awaitJournal("create", "begin", "e")
+	m.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())
+	m.annotate(stack, v1.CancelRunAnnotation, stack.Status.Run.ID)
+	m.Eventually(m.cloud.ToldToStop).Should(BeTrue())
+	m.Expect(m.cloud.Release()).To(Succeed())
+	m.awaitStalled(stack, v1.CancelRequestedReason, "was cancelled on request")
+
+	edited, deleted, _ := strings.Cut(m.guide.command(back, "kubectl -n <namespace> patch ", "<namespace>", stack.Namespace, "<name>", stack.Name), "\n")
+	m.kubectl(edited)
+	m.Consistently(func(g Gomega) {
+		g.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())
+		g.Expect(stack.Status.Run).To(BeNil())
+	}, 2*time.Second).Should(Succeed(), "somebody takes the time to read between the two commands")
+	m.kubectl(deleted)
+	m.awaitGone(stack)
+	m.Expect(m.resourcesInState("cancelled", "cancelled")).To(Equal([]string{"e"}), "the update did not go on")
+	m.delete(program)
 }
 
 // usesOurs sets all fields that the operator does not have, on one Stack.
