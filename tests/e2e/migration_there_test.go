@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,8 +35,24 @@ func (m *migration) stopOperator() {
 
 	m.Expect(m.kubectl(m.guide.command(there, "kubectl get updates.auto.pulumi.com -A"))).To(MatchRegexp(
 		`(?m)^` + m.namespace + ` +proven-18a9f0c2d3e +False +False +True\b`))
+	m.showsWhatV1IsAt()
 	m.kubectl(m.guide.command(there, "kubectl -n <namespace> scale ", filled...))
 	m.Eventually(func() string { return m.kubectl(pods) }).Should(HavePrefix("No resources found"))
+}
+
+// showsWhatV1IsAt expects the command to tell a Stack of v1 that has an update in flight from the others.
+func (m *migration) showsWhatV1IsAt() {
+	m.test.Helper()
+	look := m.guide.command(there, "kubectl get stacks -A -o custom-columns=")
+	m.Expect(m.kubectl(look)).To(MatchRegexp(`(?m)^` + m.namespace + ` +failed +<none>$`))
+	updating := m.failed.DeepCopy()
+	m.Expect(m.Get(m.ctx, keyOf(updating), updating)).To(Succeed())
+	before := updating.DeepCopy()
+	conditions.MarkTrue(updating, meta.ReconcilingCondition, "StackProcessing", "stack is being processed")
+	m.Expect(m.Status().Patch(m.ctx, updating, client.MergeFrom(before))).To(Succeed())
+	m.Expect(m.kubectl(look)).To(MatchRegexp(`(?m)^` + m.namespace + ` +failed +StackProcessing$`))
+	before.ResourceVersion = updating.ResourceVersion
+	m.Expect(m.Status().Patch(m.ctx, before, client.MergeFrom(updating))).To(Succeed())
 }
 
 func (m *migration) replaceCRDs() {
@@ -108,7 +126,7 @@ func (m *migration) runInstalled() {
 // the one that was set aside when it is resumed.
 func (m *migration) takeOver() {
 	m.test.Helper()
-	look := m.guide.command(there, "kubectl get stacks ")
+	look := m.guide.command(there, "kubectl get stacks -A -o wide")
 	const applied = ` +\S+ +True +Applied revision: 1@sha256:\w+`
 	m.Eventually(func() string { return m.kubectl(look) }).Should(And(
 		MatchRegexp(`(?m)^`+m.namespace+` +proven`+applied+` \(by the Pulumi operator; taken over without a run, as nothing has changed since\) `),
