@@ -71,7 +71,8 @@ func TestFluxLogsShowsWhatPulumiDoes(t *testing.T) {
 resources:
   prov: {type: "pulumi:providers:lab", defaultProvider: true, properties: {directory: %q}}
   a: {type: "lab:index:Thing", properties: {name: a}}
-  hunter2: {type: "lab:index:Thing", properties: {name: hunter2, failures: {create: "no room for hunter2"}}}
+  hunter2: {type: "lab:index:Thing", properties: {name: hunter2, failures: {create: "no room for hunter2"}},
+    options: {dependsOn: ["${a}"]}}
 `, t.TempDir())}
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(r)).To(Succeed())
