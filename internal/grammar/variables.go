@@ -37,7 +37,8 @@ func ownedVariables() []string {
 // unsafeVariables maps CLI switches that would make an interrupted run unrecoverable to
 // why they may not be set.
 func unsafeVariables() map[string]string {
-	const layout = "a lock that was left in the old layout of a backend is not found: run pulumi state upgrade"
+	const layout = "a lock that was left in the old layout of a backend is not found: " +
+		"run PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1 pulumi state upgrade"
 	return map[string]string{
 		// With it the state is written only at the end, even without PULUMI_EXPERIMENTAL.
 		"PULUMI_SKIP_CHECKPOINTS": "what a run that is killed has created would be in no state, and be created again",

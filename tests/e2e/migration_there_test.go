@@ -60,8 +60,11 @@ func (m *migration) replaceCRDs() {
 	m.kubectl("kubectl apply --dry-run=server -k config/crd") // "works too"
 	m.kubectl(m.guide.command(there, "kubectl apply --server-side --force-conflicts -k "))
 	m.keepsAll()
+	aside := m.guide.fenced(there, "sh")
+	m.Expect(aside).To(HaveLen(1))
 	m.Eventually(func() bool {
-		edit(m.tenant, m.setAside, func(s *v1.Stack) { s.Spec.Suspend = true })
+		m.kubectl(strings.NewReplacer("<namespace>", m.namespace, "<name>", m.setAside.Name).Replace(aside[0]))
+		m.Expect(m.Get(m.ctx, keyOf(m.setAside), m.setAside)).To(Succeed())
 		return m.setAside.Spec.Suspend
 	}).Should(BeTrue(), "the CRD has the field")
 }
