@@ -67,15 +67,13 @@ modfile() {
 
 # build runs go build in the foreground: a background child of a shell would ignore Ctrl-C.
 build() {
-	heartbeat &
-	beat=$!
-	status=0
-	CGO_ENABLED=0 go build -C "$dir" -modfile "$mod" -trimpath -ldflags "$(ldflags)" -o "$out" "$package" || status=$?
-	kill $beat 2>/dev/null || true
-	wait $beat 2>/dev/null || true
-	return $status
+	CGO_ENABLED=0 go build -C "$dir" -modfile "$mod" -trimpath -ldflags "$(ldflags)" -o "$out" "$package"
 }
 
+# Before there are traps: a signal that comes before a new subshell has dropped them is lost.
+heartbeat &
+beat=$!
+trap 'kill $beat 2>/dev/null || true' EXIT
 trap 'exit 130' INT TERM HUP
 mkdir -p "$(dirname "$out")"
 # Never write through a link, as to an installed program.

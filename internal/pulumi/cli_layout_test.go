@@ -26,7 +26,7 @@ func TestABackendInTheOldLayoutIsLeftAloneAndTheMessageSaysHowToUpgradeIt(t *tes
 	r.Exists = true
 	result := l.do(t.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Failed))
-	before, advice, _ := strings.Cut(result.Message, "PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1 pulumi state upgrade")
+	before, advice, _ := strings.Cut(result.Message, "PULUMI_BACKEND_URL=<backend> PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1 pulumi state upgrade")
 	l.Expect(before).To(ContainSubstring("upgrade the backend with a Pulumi of your own"), result.Message)
 	l.Expect(advice).To(Equal(")"))
 	l.Expect(old).To(BeARegularFile())

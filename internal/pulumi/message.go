@@ -162,7 +162,7 @@ func hint(message string) string {
 		{"PULUMI_ACCESS_TOKEN must be set for login", "that is how Pulumi Cloud is used, which is the backend where nothing else is given: " +
 			"is spec.backend, or PULUMI_BACKEND_URL, missing?"},
 		{"Legacy DIY state is deprecated", "upgrade the backend with a Pulumi of your own, as long as no run is in flight: " +
-			"PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1 pulumi state upgrade"},
+			"PULUMI_BACKEND_URL=<backend> PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1 pulumi state upgrade"},
 		{"connection refused", "nothing answers at that address: is it right, and may the controller reach it?"},
 		{"no such host", "the name is not known: is it right, and does the controller's DNS work?"},
 	} {
