@@ -91,7 +91,7 @@ func TestExplainHonoursAPodWhereRunsAreJobs(t *testing.T) {
 	explained, err = Explain(context.Background(), w.Client, w.stack(), options)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))
-	g.Expect(explained.Unshown).To(ConsistOf("the kubeconfig in $HOME/.kube/config, with the rights of ServiceAccount default/deployer",
+	g.Expect(explained.Unshown).To(ConsistOf("the kubeconfig in $HOME/.kube/config, with the rights of ServiceAccount default/deployer, unless spec.workspaceTemplate sets KUBECONFIG",
 		"the variables of spec.workspaceTemplate and of the image of its pod"))
 }
 

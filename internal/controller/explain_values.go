@@ -101,7 +101,11 @@ func isSecretEnv(stack *v1.Stack, from, name string) bool {
 func unshownValues(stack *v1.Stack, given *observed, jobs bool) []string {
 	var unshown []string
 	if given.account != "" && (given.inputs == nil || given.inputs.Env[grammar.KubeconfigVariable] == "") {
-		unshown = append(unshown, fmt.Sprintf("the kubeconfig in $HOME/.kube/config, with the rights of ServiceAccount %s/%s", stack.Namespace, given.account))
+		text := fmt.Sprintf("the kubeconfig in $HOME/.kube/config, with the rights of ServiceAccount %s/%s", stack.Namespace, given.account)
+		if jobs && inputs.HasJob(stack.Spec) {
+			text += ", unless spec.workspaceTemplate sets " + grammar.KubeconfigVariable
+		}
+		unshown = append(unshown, text)
 	}
 	if jobs && inputs.HasJob(stack.Spec) {
 		unshown = append(unshown, "the variables of spec.workspaceTemplate and of the image of its pod")

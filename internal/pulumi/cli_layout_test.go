@@ -32,7 +32,7 @@ func TestABackendInTheOldLayoutIsLeftAloneAndTheMessageSaysHowToUpgradeIt(t *tes
 	l.Expect(old).To(BeARegularFile())
 
 	upgrade := exec.CommandContext(t.Context(), filepath.Join(l.driver.Bin, "pulumi"), "state", "upgrade", "--yes")
-	upgrade.Env = []string{"HOME=" + t.TempDir(), grammar.BackendVariable + "=" + r.Backend, "PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1"}
+	upgrade.Env = []string{"HOME=" + t.TempDir(), grammar.BackendVariable + "=" + r.Backend, "PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1", "PULUMI_SKIP_UPDATE_CHECK=true"}
 	output, err := upgrade.CombinedOutput()
 	l.Expect(err).NotTo(HaveOccurred(), "%s", output)
 	r = l.update("outputs: {a: 1}")
