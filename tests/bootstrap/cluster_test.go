@@ -7,6 +7,7 @@ import (
 	"context"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -308,6 +309,26 @@ func (c *cluster) inOrder(first string, is func(moment) bool, then string, thenI
 		g.Expect(c.history.first(then, thenIs)).NotTo(BeZero(), "%s never was as it should be", then)
 	}).Should(Succeed())
 	c.Expect(c.history.first(first, is)).To(BeNumerically("<", c.history.first(then, thenIs)), "%s came before %s", then, first)
+}
+
+// types runs a command of a page, with its placeholders replaced.
+func (c *cluster) types(page, command string, replaced ...string) {
+	c.test.Helper()
+	c.Expect(page).To(ContainSubstring(command))
+	c.runs(strings.Fields(strings.NewReplacer(replaced...).Replace(command))...)
+}
+
+// runs runs a tool in a clone of this repository.
+func (c *cluster) runs(typed ...string) {
+	c.test.Helper()
+	tool, err := process.FindBin(typed[0])
+	c.Expect(err).NotTo(HaveOccurred())
+	root, err := process.RepoRoot()
+	c.Expect(err).NotTo(HaveOccurred())
+	command := exec.CommandContext(c.ctx, tool, typed[1:]...)
+	command.Dir, command.Env = root, []string{"HOME=" + c.dir, "KUBECONFIG=" + c.plane.KubeconfigPath()}
+	output, err := command.CombinedOutput()
+	c.Expect(err).NotTo(HaveOccurred(), "%s: %s", typed, output)
 }
 
 // explain shows the details of a failed test.

@@ -35,6 +35,8 @@ func (b build) revision() string { return sources.Branch + "@sha1:" + b.commit }
 // the newer one again.
 func (c *cluster) upgradeAndRollBack(installed string) {
 	c.test.Helper()
+	text, err := page("installation.md")
+	c.Expect(err).NotTo(HaveOccurred())
 	older := build{commit: c.projectCommit, tag: "1", flag: "--graceful-shutdown-timeout=10m"}
 	newer := build{tag: "2", flag: "--graceful-shutdown-timeout=9m"}
 	newer.commit = c.develop(older.flag, newer.flag)
@@ -51,7 +53,7 @@ func (c *cluster) upgradeAndRollBack(installed string) {
 	save(to(newer))
 	c.awaitDeployed(newer)
 
-	c.flux("suspend", "kustomization", "pulumi-controller-crds")
+	c.types(text, "flux suspend kustomization pulumi-controller-crds")
 	save(to(older))
 	c.Eventually(func(g Gomega) {
 		waiting := conditions.UnstructuredGetter(c.kustomization(g, "pulumi-controller"))
@@ -64,7 +66,7 @@ func (c *cluster) upgradeAndRollBack(installed string) {
 	}
 
 	save(to(newer))
-	c.flux("resume", "kustomization", "pulumi-controller-crds")
+	c.types(text, "flux resume kustomization pulumi-controller-crds")
 	c.awaitDeployed(newer)
 }
 
@@ -98,19 +100,6 @@ func (c *cluster) awaitDeployed(b build) {
 	}).Should(Succeed())
 	c.available(deployment)
 	c.awaitApplied("pulumi-controller", b.revision())
-}
-
-// flux types a command of the page.
-func (c *cluster) flux(args ...string) {
-	c.test.Helper()
-	text, err := page("installation.md")
-	c.Expect(err).NotTo(HaveOccurred())
-	c.Expect(text).To(ContainSubstring("`flux " + strings.Join(args, " ") + "`"))
-	cli, err := system.NewFluxCLI(c.test.TempDir(), c.plane.KubeconfigPath())
-	c.Expect(err).NotTo(HaveOccurred())
-	_, stderr, exit, err := cli.Run(c.ctx, args...)
-	c.Expect(err).NotTo(HaveOccurred())
-	c.Expect(exit).To(BeZero(), stderr)
 }
 
 // isNewer reports whether a CRD is of the newer build.

@@ -1,0 +1,149 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bootstrap
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/operator"
+	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+)
+
+const (
+	operatorFile = "clusters/production/operator.yaml"
+	stacksFile   = "clusters/production/stacks.yaml"
+
+	// operatorsDeployment has a status, as nobody else gives it one.
+	operatorsDeployment = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: pulumi-kubernetes-operator, namespace: flux-system}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: operator}}
+  template:
+    metadata: {labels: {app: operator}}
+    spec:
+      containers: [{name: manager, image: pulumi/pulumi-kubernetes-operator}]
+`
+	operatorsStack = `apiVersion: pulumi.com/v1
+kind: Stack
+metadata: {name: network, namespace: flux-system}
+spec:
+  stack: production
+  programRef: {name: network}
+`
+	operatorsNeighbour = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: neighbour, namespace: flux-system}\n"
+)
+
+// TestTheOperatorThatFluxHasInstalledIsTakenOutOfGit types what docs/migration.md says about a Kustomization that has installed
+// the operator beside something else: Flux removes the operator and keeps the CRDs, and with them the Stacks. Then nothing else
+// is in the Kustomization, which goes while it is suspended.
+func TestTheOperatorThatFluxHasInstalledIsTakenOutOfGit(t *testing.T) {
+	c := bootstrapped(t, cut(saved(NewWithT(t)), inFluxSystem("")))
+	guide, err := page("migration.md")
+	c.Expect(err).NotTo(HaveOccurred())
+	revision := c.commit(sources.Files{
+		operatorFile: kustomizationOf("operator", ""), "operator/crds.yaml": c.operatorCRDs(),
+		"operator/deployment.yaml": operatorsDeployment, "operator/neighbour.yaml": operatorsNeighbour,
+		stacksFile: kustomizationOf("stacks", "operator"), "stacks/network.yaml": operatorsStack,
+	})
+	c.reconcile(revision)
+	c.awaitApplied("stacks", revision)
+	c.Expect(c.history.watch(c.ctx, c, stacks)).To(Succeed())
+
+	c.types(guide, "flux suspend kustomization <name>", "<name>", "operator")
+	c.types(guide, "kubectl -n <namespace> scale deployment <name> --replicas=0", "<namespace>", fluxSystem, "<name>", "pulumi-kubernetes-operator")
+	c.types(guide, "kubectl apply --server-side --force-conflicts -k config/crd")
+	c.changeWhileSuspended()
+
+	revision = c.remove("operator/crds.yaml", "operator/deployment.yaml")
+	c.types(guide, "flux reconcile source git <name>", "<name>", fluxSystem)
+	c.types(guide, "flux resume kustomization <name>", "<name>", "operator")
+	c.awaitApplied("operator", revision)
+	c.awaitApplied("stacks", revision)
+	c.inOrder("Deployment/pulumi-kubernetes-operator", exists, "Deployment/pulumi-kubernetes-operator", gone)
+	c.Expect(c.scales()).To(Equal([]int64{1, 0}), "the operator never started again")
+	c.inOrder("CustomResourceDefinition/updates.auto.pulumi.com", exists, "CustomResourceDefinition/updates.auto.pulumi.com", gone)
+
+	c.types(guide, "flux suspend kustomization <name>", "<name>", "operator")
+	c.reconcile(c.remove(operatorFile))
+	c.awaitGone(fluxKustomization("operator"))
+	c.get(c, configMaps, fluxSystem, "neighbour")
+	for _, name := range crdNames() {
+		c.Expect(c.history.first("CustomResourceDefinition/"+name, gone)).To(BeZero())
+	}
+	c.Expect(c.history.first("Stack/network", gone)).To(BeZero())
+}
+
+// changeWhileSuspended pushes a change of the Stack, which Flux does not apply, and makes it with kubectl, too.
+func (c *cluster) changeWhileSuspended() {
+	c.test.Helper()
+	revision := c.commit(sources.Files{"stacks/network.yaml": operatorsStack + "  serviceAccountName: network\n"})
+	c.reconcile(revision)
+	c.Eventually(func(g Gomega) {
+		waiting := conditions.UnstructuredGetter(c.kustomization(g, "stacks"))
+		g.Expect(conditions.GetReason(waiting, meta.ReadyCondition)).To(Equal(meta.DependencyNotReadyReason))
+	}).Should(Succeed(), "why the page has the objects changed with kubectl")
+	c.Expect(c.accountOfStack()).To(BeEmpty())
+	c.runs("kubectl", "-n", fluxSystem, "patch", "stack", "network", "--type=merge", `--patch={"spec":{"serviceAccountName":"network"}}`)
+	c.Expect(c.accountOfStack()).To(Equal("network"))
+}
+
+func (c *cluster) accountOfStack() string {
+	account, _, _ := unstructured.NestedString(c.get(c, stacks, fluxSystem, "network").Object, "spec", "serviceAccountName")
+	return account
+}
+
+// scales lists the replicas that the Deployment of the operator had, one after the other.
+func (c *cluster) scales() (scales []int64) {
+	c.history.mu.Lock()
+	defer c.history.mu.Unlock()
+	for _, moment := range c.history.moments["Deployment/pulumi-kubernetes-operator"] {
+		replicas, _, _ := unstructured.NestedInt64(moment.object.Object, "spec", "replicas")
+		if len(scales) == 0 || scales[len(scales)-1] != replicas {
+			scales = append(scales, replicas)
+		}
+	}
+	return scales
+}
+
+// operatorCRDs returns the CRDs of the operator v2.
+func (c *cluster) operatorCRDs() string {
+	c.test.Helper()
+	var text strings.Builder
+	for _, crd := range []*apiextensionsv1.CustomResourceDefinition{
+		operator.StackCRD(true), operator.ProgramCRD(), operator.WorkspaceCRD(), operator.UpdateCRD(),
+	} {
+		crd.SetGroupVersionKind(crds)
+		document, err := yaml.Marshal(crd)
+		c.Expect(err).NotTo(HaveOccurred())
+		text.WriteString("---\n" + string(document))
+	}
+	return text.String()
+}
+
+// kustomizationOf returns a Kustomization for the directory of its name.
+func kustomizationOf(name, dependsOn string) string {
+	text := `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: ` + name + `, namespace: flux-system}
+spec:
+  interval: 10m
+  path: ./` + name + `
+  prune: true
+  sourceRef: {kind: GitRepository, name: flux-system}
+`
+	if dependsOn != "" {
+		text += "  dependsOn: [{name: " + dependsOn + "}]\n"
+	}
+	return text
+}
