@@ -45,8 +45,7 @@ spec:
 )
 
 // TestTheOperatorThatFluxHasInstalledIsTakenOutOfGit types what docs/migration.md says about a Kustomization that has installed
-// the operator beside something else: Flux removes the operator and keeps the CRDs, and with them the Stacks. Then nothing else
-// is in the Kustomization, which goes while it is suspended.
+// the operator beside something else, and then removes the whole Kustomization while it is suspended, as one with nothing else.
 func TestTheOperatorThatFluxHasInstalledIsTakenOutOfGit(t *testing.T) {
 	c := bootstrapped(t, cut(saved(NewWithT(t)), inFluxSystem("")))
 	guide, err := page("migration.md")
@@ -65,23 +64,42 @@ func TestTheOperatorThatFluxHasInstalledIsTakenOutOfGit(t *testing.T) {
 	c.types(guide, "kubectl apply --server-side --force-conflicts -k config/crd")
 	c.changeWhileSuspended()
 
+	c.types(guide, "kubectl -n <namespace> patch kustomization <name> --type=merge -p '{\"spec\":{\"prune\":false}}'",
+		"<namespace>", fluxSystem, "<name>", "operator", "'", "")
+	c.commit(sources.Files{operatorFile: strings.Replace(kustomizationOf("operator", ""), "prune: true", "prune: false", 1)})
 	revision = c.remove("operator/crds.yaml", "operator/deployment.yaml")
 	c.types(guide, "flux reconcile source git <name>", "<name>", fluxSystem)
 	c.types(guide, "flux resume kustomization <name>", "<name>", "operator")
 	c.awaitApplied("operator", revision)
 	c.awaitApplied("stacks", revision)
-	c.inOrder("Deployment/pulumi-kubernetes-operator", exists, "Deployment/pulumi-kubernetes-operator", gone)
-	c.Expect(c.scales()).To(Equal([]int64{1, 0}), "the operator never started again")
-	c.inOrder("CustomResourceDefinition/updates.auto.pulumi.com", exists, "CustomResourceDefinition/updates.auto.pulumi.com", gone)
 
+	revision = c.commit(sources.Files{operatorFile: kustomizationOf("operator", "")})
+	c.reconcile(revision)
+	c.awaitApplied("operator", revision)
+	c.Expect(c.prunes()).To(BeTrue())
 	c.types(guide, "flux suspend kustomization <name>", "<name>", "operator")
 	c.reconcile(c.remove(operatorFile))
 	c.awaitGone(fluxKustomization("operator"))
-	c.get(c, configMaps, fluxSystem, "neighbour")
-	for _, name := range crdNames() {
-		c.Expect(c.history.first("CustomResourceDefinition/"+name, gone)).To(BeZero())
+	c.keepsAll()
+}
+
+// keepsAll expects that Flux has deleted nothing, and that the operator has never started again.
+func (c *cluster) keepsAll() {
+	c.test.Helper()
+	for _, kept := range []string{
+		"ConfigMap/neighbour", "Deployment/pulumi-kubernetes-operator", "Stack/network",
+		"CustomResourceDefinition/stacks.pulumi.com", "CustomResourceDefinition/programs.pulumi.com",
+		"CustomResourceDefinition/updates.auto.pulumi.com", "CustomResourceDefinition/workspaces.auto.pulumi.com",
+	} {
+		c.Expect(c.history.first(kept, exists)).NotTo(BeZero(), kept)
+		c.Expect(c.history.first(kept, gone)).To(BeZero(), kept)
 	}
-	c.Expect(c.history.first("Stack/network", gone)).To(BeZero())
+	c.Expect(c.scales()).To(Equal([]int64{1, 0}))
+}
+
+func (c *cluster) prunes() bool {
+	prune, _, _ := unstructured.NestedBool(c.kustomization(c, "operator").Object, "spec", "prune")
+	return prune
 }
 
 // changeWhileSuspended pushes a change of the Stack, which Flux does not apply, and makes it with kubectl, too.

@@ -50,7 +50,9 @@ func TestTheMigrationGuideLeadsThereAndBack(t *testing.T) {
 	m.takeOver()
 	m.cleanUp()
 	m.Expect(m.guide.untyped(there)).To(ConsistOf("kubectl delete -f", "kubectl apply", "pulumi cancel",
-		"pulumi up", "pulumi destroy", "pulumi stack rm --force", "pulumi state delete"), "what one must not do, or need not")
+		"pulumi up", "pulumi destroy", "pulumi stack rm --force", "pulumi state delete",
+		`kubectl -n <namespace> patch kustomization <name> --type=merge -p '{"spec":{"prune":false}}'`),
+		"what one must not do, or need not, and what tests/bootstrap types")
 	m.goBack()
 	m.Expect(m.guide.untyped(back)).To(BeEmpty())
 }
