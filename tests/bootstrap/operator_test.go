@@ -64,11 +64,11 @@ func TestTheOperatorThatFluxHasInstalledIsTakenOutOfGit(t *testing.T) {
 	c.types(guide, "kubectl apply --server-side --force-conflicts -k config/crd")
 	c.changeWhileSuspended()
 
-	c.types(guide, "kubectl -n <namespace> patch kustomization <name> --type=merge -p '{\"spec\":{\"prune\":false}}'",
-		"<namespace>", fluxSystem, "<name>", "operator", "'", "")
 	c.commit(sources.Files{operatorFile: strings.Replace(kustomizationOf("operator", ""), "prune: true", "prune: false", 1)})
 	revision = c.remove("operator/crds.yaml", "operator/deployment.yaml")
 	c.types(guide, "flux reconcile source git <name>", "<name>", fluxSystem)
+	c.types(guide, "kubectl -n <namespace> patch kustomization <name> --type=merge -p '{\"spec\":{\"prune\":false}}'",
+		"<namespace>", fluxSystem, "<name>", "operator", "'", "")
 	c.types(guide, "flux resume kustomization <name>", "<name>", "operator")
 	c.awaitApplied("operator", revision)
 	c.awaitApplied("stacks", revision)
