@@ -70,6 +70,7 @@ func (r *round) kill(ctx context.Context, v victim) bool {
 	if v == theController || v == allOfThem {
 		defer func() { r.Expect(r.s.StartController()).To(Succeed()) }()
 		r.Expect(r.s.Controller.Kill()).To(Succeed())
+		r.Expect(r.place.keepEvents()).To(Succeed())
 	}
 	switch v {
 	case theController:
