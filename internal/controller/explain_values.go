@@ -100,14 +100,15 @@ func isSecretEnv(stack *v1.Stack, from, name string) bool {
 // Kubernetes, or made for the run, or the Program is not known.
 func unshownValues(stack *v1.Stack, given *observed, jobs bool) []string {
 	var unshown []string
+	hasJob := jobs && inputs.HasJob(stack.Spec)
 	if given.account != "" && (given.inputs == nil || given.inputs.Env[grammar.KubeconfigVariable] == "") {
 		text := fmt.Sprintf("the kubeconfig in $HOME/.kube/config, with the rights of ServiceAccount %s/%s", stack.Namespace, given.account)
-		if jobs && inputs.HasJob(stack.Spec) {
+		if hasJob {
 			text += ", unless spec.workspaceTemplate sets " + grammar.KubeconfigVariable
 		}
 		unshown = append(unshown, text)
 	}
-	if jobs && inputs.HasJob(stack.Spec) {
+	if hasJob {
 		unshown = append(unshown, "the variables of spec.workspaceTemplate and of the image of its pod")
 	}
 	if ref := stack.Spec.ProgramRef; ref != nil && given.program.Project.Name == "" {

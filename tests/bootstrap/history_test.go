@@ -6,6 +6,7 @@ package bootstrap
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -60,11 +61,16 @@ func (h *history) add(event watch.Event) {
 	h.moments[key] = append(h.moments[key], moment{version: version, deleted: event.Type == watch.Deleted, object: object})
 }
 
-// first returns the version at which something first became true, or 0.
-func (h *history) first(key string, is func(moment) bool) uint64 {
+// of returns what has been seen of an object so far.
+func (h *history) of(key string) []moment {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, moment := range h.moments[key] {
+	return slices.Clone(h.moments[key])
+}
+
+// first returns the version at which something first became true, or 0.
+func (h *history) first(key string, is func(moment) bool) uint64 {
+	for _, moment := range h.of(key) {
 		if is(moment) {
 			return moment.version
 		}

@@ -10,9 +10,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/operator"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
@@ -22,7 +20,6 @@ const (
 	operatorFile = "clusters/production/operator.yaml"
 	stacksFile   = "clusters/production/stacks.yaml"
 
-	// operatorsDeployment has a status, as nobody else gives it one.
 	operatorsDeployment = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: pulumi-kubernetes-operator, namespace: flux-system}
@@ -50,8 +47,10 @@ func TestTheOperatorThatFluxHasInstalledIsTakenOutOfGit(t *testing.T) {
 	c := bootstrapped(t, cut(saved(NewWithT(t)), inFluxSystem("")))
 	guide, err := page("migration.md")
 	c.Expect(err).NotTo(HaveOccurred())
+	operatorsCRDs, err := operator.Manifest()
+	c.Expect(err).NotTo(HaveOccurred())
 	revision := c.commit(sources.Files{
-		operatorFile: kustomizationOf("operator", ""), "operator/crds.yaml": c.operatorCRDs(),
+		operatorFile: kustomizationOf("operator", ""), "operator/crds.yaml": string(operatorsCRDs),
 		"operator/deployment.yaml": operatorsDeployment, "operator/neighbour.yaml": operatorsNeighbour,
 		stacksFile: kustomizationOf("stacks", "operator"), "stacks/network.yaml": operatorsStack,
 	})
@@ -123,30 +122,13 @@ func (c *cluster) accountOfStack() string {
 
 // scales lists the replicas that the Deployment of the operator had, one after the other.
 func (c *cluster) scales() (scales []int64) {
-	c.history.mu.Lock()
-	defer c.history.mu.Unlock()
-	for _, moment := range c.history.moments["Deployment/pulumi-kubernetes-operator"] {
+	for _, moment := range c.history.of("Deployment/pulumi-kubernetes-operator") {
 		replicas, _, _ := unstructured.NestedInt64(moment.object.Object, "spec", "replicas")
 		if len(scales) == 0 || scales[len(scales)-1] != replicas {
 			scales = append(scales, replicas)
 		}
 	}
 	return scales
-}
-
-// operatorCRDs returns the CRDs of the operator v2.
-func (c *cluster) operatorCRDs() string {
-	c.test.Helper()
-	var text strings.Builder
-	for _, crd := range []*apiextensionsv1.CustomResourceDefinition{
-		operator.StackCRD(true), operator.ProgramCRD(), operator.WorkspaceCRD(), operator.UpdateCRD(),
-	} {
-		crd.SetGroupVersionKind(crds)
-		document, err := yaml.Marshal(crd)
-		c.Expect(err).NotTo(HaveOccurred())
-		text.WriteString("---\n" + string(document))
-	}
-	return text.String()
 }
 
 // kustomizationOf returns a Kustomization for the directory of its name.

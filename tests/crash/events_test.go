@@ -35,26 +35,29 @@ func (p *place) keepEvents() error {
 
 func (p *place) kept() string { return p.s.Path("events") }
 
-// keptCreates returns the names of the things of which the engine has begun a creation, in runs that lost their controller.
-func (r *round) keptCreates() map[string]bool {
-	begun := map[string]bool{}
+// keptCreates returns the names of the things whose creation the engine has begun, in runs that lost their controller.
+func (r *round) keptCreates() (names []string) {
 	runs, err := filepath.Glob(filepath.Join(r.place.kept(), "*"))
 	r.Expect(err).NotTo(HaveOccurred())
 	for _, run := range runs {
 		text, err := os.ReadFile(run)
 		r.Expect(err).NotTo(HaveOccurred())
 		for line := range strings.Lines(string(text)) {
-			var event struct {
-				ResourcePreEvent struct{ Metadata struct{ Op, URN string } }
-			}
-			if json.Unmarshal([]byte(line), &event) != nil {
-				continue // the engine was killed while it wrote the line
-			}
-			step := event.ResourcePreEvent.Metadata
-			if step.Op == "create" && strings.Contains(step.URN, "::"+r.name+"::") {
-				begun[nameOf(step.URN)] = true
+			if urn := createIn(line); strings.Contains(urn, "::"+r.name+"::") {
+				names = append(names, nameOf(urn))
 			}
 		}
 	}
-	return begun
+	return names
+}
+
+// createIn returns the URN if the event is the beginning of a creation. The engine may have been killed while it wrote it.
+func createIn(line string) string {
+	var event struct {
+		ResourcePreEvent struct{ Metadata struct{ Op, URN string } }
+	}
+	if json.Unmarshal([]byte(line), &event) != nil || event.ResourcePreEvent.Metadata.Op != "create" {
+		return ""
+	}
+	return event.ResourcePreEvent.Metadata.URN
 }

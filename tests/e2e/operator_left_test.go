@@ -13,12 +13,10 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/operator"
@@ -46,18 +44,8 @@ spec:
 // installOperator installs the CRDs and the Deployment of the operator v2, and returns the file with the CRDs.
 func (m *migration) installOperator() (crds string) {
 	m.test.Helper()
-	var text []byte
-	for _, crd := range []*apiextensionsv1.CustomResourceDefinition{
-		operator.StackCRD(true), operator.ProgramCRD(), operator.WorkspaceCRD(), operator.UpdateCRD(),
-	} {
-		crd.TypeMeta = metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition"}
-		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
-		m.Expect(err).NotTo(HaveOccurred())
-		delete(object, "status")
-		document, err := yaml.Marshal(object)
-		m.Expect(err).NotTo(HaveOccurred())
-		text = append(append(text, "---\n"...), document...)
-	}
+	text, err := operator.Manifest()
+	m.Expect(err).NotTo(HaveOccurred())
 	crds = filepath.Join(m.dir, "crds.yaml")
 	m.Expect(os.WriteFile(crds, text, 0o644)).To(Succeed())
 	m.kubectl("kubectl apply --server-side -f " + crds)

@@ -9,18 +9,18 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// ProgramCRD returns the CRD of Programs.
-func ProgramCRD() *apiextensionsv1.CustomResourceDefinition {
+// programCRD returns the CRD of Programs.
+func programCRD() *apiextensionsv1.CustomResourceDefinition {
 	return open("pulumi.com", "v1", "Program", "programs")
 }
 
-// WorkspaceCRD returns the CRD of the objects for which the operator v2 runs a pod each.
-func WorkspaceCRD() *apiextensionsv1.CustomResourceDefinition {
+// workspaceCRD returns the CRD of the objects for which the operator v2 runs a pod each.
+func workspaceCRD() *apiextensionsv1.CustomResourceDefinition {
 	return open("auto.pulumi.com", "v1alpha1", "Workspace", "workspaces")
 }
 
-// UpdateCRD returns the CRD of the runs of the operator v2, which kubectl shows as it does those of the operator.
-func UpdateCRD() *apiextensionsv1.CustomResourceDefinition {
+// updateCRD returns the CRD of the runs of the operator v2, which kubectl shows as it does those of the operator.
+func updateCRD() *apiextensionsv1.CustomResourceDefinition {
 	crd := open("auto.pulumi.com", "v1alpha1", "Update", "updates")
 	for _, condition := range []string{"Progressing", "Failed", "Complete"} {
 		crd.Spec.Versions[0].AdditionalPrinterColumns = append(crd.Spec.Versions[0].AdditionalPrinterColumns,
