@@ -210,6 +210,6 @@ func TestAKeptDemoRunsUntilCtrlC(t *testing.T) {
 	g.Eventually(d.ended, endLimit).Should(Receive(BeNil()), "%s", d.output.Contents())
 	g.Expect(closed).NotTo(Receive(), "it is not the demo's")
 	g.Expect(editor.Process.Kill()).To(Succeed())
-	g.Eventually(closed).Should(Receive())
+	g.Eventually(closed, endLimit).Should(Receive())
 	d.expectNothingLeft(g)
 }

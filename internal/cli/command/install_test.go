@@ -182,7 +182,7 @@ func TestInstallReplacesNothing(t *testing.T) {
 	patch("kubectl-patch", deployment, types.JSONPatchType, `[{"op": "replace", "path": "/spec/template/spec/volumes/0",
 		"value": {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}}]`)
 	g.Expect(w.api.Delete(t.Context(), stacks)).To(Succeed())
-	g.Eventually(w.crds).Should(ConsistOf("programs.pulumi.com"))
+	g.Eventually(w.crds, time.Minute).Should(ConsistOf("programs.pulumi.com"))
 	w.golden("install_refused_by_the_server", "install --tag v1.2.4", "install --tag v1.2.4 --force")
 	g.Expect(get(deployment).GetAnnotations()).To(HaveKey("example.com/kept"), "--force leaves what it does not set")
 	g.Expect(w.crds()).To(ConsistOf("programs.pulumi.com"))

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -258,16 +259,26 @@ func TestHowLongARequestIsRetried(t *testing.T) {
 }
 
 func TestACreationOfUnknownOutcomeIsReportedSoon(t *testing.T) {
-	g := NewWithT(t)
-	secret := newFake(map[string][]byte{})
-	told := newTeller(secret, logr.Discard())
-	for i := range 100 {
-		told.progress(run.Progress{InFlight: i})
-	}
-	told.unknownCreates([]string{"urn:a"})
-	g.Eventually(func() []string { return exchange.DecodeTold(secret.data()[exchange.ToldKey]).UnknownCreates }, 5*time.Second).Should(Equal([]string{"urn:a"}))
-	told.close()
-	g.Expect(secret.patches).To(Equal(1), "progress alone triggers no early write")
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		secret := newFake(map[string][]byte{})
+		told := newTeller(secret, logr.Discard())
+		defer told.close()
+		reported := func() []string {
+			synctest.Wait()
+			return exchange.DecodeTold(secret.data()[exchange.ToldKey]).UnknownCreates
+		}
+		for i := range 100 {
+			told.progress(run.Progress{InFlight: i})
+		}
+		told.unknownCreates([]string{"urn:a"})
+		g.Expect(reported()).To(BeEmpty(), "another one may follow at once")
+		time.Sleep(tellUrgently)
+		g.Expect(reported()).To(Equal([]string{"urn:a"}))
+		time.Sleep(tellInterval - time.Millisecond)
+		synctest.Wait()
+		g.Expect(secret.patches).To(Equal(1), "progress alone triggers no early write")
+	})
 }
 
 func TestACancelInTheSecretStopsTheRun(t *testing.T) {
