@@ -163,6 +163,25 @@ func TestTheDeadlineLeavesTimeToStopAndReport(t *testing.T) {
 	g.Expect(*built.job.Spec.ActiveDeadlineSeconds).To(BeNumerically(">", 0))
 }
 
+func TestATemplateOnlyProlongsTheGracePeriod(t *testing.T) {
+	least := int64(settings().stopping() / time.Second)
+	for template, want := range map[string]int64{
+		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 3600}}}}`: 3600,
+		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 600}}}}`:  least,
+		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 0}}}}`:    least,
+		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: -1}}}}`:   least,
+		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: null}}}}`: least,
+		`{spec: {}}`: least,
+	} {
+		t.Run(template, func(t *testing.T) {
+			g := NewWithT(t)
+			built, err := build(settings(), withTemplate(template))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(*built.job.Spec.Template.Spec.TerminationGracePeriodSeconds).To(Equal(want))
+		})
+	}
+}
+
 // mounting is a template that mounts the volume at the path.
 func mounting(volume, path string, readOnly bool) string {
 	return fmt.Sprintf(`{spec: {podTemplate: {spec: {volumes: [{name: x, %s}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: %s, readOnly: %t}]}]}}}}`, volume, path, readOnly)
@@ -186,7 +205,6 @@ func TestATemplateIsRefusedByName(t *testing.T) {
 		"the account by its old name":       {`{spec: {podTemplate: {spec: {serviceAccount: admin}}}}`, "spec.serviceAccountName"},
 		"no service account token":          {`{spec: {podTemplate: {spec: {automountServiceAccountToken: false}}}}`, "spec.automountServiceAccountToken"},
 		"a host name":                       {`{spec: {podTemplate: {spec: {hostname: x}}}}`, "spec.hostname"},
-		"a shorter grace":                   {`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 1}}}}`, "spec.terminationGracePeriodSeconds"},
 		"another command":                   {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, command: [sh]}]}}}}`, "spec.containers[pulumi].command"},
 		"other arguments":                   {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, args: [sh]}]}}}}`, "spec.containers[pulumi].args"},
 		"no container":                      {`{spec: {podTemplate: {spec: {containers: [{$patch: delete, name: pulumi}]}}}}`, "spec.containers[pulumi].command"},
