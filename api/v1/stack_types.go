@@ -53,12 +53,14 @@ type StackSpec struct {
 	Stack string `json:"stack"`
 
 	// Backend is the URL of the backend that keeps the state of the stack, for
-	// example s3://bucket, gs://bucket, azblob://container or file:///path. It
+	// example s3://bucket, gs://bucket, azblob://container or file:///path. The
+	// path of a directory is absolute: another one would go with the run. It
 	// overrides the backend in the program's Pulumi.yaml. Defaults to the
 	// variable PULUMI_BACKEND_URL of the Stack, and without that to Pulumi
 	// Cloud, https://api.pulumi.com.
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^(https|http|file|s3|gs|azblob|postgres)://')",message="must be a URL that begins with https://, http://, file://, s3://, gs://, azblob:// or postgres://"
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('file://') || self.startsWith('file:///')",message="names a directory whose path is not absolute, so that it would be deleted with the run: write file:///<directory>"
 	// +optional
 	Backend string `json:"backend,omitempty"`
 

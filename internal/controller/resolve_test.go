@@ -123,6 +123,9 @@ func TestInputsThatAreRefused(t *testing.T) {
 		"a backend that Pulumi does not have": {
 			change: func(s *v1.StackSpec) { s.Backend = "foo://x" },
 			reason: v1.InvalidSpecReason, want: "spec.backend: is no URL of a backend that Pulumi has: it begins with https://"},
+		"a directory that goes with the run": {
+			change: func(s *v1.StackSpec) { s.Backend = "file://./state" },
+			reason: v1.InvalidSpecReason, want: "spec.backend: names a directory whose path is not absolute"},
 		"a variable with such a backend": {
 			change: func(s *v1.StackSpec) {
 				s.Backend, s.EnvRefs = "", map[string]v1.ResourceRef{"PULUMI_BACKEND_URL": literalRef("foo://x")}

@@ -51,12 +51,19 @@ func PublicBackend(backend string) string {
 func HasEnvironments(backend string) bool { return !IsDIY(backend) }
 
 // CheckBackend refuses a URL that Pulumi would take for Pulumi Cloud's, asking for its
-// access token. The URL may be secret, so the error does not contain it.
+// access token, and a directory that goes with the run. The URL may be secret, so the
+// error does not contain it.
 func CheckBackend(backend string) error {
 	if _, err := url.Parse(backend); err != nil {
 		return errors.New("cannot be read as a URL: write what is special in a user, a password or a path as %XX, such as %25 for a percent sign")
 	}
-	if known := Scheme(backend); IsDIY(backend) || known == "https" || known == "http" {
+	known := Scheme(backend)
+	switch {
+	case known == "file" && !strings.HasPrefix(backend, "file:///"):
+		// Pulumi has them start in its working directory, which is the run's own, or in the
+		// home: the run would succeed, and the next one find no state.
+		return errors.New("names a directory whose path is not absolute, so that it would be deleted with the run: write file:///<directory>")
+	case IsDIY(backend) || known == "https" || known == "http":
 		return nil
 	}
 	return errors.New("is no URL of a backend that Pulumi has: it begins with https://, http://, file://, s3://, gs://, azblob:// or postgres://")

@@ -55,7 +55,13 @@ func TestABackendThatIsNoURLIsRefusedWithoutBeingShown(t *testing.T) {
 	for _, backend := range []string{"postgres://u:hunter2%zz@db/x", "file:///state/100%", "s3://bucket/a b\x7f", "hunter2", "ftp://hunter2"} {
 		g.Expect(CheckBackend(backend)).To(MatchError(And(ContainSubstring("URL"), Not(ContainSubstring("hunter2")))), backend)
 	}
-	for _, backend := range []string{"https://api.pulumi.com", "file://~", "file:///state/100%25", "s3://bucket?region=x", "postgres://u:hunter2%25@db/x"} {
+	for _, backend := range []string{"https://api.pulumi.com", "file:///", "file:///state/100%25", "s3://bucket?region=x", "postgres://u:hunter2%25@db/x"} {
 		g.Expect(CheckBackend(backend)).To(Succeed(), backend)
+	}
+}
+
+func TestADirectoryThatGoesWithTheRunIsNoBackend(t *testing.T) {
+	for _, path := range []string{"", ".", "..", "./state", "../state", "state", "state/a", "~", "~/state", "localhost/state", "?prefix=/state", "#/state"} {
+		NewWithT(t).Expect(CheckBackend("file://"+path)).To(MatchError(ContainSubstring("write file:///<directory>")), path)
 	}
 }

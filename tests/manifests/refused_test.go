@@ -117,6 +117,7 @@ func refusedStacks() []refusal {
 		{"a stack with a part that is too long", "{stack: a/" + strings.Repeat("b", 101) + ", programRef: {name: p}}", "each of at most 100 letters"},
 		{"a stack of no part", "{stack: a/, programRef: {name: p}}", `spec.stack: Invalid value: "a/": must be <stack>`},
 		{"a backend that Pulumi does not have", "{stack: dev, programRef: {name: p}, backend: 'foo://x'}", `spec.backend: Invalid value: "foo://x": must be a URL that begins with https://`},
+		{"a backend that goes with the run", "{stack: dev, programRef: {name: p}, backend: 'file://./state'}", "spec.backend: Invalid value: \"file://./state\": names a directory whose path is not absolute"},
 		{"a backend that is a path", "{stack: dev, programRef: {name: p}, backend: ./state}", "spec.backend: Invalid value"},
 		{"a secrets provider that Pulumi does not have", "{stack: dev, programRef: {name: p}, secretsProvider: 'vault://x'}", `spec.secretsProvider: Invalid value: "vault://x": must be passphrase, default, or the URL of a key`},
 		{"a secrets provider with a password", "{stack: dev, programRef: {name: p}, secretsProvider: 'awskms://u:pw@key'}", "has a user or a password, which everybody could read: give credentials in envRefs"},
