@@ -14,6 +14,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 )
 
 // hold adds the finalizer, with the first run. Until then there is nothing to undo, and
@@ -64,9 +65,10 @@ func (r *StackReconciler) letGo(ctx context.Context, stack *v1.Stack, seen *obse
 }
 
 // notDestroyed returns why a Stack with destroyOnFinalize was released without a destroy.
+// One that was suspended only while its destroy was in flight is gone all the same.
 func notDestroyed(seen *observed) (reason, while string) {
 	switch {
-	case !seen.DestroyOnFinalize || seen.NeverRan:
+	case !seen.DestroyOnFinalize || seen.NeverRan || decide.Destroyed(seen.Observation):
 		return "", ""
 	case seen.Suspended:
 		return meta.SuspendedReason, "suspended"

@@ -133,6 +133,27 @@ func TestDeletion(t *testing.T) {
 		g.Expect(w.runner.started).To(Equal(1))
 		g.Expect(w.events.lines).To(ContainElement("Warning Suspended The Stack was deleted while suspended: stack dev was not destroyed"))
 	})
+	for name, release := range map[string]func(*v1.Stack){
+		"suspended": func(s *v1.Stack) { s.Spec.Suspend = true },
+		"previewed": func(s *v1.Stack) { s.Spec.Preview = true },
+		"neither":   func(*v1.Stack) {},
+	} {
+		t.Run("warns of nothing after a destroy, during which it was "+name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := ready(t)
+			g.Expect(deleted(w)).To(Succeed())
+			w.mustReconcile()
+			destroy := w.stack().Status.Run
+			g.Expect(destroy.Operation).To(Equal(v1.OperationDestroy))
+			w.edit(release)
+			w.mustReconcile()
+			w.runner.end(destroy.ID, run.Succeeded, "")
+			w.mustReconcile()
+			w.mustReconcile()
+			g.Expect(gone(w)).To(BeTrue())
+			g.Expect(w.events.lines).NotTo(ContainElement(ContainSubstring("Warning")))
+		})
+	}
 	t.Run("waits for a run in flight", func(t *testing.T) {
 		g := NewWithT(t)
 		w := newWorld(t, programAndStack()...)

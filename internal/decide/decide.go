@@ -324,8 +324,13 @@ func destroyAgain(o Observation) (Decision, bool) {
 }
 
 func destroyed(o Observation) (Decision, bool) {
+	return Decision{Action: LetGo}, Destroyed(o)
+}
+
+// Destroyed reports whether the stack was destroyed, with all that is known of it.
+func Destroyed(o Observation) bool {
 	open := o.Interrupted || len(o.UnknownCreates) > 0
-	return Decision{Action: LetGo}, !open && o.Last.Operation == run.Destroy && o.Last.Succeeded
+	return !open && o.Last.Operation == run.Destroy && o.Last.Succeeded
 }
 
 func destroy(o Observation) (Decision, bool) {
