@@ -140,7 +140,7 @@ func (s *session) explainTimeout(ctx context.Context, err error, of *awaited) er
 		return fmt.Errorf("timed out after %s waiting for %s %s: it could not be read", s.timeout, of.Kind, of.Name)
 	}
 	if !ready.TakenUp(last) {
-		return fmt.Errorf("timed out after %s waiting for %s %s: no controller has taken up the request, is it running? Last status: %s",
+		return fmt.Errorf("timed out after %s waiting for %s %s: the request has not been taken up, for the reason in its last status or because no controller is running. Last status: %s",
 			s.timeout, of.Kind, of.Name, ready.Message(last))
 	}
 	if id := ready.Unheard(of.first, last, s.Now().Sub(of.began)); id != "" {
