@@ -51,7 +51,10 @@ func mergePod(base corev1.PodTemplateSpec, patch json.RawMessage, level psaapi.L
 	if changed := changedParts(base, merged); len(changed) > 0 {
 		return merged, &TemplateError{podField, fmt.Sprintf("changes %s, which the controller depends on: remove that", strings.Join(changed, ", "))}
 	}
-	merged.Spec.TerminationGracePeriodSeconds = longer(base.Spec.TerminationGracePeriodSeconds, merged.Spec.TerminationGracePeriodSeconds)
+	// In less than that of the controller a run could not stop and write its result, and in
+	// more a sidecar would keep the next run waiting. Templates for the operator have one that
+	// suits its agent.
+	merged.Spec.TerminationGracePeriodSeconds = base.Spec.TerminationGracePeriodSeconds
 	main := containerOf(merged.Spec.Containers, mainContainer)
 	if err := checkEnv(podField+".spec.containers["+mainContainer+"].env", main.Env); err != nil {
 		return merged, err
@@ -104,16 +107,6 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	note("metadata (but for labels and annotations)", equality.Semantic.DeepEqual(other, metav1.ObjectMeta{}))
 	slices.Sort(changed)
 	return slices.Compact(changed)
-}
-
-// longer returns the grace period of the pod. In less than that of the controller a run
-// could not stop and write its result. Templates for the operator have its default, 600
-// seconds, or one that suits its agent, so that a shorter one is no fault.
-func longer(base, merged *int64) *int64 {
-	if merged == nil || *merged < *base {
-		return base
-	}
-	return merged
 }
 
 // goesWithPod reports whether a volume belongs to the pod alone and is deleted with it:

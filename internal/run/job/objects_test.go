@@ -163,22 +163,17 @@ func TestTheDeadlineLeavesTimeToStopAndReport(t *testing.T) {
 	g.Expect(*built.job.Spec.ActiveDeadlineSeconds).To(BeNumerically(">", 0))
 }
 
-func TestATemplateOnlyProlongsTheGracePeriod(t *testing.T) {
-	least := int64(settings().stopping() / time.Second)
-	for template, want := range map[string]int64{
-		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 3600}}}}`: 3600,
-		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 600}}}}`:  least,
-		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 0}}}}`:    least,
-		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: -1}}}}`:   least,
-		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: null}}}}`: least,
-		`{spec: {}}`: least,
+func TestTheGracePeriodIsThatOfTheController(t *testing.T) {
+	for _, template := range []string{
+		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 600}}}}`,
+		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 0}}}}`,
+		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 3600}}}}`,
+		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: null}}}}`,
 	} {
-		t.Run(template, func(t *testing.T) {
-			g := NewWithT(t)
-			built, err := build(settings(), withTemplate(template))
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(*built.job.Spec.Template.Spec.TerminationGracePeriodSeconds).To(Equal(want))
-		})
+		g := NewWithT(t)
+		built, err := build(settings(), withTemplate(template))
+		g.Expect(err).NotTo(HaveOccurred(), template)
+		g.Expect(*built.job.Spec.Template.Spec.TerminationGracePeriodSeconds).To(Equal(int64(settings().stopping()/time.Second)), template)
 	}
 }
 
