@@ -90,7 +90,8 @@ func (k *Kubelet) runContainer(ctx context.Context, p *pod, container corev1.Con
 	if host == "" {
 		host = p.Name
 	}
-	inside := append([]string{"/bin/sh", "-c", `echo "$0" > /proc/sys/kernel/hostname && exec "$@"`, host}, command...)
+	// The first process of a PID namespace ignores SIGTERM unless it handles it, and on a busy machine the shell may live for seconds.
+	inside := append([]string{"/bin/sh", "-c", `trap "exit 143" TERM; echo "$0" > /proc/sys/kernel/hostname && exec "$@"`, host}, command...)
 	cmd := exec.CommandContext(ctx, "unshare", unshared(inside...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = k.environ(ctx, p, container, image, places)

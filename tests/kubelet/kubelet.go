@@ -67,8 +67,8 @@ type Kubelet struct {
 type pod struct {
 	*corev1.Pod
 	cancel context.CancelFunc
-	// killed reports whether Kill has killed it.
-	killed bool
+	// killed reports whether Kill has killed it, and ended whether nothing of it runs any more, which was told.
+	killed, ended bool
 	// pid is the first process of the running container, in the PID namespace of this
 	// machine.
 	pid int
@@ -131,7 +131,7 @@ func (k *Kubelet) look(ctx context.Context) {
 		case ok && found.DeletionTimestamp != nil && known.DeletionTimestamp == nil:
 			known.DeletionTimestamp = found.DeletionTimestamp
 			known.stop()
-		case !ok && found.DeletionTimestamp != nil:
+		case (!ok || known.ended) && found.DeletionTimestamp != nil:
 			k.remove(ctx, found)
 		}
 	}
@@ -181,11 +181,8 @@ func (k *Kubelet) runPod(ctx context.Context, p *pod) {
 		k.tell(telling, p, status)
 	}
 	k.mu.Lock()
-	deleted := p.DeletionTimestamp != nil
-	k.mu.Unlock()
-	if deleted {
-		k.remove(telling, p.Pod)
-	}
+	defer k.mu.Unlock()
+	p.ended = true
 }
 
 func (k *Kubelet) remove(ctx context.Context, p *corev1.Pod) {
@@ -206,6 +203,10 @@ func (k *Kubelet) runContainers(ctx context.Context, p *pod) corev1.PodStatus {
 		statuses := &status.InitContainerStatuses
 		if i >= len(p.Spec.InitContainers) {
 			statuses, status.Phase = &status.ContainerStatuses, corev1.PodRunning
+		}
+		if k.isToldToEnd(p) {
+			status.Phase = corev1.PodFailed
+			return status
 		}
 		now := corev1.ContainerStatus{Name: container.Name, Image: container.Image}
 		image, ok := k.options.Images[container.Image]
@@ -228,6 +229,12 @@ func (k *Kubelet) runContainers(ctx context.Context, p *pod) corev1.PodStatus {
 	}
 	status.Phase = corev1.PodSucceeded
 	return status
+}
+
+func (k *Kubelet) isToldToEnd(p *pod) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return p.DeletionTimestamp != nil
 }
 
 func with(status corev1.PodStatus, isInit bool, now corev1.ContainerStatus) corev1.PodStatus {
