@@ -12,6 +12,7 @@ import (
 	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -34,7 +35,7 @@ type notice struct {
 	// permalink and changes are those of a run.
 	permalink string
 	changes   run.Changes
-	// commitStatus sends the event to git forges only.
+	// commitStatus is for git forges, and for Providers that pass on every event.
 	commitStatus bool
 }
 
@@ -64,9 +65,9 @@ func readinessOf(stack *v1.Stack) readiness {
 
 // announceReady emits a commit status when the Stack has just become Ready, or is Ready
 // at another revision. A failure needs no such event: notification-controller sends every
-// failure to forges as well, and a commit status to nobody else.
+// failure to forges as well, and a commit status to nobody else but generic Providers.
 func (r *StackReconciler) announceReady(ctx context.Context, before readiness, stack *v1.Stack, revision, originRevision string) {
-	if now := readinessOf(stack); !now.ready || now == before {
+	if now := readinessOf(stack); !now.ready || now == before || !hasCommits(&stack.Spec) {
 		return
 	}
 	r.announce(ctx, stack, notice{
@@ -77,6 +78,12 @@ func (r *StackReconciler) announceReady(ctx context.Context, before readiness, s
 		originRevision: originRevision,
 		commitStatus:   true,
 	})
+}
+
+// hasCommits reports whether the revisions of the Stack can be commits, or come from some.
+// notification-controller would report that it finds none in those of others.
+func hasCommits(spec *v1.StackSpec) bool {
+	return spec.ProgramRef == nil && (spec.FluxSource == nil || spec.FluxSource.SourceRef.Kind != sourcev1.BucketKind)
 }
 
 // runEvent describes how a run ended. A run without changes is a trace, which is a

@@ -118,6 +118,35 @@ func TestARunWithoutChangesIsNotAnnouncedToPeople(t *testing.T) {
 	g.Expect(w.events.commitStatuses).To(HaveLen(1))
 }
 
+func TestAProgramHasNoCommitStatus(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.run(run.Succeeded, "", run.Changes{Created: 1})
+	w.mustReconcile()
+	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
+	g.Expect(w.events.lines).To(HaveLen(1))
+	g.Expect(w.events.commitStatuses).To(BeEmpty())
+}
+
+func TestRevisionsOfSomeSourcesAreCommits(t *testing.T) {
+	from := func(kind string) v1.StackSpec { return v1.StackSpec{FluxSource: &v1.FluxSource{SourceRef: v1.SourceReference{Kind: kind}}} }
+	for name, tc := range map[string]struct {
+		spec v1.StackSpec
+		want bool
+	}{
+		"a repository":                   {from("GitRepository"), true},
+		"an image, which may tell whose": {from("OCIRepository"), true},
+		"what others have made":          {from("ExternalArtifact"), true},
+		"a repository of its own":        {v1.StackSpec{GitSource: v1.GitSource{ProjectRepo: "https://example.com/a"}}, true},
+		"a bucket":                       {from("Bucket"), false},
+		"a Program":                      {v1.StackSpec{ProgramRef: &v1.ProgramReference{Name: "a"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(hasCommits(&tc.spec)).To(Equal(tc.want))
+		})
+	}
+}
+
 func TestACommitThatNeedsNoRunGetsACommitStatus(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)

@@ -158,13 +158,13 @@ func hint(message string) string {
 		{"could not find latest version for provider", "the provider plugin is not installed, and could not be downloaded"},
 		{"passphrase must be set with", "give " + grammar.PassphraseVariable + " among the environment variables of the run"},
 		{"incorrect passphrase", grammar.PassphraseVariable + " is not the passphrase that the stack was encrypted with"},
-		{"unable to open state directory", "the backend cannot be opened: is it there, and may the controller use it?"},
+		{"unable to open state directory", "the backend cannot be opened: is it there, and may the pod that runs Pulumi use it?"},
 		{"PULUMI_ACCESS_TOKEN must be set for login", "that is how Pulumi Cloud is used, which is the backend where nothing else is given: " +
 			"is spec.backend, or PULUMI_BACKEND_URL, missing?"},
 		{"Legacy DIY state is deprecated", "upgrade the backend with a Pulumi of your own, as long as no run is in flight: " +
 			"PULUMI_BACKEND_URL=<backend> PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1 pulumi state upgrade"},
-		{"connection refused", "nothing answers at that address: is it right, and may the controller reach it?"},
-		{"no such host", "the name is not known: is it right, and does the controller's DNS work?"},
+		{"connection refused", "nothing answers at that address: is it right, and may the pod that runs Pulumi reach it?"},
+		{"no such host", "the name is not known: is it right, and does DNS work in the pod that runs Pulumi?"},
 	} {
 		if strings.Contains(message, known.text) && !strings.Contains(message, known.advice) {
 			return message + " (" + known.advice + ")"

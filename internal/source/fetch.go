@@ -178,8 +178,8 @@ func (f *Fetcher) downloadError(err error, u *url.URL, digest string) error {
 	text := cause(err)
 	switch {
 	case strings.HasPrefix(text, "artifact is ") && strings.Contains(text, "max download size"):
-		return fail(fmt.Sprintf("it is bigger than the limit of %s: leave files out of the source (spec.ignore), "+
-			"or raise the limit of the controller", size(f.options.MaxDownload)), ErrArchive)
+		return fail(fmt.Sprintf("it is bigger than the limit of %s: leave files out of the source (spec.ignore)",
+			size(f.options.MaxDownload)), ErrArchive)
 	case strings.HasPrefix(text, "computed digest doesn't match"):
 		return fail(fmt.Sprintf("what its server sent does not have the digest %s: it was damaged or exchanged on the way; "+
 			"reconcile the source if this stays", digest), ErrArchive)

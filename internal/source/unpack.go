@@ -161,6 +161,6 @@ func (g *guard) refuse(name, why string) error {
 }
 
 func (g *guard) tooBig() error {
-	return fail(fmt.Sprintf("it is bigger than the limit of %s when unpacked: leave files out of the source (spec.ignore), "+
-		"or raise the limit of the controller", size(g.options.MaxUntar)), ErrArchive)
+	return fail(fmt.Sprintf("it is bigger than the limit of %s when unpacked: leave files out of the source (spec.ignore)",
+		size(g.options.MaxUntar)), ErrArchive)
 }
