@@ -129,7 +129,9 @@ func TestAProgramHasNoCommitStatus(t *testing.T) {
 }
 
 func TestRevisionsOfSomeSourcesAreCommits(t *testing.T) {
-	from := func(kind string) v1.StackSpec { return v1.StackSpec{FluxSource: &v1.FluxSource{SourceRef: v1.SourceReference{Kind: kind}}} }
+	from := func(kind string) v1.StackSpec {
+		return v1.StackSpec{FluxSource: &v1.FluxSource{SourceRef: v1.SourceReference{Kind: kind}}}
+	}
 	for name, tc := range map[string]struct {
 		spec v1.StackSpec
 		want bool
