@@ -84,6 +84,10 @@ func (t *team) leave() {
 			t.test.Logf("log of pod %s:\n%s", pod.Name, text)
 		}
 	}
+	// The edit may start a cancelled run again, which would hold its slot for ever.
+	if err := t.cloud.Release(); err != nil {
+		t.test.Error(err)
+	}
 	for i := range stacks.Items {
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"destroyOnFinalize":false}}`))
 		_ = t.Client().Patch(ctx, &stacks.Items[i], patch)
