@@ -63,6 +63,8 @@ func CheckBackend(backend string) error {
 		// Pulumi has them start in its working directory, which is the run's own, or in the
 		// home: the run would succeed, and the next one find no state.
 		return errors.New("names a directory whose path is not absolute, so that it would be deleted with the run: write file:///<directory>")
+	case known == "file" && strings.Contains(backend, "#"):
+		return errors.New("has a fragment, which would swallow the settings that a run adds to it: write a # in a path as %23")
 	case IsDIY(backend) || known == "https" || known == "http":
 		return nil
 	}

@@ -94,6 +94,9 @@ type events struct {
 	changedCount, changedProviders int
 	// failedCreates, providerGone and cancelled are sets of URNs: see unknownCreates.
 	failedCreates, providerGone, cancelled map[string]bool
+	// unsaved says that the engine could not save the state: what it did last may not be
+	// in there.
+	unsaved bool
 	// resources are those reported so far.
 	resources resources
 	// preview says that the operation is a preview, which does nothing of what it reports.
@@ -158,6 +161,9 @@ func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
 		note(&e.cancelled, event.URN)
 	}
 	printed := event.Severity == "info#err"
+	if event.Severity == "error" && isUnsaved(raw) {
+		e.unsaved = true
+	}
 	if event.Severity == "error" || printed {
 		e.keepError(diagnostic{urn: event.URN, told: toldLine{text: message}, raw: raw, printed: printed})
 	}

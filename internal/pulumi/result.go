@@ -52,7 +52,7 @@ func (s *session) result(end ending) run.Result {
 	}
 	result.Outputs = showOutputs(s.events.outputs, s.mask, s.writtenNames())
 	result.LeftOut = len(s.events.outputs) - len(result.Outputs)
-	result.Interrupted = (end.last.byForce() && !s.installing) || s.unsettled
+	result.Interrupted = ((end.last.byForce() || end.leftBehind()) && !s.installing) || s.unsettled
 	result.UnknownCreates, result.Forgotten = s.unknownCreates(outcome)
 	result.Inventory = s.inventory(outcome)
 	return result
