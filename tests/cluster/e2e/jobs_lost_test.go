@@ -40,6 +40,7 @@ func (w *world) loseControllers() {
 	begun := w.beginJobs(begins{w, "inline", "alone", twoStarts}, begins{w, "fromgit", "alone", twoStarts})
 	w.kubectl("--namespace", fluxSystem, "delete", "pod", pod.Name, "--force", "--grace-period=0")
 	w.awaitGone(pod)
+	w.rolledOut(controller)
 	pod = w.pod()
 	w.kubectl("--namespace", fluxSystem, "scale", "deployment", controller, "--replicas=0")
 	w.kubectl("--namespace", fluxSystem, "wait", "pod/"+pod.Name, "--for=delete", "--timeout="+patience.String())
@@ -160,9 +161,12 @@ func (w *world) loseNode() {
 
 	// The object of the pod stays, whatever is done to it, for as long as that of its node does: a Job keeps it.
 	w.kubectl("delete", "node", lost.pod.Spec.NodeName)
-	w.awaitEvent("third", v1.PodFailedReason, "was lost with its node")
+	w.awaitGone(lost.pod)
+	// The controller was on that node as well, and its token is not valid for longer than its pod is there: if it could not
+	// tell this any more, the next one does.
 	w.Expect(w.node.StartKubelet(w.ctx)).To(Succeed())
 	w.awaitNode()
+	w.awaitEvent("third", v1.PodFailedReason, lost.run.Job)
 	w.awaitValue("third", "gone")
 	w.lostOnce("third", updates["third"])
 	w.updatedOnce("inline", updates["inline"])

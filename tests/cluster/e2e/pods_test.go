@@ -24,6 +24,7 @@ func (w *world) deletePod() {
 	before := w.beginUpdate("inline", "three")
 	w.kubectl("--namespace", fluxSystem, "delete", "pod", before.Name, "--wait=false")
 	w.awaitGone(before)
+	w.rolledOut(controller)
 	updates := w.updates("inline")
 	w.Expect(updates).To(HaveLen(1))
 	w.Expect(updates[0].Phase).To(Equal(cloud.Done), "the update is finished by the one that began it")
@@ -37,6 +38,7 @@ func (w *world) killPod() {
 	before := w.beginUpdate("fromgit", "four")
 	w.kubectl("--namespace", fluxSystem, "delete", "pod", before.Name, "--force", "--grace-period=0")
 	w.awaitGone(before)
+	w.rolledOut(controller)
 	w.awaitValue("fromgit", "four")
 	updates := w.updates("fromgit")
 	w.Expect(updates).To(HaveLen(2), "the update was begun, lost and made again: %v", updates)
@@ -103,5 +105,4 @@ func (w *world) awaitGone(pod corev1.Pod) {
 		err := w.Get(w.ctx, client.ObjectKeyFromObject(&pod), &found)
 		g.Expect(apierrors.IsNotFound(err) || err == nil && found.UID != pod.UID).To(BeTrue(), "the pod is still there")
 	}).Should(Succeed())
-	w.rolledOut(controller)
 }

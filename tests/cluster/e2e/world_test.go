@@ -62,15 +62,22 @@ type world struct {
 // in returns the same world for a subtest.
 func (w *world) in(t *testing.T) *world {
 	within := *w
-	within.WithT, within.test = newT(t), t
+	within.test, within.WithT = t, NewWithT(explaining{t, within.explain})
+	within.SetDefaultEventuallyTimeout(patience)
+	within.SetDefaultEventuallyPollingInterval(polling)
 	return &within
 }
 
-func newT(t *testing.T) *WithT {
-	g := NewWithT(t)
-	g.SetDefaultEventuallyTimeout(patience)
-	g.SetDefaultEventuallyPollingInterval(polling)
-	return g
+// explaining explains a failure before its message, as CI may show no more than the end of a log.
+type explaining struct {
+	*testing.T
+	explain func()
+}
+
+func (e explaining) Fatalf(format string, args ...any) {
+	e.Helper()
+	e.explain()
+	e.T.Fatalf(format, args...)
 }
 
 // newWorld starts a node, unless there is a cluster to use.
@@ -79,7 +86,7 @@ func newWorld(t *testing.T) *world {
 	if os.Getenv("E2E") == "" {
 		t.Skip("these tests need a Kubernetes cluster: `make e2e` starts one on this machine, or takes that of KUBECONFIG")
 	}
-	w := &world{WithT: newT(t), test: t, ctx: t.Context(), tenant: "apps", bucket: "state"}
+	w := (&world{ctx: t.Context(), tenant: "apps", bucket: "state"}).in(t)
 	var err error
 	w.root, err = process.RepoRoot()
 	w.Expect(err).NotTo(HaveOccurred())
@@ -95,7 +102,6 @@ func newWorld(t *testing.T) *world {
 	w.Expect(err).NotTo(HaveOccurred())
 	w.WithWatch, err = client.NewWithWatch(config, client.Options{Scheme: scheme})
 	w.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(w.explain)
 	w.serve()
 	return w
 }
@@ -221,13 +227,11 @@ func (w *world) namespace(name string) {
 	w.Expect(client.IgnoreAlreadyExists(w.Create(w.ctx, namespace))).To(Succeed())
 }
 
-// explain shows the details of a failed test.
+// explain shows the state of the cluster.
 func (w *world) explain() {
-	if !w.test.Failed() {
-		return
+	if w.kubeconfig == "" {
+		return // there is none yet
 	}
-	// The context of the test has ended by now.
-	w.ctx = context.WithoutCancel(w.ctx)
 	for _, args := range [][]string{
 		{"get", "pods", "--all-namespaces", "--output=wide"},
 		{"describe", "nodes"},
