@@ -222,7 +222,7 @@ func newRunner(c config, data *dataDir, waker *controller.Waker, accounts inplac
 		Wake:         waker.Wake,
 		Log:          ctrl.Log,
 	})
-	driver.Progress, driver.UnknownCreates = runner.NoteProgress, runner.NoteUnknownCreates
+	driver.Progress, driver.UnknownCreates, driver.Found = runner.NoteProgress, runner.NoteUnknownCreates, runner.NoteFound
 	return runner, nil
 }
 

@@ -97,6 +97,11 @@ type RunStatus struct {
 	// +optional
 	Cancel CancelMode `json:"cancel,omitempty"`
 
+	// Emptied is set once a destroy has deleted every resource and removes the
+	// stack, so that a missing stack is gone and not lost.
+	// +optional
+	Emptied bool `json:"emptied,omitempty"`
+
 	// ProjectInfo is what is known of the project before the run starts, and
 	// the backend that the run is to use. The project of a source is only found
 	// during the run.
@@ -181,6 +186,10 @@ type InterruptedRun struct {
 	// run may or may not have created the stack there.
 	// +optional
 	Backend string `json:"backend,omitempty"`
+
+	// Emptied is that of status.run.
+	// +optional
+	Emptied bool `json:"emptied,omitempty"`
 
 	// Failures is the number of consecutive failed runs, including this one.
 	// From the second on, the inputs are not run again at once.
@@ -267,7 +276,8 @@ type LastUpdate struct {
 	// Reason of a failure, as in the Ready condition.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// Message of a failure, or the result of a preview.
+	// Message of a failure, or the result of a preview. After a recovery, how
+	// the interrupted run had failed.
 	// +optional
 	Message string `json:"message,omitempty"`
 	// LastAttemptedCommit is the git commit that was last run, if the revision

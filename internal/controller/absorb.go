@@ -31,6 +31,7 @@ func absorb(stack *v1.Stack, result *run.Result) {
 	if isPreviewOnRequest(record) {
 		return // it is not a reconcile of the Stack
 	}
+	record.Emptied = record.Emptied || result.Emptied
 	stack.Status.UnknownCreates = unknownCreates(stack, record, result)
 	if record.Operation != v1.OperationPreview {
 		absorbFacts(stack, record, result)
@@ -202,8 +203,17 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	}
 	noteDestroyed(stack, result)
 	stack.Status.Interrupted = nil
-	setLastUpdate(stack, record, v1.UpdateSucceeded, "", "", result.EndedAt)
+	setLastUpdate(stack, record, v1.UpdateSucceeded, "", interruptedMessage(stack.Status.LastUpdate), result.EndedAt)
 	markWaiting(stack, "Recovered from an interrupted run")
+}
+
+// interruptedMessage returns how the run failed that was recovered from, if it told that: one
+// that was killed did not.
+func interruptedMessage(last *v1.LastUpdate) string {
+	if last == nil || last.State != v1.UpdateFailed || last.Type == v1.UpdateTypeRefresh || last.Reason == v1.RunInterruptedReason {
+		return ""
+	}
+	return last.Message
 }
 
 // unknownCreates returns the creations of unknown outcome after a run. Only a recovery,

@@ -65,8 +65,8 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.CallOff:
 		r.Jobs.Withdraw(stack.Status.Run.ID)
 		return nil // the end of the run triggers a reconcile
-	case decide.NameCreates:
-		return r.nameCreates(ctx, stack)
+	case decide.NoteFindings:
+		return r.noteFindings(ctx, stack)
 	case decide.LetGo:
 		return r.letGo(ctx, stack, seen)
 	case decide.InSync:

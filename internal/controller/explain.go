@@ -242,6 +242,7 @@ type noRunner struct{ run.Runner }
 func (noRunner) Look(run.Ref) (run.Phase, *run.Result) { return run.Unknown, nil }
 func (noRunner) Progress(string) run.Progress          { return run.Progress{} }
 func (noRunner) UnknownCreates(string) []string        { return nil }
+func (noRunner) Found(string) run.Found                { return run.Found{} }
 
 // noJobs knows no Jobs, and only the controller can ask the API server for the rest.
 type noJobs struct{ Jobs }

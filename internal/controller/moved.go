@@ -4,8 +4,6 @@
 package controller
 
 import (
-	"slices"
-
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -78,12 +76,10 @@ func foundStack(stack *v1.Stack) {
 	}
 }
 
-// noteDestroyed handles a recovery from a destroy that did not find the stack. A destroy
-// starts only if the stack exists, so it has removed it. Without such a destroy, a stack
-// that was found before and is missing now was not destroyed.
+// noteDestroyed handles a recovery that succeeded without finding the stack: one that was
+// found before is only gone after a destroy that had deleted every resource.
 func noteDestroyed(stack *v1.Stack, result *run.Result) {
-	destroying := slices.ContainsFunc(stack.Status.Interrupted, func(lost v1.InterruptedRun) bool { return lost.Operation == v1.OperationDestroy })
-	if !destroying || result.Backend != "" {
+	if !result.Emptied || result.Backend != "" {
 		return
 	}
 	if info := stack.Status.ProjectInfo; info != nil {

@@ -209,15 +209,18 @@ func TestAPreviewDoesNotInspectWhatIsInFlight(t *testing.T) {
 	g.Expect(preview.InspectFirst).To(BeFalse())
 }
 
-// A stack that is missing was not destroyed, unless a destroy whose end nobody saw may
-// have removed it.
+// A stack that is missing was not destroyed, unless a destroy whose end nobody saw had
+// deleted every resource.
 func TestOnlyADestroyOfOursMayHaveRemovedTheStack(t *testing.T) {
 	for name, test := range map[string]struct {
+		emptied   bool
 		recovered string
 		want      string
 	}{
-		"it is gone":        {"", ""},
-		"it is still there": {"file:///state", "app"},
+		"it is gone":               {true, "", ""},
+		"it is lost":               {false, "", "app"},
+		"it is still there":        {false, "file:///state", "app"},
+		"it is still there, empty": {true, "file:///state", "app"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -228,7 +231,7 @@ func TestOnlyADestroyOfOursMayHaveRemovedTheStack(t *testing.T) {
 			g.Expect(w.nextRun().Known.Name).To(Equal("app"))
 			w.endNow(run.Failed, byForce)
 			g.Expect(w.nextRun().Operation).To(Equal(run.Recover))
-			w.endNow(run.Succeeded, func(r *run.Result) { r.Backend = test.recovered })
+			w.endNow(run.Succeeded, func(r *run.Result) { r.Backend, r.Emptied = test.recovered, test.emptied })
 			again := w.nextRun()
 			g.Expect(again.Operation).To(Equal(run.Destroy))
 			g.Expect(again.Known.Name).To(Equal(test.want))

@@ -51,7 +51,6 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 	}
 	if operation == run.Recover {
 		todo.UnknownCreates = stack.Status.UnknownCreates
-		todo.MayBeGone = !stack.DeletionTimestamp.IsZero()
 		todo.ClearPendingCreates = stack.Spec.PendingCreates == v1.PendingCreatesClear
 	}
 	return todo

@@ -165,6 +165,7 @@ func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen 
 		Phase:          phase,
 		StartedAt:      recorded.StartedAt.Time,
 		UnknownCreates: r.unknownCreatesInFlight(recorded),
+		FoundMore:      !hasFound(stack, r.Runner.Found(recorded.ID)),
 		Told:           isProgressTold(recorded, r.Runner.Progress(recorded.ID)),
 		ToldAfter:      toldAfter(recorded),
 		Released:       isReleased(stack),

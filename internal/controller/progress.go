@@ -20,7 +20,7 @@ import (
 func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Time) error {
 	progress := r.Runner.Progress(stack.Status.Run.ID)
 	return r.patchStatus(ctx, stack, func() {
-		addUnknownCreates(stack, r.unknownCreatesInFlight(stack.Status.Run))
+		r.addFindings(stack)
 		markProgress(stack, progress, now)
 	})
 }

@@ -125,7 +125,7 @@ func (r *StackReconciler) writeRef(ctx context.Context, ref run.Ref) error {
 	switch phase, result := r.Runner.Look(ref); phase {
 	case run.Running:
 		return r.patchStatus(ctx, stack, func() {
-			addUnknownCreates(stack, r.unknownCreatesInFlight(stack.Status.Run))
+			r.addFindings(stack)
 			markLeft(stack)
 		})
 	case run.Ended:

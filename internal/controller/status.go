@@ -184,7 +184,7 @@ func interrupt(stack *v1.Stack, record *v1.RunStatus, ended time.Time) {
 	}
 	noted := append(stack.Status.Interrupted, v1.InterruptedRun{
 		ID: record.ID, Operation: record.Operation, Host: record.Holder.Host, Backend: backend, Failures: stack.Status.Failures,
-		Instance: record.Holder.Instance, StartedAt: record.StartedAt.DeepCopy(), EndedAt: &metav1.Time{Time: ended},
+		Emptied: record.Emptied, Instance: record.Holder.Instance, StartedAt: record.StartedAt.DeepCopy(), EndedAt: &metav1.Time{Time: ended},
 	})
 	if record.Job != "" {
 		// Its locks carry the host name of its pod, which is the name of its Job.

@@ -4,7 +4,6 @@
 package controller
 
 import (
-	"context"
 	"slices"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -15,13 +14,6 @@ import (
 // go on for as long as its other operations take. If this process and its disk were lost
 // before that, the resource would be created a second time. The result names it again, so
 // nothing has to be taken back.
-
-// nameCreates writes the creations of unknown outcome of the run in flight.
-func (r *StackReconciler) nameCreates(ctx context.Context, stack *v1.Stack) error {
-	return r.patchStatus(ctx, stack, func() {
-		addUnknownCreates(stack, r.unknownCreatesInFlight(stack.Status.Run))
-	})
-}
 
 // unknownCreatesInFlight returns those of the run, as far as they are known while it is
 // in flight.

@@ -43,6 +43,7 @@ type testRunner struct {
 	// progress and unknownCreates, if set, tell of the runs in flight.
 	progress       func(id string) run.Progress
 	unknownCreates func(id string) []string
+	found          func(id string) run.Found
 }
 
 func newTestRunner() *testRunner {
@@ -111,6 +112,13 @@ func (r *testRunner) UnknownCreates(id string) []string {
 		return nil
 	}
 	return r.unknownCreates(id)
+}
+
+func (r *testRunner) Found(id string) run.Found {
+	if r.found == nil {
+		return run.Found{}
+	}
+	return r.found(id)
 }
 
 func (r *testRunner) Closed() bool { return false }

@@ -33,8 +33,7 @@ const (
 	Lose Action = "Lose"
 	// Release the run: a person says that its holder is gone, which nothing proves.
 	Release Action = "Release"
-	// Tell the progress of the run in flight, and its creations of unknown outcome, in
-	// the status.
+	// Tell the progress of the run in flight, and what it has found out, in the status.
 	Tell Action = "Tell"
 	// PreviewOnRequest previews what an update would do, as requested, or says why that is
 	// not possible.
@@ -44,9 +43,9 @@ const (
 	// CallOff the run in flight, which still waits for its pod: the Stack asks for
 	// something else.
 	CallOff Action = "CallOff"
-	// NameCreates: name the creations of unknown outcome of the run in flight in the
-	// status.
-	NameCreates Action = "NameCreates"
+	// NoteFindings: write to the status what the run in flight has found out, and what the
+	// next process has to know.
+	NoteFindings Action = "NoteFindings"
 	// LetGo: remove the finalizer of an object that is being deleted.
 	LetGo Action = "LetGo"
 	// InSync: the Stack matches its inputs.

@@ -81,7 +81,7 @@ func FuzzNext(f *testing.F) {
 			"a second decision on the same is another": d != decide.Next(o),
 			"a second run is started":                  o.Run != nil && d.Action == decide.Start,
 			"a run in flight is absorbed, withdrawn or lost": o.Run != nil && o.Run.Phase == run.Running &&
-				d.Action != decide.Nothing && d.Action != decide.Tell && d.Action != decide.NameCreates && d.Action != decide.CallOff,
+				d.Action != decide.Nothing && d.Action != decide.Tell && d.Action != decide.NoteFindings && d.Action != decide.CallOff,
 			"a run is called off that a pod may have begun":                           d.Action == decide.CallOff && (o.Run == nil || o.Run.Phase != run.Running || !o.Run.Withdrawable),
 			"a result is not absorbed before all else":                                o.Run != nil && o.Run.Phase == run.Ended && d.Action != decide.Absorb,
 			"what nobody has recorded is absorbed, withdrawn, lost, released or told": o.Run == nil && slices.Contains(ofARun, d.Action),
@@ -110,7 +110,7 @@ func FuzzNext(f *testing.F) {
 }
 
 // ofARun are the actions on a recorded run.
-var ofARun = []decide.Action{decide.Absorb, decide.Withdraw, decide.Lose, decide.Release, decide.Tell, decide.NameCreates, decide.CallOff}
+var ofARun = []decide.Action{decide.Absorb, decide.Withdraw, decide.Lose, decide.Release, decide.Tell, decide.NoteFindings, decide.CallOff}
 
 // promised reports whether the resources of the Stack must be destroyed before it goes.
 func promised(o decide.Observation) bool {

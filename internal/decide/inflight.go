@@ -85,10 +85,10 @@ func tellOf(o Observation, took time.Duration) Decision {
 		return Decision{Action: Tell, After: min(took, progressEvery)}
 	}
 	d := Decision{Action: Nothing}
-	if hasUnnamed(o) {
+	if o.Run.FoundMore || hasUnnamed(o) {
 		// Now rather than at the end of the run: the process that knows them may be gone
 		// by then.
-		d.Action = NameCreates
+		d.Action = NoteFindings
 	}
 	if step > 0 {
 		// At most the step, in case the clock was set back.

@@ -93,13 +93,18 @@ func TestNextOfARunInFlight(t *testing.T) {
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-4 * time.Second), UnknownCreates: []string{"urn:a"}}
 			},
-			decide.Decision{Action: decide.NameCreates, After: 6 * time.Second}},
+			decide.Decision{Action: decide.NoteFindings, After: 6 * time.Second}},
+		{"where the stack was found is noted while the run goes on",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true, FoundMore: true}
+			},
+			decide.Decision{Action: decide.NoteFindings}},
 		{"one more is named beside those that are",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true, UnknownCreates: []string{"urn:a", "urn:b"}}
 				o.UnknownCreates = []string{"urn:a"}
 			},
-			decide.Decision{Action: decide.NameCreates}},
+			decide.Decision{Action: decide.NoteFindings}},
 		{"what is named is not named again",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true, UnknownCreates: []string{"urn:b"}}

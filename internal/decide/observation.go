@@ -45,6 +45,8 @@ type Run struct {
 	// UnknownCreates are the URNs of creations of unknown outcome, while the run goes on
 	// with other resources.
 	UnknownCreates []string
+	// FoundMore reports whether the run has found out what the status does not have yet.
+	FoundMore bool
 }
 
 // Problem is why no run can start now.

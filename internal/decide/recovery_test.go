@@ -33,6 +33,12 @@ func TestNextOfARecovery(t *testing.T) {
 		{"what was interrupted is run again at once after the recovery",
 			func(o *decide.Observation) { o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now, 1 },
 			start(run.Update)},
+		{"and then says how it had failed, if it did",
+			func(o *decide.Observation) {
+				o.Last.Operation, o.Last.EndedAt, o.Failures, o.Last.Message = run.Recover, now, 2, "no space"
+			},
+			decide.Decision{Action: decide.Fail, Reason: "RunInterrupted", After: 10 * time.Second, Message: "Recovered from an " +
+				"interrupted run. The next one waits, as 2 runs have failed or were interrupted one after the other: no space"}},
 		{"but waits when it was interrupted before",
 			func(o *decide.Observation) {
 				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now.Add(-4*time.Second), 2

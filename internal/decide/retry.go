@@ -87,7 +87,7 @@ func retry(o Observation, op run.Operation) Decision {
 		return Decision{Action: Start, Operation: op}
 	}
 	if o.Last.Succeeded {
-		return Decision{Action: Fail, Reason: v1.RunInterruptedReason, Message: recoveredMessage(o.Failures), After: wait}
+		return Decision{Action: Fail, Reason: v1.RunInterruptedReason, Message: recoveredMessage(o.Failures, o.Last.Message), After: wait}
 	}
 	action := Fail
 	if o.Last.Reason == v1.InvalidSpecReason {
@@ -97,10 +97,14 @@ func retry(o Observation, op run.Operation) Decision {
 	return Decision{Action: action, Reason: o.Last.Reason, Message: o.Last.Message, Awaited: gone, Fetching: gone, After: wait}
 }
 
-// recoveredMessage says why the program does not run right after the recovery.
-func recoveredMessage(failures int64) string {
+// recoveredMessage says why the program does not run right after the recovery. cause is how
+// the interrupted run failed, empty if it was killed.
+func recoveredMessage(failures int64, cause string) string {
+	if cause == "" {
+		cause = "does Pulumi, or a provider, need more memory?"
+	}
 	return fmt.Sprintf("Recovered from an interrupted run. The next one waits, as %d runs have failed or were interrupted one after "+
-		"the other: does Pulumi, or a provider, need more memory?", failures)
+		"the other: %s", failures, cause)
 }
 
 // problemDelay is when to look at a problem again. For a transient one it is as long as

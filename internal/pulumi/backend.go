@@ -58,7 +58,7 @@ func (s *session) missing() error {
 		return fmt.Errorf("nothing was destroyed: the stack %s has been updated before, and is no longer in the backend %s: "+
 			"restore its state, or set the backend that has it; "+
 			"to let this Stack go without destroying anything, set spec.destroyOnFinalize to false", s.stack, s.backend())
-	case s.run.Operation == run.Destroy, s.run.MayBeGone:
+	case s.run.Operation == run.Destroy, s.emptied:
 		return nil
 	case s.run.NoCreate && s.run.Operation == run.Update:
 		return fmt.Errorf("the stack %s is not in the backend %s, and spec.useLocalStackOnly has it never made: "+

@@ -42,6 +42,7 @@ func TestAStackNotFoundIsNotAlwaysGone(t *testing.T) {
 	})
 
 	known := run.Project{Name: "demo", Runtime: "yaml"}
+	emptied := []run.Interrupted{{ID: "lost", Operation: run.Destroy, Emptied: true}}
 	for name, test := range map[string]struct {
 		operation run.Operation
 		edit      func(r *run.Run, first string)
@@ -58,7 +59,7 @@ func TestAStackNotFoundIsNotAlwaysGone(t *testing.T) {
 		},
 		"a recovery of what was seen in another backend": {
 			operation: run.Recover, want: run.Failed, says: "or bring the state here",
-			edit: func(r *run.Run, first string) { r.KnownBackend, r.MayBeGone = first, true },
+			edit: func(r *run.Run, first string) { r.KnownBackend, r.Interrupted = first, emptied },
 		},
 		"a destroy of what was last seen here": {
 			operation: run.Destroy, want: run.Failed, says: "nothing was destroyed",
@@ -69,10 +70,17 @@ func TestAStackNotFoundIsNotAlwaysGone(t *testing.T) {
 			operation: run.Recover, want: run.Failed, says: "is no longer in the backend",
 			edit: func(r *run.Run, _ string) { r.Known, r.KnownBackend = known, grammar.PublicBackend(r.Backend) },
 		},
-		"a recovery of what is to be destroyed": {
+		"a recovery from a destroy that had deleted all": {
 			operation: run.Recover, want: run.Succeeded,
 			edit: func(r *run.Run, _ string) {
-				r.Known, r.KnownBackend, r.MayBeGone = known, grammar.PublicBackend(r.Backend), true
+				r.Known, r.KnownBackend, r.Interrupted = known, grammar.PublicBackend(r.Backend), emptied
+			},
+		},
+		"a recovery from a destroy that had not": {
+			operation: run.Recover, want: run.Failed, says: "is no longer in the backend",
+			edit: func(r *run.Run, _ string) {
+				r.Known, r.KnownBackend = known, grammar.PublicBackend(r.Backend)
+				r.Interrupted = []run.Interrupted{{ID: "lost", Operation: run.Destroy}}
 			},
 		},
 		"an update of what another controller has updated": {
@@ -85,7 +93,7 @@ func TestAStackNotFoundIsNotAlwaysGone(t *testing.T) {
 		},
 		"a recovery of what another controller has updated": {
 			operation: run.Recover, want: run.Failed, says: "set spec.backend",
-			edit: func(r *run.Run, _ string) { r.MustExist, r.MayBeGone = true, true },
+			edit: func(r *run.Run, _ string) { r.MustExist, r.Interrupted = true, emptied },
 		},
 		"a recovery of what was never updated": {operation: run.Recover, want: run.Succeeded},
 	} {

@@ -92,7 +92,7 @@ func TestTheDependenciesOfAProgramAreInstalledOnceForEachRun(t *testing.T) {
 	destroy.Project.Runtime = "lab"
 	destroy.Config = map[string]json.RawMessage{"lab:directory": json.RawMessage(`"` + l.cloud + `"`)}
 	l.Expect(l.do(t.Context(), destroy).Outcome).To(Equal(run.Succeeded))
-	l.Expect(l.newCalls()).To(Equal([]string{"destroy"}), "it works from the state alone")
+	l.Expect(l.newCalls()).To(Equal([]string{"destroy", "stack rm"}), "it works from the state alone")
 	l.Expect(l.things()).To(BeZero())
 }
 
@@ -106,7 +106,7 @@ func TestADestroyThatRunsTheProgramInstallsItsDependencies(t *testing.T) {
 	r.Operation, r.Options.RunProgram = run.Destroy, true
 	result := l.doWritten(t.Context(), dir, r)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(l.newCalls()).To(Equal([]string{"install", "destroy"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"install", "destroy", "stack rm"}))
 	l.Expect(l.things()).To(BeZero())
 }
 

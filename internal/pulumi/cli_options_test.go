@@ -250,7 +250,7 @@ func TestADestroyCanRunTheProgram(t *testing.T) {
 	r.Options.RunProgram = true
 	result := l.do(t.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(l.newCalls()).To(Equal([]string{"destroy", "stack export", "destroy"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"destroy", "stack export", "destroy", "stack rm"}))
 	l.Expect(things.Things()).To(BeEmpty())
 }
 
@@ -305,7 +305,7 @@ func TestADestroyCanRefresh(t *testing.T) {
 	r.Options.Refresh = true
 	result := l.do(t.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), "what is gone is not deleted again: %s", result.Message)
-	l.Expect(l.newCalls()).To(Equal([]string{"destroy"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"destroy", "stack rm"}))
 }
 
 func TestABackendOutOfReach(t *testing.T) {

@@ -151,7 +151,7 @@ func TestARecoveryOfAStackThatIsNotThereWaitsForItsLocks(t *testing.T) {
 	other := b.lock("other.json", "elsewhere", 7)
 	b.lock("other.json.attrs", "", 0)
 	for _, gone := range []bool{false, true} {
-		recovery.MayBeGone = gone
+		recovery.Interrupted[0].Emptied = gone
 		result := b.do(t.Context(), recovery)
 		b.Expect(result.Outcome).To(Equal(run.Locked), result.Message)
 		b.Expect(result.Message).To(And(ContainSubstring("by 1 lock(s): created by bob@elsewhere (pid 7) at 2026-01-02T03:04:05Z"),

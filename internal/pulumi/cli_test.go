@@ -252,13 +252,13 @@ func TestUpdatesAndDestroy(t *testing.T) {
 
 	result = l.do(t.Context(), l.destroy())
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(l.newCalls()).To(Equal([]string{"destroy"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"destroy", "stack rm"}))
 	l.Expect(filepath.Join(l.backend, ".pulumi", "stacks", "demo", "dev.json")).NotTo(BeAnExistingFile())
 
 	result = l.do(t.Context(), l.destroy())
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), "destroying what is not there")
 	l.Expect(result.Changes).To(Equal(run.Changes{}))
-	l.Expect(l.newCalls()).To(Equal([]string{"destroy"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"destroy", "stack rm"}))
 
 	result = l.do(t.Context(), l.update(plainProgram))
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), "a stack that somebody removed: %s", result.Message)

@@ -19,7 +19,8 @@ import (
 //	events.jsonl   the events of the engine
 //	stdout, stderr the output of the CLI
 //	pids           the PIDs of the CLI processes, as in their locks
-//	backend        the backend, as it may be shown
+//	prepared       exists once the workspace of the run was prepared
+//	found          what the run has found out about its stack
 //	settling       exists while operations in flight are being settled
 //	state.json     the state, when it is exported
 type Directory string
@@ -37,7 +38,8 @@ func (d Directory) events() string     { return filepath.Join(string(d), "events
 func (d Directory) stdout() string     { return filepath.Join(string(d), "stdout") }
 func (d Directory) stderr() string     { return filepath.Join(string(d), "stderr") }
 func (d Directory) pids() string       { return filepath.Join(string(d), "pids") }
-func (d Directory) backend() string    { return filepath.Join(string(d), "backend") }
+func (d Directory) prepared() string   { return filepath.Join(string(d), "prepared") }
+func (d Directory) found() string      { return filepath.Join(string(d), "found") }
 func (d Directory) settling() string   { return filepath.Join(string(d), "settling") }
 func (d Directory) state() string      { return filepath.Join(string(d), "state.json") }
 
@@ -69,11 +71,11 @@ func (d Directory) probe() error {
 // Clear removes everything that a run put into the directory, but not what its caller
 // keeps there.
 func (d Directory) Clear() error {
-	return errors.Join(d.ClearBulk(), remove(d.events(), d.pids(), d.backend(), d.settling()))
+	return errors.Join(d.ClearBulk(), remove(d.events(), d.pids(), d.prepared(), d.found(), d.settling()))
 }
 
-// ClearBulk keeps what a recovery needs: the events, the PIDs, the backend, and whether
-// the run was settling the stack.
+// ClearBulk keeps what a recovery needs: the events, the PIDs, what the run has found, and
+// how far it had come.
 func (d Directory) ClearBulk() error {
 	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state())
 }

@@ -34,6 +34,9 @@ type Driver struct {
 	// another shows up. In the end they are also in Result.UnknownCreates. It is called
 	// like Progress.
 	UnknownCreates func(runID string, urns []string) `json:"-"`
+	// Found, if set, receives what a run has found out about its stack, all of it each
+	// time. The run goes on when it returns.
+	Found func(runID string, found run.Found) `json:"-"`
 }
 
 // Do executes the run and returns once none of its processes is alive. The program's

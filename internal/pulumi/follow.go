@@ -33,6 +33,8 @@ type follower struct {
 	// tellUnknown, if set, receives the creations with unknown outcome as soon as there
 	// is one, and all of them again when there are more.
 	tellUnknown func(urns []string)
+	// tellBegun, if set, is called once the engine is at work.
+	tellBegun func()
 
 	file    *os.File
 	read    int64
@@ -60,6 +62,10 @@ func (f *follower) poll() {
 	if now := f.events.progress(); f.tell != nil && now != f.told {
 		f.told = now
 		f.tell(now)
+	}
+	if f.tellBegun != nil && f.events.began {
+		f.tellBegun()
+		f.tellBegun = nil
 	}
 	if f.tellUnknown == nil {
 		return

@@ -16,6 +16,9 @@ import (
 
 // work prepares the workspace and makes the CLI calls that the operation needs.
 func (s *session) work(ctx context.Context) (exit, error) {
+	if err := s.readFound(); err != nil {
+		return exit{}, err
+	}
 	prepared, err := s.driver.prepare(ctx, s.dir, s.run)
 	if err != nil {
 		return exit{}, err
@@ -23,8 +26,8 @@ func (s *session) work(ctx context.Context) (exit, error) {
 	s.prepared, s.project = prepared, prepared.project
 	s.mask.Learn(prepared.secrets)
 	s.env = s.driver.environment(s.dir, s.run)
-	if err := os.WriteFile(s.dir.backend(), []byte(s.backend()), 0o600); err != nil {
-		return exit{}, workspaceError{fmt.Errorf("noting the backend of the run: %w", err)}
+	if err := os.WriteFile(s.dir.prepared(), nil, 0o600); err != nil {
+		return exit{}, workspaceError{fmt.Errorf("noting that the run is prepared: %w", err)}
 	}
 	if s.run.Operation == run.Recover {
 		return s.recover(ctx)
@@ -47,7 +50,9 @@ func (s *session) work(ctx context.Context) (exit, error) {
 	return last, err
 }
 
-// destroy ignores the targets: it removes the whole stack.
+// destroy ignores the targets: it removes the whole stack. It does that in two steps, so
+// that a stack that is missing after a destroy was interrupted is known to be gone, and not
+// taken for it in a backend that has lost its state.
 func (s *session) destroy(ctx context.Context) (exit, error) {
 	if last, err := s.setSecrets(ctx); err != nil || last.code != 0 {
 		return last, err
@@ -55,7 +60,16 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 	if last, err := s.inspectFirst(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
-	return s.engine(ctx, append([]string{"destroy", "--remove"}, refreshFlags(s.run.Options)...)...)
+	last, err := s.engine(ctx, append([]string{"destroy"}, refreshFlags(s.run.Options)...)...)
+	if err != nil || last.code != 0 || last.leavesLock() {
+		return last, err
+	}
+	if err := s.noteEmptied(); err != nil {
+		return exit{}, err
+	}
+	done := s.events
+	defer func() { s.events = done }()
+	return s.call(ctx, command{args: []string{"stack", "rm", "--yes", "--stack", s.stack}})
 }
 
 // update creates the stack only if it is not known to exist, which saves the CLI

@@ -30,6 +30,9 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 	if unknown := s.unknown(); len(unknown) > 0 {
 		s.tellUnknown(unknown) // those known only from the files of the run
 	}
+	if err := s.wasElsewhere(); err != nil {
+		return exit{}, err
+	}
 	free, err := s.removeLocks()
 	if err != nil {
 		return exit{}, err
@@ -139,7 +142,7 @@ func (s *session) export(ctx context.Context) (state, exit, error) {
 func (s *session) again() bool {
 	return slices.ContainsFunc(s.run.Interrupted, func(lost run.Interrupted) bool {
 		dir := s.dir.of(lost.ID)
-		return lost.Operation == run.Recover || exists(dir.settling()) || (s.run.InspectFirst && !exists(dir.backend()))
+		return lost.Operation == run.Recover || exists(dir.settling()) || (s.run.InspectFirst && !exists(dir.prepared()))
 	})
 }
 
@@ -157,8 +160,4 @@ func (s *session) readInterrupted(dir Directory) {
 	f.close()
 	// Count it as told to stop, if only because its controller was gone.
 	s.pending = append(s.pending, told.unknownCreates(true)...)
-	if backend, err := os.ReadFile(dir.backend()); err == nil && told.began {
-		// The engine only begins once the stack was found.
-		s.run.KnownBackend = string(backend)
-	}
 }

@@ -47,9 +47,10 @@ func (s *session) result(end ending) run.Result {
 		// events are not those of the state.
 		return result
 	}
-	if s.found && (!s.run.InspectFirst || s.inspected) {
+	if s.isFound() {
 		result.Backend = s.backend()
 	}
+	result.Emptied = s.toldFound.Emptied || s.emptied
 	result.Outputs = showOutputs(s.events.outputs, s.mask, s.writtenNames())
 	result.LeftOut = len(s.events.outputs) - len(result.Outputs)
 	result.Interrupted = ((end.last.byForce() || end.leftBehind()) && !s.installing) || s.unsettled

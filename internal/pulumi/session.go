@@ -40,6 +40,10 @@ type session struct {
 	unsettled bool
 	// heldLocks are the locks in a file backend that a recovery left alone.
 	heldLocks []string
+	// toldFound is what was told of the stack, and emptied says that one of the interrupted
+	// runs had deleted every resource.
+	toldFound run.Found
+	emptied   bool
 	// inspected is set once the stack was inspected for a run that needs it, or was
 	// created.
 	inspected bool
@@ -63,6 +67,11 @@ type session struct {
 
 // engine calls the CLI for an operation that changes something.
 func (s *session) engine(ctx context.Context, operation ...string) (exit, error) {
+	if s.isFound() {
+		if err := s.noteFound(); err != nil {
+			return exit{}, err
+		}
+	}
 	s.changing, s.state = true, nil
 	defer func() { s.changing = false }()
 	return s.withEvents(ctx, append(operation, "--yes", "--skip-preview")...)
@@ -96,7 +105,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
 	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say, tell: s.tell}
 	if s.changing {
-		c.events.tellUnknown = s.tellUnknown
+		c.events.tellUnknown, c.events.tellBegun = s.tellUnknown, s.tellBegun
 	}
 	last, err := s.driver.execute(ctx, c)
 	s.stopped = last.stopped
@@ -124,6 +133,16 @@ func (s *session) endLeftovers() {
 func (s *session) tell(progress run.Progress) {
 	if s.driver.Progress != nil {
 		s.driver.Progress(s.run.ID, progress)
+	}
+}
+
+// tellBegun reports that the engine is at work, and so the stack is there.
+func (s *session) tellBegun() {
+	if !s.isInspected() {
+		return
+	}
+	if err := s.noteFound(); err != nil {
+		s.say(err.Error())
 	}
 }
 

@@ -5,13 +5,26 @@ package pulumi
 
 import "strings"
 
-// isUnsaved recognizes the engine's error that the state could not be written.
-func isUnsaved(text string) bool { return strings.Contains(text, "failed to save snapshot") }
+// isUnsaved recognizes the engine's error that the state could not be written, by what the
+// engine and the CLI say before it: a provider may save snapshots too.
+func isUnsaved(text string) bool {
+	for _, before := range []string{"event returned an error: ", "writing snapshot: ", "\nerror: "} {
+		if strings.Contains("\n"+text, before+"failed to save snapshot: ") {
+			return true
+		}
+	}
+	return false
+}
 
 // leftBehind reports whether a CLI that ended by itself may have left operations in
 // flight in the state, or its lock, because the backend took no writes. The next update
 // only warns of such operations, and creates once more what they had created.
 func (e ending) leftBehind() bool {
-	said := e.last.stderr.text
-	return e.last.code != 0 && (e.events.unsaved || isUnsaved(said) || strings.Contains(said, "there was a problem deleting the lock at "))
+	unsaved := e.events.unsaved || isUnsaved(e.last.stderr.text)
+	return e.last.leavesLock() || e.last.code != 0 && unsaved
+}
+
+// leavesLock reports whether the CLI could not remove its lock, which it only prints.
+func (e exit) leavesLock() bool {
+	return strings.Contains(e.stderr.text, "there was a problem deleting the lock at ")
 }

@@ -65,6 +65,18 @@ type Changes struct {
 	Created, Updated, Deleted, Replaced, Same int
 }
 
+// Found is what a run has found out about its stack. Whoever recovers from it has to know
+// this, so that it is told before the run changes anything, not with the Result.
+type Found struct {
+	// Project and Backend of the stack, as in the Result. They are empty as long as they are
+	// those that were known before.
+	Project Project
+	Backend string `json:",omitempty"`
+	// Emptied reports whether a Destroy has deleted every resource, and removes the stack
+	// next.
+	Emptied bool `json:",omitempty"`
+}
+
 // Progress is how far a run has come.
 type Progress struct {
 	// Done are the changes so far. For a Preview, those that an Update would make.
@@ -108,6 +120,8 @@ type Result struct {
 	// operations in flight, so that a Recover is needed. For a Recover, it also reports
 	// whether it failed while settling these.
 	Interrupted bool `json:",omitempty"`
+	// Emptied is that of Found, for a Recover that of the runs it recovered from.
+	Emptied bool `json:",omitempty"`
 	// UnknownCreates are the sorted URNs of resources that may or may not have been
 	// created.
 	UnknownCreates []string `json:",omitempty"`

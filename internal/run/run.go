@@ -99,10 +99,10 @@ type Run struct {
 	// all: had it cleared them and died before its report, nobody could name them any
 	// more.
 	ClearPendingCreates bool
-	// Known is the project of the last successful update. If set, the stack must be in
-	// the backend and the project must match: any other is another stack, and this one
-	// would be left behind with all its resources. The controller does not set it after
-	// an interrupted destroy of its own, which may have removed the stack.
+	// Known is the project of the stack if a run has found or made it. If set, the stack
+	// must be in the backend and the project must match: any other is another stack, and
+	// this one would be left behind with all its resources. Only a Recover from a destroy
+	// that had deleted every resource need not find it.
 	Known Project
 	// KnownBackend is the last known Result.Backend. If this run has another backend, a
 	// stack that is not found is not gone.
@@ -118,8 +118,6 @@ type Run struct {
 	InspectFirst bool `json:"Look"`
 	// NoCreate fails an Update whose stack is not in the backend.
 	NoCreate bool
-	// MayBeGone allows a Recover not to find the stack, which was to be destroyed.
-	MayBeGone bool
 	// Timeout after which the run is cancelled gently. It is above zero.
 	Timeout time.Duration
 	// Workspace is spec.workspaceTemplate, for a Runner that has pods. Empty is none.
@@ -185,6 +183,11 @@ type Interrupted struct {
 	// From and To bound the run, zero if unknown: the times at which it was recorded, and
 	// found to be interrupted.
 	From, To time.Time
+	// Backend is the one that the run was to use, like Result.Backend. Empty if unknown.
+	Backend string
+	// Emptied reports whether it had deleted every resource, so that it may have removed
+	// the stack.
+	Emptied bool
 }
 
 // Place is where a process was.

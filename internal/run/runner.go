@@ -64,6 +64,9 @@ type Runner interface {
 	// UnknownCreates returns the creations of unknown outcome that are known so far of a
 	// run in flight, none for any other. The Stack is woken when there is another.
 	UnknownCreates(id string) []string
+	// Found returns what a run in flight has found out, zero for any other. The Stack is
+	// woken when that changes.
+	Found(id string) Found
 	// Ended lists the runs that have ended here and were not forgotten.
 	Ended() []Ref
 	// Forget drops all state of a run that has ended.

@@ -77,27 +77,6 @@ func TestCreationThatTheOperatorLeftInTheState(t *testing.T) {
 	u.Expect(u.count(cloud.Create, cloud.Begin, "fine")).To(Equal(1))
 }
 
-// A volume that is not mounted is an empty directory. That does not mean that the stack
-// in it is destroyed.
-func TestDestroyInABackendThatIsEmpty(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	u := newSubject(t, start(t), "empty")
-	u.create(ctx, quick(2, "one"), nil)
-	u.awaitCurrent(ctx)
-	away := u.backend() + ".away"
-	u.Expect(os.Rename(u.backend(), away)).To(Succeed())
-	u.Expect(os.Mkdir(u.backend(), 0o755)).To(Succeed())
-	u.Expect(u.s.Delete(ctx, u.stack(ctx))).To(Succeed())
-	u.Expect(u.awaitReason(ctx, v1.DestroyFailedReason)).To(ContainSubstring("restore its state"))
-	u.Expect(u.stack(ctx).Finalizers).To(ContainElement(v1.StackFinalizer))
-
-	u.Expect(os.RemoveAll(u.backend())).To(Succeed())
-	u.Expect(os.Rename(away, u.backend())).To(Succeed())
-	u.awaitGone(ctx)
-	u.checkDestroyed()
-}
-
 // A Stack whose resources are to be kept is deleted after a crash, and created again.
 func TestCrashedStackIsRecoveredBeforeItIsLetGo(t *testing.T) {
 	t.Parallel()

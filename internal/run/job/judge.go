@@ -106,6 +106,7 @@ func judge(s seen) verdict {
 	if claimed {
 		ended.Interrupted = true
 		ended.Changes, ended.UnknownCreates = v.told.Progress.Done, v.told.UnknownCreates
+		ended.Project, ended.Backend, ended.Emptied = v.told.Found.Project, v.told.Found.Backend, v.told.Found.Emptied
 	}
 	v.ended, v.unclaimed = ended, !claimed
 	return v

@@ -100,9 +100,10 @@ type record struct {
 	// counted says that the run holds a slot.
 	counted bool
 	overdue overdue
-	// progress and unknownCreates are the last that the pod reported.
+	// progress, unknownCreates and found are the last that the pod reported.
 	progress       run.Progress
 	unknownCreates []string
+	found          run.Found
 	// cancel is the cancellation that a person asked for, and passedOn the one that was
 	// written for the pod.
 	cancel, passedOn exchange.Cancel
@@ -395,6 +396,16 @@ func (r *Runner) UnknownCreates(id string) []string {
 		return slices.Clone(known.unknownCreates)
 	}
 	return nil
+}
+
+// Found implements run.Runner. The pod of the run has reported it.
+func (r *Runner) Found(id string) run.Found {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[id]; ok {
+		return known.found
+	}
+	return run.Found{}
 }
 
 // Check returns why no pod can ever execute the run. It asks nothing of the cluster.

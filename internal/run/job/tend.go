@@ -293,7 +293,7 @@ func (r *Runner) whyNoPod(ctx context.Context, s seen) string {
 }
 
 // noteTold records what a run in flight reports. It wakes the Stack if there are new
-// creations of unknown outcome, or the run waits for something else.
+// creations of unknown outcome or other findings, or the run waits for something else.
 func (r *Runner) noteTold(id string, v verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -304,8 +304,8 @@ func (r *Runner) noteTold(id string, v verdict) {
 	waited := known.progress.Waiting
 	known.progress, known.unbegun = v.told.Progress, v.unbegun
 	known.progress.Waiting = joined(known.instead, known.progress.Waiting)
-	if waited != known.progress.Waiting || !slices.Equal(known.unknownCreates, v.told.UnknownCreates) {
-		known.unknownCreates = v.told.UnknownCreates
+	if waited != known.progress.Waiting || known.found != v.told.Found || !slices.Equal(known.unknownCreates, v.told.UnknownCreates) {
+		known.unknownCreates, known.found = v.told.UnknownCreates, v.told.Found
 		r.options.Wake(known.stack.Namespace, known.stack.Name)
 	}
 }

@@ -75,6 +75,8 @@ type record struct {
 	progress run.Progress
 	// unknownCreates are those reported by the driver so far.
 	unknownCreates []string
+	// found is what the driver has reported of the stack.
+	found run.Found
 	// result is nil while the run is in flight.
 	result *run.Result
 }

@@ -40,6 +40,27 @@ func (r *Runner) NoteUnknownCreates(id string, urns []string) {
 	}
 }
 
+// NoteFound is called by the driver with what a run in flight has found out. Like
+// NoteUnknownCreates, it notifies the Stack at once.
+func (r *Runner) NoteFound(id string, found run.Found) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[id]; ok {
+		known.found = found
+		r.options.Wake(known.stack.Namespace, known.stack.Name)
+	}
+}
+
+// Found implements run.Runner.
+func (r *Runner) Found(id string) run.Found {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[id]; ok {
+		return known.found
+	}
+	return run.Found{}
+}
+
 // UnknownCreates implements run.Runner.
 func (r *Runner) UnknownCreates(id string) []string {
 	r.mu.Lock()

@@ -114,6 +114,8 @@ type Told struct {
 	Progress run.Progress
 	// UnknownCreates are the creations of unknown outcome.
 	UnknownCreates []string `json:",omitempty"`
+	// Found is what the run has found out about its stack.
+	Found run.Found
 }
 
 // EncodeInput encodes the Input for the Secret, and returns its digest. The error is
@@ -176,6 +178,9 @@ func DecodeTold(data []byte) Told {
 		return Told{}
 	}
 	told.UnknownCreates = boundedURNs(told.UnknownCreates)
+	for _, text := range []*string{&told.Found.Project.Name, &told.Found.Project.Runtime, &told.Found.Backend} {
+		*text = cut(*text, maxName)
+	}
 	told.Progress.Done, told.Progress.InFlight = boundedChanges(told.Progress.Done), boundedCount(told.Progress.InFlight)
 	if told.Progress.Waiting != run.Installing {
 		told.Progress.Waiting = "" // pods tell nothing else: a tenant has written it

@@ -34,6 +34,9 @@ type teller struct {
 
 	mu   sync.Mutex
 	told exchange.Told
+	// writing is held during a write, so that a later report is not overwritten by an
+	// earlier one.
+	writing sync.Mutex
 }
 
 func newTeller(secret Secret, log logr.Logger) *teller {
@@ -64,6 +67,17 @@ func (t *teller) unknownCreates(urns []string) {
 	t.told.UnknownCreates = slices.Clone(urns)
 	t.mu.Unlock()
 	nudge(t.urgent)
+}
+
+// found reports it before it returns, and before the run goes on, unless the API server is
+// away.
+func (t *teller) found(found run.Found) {
+	t.mu.Lock()
+	t.told.Found = found
+	t.mu.Unlock()
+	if !t.tell(context.Background()) {
+		nudge(t.urgent)
+	}
 }
 
 // nudge fills a channel unless it is full.
@@ -106,9 +120,11 @@ func (t *teller) run(ctx context.Context) {
 
 // tell returns true if the report has arrived, or nothing is lost without it.
 func (t *teller) tell(ctx context.Context) bool {
+	t.writing.Lock()
+	defer t.writing.Unlock()
 	t.mu.Lock()
 	data, err := exchange.EncodeTold(t.told)
-	urgent := len(t.told.UnknownCreates) > 0
+	urgent := len(t.told.UnknownCreates) > 0 || t.told.Found != (run.Found{})
 	t.mu.Unlock()
 	if err == nil {
 		request, cancel := context.WithTimeout(ctx, requestTimeout)

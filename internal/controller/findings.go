@@ -1,0 +1,39 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// noteFindings writes what the run in flight has found out.
+func (r *StackReconciler) noteFindings(ctx context.Context, stack *v1.Stack) error {
+	return r.patchStatus(ctx, stack, func() { r.addFindings(stack) })
+}
+
+// addFindings adds what the run in flight has found out, as far as it has a result only
+// later: whoever recovers from it has to know this.
+func (r *StackReconciler) addFindings(stack *v1.Stack) {
+	addUnknownCreates(stack, r.unknownCreatesInFlight(stack.Status.Run))
+	addFound(stack, r.Runner.Found(stack.Status.Run.ID))
+}
+
+// addFound adds where the run has found the stack.
+func addFound(stack *v1.Stack, found run.Found) {
+	if found.Backend != "" {
+		absorbProject(stack, &run.Result{Project: found.Project, Backend: found.Backend})
+	}
+	stack.Status.Run.Emptied = stack.Status.Run.Emptied || found.Emptied
+}
+
+// hasFound reports whether the status has what the run has found.
+func hasFound(stack *v1.Stack, found run.Found) bool {
+	info := stack.Status.ProjectInfo
+	isNoted := found.Project.Name == "" || found.Backend == "" ||
+		info != nil && info.Name == found.Project.Name && info.Runtime == found.Project.Runtime && info.Backend == found.Backend
+	return isNoted && (stack.Status.Run.Emptied || !found.Emptied)
+}

@@ -1,0 +1,178 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// told collects what runs find out.
+func (b beside) told() func() []run.Found {
+	var mu sync.Mutex
+	var all []run.Found
+	b.driver.Found = func(_ string, found run.Found) {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, found)
+	}
+	return func() []run.Found {
+		mu.Lock()
+		defer mu.Unlock()
+		return all
+	}
+}
+
+// lose has the directory of the backend be an empty one, like a volume that is not mounted.
+func (b beside) lose() {
+	b.Helper()
+	b.Expect(os.Rename(filepath.Join(b.backend, ".pulumi"), filepath.Join(b.backend, "away"))).To(Succeed())
+}
+
+func TestWhereTheStackIsIsToldBeforeAnythingIsMade(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	told, demo := b.told(), run.Project{Name: "demo", Runtime: "yaml"}
+	first := b.update(b.thing("value: x\n      hold: create"))
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	results := make(chan run.Result, 1)
+	go func() { results <- b.do(ctx, first) }()
+	b.begun()
+	b.Expect(told()).To(Equal([]run.Found{{Project: demo, Backend: "file://" + b.backend}}))
+	b.letGo()
+	var result run.Result
+	b.Eventually(results).Should(Receive(&result))
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+
+	next := b.update(b.thing("value: y"))
+	next.Known, next.KnownBackend = result.Project, result.Backend
+	b.Expect(b.do(t.Context(), next).Outcome).To(Equal(run.Succeeded))
+	b.Expect(told()).To(HaveLen(1), "nothing is new")
+
+	moved := b.update(b.thing("value: y"))
+	moved.Known, moved.KnownBackend = result.Project, "file:///elsewhere"
+	b.Expect(b.do(t.Context(), moved).Outcome).To(Equal(run.Succeeded))
+	b.Expect(told()[1:]).To(Equal([]run.Found{{Project: demo, Backend: "file://" + b.backend}}))
+}
+
+// The files of the run alone tell the recovery which stack it was.
+func TestARecoveryInABackendThatHasLostTheStackFails(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	lost := b.update(b.thing("value: x\n      hold: create"))
+	b.killed(lost, "pulumi")
+	b.lose()
+	recovery := b.recovery(lost)
+	recovery.Project = run.Project{Name: "renamed", Runtime: "yaml"}
+	result := b.do(t.Context(), recovery)
+	b.Expect(result.Outcome).To(Equal(run.Failed))
+	b.Expect(result.Message).To(ContainSubstring("the stack organization/demo/dev has been updated before, and is no longer in the backend"))
+}
+
+func TestADestroyThatIsInterruptedIsNotTakenForDone(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	made := b.do(t.Context(), b.update(b.thing("value: x\n      hold: delete")))
+	b.Expect(made.Outcome).To(Equal(run.Succeeded), made.Message)
+	lost := b.destroy()
+	lost.Known, lost.KnownBackend = made.Project, made.Backend
+	result := b.killed(lost, "pulumi")
+	b.Expect(result.Interrupted).To(BeTrue())
+	b.Expect(result.Emptied).To(BeFalse())
+	b.lose()
+	recovery := b.recovery(lost)
+	recovery.Known, recovery.KnownBackend = made.Project, made.Backend
+	result = b.do(t.Context(), recovery)
+	b.Expect(result.Outcome).To(Equal(run.Failed))
+	b.Expect(result.Message).To(ContainSubstring("is no longer in the backend"))
+}
+
+// A destroy that was interrupted after it had removed the stack.
+func TestADestroyThatHadDeletedAllIsTakenForDone(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	told := b.told()
+	made := b.do(t.Context(), b.update(b.thing("value: x")))
+	lost := b.destroy()
+	lost.Known, lost.KnownBackend = made.Project, made.Backend
+	result := b.do(t.Context(), lost)
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(result.Emptied).To(BeTrue())
+	b.Expect(result.Changes.Deleted).To(Equal(made.Changes.Created))
+	b.Expect(told()[1:]).To(Equal([]run.Found{{Emptied: true}}))
+
+	recovery := b.recovery(lost)
+	recovery.Known, recovery.KnownBackend = made.Project, made.Backend
+	result = b.do(t.Context(), recovery)
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(result.Emptied).To(BeTrue())
+}
+
+// Another backend has an older copy of the stack, which does not know what was in flight.
+func TestARecoveryInAnotherBackendThatHasTheStackFails(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	made := b.do(t.Context(), b.update(b.thing("value: x")))
+	lost := b.update(b.thing("value: y\n      hold: update"))
+	b.killed(lost, "pulumi")
+	copied := t.TempDir()
+	b.Expect(os.CopyFS(copied, os.DirFS(b.backend))).To(Succeed())
+	recovery := b.recovery(lost)
+	recovery.Backend, recovery.Known, recovery.KnownBackend = "file://"+copied, made.Project, made.Backend
+	recovery.Interrupted[0].Backend = made.Backend
+	result := b.do(t.Context(), recovery)
+	b.Expect(result.Outcome).To(Equal(run.Failed))
+	b.Expect(result.Message).To(And(ContainSubstring("was interrupted in another backend"), ContainSubstring("last seen in another backend, "+made.Backend), ContainSubstring("back to that until it is recovered from")))
+
+	recovery.ID, recovery.Interrupted[0].Backend = b.update("").ID, "file://"+copied
+	result = b.do(t.Context(), recovery)
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), "the run was in this one: %s", result.Message)
+}
+
+func TestALockThatCannotBeRemovedIsRecoveredFrom(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	lost := b.update(b.thing("value: x\n      hold: create"))
+	results := make(chan run.Result, 1)
+	go func() { results <- b.do(t.Context(), lost) }()
+	b.begun()
+	locks, away := filepath.Join(b.backend, ".pulumi", "locks"), filepath.Join(b.backend, "away")
+	b.Expect(os.Rename(locks, away)).To(Succeed())
+	b.Expect(os.WriteFile(locks, nil, 0o600)).To(Succeed()) // no directory, so that even root cannot delete there
+	b.letGo()
+	var result run.Result
+	b.Eventually(results).Should(Receive(&result))
+	b.Expect(os.Remove(locks)).To(Succeed())
+	b.Expect(os.Rename(away, locks)).To(Succeed())
+	b.Expect(result.Outcome).To(Equal(run.Failed))
+	b.Expect(result.Message).To(ContainSubstring("could not remove its lock"))
+	b.Expect(result.Interrupted).To(BeTrue())
+	b.Expect(b.locks()).NotTo(BeEmpty())
+
+	result = b.do(t.Context(), b.recovery(lost))
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(b.locks()).To(BeEmpty())
+}
+
+func TestOnlyTheEngineSaysThatTheStateIsNotSaved(t *testing.T) {
+	for text, want := range map[string]bool{
+		"post-step event returned an error: failed to save snapshot: read-only":          true,
+		"resource complete event returned an error: failed to save snapshot: read-only":  true,
+		"warning: a\nerror: failed to save snapshot: read-only":                          true,
+		"error: writing snapshot: failed to save snapshot: read-only":                    true,
+		"failed to save snapshot of the volume: access denied":                           false,
+		"  error: sdk-v2/provider2.go:572: failed to save snapshot: access denied":       false,
+		"error: 1 error occurred:\n\t* creating: failed to save snapshot: access denied": false,
+	} {
+		NewWithT(t).Expect(isUnsaved(text)).To(Equal(want), text)
+	}
+}
