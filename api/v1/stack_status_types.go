@@ -18,7 +18,7 @@ const (
 	// OperationUpdate applies the program (pulumi up).
 	OperationUpdate Operation = "update"
 	// OperationDestroy deletes everything that the stack manages, and then the
-	// stack itself (pulumi destroy --remove).
+	// stack itself (pulumi destroy, pulumi stack rm).
 	OperationDestroy Operation = "destroy"
 	// OperationRecover determines what an interrupted run has left behind, and
 	// repairs it: processes, its lock, and the operations that were in flight

@@ -214,8 +214,9 @@ type StackSpec struct {
 
 	// Targets are the URNs of the only resources to update and to refresh. A *
 	// stands for any part of a name, ** for any part of a URN. With refresh,
-	// each must already be in the state. The targets do not limit the destroy
-	// of a deleted Stack. Defaults to all resources.
+	// each must already be in the state, except in the run that creates the
+	// stack. The targets do not limit the destroy of a deleted Stack. Defaults
+	// to all resources.
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=2048

@@ -18,8 +18,7 @@ const (
 	// Update makes reality match the program: pulumi up.
 	Update Operation = "update"
 	// Destroy deletes all that the stack manages, and then the stack itself: pulumi
-	// destroy
-	// --remove. It works from the state alone.
+	// destroy, pulumi stack rm. It works from the state alone.
 	Destroy Operation = "destroy"
 	// Recover finds and repairs what an interrupted run left behind: live processes, the
 	// lock of the stack, and operations in flight in its state.
