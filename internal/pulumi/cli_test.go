@@ -258,7 +258,7 @@ func TestUpdatesAndDestroy(t *testing.T) {
 	result = l.do(t.Context(), l.destroy())
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), "destroying what is not there")
 	l.Expect(result.Changes).To(Equal(run.Changes{}))
-	l.Expect(l.newCalls()).To(Equal([]string{"destroy", "stack rm"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"destroy"}))
 
 	result = l.do(t.Context(), l.update(plainProgram))
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), "a stack that somebody removed: %s", result.Message)
