@@ -163,6 +163,20 @@ func TestALockThatCannotBeRemovedIsRecoveredFrom(t *testing.T) {
 	b.Expect(b.locks()).To(BeEmpty())
 }
 
+func TestALockThatSomebodyHasRemovedIsNotLeft(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	results := make(chan run.Result, 1)
+	go func() { results <- b.do(t.Context(), b.update(b.thing("value: x\n      hold: create"))) }()
+	b.begun()
+	b.Expect(os.RemoveAll(filepath.Join(b.backend, ".pulumi", "locks"))).To(Succeed())
+	b.letGo()
+	var result run.Result
+	b.Eventually(results).Should(Receive(&result))
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(result.Interrupted).To(BeFalse())
+}
+
 func TestOnlyTheEngineSaysThatTheStateIsNotSaved(t *testing.T) {
 	for text, want := range map[string]bool{
 		"post-step event returned an error: failed to save snapshot: read-only":          true,

@@ -24,7 +24,9 @@ func (e ending) leftBehind() bool {
 	return e.last.leavesLock() || e.last.code != 0 && unsaved
 }
 
-// leavesLock reports whether the CLI could not remove its lock, which it only prints.
+// leavesLock reports whether the CLI could not remove its lock, which it only prints. A lock
+// that somebody has removed in the meantime is not left.
 func (e exit) leavesLock() bool {
-	return strings.Contains(e.stderr.text, "there was a problem deleting the lock at ")
+	_, why, failed := strings.Cut(e.stderr.text, "there was a problem deleting the lock at ")
+	return failed && !strings.Contains(why, "(code=NotFound)")
 }
