@@ -45,22 +45,32 @@ func builtOf(t *testing.T, dir string) []*unstructured.Unstructured {
 	return objects
 }
 
-// withVolume returns what kustomize makes of what installation.md shows for the data directory, on this repository in place of the one
-// at GitHub.
-func withVolume(t *testing.T) []*unstructured.Unstructured {
+// withVolume returns what kustomize makes of what installation.md shows for the data directory, on a directory of config/ of this
+// repository in place of the one at GitHub.
+func withVolume(t *testing.T, on string) []*unstructured.Unstructured {
 	t.Helper()
 	g := NewWithT(t)
 	dir, blocks := besideConfig(t, "installation.md")
 	for name, has := range map[string]string{"data.yaml": "kind: PersistentVolumeClaim\n", "kustomization.yaml": "  - data.yaml\n"} {
-		g.Expect(os.WriteFile(filepath.Join(dir, name), []byte(local(theOne(t, blocks, has))), 0o600)).To(Succeed())
+		text := strings.ReplaceAll(local(theOne(t, blocks, has)), "config/default", "config/"+on)
+		g.Expect(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)).To(Succeed())
 	}
 	return builtOf(t, dir)
+}
+
+// The Kustomization of Flux that applies the controller must not have the CRDs of the other one.
+func TestTheDataDirectoryIsKeptWithFlux(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	objects := withVolume(t, "controller")
+	g.Expect(objects).NotTo(ContainElement(HaveField("GetKind()", "CustomResourceDefinition")))
+	g.Expect(objects).To(ContainElement(HaveField("GetKind()", "PersistentVolumeClaim")))
 }
 
 func TestTheDataDirectoryIsKept(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	objects := withVolume(t)
+	objects := withVolume(t, "default")
 	claims := map[string]bool{}
 	var deployment *appsv1.Deployment
 	for _, object := range objects {
@@ -87,7 +97,7 @@ func testVolumeForAController(t *testing.T, server *api) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
 	g.Expect(err).NotTo(HaveOccurred())
-	for _, objects := range [][]*unstructured.Unstructured{builtOf(t, filepath.Join(root, "config", "default")), withVolume(t)} {
+	for _, objects := range [][]*unstructured.Unstructured{builtOf(t, filepath.Join(root, "config", "default")), withVolume(t, "default")} {
 		for _, object := range objects {
 			server.install(t, object)
 		}
