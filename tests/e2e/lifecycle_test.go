@@ -27,7 +27,7 @@ func TestDeletingAStackDestroysWhatItIsToDestroy(t *testing.T) {
 	u.awaitGone(stack)
 	u.Expect(u.things()).To(BeEmpty())
 	u.Expect(u.stateFile("lab", "dev")).NotTo(BeAnExistingFile())
-	u.Expect(u.pulumiCalls()[before:]).To(ConsistOf(ContainSubstring("destroy")), "one process destroys")
+	u.Expect(u.pulumiCalls()[before:]).To(HaveExactElements(ContainSubstring(" destroy "), ContainSubstring(" stack rm ")))
 	u.awaitEvent(stack, "Normal", "ReconciliationSucceeded", "Destroy succeeded", "2 deleted")
 }
 

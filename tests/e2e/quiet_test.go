@@ -89,7 +89,7 @@ func TestTheProcessesOfRunsAreFew(t *testing.T) {
 
 	u.delete(stack)
 	u.awaitGone(stack)
-	u.Expect(u.verbs()[3:]).To(Equal([]string{"destroy"}))
+	u.Expect(u.verbs()[3:]).To(Equal([]string{"destroy", "stack rm"}), "its end is noted between the two")
 }
 
 func TestSecretsCostAtMostOneProcessMore(t *testing.T) {

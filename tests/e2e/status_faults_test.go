@@ -56,6 +56,12 @@ func TestTheFaultsOfAStatusAreFound(t *testing.T) {
 		}}, fault: "it has stalled at a generation that it does not tell"},
 		"written twice in a run": {before: running, now: []func(*v1.Stack){running, func(s *v1.Stack) { s.Status.Failures = 3 }},
 			fault: "it was written to"},
+		"written in a run, with where it found its stack": {before: running, now: []func(*v1.Stack){running, func(s *v1.Stack) {
+			s.Status.ProjectInfo = &v1.ProjectInfo{Name: "lab", Backend: "file:///backend"}
+		}}},
+		"written in a run, with that its stack is empty": {before: running, now: []func(*v1.Stack){running, func(s *v1.Stack) {
+			s.Status.Run.Emptied = true
+		}}},
 		"written late in a run": {before: longAgo(running), now: []func(*v1.Stack){longAgo(running), func(s *v1.Stack) { s.Status.Failures = 3 }}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -176,10 +176,14 @@ func computed(stack *v1.Stack) (status.Status, error) {
 // progressDelay is the minimum age of a run before its progress may be written.
 const progressDelay = 10 * time.Second
 
-// writeFaults: a run is written at its start and its end, and in between only for progress or a cancel request.
+// writeFaults: a run is written at its start and its end, and in between only for progress, a cancel request, and what
+// a recovery from it would have to know: where it has found the stack, and that it has emptied it.
 func writeFaults(before, stack *v1.Stack) []string {
 	was, is := before.Status.Run, stack.Status.Run
-	if was == nil || is == nil || was.ID != is.ID || was.Holder != is.Holder || was.Cancel != is.Cancel {
+	if was == nil || is == nil || was.ID != is.ID || was.Holder != is.Holder || was.Cancel != is.Cancel || was.Emptied != is.Emptied {
+		return nil
+	}
+	if !equality.Semantic.DeepEqual(before.Status.ProjectInfo, stack.Status.ProjectInfo) {
 		return nil
 	}
 	if age := time.Since(is.StartedAt.Time); age < progressDelay {

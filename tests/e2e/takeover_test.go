@@ -86,7 +86,7 @@ func aStackThatNeverRanHere(u *tenant) {
 	u.delete(program)
 	u.awaitGone(program)
 	u.destroysAll(stack, "app")
-	u.Expect(u.verbs()).To(Equal([]string{"stack export", "destroy"}))
+	u.Expect(u.verbs()).To(Equal([]string{"stack export", "destroy", "stack rm"}))
 }
 
 // byTheOperator creates a Stack, its resources and its status as the Pulumi operator would, and starts this

@@ -16,6 +16,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -136,12 +137,16 @@ func aLongRunIsToldOf(u tellingPart) {
 	u.releaseHeld("slow")
 	u.awaitReady(stack)
 
-	// All versions of the Stack that were ever written, in order.
+	// All versions of the Stack that were ever written, in order, but for the one that has where the run found its stack.
 	var written []string
+	var before v1.StackStatus
 	for event := range watched.ResultChan() {
 		now, ok := event.Object.(*v1.Stack)
 		u.Expect(ok).To(BeTrue())
-		if event.Type == watch.Modified {
+		foundItsStack := before.Run != nil && now.Status.Run != nil &&
+			!equality.Semantic.DeepEqual(before.ProjectInfo, now.Status.ProjectInfo)
+		before = now.Status
+		if event.Type == watch.Modified && !foundItsStack {
 			written = append(written, conditions.GetMessage(now, meta.ReadyCondition))
 		}
 		if now.ResourceVersion == stack.ResourceVersion {
