@@ -146,7 +146,7 @@ func TestLockOutlivesEverythingAndTheDisk(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t), "lost-disk")
-	u.create(ctx, append(quick(2, "one"), thing{name: "lost", value: "one", delays: map[string]string{"afterCreate": "1h"}}), nil)
+	u.create(ctx, append(quick(1, "one"), thing{name: "lost", value: "one", after: "quick-0", delays: map[string]string{"afterCreate": "1h"}}), nil)
 	u.Eventually(func() int { return u.count(cloud.Create, cloud.Done, "lost") }).Should(Equal(1), u.report(ctx))
 	u.Expect(u.s.Controller.Kill()).To(Succeed())
 	u.killAll("")

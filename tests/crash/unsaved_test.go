@@ -19,7 +19,7 @@ func TestBackendThatTakesNoWrites(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t), "unsaved")
-	u.create(ctx, append(quick(2, "one"), thing{name: "lost", value: "one", hold: cloud.Create}), nil)
+	u.create(ctx, append(quick(1, "one"), thing{name: "lost", value: "one", after: "quick-0", hold: cloud.Create}), nil)
 	u.awaitBegun(ctx, cloud.Create, "lost")
 	place, away := u.backend()+"/.pulumi", u.backend()+"/away"
 	u.Expect(os.Rename(place, away)).To(Succeed())
