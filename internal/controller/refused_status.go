@@ -49,7 +49,7 @@ func (r *StackReconciler) takeIn(ctx context.Context, stack *v1.Stack, result *r
 		stack.Status = *before.DeepCopy()
 		err = r.patchStatus(ctx, stack, func() {
 			take(told)
-			noteLeftOut(stack, &record, told)
+			noteLeftOut(stack, &record, result, told)
 		})
 		if err == nil && told.Message != result.Message {
 			r.tellLeftOut(ctx, stack, &record, result, told, why)
@@ -76,7 +76,8 @@ func withoutOutputs(result *run.Result, _ error) *run.Result {
 // withoutWords returns only what has to be known of the run, and why the rest is missing.
 func withoutWords(result *run.Result, why error) *run.Result {
 	return &run.Result{
-		Outcome: result.Outcome, Interrupted: result.Interrupted, UnknownCreates: result.UnknownCreates,
+		Outcome: result.Outcome, Interrupted: result.Interrupted, Emptied: result.Emptied, UnknownCreates: result.UnknownCreates,
+		Project: result.Project, Backend: result.Backend,
 		Message:   "What the run has told is left out, as the API server did not take it: " + brief.Text(why.Error(), maxToldRefusal),
 		StartedAt: result.StartedAt, EndedAt: result.EndedAt,
 	}
@@ -86,7 +87,8 @@ func withoutWords(result *run.Result, why error) *run.Result {
 // unknown outcome. The times are this controller's too.
 func withoutReason(result *run.Result, began, now time.Time) *run.Result {
 	small := &run.Result{
-		Outcome: result.Outcome, Interrupted: result.Interrupted, UnknownCreates: result.UnknownCreates, StartedAt: began, EndedAt: now,
+		Outcome: result.Outcome, Interrupted: result.Interrupted, Emptied: result.Emptied, UnknownCreates: result.UnknownCreates,
+		StartedAt: began, EndedAt: now,
 	}
 	small.Message = "What the run has told is left out, as the API server did not take it: the log of the controller says why"
 	if left := len(small.UnknownCreates) - maxFewCreates; left > 0 {
@@ -96,8 +98,12 @@ func withoutReason(result *run.Result, began, now time.Time) *run.Result {
 	return small
 }
 
-// noteLeftOut sets the message of a run that succeeded, which otherwise has none.
-func noteLeftOut(stack *v1.Stack, record *v1.RunStatus, told *run.Result) {
+// noteLeftOut sets the message of a run that succeeded, which otherwise has none. That a
+// run has found its stack is never left out: there may be something to destroy (neverRan).
+func noteLeftOut(stack *v1.Stack, record *v1.RunStatus, result, told *run.Result) {
+	if result.Backend != "" && stack.Status.ProjectInfo == nil {
+		stack.Status.ProjectInfo = &v1.ProjectInfo{}
+	}
 	if last := stack.Status.LastUpdate; last != nil && last.Name == record.ID && last.Message == "" {
 		last.Message = told.Message
 	}

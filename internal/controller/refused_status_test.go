@@ -61,6 +61,7 @@ func TestAResultThatTheAPIServerRefusesIsAbsorbedWithLess(t *testing.T) {
 			"What the run has told is left out, as the API server did not take it: failed to write the status: cannot be decoded", 12},
 		"the quoted refusal too": {run.Failed, apierrors.NewBadRequest("forged-message"), []string{"forged-message"},
 			"the log of the controller says why, and names 2 more creations of unknown outcome", 10},
+		"a backend":          {run.Failed, apierrors.NewInvalid(kind, "app", nil), []string{"file:///backend"}, "the log of the controller says why", 10},
 		"a time":             {run.Failed, apierrors.NewInvalid(kind, "app", nil), []string{"2999-"}, "the log of the controller says why", 10},
 		"too many creations": {run.Failed, apierrors.NewRequestEntityTooLargeError("limit is 3145728"), []string{"urn:11"}, "names 2 more creations", 10},
 	} {
@@ -72,6 +73,7 @@ func TestAResultThatTheAPIServerRefusesIsAbsorbedWithLess(t *testing.T) {
 			w.runner.end(id, tt.outcome, "")
 			ended := w.runner.results[id]
 			ended.Outputs = map[string]json.RawMessage{"a": json.RawMessage(`"forged-output"`)}
+			ended.Project, ended.Backend = run.Project{Name: "app", Runtime: "yaml"}, "file:///backend"
 			ended.Permalink, ended.Interrupted = "https://example.com/forged-link", tt.outcome == run.Failed
 			if tt.outcome == run.Failed {
 				ended.Message = "forged-message"
@@ -92,6 +94,10 @@ func TestAResultThatTheAPIServerRefusesIsAbsorbedWithLess(t *testing.T) {
 			g.Expect(stack.Status.Interrupted).To(HaveLen(map[run.Outcome]int{run.Failed: 1}[tt.outcome]))
 			g.Expect(stack.Status.Outputs).To(BeEmpty())
 			g.Expect(w.runner.results).To(BeEmpty(), "it is forgotten")
+			g.Expect(neverRan(stack)).To(BeFalse(), "there may be something to destroy")
+			if tt.creates == 12 {
+				g.Expect(stack.Status.ProjectInfo.Backend).To(Equal("file:///backend"), "no word, but where the stack is")
+			}
 			if tt.message != "" {
 				g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning Failed What the run has told is left out"), ContainSubstring(tt.message))))
 			}
