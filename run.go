@@ -220,11 +220,16 @@ func newRunner(c config, data *dataDir, waker *controller.Waker, accounts inplac
 		Fetcher:      source.New(source.Options{Retries: c.httpRetry, Hostname: c.sourceLocalhost}),
 		Accounts:     accounts,
 		Wake:         waker.Wake,
+		NotePatience: notePatience,
 		Log:          ctrl.Log,
 	})
 	driver.Progress, driver.UnknownCreates, driver.Found = runner.NoteProgress, runner.NoteUnknownCreates, runner.NoteFound
 	return runner, nil
 }
+
+// notePatience is how long a destroy waits for its status to be written: a moment, unless
+// the API server is away.
+const notePatience = 30 * time.Second
 
 // jittered spreads durations by the percentage to both sides. The shared
 // package's own function is not safe for concurrent reconciles

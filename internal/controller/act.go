@@ -114,6 +114,7 @@ func (r *StackReconciler) nothing(ctx context.Context, stack *v1.Stack, seen *ob
 		return r.patchStatus(ctx, stack, func() { markHeldElsewhere(stack) })
 	}
 	if seen.Run != nil {
+		r.tellNoted(stack) // the answer to the write may have been lost
 		return nil
 	}
 	return r.patchStatus(ctx, stack, func() {

@@ -12,7 +12,19 @@ import (
 
 // noteFindings writes what the run in flight has found out.
 func (r *StackReconciler) noteFindings(ctx context.Context, stack *v1.Stack) error {
-	return r.patchStatus(ctx, stack, func() { r.addFindings(stack) })
+	if err := r.patchStatus(ctx, stack, func() { r.addFindings(stack) }); err != nil {
+		return err
+	}
+	r.tellNoted(stack)
+	return nil
+}
+
+// tellNoted tells the run in flight that the status has what it has found.
+func (r *StackReconciler) tellNoted(stack *v1.Stack) {
+	id := stack.Status.Run.ID
+	if found := r.Runner.Found(id); found != (run.Found{}) && hasFound(stack, found) {
+		r.Runner.Noted(id, found)
+	}
 }
 
 // addFindings adds what the run in flight has found out, as far as it has a result only

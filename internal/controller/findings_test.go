@@ -44,6 +44,7 @@ func TestWhereTheStackIsOutlivesTheRunThatFoundIt(t *testing.T) {
 		w.mustReconcile()
 	}
 	g.Expect(w.writes).To(Equal(begun+1), "once is enough")
+	g.Expect(w.runner.noted).To(Equal(map[string]run.Found{w.stack().Status.Run.ID: *found}), "the run may wait for it")
 	g.Expect(w.stack().Status.ProjectInfo).To(Equal(&v1.ProjectInfo{Name: "shop", Runtime: "yaml", Backend: "file:///state"}))
 
 	lose(w)

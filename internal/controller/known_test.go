@@ -124,7 +124,7 @@ func TestABackendThatASecretNamesIsNotRecorded(t *testing.T) {
 	w.mustReconcile()
 	recorded := w.stack().Status.Run
 	g.Expect(w.runner.runs[recorded.ID].Backend).To(Equal("s3://hidden-bucket?region=x"))
-	g.Expect(recorded.ProjectInfo.Backend).To(MatchRegexp(`^s3://sha256-[0-9a-f]{16}$`))
+	g.Expect(recorded.ProjectInfo.Backend).To(MatchRegexp(`^s3://sha256-[0-9a-f]{16}-[0-9a-f]{8}$`))
 	g.Expect(w.runner.runs[recorded.ID].BackendKey).To(Equal("uid"), "nobody who guesses the bucket can know that")
 }
 

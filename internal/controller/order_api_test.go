@@ -78,6 +78,8 @@ func (r *promptRunner) UnknownCreates(string) []string { return nil }
 
 func (r *promptRunner) Found(string) run.Found { return run.Found{} }
 
+func (r *promptRunner) Noted(string, run.Found) {}
+
 func (r *promptRunner) Closed() bool { return false }
 
 func (r *promptRunner) Cancel(string, bool) error { return nil }

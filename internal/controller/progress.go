@@ -19,10 +19,14 @@ import (
 // finds it too.
 func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Time) error {
 	progress := r.Runner.Progress(stack.Status.Run.ID)
-	return r.patchStatus(ctx, stack, func() {
+	if err := r.patchStatus(ctx, stack, func() {
 		r.addFindings(stack)
 		markProgress(stack, progress, now)
-	})
+	}); err != nil {
+		return err
+	}
+	r.tellNoted(stack)
+	return nil
 }
 
 // markProgress records the progress of the run in flight.

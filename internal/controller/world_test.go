@@ -44,6 +44,7 @@ type testRunner struct {
 	progress       func(id string) run.Progress
 	unknownCreates func(id string) []string
 	found          func(id string) run.Found
+	noted          map[string]run.Found
 }
 
 func newTestRunner() *testRunner {
@@ -119,6 +120,13 @@ func (r *testRunner) Found(id string) run.Found {
 		return run.Found{}
 	}
 	return r.found(id)
+}
+
+func (r *testRunner) Noted(id string, found run.Found) {
+	if r.noted == nil {
+		r.noted = map[string]run.Found{}
+	}
+	r.noted[id] = found
 }
 
 func (r *testRunner) Closed() bool { return false }

@@ -6,6 +6,7 @@ package grammar
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -85,11 +86,22 @@ func GivenSecrets(r run.Run) []string {
 // hiddenBackend stands for a backend named by a Secret. Its digest distinguishes it from
 // others. Bucket names are easy to guess, and people who may read Stacks but not Secrets
 // must not be able to brute-force them, so the digest is keyed like the one of the
-// inputs. A recreated Secret gives a different one.
+// inputs. A recreated Secret gives a different one, which its second part tells.
 func hiddenBackend(public, key string) string {
+	return fmt.Sprintf("%s%s%s-%s", shownScheme(public), hiddenSign, keyed(key, public, 8), signOf(key))
+}
+
+// hiddenSign is between the scheme and the digest of a hidden backend.
+const hiddenSign = "://sha256-"
+
+// signOf tells keys apart.
+func signOf(key string) string { return keyed(key, "", 4) }
+
+// keyed returns the first bytes of the keyed digest of a text.
+func keyed(key, text string, size int) string {
 	mac := hmac.New(sha256.New, []byte(key))
-	mac.Write([]byte(public)) //nolint:errcheck // A hash never fails.
-	return fmt.Sprintf("%s://sha256-%x", shownScheme(public), mac.Sum(nil)[:8])
+	mac.Write([]byte(text)) //nolint:errcheck // A hash never fails.
+	return hex.EncodeToString(mac.Sum(nil)[:size])
 }
 
 // shownScheme returns the scheme of a backend that may be secret. A Secret may contain
@@ -117,5 +129,17 @@ func BackendOf(r run.Run) string {
 // whether or not a Secret names the backend now or did then.
 func IsBackendOf(r run.Run, told string) bool {
 	public := PublicBackend(r.Backend)
-	return told == public || told == hiddenBackend(public, r.BackendKey)
+	hidden := hiddenBackend(public, r.BackendKey)
+	return told == public || told == hidden || strings.HasPrefix(hidden, told+"-") // without the sign of its key, as earlier builds wrote it
+}
+
+// IsOtherBackend tells whether an earlier result of BackendOf is certainly for another
+// backend than that of the run. It cannot be known if a Secret named it that was made
+// again since, or is not the one that names the backend now.
+func IsOtherBackend(r run.Run, told string) bool {
+	if IsBackendOf(r, told) {
+		return false
+	}
+	_, digest, isHidden := strings.Cut(told, hiddenSign)
+	return !isHidden || strings.HasSuffix(digest, "-"+signOf(r.BackendKey))
 }

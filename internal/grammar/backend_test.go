@@ -4,6 +4,7 @@
 package grammar
 
 import (
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -44,10 +45,38 @@ func TestNothingOfABackendThatIsSecretIsShown(t *testing.T) {
 		of := func(key string) string {
 			return BackendOf(run.Run{Backend: secret, BackendKey: key, Masks: []string{secret}})
 		}
-		g.Expect(of("uid-1")).To(MatchRegexp(`^hidden://sha256-[0-9a-f]{16}$`), secret)
+		g.Expect(of("uid-1")).To(MatchRegexp(`^hidden://sha256-[0-9a-f]{16}-[0-9a-f]{8}$`), secret)
 		g.Expect(of("uid-1")).NotTo(Equal(of("uid-2")), "who guesses it cannot know that")
 	}
 	NewWithT(t).Expect(BackendOf(run.Run{Backend: "./state", Masks: []string{"hunter2"}})).To(Equal("./state"), "no Secret names it")
+}
+
+func TestWhetherABackendIsAnother(t *testing.T) {
+	secret := func(backend, key string) run.Run {
+		return run.Run{Backend: backend, BackendKey: key, Masks: []string{backend}}
+	}
+	for name, test := range map[string]struct {
+		run         run.Run
+		told        string
+		same, other bool
+	}{
+		"the same":                    {run.Run{Backend: "s3://a?region=x"}, "s3://a", true, false},
+		"another":                     {run.Run{Backend: "s3://a"}, "s3://b", false, true},
+		"the same of a Secret":        {secret("s3://a", "1"), BackendOf(secret("s3://a", "1")), true, false},
+		"another of the same Secret":  {secret("s3://a", "1"), BackendOf(secret("s3://b", "1")), false, true},
+		"of a Secret made again":      {secret("s3://a", "2"), BackendOf(secret("s3://a", "1")), false, false},
+		"of a Secret before":          {run.Run{Backend: "s3://a"}, BackendOf(secret("s3://a", "1")), false, false},
+		"of a Secret now":             {secret("s3://a", "1"), "s3://a", true, false},
+		"another, of a Secret now":    {secret("s3://a", "1"), "s3://b", false, true},
+		"as earlier builds wrote it":  {secret("s3://a", "1"), strings.TrimSuffix(BackendOf(secret("s3://a", "1")), "-"+signOf("1")), true, false},
+		"another, from earlier":       {secret("s3://a", "1"), "s3://sha256-0123456789abcdef", false, false},
+		"a bucket with such a name":   {run.Run{Backend: "s3://sha256-a"}, "s3://sha256-a", true, false},
+		"the scheme of another alone": {run.Run{Backend: "s3://a"}, "s3:", false, true},
+	} {
+		g := NewWithT(t)
+		g.Expect(IsBackendOf(test.run, test.told)).To(Equal(test.same), name)
+		g.Expect(IsOtherBackend(test.run, test.told)).To(Equal(test.other), name)
+	}
 }
 
 func TestABackendThatIsNoURLIsRefusedWithoutBeingShown(t *testing.T) {

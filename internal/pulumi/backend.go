@@ -43,6 +43,8 @@ func (s *session) elsewhereText() string {
 // was updated before has not gone by itself.
 func (s *session) missing() error {
 	switch {
+	case s.run.Operation == run.Destroy && s.toldFound.Emptied:
+		return nil // somebody else has removed it since
 	case s.isElsewhere():
 		return fmt.Errorf("the stack %s is not in the backend %s: it was last seen in %s, and all that it manages would be left behind: "+
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that, or bring the state here with pulumi stack export and import",

@@ -19,10 +19,11 @@ import (
 func (b beside) told() func() []run.Found {
 	var mu sync.Mutex
 	var all []run.Found
-	b.driver.Found = func(_ string, found run.Found) {
+	b.driver.Found = func(_ string, found run.Found) error {
 		mu.Lock()
 		defer mu.Unlock()
 		all = append(all, found)
+		return nil
 	}
 	return func() []run.Found {
 		mu.Lock()
@@ -122,10 +123,10 @@ func TestARecoveryInAnotherBackendThatHasTheStackFails(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
 	made := b.do(t.Context(), b.update(b.thing("value: x")))
-	lost := b.update(b.thing("value: y\n      hold: update"))
-	b.killed(lost, "pulumi")
 	copied := t.TempDir()
 	b.Expect(os.CopyFS(copied, os.DirFS(b.backend))).To(Succeed())
+	lost := b.update(b.thing("value: y\n      hold: update"))
+	b.killed(lost, "pulumi")
 	recovery := b.recovery(lost)
 	recovery.Backend, recovery.Known, recovery.KnownBackend = "file://"+copied, made.Project, made.Backend
 	recovery.Interrupted[0].Backend = made.Backend
@@ -136,6 +137,58 @@ func TestARecoveryInAnotherBackendThatHasTheStackFails(t *testing.T) {
 	recovery.ID, recovery.Interrupted[0].Backend = b.update("").ID, "file://"+copied
 	result = b.do(t.Context(), recovery)
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), "the run was in this one: %s", result.Message)
+}
+
+// A backend that was moved has the lock of the run that was interrupted in it.
+func TestARecoveryInABackendThatWasMovedSucceeds(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	made := b.do(t.Context(), b.update(b.thing("value: x")))
+	lost := b.update(b.thing("value: y\n      hold: update"))
+	b.killed(lost, "pulumi")
+	b.letGo()
+	moved := filepath.Join(t.TempDir(), "moved")
+	b.Expect(os.Rename(b.backend, moved)).To(Succeed())
+	recovery := b.recovery(lost)
+	recovery.Backend, recovery.Known, recovery.KnownBackend = "file://"+moved, made.Project, made.Backend
+	recovery.Interrupted[0].Backend = made.Backend
+	result := b.do(t.Context(), recovery)
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(result.Backend).To(Equal("file://" + moved))
+}
+
+// A Secret that is made again has another UID, with which the digest of its backend is another.
+func TestARecoveryWithASecretThatWasMadeAgainSucceeds(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	named := func(r run.Run, key string) run.Run {
+		r.Masks, r.BackendKey = []string{r.Backend}, key
+		return r
+	}
+	made := b.do(t.Context(), named(b.update(b.thing("value: x")), "uid-1"))
+	lost := named(b.update(b.thing("value: y\n      hold: update")), "uid-1")
+	lost.Known, lost.KnownBackend = made.Project, made.Backend
+	b.killed(lost, "pulumi")
+	b.letGo()
+	recovery := named(b.recovery(lost), "uid-2")
+	recovery.Known, recovery.KnownBackend = made.Project, made.Backend
+	recovery.Interrupted[0].Backend = made.Backend
+	result := b.do(t.Context(), recovery)
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(b.locks()).To(BeEmpty())
+}
+
+func TestARecoveryThatCannotReadWhatWasFoundGoesByWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	lost := b.update(b.thing("value: x\n      hold: create"))
+	b.killed(lost, "pulumi")
+	b.letGo()
+	b.Expect(os.Truncate(b.of(lost.ID).found(), 0)).To(Succeed())
+	result := b.do(t.Context(), b.recovery(lost))
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(b.locks()).To(BeEmpty())
+	b.Expect(b.saidLines()).To(ContainElement(ContainSubstring("cannot be read")))
 }
 
 func TestALockThatCannotBeRemovedIsRecoveredFrom(t *testing.T) {
@@ -159,6 +212,33 @@ func TestALockThatCannotBeRemovedIsRecoveredFrom(t *testing.T) {
 	b.Expect(b.locks()).NotTo(BeEmpty())
 
 	result = b.do(t.Context(), b.recovery(lost))
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(b.locks()).To(BeEmpty())
+}
+
+// The recovery would otherwise succeed, and leave the next run a lock that nobody takes for its own.
+func TestALockThatARecoveryCannotRemoveIsRecoveredFrom(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	recovery := b.recovery(b.left("hold: read"))
+	results := make(chan run.Result, 1)
+	go func() { results <- b.do(t.Context(), recovery) }()
+	b.reads("a")
+	locks, away := filepath.Join(b.backend, ".pulumi", "locks"), filepath.Join(b.backend, "away")
+	b.Expect(os.Rename(locks, away)).To(Succeed())
+	b.Expect(os.WriteFile(locks, nil, 0o600)).To(Succeed())
+	b.letGo()
+	var result run.Result
+	b.Eventually(results).Should(Receive(&result))
+	b.Expect(os.Remove(locks)).To(Succeed())
+	b.Expect(os.Rename(away, locks)).To(Succeed())
+	b.Expect(result.Outcome).To(Equal(run.Failed))
+	b.Expect(result.Message).To(ContainSubstring("could not remove its lock"))
+	b.Expect(result.Interrupted).To(BeTrue())
+
+	again := b.recovery(recovery)
+	again.Interrupted = append(again.Interrupted, recovery.Interrupted...)
+	result = b.do(t.Context(), again)
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(b.locks()).To(BeEmpty())
 }

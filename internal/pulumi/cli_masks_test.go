@@ -152,11 +152,17 @@ func TestALiteralThatAProgramOfASourceMakesASecretIsMasked(t *testing.T) {
 // exporting replaces the CLI's export of a state by the script.
 func (l *lab) exporting(script string) {
 	l.Helper()
+	l.replacing("stack export", script)
+}
+
+// replacing replaces a command of the CLI by the script.
+func (l *lab) replacing(command, script string) {
+	l.Helper()
 	path := filepath.Join(l.driver.Bin, "pulumi")
 	text, err := os.ReadFile(path)
 	l.Expect(err).NotTo(HaveOccurred())
 	first, rest, _ := strings.Cut(string(text), "\n")
-	script = first + "\ncase \"$*\" in *\"stack export\"*) " + script + ";; esac\n" + rest
+	script = first + "\ncase \"$*\" in *\"" + command + "\"*) " + script + ";; esac\n" + rest
 	writeProgram(l.T, path, script)
 }
 

@@ -35,8 +35,9 @@ type Driver struct {
 	// like Progress.
 	UnknownCreates func(runID string, urns []string) `json:"-"`
 	// Found, if set, receives what a run has found out about its stack, all of it each
-	// time. The run goes on when it returns.
-	Found func(runID string, found run.Found) `json:"-"`
+	// time. The run goes on when it returns. After an error, a destroy that has deleted
+	// every resource does not remove the stack.
+	Found func(runID string, found run.Found) error `json:"-"`
 }
 
 // Do executes the run and returns once none of its processes is alive. The program's

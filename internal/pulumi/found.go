@@ -4,12 +4,16 @@
 package pulumi
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 
+	"github.com/natefinch/atomic"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -21,42 +25,62 @@ func (s *session) isInspected() bool { return !s.run.InspectFirst || s.inspected
 
 // noteFound notes where the stack is, before anything is changed there, unless that is
 // known: a recovery that looked for another stack, or in another backend, would find
-// nothing to recover from, and leave what the run had done.
+// nothing to recover from, and leave what the run had done. The run goes on if the caller
+// cannot take that down, as its files have it.
 func (s *session) noteFound() error {
 	if s.run.Known.Name == s.project.Name && s.run.KnownBackend == s.backend() {
 		return nil
 	}
 	now := s.toldFound
 	now.Project, now.Backend = s.project, s.backend()
-	return s.tellFound(now)
-}
-
-// noteEmptied notes that a destroy has deleted every resource, so that the stack may be
-// gone for good.
-func (s *session) noteEmptied() error {
-	now := s.toldFound
-	now.Emptied = true
-	return s.tellFound(now)
-}
-
-// tellFound writes to the files of the run, for a recovery that sees them, and tells the
-// caller, for one that does not.
-func (s *session) tellFound(now run.Found) error {
 	if now == s.toldFound {
 		return nil
 	}
+	if err := s.keepFound(now); err != nil {
+		return err
+	}
+	s.toldFound = now
+	if err := s.tellFound(now); err != nil {
+		s.say("what the run has found is only in its files: " + err.Error())
+	}
+	return nil
+}
+
+// noteEmptied notes that a destroy has deleted every resource, so that the stack may be
+// gone for good. If the caller cannot take that down, the stack stays, for the next destroy
+// to remove.
+func (s *session) noteEmptied() error {
+	now := s.toldFound
+	now.Emptied = true
+	if err := s.keepFound(now); err != nil {
+		return err
+	}
+	if err := s.tellFound(now); err != nil {
+		return fmt.Errorf("every resource is deleted, but that cannot be noted, so that the stack itself is left for the next destroy: %w", err)
+	}
+	s.toldFound = now
+	return nil
+}
+
+// keepFound writes to the files of the run, for a recovery that sees them. A power failure
+// must not leave half of it.
+func (s *session) keepFound(now run.Found) error {
 	text, err := json.Marshal(now)
 	if err == nil {
-		err = os.WriteFile(s.dir.found(), text, 0o600)
+		err = atomic.WriteFile(s.dir.found(), bytes.NewReader(text))
 	}
 	if err != nil {
 		return workspaceError{fmt.Errorf("noting what the run has found: %w", err)}
 	}
-	s.toldFound = now
-	if s.driver.Found != nil {
-		s.driver.Found(s.run.ID, now)
-	}
 	return nil
+}
+
+// tellFound tells the caller, for a recovery that does not see the files.
+func (s *session) tellFound(now run.Found) error {
+	if s.driver.Found == nil {
+		return nil
+	}
+	return s.driver.Found(s.run.ID, now)
 }
 
 // readFound reads what interrupted runs have noted, which is more recent than what the
@@ -68,12 +92,14 @@ func (s *session) readFound() error {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		var noted run.Found
-		if err == nil {
-			err = json.Unmarshal(text, &noted)
-		}
 		if err != nil {
 			return workspaceError{fmt.Errorf("reading what run %s has found: %w", lost.ID, err)}
+		}
+		var noted run.Found
+		if err := json.Unmarshal(text, &noted); err != nil {
+			// It is written whole, so that the disk has lost it, as it may lose the file.
+			s.say(fmt.Sprintf("what run %s has found cannot be read: %v", lost.ID, err))
+			continue
 		}
 		s.emptied = s.emptied || noted.Emptied
 		if noted.Project.Name != "" {
@@ -84,15 +110,16 @@ func (s *session) readFound() error {
 }
 
 // wasElsewhere is the error, to which elsewhereText adds where, if an interrupted run has worked in another backend. One that
-// has the stack as well, such as an older copy, does not have the lock of that run or what
-// it had in flight.
+// has the stack as well, such as an older copy, does not have the lock of that run or what it had in flight. A backend with
+// that lock was moved.
 func (s *session) wasElsewhere() error {
 	for _, lost := range s.run.Interrupted {
-		if s.run.Known.Name != "" && s.isElsewhere() && lost.Backend == s.run.KnownBackend {
-			return fmt.Errorf("run %s was interrupted in another backend, which has its lock and what it had in flight: "+
-				"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that until it is recovered from; "+
-				"if that backend is gone for good, set spec.destroyOnFinalize to false, delete this Stack and make another", lost.ID)
+		if s.run.Known.Name == "" || lost.Backend != s.run.KnownBackend || !grammar.IsOtherBackend(s.run, lost.Backend) || s.seesOurLock() {
+			continue
 		}
+		return fmt.Errorf("run %s was interrupted in another backend, which has its lock and what it had in flight: "+
+			"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that until it is recovered from; "+
+			"if that backend is gone for good, set spec.suspend to true, delete this Stack and make another", lost.ID)
 	}
 	return nil
 }

@@ -59,6 +59,18 @@ func (s *session) removeLocks() (bool, error) {
 	return free, nil
 }
 
+// seesOurLock tells whether a file backend has a lock of an interrupted run, and so is the
+// one in which that run worked, wherever it is now.
+func (s *session) seesOurLock() bool {
+	if s.lockDir() == "" {
+		return false
+	}
+	entries, err := os.ReadDir(s.lockDir())
+	return err == nil && slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
+		return entry.Type().IsRegular() && s.isOurs(readLock(filepath.Join(s.lockDir(), entry.Name())))
+	})
+}
+
 // isUnfinished recognizes the temporary lock file of a CLI that was killed before it
 // completed it. It has to go: any other CLI takes it for a lock, and cannot read it.
 func isUnfinished(entry fs.DirEntry) bool {

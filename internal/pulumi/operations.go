@@ -61,7 +61,7 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 		return last, err
 	}
 	last, err := s.engine(ctx, append([]string{"destroy"}, refreshFlags(s.run.Options)...)...)
-	if err != nil || last.code != 0 || last.leavesLock() {
+	if err != nil || last.code != 0 {
 		return last, err
 	}
 	if err := s.noteEmptied(); err != nil {

@@ -61,9 +61,6 @@ type ending struct {
 // those of a preview are its result.
 func judge(e ending) (run.Outcome, string) {
 	switch {
-	case e.err == nil && e.last.code == 0 && e.last.leavesLock():
-		return run.Failed, "Pulumi did all it was asked to, and could not remove its lock, which would block the next run: " +
-			"may this run delete from the backend?"
 	case e.err == nil && e.last.code == 0 && e.operation == run.Preview && e.events.summary == nil:
 		return run.Failed, "Pulumi's events are incomplete, so it is not known what an update would change: " +
 			"see the log for errors of reading them, and whether the disk of the run was full"

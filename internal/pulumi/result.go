@@ -53,10 +53,17 @@ func (s *session) result(end ending) run.Result {
 	result.Emptied = s.toldFound.Emptied || s.emptied
 	result.Outputs = showOutputs(s.events.outputs, s.mask, s.writtenNames())
 	result.LeftOut = len(s.events.outputs) - len(result.Outputs)
-	result.Interrupted = ((end.last.byForce() || end.leftBehind()) && !s.installing) || s.unsettled
+	result.Interrupted = ((end.last.byForce() || end.leftBehind()) && !s.installing) || s.unsettled || s.mayBeRemoved(outcome)
 	result.UnknownCreates, result.Forgotten = s.unknownCreates(outcome)
 	result.Inventory = s.inventory(outcome)
 	return result
+}
+
+// mayBeRemoved tells whether a destroy may have removed the stack, although it failed: the
+// state goes first, and then what else the backend has of the stack. Only a recovery takes
+// a missing stack for destroyed.
+func (s *session) mayBeRemoved(outcome run.Outcome) bool {
+	return s.toldFound.Emptied && outcome != run.Succeeded
 }
 
 // changes counts what was done. That is nothing if the events only report what a check

@@ -91,7 +91,8 @@ func (s *session) withEvents(ctx context.Context, operation ...string) (exit, er
 }
 
 // call calls the CLI for the stack and resets s.events to the events of this call. It
-// fails if the stack should be in the backend and is not.
+// fails if the stack should be in the backend and is not, and if the next call would take
+// the lock of this one for somebody else's.
 func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if err := os.Remove(s.dir.events()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit{}, workspaceError{fmt.Errorf("removing old events: %w", err)}
@@ -111,6 +112,9 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	s.stopped = last.stopped
 	if err != nil || last.code != exitStackNotFound {
 		s.found = s.found || s.events.began || (err == nil && last.code == 0)
+		if err == nil && last.code == 0 && last.leavesLock() {
+			err = errLockLeft
+		}
 		return last, err
 	}
 	s.missed = true

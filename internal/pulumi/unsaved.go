@@ -3,7 +3,14 @@
 
 package pulumi
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
+
+// errLockLeft is why a run has failed that could do all else.
+var errLockLeft = errors.New("Pulumi did all it was asked to, and could not remove its lock, which would block what is next: " +
+	"may this run delete from the backend?")
 
 // isUnsaved recognizes the engine's error that the state could not be written, by what the
 // engine and the CLI say before it: a provider may save snapshots too.

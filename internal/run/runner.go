@@ -67,6 +67,9 @@ type Runner interface {
 	// Found returns what a run in flight has found out, zero for any other. The Stack is
 	// woken when that changes.
 	Found(id string) Found
+	// Noted tells a run in flight that the status has what it has found, which it may wait
+	// for.
+	Noted(id string, found Found)
 	// Ended lists the runs that have ended here and were not forgotten.
 	Ended() []Ref
 	// Forget drops all state of a run that has ended.

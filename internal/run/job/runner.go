@@ -408,5 +408,8 @@ func (r *Runner) Found(id string) run.Found {
 	return run.Found{}
 }
 
+// Noted implements run.Runner. The Secret of the run had it before.
+func (r *Runner) Noted(string, run.Found) {}
+
 // Check returns why no pod can ever execute the run. It asks nothing of the cluster.
 func (r *Runner) Check(todo run.Run) error { return check(r.options.Settings, todo) }

@@ -4,12 +4,15 @@
 package local
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/natefinch/atomic"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -25,17 +28,8 @@ func writeResult(dir string, result run.Result) error {
 	if err != nil {
 		return fmt.Errorf("writing the result of the run: %w", err)
 	}
-	file, err := os.CreateTemp(dir, resultFile+".")
-	if err != nil {
+	if err := atomic.WriteFile(filepath.Join(dir, resultFile), bytes.NewReader(text)); err != nil {
 		return fmt.Errorf("writing the result of the run: %w", err)
-	}
-	_, writeErr := file.Write(text)
-	err = errors.Join(writeErr, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), filepath.Join(dir, resultFile))
-	}
-	if err != nil {
-		return fmt.Errorf("writing the result of the run: %w", errors.Join(err, os.Remove(file.Name())))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 
@@ -43,6 +44,9 @@ type Options struct {
 	// flight has news that must not wait for its end, and when a slot that the Stack asked
 	// for is free. It must neither block nor call the Runner.
 	Wake func(namespace, name string)
+	// NotePatience limits how long a destroy waits for the status to say that everything is
+	// deleted. If that passes, it leaves the empty stack for the next one.
+	NotePatience time.Duration
 	// Log receives the output of Pulumi.
 	Log logr.Logger
 }
@@ -75,8 +79,10 @@ type record struct {
 	progress run.Progress
 	// unknownCreates are those reported by the driver so far.
 	unknownCreates []string
-	// found is what the driver has reported of the stack.
+	// found is what the driver has reported of the stack, and noted is closed when the status
+	// has it, nil afterwards.
 	found run.Found
+	noted chan struct{}
 	// result is nil while the run is in flight.
 	result *run.Result
 }

@@ -4,7 +4,9 @@
 package local
 
 import (
+	"errors"
 	"slices"
+	"time"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -40,14 +42,44 @@ func (r *Runner) NoteUnknownCreates(id string, urns []string) {
 	}
 }
 
+// errNotNoted is why a run does not go on.
+var errNotNoted = errors.New("the status of the Stack does not have it yet")
+
 // NoteFound is called by the driver with what a run in flight has found out. Like
-// NoteUnknownCreates, it notifies the Stack at once.
-func (r *Runner) NoteFound(id string, found run.Found) {
+// NoteUnknownCreates, it notifies the Stack at once. It waits until the status has it only
+// if a stack is to be removed: before that, a recovery can look for itself.
+func (r *Runner) NoteFound(id string, found run.Found) error {
+	noted := r.keepFound(id, found)
+	if !found.Emptied {
+		return nil
+	}
+	select {
+	case <-noted:
+		return nil
+	case <-time.After(r.options.NotePatience):
+		return errNotNoted
+	}
+}
+
+// keepFound returns what is closed when the status has it.
+func (r *Runner) keepFound(id string, found run.Found) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	noted := make(chan struct{})
 	if known, ok := r.runs[id]; ok {
-		known.found = found
+		known.found, known.noted = found, noted
 		r.options.Wake(known.stack.Namespace, known.stack.Name)
+	}
+	return noted
+}
+
+// Noted implements run.Runner.
+func (r *Runner) Noted(id string, found run.Found) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.runs[id]; ok && known.found == found && known.noted != nil {
+		close(known.noted)
+		known.noted = nil
 	}
 }
 

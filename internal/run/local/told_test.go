@@ -28,3 +28,40 @@ func TestAStackIsNotifiedOfUnknownCreationsAtOnce(t *testing.T) {
 	close(f.driver.open)
 	f.Eventually(f.ended).Should(Receive(Equal("default/a")))
 }
+
+func TestADestroyWaitsUntilItIsNotedThatAllIsDeleted(t *testing.T) {
+	for name, test := range map[string]struct {
+		patience time.Duration
+		noted    run.Found
+		err      error
+	}{
+		"noted":           {time.Hour, run.Found{Emptied: true}, nil},
+		"noted too late":  {time.Millisecond, run.Found{}, errNotNoted},
+		"an earlier note": {time.Millisecond, run.Found{Backend: "file:///state"}, errNotNoted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, func(o *Options) { o.NotePatience = test.patience })
+			f.Expect(f.runner.Reserve("default", "a")).To(BeTrue())
+			f.Expect(f.runner.Start(run.Run{ID: "run-a", Namespace: "default", Name: "a", Timeout: time.Hour})).To(Succeed())
+			f.Expect(f.runner.NoteFound("run-a", run.Found{Backend: "file:///state"})).To(Succeed(), "a recovery can see that for itself")
+			f.Eventually(f.ended).Should(Receive(Equal("default/a")))
+			answer := make(chan error, 1)
+			go func() { answer <- f.runner.NoteFound("run-a", run.Found{Emptied: true}) }()
+			f.Eventually(f.ended).Should(Receive(Equal("default/a")))
+			f.Expect(f.runner.Found("run-a")).To(Equal(run.Found{Emptied: true}))
+			f.runner.Noted("run-b", test.noted) // none of this runner
+			for range 2 {
+				f.runner.Noted("run-a", test.noted)
+			}
+			var err error
+			f.Eventually(answer).Should(Receive(&err))
+			if test.err == nil {
+				f.Expect(err).NotTo(HaveOccurred())
+			} else {
+				f.Expect(err).To(MatchError(test.err))
+			}
+			close(f.driver.open)
+			f.Eventually(f.ended).Should(Receive(Equal("default/a")))
+		})
+	}
+}

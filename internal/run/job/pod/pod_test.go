@@ -281,6 +281,35 @@ func TestACreationOfUnknownOutcomeIsReportedSoon(t *testing.T) {
 	})
 }
 
+func TestWhatIsFoundIsReportedBeforeTheRunGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		secret := newFake(map[string][]byte{})
+		told := newTeller(secret, logr.Discard())
+		defer told.close()
+		reported := func() run.Found { return exchange.DecodeTold(secret.data()[exchange.ToldKey]).Found }
+		found := run.Found{Backend: "file:///state"}
+		g.Expect(told.found(found)).To(Succeed())
+		g.Expect(reported()).To(Equal(found))
+
+		found.Emptied = true
+		failing := func(err error) {
+			secret.mu.Lock()
+			defer secret.mu.Unlock()
+			secret.before = func(string) error { return err }
+		}
+		for _, err := range []error{errors.New("no answer"), apierrors.NewNotFound(corev1.Resource("secrets"), "a")} {
+			failing(err)
+			g.Expect(told.found(found)).To(MatchError(ContainSubstring(err.Error())))
+		}
+		g.Expect(reported().Emptied).To(BeFalse())
+		failing(nil)
+		time.Sleep(tellInterval)
+		synctest.Wait()
+		g.Expect(reported()).To(Equal(found), "it is reported again")
+	})
+}
+
 func TestACancelInTheSecretStopsTheRun(t *testing.T) {
 	g := NewWithT(t)
 	secret := newFake(map[string][]byte{})

@@ -69,13 +69,23 @@ func (t *teller) unknownCreates(urns []string) {
 	nudge(t.urgent)
 }
 
-// found reports it before it returns, and before the run goes on, unless the API server is
-// away.
-func (t *teller) found(found run.Found) {
+// found reports it before it returns, and before the run goes on. If that fails, it is
+// reported again unless it is refused.
+func (t *teller) found(found run.Found) error {
 	t.mu.Lock()
 	t.told.Found = found
 	t.mu.Unlock()
-	if !t.tell(context.Background()) {
+	err := t.tell(context.Background())
+	t.tryAgain(err)
+	return err
+}
+
+// tryAgain sees to another report after one that has failed, unless nothing is lost without
+// it.
+func (t *teller) tryAgain(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if urgent := len(t.told.UnknownCreates) > 0 || t.told.Found != (run.Found{}); err != nil && urgent && !isRefusal(err) {
 		nudge(t.urgent)
 	}
 }
@@ -111,20 +121,17 @@ func (t *teller) run(ctx context.Context) {
 			case <-t.urgent:
 			}
 		}
-		if !t.tell(ctx) {
-			nudge(t.urgent)
-		}
+		t.tryAgain(t.tell(ctx))
 		wait.Reset(tellInterval)
 	}
 }
 
-// tell returns true if the report has arrived, or nothing is lost without it.
-func (t *teller) tell(ctx context.Context) bool {
+// tell writes the report.
+func (t *teller) tell(ctx context.Context) error {
 	t.writing.Lock()
 	defer t.writing.Unlock()
 	t.mu.Lock()
 	data, err := exchange.EncodeTold(t.told)
-	urgent := len(t.told.UnknownCreates) > 0 || t.told.Found != (run.Found{})
 	t.mu.Unlock()
 	if err == nil {
 		request, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -133,7 +140,6 @@ func (t *teller) tell(ctx context.Context) bool {
 	}
 	if err != nil && ctx.Err() == nil {
 		t.log.V(1).Info("it cannot be told how far the run has come", "error", err.Error())
-		return !urgent || isRefusal(err)
 	}
-	return true
+	return err
 }

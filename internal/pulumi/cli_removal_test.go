@@ -1,0 +1,85 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+)
+
+// destroyed makes a stack of one thing, and destroys it. In between, once every resource is deleted and before the stack is
+// removed, it calls meanwhile.
+func (b beside) destroyed(meanwhile func() error) (run.Run, run.Result) {
+	b.Helper()
+	made := b.do(b.Context(), b.update(b.thing("value: x")))
+	b.Expect(made.Outcome).To(Equal(run.Succeeded), made.Message)
+	b.driver.Found = func(_ string, found run.Found) error {
+		if found.Emptied {
+			return meanwhile()
+		}
+		return nil
+	}
+	destroy := b.destroyOf(made)
+	return destroy, b.do(b.Context(), destroy)
+}
+
+func (b beside) destroyOf(made run.Result) run.Run {
+	destroy := b.destroy()
+	destroy.Known, destroy.KnownBackend = made.Project, made.Backend
+	return destroy
+}
+
+func (b beside) stackFile() string {
+	return filepath.Join(b.backend, ".pulumi", "stacks", "demo", "dev.json")
+}
+
+func TestAStackStaysUntilItIsNotedThatItIsEmpty(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	_, result := b.destroyed(func() error { return errors.New("no answer") })
+	b.Expect(result.Outcome).To(Equal(run.Failed))
+	b.Expect(result.Message).To(And(ContainSubstring("every resource is deleted"), ContainSubstring("no answer")))
+	b.Expect(result.Interrupted).To(BeFalse(), "nothing is left to recover from")
+	b.Expect(b.stackFile()).To(BeAnExistingFile())
+	b.Expect(b.things()).To(BeZero())
+
+	b.driver.Found = nil
+	result = b.do(t.Context(), b.destroyOf(result))
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(b.stackFile()).NotTo(BeAnExistingFile())
+}
+
+func TestAStackThatSomebodyElseRemovesMeanwhileIsDestroyed(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	_, result := b.destroyed(func() error { return os.Remove(b.stackFile()) })
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+}
+
+// The backend removes the stack, and its answer is lost.
+func TestAStackThatMayBeRemovedIsRecoveredFrom(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	real, err := process.FindBin("pulumi")
+	b.Expect(err).NotTo(HaveOccurred())
+	b.replacing("stack rm", "'"+real+"' \"$@\"; echo 'error: connection reset by peer' >&2; exit 255")
+	destroy, result := b.destroyed(func() error { return nil })
+	b.Expect(result.Outcome).To(Equal(run.Failed))
+	b.Expect(b.stackFile()).NotTo(BeAnExistingFile())
+	b.Expect(result.Interrupted).To(BeTrue(), "as the stack may be gone: %s", result.Message)
+	b.Expect(result.Emptied).To(BeTrue())
+
+	recovery := b.recovery(destroy)
+	recovery.Known, recovery.KnownBackend = destroy.Known, destroy.KnownBackend
+	result = b.do(t.Context(), recovery)
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(result.Emptied).To(BeTrue())
+}
