@@ -71,3 +71,24 @@ func TestAPIServerAwayAtTheEndOfTheController(t *testing.T) {
 // stopAPIServer returns when the API server is gone. It kills it: a graceful stop would
 // wait for the watches of the controller.
 func (u *subject) stopAPIServer() { u.Expect(u.s.ControlPlane.KillAPIServer()).To(Succeed()) }
+
+// A destroy ends while the API server is away, and then the controller is lost with its disk: nothing but the empty stack can say
+// that the destroy deleted everything.
+func TestDestroyThatNobodyHearsOf(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	u := newSubject(t, startAlone(t), "unheard")
+	u.create(ctx, append(quick(1, "one"), thing{name: "slow", value: "one", hold: cloud.Delete}), nil)
+	u.awaitCurrent(ctx)
+	u.Expect(u.s.Delete(ctx, u.stack(ctx))).To(Succeed())
+	u.awaitBegun(ctx, cloud.Delete, "slow")
+	u.stopAPIServer()
+	u.release()
+	u.Eventually(func() []int { return u.processes("") }).Should(BeEmpty())
+	u.Expect(u.count(cloud.Delete, cloud.Done, "slow")).To(Equal(1))
+	u.Expect(u.s.Controller.Kill()).To(Succeed())
+	u.Expect(u.s.ControlPlane.StartAPIServer(ctx)).To(Succeed())
+	u.loseController()
+	u.awaitGone(ctx)
+	u.checkDestroyed()
+}

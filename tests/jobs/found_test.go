@@ -15,6 +15,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -79,8 +80,28 @@ func TestADestroyThatIsKilledIsNotTakenForDone(t *testing.T) {
 
 	u.Expect(os.RemoveAll(u.backend)).To(Succeed())
 	u.Expect(os.Rename(away, u.backend)).To(Succeed())
-	u.Eventually(func() bool { return apierrors.IsNotFound(u.Get(u.ctx, client.ObjectKeyFromObject(stack), stack)) }).Should(BeTrue())
-	things, err := u.cloud.Things()
-	u.Expect(err).NotTo(HaveOccurred())
-	u.Expect(things).To(BeEmpty())
+	u.awaitDestroyed(stack)
+}
+
+// awaitDestroyed waits until the Stack is gone, with all that it managed.
+func (t *team) awaitDestroyed(stack *v1.Stack) {
+	t.test.Helper()
+	t.Eventually(func() bool { return apierrors.IsNotFound(t.Get(t.ctx, client.ObjectKeyFromObject(stack), stack)) }).Should(BeTrue())
+	things, err := t.cloud.Things()
+	t.Expect(err).NotTo(HaveOccurred())
+	t.Expect(things).To(BeEmpty())
+}
+
+// The Secret of the destroy is deleted, so that its pod can tell nobody that everything is deleted.
+func TestADestroyThatCannotTellIsNotStuck(t *testing.T) {
+	u := newTeam(t)
+	u.program("app", thing("one", "hold: delete"))
+	stack := u.stack("app", func(s *v1.Stack) { s.Spec.DestroyOnFinalize = true })
+	u.awaitReady(stack, "one")
+	u.Expect(u.Client().Delete(u.ctx, stack)).To(Succeed())
+	u.awaitJournal("delete", "begin")
+	u.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(stack), stack)).To(Succeed())
+	u.Expect(u.Client().Delete(u.ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: stack.Status.Run.Job}})).To(Succeed())
+	u.Expect(u.cloud.Release()).To(Succeed())
+	u.awaitDestroyed(stack)
 }
