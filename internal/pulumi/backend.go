@@ -53,7 +53,7 @@ func (s *session) missing() error {
 		return fmt.Errorf("the stack %s is not in the backend %s, and the status says that another controller has updated it, or begun to: "+
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, to the backend that has its state; "+
 			"where it was never made, make it with pulumi stack init; "+
-			"to let this Stack go without destroying anything, set spec.destroyOnFinalize to false and delete it", s.stack, s.backend())
+			"to let this Stack go without destroying anything, set %s and delete it", s.stack, s.backend(), s.letsGo())
 	case s.run.Operation == run.Destroy && s.run.Known.Name != "":
 		// A volume that is not mounted looks like an empty directory. Nothing was
 		// destroyed.
@@ -69,7 +69,16 @@ func (s *session) missing() error {
 		// Creating it again would create everything it manages a second time.
 		return fmt.Errorf("the stack %s has been updated before, and is no longer in the backend: "+
 			"set the backend, or restore the state, that it was updated in; if it was removed on purpose, "+
-			"set spec.destroyOnFinalize to false, delete this Stack and make another", s.stack)
+			"set %s, delete this Stack and make another", s.stack, s.letsGo())
 	}
 	return nil
+}
+
+// letsGo is what has a Stack that is deleted be let go: one with an interrupted run is
+// recovered first, whether or not it is to be destroyed.
+func (s *session) letsGo() string {
+	if s.run.Operation == run.Recover {
+		return "spec.suspend to true"
+	}
+	return "spec.destroyOnFinalize to false"
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // errLockLeft is why a run has failed that could do all else.
-var errLockLeft = errors.New("Pulumi did all it was asked to, and could not remove its lock, which would block what is next: " +
+var errLockLeft = errors.New("all that was asked for is done, but Pulumi could not remove its lock, which would block what is next: " +
 	"may this run delete from the backend?")
 
 // isUnsaved recognizes the engine's error that the state could not be written, by what the
