@@ -84,6 +84,11 @@ const (
 	// The message says which. Whatever it left behind is recovered first.
 	PodFailedReason = "PodFailed"
 
+	// StatusNotKeptReason: the API server has dropped what the controller has to
+	// record of a run, as when the CRD of the Pulumi operator was applied over
+	// the controller's. Nothing is run, and the controller retries soon.
+	StatusNotKeptReason = "StatusNotKept"
+
 	// RunCancelledReason: the controller shut down while the run was in flight,
 	// and stopped it. The next controller runs the inputs again at once. Or the
 	// Stack was edited before a pod had started the run.

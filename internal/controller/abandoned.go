@@ -5,6 +5,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,29 +34,39 @@ func (r *StackReconciler) abandon(ctx context.Context, stack *v1.Stack) error {
 }
 
 func (r *StackReconciler) forgetAbandoned(ctx context.Context, stack *v1.Stack, all []abandonedRun) {
+	r.announceAbandoned(ctx, stack, all)
+	r.Runner.Abandon(stack.Namespace, stack.Name)
+}
+
+func (r *StackReconciler) announceAbandoned(ctx context.Context, stack *v1.Stack, all []abandonedRun) {
 	for _, left := range all {
-		r.announce(ctx, stack, abandonedEvent(left))
+		r.announce(ctx, stack, abandonedEvent(stack, left))
 		for _, urn := range left.creates() {
 			ctrl.LoggerFrom(ctx).Info("a creation of unknown outcome is left by a run that was abandoned", "run", left.id, "urn", urn)
 		}
 	}
-	r.Runner.Abandon(stack.Namespace, stack.Name)
 }
 
-// abandonTo abandons the runs of the earlier object of a recreated Stack. If they were
-// for the same stack, its status takes over their creations of unknown outcome.
+// abandonTo abandons the runs of the earlier object of a recreated Stack, or those whose
+// record the API server has dropped. If they were for the same stack, its status takes over
+// their creations of unknown outcome: the runner keeps them until the API server does.
 func (r *StackReconciler) abandonTo(ctx context.Context, stack *v1.Stack) error {
 	all, err := r.abandoned(stack)
 	if err != nil {
 		return err
 	}
-	if err := r.patchStatus(ctx, stack, func() {
+	isTold := isKnownNotKept(stack)
+	err = r.patchStatus(ctx, stack, func() {
 		for _, left := range all {
 			if isSameStack(stack, left) {
 				addUnknownCreates(stack, left.creates())
 			}
 		}
-	}); err != nil {
+	})
+	if notKept := (*notKeptError)(nil); errors.As(err, &notKept) && !isTold {
+		r.announceAbandoned(ctx, stack, all) // now, as this process may die before the status has them
+	}
+	if err != nil {
 		return err
 	}
 	r.forgetAbandoned(ctx, stack, all)
@@ -96,9 +107,12 @@ func (r *StackReconciler) abandoned(stack *v1.Stack) ([]abandonedRun, error) {
 	return left, nil
 }
 
-func abandonedEvent(left abandonedRun) notice {
+func abandonedEvent(stack *v1.Stack, left abandonedRun) notice {
 	e := notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason,
 		message: fmt.Sprintf("Run %s has ended after its Stack was removed by force", left.id)}
+	if isOlder(stack, left) {
+		e.message = fmt.Sprintf("Run %s has ended after the status of its Stack had lost the record of it, as when a CRD without status.run is applied", left.id)
+	}
 	if left.result.Interrupted {
 		e.message += ": Pulumi was killed, and the stack may be left locked, with operations in flight in its state"
 	}
@@ -107,6 +121,12 @@ func abandonedEvent(left abandonedRun) notice {
 		e.message += ". It is not known whether these resources were created; look for them at their provider: " + someURNs(urns)
 	}
 	return e
+}
+
+// isOlder reports whether the object was there before the run, so that it was not recreated.
+func isOlder(stack *v1.Stack, left abandonedRun) bool {
+	made := stack.CreationTimestamp
+	return !made.IsZero() && !made.After(left.result.StartedAt)
 }
 
 // isSameStack reports whether the run was for the stack of this object, as far as both

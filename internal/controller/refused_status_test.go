@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -29,7 +28,7 @@ import (
 func refusing(w *world, refusal error, texts ...string) {
 	w.Client = interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			text, err := json.Marshal(o.(*v1.Stack).Status)
+			text, err := p.Data(o)
 			if err != nil {
 				return err
 			}

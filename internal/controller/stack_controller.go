@@ -5,6 +5,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -100,6 +101,10 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	started := r.Now()
 	stack := &v1.Stack{}
 	if err := r.get(ctx, req, stack); err != nil {
+		if notKept := (*notKeptError)(nil); errors.As(err, &notKept) {
+			defer func() { r.RecordDuration(ctx, stack, started) }()
+			return r.reportNotKept(ctx, stack, notKept)
+		}
 		if apierrors.IsNotFound(err) {
 			return r.unwatched(ctx, req)
 		}
@@ -123,7 +128,10 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 		r.Runner.Release(req.Namespace, req.Name)
 	}
 	err = r.act(ctx, stack, seen, decision)
+	notKept := (*notKeptError)(nil)
 	switch {
+	case errors.As(err, &notKept):
+		return r.reportNotKept(ctx, stack, notKept)
 	case isTooLarge(err):
 		// The status cannot be written; an event can, as it is an object of its own.
 		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.InvalidSpecReason,

@@ -25,7 +25,7 @@ import (
 // generation, so that a status written before the run does not pass them off as current.
 func markEdited(stack *v1.Stack, message string) {
 	said := conditions.Has(stack, meta.ReadyCondition) && stack.Status.ObservedGeneration == stack.Generation
-	if !said && !stack.Spec.Suspend {
+	if !said && !stack.Spec.Suspend && !isKnownNotKept(stack) { // which is about no generation
 		markWaiting(stack, message)
 	}
 }

@@ -107,13 +107,18 @@ func recoveredMessage(failures int64, cause string) string {
 		"the other: %s", failures, cause)
 }
 
-// problemDelay is when to look at a problem again. For a transient one it is as long as
-// the problem has existed, which doubles the delay without counting the attempts.
+// problemDelay is when to look at a problem again.
 func problemDelay(o Observation) time.Duration {
 	if o.Problem.Since.IsZero() {
 		return o.RetryInterval
 	}
-	return min(o.RetryInterval, max(unavailableBackoff, o.Now.Sub(o.Problem.Since)))
+	return ProblemDelay(o.Problem.Since, o.Now, o.RetryInterval)
+}
+
+// ProblemDelay is when to look again at a problem that may pass by itself. It is as long
+// as the problem has existed, which doubles the delay without counting the attempts.
+func ProblemDelay(since, now time.Time, retryInterval time.Duration) time.Duration {
+	return min(retryInterval, max(unavailableBackoff, now.Sub(since)))
 }
 
 // mayPass reports whether the Problem may soon be over by itself. One that is as old as
