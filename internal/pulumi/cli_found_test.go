@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -144,15 +145,22 @@ func TestARecoveryInABackendThatWasMovedSucceeds(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
 	made := b.do(t.Context(), b.update(b.thing("value: x")))
+	from := time.Now()
 	lost := b.update(b.thing("value: y\n      hold: update"))
 	b.killed(lost, "pulumi")
 	b.letGo()
 	moved := filepath.Join(t.TempDir(), "moved")
-	b.Expect(os.Rename(b.backend, moved)).To(Succeed())
-	recovery := b.recovery(lost)
-	recovery.Backend, recovery.Known, recovery.KnownBackend = "file://"+moved, made.Project, made.Backend
-	recovery.Interrupted[0].Backend = made.Backend
-	result := b.do(t.Context(), recovery)
+	b.Expect(os.CopyFS(moved, os.DirFS(b.backend))).To(Succeed())
+	recover := func(from time.Time) run.Result {
+		recovery := b.recovery(lost)
+		recovery.Backend, recovery.Known, recovery.KnownBackend = "file://"+moved, made.Project, made.Backend
+		recovery.Interrupted[0].Backend, recovery.Interrupted[0].From, recovery.Interrupted[0].To = made.Backend, from, time.Now()
+		return b.do(t.Context(), recovery)
+	}
+	b.Expect(recover(from).Message).To(ContainSubstring("was interrupted in another backend"), "it is a copy")
+	b.Expect(os.RemoveAll(b.backend)).To(Succeed())
+	b.Expect(recover(time.Now()).Message).To(ContainSubstring("was interrupted in another backend"), "the lock is that of an earlier run")
+	result := recover(from)
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(result.Backend).To(Equal("file://" + moved))
 }

@@ -114,7 +114,7 @@ func (s *session) readFound() error {
 // that lock was moved.
 func (s *session) wasElsewhere() error {
 	for _, lost := range s.run.Interrupted {
-		if s.run.Known.Name == "" || lost.Backend != s.run.KnownBackend || !grammar.IsOtherBackend(s.run, lost.Backend) || s.seesOurLock() {
+		if s.run.Known.Name == "" || lost.Backend != s.run.KnownBackend || !grammar.IsOtherBackend(s.run, lost.Backend) || s.wasMoved(lost) {
 			continue
 		}
 		return fmt.Errorf("run %s was interrupted in another backend, which has its lock and what it had in flight: "+

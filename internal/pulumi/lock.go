@@ -59,18 +59,6 @@ func (s *session) removeLocks() (bool, error) {
 	return free, nil
 }
 
-// seesOurLock tells whether a file backend has a lock of an interrupted run, and so is the
-// one in which that run worked, wherever it is now.
-func (s *session) seesOurLock() bool {
-	if s.lockDir() == "" {
-		return false
-	}
-	entries, err := os.ReadDir(s.lockDir())
-	return err == nil && slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
-		return entry.Type().IsRegular() && s.isOurs(readLock(filepath.Join(s.lockDir(), entry.Name())))
-	})
-}
-
 // isUnfinished recognizes the temporary lock file of a CLI that was killed before it
 // completed it. It has to go: any other CLI takes it for a lock, and cannot read it.
 func isUnfinished(entry fs.DirEntry) bool {
@@ -78,14 +66,23 @@ func isUnfinished(entry fs.DirEntry) bool {
 	return err == nil && filepath.Ext(entry.Name()) == ".tmp" && time.Since(info.ModTime()) > unfinishedLock
 }
 
-// lockDir is where a file backend keeps the locks of the stack, or "" if unknown: for
-// other backends, and for URLs that Pulumi resolves in ways of its own.
+// lockDir is where a file backend keeps the locks of the stack, or "" if unknown.
 func (s *session) lockDir() string {
-	u, err := url.Parse(s.run.Backend)
+	kept := keptIn(s.run.Backend)
+	if kept == "" {
+		return ""
+	}
+	return filepath.Join(kept, "locks", filepath.FromSlash(s.stack))
+}
+
+// keptIn is where a file backend keeps everything, or "" if unknown: for other backends, and
+// for URLs that Pulumi resolves in ways of its own.
+func keptIn(backend string) string {
+	u, err := url.Parse(backend)
 	if err != nil || u.Scheme != "file" || u.Host != "" || !filepath.IsAbs(u.Path) || u.Query().Has("prefix") {
 		return ""
 	}
-	return filepath.Join(u.Path, ".pulumi", "locks", filepath.FromSlash(s.stack))
+	return filepath.Join(u.Path, ".pulumi")
 }
 
 // readLock reads the holder of a lock from its file. The zero value is an unknown

@@ -1,0 +1,36 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// wasMoved tells whether a file backend is the one in which the interrupted run worked, at
+// another place: that has nothing any more, and this has the lock of the run, which a backup
+// of another time does not have.
+func (s *session) wasMoved(lost run.Interrupted) bool {
+	before := keptIn(lost.Backend)
+	if before == "" || exists(before) || s.lockDir() == "" {
+		return false
+	}
+	entries, err := os.ReadDir(s.lockDir())
+	return err == nil && slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
+		if !entry.Type().IsRegular() {
+			return false
+		}
+		holder := readLock(filepath.Join(s.lockDir(), entry.Name()))
+		return s.isOurs(holder) && holder.isDuring(lost)
+	})
+}
+
+// isDuring tells whether a lock was made during the run: a host has many runs.
+func (h lockHolder) isDuring(lost run.Interrupted) bool {
+	return h.host == lost.Host && !lost.From.IsZero() && !lost.To.IsZero() && !h.at.Before(lost.From) && !h.at.After(lost.To)
+}
