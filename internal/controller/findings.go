@@ -12,17 +12,36 @@ import (
 
 // noteFindings writes what the run in flight has found out.
 func (r *StackReconciler) noteFindings(ctx context.Context, stack *v1.Stack) error {
-	if err := r.patchStatus(ctx, stack, func() { r.addFindings(stack) }); err != nil {
+	return r.patchFindings(ctx, stack, func() {})
+}
+
+// patchFindings writes what the run in flight has found out, and more. As with a result,
+// what a policy of the cluster refuses of the stack must not hold up the rest.
+func (r *StackReconciler) patchFindings(ctx context.Context, stack *v1.Stack, more func()) error {
+	before := stack.Status.DeepCopy()
+	err := r.patchStatus(ctx, stack, func() {
+		r.addFindings(stack)
+		more()
+	})
+	if isRefused(err) {
+		stack.Status = *before
+		err = r.patchStatus(ctx, stack, func() {
+			addUnknownCreates(stack, r.unknownCreatesInFlight(stack.Status.Run))
+			addFound(stack, run.Found{Emptied: r.Runner.Found(stack.Status.Run.ID).Emptied})
+			more()
+		})
+	}
+	if err != nil {
 		return err
 	}
 	r.tellNoted(stack)
 	return nil
 }
 
-// tellNoted tells the run in flight that the status has what it has found.
+// tellNoted tells the run in flight that the status has what it waits for.
 func (r *StackReconciler) tellNoted(stack *v1.Stack) {
 	id := stack.Status.Run.ID
-	if found := r.Runner.Found(id); found != (run.Found{}) && hasFound(stack, found) {
+	if found := r.Runner.Found(id); found.Emptied && stack.Status.Run.Emptied {
 		r.Runner.Noted(id, found)
 	}
 }

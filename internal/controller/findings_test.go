@@ -44,7 +44,6 @@ func TestWhereTheStackIsOutlivesTheRunThatFoundIt(t *testing.T) {
 		w.mustReconcile()
 	}
 	g.Expect(w.writes).To(Equal(begun+1), "once is enough")
-	g.Expect(w.runner.noted).To(Equal(map[string]run.Found{w.stack().Status.Run.ID: *found}), "the run may wait for it")
 	g.Expect(w.stack().Status.ProjectInfo).To(Equal(&v1.ProjectInfo{Name: "shop", Runtime: "yaml", Backend: "file:///state"}))
 
 	lose(w)
@@ -71,6 +70,7 @@ func TestADestroyThatDeletedAllOutlivesItsController(t *testing.T) {
 			found.Emptied = emptied
 			w.mustReconcile()
 			g.Expect(w.stack().Status.Run.Emptied).To(Equal(emptied))
+			g.Expect(w.runner.noted).To(HaveLen(map[bool]int{true: 1}[emptied]), "the run waits for that")
 
 			lose(w)
 			recovery := w.nextRun()

@@ -19,14 +19,7 @@ import (
 // finds it too.
 func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Time) error {
 	progress := r.Runner.Progress(stack.Status.Run.ID)
-	if err := r.patchStatus(ctx, stack, func() {
-		r.addFindings(stack)
-		markProgress(stack, progress, now)
-	}); err != nil {
-		return err
-	}
-	r.tellNoted(stack)
-	return nil
+	return r.patchFindings(ctx, stack, func() { markProgress(stack, progress, now) })
 }
 
 // markProgress records the progress of the run in flight.

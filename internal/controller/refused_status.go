@@ -38,9 +38,14 @@ func (r *StackReconciler) takeIn(ctx context.Context, stack *v1.Stack, result *r
 	onlyOwn := func(result *run.Result, _ error) *run.Result {
 		return withoutReason(result, record.StartedAt.Time, r.Now())
 	}
+	andProject := func(result *run.Result, why error) *run.Result {
+		told := onlyOwn(result, why)
+		told.Project = result.Project // by which a stack that is missing later is known to be lost
+		return told
+	}
 	err := r.patchStatus(ctx, stack, func() { take(result) })
 	var why error
-	for _, less := range []func(*run.Result, error) *run.Result{withoutOutputs, withoutWords, onlyOwn} {
+	for _, less := range []func(*run.Result, error) *run.Result{withoutOutputs, withoutWords, andProject, onlyOwn} {
 		if !isRefused(err) && !isTooLarge(err) {
 			break
 		}
@@ -77,7 +82,7 @@ func withoutOutputs(result *run.Result, _ error) *run.Result {
 func withoutWords(result *run.Result, why error) *run.Result {
 	return &run.Result{
 		Outcome: result.Outcome, Interrupted: result.Interrupted, Emptied: result.Emptied, UnknownCreates: result.UnknownCreates,
-		Project: result.Project, Backend: result.Backend,
+		Project: result.Project, Backend: result.Backend, Changes: result.Changes,
 		Message:   "What the run has told is left out, as the API server did not take it: " + brief.Text(why.Error(), maxToldRefusal),
 		StartedAt: result.StartedAt, EndedAt: result.EndedAt,
 	}
@@ -88,7 +93,7 @@ func withoutWords(result *run.Result, why error) *run.Result {
 func withoutReason(result *run.Result, began, now time.Time) *run.Result {
 	small := &run.Result{
 		Outcome: result.Outcome, Interrupted: result.Interrupted, Emptied: result.Emptied, UnknownCreates: result.UnknownCreates,
-		StartedAt: began, EndedAt: now,
+		Changes: result.Changes, StartedAt: began, EndedAt: now,
 	}
 	small.Message = "What the run has told is left out, as the API server did not take it: the log of the controller says why"
 	if left := len(small.UnknownCreates) - maxFewCreates; left > 0 {

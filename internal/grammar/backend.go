@@ -125,21 +125,16 @@ func BackendOf(r run.Run) string {
 	return hiddenBackend(public, r.BackendKey)
 }
 
-// IsBackendOf tells whether an earlier result of BackendOf is for the backend of the run,
-// whether or not a Secret names the backend now or did then.
-func IsBackendOf(r run.Run, told string) bool {
+// IsOtherBackend tells whether an earlier result of BackendOf is certainly for another
+// backend than that of the run, whether or not a Secret names the backend now or did then.
+// It cannot be known if another Secret names it now, or the same that was made again. If none
+// does, it counts as another one: the Secret can name it again.
+func IsOtherBackend(r run.Run, told string) bool {
 	public := PublicBackend(r.Backend)
 	hidden := hiddenBackend(public, r.BackendKey)
-	return told == public || told == hidden || strings.HasPrefix(hidden, told+"-") // without the sign of its key, as earlier builds wrote it
-}
-
-// IsOtherBackend tells whether an earlier result of BackendOf is certainly for another
-// backend than that of the run. It cannot be known if a Secret named it that was made
-// again since, or is not the one that names the backend now.
-func IsOtherBackend(r run.Run, told string) bool {
-	if IsBackendOf(r, told) {
+	if told == public || told == hidden || strings.HasPrefix(hidden, told+"-") { // without the sign of its key, as earlier builds wrote it
 		return false
 	}
 	_, digest, isHidden := strings.Cut(told, hiddenSign)
-	return !isHidden || strings.HasSuffix(digest, "-"+signOf(r.BackendKey))
+	return !isHidden || r.BackendKey == "" || strings.HasSuffix(digest, "-"+signOf(r.BackendKey))
 }

@@ -23,10 +23,10 @@ func maskerOf(r run.Run) *mask.Masker {
 // backend is the run's backend, as it may be shown.
 func (s *session) backend() string { return grammar.BackendOf(s.run) }
 
-// isElsewhere tells whether the stack was last seen in another backend.
+// isElsewhere tells whether the stack was certainly last seen in another backend.
 func (s *session) isElsewhere() bool {
 	known := s.run.KnownBackend
-	return known != "" && !grammar.IsBackendOf(s.run, known)
+	return known != "" && grammar.IsOtherBackend(s.run, known)
 }
 
 // elsewhereText names the backend that has the stack, for a run that did not get as far

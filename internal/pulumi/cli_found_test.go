@@ -149,17 +149,25 @@ func TestARecoveryInABackendThatWasMovedSucceeds(t *testing.T) {
 	lost := b.update(b.thing("value: y\n      hold: update"))
 	b.killed(lost, "pulumi")
 	b.letGo()
+	told := b.told()
 	moved := filepath.Join(t.TempDir(), "moved")
 	b.Expect(os.CopyFS(moved, os.DirFS(b.backend))).To(Succeed())
 	recover := func(from time.Time) run.Result {
 		recovery := b.recovery(lost)
 		recovery.Backend, recovery.Known, recovery.KnownBackend = "file://"+moved, made.Project, made.Backend
-		recovery.Interrupted[0].Backend, recovery.Interrupted[0].From, recovery.Interrupted[0].To = made.Backend, from, time.Now()
+		recovery.Interrupted[0].Backend, recovery.Interrupted[0].From, recovery.Interrupted[0].To = "file://"+b.backend, from, time.Now()
 		return b.do(t.Context(), recovery)
 	}
 	b.Expect(recover(from).Message).To(ContainSubstring("was interrupted in another backend"), "it is a copy")
 	b.Expect(os.RemoveAll(b.backend)).To(Succeed())
 	b.Expect(recover(time.Now()).Message).To(ContainSubstring("was interrupted in another backend"), "the lock is that of an earlier run")
+	b.Expect(os.Rename(moved+"/.pulumi/stacks", moved+"/away")).To(Succeed())
+	b.Expect(os.WriteFile(moved+"/.pulumi/stacks", nil, 0o600)).To(Succeed())
+	b.Expect(recover(from).Outcome).To(Equal(run.Failed), "the state cannot be read")
+	b.Expect(os.Remove(moved + "/.pulumi/stacks")).To(Succeed())
+	b.Expect(os.Rename(moved+"/away", moved+"/.pulumi/stacks")).To(Succeed())
+	b.Expect(told()).To(Equal([]run.Found{{Project: made.Project, Backend: "file://" + moved}}), "the lock is gone now")
+	made.Backend = told()[0].Backend
 	result := recover(from)
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(result.Backend).To(Equal("file://" + moved))

@@ -13,7 +13,6 @@ import (
 
 	"github.com/natefinch/atomic"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -36,7 +35,7 @@ func (s *session) noteFound() error {
 	if now == s.toldFound {
 		return nil
 	}
-	if err := s.keepFound(now); err != nil {
+	if err := s.dir.writeFound(now); err != nil {
 		return err
 	}
 	s.toldFound = now
@@ -52,7 +51,7 @@ func (s *session) noteFound() error {
 func (s *session) noteEmptied() error {
 	now := s.toldFound
 	now.Emptied = true
-	if err := s.keepFound(now); err != nil {
+	if err := s.dir.writeFound(now); err != nil {
 		return err
 	}
 	if err := s.tellFound(now); err != nil {
@@ -62,12 +61,11 @@ func (s *session) noteEmptied() error {
 	return nil
 }
 
-// keepFound writes to the files of the run, for a recovery that sees them. A power failure
-// must not leave half of it.
-func (s *session) keepFound(now run.Found) error {
+// writeFound writes what the run has found. A power failure must not leave half of it.
+func (d Directory) writeFound(now run.Found) error {
 	text, err := json.Marshal(now)
 	if err == nil {
-		err = atomic.WriteFile(s.dir.found(), bytes.NewReader(text))
+		err = atomic.WriteFile(d.found(), bytes.NewReader(text))
 	}
 	if err != nil {
 		return workspaceError{fmt.Errorf("noting what the run has found: %w", err)}
@@ -109,13 +107,26 @@ func (s *session) readFound() error {
 	return nil
 }
 
-// wasElsewhere is the error, to which elsewhereText adds where, if an interrupted run has worked in another backend. One that
-// has the stack as well, such as an older copy, does not have the lock of that run or what it had in flight. A backend with
-// that lock was moved.
-func (s *session) wasElsewhere() error {
+// noteMoved notes where the stack is now, also in the files of the interrupted run.
+func (s *session) noteMoved(lost run.Interrupted) error {
+	if dir := s.dir.of(lost.ID); exists(dir.found()) {
+		if err := dir.writeFound(run.Found{Project: s.project, Backend: s.backend(), Emptied: s.emptied}); err != nil {
+			return err
+		}
+	}
+	return s.noteFound()
+}
+
+// checkPlace is the error, to which elsewhereText adds where, if an interrupted run has worked in another backend. One that has
+// the stack as well, such as an older copy, does not have the lock of that run or what it had in flight. That a backend was moved
+// is noted before the lock goes, which shows that.
+func (s *session) checkPlace() error {
 	for _, lost := range s.run.Interrupted {
-		if s.run.Known.Name == "" || lost.Backend != s.run.KnownBackend || !grammar.IsOtherBackend(s.run, lost.Backend) || s.wasMoved(lost) {
+		if s.run.Known.Name == "" || lost.Backend != s.run.KnownBackend || !s.isElsewhere() {
 			continue
+		}
+		if s.wasMoved(lost) {
+			return s.noteMoved(lost)
 		}
 		return fmt.Errorf("run %s was interrupted in another backend, which has its lock and what it had in flight: "+
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that until it is recovered from; "+

@@ -67,8 +67,8 @@ type Runner interface {
 	// Found returns what a run in flight has found out, zero for any other. The Stack is
 	// woken when that changes.
 	Found(id string) Found
-	// Noted tells a run in flight that the status has what it has found, which it may wait
-	// for.
+	// Noted tells a run in flight that the status says that it has deleted every resource,
+	// which it waits for.
 	Noted(id string, found Found)
 	// Ended lists the runs that have ended here and were not forgotten.
 	Ended() []Ref
