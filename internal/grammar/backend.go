@@ -131,10 +131,10 @@ func BackendOf(r run.Run) string {
 // does, it counts as another one: the Secret can name it again.
 func IsOtherBackend(r run.Run, told string) bool {
 	public := PublicBackend(r.Backend)
-	hidden := hiddenBackend(public, r.BackendKey)
-	if told == public || told == hidden || strings.HasPrefix(hidden, told+"-") { // without the sign of its key, as earlier builds wrote it
+	hidden, sign := hiddenBackend(public, r.BackendKey), "-"+signOf(r.BackendKey)
+	if told == public || told == hidden || told == strings.TrimSuffix(hidden, sign) { // as earlier builds wrote it
 		return false
 	}
 	_, digest, isHidden := strings.Cut(told, hiddenSign)
-	return !isHidden || r.BackendKey == "" || strings.HasSuffix(digest, "-"+signOf(r.BackendKey))
+	return !isHidden || r.BackendKey == "" || strings.HasSuffix(digest, sign)
 }

@@ -71,6 +71,7 @@ func TestWhetherABackendIsAnother(t *testing.T) {
 		"as earlier builds wrote it":  {secret("s3://a", "1"), strings.TrimSuffix(BackendOf(secret("s3://a", "1")), "-"+signOf("1")), false},
 		"another, from earlier":       {secret("s3://a", "1"), "s3://sha256-0123456789abcdef", false},
 		"a bucket with such a name":   {run.Run{Backend: "s3://sha256-a"}, "s3://sha256-a", false},
+		"a bucket like a digest":      {secret("s3://a", "1"), "s3://sha256", true},
 		"the scheme of another alone": {run.Run{Backend: "s3://a"}, "s3:", true},
 	} {
 		g := NewWithT(t)

@@ -47,8 +47,9 @@ func (s *session) missing() error {
 		return nil // somebody else has removed it since
 	case s.isElsewhere():
 		return fmt.Errorf("the stack %s is not in the backend %s: it was last seen in %s, and all that it manages would be left behind: "+
-			"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that, or bring the state here with pulumi stack export and import",
-			s.stack, s.backend(), s.run.KnownBackend)
+			"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that, or bring the state here with pulumi stack export and import; "+
+			"to let this Stack go without destroying anything, set %s and delete it",
+			s.stack, s.backend(), s.run.KnownBackend, s.letsGo())
 	case s.run.MustExist:
 		return fmt.Errorf("the stack %s is not in the backend %s, and the status says that another controller has updated it, or begun to: "+
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, to the backend that has its state; "+

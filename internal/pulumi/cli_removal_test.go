@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ func (b beside) destroyed(meanwhile func() error) (run.Run, run.Result) {
 	b.Helper()
 	made := b.do(b.Context(), b.update(b.thing("value: x")))
 	b.Expect(made.Outcome).To(Equal(run.Succeeded), made.Message)
-	b.driver.Found = func(_ string, found run.Found) error {
+	b.driver.Found = func(_ context.Context, _ string, found run.Found) error {
 		if found.Emptied {
 			return meanwhile()
 		}
@@ -55,6 +56,24 @@ func TestAStackStaysUntilItIsNotedThatItIsEmpty(t *testing.T) {
 	result = b.do(t.Context(), b.destroyOf(result))
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(b.stackFile()).NotTo(BeAnExistingFile())
+}
+
+func TestADestroyThatIsToldToStopWhileItWaitsIsCancelled(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	made := b.do(t.Context(), b.update(b.thing("value: x")))
+	ctx, stop := context.WithCancelCause(t.Context())
+	b.driver.Found = func(ctx context.Context, _ string, found run.Found) error {
+		if !found.Emptied {
+			return nil
+		}
+		stop(errors.New("shutdown"))
+		return context.Cause(ctx)
+	}
+	result := b.do(ctx, b.destroyOf(made))
+	b.Expect(result.Outcome).To(Equal(run.Cancelled), result.Message)
+	b.Expect(result.Interrupted).To(BeFalse())
+	b.Expect(b.stackFile()).To(BeAnExistingFile())
 }
 
 func TestAStackThatSomebodyElseRemovesMeanwhileIsDestroyed(t *testing.T) {

@@ -36,8 +36,8 @@ type Driver struct {
 	UnknownCreates func(runID string, urns []string) `json:"-"`
 	// Found, if set, receives what a run has found out about its stack, all of it each
 	// time. The run goes on when it returns. After an error, a destroy that has deleted
-	// every resource does not remove the stack.
-	Found func(runID string, found run.Found) error `json:"-"`
+	// every resource does not remove the stack. ctx is done when the run is told to stop.
+	Found func(ctx context.Context, runID string, found run.Found) error `json:"-"`
 }
 
 // Do executes the run and returns once none of its processes is alive. The program's

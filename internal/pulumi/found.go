@@ -5,6 +5,7 @@ package pulumi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func (s *session) isInspected() bool { return !s.run.InspectFirst || s.inspected
 // known: a recovery that looked for another stack, or in another backend, would find
 // nothing to recover from, and leave what the run had done. The run goes on if the caller
 // cannot take that down, as its files have it.
-func (s *session) noteFound() error {
+func (s *session) noteFound(ctx context.Context) error {
 	if s.run.Known.Name == s.project.Name && s.run.KnownBackend == s.backend() {
 		return nil
 	}
@@ -39,7 +40,7 @@ func (s *session) noteFound() error {
 		return err
 	}
 	s.toldFound = now
-	if err := s.tellFound(now); err != nil {
+	if err := s.tellFound(ctx, now); err != nil {
 		s.say("what the run has found is only in its files: " + err.Error())
 	}
 	return nil
@@ -48,13 +49,13 @@ func (s *session) noteFound() error {
 // noteEmptied notes that a destroy has deleted every resource, so that the stack may be
 // gone for good. If the caller cannot take that down, the stack stays, for the next destroy
 // to remove.
-func (s *session) noteEmptied() error {
+func (s *session) noteEmptied(ctx context.Context) error {
 	now := s.toldFound
 	now.Emptied = true
 	if err := s.dir.writeFound(now); err != nil {
 		return err
 	}
-	if err := s.tellFound(now); err != nil {
+	if err := s.tellFound(ctx, now); err != nil {
 		return fmt.Errorf("every resource is deleted, but that cannot be noted, so that the stack itself is left for the next destroy: %w", err)
 	}
 	s.toldFound = now
@@ -74,11 +75,11 @@ func (d Directory) writeFound(now run.Found) error {
 }
 
 // tellFound tells the caller, for a recovery that does not see the files.
-func (s *session) tellFound(now run.Found) error {
+func (s *session) tellFound(ctx context.Context, now run.Found) error {
 	if s.driver.Found == nil {
 		return nil
 	}
-	return s.driver.Found(s.run.ID, now)
+	return s.driver.Found(ctx, s.run.ID, now)
 }
 
 // readFound reads what interrupted runs have noted, which is more recent than what the
@@ -108,25 +109,25 @@ func (s *session) readFound() error {
 }
 
 // noteMoved notes where the stack is now, also in the files of the interrupted run.
-func (s *session) noteMoved(lost run.Interrupted) error {
+func (s *session) noteMoved(ctx context.Context, lost run.Interrupted) error {
 	if dir := s.dir.of(lost.ID); exists(dir.found()) {
 		if err := dir.writeFound(run.Found{Project: s.project, Backend: s.backend(), Emptied: s.emptied}); err != nil {
 			return err
 		}
 	}
-	return s.noteFound()
+	return s.noteFound(ctx)
 }
 
 // checkPlace is the error, to which elsewhereText adds where, if an interrupted run has worked in another backend. One that has
 // the stack as well, such as an older copy, does not have the lock of that run or what it had in flight. That a backend was moved
 // is noted before the lock goes, which shows that.
-func (s *session) checkPlace() error {
+func (s *session) checkPlace(ctx context.Context) error {
 	for _, lost := range s.run.Interrupted {
 		if s.run.Known.Name == "" || lost.Backend != s.run.KnownBackend || !s.isElsewhere() {
 			continue
 		}
 		if s.wasMoved(lost) {
-			return s.noteMoved(lost)
+			return s.noteMoved(ctx, lost)
 		}
 		return fmt.Errorf("run %s was interrupted in another backend, which has its lock and what it had in flight: "+
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that until it is recovered from; "+

@@ -64,7 +64,7 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 	if err != nil || last.code != 0 {
 		return last, err
 	}
-	if err := s.noteEmptied(); err != nil {
+	if err := s.noteEmptied(ctx); err != nil {
 		return exit{}, err
 	}
 	done := s.events

@@ -30,7 +30,7 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 	if unknown := s.unknown(); len(unknown) > 0 {
 		s.tellUnknown(unknown) // those known only from the files of the run
 	}
-	if err := s.checkPlace(); err != nil {
+	if err := s.checkPlace(ctx); err != nil {
 		return exit{}, err
 	}
 	free, err := s.removeLocks()

@@ -68,7 +68,7 @@ type session struct {
 // engine calls the CLI for an operation that changes something.
 func (s *session) engine(ctx context.Context, operation ...string) (exit, error) {
 	if s.isFound() {
-		if err := s.noteFound(); err != nil {
+		if err := s.noteFound(ctx); err != nil {
 			return exit{}, err
 		}
 	}
@@ -106,7 +106,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
 	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say, tell: s.tell}
 	if s.changing {
-		c.events.tellUnknown, c.events.tellBegun = s.tellUnknown, s.tellBegun
+		c.events.tellUnknown, c.events.tellBegun = s.tellUnknown, func() { s.tellBegun(ctx) }
 	}
 	last, err := s.driver.execute(ctx, c)
 	s.stopped = last.stopped
@@ -141,11 +141,11 @@ func (s *session) tell(progress run.Progress) {
 }
 
 // tellBegun reports that the engine is at work, and so the stack is there.
-func (s *session) tellBegun() {
+func (s *session) tellBegun(ctx context.Context) {
 	if !s.isInspected() {
 		return
 	}
-	if err := s.noteFound(); err != nil {
+	if err := s.noteFound(ctx); err != nil {
 		s.say(err.Error())
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// errLockLeft is why a run has failed that could do all else.
-var errLockLeft = errors.New("all that was asked for is done, but Pulumi could not remove its lock, which would block what is next: " +
+// errLockLeft is why a run has failed of which each call of the CLI has succeeded.
+var errLockLeft = errors.New("a call of Pulumi has succeeded, but could not remove its lock, which would block what is next: " +
 	"may this run delete from the backend?")
 
 // isUnsaved recognizes the engine's error that the state could not be written, by what the

@@ -4,6 +4,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -43,12 +44,12 @@ func (r *Runner) NoteUnknownCreates(id string, urns []string) {
 }
 
 // errNotNoted is why a run does not go on.
-var errNotNoted = errors.New("the status of the Stack does not have it yet")
+var errNotNoted = errors.New("the status of the Stack does not have it, as the API server is away, or the CRDs are older than this controller")
 
 // NoteFound is called by the driver with what a run in flight has found out. Like
 // NoteUnknownCreates, it notifies the Stack at once. It waits until the status has it only
 // if a stack is to be removed: before that, a recovery can look for itself.
-func (r *Runner) NoteFound(id string, found run.Found) error {
+func (r *Runner) NoteFound(ctx context.Context, id string, found run.Found) error {
 	noted := r.keepFound(id, found)
 	if !found.Emptied {
 		return nil
@@ -56,6 +57,8 @@ func (r *Runner) NoteFound(id string, found run.Found) error {
 	select {
 	case <-noted:
 		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	case <-time.After(r.options.NotePatience):
 		return errNotNoted
 	}

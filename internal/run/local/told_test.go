@@ -4,6 +4,8 @@
 package local
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -29,6 +31,8 @@ func TestAStackIsNotifiedOfUnknownCreationsAtOnce(t *testing.T) {
 	f.Eventually(f.ended).Should(Receive(Equal("default/a")))
 }
 
+var errStop = errors.New("stop")
+
 func TestADestroyWaitsUntilItIsNotedThatAllIsDeleted(t *testing.T) {
 	for name, test := range map[string]struct {
 		patience time.Duration
@@ -38,15 +42,21 @@ func TestADestroyWaitsUntilItIsNotedThatAllIsDeleted(t *testing.T) {
 		"noted":           {time.Hour, run.Found{Emptied: true}, nil},
 		"noted too late":  {time.Millisecond, run.Found{}, errNotNoted},
 		"an earlier note": {time.Millisecond, run.Found{Backend: "file:///state"}, errNotNoted},
+		"told to stop":    {time.Hour, run.Found{}, errStop},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, func(o *Options) { o.NotePatience = test.patience })
 			f.Expect(f.runner.Reserve("default", "a")).To(BeTrue())
 			f.Expect(f.runner.Start(run.Run{ID: "run-a", Namespace: "default", Name: "a", Timeout: time.Hour})).To(Succeed())
-			f.Expect(f.runner.NoteFound("run-a", run.Found{Backend: "file:///state"})).To(Succeed(), "a recovery can see that for itself")
+			f.Expect(f.runner.NoteFound(t.Context(), "run-a", run.Found{Backend: "file:///state"})).To(Succeed(), "a recovery can see that for itself")
 			f.Eventually(f.ended).Should(Receive(Equal("default/a")))
+			ctx, stop := context.WithCancelCause(t.Context())
+			if test.err == errStop {
+				stop(errStop)
+			}
+			defer stop(nil)
 			answer := make(chan error, 1)
-			go func() { answer <- f.runner.NoteFound("run-a", run.Found{Emptied: true}) }()
+			go func() { answer <- f.runner.NoteFound(ctx, "run-a", run.Found{Emptied: true}) }()
 			f.Eventually(f.ended).Should(Receive(Equal("default/a")))
 			f.Expect(f.runner.Found("run-a")).To(Equal(run.Found{Emptied: true}))
 			f.runner.Noted("run-b", test.noted) // none of this runner

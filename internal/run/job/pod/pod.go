@@ -108,7 +108,7 @@ func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
 	driver := o.Driver
 	driver.Progress = func(_ string, progress run.Progress) { told.progress(progress) }
 	driver.UnknownCreates = func(_ string, urns []string) { told.unknownCreates(urns) }
-	driver.Found = func(_ string, found run.Found) error { return told.found(found) }
+	driver.Found = func(_ context.Context, _ string, found run.Found) error { return told.found(found) }
 	driver.PassEnv = exchange.WithProxies(passed(environ, todo.Account), input.Proxies)
 	driver.Cache = filepath.Join(o.WorkDir, "cache")
 	begin := time.Now()
