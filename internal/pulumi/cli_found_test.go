@@ -159,7 +159,7 @@ func TestARecoveryInABackendThatWasMovedSucceeds(t *testing.T) {
 		return b.do(t.Context(), recovery)
 	}
 	b.Expect(recover(from).Message).To(ContainSubstring("was interrupted in another backend"), "it is a copy")
-	b.Expect(os.RemoveAll(b.backend)).To(Succeed())
+	b.Expect(os.RemoveAll(filepath.Dir(filepath.Dir(b.stackFile())))).To(Succeed())
 	b.Expect(recover(time.Now()).Message).To(ContainSubstring("was interrupted in another backend"), "the lock is that of an earlier run")
 	b.Expect(os.Rename(moved+"/.pulumi/stacks", moved+"/away")).To(Succeed())
 	b.Expect(os.WriteFile(moved+"/.pulumi/stacks", nil, 0o600)).To(Succeed())

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/natefinch/atomic"
 
@@ -108,30 +109,34 @@ func (s *session) readFound() error {
 	return nil
 }
 
-// noteMoved notes where the stack is now, also in the files of the interrupted run.
-func (s *session) noteMoved(ctx context.Context, lost run.Interrupted) error {
-	if dir := s.dir.of(lost.ID); exists(dir.found()) {
+// checkPlace is the error, to which elsewhereText adds where, if an interrupted run has worked in another backend. One that has
+// the stack as well, such as an older copy, does not have the lock of that run or what it had in flight. That a backend was moved
+// is noted before the lock goes, which shows that.
+func (s *session) checkPlace(ctx context.Context) error {
+	at := slices.IndexFunc(s.run.Interrupted, func(lost run.Interrupted) bool {
+		return s.run.Known.Name != "" && lost.Backend == s.run.KnownBackend && s.isElsewhere()
+	})
+	switch {
+	case at < 0:
+		return nil
+	case slices.ContainsFunc(s.run.Interrupted, s.wasMoved):
+		return s.noteMoved(ctx)
+	}
+	return fmt.Errorf("run %s was interrupted in another backend, which has its lock and what it had in flight: "+
+		"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that until it is recovered from; "+
+		"if that backend is gone for good, set spec.suspend to true, delete this Stack and make another", s.run.Interrupted[at].ID)
+}
+
+// noteMoved notes where the stack is now, also in the files of the interrupted runs.
+func (s *session) noteMoved(ctx context.Context) error {
+	for _, lost := range s.run.Interrupted {
+		dir := s.dir.of(lost.ID)
+		if !exists(dir.found()) {
+			continue
+		}
 		if err := dir.writeFound(run.Found{Project: s.project, Backend: s.backend(), Emptied: s.emptied}); err != nil {
 			return err
 		}
 	}
 	return s.noteFound(ctx)
-}
-
-// checkPlace is the error, to which elsewhereText adds where, if an interrupted run has worked in another backend. One that has
-// the stack as well, such as an older copy, does not have the lock of that run or what it had in flight. That a backend was moved
-// is noted before the lock goes, which shows that.
-func (s *session) checkPlace(ctx context.Context) error {
-	for _, lost := range s.run.Interrupted {
-		if s.run.Known.Name == "" || lost.Backend != s.run.KnownBackend || !s.isElsewhere() {
-			continue
-		}
-		if s.wasMoved(lost) {
-			return s.noteMoved(ctx, lost)
-		}
-		return fmt.Errorf("run %s was interrupted in another backend, which has its lock and what it had in flight: "+
-			"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that until it is recovered from; "+
-			"if that backend is gone for good, set spec.suspend to true, delete this Stack and make another", lost.ID)
-	}
-	return nil
 }

@@ -8,16 +8,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // wasMoved tells whether a file backend is the one in which the interrupted run worked, at
-// another place: that has nothing any more, and this has the lock of the run, which a backup
-// of another time does not have.
+// another place: that has no state any more, and this has the lock of the run, which a
+// backup of another time does not have.
 func (s *session) wasMoved(lost run.Interrupted) bool {
 	before := keptIn(lost.Backend)
-	if before == "" || exists(before) || s.lockDir() == "" {
+	if before == "" || s.hasState(before) || s.lockDir() == "" {
 		return false
 	}
 	entries, err := os.ReadDir(s.lockDir())
@@ -28,6 +29,14 @@ func (s *session) wasMoved(lost run.Interrupted) bool {
 		holder := readLock(filepath.Join(s.lockDir(), entry.Name()))
 		return s.isOurs(holder) && holder.isDuring(lost)
 	})
+}
+
+// hasState tells whether a file backend has the state of the stack. A look at an empty
+// directory has left other files there.
+func (s *session) hasState(kept string) bool {
+	_, name, _ := strings.Cut(s.stack, "/") // without the organization
+	state := filepath.Join(kept, "stacks", filepath.FromSlash(name)+".json")
+	return exists(state) || exists(state+".gz")
 }
 
 // isDuring tells whether a lock was made during the run: a host has many runs.
