@@ -45,6 +45,8 @@ func checkKept(before, written, kept *v1.Stack) error {
 		field = "interrupted"
 	case len(want.UnknownCreates) != len(has.UnknownCreates):
 		field = "unknownCreates"
+	case want.LastAttemptedDigest != has.LastAttemptedDigest:
+		field = "lastAttemptedDigest"
 	default:
 		return nil
 	}

@@ -14,7 +14,10 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -69,7 +72,7 @@ func isDryRun(opts []client.SubResourcePatchOption) bool {
 }
 
 // operatorLacks are fields of the status that the CRD of the Pulumi operator does not have.
-var operatorLacks = []string{"run", "interrupted", "unknownCreates", "lastAttemptedDigest", "lastAttemptedRevision", "lastHandledReconcileAt", "runPending", "gitRepository"}
+var operatorLacks = []string{"run", "interrupted", "unknownCreates", "lastAttemptedDigest", "lastAppliedDigest", "history", "lastAttemptedRevision", "lastHandledReconcileAt", "runPending", "gitRepository"}
 
 // expectNotKept expects that nothing runs, and that the Stack and one event say why.
 func (w *world) expectNotKept(g Gomega, field string) {
@@ -212,4 +215,31 @@ func TestARunWhoseRecordIsDroppedIsNotSaidToHaveLostItsStack(t *testing.T) {
 	g.Expect(abandonedEvent(stack, left).message).To(HavePrefix("Run " + id + " has ended after the status of its Stack had lost the record of it"))
 	stack.CreationTimestamp.Time = started.Add(time.Second)
 	g.Expect(abandonedEvent(stack, left).message).To(HavePrefix("Run "+id+" has ended after its Stack was removed by force"), "this one was made later")
+}
+
+// What the CRD of the operator leaves of the status of a Stack from git looks like that of the operator, which would have it
+// taken over as it is: the update in flight was of a Secret that had changed.
+func TestAStackOfWhichLittleIsKeptIsNotTakenOver(t *testing.T) {
+	const commit = "0123456789abcdef0123456789abcdef01234567"
+	w := newGitWorld(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "env"}, Data: map[string][]byte{"PASSWORD": []byte("old")}})
+	w.edit(func(s *v1.Stack) { s.Spec.EnvSecrets = []string{"env"} })
+	w.settle(commit)
+	stack := w.stack()
+	was := stack.Status
+	stack.Status = v1.StackStatus{ObservedGeneration: was.ObservedGeneration, Conditions: was.Conditions, LastUpdate: &v1.LastUpdate{
+		Generation: was.LastUpdate.Generation, Name: string(uuid.NewUUID()), Type: was.LastUpdate.Type, State: was.LastUpdate.State,
+		LastSuccessfulCommit: was.LastUpdate.LastSuccessfulCommit, LastAttemptedCommit: was.LastUpdate.LastAttemptedCommit,
+	}}
+	w.Expect(w.Status().Update(w.ctx, stack)).To(Succeed())
+	w.Runner = newTestRunner()
+	w.runner = w.Runner.(*testRunner)
+	d := dropFields(w.world, operatorLacks...)
+	w.events.lines = nil
+	w.mustReconcile()
+	w.expectNotKept(w, "run")
+
+	d.fields = nil
+	w.mustReconcile()
+	w.Expect(w.runner.started).To(Equal(1))
+	w.Expect(w.runner.runs[w.stack().Status.Run.ID].MustExist).To(BeTrue(), "the stack is there, and is looked at first")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
+	"github.com/google/uuid"
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -29,6 +30,8 @@ func appliedByOperator(stack *v1.Stack, program program) bool {
 	switch {
 	case last == nil, status.LastAttemptedDigest != "", status.LastAppliedDigest != "", len(status.History) > 0:
 		return false // never updated, or not by the operator
+	case uuid.Validate(last.Name) == nil:
+		return false // a run of this controller, of whose status a CRD of the operator has left no more
 	case status.CurrentUpdate != nil:
 		return false // the operator has not seen the end of another update
 	case last.State != v1.UpdateSucceeded, last.Type != "" && last.Type != v1.UpdateTypeUp:
