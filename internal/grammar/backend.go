@@ -125,6 +125,9 @@ func BackendOf(r run.Run) string {
 	return hiddenBackend(public, r.BackendKey)
 }
 
+// IsHidden tells whether a result of BackendOf does not name the backend.
+func IsHidden(told string) bool { return strings.Contains(told, hiddenSign) }
+
 // IsOtherBackend tells whether an earlier result of BackendOf is certainly for another
 // backend than that of the run, whether or not a Secret names the backend now or did then.
 // It cannot be known if another Secret names it now, or the same that was made again. If none

@@ -173,6 +173,31 @@ func TestARecoveryInABackendThatWasMovedSucceeds(t *testing.T) {
 	b.Expect(result.Backend).To(Equal("file://" + moved))
 }
 
+// A Secret names the backend, so that nobody can look at the old place.
+func TestARecoveryInABackendOfASecretThatWasMovedSucceeds(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	named := func(r run.Run) run.Run {
+		r.Masks, r.BackendKey = []string{r.Backend}, "uid"
+		return r
+	}
+	made := b.do(t.Context(), named(b.update(b.thing("value: x"))))
+	from := time.Now()
+	lost := named(b.update(b.thing("value: y\n      hold: update")))
+	lost.Known, lost.KnownBackend = made.Project, made.Backend
+	b.killed(lost, "pulumi")
+	b.letGo()
+	moved := filepath.Join(t.TempDir(), "moved")
+	b.Expect(os.Rename(b.backend, moved)).To(Succeed())
+	recovery := b.recovery(lost)
+	recovery.Backend = "file://" + moved
+	recovery = named(recovery)
+	recovery.Known, recovery.KnownBackend = made.Project, made.Backend
+	recovery.Interrupted[0].Backend, recovery.Interrupted[0].From, recovery.Interrupted[0].To = made.Backend, from, time.Now()
+	result := b.do(t.Context(), recovery)
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+}
+
 // A Secret that is made again has another UID, with which the digest of its backend is another.
 func TestARecoveryWithASecretThatWasMadeAgainSucceeds(t *testing.T) {
 	t.Parallel()

@@ -10,15 +10,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // wasMoved tells whether a file backend is the one in which the interrupted run worked, at
-// another place: that has no state any more, and this has the lock of the run, which a
-// backup of another time does not have.
+// another place: that has no state any more, as far as it is known, and this has the lock of
+// the run, which a backup of another time does not have.
 func (s *session) wasMoved(lost run.Interrupted) bool {
-	before := keptIn(lost.Backend)
-	if before == "" || s.hasState(before) || s.lockDir() == "" {
+	if s.lockDir() == "" || !s.mayBeGone(lost.Backend) {
 		return false
 	}
 	entries, err := os.ReadDir(s.lockDir())
@@ -29,6 +29,15 @@ func (s *session) wasMoved(lost run.Interrupted) bool {
 		holder := readLock(filepath.Join(s.lockDir(), entry.Name()))
 		return s.isOurs(holder) && holder.isDuring(lost)
 	})
+}
+
+// mayBeGone is false for what is known to have the stack, and for what is no file backend. A
+// Secret may hide where the state was.
+func (s *session) mayBeGone(told string) bool {
+	if kept := keptIn(told); kept != "" {
+		return !s.hasState(kept)
+	}
+	return grammar.IsHidden(told)
 }
 
 // hasState tells whether a file backend has the state of the stack. A look at an empty
