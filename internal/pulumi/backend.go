@@ -78,7 +78,7 @@ func (s *session) missing() error {
 // letsGo is what has a Stack that is deleted be let go: one with an interrupted run is
 // recovered first, whether or not it is to be destroyed.
 func (s *session) letsGo() string {
-	if s.run.Operation == run.Recover {
+	if len(s.run.Interrupted) > 0 {
 		return "spec.suspend to true"
 	}
 	return "spec.destroyOnFinalize to false"

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
@@ -25,6 +26,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 	"github.com/flux-pulumi/pulumi-controller/tests/operator"
 )
+
+// rewatched is how long the controller may take to see a change. In one run of these tests on a busy machine, its watch got no
+// event for more than five minutes after the CRD was put back: client-go opens a watch anew after at most ten.
+const rewatched = 11 * time.Minute
 
 // stackCRD is the CRD of Stacks, which a test replaces and puts back.
 type stackCRD struct {
@@ -131,6 +136,7 @@ func TestNothingRunsWithTheCRDOfTheOperator(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, startAlone(t), "foreign")
+	u.SetDefaultEventuallyTimeout(rewatched)
 	crd := u.stackCRD(ctx)
 	crd.replace(ctx)
 	u.create(ctx, things(2, "one"), nil)
@@ -168,6 +174,7 @@ func TestCreationInFlightWhenTheCRDIsReplaced(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, startAlone(t), "swapped")
+	u.SetDefaultEventuallyTimeout(rewatched)
 	crd := u.stackCRD(ctx)
 	u.create(ctx, []thing{{name: "lost", value: "one", delays: map[string]string{"afterCreate": "1h"}}}, nil)
 	u.Eventually(func() int { return u.count(cloud.Create, cloud.Done, "lost") }).Should(Equal(1), u.report(ctx))
