@@ -173,17 +173,19 @@ func TestARecoveryInABackendThatWasMovedSucceeds(t *testing.T) {
 	b.Expect(result.Backend).To(Equal("file://" + moved))
 }
 
+// ofSecret has the backend of the run be named by the Secret with that UID.
+func ofSecret(r run.Run, uid string) run.Run {
+	r.Masks, r.BackendKey = []string{r.Backend}, uid
+	return r
+}
+
 // A Secret names the backend, so that nobody can look at the old place.
 func TestARecoveryInABackendOfASecretThatWasMovedSucceeds(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
-	named := func(r run.Run) run.Run {
-		r.Masks, r.BackendKey = []string{r.Backend}, "uid"
-		return r
-	}
-	made := b.do(t.Context(), named(b.update(b.thing("value: x"))))
+	made := b.do(t.Context(), ofSecret(b.update(b.thing("value: x")), "uid"))
 	from := time.Now()
-	lost := named(b.update(b.thing("value: y\n      hold: update")))
+	lost := ofSecret(b.update(b.thing("value: y\n      hold: update")), "uid")
 	lost.Known, lost.KnownBackend = made.Project, made.Backend
 	b.killed(lost, "pulumi")
 	b.letGo()
@@ -191,7 +193,7 @@ func TestARecoveryInABackendOfASecretThatWasMovedSucceeds(t *testing.T) {
 	b.Expect(os.Rename(b.backend, moved)).To(Succeed())
 	recovery := b.recovery(lost)
 	recovery.Backend = "file://" + moved
-	recovery = named(recovery)
+	recovery = ofSecret(recovery, "uid")
 	recovery.Known, recovery.KnownBackend = made.Project, made.Backend
 	recovery.Interrupted[0].Backend, recovery.Interrupted[0].From, recovery.Interrupted[0].To = made.Backend, from, time.Now()
 	result := b.do(t.Context(), recovery)
@@ -202,16 +204,12 @@ func TestARecoveryInABackendOfASecretThatWasMovedSucceeds(t *testing.T) {
 func TestARecoveryWithASecretThatWasMadeAgainSucceeds(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
-	named := func(r run.Run, key string) run.Run {
-		r.Masks, r.BackendKey = []string{r.Backend}, key
-		return r
-	}
-	made := b.do(t.Context(), named(b.update(b.thing("value: x")), "uid-1"))
-	lost := named(b.update(b.thing("value: y\n      hold: update")), "uid-1")
+	made := b.do(t.Context(), ofSecret(b.update(b.thing("value: x")), "uid-1"))
+	lost := ofSecret(b.update(b.thing("value: y\n      hold: update")), "uid-1")
 	lost.Known, lost.KnownBackend = made.Project, made.Backend
 	b.killed(lost, "pulumi")
 	b.letGo()
-	recovery := named(b.recovery(lost), "uid-2")
+	recovery := ofSecret(b.recovery(lost), "uid-2")
 	recovery.Known, recovery.KnownBackend = made.Project, made.Backend
 	recovery.Interrupted[0].Backend = made.Backend
 	result := b.do(t.Context(), recovery)
@@ -232,13 +230,12 @@ func TestARecoveryThatCannotReadWhatWasFoundGoesByWhatIsKnown(t *testing.T) {
 	b.Expect(b.saidLines()).To(ContainElement(ContainSubstring("cannot be read")))
 }
 
-func TestALockThatCannotBeRemovedIsRecoveredFrom(t *testing.T) {
-	t.Parallel()
-	b := newBeside(t)
-	lost := b.update(b.thing("value: x\n      hold: create"))
+// leavingItsLock has the run do all it is asked to, and not be able to remove its lock. It waits for begun while the run has that.
+func (b beside) leavingItsLock(r run.Run, begun func()) {
+	b.Helper()
 	results := make(chan run.Result, 1)
-	go func() { results <- b.do(t.Context(), lost) }()
-	b.begun()
+	go func() { results <- b.do(b.Context(), r) }()
+	begun()
 	locks, away := filepath.Join(b.backend, ".pulumi", "locks"), filepath.Join(b.backend, "away")
 	b.Expect(os.Rename(locks, away)).To(Succeed())
 	b.Expect(os.WriteFile(locks, nil, 0o600)).To(Succeed()) // no directory, so that even root cannot delete there
@@ -251,8 +248,14 @@ func TestALockThatCannotBeRemovedIsRecoveredFrom(t *testing.T) {
 	b.Expect(result.Message).To(ContainSubstring("could not remove its lock"))
 	b.Expect(result.Interrupted).To(BeTrue())
 	b.Expect(b.locks()).NotTo(BeEmpty())
+}
 
-	result = b.do(t.Context(), b.recovery(lost))
+func TestALockThatCannotBeRemovedIsRecoveredFrom(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	lost := b.update(b.thing("value: x\n      hold: create"))
+	b.leavingItsLock(lost, b.begun)
+	result := b.do(t.Context(), b.recovery(lost))
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(b.locks()).To(BeEmpty())
 }
@@ -262,24 +265,10 @@ func TestALockThatARecoveryCannotRemoveIsRecoveredFrom(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
 	recovery := b.recovery(b.left("hold: read"))
-	results := make(chan run.Result, 1)
-	go func() { results <- b.do(t.Context(), recovery) }()
-	b.reads("a")
-	locks, away := filepath.Join(b.backend, ".pulumi", "locks"), filepath.Join(b.backend, "away")
-	b.Expect(os.Rename(locks, away)).To(Succeed())
-	b.Expect(os.WriteFile(locks, nil, 0o600)).To(Succeed())
-	b.letGo()
-	var result run.Result
-	b.Eventually(results).Should(Receive(&result))
-	b.Expect(os.Remove(locks)).To(Succeed())
-	b.Expect(os.Rename(away, locks)).To(Succeed())
-	b.Expect(result.Outcome).To(Equal(run.Failed))
-	b.Expect(result.Message).To(ContainSubstring("could not remove its lock"))
-	b.Expect(result.Interrupted).To(BeTrue())
-
+	b.leavingItsLock(recovery, func() { b.reads("a") })
 	again := b.recovery(recovery)
 	again.Interrupted = append(again.Interrupted, recovery.Interrupted...)
-	result = b.do(t.Context(), again)
+	result := b.do(t.Context(), again)
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(b.locks()).To(BeEmpty())
 }
