@@ -63,14 +63,21 @@ func TestAProjectThatIsRenamedAfterItsFirstRunWasKilled(t *testing.T) {
 	u.Expect(u.count("create", "begin")).To(Equal(1))
 }
 
+// inMidDestroy returns a Stack whose only resource is being deleted, until the cloud is released.
+func (t *team) inMidDestroy() *v1.Stack {
+	t.test.Helper()
+	t.program("app", thing("one", "hold: delete"))
+	stack := t.stack("app", func(s *v1.Stack) { s.Spec.DestroyOnFinalize = true })
+	t.awaitReady(stack, "one")
+	t.Expect(t.Client().Delete(t.ctx, stack)).To(Succeed())
+	t.awaitJournal("delete", "begin")
+	return stack
+}
+
 // The pod of the destroy is killed, and the volume with the state is not mounted afterwards, so that it is an empty directory.
 func TestADestroyThatIsKilledIsNotTakenForDone(t *testing.T) {
 	u := newTeam(t)
-	u.program("app", thing("one", "hold: delete"))
-	stack := u.stack("app", func(s *v1.Stack) { s.Spec.DestroyOnFinalize = true })
-	u.awaitReady(stack, "one")
-	u.Expect(u.Client().Delete(u.ctx, stack)).To(Succeed())
-	u.awaitJournal("delete", "begin")
+	stack := u.inMidDestroy()
 	u.killPod(stack)
 	away := u.backend + ".away"
 	u.Expect(os.Rename(u.backend, away)).To(Succeed())
@@ -95,11 +102,7 @@ func (t *team) awaitDestroyed(stack *v1.Stack) {
 // The Secret of the destroy is deleted, so that its pod can tell nobody that everything is deleted.
 func TestADestroyThatCannotTellIsNotStuck(t *testing.T) {
 	u := newTeam(t)
-	u.program("app", thing("one", "hold: delete"))
-	stack := u.stack("app", func(s *v1.Stack) { s.Spec.DestroyOnFinalize = true })
-	u.awaitReady(stack, "one")
-	u.Expect(u.Client().Delete(u.ctx, stack)).To(Succeed())
-	u.awaitJournal("delete", "begin")
+	stack := u.inMidDestroy()
 	u.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(stack), stack)).To(Succeed())
 	u.Expect(u.Client().Delete(u.ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: stack.Status.Run.Job}})).To(Succeed())
 	u.Expect(u.cloud.Release()).To(Succeed())
