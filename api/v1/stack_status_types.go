@@ -442,6 +442,12 @@ type StackStatus struct {
 	// +optional
 	Inventory *InventoryStatus `json:"inventory,omitempty"`
 
+	// RunLog locates the log of the last run, if that was a Job. Previews that
+	// were requested with the annotation pulumi.com/preview-requested-at do not
+	// count.
+	// +optional
+	RunLog *RunLogStatus `json:"runLog,omitempty"`
+
 	// Preview describes the last preview that was requested with the annotation
 	// pulumi.com/preview-requested-at.
 	// +optional

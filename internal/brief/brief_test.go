@@ -28,9 +28,9 @@ func TestLine(t *testing.T) {
 
 func TestTextIsBoundedAndValid(t *testing.T) {
 	holds := func(text string, most uint8) bool {
-		limit := int(most) + len(sign)
+		limit := int(most) + len(Sign)
 		cut := Text(text, limit)
-		return len(cut) <= limit && utf8.ValidString(cut) && strings.HasPrefix(text, strings.TrimSuffix(cut, sign))
+		return len(cut) <= limit && utf8.ValidString(cut) && strings.HasPrefix(text, strings.TrimSuffix(cut, Sign))
 	}
 	NewWithT(t).Expect(quick.Check(holds, nil)).To(Succeed())
 }

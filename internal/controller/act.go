@@ -135,9 +135,10 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 		return err
 	}
 	inventory := r.handInventory(ctx, stack, result)
+	log := r.publishLog(ctx, stack, &record, result)
 	preview := r.handSteps(ctx, stack, &record, result)
 	told, err := r.takeIn(ctx, stack, result, func(told *run.Result) {
-		stack.Status.OutputsSecret, stack.Status.Inventory = outputs, inventory
+		stack.Status.OutputsSecret, stack.Status.Inventory, stack.Status.RunLog = outputs, inventory, log
 		absorb(stack, told)
 		stack.Status.Preview = preview
 		if isPreviewOnRequest(&record) && told.Message != result.Message {

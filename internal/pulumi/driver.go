@@ -24,6 +24,9 @@ type Driver struct {
 	PassEnv map[string]string
 	// NoPluginDownload makes Pulumi fail if a plugin is not installed.
 	NoPluginDownload bool
+	// KeepLog returns the end of the log in the Result, masked once more, as more secrets
+	// are known at the end of a run than when a line is logged.
+	KeepLog bool
 	// Grace limits how long each step of stopping a run may take.
 	Grace Grace
 	// Progress, if set, receives the progress of each run, from one goroutine at a time
@@ -49,6 +52,10 @@ type Driver struct {
 // from one goroutine at a time.
 func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line string)) run.Result {
 	started := time.Now()
+	kept := keptLog{log: log}
+	if d.KeepLog {
+		log = kept.add
+	}
 	s := &session{driver: d, dir: dir, run: r, log: log}
 	s.mask = maskerOf(r)
 	s.mask.Follow(r.LateMasks)
@@ -61,5 +68,6 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	ended := time.Now()
 	result := s.result(s.ending(last, err, context.Cause(ctx)))
 	result.StartedAt, result.EndedAt = started, ended
+	result.Log = kept.masked(s.mask)
 	return result
 }

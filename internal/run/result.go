@@ -135,6 +135,9 @@ type Result struct {
 	// number of steps beyond the limit.
 	Steps        []Step `json:",omitempty"`
 	StepsLeftOut int    `json:",omitempty"`
+	// Log is the end of the run's log, if the log itself is gone with the place of the run.
+	// Nil otherwise.
+	Log *Log `json:",omitempty"`
 	// Permalink to the update in Pulumi Cloud.
 	Permalink string `json:",omitempty"`
 	// StartedAt and EndedAt bound the run.

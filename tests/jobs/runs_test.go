@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/runlog"
 	"github.com/flux-pulumi/pulumi-controller/tests/atonce"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
@@ -46,6 +47,7 @@ func TestAProgramRunsAsAJob(t *testing.T) {
 	u.Expect(u.Get(u.ctx, client.ObjectKey{Namespace: u.namespace, Name: "outputs"}, &secret)).To(Succeed())
 	u.Expect(secret.Data).To(HaveKeyWithValue("hidden", []byte("one")))
 	u.Expect(u.jobs()).To(HaveLen(1))
+	u.keptLog(stack, "lab:index:Thing (a): create done")
 	u.Eventually(func(g Gomega) {
 		for _, list := range []client.ObjectList{&corev1.SecretList{}, &corev1.ServiceAccountList{}, &rbacv1.RoleList{}, &rbacv1.RoleBindingList{}} {
 			g.Expect(u.List(u.ctx, list, client.InNamespace(u.namespace), client.HasLabels{"pulumi.com/run"})).To(Succeed())
@@ -56,6 +58,20 @@ func TestAProgramRunsAsAJob(t *testing.T) {
 	u.Expect(u.Client().Delete(u.ctx, stack)).To(Succeed())
 	u.Eventually(func() error { return u.Get(u.ctx, client.ObjectKeyFromObject(stack), stack) }).Should(MatchError(ContainSubstring("not found")))
 	u.Expect(u.count("delete", "done")).To(Equal(1), "the destroy is a Job too")
+}
+
+// keptLog checks the log of the last run, which is there after its Job.
+func (t *team) keptLog(stack *v1.Stack, line string) {
+	t.test.Helper()
+	status := stack.Status.RunLog
+	t.Expect(status).To(HaveField("ConfigMap", stack.Name+"-log"))
+	t.Expect(status.Run).To(Equal(stack.Status.LastUpdate.Name))
+	var kept corev1.ConfigMap
+	t.Expect(t.Get(t.ctx, client.ObjectKey{Namespace: t.namespace, Name: status.ConfigMap}, &kept)).To(Succeed())
+	t.Expect(metav1.IsControlledBy(&kept, stack)).To(BeTrue())
+	log, err := runlog.Decode(kept.BinaryData[runlog.Key])
+	t.Expect(err).NotTo(HaveOccurred())
+	t.Expect(log.Lines).To(ContainElement(HaveField("Text", line)))
 }
 
 // mayOnly asks the API server what the account of the run may do.

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Node is a fake node with one pod of the controller.
+// Node is a fake node with one pod, of the controller or of a run.
 type Node struct {
 	server *httptest.Server
 }
@@ -31,13 +31,16 @@ type Node struct {
 type Options struct {
 	// Node and Pod are names. Namespace is the pod's.
 	Node, Namespace, Pod string
+	// Run and Stack make it the pod of a run that is a Job, in place of one of the
+	// controller.
+	Run, Stack string
 	// Log returns what the pod has logged so far. It is polled while a client follows
 	// the log.
 	Log func() ([]byte, error)
 }
 
-// Start creates a Deployment of the controller and its pod, on a node whose logs it
-// serves. The labels are those of the manifests.
+// Start creates a pod, with a Deployment if it is one of the controller, on a node whose
+// logs it serves. The labels are those that the manifests and the controller set.
 func Start(ctx context.Context, api client.Client, options Options) (*Node, error) {
 	node := &Node{server: httptest.NewTLSServer(serve(options))}
 	if err := node.create(ctx, api, options); err != nil {
@@ -75,7 +78,10 @@ func (n *Node) create(ctx context.Context, api client.Client, options Options) e
 	if err := api.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	spec := corev1.PodSpec{NodeName: options.Node, Containers: []corev1.Container{{Name: "manager", Image: "pulumi-controller"}}}
+	if options.Run != "" {
+		return createRun(ctx, api, options)
+	}
+	spec := podSpec(options)
 	selected := map[string]string{"app": "pulumi-controller"}
 	labels := map[string]string{"app.kubernetes.io/component": "pulumi-controller", "app.kubernetes.io/part-of": "flux"}
 	deployment := &appsv1.Deployment{
@@ -93,10 +99,38 @@ func (n *Node) create(ctx context.Context, api client.Client, options Options) e
 	})
 }
 
+func createRun(ctx context.Context, api client.Client, options Options) error {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: options.Namespace, Name: options.Pod,
+			Labels: map[string]string{"pulumi.com/run": options.Run}, Annotations: map[string]string{"pulumi.com/stack": options.Stack},
+		},
+		Spec: podSpec(options),
+	}
+	if err := api.Create(ctx, pod); err != nil {
+		return err
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: options.container(), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
+	}}
+	return api.Status().Update(ctx, pod)
+}
+
+func podSpec(options Options) corev1.PodSpec {
+	return corev1.PodSpec{NodeName: options.Node, Containers: []corev1.Container{{Name: options.container(), Image: "pulumi-controller"}}}
+}
+
+func (o Options) container() string {
+	if o.Run != "" {
+		return "pulumi"
+	}
+	return "manager"
+}
+
 // serve answers like a kubelet: GET /containerLogs/NAMESPACE/POD/CONTAINER.
 func serve(options Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Path, "/containerLogs/"+options.Namespace+"/"+options.Pod+"/manager") {
+		if !strings.HasPrefix(r.URL.Path, "/containerLogs/"+options.Namespace+"/"+options.Pod+"/"+options.container()) {
 			http.NotFound(w, r)
 			return
 		}

@@ -8,11 +8,18 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/runlog"
 	"github.com/flux-pulumi/pulumi-controller/tests/podlogs"
 )
 
@@ -55,6 +62,76 @@ func TestLogs(t *testing.T) {
 		"logs --level warning",
 		"logs --since 1m --since-time 2026-03-02T10:15:44Z",
 		"logs --since-time yesterday",
+	)
+}
+
+const runLog = `{"level":"info","ts":"2026-03-02T10:16:01.000Z","msg":"update starts","controllerKind":"Stack","name":"network","namespace":"logs-runs","run":"01jnb3"}
+{"level":"info","ts":"2026-03-02T10:16:02.000Z","msg":"aws:s3:Bucket (b): create done","controllerKind":"Stack","name":"network","namespace":"logs-runs","run":"01jnb3"}
+`
+
+// startRun makes the pod of a run of the Stack network.
+func startRun(w *world, node string) {
+	w.t.Helper()
+	started, err := podlogs.Start(w.t.Context(), w.api, podlogs.Options{
+		Node: node, Namespace: w.namespace, Pod: "pulumi-run-01jnb3", Run: "01jnb3", Stack: "network",
+		Log: func() ([]byte, error) { return []byte(runLog), nil },
+	})
+	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
+	w.t.Cleanup(func() {
+		started.Stop()
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "pulumi-run-01jnb3"}}
+		_ = w.api.Delete(context.Background(), pod, client.GracePeriodSeconds(0))
+		_ = w.api.Delete(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}})
+	})
+}
+
+// keepLog keeps the log of a run of the Stack, as the controller does.
+func keepLog(w *world, name, runID string, lines ...string) {
+	w.t.Helper()
+	g := NewWithT(w.t)
+	log := &run.Log{}
+	for n, line := range lines {
+		log.Lines = append(log.Lines, run.LogLine{At: now.Add(time.Duration(n-len(lines)) * time.Second), Text: line})
+	}
+	data, err := runlog.Encode(log)
+	g.Expect(err).NotTo(HaveOccurred())
+	stack := &v1.Stack{}
+	g.Expect(w.api.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, stack)).To(Succeed())
+	g.Expect(w.api.Create(w.t.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name + "-log"}, BinaryData: map[string][]byte{runlog.Key: data},
+	})).To(Succeed())
+	stack.Status.RunLog = &v1.RunLogStatus{Run: runID, ConfigMap: name + "-log", Digest: inventory.Digest(data)}
+	g.Expect(w.api.Status().Update(w.t.Context(), stack)).To(Succeed())
+}
+
+func TestLogsOfRunsAreThoseOfTheirPodsOrKept(t *testing.T) {
+	w := newWorld(t, "logs-runs")
+	w.apply("reconcile")
+	startNode(w, "node-runs")
+	startRun(w, "node-of-a-run")
+	keepLog(w, "network", "01jnb3", "shown by its pod")
+	keepLog(w, "external", "01jna9", "update starts", "aws:rds:Instance (db): \x1b[31mcreate failed", "Update failed")
+	w.golden("logs_runs",
+		"logs --flux-namespace node-runs-system",
+		"logs network --flux-namespace node-runs-system",
+		"logs external --flux-namespace node-runs-system",
+		"logs external --flux-namespace node-runs-system --tail 1",
+		"logs external --flux-namespace node-runs-system --since 2s",
+		"logs --level error --flux-namespace node-runs-system",
+		"logs --kind Program --flux-namespace node-runs-system",
+	)
+}
+
+func TestATenantSeesTheLogsOfRunsWithoutThatOfTheController(t *testing.T) {
+	w := newWorld(t, "logs-tenant")
+	w.apply("reconcile")
+	startNode(w, "node-tenant")
+	keepLog(w, "network", "01jnb3", "update starts")
+	w.allow("logs-tenant", events, stacks, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods", "pods/log", "configmaps"}})
+	w.golden("logs_tenant",
+		"logs network --flux-namespace node-tenant-system --as logs-tenant",
+		"logs external --flux-namespace node-tenant-system --as logs-tenant",
+		"logs --kind Program --flux-namespace node-tenant-system --as logs-tenant",
 	)
 }
 

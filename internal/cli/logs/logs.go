@@ -1,8 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logs turns the log of the controller into the lines that the flux command
-// prints: text in, text out. It must not know where the log comes from.
+// Package logs turns the logs of the controller and of runs into the lines that the flux
+// command prints. It must not know where a log comes from.
 package logs
 
 import (
@@ -14,11 +14,18 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // maxLine bounds a line of the log. Longer lines are skipped.
 const maxLine = 1 << 20
+
+// timestamps is how Flux controllers format the time of a line.
+const timestamps = "2006-01-02T15:04:05.000Z07:00"
 
 // Filter selects the lines to print. An empty field matches all.
 type Filter struct {
@@ -67,6 +74,21 @@ func Copy(out io.Writer, log io.Reader, filter Filter) error {
 	}
 }
 
+// Print prints the lines of a run of the Stack that match the filter. Runs log everything as
+// info.
+func Print(out io.Writer, stack metav1.Object, lines []run.LogLine, filter Filter) error {
+	for _, line := range lines {
+		text := filter.formatEntry(entry{
+			Timestamp: line.At.UTC().Format(timestamps), Level: "info", Message: line.Text,
+			ControllerKind: v1.StackKind, Namespace: stack.GetNamespace(), Name: stack.GetName(),
+		})
+		if _, err := io.WriteString(out, text); err != nil {
+			return fmt.Errorf("printing the log: %w", err)
+		}
+	}
+	return nil
+}
+
 // skipLine skips the rest of a line that is too long.
 func skipLine(reader *bufio.Reader) error {
 	for {
@@ -83,6 +105,10 @@ func (f Filter) format(line []byte) string {
 	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &e) != nil {
 		return ""
 	}
+	return f.formatEntry(e)
+}
+
+func (f Filter) formatEntry(e entry) string {
 	kind := e.ReconcilerKind
 	if kind == "" {
 		kind = e.ControllerKind

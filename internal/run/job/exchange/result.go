@@ -14,6 +14,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/packed"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/runlog"
 )
 
 // The bounds of a decoded result, far above those that the driver keeps to.
@@ -62,9 +63,9 @@ func (p packedResult) sizeText() string {
 }
 
 // EncodeResult encodes the result for the Secret. If it does not fit, EncodeResult leaves
-// some of it out and says so: first from the lists of resources and steps, as much as
-// necessary, then the plain outputs, and then all outputs. A run that only reads outputs
-// has failed in that case.
+// some of it out and says so: first the log, then from the lists of resources and steps,
+// as much as necessary, then the plain outputs, and then all outputs. A run that only
+// reads outputs has failed in that case.
 func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
 	whole := result{Result: ended, Plain: ended.Plain}
 	plain, err := json.Marshal(ended.Plain) // this may be longer, and is what the other side decodes
@@ -76,6 +77,10 @@ func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
 	}
 	all, err := pack(whole)
 	if err != nil || all.fits() {
+		return all.data, err
+	}
+	whole.Result.Log = nil
+	if all, err = pack(whole); err != nil || all.fits() {
 		return all.data, err
 	}
 	taken := listsOf(&whole.Result)
@@ -138,6 +143,7 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 	ended.Changes = boundedChanges(ended.Changes)
 	ended.Outputs, ended.LeftOut = boundedOutputs(ended.Outputs, boundedCount(ended.LeftOut))
 	ended.Inventory = boundedInventory(ended.Inventory)
+	ended.Log = runlog.Bounded(ended.Log)
 	ended.Steps, ended.StepsLeftOut = boundedSteps(ended.Steps), boundedCount(ended.StepsLeftOut)
 	if ended.EndedAt.IsZero() || ended.EndedAt.After(now) {
 		ended.EndedAt = now

@@ -111,6 +111,7 @@ func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
 	driver.Found = func(_ context.Context, _ string, found run.Found) error { return told.found(found) }
 	driver.PassEnv = exchange.WithProxies(passed(environ, todo.Account), input.Proxies)
 	driver.Cache = filepath.Join(o.WorkDir, "cache")
+	driver.KeepLog = true // Kubernetes removes that of the pod with its Job
 	begin := time.Now()
 	if err := o.prepare(&driver, environ["PATH"]); err != nil {
 		return pulumi.Failure(todo, run.WorkspaceFailed, err, begin)

@@ -1,0 +1,79 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/logs"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/runlog"
+)
+
+// printKept prints the log that the controller has kept of the last run of each Stack,
+// unless the pod of that run is still there. It returns how many it has printed.
+func (v *logsView) printKept(ctx context.Context, pods []corev1.Pod) (count int) {
+	if !v.showsRuns() {
+		return 0
+	}
+	stacks := &v1.StackList{}
+	if err := v.api.List(ctx, stacks, client.InNamespace(v.filter.Namespace)); err != nil {
+		v.warn("The logs of runs that the controller has kept are left out: %v", cluster.Explain(err))
+		return 0
+	}
+	for i := range stacks.Items {
+		stack := &stacks.Items[i]
+		kept := stack.Status.RunLog
+		isThere := func(pod corev1.Pod) bool { return kept != nil && pod.Labels[runLabel] == kept.Run && hasLog(pod) }
+		if kept == nil || (v.filter.Name != "" && v.filter.Name != stack.Name) || slices.ContainsFunc(pods, isThere) {
+			continue
+		}
+		if err := v.printKeptOf(ctx, stack); err != nil {
+			v.warn("The log of the last run of Stack %s/%s is left out: %v", stack.Namespace, stack.Name, err)
+			continue
+		}
+		count++
+	}
+	return count
+}
+
+func (v *logsView) printKeptOf(ctx context.Context, stack *v1.Stack) error {
+	kept := stack.Status.RunLog
+	if kept.ConfigMap == "" {
+		return fmt.Errorf("the controller has not kept it: %s", kept.Message)
+	}
+	data, err := ownedData(ctx, v.api, stack, kept.ConfigMap, runlog.Key, kept.Digest)
+	if err != nil {
+		return err
+	}
+	log, err := runlog.Decode(data)
+	if err != nil || log == nil {
+		return err
+	}
+	return logs.Print(&v.out, stack, v.selected(log.Lines), v.filter)
+}
+
+// selected returns the lines that the options for logs of pods select.
+func (v *logsView) selected(lines []run.LogLine) []run.LogLine {
+	since := time.Time{}
+	if v.options.SinceTime != nil {
+		since = v.options.SinceTime.Time
+	}
+	if v.options.SinceSeconds != nil {
+		since = v.Now().Add(-time.Duration(*v.options.SinceSeconds) * time.Second)
+	}
+	lines = slices.DeleteFunc(slices.Clone(lines), func(line run.LogLine) bool { return line.At.Before(since) })
+	if tail := v.options.TailLines; tail != nil {
+		lines = lines[max(0, len(lines)-int(min(*tail, int64(len(lines))))):]
+	}
+	return lines
+}
