@@ -238,7 +238,13 @@ func TestTheClientLimitsItselfWhereTheServerDoesNot(t *testing.T) {
 func TestAWarningOfTheAPIServerIsLoggedOnce(t *testing.T) {
 	g := NewWithT(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Warning", `299 - "prefer another name"`)
+		for _, text := range []string{
+			"prefer another name",
+			`metadata.finalizers: \"example.com\": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts`,
+			`metadata.finalizers: \"finalizer.stack.pulumi.com\": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts`,
+		} {
+			w.Header().Add("Warning", `299 - "`+text+`"`)
+		}
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"b"}}`))
 	}))
@@ -261,7 +267,7 @@ func TestAWarningOfTheAPIServerIsLoggedOnce(t *testing.T) {
 		_, err := clients.CoreV1().ConfigMaps("b").Get(ctx, "a", metav1.GetOptions{})
 		g.Expect(err).NotTo(HaveOccurred())
 	}
-	g.Expect(lines).To(ConsistOf(ContainSubstring("prefer another name")))
+	g.Expect(lines).To(ConsistOf(ContainSubstring("prefer another name"), ContainSubstring("example.com")), "that about our finalizer says nothing new")
 }
 
 func TestTheDataDirectoryHasOneOwner(t *testing.T) {

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/flowcontrol"
@@ -36,10 +37,22 @@ func clusterConfig(ctx context.Context, c config) (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to find the API server: %w", err)
 	}
-	// Each Stack brings the same warnings, as that of the name of the finalizer.
-	restConfig.WarningHandlerWithContext = ctrllog.NewKubeAPIWarningLogger(ctrllog.KubeAPIWarningLoggerOptions{Deduplicate: true})
+	restConfig.WarningHandlerWithContext = warnings{ctrllog.NewKubeAPIWarningLogger(ctrllog.KubeAPIWarningLoggerOptions{Deduplicate: true})}
 	limitRate(ctx, restConfig, c.client)
 	return restConfig, nil
+}
+
+// warnings logs the warnings of the API server, except that about the name of the finalizer.
+// That name has no path because it is the one of the Pulumi operator: Stacks would have two
+// finalizers after a migration, one of which nobody removes.
+type warnings struct{ rest.WarningHandlerWithContext }
+
+// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
+func (w warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, agent, text string) {
+	if strings.HasPrefix(text, fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name", v1.StackFinalizer)) {
+		return
+	}
+	w.WarningHandlerWithContext.HandleWarningHeaderWithContext(ctx, code, agent, text)
 }
 
 // limitRate has the client limit its requests only where the API server does not
