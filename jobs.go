@@ -65,13 +65,17 @@ func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *r
 	}
 	grace := pulumi.DefaultGrace()
 	grace.Finish = c.cancelGrace
+	settings := job.Settings{
+		Image: image, PullPolicy: pull, PodSecurity: psaapi.Level(c.runnerPodSecurity), Part: partOf(c),
+		Grace: grace, Retries: c.httpRetry, NoPluginDownload: !c.acquirePlugins, Proxies: exchange.Proxies(c.passedEnv),
+		LogLevel: c.logger.LogLevel, LogEncoding: c.logger.LogEncoding,
+	}
+	if settings.Defaults, err = readWorkspaceTemplate(c.runnerWorkspaceTemplate, settings); err != nil {
+		return nil, err
+	}
 	runner := job.New(job.Options{
-		Settings: job.Settings{
-			Image: image, PullPolicy: pull, PodSecurity: psaapi.Level(c.runnerPodSecurity), Part: partOf(c),
-			Grace: grace, Retries: c.httpRetry, NoPluginDownload: !c.acquirePlugins, Proxies: exchange.Proxies(c.passedEnv),
-			LogLevel: c.logger.LogLevel, LogEncoding: c.logger.LogEncoding,
-		},
-		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Cache: cache, Namespace: namespace,
+		Settings: settings,
+		Client:   mgr.GetClient(), Reader: mgr.GetAPIReader(), Cache: cache, Namespace: namespace,
 		Concurrent: c.concurrentRuns, PerNamespace: c.concurrentRunsPerNamespace,
 		InUse:    func(ctx context.Context) (map[string]bool, error) { return reconciler.RunsInUse(ctx, where...) },
 		Recorded: reconciler.Recorded, Wake: waker.Wake, Log: ctrl.Log,
@@ -84,6 +88,22 @@ func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *r
 		return nil, fmt.Errorf("failed to have the manager tend to the Jobs of runs: %w", err)
 	}
 	return runner, nil
+}
+
+// readWorkspaceTemplate reads the defaults of the templates of Stacks from a file, if any.
+func readWorkspaceTemplate(path string, settings job.Settings) (job.Defaults, error) {
+	if path == "" {
+		return job.Defaults{}, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return job.Defaults{}, fmt.Errorf("failed to read the file of --runner-workspace-template: %w", err)
+	}
+	defaults, err := job.ReadDefaults(text, settings)
+	if err != nil {
+		return job.Defaults{}, fmt.Errorf("--runner-workspace-template: %s: %w", path, err)
+	}
+	return defaults, nil
 }
 
 // partOf tells the controllers of shards apart, in the value of a label.

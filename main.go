@@ -45,6 +45,7 @@ type config struct {
 	runner                     string
 	runnerImage                string
 	runnerPodSecurity          string
+	runnerWorkspaceTemplate    string
 
 	dataDir              string
 	pulumiDir            string
@@ -138,6 +139,8 @@ func bindFlags(fs *flag.FlagSet, c *config, access *acl.Options, gates *features
 		"The image that has the controller, for --runner=job: it is copied out of it into the pod of each run, and is what a run uses whose Stack names no image. Defaults to that of the controller's own pod.")
 	fs.StringVar(&c.runnerPodSecurity, "runner-pod-security", string(psaapi.LevelRestricted),
 		"The level of the Pod Security Standards that the pods of runs keep to, whatever spec.workspaceTemplate asks for: restricted, baseline or privileged.")
+	fs.StringVar(&c.runnerWorkspaceTemplate, "runner-workspace-template", "",
+		"A file in YAML with the fields of spec.workspaceTemplate, for --runner=job: the defaults of all Stacks, which the template of a Stack is merged into.")
 	fs.IntVar(&c.httpRetry, "http-retry", 9, "The maximum number of retries when failing to fetch artifacts over HTTP.")
 	fs.StringVar(&c.dataDir, "data-dir", filepath.Join(os.TempDir(), controllerName),
 		"The directory for the workspaces of runs and for Pulumi's plugins. It belongs to one controller process at a time.")

@@ -28,6 +28,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
 )
 
 // fluxDefaults are the flags shared with kustomize-controller and helm-controller, and
@@ -73,8 +74,8 @@ func TestDefaultsAreFluxs(t *testing.T) {
 	for name := range fluxDefaults() {
 		g.Expect(all).To(HaveKey(name))
 	}
-	g.Expect(own).To(HaveLen(11), "acquire-plugins, allow-controller-refs, allow-preview-programs, cancel-grace, concurrent-runs, concurrent-runs-per-namespace, data-dir, pulumi-dir, "+
-		"runner, runner-image and runner-pod-security are this controller's: %v", own)
+	g.Expect(own).To(HaveLen(12), "acquire-plugins, allow-controller-refs, allow-preview-programs, cancel-grace, concurrent-runs, concurrent-runs-per-namespace, data-dir, pulumi-dir, "+
+		"runner, runner-image, runner-pod-security and runner-workspace-template are this controller's: %v", own)
 }
 
 func TestDefaultsAreParsed(t *testing.T) {
@@ -268,6 +269,22 @@ func TestAWarningOfTheAPIServerIsLoggedOnce(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 	}
 	g.Expect(lines).To(ConsistOf(ContainSubstring("prefer another name"), ContainSubstring("example.com")), "that about our finalizer says nothing new")
+}
+
+func TestTheWorkspaceTemplateIsReadAtTheStart(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "template.yaml")
+	_, err := readWorkspaceTemplate(path, job.Settings{})
+	g.Expect(err).To(MatchError(And(ContainSubstring("--runner-workspace-template"), ContainSubstring("no such file"))))
+	g.Expect(os.WriteFile(path, []byte("spec: {imagePullSecrets: []}"), 0o600)).To(Succeed())
+	_, err = readWorkspaceTemplate(path, job.Settings{})
+	g.Expect(err).To(MatchError("--runner-workspace-template: " + path + ": spec.imagePullSecrets is not known: remove it"))
+	g.Expect(os.WriteFile(path, []byte("spec: {image: a}"), 0o600)).To(Succeed())
+	defaults, err := readWorkspaceTemplate(path, job.Settings{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(defaults.Image).To(Equal("a"))
+	_, err = readWorkspaceTemplate("", job.Settings{})
+	g.Expect(err).NotTo(HaveOccurred())
 }
 
 func TestTheDataDirectoryHasOneOwner(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -27,6 +28,10 @@ import (
 
 func TestAProgramRunsAsAJob(t *testing.T) {
 	u := newTeam(t)
+	u.Expect(u.Client().Create(u.ctx, &corev1.LimitRange{
+		ObjectMeta: metav1.ObjectMeta{Name: "memory", Namespace: u.namespace},
+		Spec:       corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Default: corev1.ResourceList{"memory": resource.MustParse("200Mi")}}}},
+	})).To(Succeed())
 	u.program("app", thing("one", "hold: create"))
 	stack := u.stack("app", func(s *v1.Stack) {
 		s.Spec.DestroyOnFinalize = true
@@ -37,6 +42,9 @@ func TestAProgramRunsAsAJob(t *testing.T) {
 	name := stack.Status.Run.Job
 	u.Expect(name).To(Equal("pulumi-run-" + stack.Status.Run.ID))
 	u.mayOnly(name)
+	u.Expect(u.runningPod(stack).Spec.Containers[0].Resources.Requests).To(Equal(corev1.ResourceList{
+		"cpu": resource.MustParse("100m"), "memory": resource.MustParse("200Mi"),
+	}), "the namespace says how much memory, which is less than the default, and nothing of the CPU")
 	var secret corev1.Secret
 	u.Expect(u.Get(u.ctx, client.ObjectKey{Namespace: u.namespace, Name: name}, &secret)).To(Succeed())
 	u.Expect(secret.Data).NotTo(HaveKey("run"), "what is to be done is secret, and is not kept")

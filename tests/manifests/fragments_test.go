@@ -53,6 +53,9 @@ func (u Unit) fragment() (*unstructured.Unstructured, error) {
 	if shown.WorkspaceTemplate != nil {
 		shown.Spec = map[string]any{"workspaceTemplate": shown.WorkspaceTemplate}
 	}
+	if _, isTemplate := shown.Spec["podTemplate"]; isTemplate { // in a file for all Stacks
+		shown.Spec = map[string]any{"workspaceTemplate": map[string]any{"spec": shown.Spec}}
+	}
 	if shown.APIVersion != "" || shown.Spec == nil {
 		return nil, nil
 	}

@@ -67,7 +67,7 @@ func (r *Runner) make(ctx context.Context, todo run.Run) error {
 			return r.refused(todo, built.secret, err)
 		}
 	}
-	if err := r.tryPod(ctx, built.job); err != nil {
+	if err := r.tryJob(ctx, built.job); err != nil {
 		return r.refused(todo, built.secret, err)
 	}
 	if err := r.create(ctx, built.job); err != nil {
@@ -146,14 +146,15 @@ func explained(object client.Object, err error) error {
 
 // tryPod asks the API server with a dry run whether it would accept the pod. The Job
 // controller only finds that out when it creates one, and reports it only in events: an
-// exhausted quota, a missing ServiceAccount, a violation of pod security.
-func (r *Runner) tryPod(ctx context.Context, job *batchv1.Job) error {
+// exhausted quota, a missing ServiceAccount, a violation of pod security. It returns the pod
+// with what the namespace adds.
+func (r *Runner) tryPod(ctx context.Context, job *batchv1.Job) (*corev1.Pod, error) {
 	pod := podLike(job)
 	err := r.options.Client.Create(ctx, pod, client.DryRunAll, fieldOwner)
 	if err == nil || apierrors.IsAlreadyExists(err) || apierrors.IsBadRequest(err) {
-		return nil // a webhook that cannot tell is asked when the pod is made
+		return pod, nil // a webhook that cannot tell is asked when the pod is made
 	}
-	return explained(pod, err)
+	return nil, explained(pod, err)
 }
 
 // podLike is the pod that the Job controller would create. It has an owner, because there

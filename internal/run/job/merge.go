@@ -23,25 +23,15 @@ import (
 // podField is the field of the patch in a Stack.
 const podField = templateField + ".spec.podTemplate"
 
-// mergePod merges the patch of a Stack into the template. It returns a TemplateError that
-// names a field if the patch changes what the runner depends on, or what the
-// administrator does not allow.
-func mergePod(base corev1.PodTemplateSpec, patch json.RawMessage, level psaapi.Level) (corev1.PodTemplateSpec, error) {
+// mergePod merges patches into the template, those of the administrator before that of the
+// Stack. It returns a TemplateError that names a field if the result changes what the runner
+// depends on, or what the administrator does not allow.
+func mergePod(base corev1.PodTemplateSpec, level psaapi.Level, patches ...json.RawMessage) (corev1.PodTemplateSpec, error) {
 	merged := base
-	if members, err := membersOf(podField, patch); err != nil {
-		return merged, err
-	} else if members != nil {
-		original, err := json.Marshal(base)
-		if err != nil {
-			return merged, fmt.Errorf("writing the template of the pod: %w", err)
-		}
-		text, err := strategicpatch.StrategicMergePatch(original, patch, corev1.PodTemplateSpec{})
-		if err != nil {
-			return merged, &TemplateError{podField, fmt.Sprintf("cannot be merged: %v", err)}
-		}
-		merged = corev1.PodTemplateSpec{}
-		if err := strictly(text, &merged); err != nil {
-			return merged, &TemplateError{podField, fmt.Sprintf("cannot be read: %v", err)}
+	for _, patch := range patches {
+		var err error
+		if merged, err = patchPod(merged, patch); err != nil {
+			return merged, err
 		}
 	}
 	merged.Labels, merged.Annotations = keepReserved(base.Labels, merged.Labels), keepReserved(base.Annotations, merged.Annotations)
@@ -63,6 +53,26 @@ func mergePod(base corev1.PodTemplateSpec, patch json.RawMessage, level psaapi.L
 		return merged, err
 	}
 	return merged, checkSecurity(merged, level)
+}
+
+// patchPod merges one patch, which may be missing.
+func patchPod(base corev1.PodTemplateSpec, patch json.RawMessage) (corev1.PodTemplateSpec, error) {
+	if members, err := membersOf(podField, patch); err != nil || members == nil {
+		return base, err
+	}
+	original, err := json.Marshal(base)
+	if err != nil {
+		return base, fmt.Errorf("writing the template of the pod: %w", err)
+	}
+	text, err := strategicpatch.StrategicMergePatch(original, patch, corev1.PodTemplateSpec{})
+	if err != nil {
+		return base, &TemplateError{podField, fmt.Sprintf("cannot be merged: %v", err)}
+	}
+	merged := corev1.PodTemplateSpec{}
+	if err := strictly(text, &merged); err != nil {
+		return base, &TemplateError{podField, fmt.Sprintf("cannot be read: %v", err)}
+	}
+	return merged, nil
 }
 
 // changedParts lists what the patch changes and must not change.

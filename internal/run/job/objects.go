@@ -48,10 +48,15 @@ func podOf(s Settings, r run.Run, w workspace) (corev1.PodTemplateSpec, string, 
 	// its image or a cloud. If nothing names an account, the pod gets its own, which may
 	// only write the result: the default account of the namespace may have been granted
 	// more.
-	account := cmp.Or(r.Account.Name, w.ServiceAccountName, Name(r.ID))
-	pod, err := mergePod(basePod(s, r, w, account, ""), w.PodTemplate, s.PodSecurity)
+	over := w.over(s.Defaults.workspace)
+	account := cmp.Or(r.Account.Name, over.ServiceAccountName, Name(r.ID))
+	pod, err := mergePod(basePod(s, r, over, account, ""), s.PodSecurity, s.Defaults.PodTemplate, w.PodTemplate)
 	if err == nil {
 		err = checkBackend(r.Backend, pod)
+	}
+	if err == nil {
+		main := mainOf(&pod.Spec)
+		addResources(main, *main.Resources.DeepCopy(), s.Defaults.Resources)
 	}
 	return pod, account, err
 }
@@ -67,17 +72,17 @@ func build(s Settings, r run.Run) (*objects, error) {
 	if err != nil {
 		return nil, err
 	}
-	main := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == mainContainer })
+	main := mainOf(&pod.Spec)
 	handed := r
 	handed.Workspace = nil // the pod is made from it already
-	if setsKubeconfig(pod.Spec.Containers[main]) {
+	if setsKubeconfig(*main) {
 		handed.Account = run.ServiceAccount{} // which only the pod has, then
 	}
-	data, digest, err := exchange.EncodeInput(exchange.Input{Run: handed, SecretEnv: secretEnv(pod.Spec.Containers[main]), Proxies: s.Proxies, Nonce: s.nonce(r)})
+	data, digest, err := exchange.EncodeInput(exchange.Input{Run: handed, SecretEnv: secretEnv(*main), Proxies: s.Proxies, Nonce: s.nonce(r)})
 	if err != nil {
 		return nil, err
 	}
-	pod.Spec.Containers[main].Args = s.arguments(r, digest)
+	main.Args = s.arguments(r, digest)
 
 	meta := metav1.ObjectMeta{Namespace: r.Namespace, Name: Name(r.ID), Labels: labelsOf(r, s.Part), Annotations: annotationsOf(r)}
 	owned := *meta.DeepCopy()
@@ -94,11 +99,17 @@ func build(s Settings, r run.Run) (*objects, error) {
 		},
 		job: &batchv1.Job{ObjectMeta: *owned.DeepCopy(), Spec: jobSpec(s, r, pod)},
 	}
+	s.Defaults.jobMetadata.onto(built.job)
 	w.jobMetadata.onto(built.job)
 	if account == Name(r.ID) {
 		built.account = &corev1.ServiceAccount{ObjectMeta: *meta.DeepCopy(), AutomountServiceAccountToken: ptr.To(false)}
 	}
 	return built, nil
+}
+
+// mainOf returns the container that executes the run, which no template can remove.
+func mainOf(pod *corev1.PodSpec) *corev1.Container {
+	return &pod.Containers[slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == mainContainer })]
 }
 
 // jobSpec lets one pod start the run, and no second one: whether to run again is decided

@@ -28,6 +28,8 @@ type Settings struct {
 	// PodSecurity is the Pod Security Standard that each pod has to comply with, whatever
 	// its namespace enforces. Empty means restricted.
 	PodSecurity psaapi.Level
+	// Defaults are what each pod has, unless its Stack says otherwise.
+	Defaults Defaults
 	// Part identifies this controller among the shards. Empty means that there are none.
 	Part string
 	// Grace is how long the steps of stopping a run may take.

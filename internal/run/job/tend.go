@@ -285,7 +285,7 @@ func (r *Runner) whyNoPod(ctx context.Context, s seen) string {
 	if err := r.options.Reader.Get(ctx, client.ObjectKeyFromObject(s.job), job); err != nil {
 		return "" // and asked again
 	}
-	err := r.tryPod(ctx, job)
+	_, err := r.tryPod(ctx, job)
 	if err == nil || !isFinal(err) {
 		return ""
 	}

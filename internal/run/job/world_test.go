@@ -40,8 +40,9 @@ type cluster struct {
 	// fails returns the error of a creation, if any. lost does too, but the object is
 	// created all the same.
 	fails, lost func(object client.Object) error
-	// tried is the error of a dry run of a pod.
-	tried error
+	// tried is the error of a dry run of a pod, and admits changes it.
+	tried  error
+	admits func(pod *corev1.Pod) error
 	// patching is called before each patch.
 	patching func()
 	// hangs is closed when the webhook for patches answers again, or nil. See hang.
@@ -116,7 +117,10 @@ func (c *cluster) create(ctx context.Context, api client.WithWatch, object clien
 	c.mu.Lock()
 	fails, lost, tried := c.fails, c.lost, c.tried
 	c.mu.Unlock()
-	if _, pod := object.(*corev1.Pod); pod && len((&client.CreateOptions{}).ApplyOptions(options).DryRun) > 0 {
+	if pod, ok := object.(*corev1.Pod); ok && len((&client.CreateOptions{}).ApplyOptions(options).DryRun) > 0 {
+		if c.admits != nil {
+			return c.admits(pod)
+		}
 		return tried
 	}
 	if fails != nil {
@@ -306,6 +310,13 @@ func (s *started) secret() *corev1.Secret {
 // name is the name of the run's objects.
 func (s *started) name() client.ObjectKey {
 	return client.ObjectKey{Namespace: "default", Name: "pulumi-run-1"}
+}
+
+func (s *started) job() *batchv1.Job {
+	s.test.Helper()
+	job := &batchv1.Job{}
+	s.Expect(s.api.Get(s.test.Context(), s.name(), job)).To(Succeed())
+	return job
 }
 
 func (s *started) hasJob() bool { return s.has(&batchv1.Job{}) }
