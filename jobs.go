@@ -53,12 +53,7 @@ func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *r
 	if err != nil {
 		return nil, err
 	}
-	namespace := ""
-	var where []client.ListOption
-	if !c.watch.AllNamespaces {
-		namespace = c.runtimeNamespace
-		where = append(where, client.InNamespace(namespace))
-	}
+	namespace := watchedNamespace(c)
 	cache, err := job.NewCache(restConfig, mgr.GetScheme(), namespace)
 	if err != nil {
 		return nil, err
@@ -77,8 +72,7 @@ func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *r
 		Settings: settings,
 		Client:   mgr.GetClient(), Reader: mgr.GetAPIReader(), Cache: cache, Namespace: namespace,
 		Concurrent: c.concurrentRuns, PerNamespace: c.concurrentRunsPerNamespace,
-		InUse:    func(ctx context.Context) (map[string]bool, error) { return reconciler.RunsInUse(ctx, where...) },
-		Recorded: reconciler.Recorded, Wake: waker.Wake, Log: ctrl.Log,
+		InUse: runsInUse(c, reconciler), Recorded: reconciler.Recorded, Wake: waker.Wake, Log: ctrl.Log,
 	})
 	if err := mgr.Add(cache); err != nil {
 		return nil, fmt.Errorf("failed to have the manager watch the Jobs of runs: %w", err)
@@ -104,6 +98,28 @@ func readWorkspaceTemplate(path string, settings job.Settings) (job.Defaults, er
 		return job.Defaults{}, fmt.Errorf("--runner-workspace-template: %s: %w", path, err)
 	}
 	return defaults, nil
+}
+
+// newDrainer makes what ends the Jobs of an earlier controller that had --runner=job, and has
+// the manager remove the Secrets that it has left behind.
+func newDrainer(c config, mgr ctrl.Manager, waker *controller.Waker, reconciler *controller.StackReconciler) (*job.Drainer, error) {
+	drainer := job.NewDrainer(job.DrainOptions{
+		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Namespace: watchedNamespace(c),
+		InUse: runsInUse(c, reconciler), Recorded: reconciler.Recorded, Wake: waker.Wake, Log: ctrl.Log,
+	})
+	// Only the leader does it: that is so for all that does not say otherwise.
+	if err := mgr.Add(manager.RunnableFunc(drainer.Sweep)); err != nil {
+		return nil, fmt.Errorf("failed to have the manager remove what the Jobs of runs have left: %w", err)
+	}
+	return drainer, nil
+}
+
+// watchedNamespace is the only namespace that is watched, "" for all.
+func watchedNamespace(c config) string {
+	if c.watch.AllNamespaces {
+		return ""
+	}
+	return c.runtimeNamespace
 }
 
 // partOf tells the controllers of shards apart, in the value of a label.

@@ -28,6 +28,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/notify"
 	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/handover"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/local"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
@@ -89,11 +90,6 @@ func run(ctx context.Context, c config) error {
 	if err := addProgramReconciler(c, mgr, reconciler); err != nil {
 		return err
 	}
-	if here, ok := runner.(*local.Runner); ok {
-		if err := sweep(ctx, c, data, reconciler, here); err != nil {
-			return err
-		}
-	}
 	return serve(ctx, c, mgr, reconciler, runner)
 }
 
@@ -154,6 +150,15 @@ func addProgramReconciler(c config, mgr ctrl.Manager, stacks *controller.StackRe
 	return programs.SetupWithManager(mgr, controller.ProgramReconcilerOptions{RateLimiter: c.rateLimiter, Selector: *selector})
 }
 
+// runsInUse lists the runs that the Stacks record that this controller may read.
+func runsInUse(c config, reconciler *controller.StackReconciler) func(context.Context) (map[string]bool, error) {
+	var where []client.ListOption
+	if !c.watch.AllNamespaces {
+		where = append(where, client.InNamespace(c.runtimeNamespace))
+	}
+	return func(ctx context.Context) (map[string]bool, error) { return reconciler.RunsInUse(ctx, where...) }
+}
+
 // sweep removes what earlier processes left in the data directory, but for the
 // runs that Stacks still know of.
 func sweep(ctx context.Context, c config, data *dataDir, reconciler *controller.StackReconciler, runner *local.Runner) error {
@@ -161,11 +166,7 @@ func sweep(ctx context.Context, c config, data *dataDir, reconciler *controller.
 		ctrl.Log.Error(err, "what earlier processes left is not removed")
 		return nil
 	}
-	var where []client.ListOption
-	if !c.watch.AllNamespaces {
-		where = append(where, client.InNamespace(c.runtimeNamespace))
-	}
-	inUse, err := reconciler.RunsInUse(ctx, where...)
+	inUse, err := runsInUse(c, reconciler)(ctx)
 	if err != nil {
 		return err
 	}
@@ -177,19 +178,34 @@ func sweep(ctx context.Context, c config, data *dataDir, reconciler *controller.
 	return nil
 }
 
-// newPlace makes the runner that --runner asks for, and has the reconciler use it.
+// newPlace makes the runner that --runner asks for, and has the reconciler use it. The runs
+// of a controller with another --runner are ended where they are.
 func newPlace(ctx context.Context, c config, mgr ctrl.Manager, restConfig *rest.Config, data *dataDir, waker *controller.Waker,
 	accounts inplace.Accounts, reconciler *controller.StackReconciler,
 ) (place, error) {
 	if c.runner == runnerJob {
 		jobs, err := newJobRunner(ctx, c, mgr, restConfig, waker, reconciler)
-		reconciler.Runner, reconciler.Jobs = jobs, jobs
-		return jobs, err
+		if err != nil {
+			return nil, err
+		}
+		earlier := local.New(local.Options{Dir: runsDir(c), Concurrent: 1, Wake: waker.Wake, Log: ctrl.Log})
+		reconciler.Runner, reconciler.Jobs = handover.Runner{Runner: jobs, Earlier: earlier}, jobs
+		return jobs, sweep(ctx, c, data, reconciler, earlier)
 	}
 	here, err := newRunner(c, data, waker, accounts)
-	reconciler.Runner = here
-	return here, err
+	if err != nil {
+		return nil, err
+	}
+	earlier, err := newDrainer(c, mgr, waker, reconciler)
+	if err != nil {
+		return nil, err
+	}
+	reconciler.Runner, reconciler.EarlierJobs = handover.Runner{Runner: here, Earlier: earlier}, earlier
+	return here, sweep(ctx, c, data, reconciler, here)
 }
+
+// runsDir is where the files of runs on this machine are.
+func runsDir(c config) string { return filepath.Join(c.dataDir, "runs") }
 
 // newRunner makes the runner of runs on this machine.
 func newRunner(c config, data *dataDir, waker *controller.Waker, accounts inplace.Accounts) (*local.Runner, error) {
@@ -212,7 +228,7 @@ func newRunner(c config, data *dataDir, waker *controller.Waker, accounts inplac
 		Grace:            grace,
 	}
 	runner := local.New(local.Options{
-		Dir:          filepath.Join(c.dataDir, "runs"),
+		Dir:          runsDir(c),
 		Usable:       data.Take,
 		Concurrent:   c.concurrentRuns,
 		PerNamespace: c.concurrentRunsPerNamespace,

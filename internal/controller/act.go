@@ -55,7 +55,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.Lose:
 		return r.lose(ctx, stack, goneText(stack.Status.Run))
 	case decide.Release:
-		return r.lose(ctx, stack, releasedText(stack.Status.Run))
+		return r.release(ctx, stack)
 	case decide.Tell:
 		return r.tell(ctx, stack, seen.Now)
 	case decide.PreviewOnRequest:
@@ -111,7 +111,11 @@ func (r *StackReconciler) inSync(ctx context.Context, stack *v1.Stack, seen *obs
 // before the change that the request is about.
 func (r *StackReconciler) nothing(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	if seen.Run != nil && seen.Run.Phase == run.Unknown {
-		return r.patchStatus(ctx, stack, func() { markHeldElsewhere(stack) })
+		text := heldText(stack)
+		if why := r.unprovenJob(stack.Status.Run); why != "" {
+			text = unprovenJobText(stack, why)
+		}
+		return r.patchStatus(ctx, stack, func() { markHeldElsewhere(stack, text) })
 	}
 	if seen.Run != nil {
 		r.tellNoted(stack) // the answer to the write may have been lost

@@ -28,3 +28,11 @@ type Jobs interface {
 	// in it.
 	NamespaceEnds(ctx context.Context, namespace string) (bool, error)
 }
+
+// EarlierJobs is what a controller that executes runs itself knows about those that an
+// earlier one has started as Jobs.
+type EarlierJobs interface {
+	// Unproven returns why nothing proves whether a run that it has looked at is at work,
+	// "" if that is known.
+	Unproven(id string) string
+}

@@ -176,7 +176,8 @@ func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen 
 		return nil
 	}
 	seen.Run.Holder = decide.HeldElsewhere
-	if recorded.Job != "" && r.Jobs == nil {
+	if r.unprovenJob(recorded) != "" {
+		seen.Run.UnprovenJob = true
 		return nil // its pod may be running, whatever became of its controller
 	}
 	gone, err := r.Holders.Gone(ctx, recorded.Holder, recorded.StartedAt.Time)

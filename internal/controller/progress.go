@@ -18,8 +18,13 @@ import (
 // tell writes the progress of the run in flight to the status, where the next process
 // finds it too.
 func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Time) error {
-	progress := r.Runner.Progress(stack.Status.Run.ID)
-	return r.patchFindings(ctx, stack, func() { markProgress(stack, progress, now) })
+	progress, unproven := r.Runner.Progress(stack.Status.Run.ID), r.unprovenJob(stack.Status.Run)
+	return r.patchFindings(ctx, stack, func() {
+		markProgress(stack, progress, now)
+		if unproven != "" && !isPreviewOnRequest(stack.Status.Run) {
+			markWaiting(stack, unprovenJobText(stack, unproven))
+		}
+	})
 }
 
 // markProgress records the progress of the run in flight.

@@ -161,7 +161,7 @@ func TestWhatARunWaitsForIsWrittenWhenItChanges(t *testing.T) {
 		"that it is cancelled":                 {func(stack *v1.Stack) { stack.Status.Run.Cancel = v1.CancelGently }, run.Progress{}, true, 0},
 		"that another controller has it": {func(stack *v1.Stack) {
 			told(run.Progress{InFlight: 1})(stack)
-			markHeldElsewhere(stack)
+			markHeldElsewhere(stack, heldText(stack))
 		}, run.Progress{InFlight: 1}, false, 0},
 		"nothing of a preview on request": {func(stack *v1.Stack) { stack.Status.Run.PreviewRequest = "now" }, run.Progress{InFlight: 1}, true, 0},
 	} {

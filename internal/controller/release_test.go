@@ -114,25 +114,3 @@ func TestReleaseOnAnAPIServer(t *testing.T) {
 	u.holdRun("a", "run-2")
 	u.Consistently(func() *v1.RunStatus { return u.stack("a").Status.Run }, "500ms").Should(HaveField("ID", "run-2"), "the word was for another")
 }
-
-func TestARunThatIsAJobIsWaitedForByAControllerWithoutJobs(t *testing.T) {
-	g := NewWithT(t)
-	w := newWorld(t, programAndStack()...)
-	w.mustReconcile()
-	stack := w.stack()
-	lost := stack.Status.Run
-	lost.Job = "pulumi-run-" + lost.ID
-	g.Expect(w.Status().Update(t.Context(), stack)).To(Succeed())
-	w.runner = newTestRunner()
-	w.Runner, w.Holder.Instance, w.others.gone = w.runner, "b", true
-	for range 3 {
-		w.mustReconcile()
-	}
-	g.Expect(w.stack().Status.Run).To(HaveField("ID", lost.ID), "its pod may be at work, whatever became of the controller")
-	g.Expect(w.runner.started).To(BeZero())
-	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("A controller with --runner=job absorbs its result"))
-
-	w.edit(release(lost.ID))
-	w.mustReconcile()
-	g.Expect(w.stack().Status.Interrupted).NotTo(BeEmpty())
-}

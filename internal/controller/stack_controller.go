@@ -56,6 +56,8 @@ type StackReconciler struct {
 	Runner run.Runner
 	// Jobs is the Runner once more, if it executes runs as Jobs. Nil if it does not.
 	Jobs Jobs
+	// EarlierJobs knows about the Jobs of earlier controllers, if Jobs is nil.
+	EarlierJobs EarlierJobs
 	// Holder identifies this process in the records of the runs it starts.
 	Holder v1.RunHolder
 	// Holders proves that the processes that recorded other runs are dead.

@@ -106,13 +106,13 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 }
 
 // markHeldElsewhere marks a run that, as far as is known, another controller has in
-// flight.
-func markHeldElsewhere(stack *v1.Stack) {
+// flight. The text says what it waits for.
+func markHeldElsewhere(stack *v1.Stack, text string) {
 	if isPreviewOnRequest(stack.Status.Run) {
 		return
 	}
 	stack.Status.Run.Progress = nil
-	markWaiting(stack, heldText(stack))
+	markWaiting(stack, text)
 }
 
 // markLeft marks a run that the controller, which is shutting down, leaves in flight.

@@ -45,6 +45,7 @@ type testRunner struct {
 	unknownCreates func(id string) []string
 	found          func(id string) run.Found
 	noted          map[string]run.Found
+	forgotten      []string
 }
 
 func newTestRunner() *testRunner {
@@ -142,6 +143,7 @@ func (r *testRunner) Ended() []run.Ref {
 func (r *testRunner) Forget(id string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.forgotten = append(r.forgotten, id)
 	delete(r.runs, id)
 	delete(r.results, id)
 	return nil

@@ -48,7 +48,7 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 	o.Recoverable, o.Unfound, o.AppliedElsewhere = in.Bool(), in.Bool(), in.Bool()
 	o.NamespaceEnds = in.Bool()
 	if o.Run != nil {
-		o.Run.Released = in.Bool()
+		o.Run.Released, o.Run.UnprovenJob = in.Bool(), in.Bool()
 		o.Run.UnknownCreates = fuzz.List(in, 3, func() string { return "urn:b" })
 		o.Run.Withdrawable = in.Bool()
 	}

@@ -56,6 +56,7 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 	o.Unfound = bit(23)
 	if o.Run != nil {
 		o.Run.Released = bit(24)
+		o.Run.UnprovenJob = bit(30)
 	}
 	o.AppliedElsewhere, o.Recoverable, o.NamespaceEnds = bit(25), bit(26), bit(27)
 	o.Failures = int64(phase)

@@ -19,6 +19,8 @@ func runRecorded(o Observation) (Decision, bool) {
 	switch {
 	case o.Run == nil:
 		return Decision{}, false
+	case o.Run.Phase == run.Running && o.Run.UnprovenJob && o.Run.Released && o.Run.Holder == HeldElsewhere:
+		return Decision{Action: Release}, true
 	case o.Run.Phase == run.Running:
 		return inFlight(o), true
 	case o.Run.Phase == run.Ended:

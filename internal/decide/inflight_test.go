@@ -79,6 +79,21 @@ func TestNextOfARunInFlight(t *testing.T) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Told: true, Released: true}
 			},
 			decide.Decision{Action: decide.Nothing}},
+		{"but one is whose Job cannot be seen, where a person says that it is gone",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldElsewhere, Told: true, UnprovenJob: true, Released: true}
+			},
+			decide.Decision{Action: decide.Release}},
+		{"which is waited for until then",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldElsewhere, Told: true, UnprovenJob: true}
+			},
+			decide.Decision{Action: decide.Nothing}},
+		{"and one whose Job can be seen is not released",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldElsewhere, Told: true, Released: true}
+			},
+			decide.Decision{Action: decide.Nothing}},
 		{"one that was never started is withdrawn",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldHere, Released: true}

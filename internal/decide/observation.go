@@ -28,7 +28,10 @@ type Run struct {
 	// Unproven is why it cannot be determined whether the holder is gone until a person
 	// has fixed the cause.
 	Unproven string
-	// Released reports whether a person says that the holder is gone.
+	// UnprovenJob reports whether a Job may be executing the run that this process cannot
+	// see.
+	UnprovenJob bool
+	// Released reports whether a person says that the holder is gone, or the Job.
 	Released bool
 	// StartedAt is the time of the record.
 	StartedAt time.Time

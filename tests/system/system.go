@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -197,12 +198,13 @@ func Scheme() (*apiruntime.Scheme, error) {
 	return scheme, nil
 }
 
-// StartController starts the controller, or restarts it after its end.
-func (s *System) StartController() error {
+// StartController starts the controller, or restarts it after its end. More flags follow
+// those of the options.
+func (s *System) StartController(more ...string) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	var err error
-	s.Controller, s.metrics, err = s.startController(s.DataDir(), s.ControllerLog(), nil)
+	s.Controller, s.metrics, err = s.startController(s.DataDir(), s.ControllerLog(), nil, more...)
 	return err
 }
 
@@ -224,7 +226,7 @@ func (s *System) StartAnother() (*process.Process, error) {
 
 // startController also returns the process with an error if it has started but is not
 // ready. The command by starts it, if there is one.
-func (s *System) startController(dataDir, log string, by []string) (controller *process.Process, metrics string, err error) {
+func (s *System) startController(dataDir, log string, by []string, more ...string) (controller *process.Process, metrics string, err error) {
 	path, err := process.FindBin("pulumi-controller")
 	if err != nil {
 		return nil, "", err
@@ -246,7 +248,7 @@ func (s *System) startController(dataDir, log string, by []string) (controller *
 	controller, err = process.Start(context.WithoutCancel(s.ctx), process.Spec{
 		Name: "pulumi-controller",
 		Path: command[0],
-		Args: append(command[1:], append(s.eventArgs(), s.options.ControllerArgs...)...),
+		Args: slices.Concat(command[1:], s.eventArgs(), s.options.ControllerArgs, more),
 		Env: append([]string{
 			"KUBECONFIG=" + s.kubeconfig, "RUNTIME_NAMESPACE=" + s.RuntimeNamespace(),
 			"PATH=/usr/bin:/bin", "HOME=" + s.options.Dir, "TMPDIR=" + s.Path("tmp"),

@@ -5,15 +5,10 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
@@ -71,26 +66,17 @@ func (r *Runner) cancelMaking(ctx context.Context, k key) error {
 	return nil
 }
 
-// passCancelOn writes the cancellation into the Secret. If the Secret is gone or accepts
-// nothing more, it deletes the Job instead: the pod gets a signal, and its grace period
-// to finish the operations in flight.
+// passCancelOn passes the cancellation on to the pod, once.
 func (r *Runner) passCancelOn(ctx context.Context, k key, how exchange.Cancel) error {
 	if how == exchange.NotCancelled || !r.mustPassOn(k.id, how) {
 		return nil
 	}
-	patch, err := json.Marshal(map[string]any{"data": map[string]any{exchange.CancelKey: []byte(how)}})
+	refused, err := r.askToEnd(ctx, k, how)
 	if err != nil {
-		return fmt.Errorf("asking for the end of the run: %w", err)
+		return err
 	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: Name(k.id)}}
-	err = r.options.Client.Patch(ctx, secret, client.RawPatch(types.MergePatchType, patch), fieldOwner)
-	if refused := err; apierrors.IsNotFound(refused) || takesNoMore(refused) {
-		if err = r.removeJob(ctx, k); err == nil && takesNoMore(refused) {
-			r.noteInstead(k.id, fmt.Sprintf("the pod could not be asked by its Secret, and was told to end by deleting Job %s: %s", secret.Name, oneLine(refused.Error())))
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("asking for the end of the run by Secret %s/%s: %w", secret.Namespace, secret.Name, err)
+	if refused != nil {
+		r.noteInstead(k.id, fmt.Sprintf("the pod could not be asked by its Secret, and was told to end by deleting Job %s: %s", Name(k.id), oneLine(refused.Error())))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -117,7 +117,7 @@ func (r *Runner) isOpen(k key, s seen) (open, isKnown bool) {
 		return known.key == k && known.result == nil, true
 	}
 	// A pod may be at work even if everything else was deleted.
-	goesOn := s.job != nil && condition(s.job) == nil || slices.ContainsFunc(s.pods, isAlive)
+	goesOn := s.mayGoOn()
 	if r.forgotten[k] && (s.secret != nil || goesOn) {
 		return false, true
 	}
@@ -126,6 +126,11 @@ func (r *Runner) isOpen(k key, s seen) (open, isKnown bool) {
 		return false, true
 	}
 	return false, false
+}
+
+// mayGoOn reports whether there is a pod that has not ended, or a Job that may create one.
+func (s seen) mayGoOn() bool {
+	return s.job != nil && condition(s.job) == nil || slices.ContainsFunc(s.pods, isAlive)
 }
 
 // marks returns the labels and annotations of the objects of a run.

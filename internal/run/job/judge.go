@@ -29,6 +29,8 @@ type seen struct {
 	// may show the end of a pod before the result that it wrote, and may lack what was
 	// just created.
 	fresh bool
+	// blind says that the controller may not read Jobs and pods, so that there may be some.
+	blind bool
 	now   time.Time
 	// account is the pod's ServiceAccount if it is known to be gone.
 	account string
@@ -48,6 +50,8 @@ type verdict struct {
 	unclaimed bool
 	// unbegun says that no pod has claimed a run in flight.
 	unbegun bool
+	// unproven says that nothing proves whether the run is at work.
+	unproven bool
 	// freshen says to read from the API server before deciding anything.
 	freshen bool
 }
@@ -75,6 +79,10 @@ func judge(s seen) verdict {
 		}
 	}
 	claimed := s.secret == nil || len(s.secret.Data[exchange.ClaimKey]) > 0
+	if s.blind && claimed {
+		v.unproven = true
+		return v
+	}
 	alive := slices.ContainsFunc(s.pods, mayBeAtWork)
 	stuck := ""
 	if alive && !claimed {

@@ -5,11 +5,9 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -225,65 +223,4 @@ func isInvalidPod(err error) bool {
 func notBegun(message string) *run.Result {
 	now := time.Now()
 	return &run.Result{Outcome: run.PodFailed, Message: oneLine(message), StartedAt: now, EndedAt: now}
-}
-
-// giveUp writes the result of a run that no pod has claimed. It fails if a pod has, or
-// may have: it writes only if the Secret is unchanged since it was read. If the Secret
-// accepts no result, giveUp deletes it, so that there is nothing to claim.
-func (r *Runner) giveUp(ctx context.Context, secret *corev1.Secret, ended *run.Result) error {
-	data, err := exchange.EncodeResult("", *ended)
-	if err != nil {
-		return err
-	}
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": secret.UID, "resourceVersion": secret.ResourceVersion},
-		"data":     map[string]any{exchange.ResultKey: data, exchange.RunKey: nil},
-	})
-	if err != nil {
-		return fmt.Errorf("writing the end of the run: %w", err)
-	}
-	target := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: secret.Namespace, Name: secret.Name}}
-	err = r.options.Client.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch), fieldOwner)
-	if takesNoMore(err) || apierrors.IsInternalError(err) { // which is that of a webhook that does not answer
-		err = r.removeUnclaimed(ctx, secret)
-	}
-	if err != nil {
-		return fmt.Errorf("writing the end of the run to Secret %s/%s: %w", secret.Namespace, secret.Name, err)
-	}
-	return nil
-}
-
-// removeUnclaimed deletes the Secret of a run if it is unchanged since it was read. It
-// fails if a finalizer keeps the Secret, which a pod could still claim.
-func (r *Runner) removeUnclaimed(ctx context.Context, secret *corev1.Secret) error {
-	exactly := client.Preconditions{UID: &secret.UID, ResourceVersion: &secret.ResourceVersion}
-	target := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: secret.Namespace, Name: secret.Name}}
-	if err := r.options.Client.Delete(ctx, target, exactly); client.IgnoreNotFound(err) != nil {
-		return err
-	}
-	there, err := r.freshSecret(ctx, client.ObjectKeyFromObject(secret)) // its labels are anybody's
-	if err == nil && there != nil && there.UID == secret.UID && !isImmutable(there) {
-		err = fmt.Errorf("it was deleted, and a finalizer keeps it: %s", strings.Join(there.Finalizers, ", "))
-	}
-	return err
-}
-
-// remove deletes the Secret of a run, and with it the objects that the Secret owns. A Job
-// that has ended stays until its TTL has passed.
-func (r *Runner) remove(ctx context.Context, k key) error {
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: Name(k.id)}}
-	if err := client.IgnoreNotFound(r.options.Client.Delete(ctx, secret)); err != nil {
-		return fmt.Errorf("deleting Secret %s/%s: %w", secret.Namespace, secret.Name, err)
-	}
-	return nil
-}
-
-// removeJob deletes a Job that is not needed any more, and its pods.
-func (r *Runner) removeJob(ctx context.Context, k key) error {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: Name(k.id)}}
-	err := r.options.Client.Delete(ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("deleting Job %s/%s: %w", job.Namespace, job.Name, err)
-	}
-	return nil
 }

@@ -55,6 +55,7 @@ type Options struct {
 // Runner executes runs as Jobs. It implements run.Runner. Its state is in the cluster,
 // where the next controller finds it.
 type Runner struct {
+	store
 	options Options
 	queue   workqueue.TypedRateLimitingInterface[key]
 	load    sync.Once
@@ -133,6 +134,7 @@ var errShutdown = errors.New("the controller is shutting down")
 func New(options Options) *Runner {
 	options.Reader, options.key = paged{options.Reader}, rand.Text()
 	return &Runner{
+		store:   store{options.Client, options.Reader},
 		options: options,
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),
 		slots:   slots.New(options.Concurrent, options.PerNamespace, options.Wake),

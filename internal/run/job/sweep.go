@@ -9,8 +9,12 @@ import (
 	"math"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // sweepAgain is the backoff after a sweep that failed. It grows long: if a policy forbids
@@ -22,12 +26,16 @@ func sweepAgain() wait.Backoff {
 // sweepUntilDone sweeps until everything is deleted, or ctx is done. Nothing waits for
 // it: there may be as many Secrets as tenants have created.
 func (r *Runner) sweepUntilDone(ctx context.Context, again wait.Backoff) {
+	untilDone(ctx, again, r.options.Log, r.sweep)
+}
+
+func untilDone(ctx context.Context, again wait.Backoff, log logr.Logger, sweep func(context.Context) error) {
 	for {
-		err := r.sweep(ctx)
+		err := sweep(ctx)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		r.options.Log.Error(err, "what earlier controllers left of runs is not removed yet, which is tried again")
+		log.Error(err, "what earlier controllers left of runs is not removed yet, which is tried again")
 		select {
 		case <-ctx.Done():
 			return
@@ -43,32 +51,39 @@ func (r *Runner) sweep(ctx context.Context) error {
 	if r.options.InUse == nil {
 		return nil
 	}
-	secrets := &corev1.SecretList{}
-	if err := r.options.Cache.List(ctx, secrets); err != nil {
+	return removeUnrecorded(ctx, r.options.Cache, &corev1.SecretList{}, r.options.InUse, r.removeSwept)
+}
+
+// removeUnrecorded removes the runs that have a Secret, while no Stack records them.
+func removeUnrecorded(ctx context.Context, from client.Reader, secrets client.ObjectList, inUse func(context.Context) (map[string]bool, error),
+	remove func(context.Context, key) error, of ...client.ListOption,
+) error {
+	if err := from.List(ctx, secrets, of...); err != nil {
 		return fmt.Errorf("listing the Secrets of runs: %w", err)
 	}
-	inUse, err := r.options.InUse(ctx)
+	recorded, err := inUse(ctx)
 	if err != nil {
 		return err
 	}
 	var last error
 	failed := 0
-	for i := range secrets.Items {
-		secret := &secrets.Items[i]
-		k := key{secret.Namespace, secret.Labels[RunLabel]}
-		// A Secret that is being deleted is waiting for a finalizer.
-		if inUse[k.id] || secret.Name != Name(k.id) || secret.DeletionTimestamp != nil {
-			continue
+	err = meta.EachListItem(secrets, func(item runtime.Object) error {
+		secret, ok := item.(client.Object)
+		if !ok || ctx.Err() != nil {
+			return ctx.Err()
 		}
-		if err := r.removeSwept(ctx, k); err != nil {
+		k := key{secret.GetNamespace(), secret.GetLabels()[RunLabel]}
+		// A Secret that is being deleted is waiting for a finalizer.
+		if recorded[k.id] || secret.GetName() != Name(k.id) || secret.GetDeletionTimestamp() != nil {
+			return nil
+		}
+		if err := remove(ctx, k); err != nil {
 			last, failed = err, failed+1
 		}
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	if failed == 0 {
 		return nil
+	})
+	if failed == 0 {
+		return err
 	}
 	return fmt.Errorf("the Secrets of %d runs that no Stack knows of are left: %w", failed, last)
 }

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
@@ -129,19 +127,6 @@ func (r *Runner) endUnmade(ctx context.Context, todo run.Run, why error) error {
 	r.settle(k.id, ended)
 	_, err = r.tendRestAnew(ctx, k)
 	return err
-}
-
-// freshSecret reads the Secret of a run from the API server, nil if there is none.
-func (r *Runner) freshSecret(ctx context.Context, name client.ObjectKey) (*corev1.Secret, error) {
-	secret := &corev1.Secret{}
-	err := r.options.Reader.Get(ctx, name, secret)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading Secret %s: %w", name, err)
-	}
-	return secret, nil
 }
 
 // lapseUnmade frees the slot of a run that can be neither created nor ended. The run

@@ -143,6 +143,8 @@ const deletedOrExpired = "was deleted, or had ended and its ttlSecondsAfterFinis
 // goneText returns which object of a run is gone or was ended from outside, else "".
 func goneText(s seen) string {
 	switch {
+	case s.blind:
+		return ""
 	case s.secret == nil && s.job == nil:
 		return "the Job and the Secret of the run are gone: the Secret was deleted, and the Job " + deletedOrExpired
 	case s.job == nil:

@@ -1,0 +1,352 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+)
+
+// DrainOptions are the options of a Drainer. All but Namespace are required.
+type DrainOptions struct {
+	// Client writes, and Reader reads from the API server, not from a cache.
+	Client client.Client
+	Reader client.Reader
+	// Namespace is the only namespace of Stacks. Empty means all.
+	Namespace string
+	// InUse lists the runs that Stacks record, and Recorded returns what the Stack of a run
+	// records.
+	InUse    func(ctx context.Context) (map[string]bool, error)
+	Recorded func(ctx context.Context, of run.Ref) (run.Recorded, error)
+	// Wake is called, from any goroutine, when a Stack is to look at its run again.
+	Wake func(namespace, name string)
+	// Log receives errors.
+	Log logr.Logger
+}
+
+// Drainer ends the runs that an earlier controller has started as Jobs, for a controller
+// that executes its own runs elsewhere. It withdraws a run that no pod has claimed, and
+// waits for the result of any other. It watches nothing, and looks at a run when its Stack
+// does.
+//
+// The permission to read and delete Secrets is part of every installation; that to read
+// Jobs and pods may have been removed together with --runner=job. Without it, a result
+// still arrives in the Secret, but nothing proves that a pod has died without one.
+type Drainer struct {
+	store
+	options DrainOptions
+	// reading is held while decoding a result, which may take much memory.
+	reading sync.Mutex
+
+	mu   sync.Mutex
+	runs map[string]*draining
+	// waking are the runs whose Stacks are about to be woken.
+	waking map[run.Ref]bool
+}
+
+// draining is what the Drainer knows about a run.
+type draining struct {
+	of               run.Ref
+	told             exchange.Told
+	cancel, passedOn exchange.Cancel
+	// unproven is why nothing proves whether the run is at work, else empty.
+	unproven string
+	// toldAt is when a result was first seen.
+	toldAt time.Time
+}
+
+// NewDrainer returns a Drainer.
+func NewDrainer(options DrainOptions) *Drainer {
+	return &Drainer{
+		store: store{options.Client, paged{options.Reader}}, options: options,
+		runs: make(map[string]*draining), waking: make(map[run.Ref]bool),
+	}
+}
+
+// drainInterval is how often to look at a run that is waited for.
+const drainInterval = 5 * time.Second
+
+// Look returns the phase of a run, and its result once it has ended. A run that nothing is
+// left of is unknown.
+func (d *Drainer) Look(of run.Ref) (run.Phase, *run.Result) {
+	if !validID(of.ID) {
+		return run.Unknown, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	phase, result, err := d.look(ctx, of)
+	if err != nil {
+		d.options.Log.Error(err, "failed to look for a run, which is taken to be in flight", "run", of.ID)
+		phase = run.Running
+	}
+	if phase == run.Running {
+		d.wakeLater(of)
+	}
+	return phase, result
+}
+
+func (d *Drainer) look(ctx context.Context, of run.Ref) (run.Phase, *run.Result, error) {
+	k := key{of.Namespace, of.ID}
+	s, err := d.gather(ctx, k)
+	if err != nil {
+		return "", nil, err
+	}
+	if s.secret == nil && !s.blind && !s.mayGoOn() {
+		d.forget(of.ID)
+		return run.Unknown, nil, nil
+	}
+	known, err := d.note(ctx, of, s)
+	if err != nil {
+		return "", nil, err
+	}
+	s.cancelled, s.toldAt = known.cancel != exchange.NotCancelled, known.toldAt
+	v := d.judge(s)
+	switch {
+	case v.ended == nil:
+		d.noteTold(of.ID, v, unprovenText(s, v))
+		if s.secret == nil && s.blind {
+			return run.Unknown, nil, nil // which only a person can clear up
+		}
+		return run.Running, nil, d.passCancelOn(ctx, k)
+	case v.unclaimed:
+		// Write the result before a pod claims the run, or not at all.
+		if err := d.giveUp(ctx, s.secret, v.ended); err != nil {
+			return "", nil, err
+		}
+	}
+	ended, why, err := d.endRest(ctx, k, s)
+	if err != nil || !ended {
+		v.told.Progress.Waiting = why
+		d.noteTold(of.ID, v, "")
+		return run.Running, nil, err
+	}
+	return run.Ended, v.ended, nil
+}
+
+// gather reads the objects of a run that this controller may read.
+func (d *Drainer) gather(ctx context.Context, k key) (seen, error) {
+	s, err := gather(ctx, d.reader, k)
+	if apierrors.IsForbidden(err) {
+		s = seen{blind: true, now: time.Now()}
+		s.secret, err = d.freshSecret(ctx, k.object())
+	}
+	s.fresh, s.withdrawn = true, true
+	return s, err
+}
+
+func (d *Drainer) judge(s seen) verdict {
+	d.reading.Lock() // one result at a time
+	defer d.reading.Unlock()
+	v := judge(s)
+	if v.unclaimed && !s.cancelled && v.ended.Outcome == run.Cancelled {
+		v.ended.Message = "withdrawn: the controller no longer has --runner=job, and no pod had started the run; Pulumi was not begun"
+	}
+	return v
+}
+
+// endRest ends the Job of a run that has ended, if its pod does not end by itself. It
+// returns false, and why, while a pod may be at work.
+func (d *Drainer) endRest(ctx context.Context, k key, s seen) (ended bool, why string, err error) {
+	if s.blind {
+		return true, "", nil
+	}
+	switch judgeRest(s, s.toldAt) {
+	case restOver:
+		return true, "", nil
+	case restGoesOn:
+		if s.job != nil && s.job.DeletionTimestamp == nil {
+			err = d.removeJob(ctx, k)
+		}
+	}
+	return false, restText(s), err
+}
+
+// unprovenText returns what keeps the controller from proving that the run is over.
+func unprovenText(s seen, v verdict) string {
+	switch {
+	case !v.unproven:
+		return ""
+	case s.secret == nil:
+		return "its Secret is gone, so that no result arrives, and the controller may not read Jobs and pods, one of which may be at work"
+	}
+	return "its pod has started it, and its result is absorbed when it arrives; if the pod has died, the controller cannot see that, as it may not read Jobs and pods"
+}
+
+// note returns a copy of what is known of a run. That a person has cancelled it is in the
+// record of its Stack.
+func (d *Drainer) note(ctx context.Context, of run.Ref, s seen) (draining, error) {
+	if d.known(of.ID).of.ID == "" {
+		recorded, err := d.options.Recorded(ctx, of)
+		if err != nil {
+			return draining{}, err
+		}
+		d.add(of, recorded)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known, ok := d.runs[of.ID]
+	if !ok {
+		return draining{}, fmt.Errorf("run %s was forgotten meanwhile", of.ID)
+	}
+	if known.toldAt.IsZero() && hasResult(s.secret) {
+		known.toldAt = s.now
+	}
+	return *known, nil
+}
+
+func (d *Drainer) add(of run.Ref, recorded run.Recorded) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, ok := d.runs[of.ID]; ok {
+		return
+	}
+	known := &draining{of: of}
+	if recorded.Cancelled {
+		known.cancel = howToEnd(recorded.AtOnce)
+	}
+	d.runs[of.ID] = known
+}
+
+func (d *Drainer) noteTold(id string, v verdict, unproven string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known, ok := d.runs[id]; ok {
+		known.told, known.unproven = v.told, unproven
+	}
+}
+
+func (d *Drainer) forget(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.runs, id)
+}
+
+// wakeLater has the Stack look at its run again soon.
+func (d *Drainer) wakeLater(of run.Ref) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.waking[of] {
+		return
+	}
+	d.waking[of] = true
+	time.AfterFunc(drainInterval, func() {
+		d.mu.Lock()
+		delete(d.waking, of)
+		d.mu.Unlock()
+		d.options.Wake(of.Namespace, of.Name)
+	})
+}
+
+// Unproven returns why nothing proves whether a run is at work, "" if that is known.
+func (d *Drainer) Unproven(id string) string { return d.known(id).unproven }
+
+// Progress returns the progress that the pod has reported, or what the run waits for.
+func (d *Drainer) Progress(id string) run.Progress { return d.known(id).told.Progress }
+
+// UnknownCreates returns the creations of unknown outcome that the pod has reported.
+func (d *Drainer) UnknownCreates(id string) []string {
+	return slices.Clone(d.known(id).told.UnknownCreates)
+}
+
+// Found returns what the pod has found out about the stack.
+func (d *Drainer) Found(id string) run.Found { return d.known(id).told.Found }
+
+func (d *Drainer) known(id string) draining {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known, ok := d.runs[id]; ok {
+		return *known
+	}
+	return draining{}
+}
+
+// Cancel has a run end, which its pod is told at the next look.
+func (d *Drainer) Cancel(id string, now bool) error {
+	d.mu.Lock()
+	known, ok := d.runs[id]
+	if !ok || known.cancel == exchange.CancelNow {
+		d.mu.Unlock()
+		return nil
+	}
+	known.cancel = howToEnd(now)
+	of := known.of
+	d.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	return d.passCancelOn(ctx, key{of.Namespace, id})
+}
+
+// passCancelOn passes the cancellation on to the pod, once.
+func (d *Drainer) passCancelOn(ctx context.Context, k key) error {
+	known := d.known(k.id)
+	if known.cancel == known.passedOn {
+		return nil
+	}
+	if _, err := d.askToEnd(ctx, k, known.cancel); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if still, ok := d.runs[k.id]; ok {
+		still.passedOn = known.cancel
+	}
+	return nil
+}
+
+// Forget deletes the Secret of a run, and with it what the Secret owns. Its Job stays until
+// its TTL has passed, so that its log can be read.
+func (d *Drainer) Forget(id string) error {
+	known := d.known(id)
+	if known.of.ID == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	if err := d.remove(ctx, key{known.of.Namespace, id}); err != nil {
+		return fmt.Errorf("forgetting run %s: %w", id, err)
+	}
+	d.forget(id)
+	return nil
+}
+
+// Sweep removes the Secrets of runs that no Stack records, until that is done or ctx is.
+func (d *Drainer) Sweep(ctx context.Context) error {
+	untilDone(ctx, sweepAgain(), d.options.Log, func(ctx context.Context) error {
+		return removeUnrecorded(ctx, d.reader, metadataOf(corev1.SchemeGroupVersion, "Secret"), d.options.InUse, d.removeSwept,
+			client.InNamespace(d.options.Namespace), client.HasLabels{RunLabel})
+	})
+	return nil
+}
+
+// removeSwept also deletes a Job that has not ended, if the controller may.
+func (d *Drainer) removeSwept(ctx context.Context, k key) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	if err := d.remove(ctx, k); err != nil {
+		return err
+	}
+	job := &batchv1.Job{}
+	err := d.reader.Get(ctx, k.object(), job)
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading Job %s: %w", k.object(), err)
+	case condition(job) != nil:
+		return nil
+	}
+	return d.removeJob(ctx, k)
+}
