@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -28,6 +29,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
 // fake is a Secret that merges patches like the API server.
@@ -366,6 +368,30 @@ func TestPluginsOfThePodAreLinked(t *testing.T) {
 	g.Expect(info.IsDir()).To(BeTrue(), "Pulumi ignores a plugin directory that is a link")
 	g.Expect(os.ReadFile(filepath.Join(to, "resource-aws-v7.0.0", "pulumi-resource-aws"))).To(Equal([]byte("x")))
 	g.Expect(Options{PluginsDir: filepath.Join(from, "none")}.linkPlugins(to)).To(Succeed())
+}
+
+// As an image has them that was built with plugins in /pulumi-plugins: see docs/image.md.
+func TestPulumiFindsThePluginsOfTheImage(t *testing.T) {
+	g := NewWithT(t)
+	cli, err := process.FindBin("pulumi")
+	g.Expect(err).NotTo(HaveOccurred())
+	image, home := t.TempDir(), t.TempDir()
+	for _, plugin := range []string{"resource-aws-v7.0.0/pulumi-resource-aws", "analyzer-policies-v0.1.0/pulumi-analyzer-policies"} {
+		path := filepath.Join(image, plugin)
+		g.Expect(os.Mkdir(filepath.Dir(path), 0o755)).To(Succeed())
+		g.Expect(os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755)).To(Succeed())
+	}
+	g.Expect(Options{PluginsDir: image}.linkPlugins(filepath.Join(home, "plugins"))).To(Succeed())
+	list := exec.CommandContext(t.Context(), cli, "plugin", "ls", "--json")
+	list.Env = []string{"PULUMI_HOME=" + home, "HOME=" + home, "PULUMI_SKIP_UPDATE_CHECK=true"}
+	text, err := list.Output()
+	g.Expect(err).NotTo(HaveOccurred())
+	var found []struct{ Name, Kind, Version string }
+	g.Expect(json.Unmarshal(text, &found)).To(Succeed())
+	g.Expect(found).To(ConsistOf(
+		And(HaveField("Name", "aws"), HaveField("Kind", "resource"), HaveField("Version", "7.0.0")),
+		And(HaveField("Name", "policies"), HaveField("Kind", "analyzer"), HaveField("Version", "0.1.0")),
+	))
 }
 
 func TestPluginsThatMayNotBeReadAreSkipped(t *testing.T) {
