@@ -73,6 +73,7 @@ func (s *session) check(ctx context.Context, pre bool) error {
 	for _, kind := range []cluster.Kind{cluster.Stack(), cluster.Program()} {
 		ok = s.checkCRD(ctx, api, v1.GroupVersion.Group, kind.Plural, v1.GroupVersion.Version, "install the controller: flux pulumi install") && ok
 	}
+	ok = s.checkRunImages(ctx, api) && ok
 	return s.checked(ok, "all checks passed")
 }
 
@@ -151,6 +152,7 @@ func (s *session) checkDeployments(ctx context.Context, api client.Reader) bool 
 		if _, err := s.await(ctx, api, of, isCurrent); err != nil {
 			ok = false
 			s.failedf(ctx, "%s: deployment not ready: %v", deployment.Name, err)
+			s.reportUnpulled(ctx, api, deployment)
 		} else {
 			s.Successf("%s: deployment ready", deployment.Name)
 		}
