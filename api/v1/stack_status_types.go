@@ -276,8 +276,9 @@ type LastUpdate struct {
 	// Reason of a failure, as in the Ready condition.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// Message of a failure, or the result of a preview. After a recovery, how
-	// the interrupted run had failed.
+	// Message of a failure, the result of a preview, or the warnings of an
+	// update that succeeded. After a recovery, how the interrupted run had
+	// failed.
 	// +optional
 	Message string `json:"message,omitempty"`
 	// LastAttemptedCommit is the git commit that was last run, if the revision

@@ -227,7 +227,7 @@ func unknownCreates(stack *v1.Stack, record *v1.RunStatus, result *run.Result) [
 
 func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	stack.Status.Failures = 0
-	setLastUpdate(stack, record, v1.UpdateSucceeded, "", "", result.EndedAt)
+	setLastUpdate(stack, record, v1.UpdateSucceeded, "", strings.Join(result.Warnings, "; "), result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
 	stack.Status.RefreshPending = false // while it is set, every run refreshes
 	if record.Operation == v1.OperationDestroy {

@@ -111,7 +111,7 @@ func runEvent(record v1.RunStatus, result *run.Result) notice {
 		}
 	}
 	if result.Outcome == run.Succeeded && record.Operation == v1.OperationPreview {
-		e.message = fmt.Sprintf("%s, in %s", previewText(record.Revision, result.Changes), took)
+		e.message = fmt.Sprintf("%s, in %s", previewText(record.Revision, result.Changes), took) + warningsText(result)
 		return e
 	}
 	if result.Outcome == run.Succeeded {
@@ -119,6 +119,7 @@ func runEvent(record v1.RunStatus, result *run.Result) notice {
 		if result.LeftOut > 0 {
 			e.message += fmt.Sprintf("; %d outputs are too big, or too many, for the status", result.LeftOut)
 		}
+		e.message += warningsText(result)
 		return e
 	}
 	if result.Outcome == run.Cancelled {
@@ -139,6 +140,13 @@ func runEvent(record v1.RunStatus, result *run.Result) notice {
 	e.kind = corev1.EventTypeWarning
 	e.message = fmt.Sprintf("%s failed: %s", name, result.Message)
 	return e
+}
+
+func warningsText(result *run.Result) string {
+	if len(result.Warnings) == 0 {
+		return ""
+	}
+	return ". Warning: " + strings.Join(result.Warnings, "; ")
 }
 
 func operationName(operation v1.Operation) string {

@@ -89,6 +89,26 @@ func TestAbsorbSuccess(t *testing.T) {
 	g.Expect(stack.Status.History[0].LastReconciledDuration.Duration).To(Equal(14 * time.Second))
 }
 
+func TestTheWarningsOfARunAreShown(t *testing.T) {
+	g := NewWithT(t)
+	stack := stackWithRun(v1.OperationUpdate)
+	record, warned := *stack.Status.Run, result(run.Succeeded, "")
+	warned.Warnings = []string{"yarn.lock did not fit", "go.sum did not fit"}
+
+	absorb(stack, warned)
+	const warning = ". Warning: yarn.lock did not fit; go.sum did not fit"
+	g.Expect(conditions.IsReady(stack)).To(BeTrue())
+	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal("Applied revision: " + gitRevision + warning))
+	g.Expect(runEvent(record, warned).message).To(HaveSuffix("in 14s" + warning))
+	record.Operation = v1.OperationPreview
+	g.Expect(runEvent(record, warned).message).To(HaveSuffix("in 14s" + warning))
+
+	recordRun(stack, record)
+	stack.Status.Run.Operation = v1.OperationUpdate
+	absorb(stack, result(run.Succeeded, ""))
+	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal("Applied revision: " + gitRevision))
+}
+
 func TestAbsorbSuccessOfAnOlderGenerationDoesNotSpeakForTheNewerOne(t *testing.T) {
 	g := NewWithT(t)
 	stack := stackWithRun(v1.OperationUpdate)

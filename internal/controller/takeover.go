@@ -160,11 +160,15 @@ func isTakenOver(stack *v1.Stack) bool {
 	return stack.Status.LastAppliedDigest != "" && stack.Status.LastUpdate != nil && len(stack.Status.History) == 0
 }
 
-// appliedText says which revision is applied.
+// appliedText says which revision is applied, with the warnings of the run that did it.
 func appliedText(stack *v1.Stack, revision string) string {
 	text := fmt.Sprintf("Applied revision: %s", revision)
-	if isTakenOver(stack) {
+	last := stack.Status.LastUpdate
+	switch {
+	case isTakenOver(stack):
 		text += " (by the Pulumi operator; taken over without a run, as nothing has changed since)"
+	case last != nil && last.Type == v1.UpdateTypeUp && last.State == v1.UpdateSucceeded && last.Message != "":
+		text += ". Warning: " + last.Message
 	}
 	return text
 }

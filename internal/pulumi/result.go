@@ -39,7 +39,7 @@ func (s *session) result(end ending) run.Result {
 	}
 	result.Outcome, result.Message = outcome, brief.Text(s.mask.Apply(message), maxMessage)
 	if outcome == run.Succeeded {
-		result.Plain = s.plain
+		result.Plain, result.Warnings = s.plain, s.warnings
 	}
 	result.Steps, result.StepsLeftOut = s.steps()
 	if s.run.Operation == run.Preview || s.run.Operation == run.ReadOutputs || s.checking {

@@ -58,6 +58,8 @@ type session struct {
 	// installing is set while the program's dependencies are being installed and after
 	// that failed; installed, once it succeeded.
 	installing, installed bool
+	// warnings are what a person should know of a run that succeeds, masked and bounded.
+	warnings []string
 	// held are the diagnostics still to be logged.
 	held heldLines
 	// plain are the outputs requested in plain text.

@@ -98,6 +98,8 @@ type Result struct {
 	Outcome Outcome
 	// Message is Pulumi's first error, for a person. Empty for a run that succeeded.
 	Message string `json:",omitempty"`
+	// Warnings are what a person should know of a run that succeeded.
+	Warnings []string `json:",omitempty"`
 	// Outputs of the stack, secrets as the string "[secret]". Nil if the run did not get
 	// as far as that.
 	Outputs map[string]json.RawMessage `json:",omitempty"`

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -194,11 +195,15 @@ func TestAForgedResultIsBounded(t *testing.T) {
 	read, err := DecodeResult(encoded(result{Result: run.Result{
 		Changes: run.Changes{Created: math.MaxInt, Deleted: -5, Same: 7}, LeftOut: -1, Forgotten: long,
 		Outcome: run.Failed, Message: strings.Repeat("ä", maxMessage), Permalink: "javascript:alert(1)",
+		Warnings: slices.Repeat([]string{strings.Repeat("ä", maxName)}, maxWarnings+1), Log: &run.Log{Lines: make([]run.LogLine, 5000)},
 		UnknownCreates: strings.Split(strings.Repeat("b,a,", 5000), ","),
 		StartedAt:      now.Add(time.Hour), EndedAt: now.Add(time.Hour),
 	}}), now)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(len(read.Message)).To(BeNumerically("<=", maxMessage))
+	g.Expect(read.Warnings).To(HaveLen(maxWarnings))
+	g.Expect(len(read.Warnings[0])).To(BeNumerically("<=", maxName))
+	g.Expect(read.Log.Lines).To(HaveLen(1000))
 	g.Expect(read.Permalink).To(BeEmpty())
 	g.Expect(read.UnknownCreates).To(Equal([]string{"", "a", "b"}))
 	g.Expect(read.Changes).To(Equal(run.Changes{Created: maxCount, Same: 7}), "numbers a counter accepts")

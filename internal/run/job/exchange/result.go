@@ -21,8 +21,11 @@ import (
 const (
 	maxMessage = 16 << 10
 	maxName    = 1 << 10
-	maxURN     = 4 << 10
-	maxURNs    = 1000
+	// maxWarnings bounds the warnings of a run, each of up to maxName bytes: together with
+	// the rest they are the message of a condition.
+	maxWarnings = 10
+	maxURN      = 4 << 10
+	maxURNs     = 1000
 	// maxURNsSize bounds all URNs together, as they become part of a status, and etcd
 	// accepts 1.5 MiB.
 	maxURNsSize = 200 << 10
@@ -133,6 +136,10 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 	}
 	ended.Plain = boundedPlain(read.Plain)
 	ended.Message = cut(ended.Message, maxMessage)
+	ended.Warnings = first(ended.Warnings, maxWarnings)
+	for n := range ended.Warnings {
+		ended.Warnings[n] = cut(ended.Warnings[n], maxName)
+	}
 	for _, text := range []*string{&ended.Project.Name, &ended.Project.Runtime, &ended.Backend, &ended.Permalink} {
 		*text = cut(*text, maxName)
 	}
