@@ -164,6 +164,10 @@ func TestAFailedInstallationLeavesNothing(t *testing.T) {
 			program: `{}`, project: "name: demo\nruntime: nodejs\n",
 			want: []string{"no language plugin 'pulumi-language-nodejs' found", missingTool}, outcome: run.Failed, calls: []string{"install"},
 		},
+		"of pnpm, whose node_modules is broken": {
+			program: `{"install": {"stderr": ["ERR_PNPM_ABORTED_REMOVE_MODULES_DIR_NO_TTY  Aborted removal of modules directory due to no TTY"], "fail": "exit status 1"}}`,
+			want:    []string{"Aborted removal", brokenModules}, outcome: run.Failed, calls: []string{"install"},
+		},
 		"of packages that may not be downloaded": {
 			program: `{}`, project: "name: demo\nruntime: lab\npackages: {random: random@4.16.0}\n",
 			want: []string{"--acquire-plugins=false"}, outcome: run.Failed,

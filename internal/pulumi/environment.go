@@ -30,6 +30,9 @@ func withoutSidecars(backend string) string {
 	return location + "?" + query + "metadata=skip"
 }
 
+// toolPath lists the directories of the PATH of a run.
+func (d *Driver) toolPath() []string { return append([]string{d.Bin}, d.Path...) }
+
 // environment is the complete environment of a run's processes. It is built from
 // scratch, so that none of the controller's own variables reach a program.
 func (d *Driver) environment(dir Directory, r run.Run) []string {
@@ -66,7 +69,7 @@ func (d *Driver) environment(dir Directory, r run.Run) []string {
 		env["PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER"] = "false"
 	}
 	maps.Copy(env, map[string]string{
-		"PATH":        strings.Join(append([]string{d.Bin}, d.Path...), ":"),
+		"PATH":        strings.Join(d.toolPath(), ":"),
 		"HOME":        dir.home(),
 		"TMPDIR":      dir.temp(),
 		"PULUMI_HOME": dir.pulumiHome(),

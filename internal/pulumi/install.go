@@ -4,10 +4,14 @@
 package pulumi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
@@ -29,16 +33,27 @@ type needs struct {
 	built bool
 	// packages is set if Pulumi.yaml names packages, whose SDKs are generated.
 	packages bool
+	// main is the directory or the file of the program in the project.
+	main string
+	// manager is the package manager that the project names, virtualenv the virtual
+	// environment for pip.
+	manager, virtualenv string
 }
 
 // needsOf derives the needs from the project.
 func needsOf(project *workspace.Project) needs {
-	binary, _ := project.Runtime.Options()["binary"].(string)
+	option := func(name string) string {
+		value, _ := project.Runtime.Options()[name].(string)
+		return value
+	}
 	runtime := project.Runtime.Name()
 	return needs{
-		runtime:  runtime,
-		built:    binary != "" && slices.Contains([]string{"go", "dotnet", "java"}, runtime),
-		packages: len(project.Packages) > 0,
+		runtime:    runtime,
+		built:      option("binary") != "" && slices.Contains([]string{"go", "dotnet", "java"}, runtime),
+		packages:   len(project.Packages) > 0,
+		main:       project.Main,
+		manager:    cmp.Or(option("packagemanager"), option("toolchain")),
+		virtualenv: option("virtualenv"),
 	}
 }
 
@@ -65,24 +80,38 @@ func needsInstall(r run.Run, n needs, noDownload bool) (bool, error) {
 
 // install installs the program's dependencies, once per run. It precedes any change in
 // a backend, so that its failure leaves nothing to clean up.
-//
-// It leaves plugins to the engine, which downloads only those in use, and none if that
-// is forbidden.
 func (s *session) install(ctx context.Context) (exit, error) {
 	needed, err := needsInstall(s.run, s.needs, s.driver.NoPluginDownload)
-	if s.installed || !needed || err != nil {
+	if s.installed || err != nil {
+		return exit{}, err
+	}
+	if !needed {
+		return exit{}, s.checkHost()
+	}
+	root, err := os.OpenRoot(s.dir.Workspace())
+	if err != nil {
+		return exit{}, workspaceError{fmt.Errorf("opening the workspace: %w", err)}
+	}
+	defer func() { _ = root.Close() }() // nothing is buffered
+	return s.installFrom(ctx, root)
+}
+
+// installFrom does what the plan says.
+func (s *session) installFrom(ctx context.Context, root *os.Root) (exit, error) {
+	project, err := filepath.Rel(s.dir.Workspace(), s.program)
+	if err != nil {
+		return exit{}, workspaceError{err}
+	}
+	seen := survey(root, filepath.ToSlash(project), s.needs.main, s.driver.toolPath())
+	plan, err := planInstall(s.needs, seen)
+	if err != nil || plan.nothing {
 		return exit{}, err
 	}
 	s.installing = true
 	s.say(installing)
 	s.tell(run.Progress{Waiting: installing})
 	begun := time.Now()
-	last, err := s.driver.execute(ctx, command{
-		args: []string{"--non-interactive", "--color=never", "install", "--no-plugins"},
-		dir:  s.program, env: s.env, pids: s.dir.pids(),
-		stdout: s.dir.stdout(), stderr: s.dir.stderr(), atOnce: true,
-		events: &follower{events: &events{mask: s.mask}, say: s.say},
-	})
+	last, err := s.installBy(ctx, plan)
 	if err != nil || last.code != 0 {
 		return last, err
 	}
@@ -90,4 +119,43 @@ func (s *session) install(ctx context.Context) (exit, error) {
 	s.say(fmt.Sprintf("installed the dependencies of the program in %s", time.Since(begun).Round(100*time.Millisecond)))
 	s.tell(run.Progress{})
 	return last, nil
+}
+
+// installBy calls the tool of the plan, and pulumi install if that is not enough.
+func (s *session) installBy(ctx context.Context, plan installPlan) (exit, error) {
+	if len(plan.tool) > 0 {
+		last, err := s.callInstaller(ctx, command{
+			tool: findTool(plan.tool[0], s.driver.toolPath()), args: plan.tool[1:],
+			// It holds no lock.
+			dir: filepath.Join(s.dir.Workspace(), plan.dir), pids: os.DevNull,
+		})
+		if err != nil || last.stopped || (plan.suffices && last.code == 0) || (plan.only && last.code != 0) {
+			return last, err
+		}
+		if last.code != 0 {
+			s.say(fmt.Sprintf("%s failed, and Pulumi installs what is missing: %s", strings.Join(plan.tool, " "),
+				installText(last.stdout.masked(s.mask), last.stderr.masked(s.mask), last)))
+		}
+	}
+	// Plugins are left to the engine, which downloads only those in use, and none if that is
+	// forbidden.
+	return s.callInstaller(ctx, command{
+		args: []string{"--non-interactive", "--color=never", "install", "--no-plugins"},
+		dir:  s.program, pids: s.dir.pids(),
+	})
+}
+
+// callInstaller calls a command that has nothing to finish when it is told to stop.
+func (s *session) callInstaller(ctx context.Context, c command) (exit, error) {
+	c.env, c.stdout, c.stderr, c.atOnce = s.env, s.dir.stdout(), s.dir.stderr(), true
+	c.events = &follower{events: &events{mask: s.mask}, say: s.say}
+	return s.driver.execute(ctx, c)
+}
+
+// checkHost fails if a prebuilt program cannot be run.
+func (s *session) checkHost() error {
+	if s.run.RunsProgram() && s.needs.runtime == "go" && s.needs.built && findTool("go", s.driver.toolPath()) == "" {
+		return errNoGo
+	}
+	return nil
 }

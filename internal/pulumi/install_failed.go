@@ -39,13 +39,15 @@ func judgeInstall(e ending) (run.Outcome, string) {
 	case e.last.signal != "":
 		return run.Failed, fmt.Sprintf("%s: it was ended by a signal (%s): the memory limit may be too low", installing, e.last.signal)
 	}
-	message := installing + ": " + installText(e.stdout, e.stderr, e.last.code)
-	sign := installText(cmp.Or(e.last.stdout.text, e.stdout), cmp.Or(e.last.stderr.text, e.stderr), e.last.code)
+	message := installing + ": " + installText(e.stdout, e.stderr, e.last)
+	sign := installText(cmp.Or(e.last.stdout.text, e.stdout), cmp.Or(e.last.stderr.text, e.stderr), e.last)
 	switch {
 	case e.disk != nil:
 		return run.WorkspaceFailed, fmt.Sprintf("%s: %v", message, e.disk)
 	case isMissingTool(sign):
 		return run.Failed, message + " (" + missingTool + ")"
+	case strings.Contains(sign, "ERR_PNPM_ABORTED_REMOVE_MODULES_DIR"):
+		return run.Failed, message + " (" + brokenModules + ")"
 	case isDependencyAway(sign):
 		return run.RegistryUnavailable, message
 	}
@@ -57,6 +59,9 @@ const missingTool = "the image that runs the program does not have it, or not fo
 	"its language host, such as pulumi/pulumi-nodejs for Node.js, as that of the controller, " +
 	"or with --runner=job in spec.workspaceTemplate.spec.image"
 
+// brokenModules is the advice if the source has a node_modules of pnpm.
+const brokenModules = "the node_modules of pnpm consists of symbolic links, and a source has none: leave it out of the source"
+
 // isMissingTool recognizes a missing language host or language tool.
 func isMissingTool(message string) bool {
 	return regexp.MustCompile("no language plugin '|Could not find `[a-z]+` executable|executable file not found in|" +
@@ -65,7 +70,7 @@ func isMissingTool(message string) bool {
 
 // installText is why an installation failed: the CLI's own error and the output of the
 // language's tools.
-func installText(stdout, stderr string, code int) string {
+func installText(stdout, stderr string, last exit) string {
 	said, own := cutOwnError(linesOf(stderr))
 	printed := withoutNoise(linesOf(stdout))
 	said = withoutNoise(said)
@@ -77,7 +82,7 @@ func installText(stdout, stderr string, code int) string {
 	}
 	tools := bothEnds(append(printed, said...))
 	if own == "" {
-		own = fmt.Sprintf("Pulumi ended with exit code %d", code)
+		own = fmt.Sprintf("%s ended with exit code %d", cmp.Or(last.tool, "Pulumi"), last.code)
 	}
 	switch {
 	case tools == "" || strings.Contains(own, tools):

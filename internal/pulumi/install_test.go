@@ -97,7 +97,7 @@ func TestMessageOfAFailedInstallation(t *testing.T) {
 		"nothing": {want: "Pulumi ended with exit code 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(installText(test.stdout, test.stderr, 1)).To(Equal(test.want))
+			NewWithT(t).Expect(installText(test.stdout, test.stderr, exit{code: 1})).To(Equal(test.want))
 		})
 	}
 }
@@ -106,10 +106,10 @@ func TestMessageOfAFailedInstallationIsBounded(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	many := strings.Repeat("npm error a line that says a bit\n", 1000)
-	text := installText("", "reading\nnpm error the beginning\n"+many+"npm error the end\nerror: installing dependencies: exit status 1\n", 1)
+	text := installText("", "reading\nnpm error the beginning\n"+many+"npm error the end\nerror: installing dependencies: exit status 1\n", exit{code: 1})
 	g.Expect(text).To(And(HavePrefix("npm error the beginning\n"), ContainSubstring("\n...\n"), HaveSuffix("npm error the end")))
 	g.Expect(len(strings.Split(text, "\n"))).To(Equal(2*maxInstallLines + 1))
-	text = installText("", "npm error "+strings.Repeat("x", 1<<20)+"\nerror: "+strings.Repeat("y", 1<<20), 1)
+	text = installText("", "npm error "+strings.Repeat("x", 1<<20)+"\nerror: "+strings.Repeat("y", 1<<20), exit{code: 1})
 	g.Expect(len(text)).To(BeNumerically("<", 4*maxInstallText))
 }
 

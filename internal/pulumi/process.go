@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +18,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// command is one CLI call.
+// command is one CLI call, or one of a language tool.
 type command struct {
+	// tool is the path of the language tool, empty for the CLI.
+	tool  string
 	args  []string
 	dir   string
 	env   []string
 	stdin string
-	// pids is the file to which the process appends its PID.
+	// pids is the file to which the process appends its PID, as one that may hold a lock.
 	pids string
 	// stdout and stderr are the paths of the output files.
 	stdout, stderr string
@@ -40,6 +43,8 @@ type command struct {
 
 // exit is how a CLI call ended.
 type exit struct {
+	// tool is the language tool that was called, empty for the CLI.
+	tool string
 	// code is the exit code, or -1 if a signal ended the process.
 	code int
 	// signal is the signal that ended the process, if any.
@@ -68,7 +73,7 @@ func (d *Driver) execute(ctx context.Context, c command) (exit, error) {
 	}
 	p, err := d.start(c)
 	if err != nil {
-		return exit{}, workspaceError{fmt.Errorf("starting Pulumi: %w", err)}
+		return exit{}, workspaceError{fmt.Errorf("starting %s: %w", cmp.Or(c.tool, "Pulumi"), err)}
 	}
 	defer p.close()
 	read := make(chan struct{})
@@ -84,6 +89,9 @@ func (d *Driver) execute(ctx context.Context, c command) (exit, error) {
 	}
 	<-read
 	ended := p.exit(stopped)
+	if c.tool != "" {
+		ended.tool = filepath.Base(c.tool)
+	}
 	if ended.code == exitNotNoted {
 		return exit{}, workspaceError{fmt.Errorf("noting the number of the process: %s", tidy(ended.stderr.text))}
 	}
@@ -118,7 +126,7 @@ const exitNotNoted = 125
 
 // start starts the CLI as the leader of a process group of its own.
 func (d *Driver) start(c command) (*child, error) {
-	program, err := exec.LookPath(filepath.Join(d.Bin, "pulumi"))
+	program, err := exec.LookPath(cmp.Or(c.tool, filepath.Join(d.Bin, "pulumi")))
 	if err != nil {
 		return nil, err
 	}

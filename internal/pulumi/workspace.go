@@ -190,17 +190,21 @@ func writeFile(root *os.Root, name string, text []byte) error {
 
 // readBounded reads a program file of limited size.
 func readBounded(root *os.Root, name string) ([]byte, error) {
+	return readWithin(root, name, maxFile)
+}
+
+func readWithin(root *os.Root, name string, limit int) ([]byte, error) {
 	file, err := root.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the program: %w", err)
 	}
 	defer func() { _ = file.Close() }() // only read
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	text, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the program: %w", err)
 	}
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("reading the program: %s is bigger than %d bytes", name, maxFile)
+	if len(text) > limit {
+		return nil, fmt.Errorf("reading the program: %s is bigger than %d bytes", name, limit)
 	}
 	return text, nil
 }
