@@ -16,6 +16,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -96,7 +97,8 @@ func (s *session) install(ctx context.Context) (exit, error) {
 	return s.installFrom(ctx, root)
 }
 
-// installFrom does what the plan says.
+// installFrom does what the plan says, and then compares the lock files: most package
+// managers update one that is out of date without a word.
 func (s *session) installFrom(ctx context.Context, root *os.Root) (exit, error) {
 	project, err := filepath.Rel(s.dir.Workspace(), s.program)
 	if err != nil {
@@ -111,9 +113,13 @@ func (s *session) installFrom(ctx context.Context, root *os.Root) (exit, error) 
 	s.say(installing)
 	s.tell(run.Progress{Waiting: installing})
 	begun := time.Now()
+	before := readLocks(root, seen)
 	last, err := s.installBy(ctx, plan)
 	if err != nil || last.code != 0 {
 		return last, err
+	}
+	if err := s.noteChangedLocks(readLocks(root, seen).changedSince(before)); err != nil {
+		return exit{}, err
 	}
 	s.installing, s.installed = false, true
 	s.say(fmt.Sprintf("installed the dependencies of the program in %s", time.Since(begun).Round(100*time.Millisecond)))
@@ -150,6 +156,23 @@ func (s *session) callInstaller(ctx context.Context, c command) (exit, error) {
 	c.env, c.stdout, c.stderr, c.atOnce = s.env, s.dir.stdout(), s.dir.stderr(), true
 	c.events = &follower{events: &events{mask: s.mask}, say: s.say}
 	return s.driver.execute(ctx, c)
+}
+
+// noteChangedLocks notes the lock files that did not fit the program. It fails if the Stack
+// sets CI, as package managers do that have a way to insist on their lock file. The SDKs that
+// are generated for packages may have to be added.
+func (s *session) noteChangedLocks(changed []string) error {
+	if len(changed) == 0 || s.needs.packages {
+		return nil
+	}
+	text := strings.Join(changed, " and ") + " of the source did not fit the program, and the installation has changed it: " +
+		"the program runs with versions that it did not name. Update it and commit it"
+	if ci := s.run.Env["CI"]; ci != "" && ci != "0" && ci != "false" {
+		return errors.New(strings.Join(changed, " and ") + " of the source does not fit the program, and CI is set: update it and commit it")
+	}
+	s.say(text)
+	s.warnings = append(s.warnings, brief.Text(s.mask.Apply(text), maxMessage))
+	return nil
 }
 
 // checkHost fails if a prebuilt program cannot be run.

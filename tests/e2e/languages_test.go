@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,8 +33,16 @@ func TestTheDependenciesOfAProgramInGitAreInstalled(t *testing.T) {
 	u.awaitFailure(stack, v1.UpdateFailedReason, "installing the dependencies of the program: npm error code E404 for ***")
 	u.Expect(u.journal(u)).To(BeEmpty())
 
-	second := source.commit(written(`{"things": ["a"]}`))
-	u.awaitReady(stack, atRevision(second))
+	program := written(`{"things": ["a"], "install": {"write": {"yarn.lock": "a@1.0.1"}}}`)
+	program["yarn.lock"] = "a@1.0.0"
+	second := source.commit(program)
+	const warning = ". Warning: yarn.lock of the source did not fit the program"
+	u.Eventually(func(g Gomega) {
+		g.Expect(u.Get(u.ctx, keyOf(stack), stack)).To(Succeed())
+		g.Expect(conditions.IsReady(stack)).To(BeTrue())
+		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(HavePrefix("Applied revision: " + second + warning))
+	}).Should(Succeed())
+	u.awaitEvent(stack, corev1.EventTypeNormal, meta.ReconciliationSucceededReason, "Update succeeded: 1 created", warning)
 	u.Expect(u.things()).To(HaveKey("a"))
 	u.Expect(stack.Status.Outputs).To(HaveKeyWithValue("installed", HaveField("Raw", BeEquivalentTo("1"))))
 	u.Expect(stack.Status.ProjectInfo.Runtime).To(Equal("lab"))

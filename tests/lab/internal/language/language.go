@@ -107,6 +107,11 @@ func (i install) end(ctx context.Context, dir string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	for name, text := range i.Write {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
 	if err := fillCaches(); err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ type install struct {
 	// Stdout and Stderr are lines to print, with environment variables expanded.
 	Stdout []string `json:"stdout"`
 	Stderr []string `json:"stderr"`
+	// Write are files to write in the directory of the program, with their text.
+	Write map[string]string `json:"write"`
 	// Fail is the error to end with.
 	Fail string `json:"fail"`
 	// Hang makes it never end, after it has created the file "installing".
