@@ -197,7 +197,7 @@ type InterruptedRun struct {
 	Failures int64 `json:"failures,omitempty"`
 }
 
-// ResourceChanges counts resources by what a run did to them.
+// ResourceChanges counts resources by what became of them in a run.
 type ResourceChanges struct {
 	// Created resources.
 	// +optional
@@ -208,9 +208,14 @@ type ResourceChanges struct {
 	// Deleted resources.
 	// +optional
 	Deleted int32 `json:"deleted,omitempty"`
-	// Replaced resources.
+	// Replaced resources: those that were created in the place of another. One
+	// that was deleted, and could not be created again, is deleted.
 	// +optional
 	Replaced int32 `json:"replaced,omitempty"`
+	// Retained resources are no longer managed by the stack and were left in
+	// place because of retainOnDelete, also when they were replaced.
+	// +optional
+	Retained int32 `json:"retained,omitempty"`
 	// Same is the number of resources that the run left unchanged.
 	// +optional
 	Same int32 `json:"same,omitempty"`

@@ -126,10 +126,14 @@ func attemptedDigest(record *v1.RunStatus) string {
 // created anything to destroy.
 func absorbFacts(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	absorbProject(stack, result)
-	if result.Outputs != nil {
+	if result.Outputs != nil || result.OutputsMissed {
 		stack.Status.Outputs = shownOutputs(result)
 	}
-	if record.Operation != v1.OperationRecover && hasCounted(stack, result) {
+	switch {
+	case record.Operation == v1.OperationRecover || !hasCounted(stack, result):
+	case result.Changes.Unknown:
+		stack.Status.Resources = nil
+	default:
 		stack.Status.Resources = &v1.ResourcesStatus{Total: int32(total(result.Changes)), ResourceChanges: changes(result.Changes)}
 	}
 }
@@ -365,6 +369,7 @@ func changes(c run.Changes) v1.ResourceChanges {
 		Updated:  int32(c.Updated),
 		Deleted:  int32(c.Deleted),
 		Replaced: int32(c.Replaced),
+		Retained: int32(c.Retained),
 		Same:     int32(c.Same),
 	}
 }

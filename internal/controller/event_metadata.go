@@ -49,6 +49,7 @@ func eventMetadata(stack *v1.Stack, e notice) map[string]string {
 	}
 	for key, count := range map[string]int{
 		"created": e.changes.Created, "updated": e.changes.Updated, "replaced": e.changes.Replaced, "deleted": e.changes.Deleted,
+		"retained": e.changes.Retained,
 	} {
 		if count > 0 {
 			set(key, strconv.Itoa(count))
@@ -101,7 +102,7 @@ func knownRevision(stack *v1.Stack) (revision, originRevision string) {
 	return attempted, ""
 }
 
-// isChanged reports whether anything was created, updated, replaced or deleted.
+// isChanged reports whether anything but unchanged resources was counted, or may have been.
 func isChanged(c run.Changes) bool {
-	return c.Created+c.Updated+c.Replaced+c.Deleted > 0
+	return c.Created+c.Updated+c.Replaced+c.Deleted+c.Retained > 0 || c.Unknown
 }

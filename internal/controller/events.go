@@ -119,6 +119,9 @@ func runEvent(record v1.RunStatus, result *run.Result) notice {
 		if result.LeftOut > 0 {
 			e.message += fmt.Sprintf("; %d outputs are too big, or too many, for the status", result.LeftOut)
 		}
+		if result.OutputsMissed {
+			e.message += "; its outputs are not known, as some of Pulumi's events could not be read"
+		}
 		e.message += warningsText(result)
 		return e
 	}
@@ -167,14 +170,21 @@ type counted struct {
 	what  string
 }
 
+// unknownChanges is the text for changes that were not counted.
+const unknownChanges = "an unknown number of changes (some of Pulumi's events could not be read)"
+
 // changesText lists changes, such as "2 created, 3 unchanged".
 func changesText(c run.Changes) string {
+	if c.Unknown {
+		return unknownChanges
+	}
 	return list(changesCounted(c))
 }
 
 func changesCounted(c run.Changes) []counted {
 	return []counted{
-		{c.Created, "created"}, {c.Updated, "updated"}, {c.Replaced, "replaced"}, {c.Deleted, "deleted"}, {c.Same, "unchanged"},
+		{c.Created, "created"}, {c.Updated, "updated"}, {c.Replaced, "replaced"}, {c.Deleted, "deleted"},
+		{c.Retained, "left in place (retainOnDelete)"}, {c.Same, "unchanged"},
 	}
 }
 
@@ -200,7 +210,8 @@ func previewedAt(revision, found string) string {
 
 func previewCounted(c run.Changes) []counted {
 	return []counted{
-		{c.Created, "to create"}, {c.Updated, "to update"}, {c.Replaced, "to replace"}, {c.Deleted, "to delete"}, {c.Same, "unchanged"},
+		{c.Created, "to create"}, {c.Updated, "to update"}, {c.Replaced, "to replace"}, {c.Deleted, "to delete"},
+		{c.Retained, "to leave in place (retainOnDelete)"}, {c.Same, "unchanged"},
 	}
 }
 

@@ -44,12 +44,12 @@ func recoveryReason(stack *v1.Stack, record *v1.RunStatus, result *run.Result) s
 
 func historyMetadata(record *v1.RunStatus, result *run.Result) map[string]string {
 	metadata := map[string]string{"operation": string(record.Operation)}
-	counted := changesCounted(result.Changes)
-	if record.Operation == v1.OperationPreview {
-		counted = previewCounted(result.Changes)
-	}
-	if result.Changes != (run.Changes{}) {
-		metadata["changes"] = list(counted)
+	switch {
+	case result.Changes == (run.Changes{}):
+	case record.Operation == v1.OperationPreview:
+		metadata["changes"] = list(previewCounted(result.Changes))
+	default:
+		metadata["changes"] = changesText(result.Changes)
 	}
 	if record.Revision != "" {
 		metadata["revision"] = record.Revision

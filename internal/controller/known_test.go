@@ -5,6 +5,7 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -149,4 +150,28 @@ func TestTheNamesOfForgottenCreationsAreBounded(t *testing.T) {
 	message := forgottenEvent(urns).message
 	g.Expect(len(message)).To(BeNumerically("<", 1024))
 	g.Expect(message).To(HaveSuffix(" and 983 more, which the log names"))
+}
+
+// With an event that could not be read, nothing of an earlier run may pass for that of this one.
+func TestWhatIsNotKnownIsNotShown(t *testing.T) {
+	g := NewWithT(t)
+	stack := stackWithRun(v1.OperationUpdate)
+	record := *stack.Status.Run
+	first := result(run.Succeeded, "")
+	first.Outputs = map[string]json.RawMessage{"ok": json.RawMessage(`"first"`)}
+	absorb(stack, first)
+	g.Expect(stack.Status.Outputs).To(HaveLen(1))
+	g.Expect(stack.Status.Resources).NotTo(BeNil())
+
+	recordRun(stack, v1.RunStatus{ID: "run-2", Operation: v1.OperationUpdate, Generation: 3})
+	next := result(run.Succeeded, "")
+	next.Outputs, next.OutputsMissed, next.Changes = nil, true, run.Changes{Unknown: true}
+	told := runEvent(record, next)
+	absorb(stack, next)
+	g.Expect(stack.Status.Outputs).To(BeEmpty())
+	g.Expect(stack.Status.Resources).To(BeNil())
+	g.Expect(stack.Status.History[0].Metadata).To(HaveKeyWithValue("changes", HavePrefix("an unknown number of changes")))
+	g.Expect(told.kind).To(Equal("Normal"), "something may have changed")
+	g.Expect(told.message).To(And(HavePrefix("Update succeeded: an unknown number of changes (some of Pulumi's events could not be read) in "),
+		HaveSuffix("; its outputs are not known, as some of Pulumi's events could not be read")))
 }

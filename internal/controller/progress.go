@@ -85,6 +85,8 @@ func progressText(operation v1.Operation, progress run.Progress) string {
 		return progress.Waiting
 	case progress == (run.Progress{}):
 		return nothingDone
+	case progress.Done.Unknown:
+		return unknownChanges
 	}
 	done := changesCounted(progress.Done)
 	if operation == v1.OperationPreview {

@@ -84,6 +84,7 @@ func (r *Runs) Ended(operation run.Operation, result *run.Result) {
 func (r *Runs) count(c run.Changes) {
 	for change, count := range map[string]int{
 		"created": c.Created, "updated": c.Updated, "replaced": c.Replaced, "deleted": c.Deleted,
+		"retained": c.Retained,
 	} {
 		r.changes.WithLabelValues(change).Add(float64(count))
 	}

@@ -31,7 +31,7 @@ func TestRunsAreCountedByHowTheyEnded(t *testing.T) {
 	}
 	runs.Ended(run.Update, after(14*time.Second, run.Succeeded, run.Changes{Created: 2, Updated: 1, Same: 3}))
 	runs.Ended(run.Update, after(50*time.Minute, run.Failed, run.Changes{Created: 1}))
-	runs.Ended(run.Destroy, after(time.Minute, run.Succeeded, run.Changes{Deleted: 4}))
+	runs.Ended(run.Destroy, after(time.Minute, run.Succeeded, run.Changes{Deleted: 4, Retained: 2}))
 	runs.Ended(run.Preview, after(time.Second, run.Succeeded, run.Changes{Created: 100}))
 	runs.Ended(run.Recover, after(-time.Second, run.Succeeded, run.Changes{Updated: 100}))
 
@@ -41,6 +41,7 @@ func TestRunsAreCountedByHowTheyEnded(t *testing.T) {
 pulumi_resource_changes_total{change="created"} 3
 pulumi_resource_changes_total{change="deleted"} 4
 pulumi_resource_changes_total{change="replaced"} 0
+pulumi_resource_changes_total{change="retained"} 2
 pulumi_resource_changes_total{change="updated"} 1
 # HELP pulumi_runs_in_flight Number of runs of Pulumi that are in flight.
 # TYPE pulumi_runs_in_flight gauge
@@ -67,11 +68,11 @@ func TestTheSeriesExistBeforeTheFirstRun(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	runs, err := NewRuns(registry, &slots{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(testutil.GatherAndCount(registry)).To(Equal(16))
+	g.Expect(testutil.GatherAndCount(registry)).To(Equal(17))
 	for _, operation := range []run.Operation{run.Update, run.Preview, run.Destroy, run.Recover, run.ReadOutputs} {
 		runs.Ended(operation, &run.Result{Outcome: run.Failed})
 	}
-	g.Expect(testutil.GatherAndCount(registry)).To(Equal(16), "the first failure is an increase of what was there")
+	g.Expect(testutil.GatherAndCount(registry)).To(Equal(17), "the first failure is an increase of what was there")
 	_, err = NewRuns(registry, &slots{})
 	g.Expect(err).To(MatchError(ContainSubstring("failed to register the metrics of runs")), "and not twice")
 }

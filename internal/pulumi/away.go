@@ -12,7 +12,7 @@ import (
 // untouched tells whether the engine has not reached any resource other than the
 // stack's own.
 func (e *events) untouched() bool {
-	return len(e.steps) == 0 && len(e.failedCreates) == 0
+	return !e.reached && len(e.failedCreates) == 0
 }
 
 // isAway recognizes that something on the network was unreachable or cannot serve now.

@@ -49,8 +49,10 @@ type stepEvent struct {
 		URN  string         `json:"urn"`
 		Type string         `json:"type"`
 		// Provider is empty for components and providers.
-		Provider string     `json:"provider"`
-		Old      *stepState `json:"old"`
+		Provider string `json:"provider"`
+		// Logical is false for steps that are parts of another, and for what a refresh finds.
+		Logical bool       `json:"logical"`
+		Old     *stepState `json:"old"`
 		// Diffs and DetailedDiff have the paths of the changing properties.
 		Diffs        []string            `json:"diffs"`
 		DetailedDiff map[string]struct{} `json:"detailedDiff"`
@@ -70,6 +72,8 @@ type stepState struct {
 	External bool                       `json:"external"`
 	Inputs   map[string]json.RawMessage `json:"inputs"`
 	Outputs  map[string]json.RawMessage `json:"outputs"`
+
+	RetainOnDelete bool `json:"retainOnDelete"`
 }
 
 // events accumulates what the engine reports about one operation, line by line.
@@ -85,9 +89,13 @@ type events struct {
 	// inFlight counts the provider operations that have begun and not ended.
 	inFlight int
 	errors   []diagnostic
-	steps    map[apitype.OpType]int
-	stackOp  apitype.OpType
 	summary  *apitype.SummaryEvent
+	// counts has what happened to the resources, as far as no event was missed: one that
+	// could not be read.
+	counts counts
+	missed bool
+	// reached is set once a step of a resource has ended.
+	reached bool
 	// changed has the names of the first changed resources, each with what happened to
 	// it; changedCount counts all of them. Providers are counted separately.
 	changed                        []string
@@ -120,13 +128,14 @@ type diagnostic struct {
 // sign is the text by which a diagnostic is recognized.
 func (d diagnostic) sign() string { return cmp.Or(d.raw, d.text) }
 
-// read processes one line of the event log and returns the line to log, or "". Lines
-// that it does not understand are skipped: the outcome of a run never depends on its
-// events.
+// read processes one line of the event log and returns the line to log, or "". Events
+// of other kinds are skipped, and a line that is none is missed: the outcome of an update
+// never depends on its events.
 func (e *events) read(line []byte) string {
 	var event engineEvent
 	if err := json.Unmarshal(line, &event); err != nil {
-		return ""
+		e.missed = true
+		return "an event of Pulumi cannot be read"
 	}
 	e.began = true
 	switch {
@@ -220,14 +229,11 @@ func (e *events) readPolicy(event *apitype.PolicyEvent) string {
 }
 
 func (e *events) readStart(event *stepEvent) string {
-	if event.Metadata.Type == stackType {
-		e.stackOp = event.Metadata.Op
-	}
 	if isWork(event) {
 		e.inFlight++
 	}
 	e.resources.began(event)
-	e.planned.began(event)
+	e.planned.note(event, e.counts.began(event))
 	if e.isPlan(event) {
 		return ""
 	}
@@ -242,15 +248,11 @@ func (e *events) readDone(event *stepEvent) string {
 		}
 		return ""
 	}
-	if e.steps == nil {
-		e.steps = make(map[apitype.OpType]int)
-	}
-	if !isDefaultProvider(meta.Type, meta.URN) {
-		e.steps[meta.Op]++
-	}
+	e.reached = e.reached || isManaged(meta.Type, meta.URN)
 	e.noteEnd(event)
 	e.noteChanged(event)
 	e.resources.done(event)
+	e.planned.note(event, e.counts.done(event))
 	if e.isPlan(event) {
 		return step(event, "planned")
 	}
@@ -320,6 +322,7 @@ func (e *events) readFailed(event *stepEvent) string {
 		note(&e.failedCreates, event.Metadata.URN)
 	}
 	e.noteEnd(event)
+	e.counts.failed(event)
 	e.resources.failed(event)
 	return step(event, "failed")
 }
@@ -349,31 +352,10 @@ func (e *events) progress() run.Progress {
 	return run.Progress{Done: e.changes(), InFlight: e.inFlight}
 }
 
-// changes counts by the summary, which includes components that registered no outputs.
-// If the engine did not get that far, it counts the steps.
+// changes are those that the steps so far have made.
 func (e *events) changes() run.Changes {
-	counts := make(map[apitype.OpType]int)
-	for op, n := range e.steps {
-		counts[op] = n
+	if e.missed {
+		return run.Changes{Unknown: true}
 	}
-	if e.summary != nil {
-		clear(counts)
-		for op, n := range e.summary.ResourceChanges {
-			counts[op] = n
-		}
-		// The summary includes the stack's own resource.
-		if counts[e.stackOp] > 0 {
-			counts[e.stackOp]--
-		}
-	}
-	return run.Changes{
-		// An import is new to the stack, like a creation.
-		Created: counts[apitype.OpCreate] + counts[apitype.OpImport],
-		Updated: counts[apitype.OpUpdate],
-		Deleted: counts[apitype.OpDelete],
-		// A replacement also has a create-replacement and a delete-replaced step, which
-		// are not counted.
-		Replaced: counts[apitype.OpReplace],
-		Same:     counts[apitype.OpSame],
-	}
+	return e.counts.changes()
 }

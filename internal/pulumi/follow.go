@@ -56,7 +56,7 @@ func (f *follower) poll() {
 	}
 	if err := f.readNew(); err != nil {
 		// The outcome does not depend on the events, so the run goes on.
-		f.failed, f.events.resources.missed = true, true
+		f.failed, f.events.missed = true, true
 		f.say(fmt.Sprintf("the events of Pulumi cannot be read: %v", err))
 	}
 	if now := f.events.progress(); f.tell != nil && now != f.told {
@@ -95,7 +95,7 @@ func (f *follower) readNew() error {
 	for {
 		n, err := f.file.Read(piece)
 		f.lines.feed(piece[:n], f.line, func() {
-			f.events.resources.missed = true
+			f.events.missed = true
 			f.say("an event of Pulumi is too big to be read")
 		})
 		f.read += int64(n)

@@ -85,7 +85,7 @@ func TestJudge(t *testing.T) {
 			run.RegistryUnavailable, "failed to download plugin: x: failed all 5 attempts",
 		},
 		"and is a failure once a resource was touched": {
-			ending{last: exit{code: 1}, events: events{began: true, steps: map[apitype.OpType]int{apitype.OpSame: 1},
+			ending{last: exit{code: 1}, events: events{began: true, reached: true,
 				errors: []diagnostic{{text: "failed to download plugin: x: failed all 5 attempts"}}}},
 			run.Failed, "failed to download plugin: x: failed all 5 attempts",
 		},

@@ -61,7 +61,7 @@ type ending struct {
 // those of a preview are its result.
 func judge(e ending) (run.Outcome, string) {
 	switch {
-	case e.err == nil && e.last.code == 0 && e.operation == run.Preview && e.events.summary == nil:
+	case e.err == nil && e.last.code == 0 && e.operation == run.Preview && (e.events.summary == nil || e.events.changes().Unknown):
 		return run.Failed, "Pulumi's events are incomplete, so it is not known what an update would change: " +
 			"see the log for errors of reading them, and whether the disk of the run was full"
 	case e.err == nil && e.last.code == 0:

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -25,9 +24,7 @@ type resources struct {
 	known   map[string]run.Resource
 	gone    map[string]bool
 	leftOut int
-	// missed is set if an event could not be read.
-	missed bool
-	ids    secretIDs
+	ids     secretIDs
 }
 
 // began notes components: one that registers no outputs has no other event.
@@ -39,12 +36,18 @@ func (r *resources) began(event *stepEvent) {
 
 func (r *resources) done(event *stepEvent) {
 	switch meta := event.Metadata; meta.Op {
-	case apitype.OpDelete, apitype.OpReadDiscard, apitype.OpRemovePendingReplace:
+	case apitype.OpDelete, apitype.OpDeleteReplaced, apitype.OpReadDiscard, apitype.OpDiscardReplaced, apitype.OpRemovePendingReplace:
 		// The old part of a replacement shares the URN of the new one.
 		if meta.Old == nil || !meta.Old.Delete {
 			r.drop(meta.URN)
 		}
-	case apitype.OpDeleteReplaced, apitype.OpDiscardReplaced:
+	case apitype.OpRefresh:
+		if meta.New == nil { // it is gone, until it is created again
+			r.drop(meta.URN)
+			return
+		}
+		r.note(event)
+	case apitype.OpReplace: // the other steps of a replacement tell what becomes of it
 	default:
 		r.note(event)
 	}
@@ -52,14 +55,14 @@ func (r *resources) done(event *stepEvent) {
 
 // failed notes a resource that was created and did not become ready.
 func (r *resources) failed(event *stepEvent) {
-	if after := event.Metadata.New; event.Status == resource.StatusPartialFailure && after != nil && after.ID != "" {
+	if isPartlyDone(event) {
 		r.note(event)
 	}
 }
 
 func (r *resources) note(event *stepEvent) {
 	meta := event.Metadata
-	if meta.New == nil || !isManaged(meta.Type, meta.URN) {
+	if meta.New == nil || !isManaged(meta.Type, meta.URN) || isSkipped(event) {
 		return
 	}
 	noted := managedOf(meta.URN, meta.Type, meta.New)
@@ -117,8 +120,8 @@ func (s *session) inventory(outcome run.Outcome) *run.Inventory {
 		return nil // the Stack goes away
 	default:
 		told = &run.Inventory{
-			Complete: s.run.Operation == run.Update && outcome == run.Succeeded && len(s.run.Options.Targets) == 0 && !events.missed,
-			Gone:     slices.Sorted(maps.Keys(events.gone)), LeftOut: events.leftOut, Missed: events.missed,
+			Complete: s.run.Operation == run.Update && outcome == run.Succeeded && len(s.run.Options.Targets) == 0 && !s.events.missed,
+			Gone:     slices.Sorted(maps.Keys(events.gone)), LeftOut: events.leftOut, Missed: s.events.missed,
 		}
 		told.Resources = slices.Collect(maps.Values(events.known))
 		if !told.Complete && !told.Missed && len(told.Resources)+len(told.Gone) == 0 {

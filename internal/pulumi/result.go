@@ -53,6 +53,7 @@ func (s *session) result(end ending) run.Result {
 	result.Emptied = s.toldFound.Emptied || s.emptied
 	result.Outputs = showOutputs(s.events.outputs, s.mask, s.writtenNames())
 	result.LeftOut = len(s.events.outputs) - len(result.Outputs)
+	result.OutputsMissed = outcome == run.Succeeded && s.run.Operation == run.Update && s.events.missed && s.events.outputs == nil
 	result.Interrupted = ((end.last.byForce() || end.leftBehind()) && !s.installing) || s.unsettled || s.mayBeRemoved(outcome)
 	result.UnknownCreates, result.Forgotten = s.unknownCreates(outcome)
 	result.Inventory = s.inventory(outcome)

@@ -86,7 +86,7 @@ func (s *session) withEvents(ctx context.Context, operation ...string) (exit, er
 	if err == nil && last.code == 0 && s.events.summary == nil {
 		// The CLI ignores errors of writing its events, as on a full disk, and the summary
 		// is the last that it writes.
-		s.events.resources.missed = true
+		s.events.missed = true
 		s.say("the events of Pulumi are incomplete")
 	}
 	return last, err

@@ -28,33 +28,58 @@ type plannedSteps struct {
 	leftOut int
 }
 
-func (p *plannedSteps) began(event *stepEvent) {
-	if p == nil {
+// note notes the effect of a step.
+func (p *plannedSteps) note(event *stepEvent, what effect) {
+	if p == nil || what.key == "" {
 		return
 	}
-	switch event.Metadata.Op {
-	case apitype.OpCreate, apitype.OpUpdate, apitype.OpDelete, apitype.OpReplace, apitype.OpImport:
-		p.add(event)
-	}
-}
-
-func (p *plannedSteps) add(event *stepEvent) {
-	meta := event.Metadata
-	if !isManaged(meta.Type, meta.URN) {
+	step, again := p.steps[what.key]
+	op := opOf(event, what.fate)
+	switch {
+	case op == "":
+		delete(p.steps, what.key)
 		return
-	}
-	if _, again := p.steps[meta.URN]; !again && len(p.steps) >= maxSteps {
+	case !again && len(p.steps) >= maxSteps:
 		p.leftOut++
 		return
-	}
-	if p.steps == nil {
+	case p.steps == nil:
 		p.steps = make(map[string]run.Step)
 	}
-	paths := slices.Sorted(maps.Keys(meta.DetailedDiff))
-	if len(paths) == 0 {
-		paths = slices.Sorted(slices.Values(meta.Diffs))
+	meta := event.Metadata
+	step.Op, step.URN, step.Type = op, meta.URN, meta.Type
+	if paths := pathsOf(event); len(paths) > 0 {
+		step.Paths = paths
 	}
-	p.steps[meta.URN] = run.Step{Op: string(meta.Op), URN: meta.URN, Type: meta.Type, Paths: paths[:min(len(paths), maxPaths)]}
+	p.steps[what.key] = step
+}
+
+// opOf is the operation that has this effect, "" if there is none to report.
+func opOf(event *stepEvent, effect fate) string {
+	switch effect {
+	case created:
+		if event.Metadata.Op == apitype.OpImport {
+			return string(apitype.OpImport)
+		}
+		return string(apitype.OpCreate)
+	case updated:
+		return string(apitype.OpUpdate)
+	case replaced:
+		return string(apitype.OpReplace)
+	case deleted:
+		return string(apitype.OpDelete)
+	case retained:
+		return run.OpRetain
+	}
+	return ""
+}
+
+// pathsOf are the first paths of the properties that change.
+func pathsOf(event *stepEvent) []string {
+	paths := slices.Sorted(maps.Keys(event.Metadata.DetailedDiff))
+	if len(paths) == 0 {
+		paths = slices.Sorted(slices.Values(event.Metadata.Diffs))
+	}
+	return paths[:min(len(paths), maxPaths)]
 }
 
 // steps are the steps of the preview, by URN, and how many were left out.

@@ -9,14 +9,15 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 func TestAPreviewReportsWhatAnUpdateWouldChange(t *testing.T) {
 	for op, want := range map[string]string{
-		"create": "create", "update": "update", "delete": "delete", "replace": "replace", "import": "import",
+		"create": "create", "update": "update", "delete": "delete", "import": "import",
 		// A program with a lookup reads every time.
 		"read": "", "discard": "", "read-replacement": "",
-		"same": "", "refresh": "", "create-replacement": "", "delete-replaced": "",
+		"same": "", "refresh": "",
 	} {
 		t.Run(op, func(t *testing.T) {
 			g := NewWithT(t)
@@ -30,6 +31,52 @@ func TestAPreviewReportsWhatAnUpdateWouldChange(t *testing.T) {
 			}
 			g.Expect(steps).To(HaveLen(1))
 			g.Expect(steps[0]).To(And(HaveField("Op", want), HaveField("URN", thingURN)))
+		})
+	}
+}
+
+func TestAPreviewReportsReplacements(t *testing.T) {
+	one, two := &at{id: "1"}, &at{id: "2"}
+	for name, test := range map[string]struct {
+		events func(l *log)
+		want   run.Step
+	}{
+		"that delete last": {func(l *log) {
+			old := &at{id: "1", delete: true}
+			l.did("create-replacement", thingURN, old, two)
+			l.did("replace", thingURN, old, two)
+			l.did("delete-replaced", thingURN, old, nil)
+		}, run.Step{Op: "replace"}},
+		"that delete first": {func(l *log) {
+			l.did("delete-replaced", thingURN, one, nil)
+			l.did("replace", thingURN, one, two)
+			l.did("create-replacement", thingURN, one, two)
+		}, run.Step{Op: "replace"}},
+		"that create what an earlier run has deleted": {func(l *log) {
+			l.did("replace", thingURN, one, two)
+			l.did("create-replacement", thingURN, one, two)
+		}, run.Step{Op: "create"}},
+		"that leave the old one in place": {func(l *log) {
+			old := &at{id: "1", delete: true, retain: true}
+			l.did("create-replacement", thingURN, old, two)
+			l.did("delete-replaced", thingURN, old, nil)
+		}, run.Step{Op: "replace"}},
+		"of an earlier run, which only deletes now": {func(l *log) {
+			l.did("same", thingURN, two, two)
+			l.did("delete-replaced", thingURN, &at{id: "1", delete: true}, nil)
+		}, run.Step{Op: "delete"}},
+		"and deletions that leave it in place": {func(l *log) {
+			l.did("delete", thingURN, &at{id: "1", retain: true}, nil)
+		}, run.Step{Op: "retain"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &log{}
+			test.events(l)
+			s := &session{events: &events{mask: mask.New(nil), preview: true, planned: &plannedSteps{}}, mask: mask.New(nil)}
+			readAll(s.events, l.lines...)
+			steps, _ := s.steps()
+			test.want.URN, test.want.Type = thingURN, "lab:index:Thing"
+			NewWithT(t).Expect(steps).To(Equal([]run.Step{test.want}))
 		})
 	}
 }

@@ -60,9 +60,16 @@ func Outcomes() []Outcome {
 	}
 }
 
-// Changes counts resources by what the run did to them, without the stack's own entry.
+// Changes counts resources by what became of them, without the stack's own entry.
 type Changes struct {
 	Created, Updated, Deleted, Replaced, Same int
+	// Retained are those that the stack does not manage any more, and that are still there,
+	// because of retainOnDelete. A resource that is replaced counts as well if the old one
+	// is retained.
+	Retained int `json:",omitempty"`
+	// Unknown reports that they were not counted, as some of Pulumi's events could not be
+	// read.
+	Unknown bool `json:",omitempty"`
 }
 
 // Found is what a run has found out about its stack. Whoever recovers from it has to know
@@ -109,6 +116,9 @@ type Result struct {
 	Plain *PlainOutputs `json:"-"`
 	// LeftOut is the number of outputs beyond the limit of Outputs.
 	LeftOut int `json:",omitempty"`
+	// OutputsMissed reports that the Update has set the outputs, and that the event that
+	// has them could not be read.
+	OutputsMissed bool `json:",omitempty"`
 	// Changes made, also by a run that failed. For a Preview, those that an Update would
 	// make.
 	Changes Changes

@@ -158,8 +158,8 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 	return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", told.Revision, countsOf(told.ResourceChanges))}
 }
 
-// leftOutOf returns how many changes are not among the steps: Pulumi's summary also
-// counts those whose events could not be read.
+// leftOutOf returns how many changes are not among the steps. An older controller also counts
+// those whose events it could not read.
 func leftOutOf(changes v1.ResourceChanges, steps inventory.Steps) int {
 	counted := int(changes.Created + changes.Updated + changes.Replaced + changes.Deleted)
 	return max(steps.LeftOut, counted-len(steps.Steps))
@@ -202,6 +202,7 @@ func (s *session) stepColour(op string) func(string) string {
 func stepLine(step run.Step) string {
 	word, ok := map[string]string{
 		"create": "created", "import": "imported", "update": "drifted", "replace": "replaced", "delete": "deleted",
+		run.OpRetain: "left in place (retainOnDelete)",
 	}[step.Op]
 	if !ok {
 		word = step.Op
@@ -214,7 +215,8 @@ func countsOf(changes v1.ResourceChanges) string {
 	for _, part := range []struct {
 		count int32
 		what  string
-	}{{changes.Created, "to create"}, {changes.Updated, "to update"}, {changes.Replaced, "to replace"}, {changes.Deleted, "to delete"}, {changes.Same, "unchanged"}} {
+	}{{changes.Created, "to create"}, {changes.Updated, "to update"}, {changes.Replaced, "to replace"}, {changes.Deleted, "to delete"},
+		{changes.Retained, "to leave in place (retainOnDelete)"}, {changes.Same, "unchanged"}} {
 		if part.count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.count, part.what))
 		}

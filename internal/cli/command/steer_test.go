@@ -272,6 +272,11 @@ func TestPreview(t *testing.T) {
 		{Op: "update", URN: "urn:pulumi:dev::network::lab:index:Thing::b", Type: "lab:index:Thing", Paths: []string{"value"}},
 	}})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	kept, err := inventory.EncodeSteps(inventory.Steps{Steps: []run.Step{
+		{Op: "replace", URN: "urn:pulumi:dev::network::lab:index:Thing::a", Type: "lab:index:Thing", Paths: []string{"name"}},
+		{Op: run.OpRetain, URN: "urn:pulumi:dev::network::lab:index:Thing::b", Type: "lab:index:Thing"},
+	}})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	none, err := inventory.EncodeSteps(inventory.Steps{})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	for name, test := range map[string]struct {
@@ -279,6 +284,7 @@ func TestPreview(t *testing.T) {
 		told v1.PreviewStatus
 	}{
 		"changes":  {data, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Created: 1, Updated: 1, Same: 3}}},
+		"retained": {kept, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Replaced: 1, Retained: 2}}},
 		"unlisted": {none, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Deleted: 2, Same: 3}}},
 		"none":     {none, v1.PreviewStatus{State: v1.UpdateSucceeded}},
 		"failed":   {none, v1.PreviewStatus{State: v1.UpdateFailed, Message: "the program has a fault"}},

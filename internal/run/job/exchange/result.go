@@ -226,7 +226,7 @@ func plainSize(plain *run.PlainOutputs) int {
 func boundedChanges(told run.Changes) run.Changes {
 	return run.Changes{
 		Created: boundedCount(told.Created), Updated: boundedCount(told.Updated), Deleted: boundedCount(told.Deleted),
-		Replaced: boundedCount(told.Replaced), Same: boundedCount(told.Same),
+		Replaced: boundedCount(told.Replaced), Same: boundedCount(told.Same), Retained: boundedCount(told.Retained), Unknown: told.Unknown,
 	}
 }
 
