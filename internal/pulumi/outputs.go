@@ -34,9 +34,9 @@ func showOutputs(outputs map[string]json.RawMessage, m *mask.Masker, written wri
 	sorted := slices.Sorted(maps.Keys(outputs))
 	names := written.shown(sorted, m)
 	for _, name := range sorted {
-		text := showOutput(outputs[name], m, written)
-		if len(text) > maxOutput || total+len(text) > maxOutputs {
-			text = quote(fmt.Sprintf(run.TooBigMark+": %d bytes]", len(text)))
+		text, size := showOutput(outputs[name], m, written)
+		if size > maxOutput || total+size > maxOutputs {
+			text = quote(fmt.Sprintf(run.TooBigMark+": %d bytes]", size))
 		}
 		if total += len(text) + len(name); total > maxOutputs {
 			break
@@ -46,14 +46,19 @@ func showOutputs(outputs map[string]json.RawMessage, m *mask.Masker, written wri
 	return shown
 }
 
-func showOutput(raw json.RawMessage, m *mask.Masker, written writtenNames) json.RawMessage {
+// showOutput returns an output as it is shown, and its size, even if it was too big to be kept.
+func showOutput(raw json.RawMessage, m *mask.Masker, written writtenNames) (json.RawMessage, int) {
+	if cut, ok := cutOf(raw); ok {
+		return nil, max(cut.Bytes, maxOutput+1)
+	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
-		return quote("[not readable]")
+		value = "[not readable]"
 	}
-	return quote(showValue(value, m, written))
+	text := quote(showValue(value, m, written))
+	return text, len(text)
 }
 
 // quote is JSON that keeps characters such as & readable.

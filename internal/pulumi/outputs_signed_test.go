@@ -29,7 +29,8 @@ func TestAResourceThatIsAnOutputIsReadable(t *testing.T) {
 			plain, err := plainOutput(json.RawMessage(test.output))
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(plain).To(MatchJSON(test.want))
-			g.Expect(string(showOutput(json.RawMessage(test.output), mask.New(nil), nil))).To(Equal(test.want))
+			shown, _ := showOutput(json.RawMessage(test.output), mask.New(nil), nil)
+			g.Expect(string(shown)).To(Equal(test.want))
 		})
 	}
 	_, err := plainOutput(json.RawMessage(signed))

@@ -9,13 +9,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// maxPlain bounds what the CLI may print for all outputs of a stack, in bytes. A Secret
-// holds 1 MiB, but may contain only a few of the outputs.
+// maxPlain bounds what the CLI may print for the wanted outputs of a stack, in bytes. A
+// Secret holds 1 MiB, but JSON may escape each character.
 const maxPlain = 8 << 20
 
 // takeOutputs reads the wanted outputs in plain text after a successful update. The
@@ -39,7 +38,7 @@ func (s *session) takeOutputs(ctx context.Context) {
 func pick(all map[string]json.RawMessage, wanted run.WantedOutputs) (*run.PlainOutputs, error) {
 	plain := &run.PlainOutputs{Wanted: wanted, Values: make(map[string]json.RawMessage)}
 	for name, value := range knownOutputs(all) {
-		if len(wanted.Keys) > 0 && !slices.Contains(wanted.Keys, name) {
+		if !wanted.Wants(name) {
 			continue
 		}
 		readable, err := plainOutput(value)
@@ -58,7 +57,8 @@ func (s *session) readOutputs(ctx context.Context) (exit, error) {
 	if s.run.Outputs == nil {
 		return exit{}, errors.New("a run that reads outputs has to say which")
 	}
-	printed := &capture{limit: maxPlain}
+	// What is not wanted may be of any size.
+	printed := newReducer(reduction{at: 1, property: 2 * maxPlain, properties: 2 * maxPlain, total: maxPlain, wanted: s.run.Outputs.Wants})
 	last, err := s.driver.execute(ctx, command{
 		args: []string{"--non-interactive", "--color=never", "stack", "output", "--json", "--show-secrets", "--stack", s.stack},
 		dir:  s.program, env: s.env, pids: s.dir.pids(),
@@ -70,10 +70,10 @@ func (s *session) readOutputs(ctx context.Context) (exit, error) {
 		return last, err
 	}
 	if printed.over {
-		return last, fmt.Errorf("the outputs of the stack are together longer than %d bytes", maxPlain)
+		return last, fmt.Errorf("the wanted outputs of the stack are together longer than %d bytes", maxPlain)
 	}
 	var all map[string]json.RawMessage
-	if err := json.Unmarshal(printed.text.Bytes(), &all); err != nil {
+	if err := json.Unmarshal(printed.out, &all); err != nil {
 		// Leave out the parser's error, which may quote the text.
 		return last, errors.New("the outputs that Pulumi has printed are not a JSON object")
 	}

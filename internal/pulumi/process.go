@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +33,7 @@ type command struct {
 	stdout, stderr string
 	// capture, if set, receives stdout instead of the file. It is for a CLI that only
 	// reads, because such a CLI may die with this process.
-	capture *capture
+	capture io.Writer
 	// atOnce marks a call with nothing to finish when it is told to stop.
 	atOnce bool
 	// abort is closed when a stopping process must not wait for operations in flight.

@@ -60,12 +60,17 @@ func (i *secretIDs) mayBeSecret(urn string, allKnown bool) bool {
 func isSecret(raw json.RawMessage) bool { return secretsIn(raw) > 0 }
 
 // secretsIn counts the secrets in a property.
-func secretsIn(raw json.RawMessage) int { return bytes.Count(raw, []byte(sig.Secret)) }
+func secretsIn(raw json.RawMessage) int {
+	if cut, ok := cutOf(raw); ok {
+		return cut.Secrets
+	}
+	return bytes.Count(raw, []byte(sig.Secret))
+}
 
 func showsID(outputs map[string]json.RawMessage, id string) bool {
 	text := bytes.Trim(quote(id), `"`)
 	for name, raw := range outputs {
-		if name != "id" && bytes.Contains(raw, text) {
+		if _, isCut := cutOf(raw); name != "id" && !isCut && bytes.Contains(raw, text) {
 			return true
 		}
 	}

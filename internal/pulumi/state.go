@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -68,11 +69,23 @@ func readState(path string) (state, error) {
 	if info.Size() > maxState {
 		return state{}, fmt.Errorf("the state of the stack is bigger than %d bytes", maxState)
 	}
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return state{}, fmt.Errorf("reading the state of the stack: %w", err)
 	}
-	return parseState(text)
+	defer func() { _ = file.Close() }() // only read
+	// Properties are in {"deployment": {"resources": [{"inputs": {...}}]}}, as deep as in an
+	// event.
+	most := ofEvents()
+	most.total = maxState
+	reduced := newReducer(most)
+	if _, err := io.Copy(reduced, file); err != nil {
+		return state{}, fmt.Errorf("reading the state of the stack: %w", err)
+	}
+	if reduced.over {
+		return state{}, errors.New("reading the state of the stack: what it has beside the properties of resources is too big")
+	}
+	return parseState(reduced.out)
 }
 
 // parseState decodes only what is needed, and not the properties of resources.
@@ -85,6 +98,8 @@ func parseState(text []byte) (state, error) {
 		resource
 		stepState
 		Outputs struct{} `json:"outputs"` // not decoded
+		// PendingReplacement marks what is deleted, and is to be created again.
+		PendingReplacement bool `json:"pendingReplacement"`
 	}
 	var exported struct {
 		Deployment struct {
@@ -105,7 +120,7 @@ func parseState(text []byte) (state, error) {
 			read.root = known.URN
 		}
 		read.ids.see(known.URN, known.Type, &known.stepState)
-		if isManaged(known.Type, known.URN) && !known.Delete {
+		if isManaged(known.Type, known.URN) && !known.Delete && !known.PendingReplacement {
 			read.managed = append(read.managed, managedOf(known.URN, known.Type, &known.stepState))
 		}
 	}

@@ -5,6 +5,8 @@ package pulumi
 
 import (
 	"fmt"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -43,4 +45,24 @@ func TestWhatARecoveryRefreshes(t *testing.T) {
 			g.Expect(read.settled()).To(Equal(test.settled))
 		})
 	}
+}
+
+func TestAStateWithBigPropertiesTakesLittleMemory(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	thing := func(n int) string {
+		return fmt.Sprintf(`{"urn":"%s%d","custom":true,"id":"%d","type":"lab:index:Thing","inputs":{"v":"%s"},"outputs":{"v":"x"},"parent":%q}`,
+			thingURN, n, n, strings.Repeat("x", 8<<20), stackURN)
+	}
+	writeTree(t, dir, map[string]string{"state.json": `{"version":3,"deployment":{"resources":[` + thing(1) + `,` + thing(2) + `,` +
+		`{"urn":"gone","custom":true,"id":"3","type":"lab:index:Thing","pendingReplacement":true}` +
+		`],"pending_operations":[{"type":"creating","resource":` + thing(4) + `}]}}`})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	read, err := readState(filepath.Join(dir, "state.json"))
+	runtime.ReadMemStats(&after)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.managed).To(HaveExactElements(HaveField("ID", "1"), HaveField("ID", "2")), "what was deleted to be replaced is gone")
+	g.Expect(read.creates).To(Equal([]string{thingURN + "4"}))
+	g.Expect(after.TotalAlloc - before.TotalAlloc).To(BeNumerically("<", 8<<20))
 }

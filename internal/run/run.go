@@ -8,6 +8,7 @@ package run
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -166,6 +167,11 @@ func (r Run) NeedsArtifact() bool {
 type WantedOutputs struct {
 	// Keys are the names of the outputs. None means all.
 	Keys []string
+}
+
+// Wants reports whether an output is wanted.
+func (w WantedOutputs) Wants(name string) bool {
+	return len(w.Keys) == 0 || slices.Contains(w.Keys, name)
 }
 
 // Interrupted is a run that was killed, or whose end nobody saw.

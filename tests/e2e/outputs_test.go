@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
 // handsOn makes the Stack write its outputs to a Secret, all or those with the keys.
@@ -199,4 +200,34 @@ func TestASecretOfSomebodyElseIsNotOverwrittenWithOutputs(t *testing.T) {
 	u.Expect(u.operations()).To(Equal([]string{"up", "stack output"}), "the update is not made again")
 	edit(u, stack, func(s *v1.Stack) { s.Spec.WriteOutputsToSecret = nil })
 	u.awaitGone(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "out", Namespace: u.namespace}})
+}
+
+// https://github.com/pulumi/pulumi-kubernetes-operator/issues/1160
+func TestAReadyStackShowsItsOutputsHoweverBigOthersAre(t *testing.T) {
+	t.Parallel()
+	u := newTenant(t, shared)
+	files := func(ok string, megabytes int) sources.Files {
+		return both(sources.Files{"mid.txt": strings.Repeat("y", 3<<20), "big.txt": strings.Repeat("x", megabytes<<20)}, project("lab", `resources:
+  mid: {type: lab:index:Thing, properties: {name: mid, value: {"fn::readFile": ./mid.txt}}}
+outputs:
+  ok: `+ok+`
+  manifests: {"fn::readFile": ./big.txt}
+  token: {"fn::secret": canary-04-t0ken}
+`))
+	}
+	source := u.git(files("first", 9))
+	stack := u.stack(fromGit)
+	u.apply(stack)
+	shows := func(ok string, changes v1.ResourceChanges, revision string) {
+		t.Helper()
+		u.awaitReady(stack, atRevision(revision))
+		u.Expect(stack.Status.Outputs).To(And(HaveLen(3), HaveKeyWithValue("ok", jsonText(ok)), HaveKeyWithValue("token", jsonText("[secret]"))))
+		u.Expect(string(stack.Status.Outputs["manifests"].Raw)).To(HavePrefix(`"[too big to show: `))
+		u.Expect(*stack.Status.Resources).To(Equal(v1.ResourcesStatus{Total: 1, ResourceChanges: changes}))
+		u.Eventually(func(g Gomega) { g.Expect(u.listed(g, stack)).To(ConsistOf(HaveSuffix("::mid"))) }).Should(Succeed())
+		u.Expect(stack.Status.Inventory.Message).To(BeEmpty())
+	}
+	shows("first", v1.ResourceChanges{Created: 1}, u.awaitArtifact(source.object, ""))
+	shows("second", v1.ResourceChanges{Same: 1}, source.commit(files("second", 9)))
+	shows("second", v1.ResourceChanges{Same: 1}, source.commit(files("second", 5)))
 }
