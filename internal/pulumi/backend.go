@@ -5,7 +5,6 @@ package pulumi
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
@@ -16,8 +15,14 @@ import (
 // maskerOf returns the masker of a run, for the secrets it was given and those in its
 // program and the URL of its backend.
 func maskerOf(r run.Run) *mask.Masker {
-	return mask.Filtered(slices.Collect(maps.Values(r.Secrets)),
-		slices.Concat(grammar.GivenSecrets(r), mask.InProgram(r.Program.YAML), mask.InURL(r.Backend)))
+	var config []string
+	for _, secret := range r.Secrets {
+		config = append(config, secret)
+		if written := asText(secret); written != secret {
+			config = append(config, written) // Pulumi has one of the two
+		}
+	}
+	return mask.Filtered(config, slices.Concat(grammar.GivenSecrets(r), mask.InProgram(r.Program.YAML), mask.InURL(r.Backend)))
 }
 
 // backend is the run's backend, as it may be shown.

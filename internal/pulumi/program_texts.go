@@ -36,6 +36,27 @@ func programTexts(root *os.Root, place placedProject) [][]byte {
 	return texts
 }
 
+// mainText reads the file that Pulumi YAML runs, which is the first that exists. It returns
+// nil for other programs, for those made by a compiler, and if the file cannot be read:
+// Pulumi reports what is wrong with it.
+func mainText(root *os.Root, place placedProject) []byte {
+	if place.project.Runtime.Name() != yamlRuntime || place.project.Runtime.Options()["compiler"] != nil {
+		return nil
+	}
+	dir := path.Join(path.Dir(place.file), place.project.Main)
+	for _, file := range []string{"Main.json", "Main.yaml", "Pulumi.yaml"} {
+		if _, err := root.Stat(path.Join(dir, file)); err != nil {
+			continue
+		}
+		text, err := readBounded(root, path.Join(dir, file))
+		if err != nil {
+			return nil
+		}
+		return text
+	}
+	return nil
+}
+
 // knowsItsSecrets reports whether all secrets that a program gives to resources are
 // written in its text or come from the Stack, so that the masks know them. A program in
 // another language, a compiler, a package and a function such as fn::invoke or

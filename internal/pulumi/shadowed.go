@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ import (
 //
 // Values from Pulumi ESC environments are not known here.
 func checkShadowed(root *os.Root, place placedProject, stack string, r run.Run) error {
-	resources := resourceNames(root, place)
+	resources := resourcesOf(mainText(root, place))
 	if len(resources) == 0 {
 		return nil
 	}
@@ -64,27 +63,6 @@ func configKeys(root *os.Root, place placedProject, stack string, r run.Run) ([]
 		keys = append(keys, key)
 	}
 	return keys, nil
-}
-
-// resourceNames are the resource names in the file that Pulumi YAML runs, which is the
-// first that exists. It is empty for other programs, for those made by a compiler, and
-// if the file cannot be read: Pulumi reports what is wrong with it.
-func resourceNames(root *os.Root, place placedProject) map[string]bool {
-	if place.project.Runtime.Name() != yamlRuntime || place.project.Runtime.Options()["compiler"] != nil {
-		return nil
-	}
-	dir := path.Join(path.Dir(place.file), place.project.Main)
-	for _, file := range []string{"Main.json", "Main.yaml", "Pulumi.yaml"} {
-		if _, err := root.Stat(path.Join(dir, file)); err != nil {
-			continue
-		}
-		text, err := readBounded(root, path.Join(dir, file))
-		if err != nil {
-			return nil
-		}
-		return resourcesOf(text)
-	}
-	return nil
 }
 
 // resourcesOf are the resource names in a Pulumi YAML text. Pulumi YAML also accepts

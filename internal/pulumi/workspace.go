@@ -97,7 +97,7 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 		p.secrets = append(p.secrets, mask.InProgram(text)...)
 		p.names.addProgram(text)
 	}
-	if p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, r); err != nil {
+	if p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, keepTexts(root, place, r)); err != nil {
 		return nil, err
 	}
 	p.secretsKnown = knowsItsSecrets(place.project, texts) && !p.foreignSecrets
