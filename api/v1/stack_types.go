@@ -207,7 +207,8 @@ type StackSpec struct {
 	// refresh finds changes made outside of Pulumi. The state is left as it is,
 	// so the Stack keeps failing, with reason RefreshFailed, until the change
 	// is undone or this field is removed. It takes one more Pulumi process in
-	// each run, and has no effect without refresh, or in a destroy. Defaults to
+	// each run, and has no effect in a run that does not refresh, because of
+	// refresh or of the options in Pulumi.yaml, or in a destroy. Defaults to
 	// false.
 	// +optional
 	ExpectNoRefreshChanges bool `json:"expectNoRefreshChanges,omitempty"`

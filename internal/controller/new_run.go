@@ -28,10 +28,10 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		Masks:     seen.inputs.Masks,
 		Account:   run.ServiceAccount{Namespace: stack.Namespace, Name: seen.account},
 		Options: run.Options{
-			// A forced run refreshes, but must not fail on drift, which it is there to
-			// fix.
-			Refresh:                stack.Spec.Refresh || seen.forced,
-			ExpectNoRefreshChanges: stack.Spec.Refresh && stack.Spec.ExpectNoRefreshChanges,
+			Refresh: stack.Spec.Refresh || seen.forced,
+			// Without spec.refresh, a forced run must not fail on drift, which it is there
+			// to fix. Any other refreshes only if its Pulumi.yaml says so.
+			ExpectNoRefreshChanges: stack.Spec.ExpectNoRefreshChanges && (stack.Spec.Refresh || !seen.forced),
 			Targets:                stack.Spec.Targets,
 			TargetDependents:       stack.Spec.TargetDependents,
 			RunProgram:             stack.Spec.RunProgram,

@@ -89,6 +89,8 @@ func TestAForcedRunRefreshes(t *testing.T) {
 	g := NewWithT(t)
 	w := optionsWorld(t, func(s *v1.StackSpec) { s.ExpectNoRefreshChanges = true })
 	w.mustReconcile()
+	g.Expect(w.runner.runs[w.stack().Status.Run.ID].Options).To(Equal(run.Options{ExpectNoRefreshChanges: true}),
+		"the Pulumi.yaml of a program may refresh")
 	w.endRun(run.Succeeded, "", run.Changes{})
 	digest := w.stack().Status.LastAppliedDigest
 

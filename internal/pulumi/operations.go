@@ -60,7 +60,12 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 	if last, err := s.inspectFirst(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
-	last, err := s.engine(ctx, append([]string{"destroy"}, refreshFlags(s.run.Options)...)...)
+	flags := refreshFlags(s.run.Options)
+	if s.alwaysRefreshes && !s.run.Options.Refresh {
+		// The same for a destroy with the Pulumi.yaml of the program as for one without.
+		flags = append(flags, "--refresh=false")
+	}
+	last, err := s.engine(ctx, append([]string{"destroy"}, flags...)...)
 	if err != nil || last.code != 0 {
 		return last, err
 	}
@@ -112,7 +117,8 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 	if last, err := s.inspectFirst(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
-	if s.run.Options.Refresh && s.run.Options.ExpectNoRefreshChanges {
+	refreshes := s.run.Options.Refresh || s.alwaysRefreshes
+	if refreshes && s.run.Options.ExpectNoRefreshChanges {
 		if last, err := s.check(ctx); err != nil || last.code != 0 {
 			return last, err
 		}

@@ -134,6 +134,9 @@ func TestPrepareRefuses(t *testing.T) {
 		"a project file without a name": {
 			files: map[string]string{"Pulumi.yaml": "runtime: yaml"}, want: "name",
 		},
+		"an option that no project has": {
+			files: map[string]string{"Pulumi.yaml": project + "options: {refresh: never}\n"}, want: "the project file of the program",
+		},
 		"a stack of another project": {
 			files: map[string]string{"Pulumi.yaml": project},
 			edit:  func(r *run.Run) { r.Stack = "organization/other/dev" },

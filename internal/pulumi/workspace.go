@@ -39,6 +39,9 @@ type prepared struct {
 	stack string
 	// project is the project as in Pulumi.yaml.
 	project run.Project
+	// alwaysRefreshes is set if Pulumi refreshes by itself before it updates or previews,
+	// because the project's options say so.
+	alwaysRefreshes bool
 	// secrets are those found in the program's text.
 	secrets []string
 	// secretsKnown is set if the masks know all secrets that the program gives to resources.
@@ -78,6 +81,8 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 		program: filepath.Join(dir.Workspace(), filepath.FromSlash(path.Dir(place.file))),
 		project: run.Project{Name: place.project.Name.String(), Runtime: place.project.Runtime.Name()},
 		needs:   needsOf(place.project),
+
+		alwaysRefreshes: place.project.Options != nil && place.project.Options.Refresh == "always",
 	}
 	if known := r.Known.Name; known != "" && known != p.project.Name {
 		return nil, fmt.Errorf("the project was %q when the stack was last updated, and is %q now: that is another stack, "+

@@ -140,7 +140,8 @@ type Options struct {
 	// Refresh reads the real state of resources before an Update, a Preview or a Destroy.
 	Refresh bool
 	// ExpectNoRefreshChanges ends an Update or a Preview as Drifted, before it changes
-	// anything, if the refresh finds changes. It does nothing without Refresh.
+	// anything, if the refresh finds changes. It does nothing without a refresh, which
+	// Refresh asks for, or the options of the program's Pulumi.yaml.
 	ExpectNoRefreshChanges bool
 	// Targets are the URNs of the resources to which an Update or a Preview is limited.
 	// None means all.
