@@ -88,14 +88,15 @@ type ConfigurationDeclaration struct {
 	Name string `json:"name,omitempty"`
 
 	// Default is the value if the Stack gives none. Without a default, the
-	// Stack must give one.
+	// Stack must give one. It cannot be given for a config value of a provider,
+	// such as aws:region, which does not get it: use value.
 	// +optional
 	Default *Expression `json:"default,omitempty"`
 
 	// Value is the value of the whole project if the Stack gives none. For the
 	// config of the program itself, it is the same as a default. For a config
-	// value of a provider, such as aws:region, it is the only way to set one.
-	// It cannot be combined with default.
+	// value of a provider, such as aws:region, it is the only way to set one,
+	// and cannot be an expression. It cannot be combined with default.
 	// +optional
 	Value *Expression `json:"value,omitempty"`
 

@@ -119,3 +119,37 @@ func TestConfigThatTheProgramRequiresIsNamed(t *testing.T) {
 		})
 	}
 }
+
+// A Program cannot know the project of its Stacks.
+func TestANamespaceThatIsNotTheProjectIsAProviders(t *testing.T) {
+	for name, test := range map[string]struct {
+		declared map[string]any
+		stack    string
+		config   map[string]any
+		want     string
+	}{
+		"the default of the project":       {declared: map[string]any{"default": 2}, stack: "organization/other/dev"},
+		"the default of a provider":        {declared: map[string]any{"default": 2}, stack: "dev", want: `Program default/app is not valid: program.config["other:size"].default: does not reach the provider`},
+		"the typed value of the project":   {declared: map[string]any{"type": "Number", "value": 2}, stack: "organization/other/dev", config: map[string]any{}},
+		"the typed value of a provider":    {declared: map[string]any{"type": "Number", "value": 2}, stack: "dev", config: map[string]any{"other:size": 2.0}},
+		"an expression of the project":     {declared: map[string]any{"type": "string", "value": "${pulumi.stack}"}, stack: "organization/other/dev", config: map[string]any{}},
+		"an expression for a provider":     {declared: map[string]any{"type": "string", "value": "${pulumi.stack}"}, stack: "dev", want: `program.config["other:size"].value: is an expression`},
+		"what a Stack gives to a provider": {declared: map[string]any{"type": "string"}, stack: "dev", want: "spec.config.other:size: is required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := optionsWorld(t, func(s *v1.StackSpec) { s.Stack = test.stack })
+			w.says(map[string]any{"config": map[string]any{"other:size": test.declared}})
+			w.mustReconcile()
+			if test.want != "" {
+				g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring(test.want))
+				g.Expect(w.runner.started).To(BeZero())
+				return
+			}
+			g.Expect(w.runner.started).To(Equal(1))
+			if test.config != nil {
+				g.Expect(w.runner.runs[w.stack().Status.Run.ID].Program.Config).To(BeComparableTo(test.config))
+			}
+		})
+	}
+}

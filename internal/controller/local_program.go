@@ -106,16 +106,16 @@ func localProgram(check ProgramCheck, stack *v1.Stack, ref localprogram.Referenc
 		found.Artifact = &run.Artifact{Digest: ref.Digest, Archive: data}
 		return found, nil
 	}
-	checked := check(data)
-	if faults := checked.Invalid.With(checked.Reaches); !faults.None() {
-		return nil, localProgramFault("the program to preview is not valid: %s", faults)
-	}
-	found.Program = run.Program{YAML: checked.Text, Config: checked.ProjectConfig, Packages: checked.Packages}
-	found.ResourceNames, found.Declared = checked.ResourceNames, checked.Declared
 	found.Project = run.Project{Name: stack.Spec.ProgramRef.Name, Runtime: "yaml"}
 	if name, err := grammar.ParseStackName(stack.Spec.Stack); err == nil && name.Project != "" {
 		found.Project.Name = name.Project
 	}
+	checked := check(data)
+	if faults := checked.FaultsIn(found.Project.Name); !faults.None() {
+		return nil, localProgramFault("the program to preview is not valid: %s", faults)
+	}
+	found.Program = run.Program{YAML: checked.Text, Config: checked.ConfigIn(found.Project.Name), Packages: checked.Packages}
+	found.ResourceNames, found.Declared = checked.ResourceNames, checked.Declared
 	return found, nil
 }
 

@@ -118,7 +118,7 @@ func (r *StackReconciler) programObject(ctx context.Context, namespace, name, pr
 		project = name
 	}
 	found := program{
-		Program:       run.Program{YAML: checked.Text, Config: checked.ProjectConfig, Packages: checked.Packages},
+		Program:       run.Program{YAML: checked.Text, Config: checked.ConfigIn(project), Packages: checked.Packages},
 		Revision:      programRevision(object.GetGeneration(), checked.Digest),
 		Digest:        checked.Digest,
 		Project:       run.Project{Name: project, Runtime: "yaml"},
@@ -126,7 +126,7 @@ func (r *StackReconciler) programObject(ctx context.Context, namespace, name, pr
 		Declared:      checked.Declared,
 		MadeAt:        object.GetCreationTimestamp().Time,
 	}
-	if faults := checked.Invalid.With(checked.Reaches); !faults.None() {
+	if faults := checked.FaultsIn(project); !faults.None() {
 		return found, &programInvalidError{namespace, name, faults}
 	}
 	return found, nil

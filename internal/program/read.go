@@ -19,8 +19,11 @@ type Checked struct {
 	// are empty if the Program cannot be written as YAML.
 	Text   []byte
 	Digest string
-	// ProjectConfig are the config values for providers, by name.
+	// ProjectConfig are the config values for providers, by name, that have no type.
 	ProjectConfig map[string]any
+	// TypedConfig are those with a type, which are in the text, too. For a Stack whose
+	// project is their namespace, they are the program's own: see ConfigIn.
+	TypedConfig map[string]any
 	// ResourceNames are the names of its resources.
 	ResourceNames map[string]bool
 	// Declared are the config values that it takes.
@@ -29,6 +32,9 @@ type Checked struct {
 	Packages map[string]string
 	// Invalid lists the faults that keep it from running at all.
 	Invalid Faults
+	// OfProviders lists, by namespace, the faults of config values that are a provider's
+	// unless the project of the Stack is their namespace.
+	OfProviders map[string]Faults
 	// Reaches lists what it would reach outside its project if run on the controller's
 	// own machine.
 	Reaches Faults
@@ -60,15 +66,15 @@ func Read(raw []byte) (checked Checked, object map[string]any, err error) {
 	if err != nil {
 		return Checked{}, nil, err
 	}
-	checked = Checked{Text: text, ProjectConfig: v1.ProjectConfig(object), ResourceNames: resourceNames(object), Declared: declared(object)}
+	checked = Checked{Text: text, ProjectConfig: v1.ProjectConfig(object), TypedConfig: typedConfig(object), ResourceNames: resourceNames(object), Declared: declared(object)}
 	if checked.Digest, err = digestOf(checked); err != nil {
 		return Checked{}, nil, err
 	}
 	return checked, object, nil
 }
 
-// digestOf returns the digest of the text and of the provider config, which goes into the
-// project file rather than the text.
+// digestOf returns the digest of the text and of the provider config that is not in the
+// text, but in the project file only.
 func digestOf(checked Checked) (string, error) {
 	hash := sha256.New()
 	hash.Write(checked.Text)

@@ -137,6 +137,12 @@ func TestPrepareRefuses(t *testing.T) {
 		"an option that no project has": {
 			files: map[string]string{"Pulumi.yaml": project + "options: {refresh: never}\n"}, want: "the project file of the program",
 		},
+		"a default for a provider in a project file": {
+			files: map[string]string{"Pulumi.yaml": project + "config: {'aws:region': {default: x}}\n"}, want: "use the 'value' attribute instead of 'default'",
+		},
+		"a type for a provider in a project file": {
+			files: map[string]string{"Pulumi.yaml": project + "config: {'aws:region': {type: string, value: x}}\n"}, want: "should not define a type",
+		},
 		"a stack of another project": {
 			files: map[string]string{"Pulumi.yaml": project},
 			edit:  func(r *run.Run) { r.Stack = "organization/other/dev" },

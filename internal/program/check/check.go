@@ -44,6 +44,7 @@ func Check(raw []byte) program.Checked {
 		checked.Invalid = invalid.sorted()
 		return checked
 	}
+	checked.OfProviders = checkConfigOfProviders(object, top, invalid)
 	checkKeys(top, invalid)
 	checkWire(top, reaches)
 	checkTypes(top, reaches)
@@ -126,8 +127,7 @@ func checkConfigs(object map[string]any, invalid *found) {
 						invalid.add(placeOf(section, name, key), "is null, which no config value can be")
 					}
 				case "secret":
-					invalid.add(placeOf(section, name, key), "is not a key of a value for a provider, which stands in the clear: "+
-						"give a secret one in secretsRef of the Stack")
+					invalid.add(placeOf(section, name, key), clearProblem)
 				default:
 					invalid.add(placeOf(section, name, key), "is not a key of a value for a provider, which has nothing else")
 				}

@@ -31,6 +31,9 @@ func lines(faults program.Faults) []string {
 	return all
 }
 
+// labThing is a program that uses the package lab.
+const labThing = "resources: {a: {type: 'lab:Thing'}}\n"
+
 // everything uses all keys and functions.
 const everything = `
 description: all of it
@@ -134,6 +137,21 @@ func TestFaultsAreNamedWithPathAndLine(t *testing.T) {
 		"a function":                              {"outputs: {a: {\"fn::jion\": [1]}}", "program.outputs.a.fn::jion (line 3): is no function of Pulumi YAML"},
 		"a name in both sections":                 {"config: {a: {type: String}}\nconfiguration: {a: {type: String}}", "program.configuration.a: is declared in config, too"},
 		"more than a value for a provider":        {"config: {\"aws:region\": {value: a, secret: true}}", `program.config["aws:region"].secret: is not a key of a value for a provider, which stands in the clear`},
+		"a default for a provider":                {labThing + `config: {"lab:directory": {default: /x}}`, `program.config["lab:directory"].default: does not reach the provider: use value instead of default`},
+		"a typed default for a provider":          {labThing + `configuration: {"lab:directory": {type: string, default: /x}}`, `program.configuration["lab:directory"].default: does not reach the provider`},
+		"a typed secret for a provider":           {labThing + `config: {"lab:directory": {type: string, value: /x, secret: true}}`, `program.config["lab:directory"].secret: is not a key of a value for a provider, which stands in the clear`},
+		"an expression for a provider":            {labThing + `config: {"lab:directory": {type: string, value: "/x/${pulumi.stack}"}}`, `program.config["lab:directory"].value: is an expression`},
+		"a call for a provider":                   {labThing + `config: {"lab:directory": {type: string, value: {"fn::join": ["/", [a]]}}}`, `program.config["lab:directory"].value: is an expression`},
+		"a default for a listed package":          {`{packages: {aws: 6.0.0}, config: {"aws:region": {default: x}}}`, `program.config["aws:region"].default: does not reach the provider`},
+		"a default for the provider of a call":    {`{outputs: {o: {"fn::aws:getRegion": {}}}, config: {"aws:region": {default: x}}}`, `program.config["aws:region"].default: does not reach the provider`},
+		"a default for the provider of an invoke": {`{variables: {v: {"fn::invoke": {function: "aws:index:getRegion"}}}, config: {"aws:region": {default: x}}}`, `program.config["aws:region"].default: does not reach the provider`},
+		"a default for an explicit provider":      {`{resources: {p: {type: "pulumi:providers:aws"}}, config: {"aws:region": {default: x}}}`, `program.config["aws:region"].default: does not reach the provider`},
+		"a default for Pulumi itself":             {`config: {"pulumi:tags": {default: {a: b}}}`, `program.config["pulumi:tags"].default: does not reach the provider`},
+		"a plain value for a provider":            {`config: {"aws:region": eu-west-1}`, `program.config["aws:region"] (line 2): must be an object with a type or a value, and is a string`},
+		"an empty value for a provider":           {`config: {"aws:region": {}}`, `program.config["aws:region"] (line 2): has no type: give it one, or a value`},
+		"a null for a provider":                   {`config: {"aws:region": null}`, `program.config["aws:region"] (line 2): must be an object with a type or a value, and is null`},
+		"a description for a provider":            {`config: {"aws:region": {description: x}}`, `program.config["aws:region"] (line 2): has no type: give it one, or a value`},
+		"items for a provider":                    {`config: {"aws:zones": {items: {type: string}, value: [a]}}`, `program.config["aws:zones"].items: is not a key of a value for a provider, which has nothing else`},
 		"a value and a default":                   {"config: {a: {value: 1, default: 1}}", "program.config.a.value (line 4): and default cannot both be given"},
 		"a value of a wrong type":                 {"config: {a: {type: Number, value: x}}", "program.config.a.value (line 3): must be a number, as the type says, and is a string"},
 		"an unknown type":                         {"config: {a: {type: Strings}}", "program.config.a.type (line 3): is no type"},

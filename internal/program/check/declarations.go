@@ -9,8 +9,12 @@ import "strings"
 // faults, but only when it runs the program.
 func checkDeclaration(at *place, invalid *found) {
 	declaration().check(at, invalid)
+	gives := "a default"
+	if strings.Contains(at.key, ":") {
+		gives = "a value" // for a provider
+	}
 	if !at.isObject() {
-		invalid.add(at, "must be an object with a type or a default, and is %s", at.kind())
+		invalid.add(at, "must be an object with a type or %s, and is %s", gives, at.kind())
 		return
 	}
 	if value := at.get("value"); value != nil && at.get("default") != nil {
@@ -21,7 +25,7 @@ func checkDeclaration(at *place, invalid *found) {
 	}
 	kind, standard := at.get("type"), at.get("default")
 	if kind == nil && standard == nil {
-		invalid.add(at, "has no type: give it one, or a default")
+		invalid.add(at, "has no type: give it one, or %s", gives)
 		return
 	}
 	name := ""
