@@ -28,7 +28,7 @@ func mainProgram(program map[string]any) map[string]any {
 	if _, broken := sections["config"]; !broken && len(config) > 0 {
 		sections["config"] = config
 	}
-	for _, section := range []string{"outputs", "packages", "resources", "variables"} {
+	for _, section := range []string{"outputs", "packages", "variables"} {
 		if objects, ok := sections[section].(map[string]any); ok && len(objects) == 0 {
 			delete(sections, section)
 		}

@@ -27,8 +27,9 @@ func (in *ProgramSpec) Text() ([]byte, error) {
 
 // ProgramText converts the JSON of a ProgramSpec to the Pulumi YAML text of a
 // Main.yaml. The same program always gives the same text. Unknown keys are kept
-// and empty sections dropped. Config sections are written as Pulumi YAML accepts
-// them in a Main.yaml, see mainConfig.
+// and empty sections dropped, except for resources: without that section, an
+// update that would delete all resources of a stack is refused. Config sections are
+// written as Pulumi YAML accepts them in a Main.yaml, see mainConfig.
 //
 // It builds the YAML node by node, because sigs.k8s.io/yaml converts numbers to
 // float64: it writes 1.0 as 1 and drops the last digits of an integer beyond 64

@@ -27,7 +27,8 @@ func program(t *testing.T, text string) *ProgramSpec {
 func TestTextIsPulumiYAML(t *testing.T) {
 	for name, tt := range map[string]struct{ program, want string }{
 		"an empty program is an empty object": {`{}`, "{}\n"},
-		"empty sections are dropped":          {`{"resources":{},"variables":{},"outputs":{}}`, "{}\n"},
+		"empty sections are dropped":          {`{"packages":{},"variables":{},"outputs":{}}`, "{}\n"},
+		"no resources on purpose are kept":    {`{"resources":{},"variables":{}}`, "resources: {}\n"},
 		"configuration is written as config": {
 			`{"configuration":{"size":{"type":"Number","default":3},"key":{"type":"String","secret":true}}}`,
 			"config:\n  key:\n    secret: true\n    type: String\n  size:\n    default: 3\n    type: Number\n"},

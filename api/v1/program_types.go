@@ -35,9 +35,10 @@ type ProgramSpec struct {
 	Configuration map[string]ConfigurationDeclaration `json:"configuration,omitempty"`
 
 	// Resources declares the resources that the program manages, by logical
-	// name.
+	// name. If it is left out, an update that would delete all resources of a
+	// Stack fails. To delete them on purpose, set it to {}.
 	// +optional
-	Resources map[string]Resource `json:"resources,omitempty"`
+	Resources map[string]Resource `json:"resources,omitzero"`
 
 	// Variables are named expressions for use elsewhere in the program.
 	// +optional

@@ -60,7 +60,7 @@ func Read(raw []byte) (checked Checked, object map[string]any, err error) {
 	if object == nil {
 		// Running it would delete everything that a Stack has created, and it is more
 		// likely a mistake than an explicit {}.
-		return Checked{}, nil, errors.New("it is missing, or null: a program without any resources is written as {}")
+		return Checked{}, nil, errors.New("it is missing, or null: a program without any resources has resources: {}")
 	}
 	text, err := v1.ProgramText(raw)
 	if err != nil {
