@@ -17,6 +17,7 @@ import (
 )
 
 const manyOutputs = `
+resources: {}
 config:
   pw: {type: string, secret: true}
 outputs:

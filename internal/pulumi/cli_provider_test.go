@@ -73,7 +73,7 @@ func TestAChangedSecretsProviderIsAppliedWhereNothingElseChanges(t *testing.T) {
 	l := newLab(t)
 	vault := transit(t)
 	for _, provider := range []string{"", vaultKey, "passphrase"} {
-		r := l.update("outputs:\n  o: {\"fn::secret\": hunter2hunter2}\n")
+		r := l.update("resources: {}\noutputs:\n  o: {\"fn::secret\": hunter2hunter2}\n")
 		r.SecretsProvider = provider
 		r.Env["VAULT_SERVER_URL"], r.Env["VAULT_SERVER_TOKEN"] = vault.URL, "t"
 		result := l.do(t.Context(), r)

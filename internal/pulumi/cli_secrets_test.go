@@ -13,7 +13,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-const secretProgram = "config:\n  pw: {type: string, secret: true}\noutputs:\n  o: {\"fn::toBase64\": \"${pw}\"}\n"
+const secretProgram = "resources: {}\nconfig:\n  pw: {type: string, secret: true}\noutputs:\n  o: {\"fn::toBase64\": \"${pw}\"}\n"
 
 func TestSecretConfigIsNeverInTheClear(t *testing.T) {
 	t.Parallel()

@@ -66,7 +66,7 @@ func TestConfigOfASourceByTheNameOfAResourceIsRefused(t *testing.T) {
 		"a default beside the resource": {map[string]string{
 			"Pulumi.yaml": "name: demo\nruntime: yaml\nconfig: {a: {type: string, default: x}}\n" + resources}, true},
 		"a Main.json, which comes first": {map[string]string{
-			"Pulumi.yaml": "name: demo\nruntime: yaml\nconfig: {a: x}\n", "Main.json": "{}", "Main.yaml": resources}, false},
+			"Pulumi.yaml": "name: demo\nruntime: yaml\nconfig: {a: x}\n", "Main.json": `{"resources": {}}`, "Main.yaml": resources}, false},
 		"another namespace": {map[string]string{
 			"Pulumi.yaml": "name: demo\nruntime: yaml\n" + resources, "Pulumi.dev.yaml": "config: {\"aws:a\": x}\n"}, false},
 		"another runtime": {map[string]string{

@@ -222,7 +222,7 @@ func (l *lab) thing(properties ...string) string {
 	return text
 }
 
-const plainProgram = "outputs:\n  o: hello\n  s: {\"fn::secret\": abc}\n  n: {a: 1, b: [true]}\n"
+const plainProgram = "resources: {}\noutputs:\n  o: hello\n  s: {\"fn::secret\": abc}\n  n: {a: 1, b: [true]}\n"
 
 func TestUpdatesAndDestroy(t *testing.T) {
 	t.Parallel()

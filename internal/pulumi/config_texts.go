@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"os"
 	"strconv"
 	"strings"
 
@@ -23,14 +22,13 @@ import (
 // program declares, Pulumi YAML turns a value into a number, a boolean or an object if it
 // can be read as one, so that an account number arrives as 1.23456789012e+11 in the
 // middle of a text (pulumi-yaml#602). It takes a JSON string for the text in it.
-func keepTexts(root *os.Root, place placedProject, r run.Run) run.Run {
-	text := mainText(root, place)
-	if text == nil {
+func keepTexts(project *workspace.Project, program *programFile, r run.Run) run.Run {
+	if program == nil {
 		return r
 	}
-	declared := declaredTexts(place.project, text)
+	declared := declaredTexts(project, program.text)
 	isText := func(name string) bool {
-		key, err := configKey(place.project.Name.String(), name)
+		key, err := configKey(project.Name.String(), name)
 		return err == nil && declared[key]
 	}
 	r.Config, r.Secrets = maps.Clone(r.Config), maps.Clone(r.Secrets)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // Only a program in Pulumi YAML reads JSON, and only where it declares a string.
@@ -54,6 +56,7 @@ func TestWhichTextsAreWrittenAsJSON(t *testing.T) {
 			dir := testDirectory(t)
 			writeTree(t, dir.Workspace(), test.files)
 			r := artifactRun("/")
+			r.Operation, r.Options.RunProgram = run.Destroy, true // an update of nothing is refused
 			r.Config = map[string]json.RawMessage{"demo:a": jsonString(asItIs), "aws:a": jsonString(asItIs)}
 			_, err := (&Driver{Cache: t.TempDir()}).prepare(t.Context(), dir, r)
 			g.Expect(err).NotTo(HaveOccurred())

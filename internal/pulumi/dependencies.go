@@ -12,11 +12,13 @@ import (
 
 // programFiles are the files and directories that decide how dependencies are installed.
 // Package managers look for most of them in the parent directories too.
-var programFiles = []string{
-	"package.json", "package.yaml", "node_modules", sdkModule,
-	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
-	"requirements.txt", "uv.lock", "poetry.lock",
-	"go.mod", "go.sum", "go.work", "go.work.sum", "vendor/modules.txt",
+func programFiles() []string {
+	return []string{
+		"package.json", "package.yaml", "node_modules", sdkModule,
+		"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
+		"requirements.txt", "uv.lock", "poetry.lock",
+		"go.mod", "go.sum", "go.work", "go.work.sum", "vendor/modules.txt",
+	}
 }
 
 // sdkModule is what the Node.js host needs to start a program.
@@ -37,15 +39,19 @@ type sourced struct {
 }
 
 // languageTools are the commands whose presence decides how dependencies are installed.
-var languageTools = []string{"npm", "yarn", "pnpm", "bun", "go"}
+func languageTools() []string { return []string{"npm", "yarn", "pnpm", "bun", "go"} }
 
 // survey finds out what the workspace has. It follows nothing out of the workspace.
 func survey(root *os.Root, project, main string, toolPath []string) sourced {
-	seen := sourced{dir: programDir(root, project, main), nearest: map[string]string{}, tools: map[string]bool{}}
-	for _, name := range programFiles {
+	dir, err := programDir(root, project, main)
+	if err != nil {
+		dir = project // Pulumi reports what is wrong with main
+	}
+	seen := sourced{dir: dir, nearest: map[string]string{}, tools: map[string]bool{}}
+	for _, name := range programFiles() {
 		seen.nearest[name] = nearest(root, seen.dir, name)
 	}
-	for _, name := range languageTools {
+	for _, name := range languageTools() {
 		seen.tools[name] = findTool(name, toolPath) != ""
 	}
 	for dir := filepath.Dir(root.Name()); !seen.sdk; dir = filepath.Dir(dir) {
@@ -69,19 +75,6 @@ func nearest(root *os.Root, dir, name string) string {
 			return ""
 		}
 	}
-}
-
-// programDir is the directory that the language host works in: main of Pulumi.yaml names a
-// directory or a file.
-func programDir(root *os.Root, project, main string) string {
-	dir := path.Join(project, filepath.ToSlash(main))
-	if !filepath.IsLocal(dir) {
-		return project
-	}
-	if info, err := root.Stat(dir); err == nil && !info.IsDir() {
-		return path.Dir(dir)
-	}
-	return dir
 }
 
 // findTool returns the path of a command, empty if it is missing.

@@ -104,7 +104,7 @@ func (s *session) createAndApply(ctx context.Context) (exit, error) {
 	if last.code == 0 {
 		// A new stack has nothing yet that anybody could have changed.
 		s.run.Options.ExpectNoRefreshChanges = false
-		s.inspected = true
+		s.inspected, s.state = true, &state{}
 	}
 	return s.apply(ctx)
 }
@@ -115,6 +115,9 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 		return last, err
 	}
 	if last, err := s.inspectFirst(ctx); err != nil || last.code != 0 {
+		return last, err
+	}
+	if last, err := s.keepResources(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
 	refreshes := s.run.Options.Refresh || s.alwaysRefreshes

@@ -24,7 +24,7 @@ const (
 func preparedStackFile(t *testing.T, brought string, change func(*run.Run)) (string, *prepared, error) {
 	t.Helper()
 	dir := testDirectory(t)
-	files := map[string]string{"Pulumi.yaml": "name: demo\nruntime: yaml\n"}
+	files := map[string]string{"Pulumi.yaml": "name: demo\nruntime: yaml\nresources: {}\n"}
 	if brought != "" {
 		files["Pulumi.dev.yaml"] = brought
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
-	"gopkg.in/yaml.v3"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -22,9 +21,8 @@ import (
 // that the engine deletes it.
 //
 // Values from Pulumi ESC environments are not known here.
-func checkShadowed(root *os.Root, place placedProject, stack string, r run.Run) error {
-	resources := resourcesOf(mainText(root, place))
-	if len(resources) == 0 {
+func checkShadowed(root *os.Root, place placedProject, stack string, r run.Run, program *programFile) error {
+	if program == nil || len(program.resources) == 0 {
 		return nil
 	}
 	keys, err := configKeys(root, place, stack, r)
@@ -34,7 +32,7 @@ func checkShadowed(root *os.Root, place placedProject, stack string, r run.Run) 
 	project := place.project.Name.String()
 	for _, key := range slices.SortedFunc(slices.Values(keys), func(a, b config.Key) int { return strings.Compare(a.String(), b.String()) }) {
 		name := grammar.ConfigKey{Namespace: key.Namespace(), Name: key.Name()}.InProgram(project)
-		if resources[name] {
+		if program.resources[name] {
 			return fmt.Errorf("config key %q %s, or remove the config value", key, grammar.ShadowedProblem)
 		}
 	}
@@ -63,23 +61,4 @@ func configKeys(root *os.Root, place placedProject, stack string, r run.Run) ([]
 		keys = append(keys, key)
 	}
 	return keys, nil
-}
-
-// resourcesOf are the resource names in a Pulumi YAML text. Pulumi YAML also accepts
-// section names in capital letters.
-func resourcesOf(text []byte) map[string]bool {
-	var sections map[string]yaml.Node
-	if yaml.Unmarshal(text, &sections) != nil {
-		return nil
-	}
-	names := map[string]bool{}
-	for section, node := range sections {
-		if !strings.EqualFold(section, "resources") || node.Kind != yaml.MappingNode {
-			continue
-		}
-		for n := 0; n+1 < len(node.Content); n += 2 {
-			names[node.Content[n].Value] = true
-		}
-	}
-	return names
 }

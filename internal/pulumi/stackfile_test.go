@@ -77,7 +77,7 @@ func TestPrepareMergesConfig(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			dir := testDirectory(t)
-			files := map[string]string{"sub/Pulumi.yaml": "name: demo\nruntime: yaml\n"}
+			files := map[string]string{"sub/Pulumi.yaml": "name: demo\nruntime: yaml\nresources: {}\n"}
 			if test.file != "" {
 				files["sub/Pulumi.dev.yaml"] = test.file
 			}
@@ -101,7 +101,7 @@ func TestPrepareFollowsTheProjectFile(t *testing.T) {
 	dir := testDirectory(t)
 	writeTree(t, dir.Workspace(), map[string]string{
 		"Pulumi.json":         `{"name": "demo", "runtime": "yaml", "stackConfigDir": "settings"}`,
-		"Pulumi.yaml":         "name: other\nruntime: yaml\n",
+		"Pulumi.yaml":         "name: other\nruntime: yaml\nresources: {}\n",
 		"settings/unused.txt": "",
 	})
 	r := artifactRun("/")

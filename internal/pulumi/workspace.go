@@ -50,6 +50,8 @@ type prepared struct {
 	names writtenNames
 	// needs describes the program's dependencies.
 	needs needs
+	// file is that of a program in Pulumi YAML, nil if it is not known.
+	file *programFile
 	stackSettings
 }
 
@@ -102,11 +104,12 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 		p.secrets = append(p.secrets, mask.InProgram(text)...)
 		p.names.addProgram(text)
 	}
-	if p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, keepTexts(root, place, r)); err != nil {
+	p.file = findProgram(root, place)
+	if p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, keepTexts(place.project, p.file, r)); err != nil {
 		return nil, err
 	}
 	p.secretsKnown = knowsItsSecrets(place.project, texts) && !p.foreignSecrets
-	return p, checkShadowed(root, place, name.Stack, r)
+	return p, errors.Join(checkProgram(p.file, p.project.Name, r), checkShadowed(root, place, name.Stack, r, p.file))
 }
 
 // placedProject is a project with the path of its Pulumi.yaml in the workspace.
@@ -152,7 +155,7 @@ func loadProject(root *os.Root, dir string) (placedProject, error) {
 		return placedProject{file: file, project: project}, nil
 	}
 	return placedProject{}, fmt.Errorf("no Pulumi.yaml in the directory %q of the program's source: "+
-		"dir must name the directory that holds it", path.Join("/", dir))
+		"dir must name the directory that holds it; %s", path.Join("/", dir), run.LeftOutOfArtifacts)
 }
 
 // writeProject writes Pulumi.yaml, and next to it the text of a Program. In a file of

@@ -227,6 +227,9 @@ type Program struct {
 	Packages map[string]string
 }
 
+// LeftOutOfArtifacts says why a file of a repository may be missing in an artifact.
+const LeftOutOfArtifacts = "symbolic links, and files that .sourceignore or spec.ignore of the source excludes, are not in an artifact"
+
 // Artifact is the artifact of a Flux source, and the directory of the program in it.
 type Artifact struct {
 	// URL to download the archive from.

@@ -67,6 +67,15 @@ func (s *gitSource) move(from string, files sources.Files) (revision string) {
 	return s.commit(files)
 }
 
+// link commits a symbolic link in place of a file or a directory.
+func (s *gitSource) link(path, target string) (revision string) {
+	s.t.test.Helper()
+	commit, err := s.repo.Link(s.t.ctx, path, target, "link "+path)
+	s.t.Expect(err).NotTo(HaveOccurred())
+	request(s.t, s.object)
+	return revisionOf(commit)
+}
+
 func revisionOf(commit string) string { return sources.Branch + "@sha1:" + commit }
 
 // fluxSource is any source object.

@@ -177,7 +177,11 @@ func TestAPreviewTellsWhatAnUpdateWouldDoAndDoesNothing(t *testing.T) {
 	u.Expect(u.verbs()[calls:]).To(HaveEach("preview"))
 	u.Expect(u.verbs()[calls:]).To(HaveLen(3), "a preview is one process")
 
-	edit(u, program, func(p *v1.Program) { u.setProgram(p, "outputs: {o: \"${nothing}\"}") })
+	edit(u, program, func(p *v1.Program) { u.setProgram(p, "outputs: {o: x}") })
+	u.awaitFailure(stack, v1.PreviewFailedReason, "the program has no resources, and the stack has 1", "set program.resources of the Program to {}")
+	edit(u, program, func(p *v1.Program) { u.setProgram(p, "resources: {}\noutputs: {o: x}") })
+	u.awaitPreviewed(stack, "1 to delete")
+	edit(u, program, func(p *v1.Program) { u.setProgram(p, "resources: {}\noutputs: {o: \"${nothing}\"}") })
 	u.awaitFailure(stack, v1.PreviewFailedReason, "nothing")
 
 	u.delete(stack)

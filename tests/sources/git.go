@@ -140,6 +140,20 @@ func (r *GitRepo) Remove(ctx context.Context, message string, paths ...string) (
 	return r.commitAll(ctx, message)
 }
 
+// Link commits a symbolic link to target in place of a file or a directory.
+func (r *GitRepo) Link(ctx context.Context, path, target, message string) (string, error) {
+	root, err := os.OpenRoot(r.work)
+	if err != nil {
+		return "", fmt.Errorf("making a link in %s: %w", r.url, err)
+	}
+	defer func() { _ = root.Close() }()
+	path = filepath.FromSlash(path)
+	if err := errors.Join(root.RemoveAll(path), root.Symlink(target, path)); err != nil {
+		return "", fmt.Errorf("making the link %s in %s: %w", path, r.url, err)
+	}
+	return r.commitAll(ctx, message)
+}
+
 // commitAll commits the work tree as it is, straight into the repository that is served: there is no push that could
 // be seen half done.
 func (r *GitRepo) commitAll(ctx context.Context, message string) (string, error) {
