@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // maxListed bounds how many names an error lists.
@@ -42,7 +43,7 @@ func ProgramDir(root, dir string) (string, error) {
 	case !missing(err):
 		return "", fail(fmt.Sprintf("dir %q cannot be used: %s", brief.Text(dir, maxName), cause(err)), ErrDir)
 	}
-	return "", fail(fmt.Sprintf("dir %q is not in the artifact%s", brief.Text(dir, maxName), nearest(artifact, local)), ErrDir)
+	return "", fail(fmt.Sprintf("dir %q is not in the artifact%s: %s", brief.Text(dir, maxName), nearest(artifact, local), run.LeftOutOfArtifacts), ErrDir)
 }
 
 // missing tells whether a path does not exist: one of its elements is missing or is a

@@ -98,7 +98,7 @@ type file struct {
 }
 
 func noProject(dir string) error {
-	return fmt.Errorf("%s has no Pulumi.yaml, or it is left out by .gitignore, .sourceignore or spec.ignore of the source: name the directory of the program", dir)
+	return fmt.Errorf("%s has no Pulumi.yaml, or it is left out, as a symbolic link or by .gitignore, .sourceignore or spec.ignore of the source: name the directory of the program", dir)
 }
 
 func list(ctx context.Context, dir string, options Options) (*listed, error) {
