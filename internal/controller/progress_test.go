@@ -115,6 +115,7 @@ func TestProgressText(t *testing.T) {
 		"1 in progress":               progressText(v1.OperationUpdate, run.Progress{InFlight: 1}),
 		"1 updated, 4 unchanged":      progressText(v1.OperationUpdate, run.Progress{Done: run.Changes{Updated: 1, Same: 4}}),
 		"2 to create, 1 in progress":  progressText(v1.OperationPreview, run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}),
+		run.StartingProgram:           progressText(v1.OperationUpdate, run.Progress{Waiting: run.StartingProgram}),
 		"pod a waits for a node: 0/1": progressText(v1.OperationUpdate, run.Progress{Waiting: "pod a waits for a node: 0/1"}),
 	} {
 		NewWithT(t).Expect(got).To(Equal(want))

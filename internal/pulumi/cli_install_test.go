@@ -73,7 +73,8 @@ func TestTheDependenciesOfAProgramAreInstalledOnceForEachRun(t *testing.T) {
 	l.Expect(l.things()).To(Equal(1))
 	l.Expect(l.saidLines()).To(ContainElements(installing, HavePrefix("installed the dependencies of the program in ")))
 	mu.Lock()
-	l.Expect(told[:2]).To(Equal([]run.Progress{{Waiting: installing}, {}}), "while it is installed, and no longer")
+	l.Expect(told[:3]).To(Equal([]run.Progress{{Waiting: installing}, {}, {Waiting: run.StartingProgram}}), "before the program is at work")
+	l.Expect(told[len(told)-1].Waiting).To(BeEmpty(), "and no longer")
 	mu.Unlock()
 
 	dir, r = l.written(`{"things": ["a"]}`)

@@ -107,6 +107,8 @@ type events struct {
 	unsaved bool
 	// resources are those reported so far.
 	resources resources
+	// startsProgram says that the operation runs the program.
+	startsProgram bool
 	// preview says that the operation is a preview, which does nothing of what it reports.
 	preview bool
 	// planned, if set, collects the steps of a preview.
@@ -349,7 +351,12 @@ func (e *events) noteEnd(event *stepEvent) {
 }
 
 func (e *events) progress() run.Progress {
-	return run.Progress{Done: e.changes(), InFlight: e.inFlight}
+	now := run.Progress{Done: e.changes(), InFlight: e.inFlight}
+	// The first that a program registers is the stack. A refresh may come before it.
+	if e.startsProgram && e.stackOp == "" && now == (run.Progress{}) {
+		now.Waiting = run.StartingProgram
+	}
+	return now
 }
 
 // changes are those that the steps so far have made.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
@@ -34,6 +35,8 @@ type session struct {
 	// changing is set during a CLI call that may change something. A preview creates
 	// nothing.
 	changing bool
+	// starting is set during a CLI call that runs the program.
+	starting bool
 	// checking is set if the last CLI call was the check for unexpected changes.
 	checking bool
 	// unsettled is set if the refresh of a recovery did not complete.
@@ -81,6 +84,8 @@ func (s *session) engine(ctx context.Context, operation ...string) (exit, error)
 
 // withEvents calls the CLI for an operation that emits events.
 func (s *session) withEvents(ctx context.Context, operation ...string) (exit, error) {
+	s.starting = operation[0] == "up" || operation[0] == "preview" || slices.Contains(operation, "--run-program")
+	defer func() { s.starting = false }()
 	last, err := s.call(ctx, command{args: append(operation, "--stack", s.stack,
 		"--suppress-outputs", "--suppress-progress", "--event-log", s.dir.events())})
 	if err == nil && last.code == 0 && s.events.summary == nil {
@@ -99,7 +104,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if err := os.Remove(s.dir.events()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit{}, workspaceError{fmt.Errorf("removing old events: %w", err)}
 	}
-	s.events = &events{mask: s.mask, hold: s.held.add, preview: s.run.Operation == run.Preview}
+	s.events = &events{mask: s.mask, hold: s.held.add, preview: s.run.Operation == run.Preview, startsProgram: s.starting}
 	if s.run.Steps {
 		s.events.planned = &plannedSteps{}
 	}

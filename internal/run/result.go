@@ -95,9 +95,14 @@ type Progress struct {
 	Waiting string `json:",omitempty"`
 }
 
-// Installing is the Progress.Waiting of a run that installs the dependencies of its
-// program.
-const Installing = "installing the dependencies of the program"
+// The Progress.Waiting of a run whose program is not at work yet.
+const (
+	// Installing is a run that installs the dependencies of its program.
+	Installing = "installing the dependencies of the program"
+	// StartingProgram is a run that has started its program, which has not registered
+	// anything yet. Language hosts compile a program when they start it.
+	StartingProgram = "waiting for the program to start, which may have to be compiled"
+)
 
 // Result is what happened in a run. Its texts are bounded and masked: all but Plain may
 // be shown.

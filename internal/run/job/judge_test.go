@@ -168,6 +168,7 @@ func TestTheVerdictOnARun(t *testing.T) {
 		"the Job deleted in mid-run":   {claimed(), nil, aPod(corev1.PodRunning), "", false, false, ""},
 		"the deadline":                 {claimed(), failedJob("DeadlineExceeded", "was active longer"), nil, run.PodFailed, true, false, "deadline"},
 		"a pod that waits to be ended": {claimed(), aJob(), aPod(corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} }), "", false, false, ""},
+		"at the start of its program":  {aSecret(exchange.ClaimKey, "{}", exchange.ToldKey, `{"Progress":{"Waiting":"`+run.StartingProgram+`"}}`), aJob(), aPod(corev1.PodRunning), "", false, false, run.StartingProgram},
 		"at its installation":          {aSecret(exchange.ClaimKey, "{}", exchange.ToldKey, `{"Progress":{"Waiting":"`+run.Installing+`"}}`), aJob(), aPod(corev1.PodRunning), "", false, false, run.Installing},
 		"at what a tenant has written": {aSecret(exchange.ClaimKey, "{}", exchange.ToldKey, `{"Progress":{"Waiting":"nonsense"}}`), aJob(), aPod(corev1.PodRunning), "", false, false, ""},
 		"a node that does not answer": {claimed(), aJob(), aPod(corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} },

@@ -12,11 +12,15 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// NoteProgress is called by the driver with the progress of a run.
+// NoteProgress is called by the driver with the progress of a run. It notifies the Stack
+// when what the run waits for changes, as the status is otherwise written ever more rarely.
 func (r *Runner) NoteProgress(id string, progress run.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known, ok := r.runs[id]; ok {
+		if known.progress.Waiting != progress.Waiting {
+			r.options.Wake(known.stack.Namespace, known.stack.Name)
+		}
 		known.progress = progress
 	}
 }

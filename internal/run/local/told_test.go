@@ -31,6 +31,22 @@ func TestAStackIsNotifiedOfUnknownCreationsAtOnce(t *testing.T) {
 	f.Eventually(f.ended).Should(Receive(Equal("default/a")))
 }
 
+// The status is written ever more rarely, so that the controller has to be told.
+func TestAStackIsNotifiedOfWhatItsRunWaitsFor(t *testing.T) {
+	f := newFixture(t)
+	f.Expect(f.runner.Reserve("default", "a")).To(BeTrue())
+	f.Expect(f.runner.Start(run.Run{ID: "run-a", Namespace: "default", Name: "a", Timeout: time.Hour})).To(Succeed())
+	for _, waiting := range []string{run.Installing, run.StartingProgram, ""} {
+		f.runner.NoteProgress("run-a", run.Progress{Waiting: waiting})
+		f.Eventually(f.ended).Should(Receive(Equal("default/a")))
+		f.Expect(f.runner.Progress("run-a").Waiting).To(Equal(waiting))
+	}
+	f.runner.NoteProgress("run-a", run.Progress{InFlight: 1})
+	f.Consistently(f.ended, "50ms").ShouldNot(Receive(), "each resource would be a reconcile")
+	close(f.driver.open)
+	f.Eventually(f.ended).Should(Receive(Equal("default/a")))
+}
+
 var errStop = errors.New("stop")
 
 func TestADestroyWaitsUntilItIsNotedThatAllIsDeleted(t *testing.T) {

@@ -182,7 +182,7 @@ func DecodeTold(data []byte) Told {
 		*text = cut(*text, maxName)
 	}
 	told.Progress.Done, told.Progress.InFlight = boundedChanges(told.Progress.Done), boundedCount(told.Progress.InFlight)
-	if told.Progress.Waiting != run.Installing {
+	if waiting := told.Progress.Waiting; waiting != run.Installing && waiting != run.StartingProgram {
 		told.Progress.Waiting = "" // pods tell nothing else: a tenant has written it
 	}
 	return told
