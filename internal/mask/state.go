@@ -18,13 +18,17 @@ import (
 // shows only a part.
 const maxStateSecrets = 1 << 20
 
-// InState lists the secrets in a state exported with plaintext secrets. It skips booleans
-// and values shorter than four characters: outputs become secret through what they are
-// computed from, and a text with every "1" masked is unreadable.
-func InState(exported []byte) ([]string, error) {
-	decoder := json.NewDecoder(bytes.NewReader(exported))
-	// Read token by token: the state is too big to hold in memory a second time.
-	var found []string
+// StateSecrets collects the secrets in the resources of a state exported with plaintext
+// secrets. It skips booleans and values shorter than four characters: outputs become secret
+// through what they are computed from, and a text with every "1" masked is unreadable.
+type StateSecrets struct {
+	found []string
+	size  int
+}
+
+// Add adds the secrets in a resource.
+func (s *StateSecrets) Add(resource []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(resource))
 	var last json.Token
 	for {
 		token, err := decoder.Token()
@@ -33,22 +37,42 @@ func InState(exported []byte) ([]string, error) {
 		}
 		if err != nil {
 			// The decoder's error may quote the text, so it is left out.
-			return nil, errors.New("the state that Pulumi has printed is not JSON")
+			return errors.New("the state that Pulumi has printed is not JSON")
 		}
 		if text, ok := token.(string); ok && last == json.Token("plaintext") {
-			found = append(found, plaintext(text)...)
+			s.add(plaintext(text))
 		}
 		last = token
 	}
-	slices.SortFunc(found, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
-	found = slices.Compact(found)
-	total := 0
-	for n, text := range found {
-		if total += len(text); total > maxStateSecrets {
-			return found[:n], nil
-		}
+	return nil
+}
+
+func (s *StateSecrets) add(secrets []string) {
+	for _, text := range secrets {
+		s.found, s.size = append(s.found, text), s.size+len(text)
 	}
-	return found, nil
+	if s.size > 4*maxStateSecrets {
+		s.prune()
+	}
+}
+
+// Values lists the secrets, the shortest first.
+func (s *StateSecrets) Values() []string {
+	s.prune()
+	return s.found
+}
+
+// prune keeps the shortest secrets, each once.
+func (s *StateSecrets) prune() {
+	slices.SortFunc(s.found, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+	s.found, s.size = slices.Compact(s.found), 0
+	for n, text := range s.found {
+		if s.size+len(text) > maxStateSecrets {
+			s.found = s.found[:n]
+			return
+		}
+		s.size += len(text)
+	}
 }
 
 // plaintext returns the secret that the JSON in a plaintext field encodes. Lists and

@@ -166,16 +166,6 @@ func (l *lab) replacing(command, script string) {
 	writeProgram(l.T, path, script)
 }
 
-func TestAStateThatCannotBeReadChangesNoOutcome(t *testing.T) {
-	t.Parallel()
-	l := newLab(t).withProvider()
-	l.exporting("echo 'error: boom' >&2; exit 1")
-	result := l.do(t.Context(), l.update(l.thing("value: x")+careless("{fn::secret: CANARYprogsecret40}")))
-	l.Expect(result.Outcome).To(Equal(run.Failed))
-	l.Expect(result.Message).To(Equal(`lab:index:Thing (t): no luck (input was "***")`))
-	l.Expect(l.saidLines()).To(ContainElement(ContainSubstring("they cannot be read: boom")))
-}
-
 func TestARunThatIsToStopDoesNotWaitForItsState(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
@@ -198,7 +188,7 @@ func TestARunThatIsToStopDoesNotWaitForItsState(t *testing.T) {
 	l.Expect(ctx.Err()).To(HaveOccurred(), "the state was not read")
 	l.Expect(time.Since(stopped)).To(BeNumerically("<", readPatience))
 	l.Expect(result.Outcome).To(Equal(run.Failed))
-	l.Expect(result.Message).To(Equal("lab:index:Thing (a): no luck"))
+	l.Expect(result.Message).To(HavePrefix("lab:index:Thing (a): the error is not shown"))
 }
 
 func TestARunThatGoesWellDoesNotReadItsState(t *testing.T) {

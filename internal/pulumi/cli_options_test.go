@@ -250,7 +250,7 @@ func TestADestroyCanRunTheProgram(t *testing.T) {
 	r.Options.RunProgram = true
 	result := l.do(t.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(l.newCalls()).To(Equal([]string{"destroy", "stack export", "destroy", "stack rm"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"destroy", "destroy", "stack rm"}))
 	l.Expect(things.Things()).To(BeEmpty())
 }
 

@@ -212,7 +212,7 @@ func TestARecoveryRemovesItsOwnLocksAndNoOthers(t *testing.T) {
 	b.Expect(result.Interrupted).To(BeFalse(), "it has not begun")
 	b.Expect(b.locks()).To(ConsistOf(others))
 	b.Expect(unfinished).To(BeAnExistingFile(), "somebody may be writing it")
-	b.Expect(b.newCalls()).To(Equal([]string{"stack export", "refresh"}))
+	b.Expect(b.newCalls()).To(Equal([]string{"stack export", "stack export", "refresh"}))
 
 	for _, path := range others {
 		b.Expect(os.Remove(path)).To(Succeed())
@@ -243,12 +243,12 @@ func TestARecoveryCancelsWhereAllLocksAreItsOwn(t *testing.T) {
 	b.newCalls()
 	b.Expect(b.do(t.Context(), recovery).Outcome).To(Equal(run.Locked))
 	b.Expect(b.locks()).To(HaveLen(2))
-	b.Expect(b.newCalls()).To(Equal([]string{"stack export", "refresh"}))
+	b.Expect(b.newCalls()).To(Equal([]string{"stack export", "stack export", "refresh"}))
 	b.Expect(os.Remove(other)).To(Succeed())
 	result := b.do(t.Context(), recovery)
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(b.locks()).To(BeEmpty())
-	b.Expect(b.newCalls()).To(Equal([]string{"stack export", "refresh", "cancel", "stack export", "refresh", "stack export"}))
+	b.Expect(b.newCalls()).To(Equal([]string{"stack export", "stack export", "refresh", "cancel", "stack export", "stack export", "refresh", "stack export"}))
 }
 
 func TestARecoveryAbsorbsNoDriftOfWhatWasNotInFlight(t *testing.T) {

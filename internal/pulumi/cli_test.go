@@ -252,7 +252,7 @@ func TestUpdatesAndDestroy(t *testing.T) {
 
 	result = l.do(t.Context(), l.destroy())
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(l.newCalls()).To(Equal([]string{"destroy", "stack rm"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"stack export", "destroy", "stack rm"}))
 	l.Expect(filepath.Join(l.backend, ".pulumi", "stacks", "demo", "dev.json")).NotTo(BeAnExistingFile())
 
 	result = l.do(t.Context(), l.destroy())

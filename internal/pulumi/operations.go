@@ -60,6 +60,7 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 	if last, err := s.inspectFirst(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
+	s.learnBefore(ctx, s.knownContents())
 	flags := refreshFlags(s.run.Options)
 	if s.alwaysRefreshes && !s.run.Options.Refresh {
 		// The same for a destroy with the Pulumi.yaml of the program as for one without.
@@ -74,7 +75,9 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 	}
 	done := s.events
 	defer func() { s.events = done }()
-	return s.call(ctx, command{args: []string{"stack", "rm", "--yes", "--stack", s.stack}})
+	last, err = s.call(ctx, command{args: []string{"stack", "rm", "--yes", "--stack", s.stack}})
+	s.removed = err == nil && last.code == 0
+	return last, err
 }
 
 // update creates the stack only if it is not known to exist, which saves the CLI

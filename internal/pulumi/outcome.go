@@ -207,8 +207,10 @@ func permalink(stdout string) string {
 // Failure is the result of a run that failed before it reached the driver, bounded and
 // masked like any other.
 func Failure(r run.Run, outcome run.Outcome, err error, started time.Time) run.Result {
+	m := maskerOf(r)
+	m.Follow(r.LateMasks)
 	return run.Result{
-		Outcome: outcome, Message: brief.Text(maskerOf(r).Apply(err.Error()), maxMessage),
+		Outcome: outcome, Message: brief.Text(m.Apply(err.Error()), maxMessage),
 		StartedAt: started, EndedAt: time.Now(),
 	}
 }

@@ -27,10 +27,11 @@ func (s *session) takeOutputs(ctx context.Context) {
 	}
 	last, err := s.readOutputs(ctx)
 	if err == nil && last.code != 0 {
-		err = errors.New(failureMessage(nil, last.stderr.masked(s.mask), last.code))
+		err = errors.New(failureMessage(nil, last.stderr.text, last.code))
 	}
 	if err != nil {
-		s.say(fmt.Sprintf("the outputs cannot be read: %v", err))
+		// This process has had all secret outputs in plain text.
+		s.held.add(toldLine{lead: "the outputs cannot be read: ", text: tell(err.Error())}, true)
 	}
 }
 

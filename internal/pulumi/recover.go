@@ -77,7 +77,7 @@ func (s *session) settle(ctx context.Context, free bool) (exit, error) {
 	if !again {
 		targets = s.hidden(before.targets())
 	}
-	if last, err = s.refresh(ctx, targets, clears); err != nil || last.code != 0 {
+	if last, err = s.refresh(ctx, before.contents, targets, clears); err != nil || last.code != 0 {
 		s.unsettled = s.events.began
 		s.noteInFlight(before.creates)
 		return last, err
@@ -106,7 +106,8 @@ func (s *session) hidden(urns []string) []string {
 //
 // It is the last step of a recovery, so that processes are ended and locks removed
 // whether or not the program can be run.
-func (s *session) refresh(ctx context.Context, targets []string, clears bool) (exit, error) {
+func (s *session) refresh(ctx context.Context, before contents, targets []string, clears bool) (exit, error) {
+	s.learnBefore(ctx, &before)
 	if last, err := s.install(ctx); err != nil || last.code != 0 {
 		return last, err
 	}

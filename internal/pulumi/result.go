@@ -15,6 +15,9 @@ func (s *session) ending(last exit, err, cause error) ending {
 		operation: s.run.Operation, err: err, last: last, stderr: last.stderr.masked(s.mask), events: *s.events, checked: s.checking,
 		missing: s.missed && !s.found, held: s.heldLocks, installing: s.installing, cause: cause,
 	}
+	if s.withheld != "" {
+		end.stderr = s.withheld
+	}
 	if s.installing {
 		end.stdout = last.stdout.masked(s.mask)
 	}

@@ -65,6 +65,14 @@ type session struct {
 	warnings []string
 	// held are the diagnostics still to be logged.
 	held heldLines
+	// learned is set once the masks know the secrets that the state had before the engine
+	// deleted any resource. unread is why the secrets of the state are not known, and
+	// withheld what is then shown instead of the output of Pulumi.
+	learned  bool
+	unread   error
+	withheld string
+	// removed is set once the stack is removed from the backend.
+	removed bool
 	// plain are the outputs requested in plain text.
 	plain *run.PlainOutputs
 	*prepared

@@ -37,6 +37,8 @@ type state struct {
 	// managed are the resources to report.
 	managed []run.Resource
 	ids     secretIDs
+	// contents has no secrets in plain text.
+	contents contents
 }
 
 // settled tells whether nothing was in flight.
@@ -113,7 +115,7 @@ func parseState(text []byte) (state, error) {
 	if err := json.Unmarshal(text, &exported); err != nil {
 		return state{}, fmt.Errorf("reading the state of the stack: %w", err)
 	}
-	read := state{resources: make(map[string]bool)}
+	read := state{resources: make(map[string]bool), contents: contents{hasSecrets: isSecret(text)}}
 	for _, known := range exported.Deployment.Resources {
 		read.resources[known.URN] = true
 		if known.Type == stackType {

@@ -7,18 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 const (
-	// maxPlainState bounds the state that is read for its secrets, in bytes. Unlike the
-	// state of a recovery it is held in memory as a whole.
-	maxPlainState = 32 << 20
 	// readPatience is how long reading the secrets may take; stopPatience, once the run
 	// is to stop.
-	readPatience = 30 * time.Second
+	readPatience = time.Minute
 	stopPatience = 5 * time.Second
 	// maxHeld and maxHeldBytes bound the lines that wait for the secrets.
 	maxHeld      = 1000
@@ -49,16 +47,16 @@ func (h *heldLines) add(l toldLine, warns bool) {
 
 // disclose logs the diagnostics of the run once the secrets in the state can be masked
 // in them: an error may contain a value from another resource, or one that the program
-// itself made secret. It reads the state only if there is something to show. If it
-// cannot read the state, it masks the secrets known so far.
+// itself made secret. It reads the state only if there is something to show. What may
+// contain secrets that could not be read is not shown.
 func (s *session) disclose(ctx context.Context, last exit) {
 	failed := last.code != 0 && last.code != exitHasChanges && s.events.began
 	if s.prepared != nil && s.found && (failed || s.held.warned) {
-		secrets, err := s.stateSecrets(ctx)
-		if err != nil {
-			s.say(fmt.Sprintf("the secrets of the state are not masked in what follows, as they cannot be read: %v", err))
+		s.learnAfter(ctx)
+		if s.unread != nil {
+			s.withhold()
+			return
 		}
-		s.mask.Learn(secrets)
 	}
 	s.events.remask()
 	for _, held := range s.held.lines {
@@ -70,31 +68,100 @@ func (s *session) disclose(ctx context.Context, last exit) {
 	s.held = heldLines{}
 }
 
-// stateSecrets has the CLI print the state with plaintext secrets. They go through a
-// pipe and never reach a file, even if this process is killed. A run that is to stop
-// waits only briefly.
-func (s *session) stateSecrets(ctx context.Context) ([]string, error) {
+// withhold shows nothing of what the engine and the program have said, except why the state
+// could not be saved: it is often why it cannot be read either.
+func (s *session) withhold() {
+	notShown := func(what, who string) string {
+		return fmt.Sprintf("%s not shown, because %s may contain secrets of the state, which could not be read: %v", what, who, s.unread)
+	}
+	for n := range s.events.errors {
+		failed := &s.events.errors[n]
+		failed.text = notShown("the error is", "it")
+		if unsaved := unsavedText(failed.sign()); unsaved != "" {
+			failed.text = s.mask.Apply(unsaved)
+		}
+	}
+	if count := len(s.held.lines) + s.held.left; count > 0 {
+		s.say(notShown(fmt.Sprintf("%d lines of diagnostics are", count), "they"))
+	}
+	s.held, s.withheld = heldLines{}, "error: "+notShown("the output of Pulumi is", "it")
+}
+
+// learnBefore has the masks know the secrets of the state before a call of the engine that
+// deletes resources: it may warn of them, and then the state does not have their secrets any
+// more. known is what is known of the state, nil if nothing is: a state without secrets
+// costs no process.
+func (s *session) learnBefore(ctx context.Context, known *contents) contents {
+	if known != nil && !known.hasSecrets {
+		s.learned = true
+		return *known
+	}
+	if ctx.Err() != nil {
+		return contents{} // the engine is not started any more
+	}
+	read, err := s.plainState(ctx)
+	if errors.Is(err, errNoStack) {
+		err = nil // the engine finds nothing to delete either
+	}
+	s.mask.Learn(read.secrets.Values())
+	s.unread, s.learned = err, err == nil
+	return read
+}
+
+// learnAfter has the masks know the secrets of the state after the run, unless those were
+// all known before.
+func (s *session) learnAfter(ctx context.Context) {
+	options := s.run.Options
+	if s.learned && s.run.Operation == run.Destroy && (s.removed || !options.Refresh && !options.RunProgram) {
+		return
+	}
+	read, err := s.plainState(ctx)
+	if err != nil && !(s.learned && errors.Is(err, errNoStack)) {
+		s.unread = err
+	}
+	s.mask.Learn(read.secrets.Values())
+}
+
+// errNoStack is why there is no state to read.
+var errNoStack = errors.New("the stack is not in the backend any more")
+
+// plainState has the CLI print the state with plaintext secrets. They go through a pipe and
+// never reach a file, even if this process is killed. A run that is to stop waits only
+// briefly.
+func (s *session) plainState(ctx context.Context) (contents, error) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), readPatience)
 	defer cancel()
 	// The request to stop may have come before, or may come meanwhile.
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopPatience, cancel) })()
 
-	printed := &capture{limit: maxPlainState}
+	from, to := io.Pipe()
+	type result struct {
+		contents
+		error
+	}
+	read := make(chan result, 1)
+	go func() {
+		c, err := readContents(from)
+		_, _ = io.Copy(io.Discard, from) // the CLI must not fail before it has printed everything
+		read <- result{c, err}
+	}()
 	last, err := s.driver.readOnly(bounded, command{
 		args: []string{"--non-interactive", "--color=never", "stack", "export", "--show-secrets", "--stack", s.stack},
 		dir:  s.program, env: s.env, pids: s.dir.pids(),
-		stdout: s.dir.stdout(), stderr: s.dir.stderr(), capture: printed,
+		stdout: s.dir.stdout(), stderr: s.dir.stderr(), capture: to,
 		events: &follower{say: s.say},
 	})
+	_ = to.Close() // never fails
+	ended := <-read
 	switch {
 	case err != nil:
-		return nil, err
+		return contents{}, err
+	case last.code == exitStackNotFound:
+		return contents{}, errNoStack
 	case last.code != 0:
-		return nil, errors.New(failureMessage(nil, last.stderr.masked(s.mask), last.code))
-	case printed.over:
-		return nil, fmt.Errorf("the state is longer than %d bytes", maxPlainState)
+		return contents{}, errors.New(failureMessage(nil, last.stderr.masked(s.mask), last.code))
 	}
-	return mask.InState(printed.text.Bytes())
+	return ended.contents, ended.error
 }
 
 // readOnly makes a CLI call that changes and locks nothing and can be killed.

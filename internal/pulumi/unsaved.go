@@ -23,6 +23,18 @@ func isUnsaved(text string) bool {
 	return false
 }
 
+// unsavedText is what the backend said if the state could not be written, without what the
+// engine and the CLI say before and after it.
+func unsavedText(text string) string {
+	if !isUnsaved(text) {
+		return ""
+	}
+	const begin = "failed to save snapshot: "
+	_, why, _ := strings.Cut(text, begin)
+	why, _, _ = strings.Cut(why, "\n")
+	return begin + why
+}
+
 // leftBehind reports whether a CLI that ended by itself may have left operations in
 // flight in the state, or its lock, because the backend took no writes. The next update
 // only warns of such operations, and creates once more what they had created.

@@ -58,6 +58,11 @@ func check(args Args, nameKnown bool) []p.CheckFailure {
 			fail("failures", "%q is not an operation: create, read, update, delete or partialCreate", key)
 		}
 	}
+	for _, key := range slices.Sorted(maps.Keys(args.Warnings)) {
+		if !isOp(key) {
+			fail("warnings", "%q is not an operation: create, read, update or delete", key)
+		}
+	}
 	for property, op := range map[string]*string{"hang": args.Hang, "hold": args.Hold} {
 		if op := valueOf(op); op != "" && !isOp(op) {
 			fail(property, "%q is not an operation: create, read, update or delete", op)

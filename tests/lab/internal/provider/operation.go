@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"time"
 
+	p "github.com/pulumi/pulumi-go-provider"
 	"github.com/pulumi/pulumi-go-provider/infer"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/cloud"
@@ -52,6 +53,9 @@ func (o operation) run(ctx context.Context, change func() error) error {
 	defer runtime.KeepAlive(ballast)
 	if err := o.wait(ctx); err != nil {
 		return o.end(cloud.Cancelled, err)
+	}
+	if warning := o.args.Warnings[string(o.op)]; warning != "" {
+		p.GetLogger(ctx).Warning(o.echo(errors.New(warning)).Error())
 	}
 	if message := o.args.Failures[string(o.op)]; message != "" {
 		return o.end(cloud.Failed, errors.New(message))

@@ -43,8 +43,10 @@ type Args struct {
 	// Like a delay, the engine cannot cut it short; it ends with an error after an hour.
 	// When the engine cancels, or has died, the cloud gets a file "told-to-stop".
 	Hold *string `pulumi:"hold,optional"`
-	// EchoInput puts SecretValue into the error of a failing operation, as careless
-	// providers do.
+	// Warnings by operation (create, read, update, delete), which the provider logs.
+	Warnings map[string]string `pulumi:"warnings,optional"`
+	// EchoInput puts SecretValue into the error of a failing operation, and into warnings,
+	// as careless providers do.
 	EchoInput *bool `pulumi:"echoInput,optional"`
 }
 
@@ -65,7 +67,8 @@ func (a *Args) Annotate(annotator infer.Annotator) {
 	annotator.Describe(&a.Failures, "The errors that create, read, update, delete and partialCreate end with.")
 	annotator.Describe(&a.Hang, "The operation (create, read, update or delete) that does not end until it is cancelled.")
 	annotator.Describe(&a.Hold, "The operation (create, read, update or delete) that goes on once the cloud has a file named released.")
-	annotator.Describe(&a.EchoInput, "Whether a failing operation puts secretValue into its error.")
+	annotator.Describe(&a.Warnings, "The warnings that create, read, update and delete log.")
+	annotator.Describe(&a.EchoInput, "Whether a failing operation, and warnings, show secretValue.")
 }
 
 // inCloud returns what the cloud keeps of the inputs.
