@@ -114,8 +114,13 @@ func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, s
 	if stack.Spec.RunProgram {
 		return r.observeProgramOfDestroy(ctx, stack, seen, name)
 	}
-	if known, err := r.observeState(ctx, stack, seen, name); known || err != nil {
+	known, err := r.observeState(ctx, stack, seen, name)
+	if err != nil {
 		return err
+	}
+	if known {
+		r.offerProgram(ctx, stack, seen)
+		return nil
 	}
 	if err := r.validate(stack); err != nil {
 		return err
@@ -151,6 +156,11 @@ func (r *StackReconciler) findProgram(ctx context.Context, stack *v1.Stack, name
 	if stack.Spec.ProjectRepo != "" {
 		return r.gitProgram(ctx, stack)
 	}
+	return r.sourceProgram(ctx, stack)
+}
+
+// sourceProgram finds the program in the source of Flux that the Stack refers to.
+func (r *StackReconciler) sourceProgram(ctx context.Context, stack *v1.Stack) (program, error) {
 	ref := stack.Spec.FluxSource.SourceRef
 	if err := r.watches.ensure(ref.Kind); err != nil {
 		return program{}, err

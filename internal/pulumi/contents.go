@@ -26,6 +26,8 @@ type contents struct {
 	// them.
 	secrets    mask.StateSecrets
 	hasSecrets bool
+	// dynamic is the type of a resource of a dynamic provider, empty if there is none.
+	dynamic string
 }
 
 // readContents reads an exported state, or the file in which a backend keeps it.
@@ -44,6 +46,15 @@ func readContents(from io.Reader) (contents, error) {
 }
 
 func (c *contents) add(resource json.RawMessage) error {
+	var known struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(resource, &known) != nil {
+		return errNotState
+	}
+	if isDynamic(known.Type) {
+		c.dynamic = known.Type
+	}
 	if isSecret(resource) {
 		c.hasSecrets = true
 		return c.secrets.Add(resource)

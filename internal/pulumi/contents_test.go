@@ -14,13 +14,13 @@ func TestContentsOfAState(t *testing.T) {
 	const secret = `{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","plaintext":"\"hunter2\""}`
 	dynamic := `{"type":"pulumi-python:dynamic:Resource"}`
 	for name, test := range map[string]struct {
-		state      string
-		secrets    []string
-		hasSecrets bool
-		fails      bool
+		state, dynamic string
+		secrets        []string
+		hasSecrets     bool
+		fails          bool
 	}{
-		"an export":                  {state: `{"version":3,"deployment":{"manifest":{"resources":1},"resources":[{"outputs":{"a":` + secret + `}},` + dynamic + `]}}`, secrets: []string{"hunter2"}, hasSecrets: true},
-		"the file of a backend":      {state: `{"version":3,"checkpoint":{"stack":"resources","latest":{"resources":[` + dynamic + `]}}}`},
+		"an export":                  {state: `{"version":3,"deployment":{"manifest":{"resources":1},"resources":[{"outputs":{"a":` + secret + `}},` + dynamic + `]}}`, dynamic: "pulumi-python:dynamic:Resource", secrets: []string{"hunter2"}, hasSecrets: true},
+		"the file of a backend":      {state: `{"version":3,"checkpoint":{"stack":"resources","latest":{"resources":[` + dynamic + `]}}}`, dynamic: "pulumi-python:dynamic:Resource"},
 		"a secret in what is begun":  {state: `{"deployment":{"resources":[],"pending_operations":[{"resource":{"inputs":{"a":` + secret + `}}}]}}`, secrets: []string{"hunter2"}, hasSecrets: true},
 		"a stack without resources":  {state: `{"version":3,"deployment":{"resources":null}}`},
 		"a stack that was just made": {state: `{"version":3,"checkpoint":{"latest":null}}`},
@@ -38,6 +38,7 @@ func TestContentsOfAState(t *testing.T) {
 				return
 			}
 			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(read.dynamic).To(Equal(test.dynamic))
 			g.Expect(read.hasSecrets).To(Equal(test.hasSecrets))
 			g.Expect(read.secrets.Values()).To(Equal(test.secrets))
 		})

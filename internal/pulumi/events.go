@@ -94,8 +94,9 @@ type events struct {
 	// could not be read.
 	counts counts
 	missed bool
-	// reached is set once a step of a resource has ended.
-	reached bool
+	// reached is set once a step of a resource has ended, and registered once the stack has
+	// been registered, which is the first thing that a program does.
+	reached, registered bool
 	// changed has the names of the first changed resources, each with what happened to
 	// it; changedCount counts all of them. Providers are counted separately.
 	changed                        []string
@@ -231,6 +232,7 @@ func (e *events) readPolicy(event *apitype.PolicyEvent) string {
 }
 
 func (e *events) readStart(event *stepEvent) string {
+	e.registered = e.registered || event.Metadata.Type == stackType
 	if isWork(event) {
 		e.inFlight++
 	}
@@ -352,8 +354,8 @@ func (e *events) noteEnd(event *stepEvent) {
 
 func (e *events) progress() run.Progress {
 	now := run.Progress{Done: e.changes(), InFlight: e.inFlight}
-	// The first that a program registers is the stack. A refresh may come before it.
-	if e.startsProgram && e.stackOp == "" && now == (run.Progress{}) {
+	// A refresh may come before the program.
+	if e.startsProgram && !e.registered && now == (run.Progress{}) {
 		now.Waiting = run.StartingProgram
 	}
 	return now

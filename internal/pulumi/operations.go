@@ -19,13 +19,9 @@ func (s *session) work(ctx context.Context) (exit, error) {
 	if err := s.readFound(); err != nil {
 		return exit{}, err
 	}
-	prepared, err := s.driver.prepare(ctx, s.dir, s.run)
-	if err != nil {
+	if err := s.prepare(ctx); err != nil {
 		return exit{}, err
 	}
-	s.prepared, s.project = prepared, prepared.project
-	s.mask.Learn(prepared.secrets)
-	s.env = s.driver.environment(s.dir, s.run)
 	if err := os.WriteFile(s.dir.prepared(), nil, 0o600); err != nil {
 		return exit{}, workspaceError{fmt.Errorf("noting that the run is prepared: %w", err)}
 	}
@@ -50,6 +46,17 @@ func (s *session) work(ctx context.Context) (exit, error) {
 	return last, err
 }
 
+func (s *session) prepare(ctx context.Context) error {
+	prepared, err := s.driver.prepare(ctx, s.dir, s.run)
+	if err != nil {
+		return err
+	}
+	s.prepared, s.project = prepared, prepared.project
+	s.mask.Learn(prepared.secrets)
+	s.env = s.driver.environment(s.dir, s.run)
+	return nil
+}
+
 // destroy ignores the targets: it removes the whole stack. It does that in two steps, so
 // that a stack that is missing after a destroy was interrupted is known to be gone, and not
 // taken for it in a backend that has lost its state.
@@ -60,7 +67,10 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 	if last, err := s.inspectFirst(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
-	s.learnBefore(ctx, s.knownContents())
+	before := s.learnBefore(ctx, s.knownContents())
+	if last, err := s.bringProgram(ctx, before.dynamic); err != nil || last.code != 0 {
+		return last, err
+	}
 	flags := refreshFlags(s.run.Options)
 	if s.alwaysRefreshes && !s.run.Options.Refresh {
 		// The same for a destroy with the Pulumi.yaml of the program as for one without.

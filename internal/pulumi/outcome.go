@@ -84,8 +84,12 @@ func judge(e ending) (run.Outcome, string) {
 		return stopped(e)
 	case e.err != nil:
 		var disk workspaceError
-		if errors.As(e.err, &disk) {
+		var known *run.OutcomeError
+		switch {
+		case errors.As(e.err, &disk):
 			return run.WorkspaceFailed, e.err.Error()
+		case errors.As(e.err, &known):
+			return known.Outcome, e.err.Error()
 		}
 		return run.Failed, e.err.Error()
 	case e.last.signal != "":

@@ -108,6 +108,11 @@ func (s *session) hidden(urns []string) []string {
 // whether or not the program can be run.
 func (s *session) refresh(ctx context.Context, before contents, targets []string, clears bool) (exit, error) {
 	s.learnBefore(ctx, &before)
+	if len(targets) == 0 || slices.ContainsFunc(targets, isDynamicURN) {
+		if last, err := s.bringProgram(ctx, before.dynamic); err != nil || last.code != 0 {
+			return last, err
+		}
+	}
 	if last, err := s.install(ctx); err != nil || last.code != 0 {
 		return last, err
 	}

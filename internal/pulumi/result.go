@@ -38,7 +38,7 @@ func (s *session) result(end ending) run.Result {
 	}
 	outcome, message := judge(end)
 	if outcome != run.Succeeded {
-		message += s.openText() + s.elsewhereText()
+		message += s.openText() + s.elsewhereText() + s.lackingProgram(outcome)
 	}
 	result.Outcome, result.Message = outcome, brief.Text(s.mask.Apply(message), maxMessage)
 	if outcome == run.Succeeded {

@@ -71,6 +71,9 @@ type session struct {
 	learned  bool
 	unread   error
 	withheld string
+	// lacking is set if the state has resources of a dynamic provider, and the run does not
+	// have their program. It says so, and what to do about it.
+	lacking string
 	// removed is set once the stack is removed from the backend.
 	removed bool
 	// plain are the outputs requested in plain text.

@@ -117,6 +117,9 @@ func parseState(text []byte) (state, error) {
 	}
 	read := state{resources: make(map[string]bool), contents: contents{hasSecrets: isSecret(text)}}
 	for _, known := range exported.Deployment.Resources {
+		if isDynamic(known.Type) {
+			read.contents.dynamic = known.Type
+		}
 		read.resources[known.URN] = true
 		if known.Type == stackType {
 			read.root = known.URN

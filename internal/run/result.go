@@ -60,6 +60,15 @@ func Outcomes() []Outcome {
 	}
 }
 
+// OutcomeError is an error with the outcome that it has for a run.
+type OutcomeError struct {
+	Outcome Outcome
+	Err     error
+}
+
+func (e *OutcomeError) Error() string { return e.Err.Error() }
+func (e *OutcomeError) Unwrap() error { return e.Err }
+
 // Changes counts resources by what became of them, without the stack's own entry.
 type Changes struct {
 	Created, Updated, Deleted, Replaced, Same int

@@ -7,6 +7,7 @@
 package run
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"time"
@@ -54,7 +55,8 @@ type Run struct {
 	// Project is the name and runtime of the project if the program has no Pulumi.yaml:
 	// for a Program, and for a Destroy.
 	Project Project
-	// Program to run. A Destroy without Options.RunProgram needs none.
+	// Program to run. A Destroy without Options.RunProgram needs none, unless the state has
+	// resources of a dynamic provider.
 	Program Program
 	// Env are the environment variables from the spec.
 	Env map[string]string
@@ -67,6 +69,12 @@ type Run struct {
 	// LateMasks returns further masks, which came up after the start of the run. It may
 	// be called at any time. Nil is none.
 	LateMasks func() []string `json:"-"`
+	// Fetch brings the artifact into the empty workspace, for a run that has found out that
+	// it needs it. Nil is that there is none, or that it is there already.
+	Fetch func(ctx context.Context) error `json:"-"`
+	// ForProviders is set once a run that works from the state has found out that it needs
+	// the program: see Fetch.
+	ForProviders bool `json:"-"`
 	// Abort is closed when a cancelled run must not wait for the operations in flight any
 	// more. Nil never is.
 	Abort <-chan struct{} `json:"-"`
@@ -152,10 +160,10 @@ type Options struct {
 	RunProgram bool
 }
 
-// RunsProgram reports whether the run runs the program, and so needs it and its config.
-// Other runs work from the state alone.
+// RunsProgram reports whether the run runs the program, or a provider that is part of it,
+// and so needs it and its config. Other runs work from the state alone.
 func (r Run) RunsProgram() bool {
-	return r.Operation == Update || r.Operation == Preview || (r.Options.RunProgram && r.Operation != ReadOutputs)
+	return r.Operation == Update || r.Operation == Preview || r.ForProviders || (r.Options.RunProgram && r.Operation != ReadOutputs)
 }
 
 // NeedsArtifact reports whether the run needs the artifact of its program. A run that
@@ -218,6 +226,8 @@ type Project struct {
 type Program struct {
 	// Artifact of a Flux source.
 	Artifact *Artifact
+	// Unavailable is why there is no Artifact, for a run that may turn out to need it.
+	Unavailable string `json:",omitempty"`
 	// YAML is the text of a Program, in Pulumi YAML.
 	YAML []byte
 	// Config are defaults that a Program sets for providers, such as aws:region, unless

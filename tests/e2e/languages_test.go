@@ -23,6 +23,7 @@ func written(program string) sources.Files {
 	return sources.Files{"Pulumi.yaml": "name: lab\nruntime: lab\n", "program.json": program}
 }
 
+// The destroy does not run the program, and needs its dependencies for the resource of a dynamic provider.
 func TestTheDependenciesOfAProgramInGitAreInstalled(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
@@ -33,7 +34,7 @@ func TestTheDependenciesOfAProgramInGitAreInstalled(t *testing.T) {
 	u.awaitFailure(stack, v1.UpdateFailedReason, "installing the dependencies of the program: npm error code E404 for ***")
 	u.Expect(u.journal(u)).To(BeEmpty())
 
-	program := written(`{"things": ["a"], "install": {"write": {"yarn.lock": "a@1.0.1"}}}`)
+	program := written(`{"things": ["a"], "dynamic": ["d"], "install": {"write": {"yarn.lock": "a@1.0.1"}}}`)
 	program["yarn.lock"] = "a@1.0.0"
 	second := source.commit(program)
 	const warning = ". Warning: yarn.lock of the source did not fit the program"
@@ -42,7 +43,7 @@ func TestTheDependenciesOfAProgramInGitAreInstalled(t *testing.T) {
 		g.Expect(conditions.IsReady(stack)).To(BeTrue())
 		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(HavePrefix("Applied revision: " + second + warning))
 	}).Should(Succeed())
-	u.awaitEvent(stack, corev1.EventTypeNormal, meta.ReconciliationSucceededReason, "Update succeeded: 1 created", warning)
+	u.awaitEvent(stack, corev1.EventTypeNormal, meta.ReconciliationSucceededReason, "Update succeeded: 2 created", warning)
 	u.Expect(u.things()).To(HaveKey("a"))
 	u.Expect(stack.Status.Outputs).To(HaveKeyWithValue("installed", HaveField("Raw", BeEquivalentTo("1"))))
 	u.Expect(stack.Status.ProjectInfo.Runtime).To(Equal("lab"))
@@ -60,5 +61,5 @@ func TestTheDependenciesOfAProgramInGitAreInstalled(t *testing.T) {
 			}
 		}
 	}
-	u.Expect(made).To(Equal([]string{"install", "install", "stack init", "up", "destroy"}), "the destroy works from the state alone: %q", calls)
+	u.Expect(made).To(Equal([]string{"install", "install", "stack init", "up", "install", "destroy"}), "%q", calls)
 }

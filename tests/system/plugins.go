@@ -18,12 +18,13 @@ import (
 func plugins() map[string]string {
 	const lab, standIn = "pulumi-resource-lab", "pulumi-resource-standin"
 	return map[string]string{
-		"language-lab-v0.1.0":         "pulumi-language-lab",
-		"resource-lab-v0.1.0":         lab,
-		"resource-aws-v5.42.0":        standIn,
-		"resource-gcp-v6.67.0":        standIn,
-		"resource-kubernetes-v4.18.0": standIn,
-		"resource-random-v4.16.0":     standIn,
+		"language-lab-v0.1.0":           "pulumi-language-lab",
+		"resource-lab-v0.1.0":           lab,
+		"resource-aws-v5.42.0":          standIn,
+		"resource-gcp-v6.67.0":          standIn,
+		"resource-kubernetes-v4.18.0":   standIn,
+		"resource-random-v4.16.0":       standIn,
+		"resource-pulumi-nodejs-v0.1.0": standIn,
 	}
 }
 

@@ -64,9 +64,18 @@ func (p Place) Do(ctx context.Context, dir pulumi.Directory, started run.Run, lo
 		defer access.Close()
 		started.LateMasks = access.Tokens
 	}
-	if started.NeedsArtifact() {
-		if err := p.fetch(ctx, *started.Program.Artifact, dir.Workspace()); err != nil {
+	switch artifact := started.Program.Artifact; {
+	case started.NeedsArtifact():
+		if err := p.fetch(ctx, *artifact, dir.Workspace()); err != nil {
 			return failed(fetchOutcome(ctx, err), err)
+		}
+	case artifact != nil:
+		started.Fetch = func(ctx context.Context) error {
+			err := p.fetch(ctx, *artifact, dir.Workspace())
+			if err != nil {
+				err = &run.OutcomeError{Outcome: fetchOutcome(ctx, err), Err: err}
+			}
+			return err
 		}
 	}
 	result := p.Driver.Do(ctx, dir, started, log)

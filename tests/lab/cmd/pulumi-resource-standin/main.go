@@ -28,6 +28,11 @@ func run(ctx context.Context, program string) error {
 	if err != nil {
 		return err
 	}
+	if pkg.Start != nil {
+		if err := pkg.Start(); err != nil {
+			return err
+		}
+	}
 	provider, err := standin.New(pkg)
 	if err != nil {
 		return err

@@ -154,6 +154,12 @@ func (h *host) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.R
 				return err
 			}
 		}
+		for _, name := range todo.Dynamic {
+			var dynamic pulumi.CustomResourceState
+			if err := c.RegisterResource("pulumi-nodejs:dynamic:Resource", name, pulumi.Map{"__provider": pulumi.String("code")}, &dynamic); err != nil {
+				return err
+			}
+		}
 		c.Export("installed", pulumi.Int(strings.Count(string(times), "\n")))
 		return nil
 	})

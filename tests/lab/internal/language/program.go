@@ -18,6 +18,8 @@ type program struct {
 	Install install `json:"install"`
 	// Things are the names of the things to register.
 	Things []string `json:"things"`
+	// Dynamic are the names of resources of a dynamic provider.
+	Dynamic []string `json:"dynamic"`
 }
 
 // install is what the installation does.

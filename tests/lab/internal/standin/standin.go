@@ -1,8 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package standin has test providers that stand in for real ones: aws, gcp, kubernetes
-// and random, each with the few resources and functions that the programs of the tests
+// Package standin has test providers that stand in for real ones: aws, gcp, kubernetes,
+// random and the dynamic providers of Node.js, each with the few resources and functions that the programs of the tests
 // use. They are not copies. For each resource, a table has the names and types of its
 // properties, which of them replace it, and what the cloud adds. All resources are kept
 // in the same way. Each package has a file of its name, and what is specific to one cloud
@@ -36,6 +36,8 @@ type Package struct {
 	Other *Resource
 	// Components, by token, register other resources. They are not in the schema.
 	Components map[string]provider.ConstructFunc
+	// Start returns why the provider cannot start in the current directory, if not nil.
+	Start func() error
 	// Open returns the place of the resources for a configuration of the provider.
 	Open func(config property.Map) (Place, error)
 }
@@ -123,7 +125,7 @@ func Find(name string) (Package, error) {
 
 // Packages returns all packages with a stand-in.
 func Packages() []Package {
-	return []Package{aws(), gcp(), kubernetes(), random()}
+	return []Package{aws(), gcp(), kubernetes(), random(), dynamic()}
 }
 
 var (
