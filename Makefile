@@ -12,7 +12,7 @@ export GOWORK := off
 # The modules with code of this project. Those of hack/tools that have any are named where that matters.
 MODULES := . api tests/lab hack/image
 # What `make generate` writes. Add a path here when a generator is added.
-GENERATED := api/v1/zz_generated.deepcopy.go api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml config/runner-jobs/role.yaml docs/api/v1
+GENERATED := api/v1/zz_generated.deepcopy.go api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml config/runner-jobs/rights/role.yaml docs/api/v1
 # The race detector needs a C compiler, which a machine with only Go, git and make does not have.
 # It does not look into hashing: to make a key of a passphrase would take ten times as long, and most of the time of the tests.
 RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race $(foreach p,golang.org/x/crypto/pbkdf2 crypto/internal/fips140/...,-gcflags=$(p)=-race=false))
@@ -124,7 +124,7 @@ generate: bin/controller-gen bin/crd-ref-docs ## Write deepcopy code, CRDs, RBAC
 		crd output:crd:artifacts:config=../config/crd/bases paths=./...
 	$(AS_PROGRAMS) go run ./hack/nullable config/crd/bases
 	bin/controller-gen rbac:roleName=pulumi-controller output:rbac:artifacts:config=config/rbac paths=./internal/controller/...
-	bin/controller-gen rbac:roleName=pulumi-controller-jobs output:rbac:artifacts:config=config/runner-jobs paths=./internal/run/job/...
+	bin/controller-gen rbac:roleName=pulumi-controller-jobs output:rbac:artifacts:config=config/runner-jobs/rights paths=./internal/run/job/...
 	cd api && ../bin/crd-ref-docs --source-path=./v1 --config=../hack/api-docs/config.yaml --templates-dir=../hack/api-docs/templates \
 		--renderer=markdown --log-level=ERROR --output-path=../docs/api/v1/pulumi.md
 

@@ -41,7 +41,7 @@ func TestTheNetworkPolicySelectsThePodsOfRuns(t *testing.T) {
 	// The system installs only what its processes need of the configuration, so no policy.
 	root, err := process.RepoRoot()
 	u.Expect(err).NotTo(HaveOccurred())
-	text, err := os.ReadFile(filepath.Join(root, "config", "runner-jobs", "network_policy.yaml"))
+	text, err := os.ReadFile(filepath.Join(root, "config", "runner-jobs", "rights", "network_policy.yaml"))
 	u.Expect(err).NotTo(HaveOccurred())
 	var policy networkingv1.NetworkPolicy
 	u.Expect(yaml.UnmarshalStrict(text, &policy)).To(Succeed())

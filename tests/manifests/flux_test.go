@@ -129,10 +129,10 @@ func expectController(t *testing.T, objects []*unstructured.Unstructured, one fl
 	}
 	deployments := deploymentsIn(t, objects)
 	for _, component := range one.Spec.Components {
-		flag := map[string]string{"../multi-tenancy": "--default-service-account=default", "../runner-jobs": "--runner=job"}[filepath.Clean(component)]
-		g.Expect(flag).NotTo(BeEmpty(), "what is %s for?", component)
+		flags := map[string][]string{"../multi-tenancy": {"--default-service-account=default", "--runner=job"}, "../runner-jobs": {"--runner=job"}}[filepath.Clean(component)]
+		g.Expect(flags).NotTo(BeEmpty(), "what is %s for?", component)
 		for _, deployment := range deployments {
-			g.Expect(deployment.Spec.Template.Spec.Containers[0].Args).To(ContainElement(flag), component)
+			g.Expect(deployment.Spec.Template.Spec.Containers[0].Args).To(ContainElements(flags), component)
 		}
 	}
 	for _, image := range one.Spec.Images {

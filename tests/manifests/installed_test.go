@@ -69,7 +69,8 @@ func everyInstallation(t *testing.T) installations {
 	g.Expect(dirs).To(ContainElements("config/crd", "config/rbac", "config/manager", "config/controller", "config/default", "config/flux",
 		"config/sharding", "config/monitoring", "config/notifications/alerts", "config/notifications/rbac"))
 	// Those for notifications build on Flux's own objects, in another test.
-	g.Expect(components).To(ConsistOf("config/multi-tenancy", "config/runner-jobs", "config/notifications/flux-2.7", "config/notifications/flux-2.9"))
+	g.Expect(components).To(ConsistOf("config/multi-tenancy", "config/runner-jobs", "config/runner-jobs/removed", "config/runner-jobs/rights",
+		"config/notifications/flux-2.7", "config/notifications/flux-2.9"))
 	all := installations{}
 	objects := func(unit Unit, err error) []*unstructured.Unstructured {
 		g.Expect(err).NotTo(HaveOccurred())
@@ -90,6 +91,7 @@ func everyInstallation(t *testing.T) installations {
 		add(dir, "config/multi-tenancy")
 		add(dir, "config/runner-jobs")
 		add(dir, "config/multi-tenancy", "config/runner-jobs")
+		add(dir, "config/runner-jobs", "config/multi-tenancy")
 	}
 	return all
 }
@@ -121,12 +123,14 @@ func expectArgsAreTaken(t *testing.T, deployment *appsv1.Deployment) {
 	controller, err := process.FindBin("pulumi-controller")
 	g.Expect(err).NotTo(HaveOccurred())
 	args := deployment.Spec.Template.Spec.Containers[0].Args
-	given := map[string]bool{}
+	given := map[string]string{}
 	for _, arg := range args {
 		name, value, _ := strings.Cut(arg, "=")
 		// What another component sets can only be taken back by the same flag once more.
-		g.Expect(given[name] && value != "").To(BeFalse(), "%s is given twice", name)
-		given[name] = true
+		if before, again := given[name]; again && value != "" {
+			g.Expect(value).To(Equal(before), "%s is given twice", name)
+		}
+		given[name] = value
 	}
 	// Flags are parsed in order, so those before the last are accepted if it is reached.
 	output, err := exec.CommandContext(t.Context(), controller, append(args, "--help")...).CombinedOutput()
@@ -222,11 +226,23 @@ func testLockdown(t *testing.T, all installations) {
 		g.Expect(aggregated(objects)).To(ConsistOf(view), name)
 		for _, object := range objects {
 			if object.GetKind() == "Deployment" {
-				g.Expect(deploymentOf(t, object).Spec.Template.Spec.Containers[0].Args).To(ContainElements(
-					"--no-cross-namespace-refs=true", "--allow-controller-refs=false", "--default-service-account=default"), object.GetName())
+				expectLockedDown(g, deploymentOf(t, object))
 			}
 		}
+		// It contains runner-jobs, and may be beside it all the same.
+		for _, order := range []string{" with config/multi-tenancy with config/runner-jobs", " with config/runner-jobs with config/multi-tenancy"} {
+			g.Expect(names(all[name+order])).To(ConsistOf(names(objects)), name+order)
+		}
+		g.Expect(names(objects)).To(ContainElements("ClusterRole/pulumi-controller-jobs", "ClusterRoleBinding/pulumi-controller-jobs",
+			"NetworkPolicy/allow-pulumi-runs"), name)
 	}
+}
+
+func names(objects []*unstructured.Unstructured) (names []string) {
+	for _, object := range objects {
+		names = append(names, object.GetKind()+"/"+object.GetName())
+	}
+	return names
 }
 
 func deploymentOf(t *testing.T, object *unstructured.Unstructured) *appsv1.Deployment {

@@ -59,7 +59,7 @@ func shard2(t *testing.T, dir string) {
 	g.Expect(os.WriteFile(filepath.Join(dir, "shard2", "kustomization.yaml"), []byte(copied), 0o600)).To(Succeed())
 }
 
-// expectLockedDown expects the flags of config/multi-tenancy and config/runner-jobs.
+// expectLockedDown expects the flags of config/multi-tenancy.
 func expectLockedDown(g *WithT, deployment *appsv1.Deployment) {
 	g.Expect(deployment.Spec.Template.Spec.Containers[0].Args).To(ContainElements(
 		"--runner=job", "--no-cross-namespace-refs=true", "--allow-controller-refs=false",

@@ -33,7 +33,12 @@ const flux = new k8s.yaml.v2.ConfigFile(
   },
 );
 
-const namespace = new k8s.core.v1.Namespace("wordpress", { metadata: { name: "wordpress" } }, { provider });
+// The team may create pods there, and the label keeps these off the node. WordPress runs as root, which restricted forbids.
+const namespace = new k8s.core.v1.Namespace(
+  "wordpress",
+  { metadata: { name: "wordpress", labels: { "pod-security.kubernetes.io/enforce": "baseline" } } },
+  { provider },
+);
 
 // What the application's Stack refers to. It never sees the kubeconfig.
 const handedOn = new k8s.core.v1.Secret(
