@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/controller"
+	"github.com/flux-pulumi/pulumi-controller/internal/lockdown"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	runs "github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
@@ -26,7 +27,7 @@ import (
 
 // The values of --runner.
 const (
-	runnerLocal = "local"
+	runnerLocal = lockdown.LocalRunner
 	runnerJob   = "job"
 )
 

@@ -26,6 +26,8 @@ import (
 	flag "github.com/spf13/pflag"
 	psaapi "k8s.io/pod-security-admission/api"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/lockdown"
 )
 
 // controllerName is the name of the controller in events, metrics and leases.
@@ -254,11 +256,16 @@ func (c config) watchesPart() bool {
 	return c.watch.LabelSelector != "" || (!c.watch.AllNamespaces && !c.noCrossNamespaceRefs)
 }
 
-// warning describes a configuration that works and is likely a mistake, "" for none.
-func (c config) warning() string {
-	if c.cancelGrace < c.gracefulShutdown || c.runner == runnerJob {
-		return ""
+// warnings describe a configuration that works and is likely a mistake.
+func (c config) warnings() []string {
+	var warnings []string
+	if c.cancelGrace >= c.gracefulShutdown && c.runner != runnerJob {
+		warnings = append(warnings, fmt.Sprintf("--cancel-grace (%s) should be less than --graceful-shutdown-timeout (%s): "+
+			"the controller ends before the runs that it tells to stop, and the next one has to recover from them", c.cancelGrace, c.gracefulShutdown))
 	}
-	return fmt.Sprintf("--cancel-grace (%s) should be less than --graceful-shutdown-timeout (%s): "+
-		"the controller ends before the runs that it tells to stop, and the next one has to recover from them", c.cancelGrace, c.gracefulShutdown)
+	tenants := lockdown.Flags{Runner: c.runner, DefaultServiceAccount: c.defaultServiceAccount, WatchAllNamespaces: c.watch.AllNamespaces}
+	if warning := tenants.Warning(); warning != "" {
+		warnings = append(warnings, warning)
+	}
+	return warnings
 }

@@ -169,17 +169,21 @@ func TestOnlyNetworkVariablesArePassedToPulumi(t *testing.T) {
 	g.Expect(passed).To(Equal(map[string]string{"HTTPS_PROXY": "http://proxy", "SSL_CERT_FILE": "/ca.pem"}))
 }
 
-func TestWarningOfACancelGraceLongerThanTheShutdown(t *testing.T) {
+func TestWarningsOfFlagsThatDoNotFit(t *testing.T) {
 	g := NewWithT(t)
 	for arg, want := range map[string]string{
-		"--cancel-grace=10m":              "--cancel-grace (10m0s) should be less than --graceful-shutdown-timeout (10m0s)",
-		"--graceful-shutdown-timeout=30s": "--cancel-grace (5m0s) should be less than --graceful-shutdown-timeout (30s)",
-		"--cancel-grace=9m":               "",
+		"--default-service-account=default": "--default-service-account does not restrict programs with --runner=local",
+		"--cancel-grace=10m":                "--cancel-grace (10m0s) should be less than --graceful-shutdown-timeout (10m0s)",
+		"--graceful-shutdown-timeout=30s":   "--cancel-grace (5m0s) should be less than --graceful-shutdown-timeout (30s)",
+		"--cancel-grace=9m":                 "",
 	} {
 		c, err := parse([]string{arg})
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(c.warning()).To(HavePrefix(want))
-		g.Expect(c.warning() == "").To(Equal(want == ""))
+		if want == "" {
+			g.Expect(c.warnings()).To(BeEmpty())
+			continue
+		}
+		g.Expect(c.warnings()).To(ConsistOf(HavePrefix(want)))
 	}
 }
 

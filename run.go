@@ -37,7 +37,7 @@ import (
 // run runs the controller until ctx is done or something fails that it cannot
 // go on without.
 func run(ctx context.Context, c config) error {
-	if warning := c.warning(); warning != "" {
+	for _, warning := range c.warnings() {
 		ctrl.Log.Info(warning)
 	}
 	data := &dataDir{path: c.dataDir}

@@ -17,6 +17,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+	"github.com/flux-pulumi/pulumi-controller/internal/lockdown"
 )
 
 // minKubernetes is the oldest minor version that the current Flux supports, and so this
@@ -158,7 +159,20 @@ func (s *session) checkDeployments(ctx context.Context, api client.Reader) bool 
 		}
 		for _, container := range deployment.Spec.Template.Spec.Containers {
 			s.Actionf("%s", container.Image)
+			if container.Name == managerContainer {
+				s.warnOfFlags(deployment.Name, container.Args)
+			}
 		}
 	}
 	return ok
+}
+
+// warnOfFlags says what the controller also logs when it starts.
+func (s *session) warnOfFlags(deployment string, args []string) {
+	flags, err := lockdown.Parse(args)
+	if err != nil {
+		s.Warningf("%s: its flags cannot be read: %v", deployment, err)
+	} else if warning := flags.Warning(); warning != "" {
+		s.Warningf("%s: %s", deployment, warning)
+	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/config"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/manifests"
+	"github.com/flux-pulumi/pulumi-controller/internal/lockdown"
 )
 
 func newInstall(s *session) *cobra.Command {
@@ -81,7 +82,7 @@ installation of its own comes back.`,
 }
 
 // The values of --runner.
-const runnerLocal, runnerJob = "local", "job"
+const runnerLocal, runnerJob = lockdown.LocalRunner, "job"
 
 func runners() []string { return []string{runnerLocal, runnerJob} }
 

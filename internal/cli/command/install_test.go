@@ -97,7 +97,7 @@ func TestCheckWaitsForTheController(t *testing.T) {
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "a"}},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Image: "a"}}},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Image: "a", Args: []string{"--default-service-account=default"}}}},
 			},
 		},
 	}
@@ -106,7 +106,7 @@ func TestCheckWaitsForTheController(t *testing.T) {
 	done := w.run("check --timeout 5s")
 	g.Expect(done.exit).To(Equal(exitFailed))
 	g.Expect(done.err).To(ContainSubstring("✗ pulumi-controller: deployment not ready: timed out after 5s waiting for Deployment pulumi-controller: "))
-	g.Expect(done.err).To(HaveSuffix("\n► a\n✗ check failed\n"))
+	g.Expect(done.err).To(MatchRegexp(`\n► a\n⚠️ pulumi-controller: --default-service-account does not restrict .*\n✗ check failed\n$`))
 	ended := make(chan result, 1)
 	go func() { ended <- w.run("check") }()
 	g.Consistently(ended, "200ms").ShouldNot(Receive())

@@ -1,0 +1,48 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lockdown judges whether the flags of a controller separate tenants from it. The
+// controller and `flux pulumi check` say the same about them.
+package lockdown
+
+import (
+	"io"
+
+	"github.com/spf13/pflag"
+)
+
+// LocalRunner is the value of --runner with which programs run in the pod of the
+// controller.
+const LocalRunner = "local"
+
+// Flags are those of the controller that matter here.
+type Flags struct {
+	Runner                string
+	DefaultServiceAccount string
+	WatchAllNamespaces    bool
+}
+
+// Parse reads the arguments of a controller. All other flags may be there too.
+func Parse(args []string) (Flags, error) {
+	var f Flags
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	flags.StringVar(&f.Runner, "runner", LocalRunner, "")
+	flags.StringVar(&f.DefaultServiceAccount, "default-service-account", "", "")
+	flags.BoolVar(&f.WatchAllNamespaces, "watch-all-namespaces", true, "")
+	return f, flags.Parse(args)
+}
+
+// Warning describes flags that look as if tenants were locked down when they are not, ""
+// for none. A default account tells that somebody means to limit what a Stack can do in the
+// cluster. It limits the kubeconfig of a program, which can take the token of the controller
+// instead if it runs in the same pod: the controller can create a token for any account,
+// such as the cluster-admin of Flux. The controller of one namespace is the tenant's own.
+func (f Flags) Warning() string {
+	if f.Runner != LocalRunner || f.DefaultServiceAccount == "" || !f.WatchAllNamespaces {
+		return ""
+	}
+	return "--default-service-account does not restrict programs with --runner=local: they run in the pod of the controller and can use its token, " +
+		"so whoever can write a Stack, a Program or a source is cluster-admin: set --runner=job, as config/multi-tenancy does"
+}
