@@ -30,6 +30,7 @@ func TestRunsAsJobs(t *testing.T) {
 		step{"a node that does not answer", (*world).loseNode},
 		step{"50 Stacks at once, and no more Jobs at a time than there may be", (*world).bringUpManyAsJobs},
 		step{"Stacks are destroyed", (*world).destroyAll},
+		step{"a tenant who attacks gets an account of its own namespace", (*world).attackAsTenant},
 	)
 }
 
