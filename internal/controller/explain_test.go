@@ -77,6 +77,19 @@ func TestExplainShowsTheInputsOfASuspendedStack(t *testing.T) {
 	g.Expect(explained.Values).To(HaveLen(2), "all others")
 }
 
+// The query is what usually is wrong.
+func TestExplainShowsTheQueryOfTheBackend(t *testing.T) {
+	g := NewWithT(t)
+	w := explainedWorld(t)
+	w.edit(func(s *v1.Stack) {
+		s.Spec.Backend = "s3://state?region=eu&endpoint=https://minio.example.com&s3ForcePathStyle=true&password=canary"
+	})
+	explained, err := Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(shown(explained)).To(HaveKeyWithValue("PULUMI_BACKEND_URL",
+		"s3://state?region=eu&endpoint=https://minio.example.com&s3ForcePathStyle=true&password=[secret]"))
+}
+
 func TestExplainHonoursAPodWhereRunsAreJobs(t *testing.T) {
 	g := NewWithT(t)
 	w := explainedWorld(t)

@@ -42,7 +42,7 @@ func hideIn(text string, given *inputs.Inputs) string {
 func explainEnv(stack *v1.Stack, given *inputs.Inputs) []ExplainedValue {
 	var values []ExplainedValue
 	if stack.Spec.Backend != "" {
-		values = append(values, ExplainedValue{"env", grammar.BackendVariable, hideIn(grammar.PublicBackend(stack.Spec.Backend), given), "spec.backend"})
+		values = append(values, ExplainedValue{"env", grammar.BackendVariable, hideIn(grammar.ShownBackend(stack.Spec.Backend), given), "spec.backend"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(given.Env)) {
 		if name == grammar.BackendVariable && stack.Spec.Backend != "" {

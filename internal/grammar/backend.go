@@ -48,6 +48,15 @@ func PublicBackend(backend string) string {
 	return shownScheme(backend) + "://"
 }
 
+// ShownBackend returns what a person may see who can read the Stack that names the backend:
+// PublicBackend, and the settings in the query.
+func ShownBackend(backend string) string {
+	if shown, ok := mask.ShownURL(backend); ok {
+		return shown
+	}
+	return PublicBackend(backend)
+}
+
 // HasEnvironments tells whether the backend supports Pulumi ESC environments.
 func HasEnvironments(backend string) bool { return !IsDIY(backend) }
 

@@ -21,6 +21,36 @@ func PublicURL(text string) (string, bool) {
 	return public.String(), true
 }
 
+// ShownURL returns a URL with its query, in which the values that may be secret are
+// hidden, and otherwise as PublicURL does: without user, password and fragment. It returns
+// false if the text is not a URL.
+func ShownURL(text string) (string, bool) {
+	public, ok := PublicURL(text)
+	if !ok {
+		return "", false
+	}
+	text, _, _ = strings.Cut(text, "#")
+	_, query, found := strings.Cut(text, "?")
+	if !found {
+		return public, true
+	}
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		name, value, _ := strings.Cut(pair, "=")
+		if isSecretName(name) || isSecretValue(value) {
+			pairs[i] = name + "=" + SecretText
+		}
+	}
+	return public + "?" + strings.Join(pairs, "&"), true
+}
+
+// isSecretValue reports whether the value of a query parameter is a URL with a secret, such
+// as an endpoint with a password.
+func isSecretValue(value string) bool {
+	decoded, err := url.QueryUnescape(value)
+	return err != nil || strings.Contains(decoded, "@") || len(InURL(decoded)) > 0
+}
+
 // InURL lists the secrets in a URL: the password, or a user without a password, which is
 // a token then, and query parameters with secret names. What PublicURL shows is never a
 // secret.

@@ -29,3 +29,24 @@ func TestSecretsInAURLAreMasked(t *testing.T) {
 		})
 	}
 }
+
+func TestAShownURLHasItsQueryWithoutSecrets(t *testing.T) {
+	for text, want := range map[string]string{
+		"s3://state/a/?region=eu&endpoint=http://minio:9000&s3ForcePathStyle=true": "s3://state/a?region=eu&endpoint=http://minio:9000&s3ForcePathStyle=true",
+		"s3://key:canary@state?profile=x&awssdk=v2#canary":                         "s3://state?profile=x&awssdk=v2",
+		"postgres://u:canary@db/x?sslmode=require&password=canary":                 "postgres://db/x?sslmode=require&password=[secret]",
+		"azblob://state?storage_account=a&sv=1&sig=canary%2B":                      "azblob://state?storage_account=a&sv=1&sig=[secret]",
+		"s3://state?endpoint=https://u:canary@minio&region=eu":                     "s3://state?endpoint=[secret]&region=eu",
+		"s3://state?endpoint=https%3A%2F%2Fu%3Acanary%40minio":                     "s3://state?endpoint=[secret]",
+		"s3://state?endpoint=u:canary@minio&region":                                "s3://state?endpoint=[secret]&region",
+		"postgres://u:can?ary@db/x":                                                "",
+		"file:///state":                                                            "file:///state",
+	} {
+		g := NewWithT(t)
+		shown, ok := ShownURL(text)
+		g.Expect(shown).NotTo(ContainSubstring("canary"))
+		if ok {
+			g.Expect(shown).To(Equal(want), text)
+		}
+	}
+}
