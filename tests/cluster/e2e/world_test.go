@@ -145,7 +145,7 @@ func (w *world) serve() {
 
 // backend is the URL of the bucket with the state of the Stacks.
 func (w *world) backend() string {
-	return "s3://" + w.bucket + "?region=" + w.s3.Region() + "&s3ForcePathStyle=true&disableSSL=true&endpoint=" + w.s3.Endpoint()
+	return "s3://" + w.bucket + "?endpoint=http://" + w.s3.Endpoint() + "&region=" + w.s3.Region() + "&s3ForcePathStyle=true"
 }
 
 // variables returns the envRefs entries that a Stack needs for the backend.
