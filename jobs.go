@@ -132,9 +132,6 @@ func partOf(c config) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// managerContainer is that of the controller in config/manager.
-const managerContainer = "manager"
-
 // runnerImage is the image that the controller is copied from into the pods: its own,
 // unless a flag says another, with when it is pulled: one that the nodes were given, as
 // a cluster for tests is, cannot be had from anywhere.
@@ -142,20 +139,12 @@ func runnerImage(ctx context.Context, c config, reader client.Reader) (string, c
 	if c.runnerImage != "" {
 		return c.runnerImage, "", nil
 	}
-	host, err := os.Hostname()
+	pod, err := ownPod(ctx, c, reader)
 	if err != nil {
-		return "", "", fmt.Errorf("failed to read the host name: %w", err)
+		return "", "", err
 	}
-	pod := &corev1.Pod{}
-	if c.runtimeNamespace != "" {
-		if err := reader.Get(ctx, client.ObjectKey{Namespace: c.runtimeNamespace, Name: host}, pod); client.IgnoreNotFound(err) != nil {
-			return "", "", fmt.Errorf("failed to read the pod of this process, %s/%s: %w", c.runtimeNamespace, host, err)
-		}
-	}
-	for _, container := range pod.Spec.Containers {
-		if container.Name == managerContainer || len(pod.Spec.Containers) == 1 {
-			return container.Image, container.ImagePullPolicy, nil
-		}
+	if own := ownContainer(pod); own != nil {
+		return own.Image, own.ImagePullPolicy, nil
 	}
 	return "", "", fmt.Errorf("--runner=%s needs --runner-image here: this process is in no pod with a container %q, whose image could be taken", runnerJob, managerContainer)
 }

@@ -192,6 +192,11 @@ func newPlace(ctx context.Context, c config, mgr ctrl.Manager, restConfig *rest.
 		reconciler.Runner, reconciler.Jobs = handover.Runner{Runner: jobs, Earlier: earlier}, jobs
 		return jobs, sweep(ctx, c, data, reconciler, earlier)
 	}
+	pod, err := ownPod(ctx, c, mgr.GetAPIReader())
+	if err != nil {
+		return nil, err
+	}
+	reconciler.CheckBackend = backendCheck(pod)
 	here, err := newRunner(c, data, waker, accounts)
 	if err != nil {
 		return nil, err

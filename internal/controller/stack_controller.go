@@ -58,6 +58,9 @@ type StackReconciler struct {
 	Jobs Jobs
 	// EarlierJobs knows about the Jobs of earlier controllers, if Jobs is nil.
 	EarlierJobs EarlierJobs
+	// CheckBackend returns why a run of this process must not use a backend: its state would
+	// not last. The URL may be secret, so the error does not contain it. Nil is no check.
+	CheckBackend func(backend string) error
 	// Holder identifies this process in the records of the runs it starts.
 	Holder v1.RunHolder
 	// Holders proves that the processes that recorded other runs are dead.

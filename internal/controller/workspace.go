@@ -56,12 +56,16 @@ func (r *StackReconciler) workspaceText(stack *v1.Stack) (string, error) {
 // checkRun returns why the run that was decided on can never work here, before anything
 // of it starts.
 func (r *StackReconciler) checkRun(stack *v1.Stack, seen *observed, operation run.Operation) *decide.Problem {
-	if r.Jobs == nil {
-		return nil
-	}
 	todo := newRun(stack, seen, operation, "check")
-	todo.Workspace = r.workspaceOf(stack)
-	if err := r.Jobs.Check(todo); err != nil {
+	var err error
+	switch {
+	case r.Jobs != nil:
+		todo.Workspace = r.workspaceOf(stack)
+		err = r.Jobs.Check(todo)
+	case r.CheckBackend != nil:
+		err = r.CheckBackend(todo.Backend)
+	}
+	if err != nil {
 		return &decide.Problem{Reason: v1.InvalidSpecReason, Message: err.Error(), Terminal: true}
 	}
 	return nil

@@ -4,8 +4,11 @@
 package controller
 
 import (
+	"errors"
 	"testing"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -30,6 +33,20 @@ func TestAnEmptyTemplateStartsNoRun(t *testing.T) {
 	})
 	w.mustReconcile()
 	g.Expect(w.runner.started).To(Equal(started + 1))
+}
+
+func TestABackendThatGoesWithTheControllerIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.CheckBackend = func(backend string) error { return errors.New("refused: " + backend) }
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(BeZero())
+	g.Expect(conditions.GetReason(w.stack(), meta.StalledCondition)).To(Equal(v1.InvalidSpecReason))
+	g.Expect(conditions.GetMessage(w.stack(), meta.StalledCondition)).To(ContainSubstring("refused: file:///state"))
+	w.Jobs = &testJobs{}
+	w.edit(func(s *v1.Stack) { s.Spec.Refresh = true })
+	w.mustReconcile()
+	g.Expect(w.runner.started).NotTo(BeZero(), "a Job has other files")
 }
 
 // A label names a queue of Jobs, and may be all that a Stack asks for.

@@ -5,6 +5,7 @@ package crash
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -65,7 +66,10 @@ const containerName = "manager"
 func (u *subject) startPod(ctx context.Context, name string) {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: u.s.RuntimeNamespace(), Name: name},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: containerName, Image: "pulumi-controller"}}},
+		Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: containerName, Image: "pulumi-controller", VolumeMounts: []corev1.VolumeMount{{Name: "host", MountPath: os.TempDir()}}}},
+			Volumes:    []corev1.Volume{{Name: "host", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: os.TempDir()}}}},
+		},
 	}
 	u.Expect(u.s.Create(ctx, pod)).To(Succeed())
 	pod.Status.Phase = corev1.PodRunning

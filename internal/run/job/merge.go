@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -18,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	psaapi "k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run/podfiles"
 )
 
 // podField is the field of the patch in a Stack.
@@ -106,8 +107,8 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	note(of+"env", keepsEnv(was.Env, is.Env))
 	note(of+"volumeMounts", keepsMounts(was.VolumeMounts, is.VolumeMounts))
 	for _, mount := range is.VolumeMounts {
-		kept := !mount.ReadOnly && lasts(m.Volumes, mount.Name)
-		note(of+"volumeMounts (what is within "+workDir+" goes with the pod: an emptyDir, or ephemeral)", !kept || !within(mount.MountPath, workDir))
+		kept := !mount.ReadOnly && podfiles.Last(m.Volumes, mount.Name)
+		note(of+"volumeMounts (what is within "+workDir+" goes with the pod: an emptyDir, or ephemeral)", !kept || !podfiles.Within(mount.MountPath, workDir))
 	}
 	note(of+"lifecycle", is.Lifecycle == nil)
 	note(of+"restartPolicy", is.RestartPolicy == nil && len(is.RestartPolicyRules) == 0)
@@ -168,19 +169,12 @@ func keepsMounts(was, is []corev1.VolumeMount) bool {
 	for _, mount := range is {
 		own := slices.ContainsFunc(was, func(m corev1.VolumeMount) bool { return m.MountPath == mount.MountPath })
 		for _, dir := range []string{programDir, accountDir} {
-			if !own && (within(mount.MountPath, dir) || within(dir, mount.MountPath)) {
+			if !own && (podfiles.Within(mount.MountPath, dir) || podfiles.Within(dir, mount.MountPath)) {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-// within reports whether a path is the directory or below it. Kubernetes accepts paths
-// that are not clean, or do not begin with a slash.
-func within(one, dir string) bool {
-	one, dir = path.Clean("/"+one), path.Clean("/"+dir)
-	return one == dir || strings.HasPrefix(one, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // keepReserved returns the new labels or annotations, with those of the controller as

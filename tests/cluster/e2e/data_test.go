@@ -8,14 +8,24 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/manifests"
 )
 
 // keepData gives the existing controller the volume of docs/installation.md for its data directory, and replaces its
 // pod.
 func (w *world) keepData() {
+	w.program("onfiles")
+	w.apply(strings.Replace(w.stack("onfiles", "  programRef: {name: onfiles}", "one", "0s"), w.backend(), "file:///data/state", 1))
+	w.Eventually(func(g Gomega) {
+		stack := w.stackNow(g, "onfiles")
+		g.Expect(conditions.GetReason(stack, meta.StalledCondition)).To(Equal(v1.InvalidSpecReason))
+		g.Expect(conditions.GetMessage(stack, meta.StalledCondition)).To(ContainSubstring("deleted with the pod of the controller"))
+	}).Should(Succeed())
 	if w.node != nil {
 		w.localVolume("data", fluxSystem, "pulumi-controller-data", filepath.Join(w.node.Dir(), "data"))
 	}
@@ -25,7 +35,8 @@ func (w *world) keepData() {
 	w.awaitGone(before)
 	w.Expect(w.kubectl("--namespace", fluxSystem, "get", "pvc", "pulumi-controller-data", "-o", "jsonpath={.status.phase}")).To(Equal("Bound"))
 
-	w.exec("/bin/sh", "-c", "echo kept >/data/note")
+	w.exec("/bin/sh", "-c", "mkdir /data/state && echo kept >/data/note")
+	w.awaitValue("onfiles", "one")
 	before = w.beginUpdate("fromgit", "seven")
 	w.kubectl("--namespace", fluxSystem, "rollout", "restart", "deployment/"+controller)
 	w.rolledOut(controller)
