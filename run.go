@@ -21,6 +21,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cgroup"
 	"github.com/flux-pulumi/pulumi-controller/internal/controller"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/kubeconfig"
@@ -231,6 +232,7 @@ func newRunner(c config, data *dataDir, waker *controller.Waker, accounts inplac
 		PassEnv:          c.passedEnv,
 		NoPluginDownload: !c.acquirePlugins,
 		Grace:            grace,
+		Memory:           cgroup.ReadMemory,
 	}
 	runner := local.New(local.Options{
 		Dir:          runsDir(c),

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/cgroup"
 	"github.com/flux-pulumi/pulumi-controller/internal/kubeconfig"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
@@ -126,10 +127,10 @@ func runRunner(args []string) (int, error) {
 		WorkDir:    c.workDir,
 		PluginsDir: c.pluginsDir,
 		Environ:    c.environ,
-		Driver:     pulumi.Driver{NoPluginDownload: !c.acquirePlugins, Grace: grace},
+		Driver:     pulumi.Driver{NoPluginDownload: !c.acquirePlugins, Grace: grace, Memory: cgroup.ReadMemory},
 		Fetcher:    source.New(source.Options{Retries: c.httpRetry, Self: "the pod of the run"}),
 		Accounts:   &kubeconfig.Mounted{Config: config, TokenFile: config.BearerTokenFile},
-		OOMKills:   pod.OOMKills,
+		OOMKills:   func() int { return cgroup.ReadMemory().Kills },
 		Died:       noteDeath,
 		Log:        logger.NewLogger(c.log),
 	}), nil

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/cgroup"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -29,6 +30,9 @@ type Driver struct {
 	KeepLog bool
 	// Grace limits how long each step of stopping a run may take.
 	Grace Grace
+	// Memory, if set, reads the memory that the processes of runs may use, and how many of
+	// them were killed for exceeding it.
+	Memory func() cgroup.Memory `json:"-"`
 	// Progress, if set, receives the progress of each run, from one goroutine at a time
 	// per run.
 	Progress func(runID string, progress run.Progress) `json:"-"`
@@ -60,6 +64,9 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	s.mask = maskerOf(r)
 	s.mask.Follow(r.LateMasks)
 	s.events = &events{mask: s.mask}
+	if d.Memory != nil {
+		s.oomKills = d.Memory().Kills
+	}
 
 	last, err := s.work(ctx)
 	s.disclose(ctx, last)

@@ -89,7 +89,9 @@ type events struct {
 	// inFlight counts the provider operations that have begun and not ended.
 	inFlight int
 	errors   []diagnostic
-	summary  *apitype.SummaryEvent
+	// printed are the last lines that the program and the tools of its language printed.
+	printed printedLines
+	summary *apitype.SummaryEvent
 	// counts has what happened to the resources, as far as no event was missed: one that
 	// could not be read.
 	counts counts
@@ -173,6 +175,9 @@ func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
 		note(&e.cancelled, event.URN)
 	}
 	printed := event.Severity == "info#err"
+	if printed || event.Severity == "info" {
+		e.printed.add(event.Message)
+	}
 	if event.Severity == "error" && isUnsaved(raw) {
 		e.unsaved = true
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
+	"github.com/flux-pulumi/pulumi-controller/internal/programerror"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -37,6 +38,9 @@ type ending struct {
 	stderr string
 	// events are those of the last CLI process.
 	events events
+	// program is what the run executed, and printed its masked output.
+	program programerror.Program
+	printed string
 	// checked is set if the last CLI process was the check for unexpected changes, and
 	// it found some or failed.
 	checked bool
@@ -96,7 +100,7 @@ func judge(e ending) (run.Outcome, string) {
 		return run.Failed, fmt.Sprintf("Pulumi was ended by a signal (%s): the stack may be left locked, "+
 			"with pending operations; the memory limit may be too low", e.last.signal)
 	}
-	message := failureMessage(e.events.errors, e.stderr, e.last.code)
+	message := failureMessage(e.explained(), e.stderr, e.last.code)
 	sign := failureSign(e.events.errors, cmp.Or(e.last.stderr.text, e.stderr), e.last.code)
 	switch {
 	case strings.HasSuffix(sign, noReason) && e.disk != nil:
@@ -144,13 +148,23 @@ func stopped(e ending) (run.Outcome, string) {
 	case e.last.code == exitCancelled:
 		message += "; operations were still in flight: they stay in the state as pending operations"
 	}
-	for _, d := range e.events.errors {
+	for _, d := range e.explained() {
 		if !saysNothing(d.sign()) {
-			message += "; " + about(d.urn, withoutError(d.text))
+			message += "; " + about(d.urn, d.text)
 			break
 		}
 	}
 	return outcome, message
+}
+
+// explained are the errors, each as the message about a failure has it.
+func (e ending) explained() []diagnostic {
+	errors := slices.Clone(e.events.errors)
+	for i, d := range errors {
+		errors[i].raw = d.sign()
+		errors[i].text = e.program.Message(withoutError(d.text), e.printed)
+	}
+	return errors
 }
 
 // isLocked recognizes a lock by the texts of the file and object stores and of Pulumi
@@ -214,7 +228,7 @@ func Failure(r run.Run, outcome run.Outcome, err error, started time.Time) run.R
 	m := maskerOf(r)
 	m.Follow(r.LateMasks)
 	return run.Result{
-		Outcome: outcome, Message: brief.Text(m.Apply(err.Error()), maxMessage),
+		Outcome: outcome, Message: brief.Text(withoutID(m.Apply(err.Error()), r.ID), maxMessage),
 		StartedAt: started, EndedAt: time.Now(),
 	}
 }

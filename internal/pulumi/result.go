@@ -14,6 +14,7 @@ func (s *session) ending(last exit, err, cause error) ending {
 	end := ending{
 		operation: s.run.Operation, err: err, last: last, stderr: last.stderr.masked(s.mask), events: *s.events, checked: s.checking,
 		missing: s.missed && !s.found, held: s.heldLocks, installing: s.installing, cause: cause,
+		program: s.failedProgram(), printed: s.events.printed.masked(s.mask),
 	}
 	if s.withheld != "" {
 		end.stderr = s.withheld
@@ -40,7 +41,8 @@ func (s *session) result(end ending) run.Result {
 	if outcome != run.Succeeded {
 		message += s.openText() + s.elsewhereText() + s.lackingProgram(outcome)
 	}
-	result.Outcome, result.Message = outcome, brief.Text(s.mask.Apply(message), maxMessage)
+	message = withoutID(end.program.Relative(s.mask.Apply(message)), s.run.ID)
+	result.Outcome, result.Message = outcome, brief.Text(message, maxMessage)
 	if outcome == run.Succeeded {
 		result.Plain, result.Warnings = s.plain, s.warnings
 	}

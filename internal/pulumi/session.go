@@ -76,6 +76,9 @@ type session struct {
 	lacking string
 	// removed is set once the stack is removed from the backend.
 	removed bool
+	// oomKills is how many processes of the container had been killed for exceeding its
+	// memory limit before the run.
+	oomKills int
 	// plain are the outputs requested in plain text.
 	plain *run.PlainOutputs
 	*prepared

@@ -127,6 +127,15 @@ func note(path string) error {
 	return errors.Join(err, file.Close())
 }
 
+// failure prints what the program prints, and returns its error.
+func (p program) failure(dir string) *pulumirpc.RunResponse {
+	text := func(line string) string { return strings.ReplaceAll(line, "$DIR", dir) }
+	for _, line := range p.Stderr {
+		fmt.Fprintln(os.Stderr, text(line))
+	}
+	return &pulumirpc.RunResponse{Error: text(p.Fail)}
+}
+
 // Run registers the things of the program, which needs what was installed.
 func (h *host) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
 	dir := req.Info.GetProgramDirectory()
@@ -137,6 +146,9 @@ func (h *host) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.R
 	times, err := os.ReadFile(filepath.Join(dir, installedFile))
 	if err != nil {
 		return &pulumirpc.RunResponse{Error: "Cannot find module 'lab': the dependencies of the program are not installed"}, nil
+	}
+	if todo.Fail != "" {
+		return todo.failure(dir), nil
 	}
 	engine, err := pulumi.NewContext(ctx, pulumi.RunInfo{
 		Project: req.GetProject(), RootDirectory: req.Info.GetRootDirectory(), Stack: req.GetStack(),

@@ -20,6 +20,10 @@ type program struct {
 	Things []string `json:"things"`
 	// Dynamic are the names of resources of a dynamic provider.
 	Dynamic []string `json:"dynamic"`
+	// Stderr are lines that the program prints before it ends with Fail.
+	Stderr []string `json:"stderr"`
+	// Fail is the error to end with. $DIR in both is the directory of the program.
+	Fail string `json:"fail"`
 }
 
 // install is what the installation does.
