@@ -3,10 +3,19 @@
 
 package programerror
 
-import "regexp"
+import "strings"
 
 // IsCrash reports whether a line begins what a language prints about a program that
-// crashes, with a stack trace of any length below it.
+// crashes, with a stack trace of any length below it. It is called for each line that a
+// program prints.
 func IsCrash(line string) bool {
-	return regexp.MustCompile(`^(panic: |fatal error: |FATAL ERROR: |Fatal Python error|# +Fatal |Unhandled exception\. |Exception in thread |Traceback \(most recent call last\):)`).MatchString(line)
+	for _, begin := range []string{
+		"panic: ", "fatal error: ", "FATAL ERROR: ", "Fatal Python error", "# Fatal ", "#  Fatal ",
+		"Unhandled exception. ", "Exception in thread ", "Traceback (most recent call last):",
+	} {
+		if strings.HasPrefix(line, begin) {
+			return true
+		}
+	}
+	return false
 }
