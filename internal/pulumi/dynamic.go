@@ -28,9 +28,9 @@ func isDynamicURN(urn string) bool {
 	return len(parts) == 4 && isDynamic(parts[2][strings.LastIndexByte(parts[2], '$')+1:])
 }
 
-// bringProgram has a run that works from the state go on in the directory of the program,
+// bringProgram continues a run that works from the state in the directory of the program,
 // with its dependencies installed, if the state has a resource of a dynamic provider.
-// Without the program the run goes on all the same: the dependencies may be in its image.
+// Without the program the run continues: the dependencies may be in its image.
 func (s *session) bringProgram(ctx context.Context, dynamic string) (exit, error) {
 	if dynamic == "" || s.run.RunsProgram() {
 		return exit{}, nil
