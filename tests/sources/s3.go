@@ -102,6 +102,16 @@ func (s *S3Server) MakeBucket(ctx context.Context, bucket string) error {
 	return nil
 }
 
+// MakeBackend creates a bucket for the state of stacks. The server removes a directory with
+// its last object, and refuses whoever writes into it at that moment, which was seen with
+// the locks of two stacks: the directory that they share is never empty here.
+func (s *S3Server) MakeBackend(ctx context.Context, bucket string) error {
+	if err := s.MakeBucket(ctx, bucket); err != nil {
+		return err
+	}
+	return s.PutObjects(ctx, bucket, Files{".pulumi/meta.yaml": "version: 1\n", ".pulumi/locks/organization/keep": "keep"})
+}
+
 // PutObjects writes the files as objects of a bucket.
 func (s *S3Server) PutObjects(ctx context.Context, bucket string, files Files) error {
 	for key, content := range files {

@@ -54,7 +54,7 @@ func (w *world) attackAsTenant() {
 	tenant, err := os.ReadFile(filepath.Join(w.root, "examples", "multi-tenancy", "tenant.yaml"))
 	w.Expect(err).NotTo(HaveOccurred())
 	team.apply(strings.ReplaceAll(string(tenant), "team-a", attackers))
-	w.Expect(w.s3.MakeBucket(w.ctx, team.bucket)).To(Succeed())
+	w.Expect(w.s3.MakeBackend(w.ctx, team.bucket)).To(Succeed())
 
 	team.attackThroughPods()
 	team.attackThroughTheTemplate()

@@ -58,7 +58,7 @@ func (w *world) bringUpTeam() {
 kind: Namespace
 metadata: {name: ` + w.tenant + `, labels: {pod-security.kubernetes.io/enforce: restricted}}
 `)
-	w.Expect(w.s3.MakeBucket(w.ctx, w.bucket)).To(Succeed())
+	w.Expect(w.s3.MakeBackend(w.ctx, w.bucket)).To(Succeed())
 	w.makeVolume(w.tenant)
 	if w.node == nil {
 		w.apply(strings.ReplaceAll(cloudPod, "NAMESPACE", w.tenant))

@@ -139,7 +139,7 @@ func (w *world) serve() {
 	w.s3, err = sources.NewS3ServerAt(context.WithoutCancel(w.ctx), filepath.Join(dir, "s3"), w.host)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.test.Cleanup(func() { w.Expect(w.s3.Close()).To(Succeed()) })
-	w.Expect(w.s3.MakeBucket(w.ctx, w.bucket)).To(Succeed())
+	w.Expect(w.s3.MakeBackend(w.ctx, w.bucket)).To(Succeed())
 	w.hook = newHook(w)
 }
 
