@@ -67,6 +67,8 @@ type reducer struct {
 	dropping int
 	// over is set if the text is too big all the same.
 	over bool
+	// secrets is the number of secrets in all properties, also in those that are not kept.
+	secrets int
 }
 
 func newReducer(most reduction) *reducer { return &reducer{most: most} }
@@ -213,6 +215,7 @@ func (r *reducer) characters(text []byte) {
 func (r *reducer) endString() {
 	if r.inString = false; r.inProperty && string(r.token) == sig.Secret {
 		r.cut.Secrets++
+		r.secrets++
 	}
 	r.emit('"')
 }

@@ -87,7 +87,9 @@ func readState(path string) (state, error) {
 	if reduced.over {
 		return state{}, errors.New("reading the state of the stack: what it has beside the properties of resources is too big")
 	}
-	return parseState(reduced.out)
+	read, err := parseState(reduced.out)
+	read.contents.hasSecrets = read.contents.hasSecrets || reduced.secrets > 0
+	return read, err
 }
 
 // parseState decodes only what is needed, and not the properties of resources.

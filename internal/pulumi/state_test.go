@@ -66,3 +66,30 @@ func TestAStateWithBigPropertiesTakesLittleMemory(t *testing.T) {
 	g.Expect(read.creates).To(Equal([]string{thingURN + "4"}))
 	g.Expect(after.TotalAlloc - before.TotalAlloc).To(BeNumerically("<", 8<<20))
 }
+
+// A run that does not know of them would not mask them in what a refresh or a destroy says.
+func TestTheSecretsOfAStateAreNoticedInPropertiesOfAnySize(t *testing.T) {
+	const secret = `{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"%s"}`
+	small, big := fmt.Sprintf(secret, "x"), strings.Repeat("x", 600<<10)
+	part := fmt.Sprintf("%q", big[:400<<10])
+	for name, test := range map[string]struct {
+		resources, pending string
+		want               bool
+	}{
+		"none":                        {`{"inputs":{"a":"` + big + `"}}`, "", false},
+		"a small one":                 {`{"inputs":{"a":` + small + `}}`, "", true},
+		"a big one":                   {`{"inputs":{"a":` + fmt.Sprintf(secret, big) + `}}`, "", true},
+		"within a big property":       {`{"outputs":{"a":[` + small + `,"` + big + `"]}}`, "", true},
+		"after many big properties":   {`{"inputs":{"a":` + part + `,"b":` + part + `,"c":` + part + `,"d":` + small + `}}`, "", true},
+		"in an operation in flight":   {"", `{"type":"updating","resource":{"inputs":{"a":` + fmt.Sprintf(secret, big) + `}}}`, true},
+		"a text that looks like them": {`{"inputs":{"a":"1b47061264138c4ac30d75fd1eb442701b47061264138c4ac30d75fd1eb44270` + big + `"}}`, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, dir := NewWithT(t), t.TempDir()
+			writeTree(t, dir, map[string]string{"state.json": fmt.Sprintf(`{"deployment":{"resources":[%s],"pending_operations":[%s]}}`, test.resources, test.pending)})
+			read, err := readState(filepath.Join(dir, "state.json"))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(read.contents.hasSecrets).To(Equal(test.want))
+		})
+	}
+}
