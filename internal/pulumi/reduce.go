@@ -30,6 +30,9 @@ type reduction struct {
 // message that is cut here is known to be cut.
 const maxText = 128 << 10
 
+// maxLate bounds a property after those that are together too big, in bytes.
+const maxLate = 4 << 10
+
 // reducer copies a JSON text that comes in pieces of any size, and cuts what is too big:
 // properties of resources, and outputs, are as big as the files that a program reads into
 // them. The copy is JSON if the text is.
@@ -147,7 +150,7 @@ func (r *reducer) leaveOut() {
 		return
 	}
 	if (r.depth == r.most.at-1 && len(r.out)-r.starts[0] > r.most.around) ||
-		(r.depth == r.most.at && len(r.out)-r.starts[1] > r.most.properties) {
+		(r.depth == r.most.at && len(r.out)-r.starts[1] > 2*r.most.properties) {
 		r.dropping = r.depth
 	}
 }
@@ -226,7 +229,11 @@ func (r *reducer) emit(text ...byte) {
 	}
 	if r.inProperty {
 		r.cut.Bytes += len(text)
-		if r.cutting = r.cutting || len(r.out)+len(text)-r.property > r.most.property; r.cutting {
+		most := r.most.property
+		if r.property-r.starts[1] > r.most.properties {
+			most = min(most, maxLate)
+		}
+		if r.cutting = r.cutting || len(r.out)+len(text)-r.property > most; r.cutting {
 			r.out = r.out[:r.property]
 			return
 		}

@@ -37,7 +37,7 @@ func TestWhatIsTooBigIsCut(t *testing.T) {
 		"with the number of secrets in it": {`{"o":{"a":[` + secret + "," + secret + `],"b":1}}`, `{"o":{"a":` + mark(2*len(secret)+3, 2) + `,"b":1}}`},
 		"between blanks":                   {`{ "o" : { "a" : "` + big + `" , "b" : 1 } }`, `{ "o" : { "a" :` + mark(34, 0) + `, "b" : 1 } }`},
 		"the last properties of too many": {
-			`{"o":{` + strings.Repeat(`"a":1,`, 100) + `"z":1},"n":1}`, `{"o":{` + strings.TrimSuffix(strings.Repeat(`"a":1,`, 67), ",") + `},"n":1}`},
+			`{"o":{` + strings.Repeat(`"a":1,`, 200) + `"z":1},"n":1}`, `{"o":{` + strings.TrimSuffix(strings.Repeat(`"a":1,`, 134), ",") + `},"n":1}`},
 		"the last members around them": {
 			`{` + strings.Repeat(`"o":{"a":1},`, 500) + `"z":1}`, `{` + strings.TrimSuffix(strings.Repeat(`"o":{"a":1},`, 167), ",") + `}`},
 		"quotes in a text": {`{"m":"a\"{,:\\","n":{"a":"\\\""}}`, `{"m":"a\"{,:\\","n":{"a":"\\\""}}`},
@@ -47,6 +47,29 @@ func TestWhatIsTooBigIsCut(t *testing.T) {
 			NewWithT(t).Expect(r.over).To(BeFalse(), name)
 			NewWithT(t).Expect(string(r.out)).To(Equal(test.want), name)
 		}
+	}
+}
+
+// Each of them is within the bound of a property.
+func TestSmallPropertiesAreKeptAfterBigOnes(t *testing.T) {
+	big, secret := strings.Repeat("x", 500<<10), `{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270"}`
+	text := fmt.Sprintf(`{"resOutputsEvent":{"metadata":{"new":{"outputs":{"a":%[1]q,"b":%[1]q,"c":%[1]q,"d":%[1]q,"z":"run-0","zs":%[2]s}}}}}`, big, secret)
+	for _, size := range []int{7, 1 << 20} {
+		g := NewWithT(t)
+		var event struct {
+			ResOutputsEvent struct {
+				Metadata struct {
+					New struct{ Outputs map[string]json.RawMessage }
+				}
+			}
+		}
+		g.Expect(json.Unmarshal(reduce(ofEvents(), text, size).out, &event)).To(Succeed())
+		outputs := event.ResOutputsEvent.Metadata.New.Outputs
+		g.Expect(outputs).To(HaveLen(6))
+		g.Expect(string(outputs["z"])).To(Equal(`"run-0"`))
+		g.Expect(string(outputs["zs"])).To(Equal(secret))
+		_, isCut := cutOf(outputs["d"])
+		g.Expect(isCut).To(BeTrue())
 	}
 }
 
