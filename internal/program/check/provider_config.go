@@ -57,14 +57,20 @@ type configProblem struct{ key, text string }
 // declarations that have nothing but a value.
 func typedConfigProblems(name string, declaration any) []configProblem {
 	fields, _ := declaration.(map[string]any)
-	if _, renamed := fields["name"]; renamed || !strings.Contains(name, ":") || v1.IsOfProvider(name, fields) {
+	_, defaulted := fields["default"]
+	_, valued := fields["value"]
+	key, renamed := fields["name"]
+	if key == name && strings.Contains(name, ":") && (defaulted || valued) {
+		return []configProblem{{"name", "keeps the value from the provider, as it makes it one of the program's own: remove it"}}
+	}
+	if renamed || !strings.Contains(name, ":") || v1.IsOfProvider(name, fields) {
 		return nil
 	}
 	var found []configProblem
-	if _, ok := fields["default"]; ok {
+	if defaulted {
 		found = append(found, configProblem{"default", "does not reach the provider: use value instead of default"})
 	}
-	value, valued := fields["value"]
+	value := fields["value"]
 	if secret, _ := fields["secret"].(bool); valued && secret {
 		found = append(found, configProblem{"secret", clearProblem})
 	}

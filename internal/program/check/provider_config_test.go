@@ -28,6 +28,7 @@ func TestConfigWithANamespaceDependsOnTheProject(t *testing.T) {
 			elsewhere: map[string]any{"app:size": 2.0}},
 		"an expression": {text: `"app:size": {type: String, value: "${pulumi.stack}"}`, fault: `program.config["app:size"].value: is an expression`,
 			elsewhere: map[string]any{"app:size": "${pulumi.stack}"}},
+		"its own name":               {text: `"app:size": {type: Number, value: 2, name: "app:size"}`, fault: `program.config["app:size"].name: keeps the value from the provider`},
 		"a typed value":              {text: `"app:size": {type: Number, value: 2}`, elsewhere: map[string]any{"app:size": 2.0}},
 		"a typed value, not secret":  {text: `"app:size": {type: Number, value: 2, secret: false}`, elsewhere: map[string]any{"app:size": 2.0}},
 		"a typed list":               {text: `"app:zones": {type: array, items: {type: string}, value: [a]}`, elsewhere: map[string]any{"app:zones": []any{"a"}}},
