@@ -5,6 +5,7 @@ package pulumi
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -80,7 +81,9 @@ func TestAProgramThatIsMissingDeletesNothing(t *testing.T) {
 		"with a typing error":          {map[string]string{"Main.yaml": "resorces: {a: {type: \"lab:index:Thing\"}}\n"}, empty},
 		"in a merge key":               {map[string]string{"Main.yaml": "<<: {resources: {a: {type: \"lab:index:Thing\"}}}\n"}, empty},
 		"hidden by an empty section":   {map[string]string{"Main.yaml": program + "resources: {}\n"}, empty},
-		"with null as resources":       {map[string]string{"Main.yaml": "resources:\n"}, empty},
+		"in a file that is too big": {map[string]string{"Main.yaml": "outputs: {o: 1}\n#" + strings.Repeat("x", maxProgram)},
+			`Main.yaml in the directory "/" is too big to see whether it has lost its resources: it can have up to 4 MiB`},
+		"with null as resources": {map[string]string{"Main.yaml": "resources:\n"}, empty},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l.T, l.WithT = t, NewWithT(t)

@@ -23,10 +23,17 @@ import (
 // No other operation deletes what is not in the program.
 func applies(r run.Run) bool { return r.Operation == run.Update || r.Operation == run.Preview }
 
-// checkProgram rejects a source that has nothing to run. A Program cannot be missing, and may
+// checkProgram rejects a source that has nothing to run, or of which that cannot be seen. A
+// Program cannot be missing, and may
 // be empty until there are resources to lose: see keepResources.
 func checkProgram(found *programFile, project string, r run.Run) error {
-	if found == nil || !found.hasNothing() || !applies(r) || r.Program.YAML != nil {
+	switch {
+	case found == nil || !applies(r) || r.Program.YAML != nil:
+		return nil
+	case found.tooBig:
+		return fmt.Errorf("%s in the directory %q is too big to see whether it has lost its resources: it can have up to %d MiB. "+
+			"Move long texts into files, which fn::readFile reads", found.name, path.Join("/", found.dir), maxProgram>>20)
+	case !found.hasNothing():
 		return nil
 	}
 	return fmt.Errorf("project %q has no program: %s. To delete all resources of the stack on purpose, set resources: {} in %s",

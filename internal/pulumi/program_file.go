@@ -49,14 +49,18 @@ type programFile struct {
 	// dir is where Pulumi YAML looks for the file, in the workspace. It may be missing.
 	dir     string
 	missing bool
-	// name of the file, "" if there is none, and its text.
-	name string
-	text []byte
+	// name of the file, "" if there is none, and its text, unless that is too big.
+	name   string
+	text   []byte
+	tooBig bool
 	sections
 	// misnamed is a file that may be meant, if there is nothing to run, and rightName the
 	// name with which it would be run.
 	misnamed, rightName string
 }
+
+// maxProgram bounds the file that Pulumi YAML runs, in bytes.
+const maxProgram = 4 << 20
 
 // findProgram returns the file that Pulumi YAML runs. The result is nil for other programs,
 // for those that are not in the workspace, and for a file that cannot be read: Pulumi
@@ -74,9 +78,12 @@ func findProgram(root *os.Root, place placedProject) *programFile {
 	}
 	found := &programFile{dir: dir}
 	for _, name := range programNames() {
-		text, err := readBounded(root, path.Join(dir, name))
+		text, err := readWithin(root, path.Join(dir, name), maxProgram)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		if errors.Is(err, errTooBig) {
+			return &programFile{dir: dir, name: name, tooBig: true}
 		}
 		sections, ok := sectionsOf(text)
 		if err != nil || !ok {

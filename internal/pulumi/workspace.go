@@ -196,6 +196,9 @@ func writeFile(root *os.Root, name string, text []byte) error {
 	return nil
 }
 
+// errTooBig says that a file of the program is bigger than what is read of it.
+var errTooBig = errors.New("the file is too big")
+
 // readBounded reads a program file of limited size.
 func readBounded(root *os.Root, name string) ([]byte, error) {
 	return readWithin(root, name, maxFile)
@@ -212,7 +215,7 @@ func readWithin(root *os.Root, name string, limit int) ([]byte, error) {
 		return nil, fmt.Errorf("reading the program: %w", err)
 	}
 	if len(text) > limit {
-		return nil, fmt.Errorf("reading the program: %s is bigger than %d bytes", name, limit)
+		return nil, fmt.Errorf("reading the program: %w: %s has more than %d bytes", errTooBig, name, limit)
 	}
 	return text, nil
 }
