@@ -126,7 +126,11 @@ func TestLockWhoseHolderDiesHasTheStackLookedAt(t *testing.T) {
 	u.Expect(u.s.StartController()).To(Succeed())
 	u.awaitLocked(ctx, "laptop", lock)
 
+	// Not between the look at the stack and the update of one run.
+	u.configure(ctx, func(spec *v1.StackSpec) { spec.Suspend = true })
+	u.Eventually(func() *v1.RunStatus { return u.stack(ctx).Status.Run }).Should(BeNil())
 	u.Expect(os.WriteFile(path, dead, 0o600)).To(Succeed())
 	u.Expect(os.Remove(lock)).To(Succeed())
+	u.configure(ctx, func(spec *v1.StackSpec) { spec.Suspend = false })
 	u.awaitLostIsNamed(ctx)
 }
