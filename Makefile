@@ -54,15 +54,30 @@ demo: build cli ## Show the controller at work on this machine, by itself (KEEP=
 	@$(AS_PROGRAMS) go run ./tests/demo
 
 .PHONY: test
-test: ## Run every test
-	@$(MAKE) --no-print-directory test-unit
-	@$(MAKE) --no-print-directory test-e2e
+test: ## Run the tests that every commit must pass: all packages, and each feature end to end (about 10 minutes on 2 cores)
+	@$(MAKE) --no-print-directory test-unit test-e2e SHORT=-short
+
+.PHONY: test-all
+test-all: ## Run every test but those on a node and the nightly ones
+	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test-long
+
+# What make test leaves out, see tests/short.
+LONG_UNIT_TESTS = $(shell hack/long-tests.sh packages internal cmd)
+.PHONY: test-long
+test-long: tools build cli ## Run only the tests that make test leaves out
+	@rm -f bin/killed-at-random.txt
+	go test $(RACE) $(TEST_LDFLAGS) -timeout 30m -run "$$(hack/long-tests.sh names internal cmd)" $(filter $(CONCURRENT),$(LONG_UNIT_TESTS))
+	$(AS_PROGRAMS) go test $(TEST_LDFLAGS) -timeout 30m -run "$$(hack/long-tests.sh names internal cmd)" $(filter-out $(CONCURRENT),$(LONG_UNIT_TESTS))
+	$(AS_PROGRAMS) go test -count=1 $(TEST_LDFLAGS) -p 3 -timeout 45m -run "$$(hack/long-tests.sh names tests)" \
+		$(filter $(shell hack/long-tests.sh packages tests),$(LONGEST_TESTS)) $$(hack/long-tests.sh packages tests)
+	@cat bin/killed-at-random.txt
 
 .PHONY: test-unit
 test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/lab/pulumi-language-lab bin/etcd bin/kube-apiserver bin/crds/source-controller bin/crds/kustomize-controller ## Run the tests of the packages, against the real Pulumi
 	$(if $(RACE),,@echo "no C compiler found: testing without the race detector")
-	go test $(RACE) $(TEST_LDFLAGS) -timeout 30m $(LONGEST_UNIT_TESTS) $(CONCURRENT)
-	$(AS_PROGRAMS) go test $(TEST_LDFLAGS) -timeout 30m $(SERIAL)
+	go test $(RACE) $(TEST_LDFLAGS) $(SHORT) -timeout 30m $(LONGEST_UNIT_TESTS) $(CONCURRENT)
+	$(AS_PROGRAMS) go test $(TEST_LDFLAGS) $(SHORT) -timeout 30m $(SERIAL)
 	cd api && go test $(RACE) $(TEST_LDFLAGS) ./...
 	cd tests/lab && go test $(RACE) $(TEST_LDFLAGS) ./...
 	cd hack/image && go test $(RACE) $(TEST_LDFLAGS) ./...
@@ -83,7 +98,7 @@ LONGEST_TESTS := ./tests/e2e ./tests/jobs ./tests/crash ./tests/demo ./tests/boo
 test-e2e: tools build cli ## Run the tests against the real API server, source-controller and Pulumi
 	@rm -f bin/killed-at-random.txt
 	@echo "the tests of tests/cluster are skipped here: they need a Kubernetes node, see make e2e"
-	$(AS_PROGRAMS) go test -count=1 $(TEST_LDFLAGS) -p 3 -timeout 45m $(LONGEST_TESTS) ./tests/...
+	$(AS_PROGRAMS) go test -count=1 $(TEST_LDFLAGS) $(SHORT) -p 3 -timeout 45m $(LONGEST_TESTS) ./tests/...
 	@cat bin/killed-at-random.txt
 
 .PHONY: cluster-tools
