@@ -177,6 +177,29 @@ func TestSecretsOfTheStateAreMaskedInUpdatesAndPreviews(t *testing.T) {
 	l.Expect(l.newCalls()).To(Equal([]string{"preview", "stack export", "up", "stack export"}))
 }
 
+func TestAWarningWithoutSecretsInTheStateCostsNoProcess(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	program := func(properties string) run.Run { return l.update(l.thing("warnings: {read: careful}" + properties)) }
+	for _, operation := range []run.Operation{run.Update, run.Preview, run.Update} {
+		r := program("")
+		r.Operation, r.Options.Refresh = operation, true
+		result := l.do(t.Context(), r)
+		l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	}
+	l.shows(run.Result{}, "careful")
+	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up", "preview", "up"}))
+
+	// A secret that is cut out of a long event counts, and so does one that the state has and the program has not.
+	long := "\n      secretValue: " + strings.Repeat("x", maxWhole)
+	for _, properties := range []string{long, ""} {
+		r := program(properties)
+		r.Options.Refresh = true
+		l.Expect(l.do(t.Context(), r).Outcome).To(Equal(run.Succeeded))
+		l.Expect(l.newCalls()).To(Equal([]string{"up", "stack export"}))
+	}
+}
+
 // What cannot be masked is not shown.
 func TestDiagnosticsAreNotShownIfTheStateCannotBeRead(t *testing.T) {
 	t.Parallel()

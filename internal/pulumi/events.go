@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
@@ -96,6 +98,8 @@ type events struct {
 	// could not be read.
 	counts counts
 	missed bool
+	// secrets is set once any event had a secret, whose value Pulumi leaves out.
+	secrets bool
 	// reached is set once a step of a resource has ended, and registered once the stack has
 	// been registered, which is the first thing that a program does.
 	reached, registered bool
@@ -142,7 +146,7 @@ func (e *events) read(line []byte) string {
 		e.missed = true
 		return "an event of Pulumi cannot be read"
 	}
-	e.began = true
+	e.began, e.secrets = true, e.secrets || bytes.Contains(line, []byte(sig.Secret))
 	switch {
 	case event.Diagnostic != nil:
 		return e.readDiagnostic(event.Diagnostic)

@@ -98,6 +98,7 @@ func (f *follower) readNew() error {
 			f.events.missed = true
 			f.say("an event of Pulumi is too big to be read")
 		})
+		f.events.secrets = f.events.secrets || f.lines.cutSecrets > 0
 		f.read += int64(n)
 		f.working.Store(f.events.began && !f.events.ended)
 		if errors.Is(err, io.EOF) {

@@ -28,6 +28,8 @@ type lines struct {
 	// long replaces line once that is too long, and size is the length of both.
 	long *reducer
 	size int
+	// cutSecrets counts the secrets in long lines so far, also in what was cut out of them.
+	cutSecrets int
 }
 
 // feed calls each with every line that is now complete. For a line over maxLine, it
@@ -46,6 +48,7 @@ func (l *lines) feed(piece []byte, each func(line []byte), tooLong func()) {
 		case l.long.over || l.size > maxLine:
 			tooLong()
 		default:
+			l.cutSecrets += l.long.secrets
 			each(l.long.out)
 		}
 		l.line, l.long, l.size = l.line[:0], nil, 0
