@@ -43,29 +43,54 @@ type recorderSettings struct {
 
 // newRecorder creates the directory. This program itself stands in for the CLI, since
 // only a parent learns how large a process was; for the language host a line of shell is
-// enough.
+// enough. That lies beside the CLI which runs, as in the image: Pulumi warns of one that it
+// finds on PATH only.
 func newRecorder(dir, cli string) (*recorder, error) {
-	r := &recorder{dir: dir, recorderSettings: recorderSettings{CLI: cli, Log: filepath.Join(dir, "processes.jsonl")}}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("making the recorder: %w", err)
-	}
-	text, err := json.Marshal(r.recorderSettings)
-	if err != nil {
-		return nil, fmt.Errorf("making the recorder: %w", err)
-	}
-	script := fmt.Sprintf("#!/bin/sh\necho '{\"program\":\"%s\"}' >>'%s'\nexec '%s' \"$@\"\n",
-		languageHost, r.Log, filepath.Join(filepath.Dir(cli), languageHost))
-	err = errors.Join(
-		os.Mkdir(dir, 0o700),
-		os.Symlink(self, filepath.Join(dir, cliName)),
-		os.WriteFile(filepath.Join(dir, recorderFile), text, 0o600),
-		os.WriteFile(filepath.Join(dir, languageHost), []byte(script), 0o700),
-	)
-	if err != nil {
+	beside := filepath.Join(dir, "real")
+	r := &recorder{dir: dir, recorderSettings: recorderSettings{
+		CLI: filepath.Join(beside, cliName), Log: filepath.Join(dir, "processes.jsonl"),
+	}}
+	if err := r.write(cli, beside); err != nil {
 		return nil, fmt.Errorf("making the recorder: %w", err)
 	}
 	return r, nil
+}
+
+func (r *recorder) write(cli, beside string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(r.recorderSettings)
+	if err != nil {
+		return err
+	}
+	script := fmt.Sprintf("#!/bin/sh\necho '{\"program\":\"%s\"}' >>'%s'\nexec '%s' \"$@\"\n",
+		languageHost, r.Log, filepath.Join(filepath.Dir(cli), languageHost))
+	return errors.Join(
+		os.MkdirAll(beside, 0o700),
+		os.Symlink(self, filepath.Join(r.dir, cliName)),
+		os.WriteFile(filepath.Join(r.dir, recorderFile), text, 0o600),
+		os.WriteFile(filepath.Join(beside, languageHost), []byte(script), 0o700),
+		linkOrCopy(cli, r.CLI),
+	)
+}
+
+// linkOrCopy gives a program another place. A symbolic link would not do: Pulumi looks for
+// plugins beside the file that it leads to.
+func linkOrCopy(program, to string) error {
+	program, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return err
+	}
+	if os.Link(program, to) == nil {
+		return nil
+	}
+	data, err := os.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o700)
 }
 
 // take returns the records since the last call.

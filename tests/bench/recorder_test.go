@@ -35,7 +35,8 @@ func TestRecorder(t *testing.T) {
 
 	for _, program := range []string{cliName, languageHost} {
 		// Standard input is empty: nothing of it is to be waited for.
-		cmd := exec.Command(filepath.Join(recorder.dir, program), "--color=never", "stack", "init", "--stack", "x")
+		path := map[string]string{cliName: filepath.Join(recorder.dir, cliName), languageHost: filepath.Join(filepath.Dir(recorder.CLI), languageHost)}[program]
+		cmd := exec.Command(path, "--color=never", "stack", "init", "--stack", "x")
 		cmd.Env = []string{"PATH=/usr/bin:/bin", "STATUS=3", "PULUMI_SKIP_UPDATE_CHECK=true", passphraseName + "=secret"}
 		out, err := cmd.Output()
 		g.Expect(err).To(MatchError("exit status 3"), "the status is the real one's")
