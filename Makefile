@@ -182,7 +182,10 @@ MANAGER_IMAGE  := ghcr.io/flux-pulumi/pulumi-controller
 IMAGE          ?= $(MANAGER_IMAGE):latest
 ARCH           ?= $(shell go env GOARCH)
 IMAGE_REVISION ?=
-PACK_IMAGE      = bin/pack-image -arch $(ARCH) -revision "$(IMAGE_REVISION)"
+# Where packages of Debian come from, if not from where the apt of this machine installs: mirrors, separated by spaces. Those
+# have only the current versions of packages; one of a snapshot has all of its day.
+DEBIAN_MIRRORS ?=
+PACK_IMAGE      = bin/pack-image -arch $(ARCH) -revision "$(IMAGE_REVISION)" -mirrors "$(DEBIAN_MIRRORS)"
 
 # What is built for another architecture must not take the place of what the tests run.
 IMAGE_BIN      := $(if $(filter $(ARCH),$(shell go env GOHOSTARCH)),bin,bin/$(ARCH))
@@ -221,7 +224,7 @@ bin/images/pulumi-controller.tar: bin/pulumi-controller bin/pulumi bin/pulumi-la
 	@mkdir -p bin/images/plugins/plugins/resource-lab-v0.1.0 bin/images/plugins/usr/bin
 	@cp -L bin/lab/pulumi-resource-lab bin/images/plugins/plugins/resource-lab-v0.1.0/
 	@ln -s busybox bin/images/plugins/usr/bin/cp
-	@bin/pack-image -name $(MANAGER_IMAGE):latest -add bin/images/plugins \
+	@bin/pack-image -mirrors "$(DEBIAN_MIRRORS)" -name $(MANAGER_IMAGE):latest -add bin/images/plugins \
 		-entrypoint "/usr/bin/tini -- /bin/sh /lab/start" -o $@
 	@rm -rf bin/images/plugins
 

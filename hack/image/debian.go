@@ -26,10 +26,8 @@ import (
 var pinned string
 
 const (
-	// pool has only the current version of each package.
-	pool = "https://deb.debian.org/debian/"
-	// snapshot keeps the versions of that day for good.
-	snapshot = "https://snapshot.debian.org/archive/debian/20261121T000000Z/"
+	// aptConfiguration is where apt has its sources.
+	aptConfiguration = "/etc/apt"
 	// maxPackage is far above the size of the pinned packages.
 	maxPackage = 16 << 20
 	// downloadTimeout bounds one attempt at one place.
@@ -60,7 +58,11 @@ func fetchPackage(ctx context.Context, o options, name string) (debianPackage, e
 	kept := filepath.Join(o.packages, path.Base(p.path))
 	data, err := os.ReadFile(kept)
 	if err != nil || p.verify(data) != nil {
-		if data, err = p.download(ctx, pool, snapshot); err != nil {
+		places, err := mirrors(o.mirrors, aptConfiguration)
+		if err != nil {
+			return debianPackage{}, fmt.Errorf("downloading package %s: %w", name, err)
+		}
+		if data, err = p.download(ctx, places...); err != nil {
 			return debianPackage{}, err
 		}
 		if err := keep(kept, data); err != nil {

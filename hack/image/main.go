@@ -36,6 +36,7 @@ type options struct {
 	arch     string
 	bin      string
 	packages string
+	mirrors  string
 	archive  string
 	name     string
 	root     string
@@ -75,6 +76,7 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.arch, "arch", runtime.GOARCH, "the architecture: amd64 or arm64")
 	fs.StringVar(&o.bin, "bin", "bin", "the directory of the programs")
 	fs.StringVar(&o.packages, "packages", "bin/packages", "the directory that keeps the packages that are downloaded")
+	fs.StringVar(&o.mirrors, "mirrors", "", "the mirrors of Debian to download them from, separated by spaces, in place of those of this machine's apt")
 	fs.StringVar(&o.archive, "o", "", "the archive to write")
 	fs.StringVar(&o.name, "name", "ghcr.io/flux-pulumi/pulumi-controller:latest", "the name of the image in the archive")
 	fs.StringVar(&o.root, "root", "", "the directory to write the contents of each layer to, in place of an archive")

@@ -34,7 +34,7 @@ const repository = "../.."
 func pack(t *testing.T) string {
 	t.Helper()
 	archive := filepath.Join(t.TempDir(), "image.tar")
-	command := exec.Command("bin/pack-image", "-o", archive)
+	command := exec.Command("bin/pack-image", "-o", archive, "-mirrors", os.Getenv("DEBIAN_MIRRORS"))
 	command.Dir = repository
 	out, err := command.CombinedOutput()
 	if err != nil && bytes.Contains(out, []byte("downloading https://")) && !bytes.Contains(out, []byte("SHA-256")) {
