@@ -55,7 +55,8 @@ demo: build cli ## Show the controller at work on this machine, by itself (KEEP=
 
 .PHONY: test
 test: ## Run the tests that every commit must pass: all packages, and each feature end to end (about 10 minutes on 2 cores)
-	@$(MAKE) --no-print-directory test-unit test-e2e SHORT=-short
+	@$(MAKE) --no-print-directory test-unit SHORT=-short
+	@$(MAKE) --no-print-directory test-e2e SHORT=-short
 
 .PHONY: test-all
 test-all: ## Run every test but those on a node and the nightly ones
