@@ -86,6 +86,9 @@ func parse(args []string) (options, error) {
 	return o, o.validate()
 }
 
+// maxScale is how many Stacks were tried.
+const maxScale = 20_000
+
 // parseScale reads numbers of Stacks, such as 100,300.
 func parseScale(text string) ([]int, error) {
 	if text == "" {
@@ -94,8 +97,8 @@ func parseScale(text string) ([]int, error) {
 	var scale []int
 	for number := range strings.SplitSeq(text, ",") {
 		stacks, err := strconv.Atoi(number)
-		if err != nil || stacks < 1 || stacks > 5000 {
-			return nil, fmt.Errorf("%q is not a number from 1 to 5000", number)
+		if err != nil || stacks < 1 || stacks > maxScale {
+			return nil, fmt.Errorf("%q is not a number from 1 to %d", number, maxScale)
 		}
 		if slices.Contains(scale, stacks) {
 			return nil, fmt.Errorf("%d is there twice", stacks)

@@ -10,11 +10,15 @@ import (
 	"fmt"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
+
+// twinsAtATime is how many Stacks are made at a time.
+const twinsAtATime = 8
 
 // makeTwins makes the other Stacks of a round whose first is Ready, with the
 // status that a run of each would have left: a thousand runs would take far longer
@@ -29,22 +33,29 @@ func (s *controllerSide) makeTwins(ctx context.Context, stacks int) error {
 	if err != nil {
 		return err
 	}
+	making, ctx := errgroup.WithContext(ctx)
+	making.SetLimit(twinsAtATime)
 	for n := 1; n < stacks; n++ {
-		twin := s.stack(n)
-		twin.Finalizers = first.Finalizers
-		status, err := statusOfTwin(first.Status, digest(twin))
-		if err != nil {
-			return err
-		}
-		if err := s.system.Create(ctx, twin); err != nil {
-			return fmt.Errorf("making Stack %s: %w", twin.Name, err)
-		}
-		twin.Status = status
-		if err := s.system.Status().Update(ctx, twin); err != nil {
-			return fmt.Errorf("writing the status of Stack %s: %w", twin.Name, err)
-		}
+		making.Go(func() error { return s.makeTwin(ctx, n, first, digest) })
 	}
 	s.stacks = stacks
+	return making.Wait()
+}
+
+func (s *controllerSide) makeTwin(ctx context.Context, n int, first *v1.Stack, digest func(*v1.Stack) string) error {
+	twin := s.stack(n)
+	twin.Finalizers = first.Finalizers
+	status, err := statusOfTwin(first.Status, digest(twin))
+	if err != nil {
+		return err
+	}
+	if err := s.system.Create(ctx, twin); err != nil {
+		return fmt.Errorf("making Stack %s: %w", twin.Name, err)
+	}
+	twin.Status = status
+	if err := s.system.Status().Update(ctx, twin); err != nil {
+		return fmt.Errorf("writing the status of Stack %s: %w", twin.Name, err)
+	}
 	return nil
 }
 
