@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/operator"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
@@ -44,6 +45,7 @@ spec:
 // TestTheOperatorThatFluxHasInstalledIsTakenOutOfGit types what docs/migration.md says about a Kustomization that has installed
 // the operator beside something else, and then removes the whole Kustomization while it is suspended, as one with nothing else.
 func TestTheOperatorThatFluxHasInstalledIsTakenOutOfGit(t *testing.T) {
+	short.Skip(t)
 	c := bootstrapped(t, cut(saved(NewWithT(t)), inFluxSystem("")))
 	guide, err := page("migration.md")
 	c.Expect(err).NotTo(HaveOccurred())

@@ -15,12 +15,14 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // A program whose runs are killed every time, as by the OOM killer, is run again at once
 // only the first time. No resource is lost to the kills, and a requested run does not
 // wait.
 func TestRunThatIsKilledAgainAndAgain(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t), "again")

@@ -14,11 +14,13 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // The Stack is edited as fast as the API server allows, for all of its life, so that
 // whatever the controller has read is stale when it writes.
 func TestConflictOnEveryWrite(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	s := start(t)

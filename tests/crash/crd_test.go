@@ -25,6 +25,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 	"github.com/flux-pulumi/pulumi-controller/tests/operator"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // rewatched is how long the controller may take to see a change. In one run of these tests on a busy machine, its watch got no
@@ -133,6 +134,7 @@ func (u *subject) checkEvents(ctx context.Context, reason string, count types.Go
 // The CRD of the Pulumi operator drops the record of each run: none is started, neither by
 // this controller nor by the next one, and no destroy.
 func TestNothingRunsWithTheCRDOfTheOperator(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, startAlone(t), "foreign")
@@ -171,6 +173,7 @@ func TestNothingRunsWithTheCRDOfTheOperator(t *testing.T) {
 // The CRD is replaced in mid-run, and the provider dies: the controller keeps what it knows
 // of the creation until the API server takes it.
 func TestCreationInFlightWhenTheCRDIsReplaced(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, startAlone(t), "swapped")

@@ -4,7 +4,6 @@
 package crash
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,14 +18,16 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// parallelTests is the number of tests at a time, of which TestKillAtRandom is one. They
-// mostly wait, so it exceeds the number of processors.
-const parallelTests = 4
+// parallelTests is the number of tests at a time, of which TestKillAtRandom is one, and
+// others wait for the API server that one of them stops. They mostly wait, so it exceeds
+// the number of processors.
+const parallelTests = 6
 
-// shared is the control plane of all tests that do not stop it, and pulumiDir has the
-// Pulumi of all tests. TestMain has no other way to pass them on.
+// shared is the control plane of all tests that do not stop it, alone that of those which
+// do, and pulumiDir has the Pulumi of all tests. TestMain has no other way to pass them on.
 var (
 	shared    *controlplane.ControlPlane
+	alone     exclusive
 	pulumiDir string
 )
 
@@ -58,14 +59,9 @@ func runTests(m *testing.M) (code int, err error) {
 	if err := system.WritePulumi(pulumiDir, ""); err != nil {
 		return 1, err
 	}
-	crds, err := controlplane.ProjectCRDs()
-	if err != nil {
+	if shared, err = startPlane(dir); err != nil {
 		return 1, err
 	}
-	shared, err = controlplane.Start(context.Background(), controlplane.Options{Dir: dir, CRDPaths: crds})
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, shared.Stop()) }()
+	defer func() { err = errors.Join(err, shared.Stop(), alone.stop()) }()
 	return m.Run(), nil
 }

@@ -12,11 +12,13 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // A Stack of the Pulumi operator arrives without the variable that named its backend.
 // Only its status shows that it was updated.
 func TestMovedStackThatIsNotInItsBackend(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t), "moved")

@@ -13,12 +13,14 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // Outputs are kept in memory only. A controller that is killed after the run and before
 // it writes the Secret leaves the result without them. The next one reads them from the
 // state, without another update.
 func TestControllerKilledBetweenTheRunAndTheSecret(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, startAlone(t), "outputs")

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // refuse has the API server refuse each status of the Stack of which the expression does not hold.
@@ -40,6 +41,7 @@ func (u *subject) refuse(ctx context.Context, expression string) {
 
 // A policy of the cluster wants no backend in a status. A Stack that has it is not one that never ran.
 func TestStatusWithTheBackendThatIsRefused(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t), "refused")

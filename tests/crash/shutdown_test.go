@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // A controller that is told to stop lets the resource in flight finish and be recorded,
@@ -49,6 +50,7 @@ func TestShutdownFinishesWhatIsInFlight(t *testing.T) {
 // A controller with too short a grace period exits when that is over. The run that it
 // told to stop goes on to its end, and the next process takes over.
 func TestShutdownThatIsTooShortIsBoundedAndRecoveredFrom(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--graceful-shutdown-timeout=1s"), "short")

@@ -19,6 +19,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -100,6 +101,7 @@ func size(g Gomega, dir string) int64 {
 //
 //	go test ./tests/crash -run TestSoak -soak-stacks 50 -soak-time 5m -timeout 30m
 func TestSoak(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	s := start(t)

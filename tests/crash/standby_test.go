@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -23,6 +24,7 @@ import (
 // only its status shows that the process with the run is gone, and until then the run is
 // left to it.
 func TestContainerThatRestartsAsStandby(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	if err := system.CanIsolate(); err != nil {
 		t.Skipf("a container cannot be imitated here (it takes root): %v", err)

@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // soon makes a run time out.
@@ -62,6 +63,7 @@ func TestTimeoutOfAProviderThatCanBeStopped(t *testing.T) {
 // A provider that does not respond at all is given up. The outcome of its creation stays
 // unknown, and the Stack waits for a person to say what has become of it.
 func TestTimeoutOfAProviderThatDoesNotAnswer(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=2s"), "hung")

@@ -11,11 +11,13 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // The backend takes no more writes while a resource is created. Pulumi gives up after a minute and ends by itself, with the creation
 // in flight in the state, which the next update would only warn of. It cannot remove its lock, either.
 func TestBackendThatTakesNoWrites(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t), "unsaved")

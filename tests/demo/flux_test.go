@@ -18,6 +18,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/podlogs"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // typed is a command of `flux pulumi`, its exit code, and what it prints: a regular
@@ -31,6 +32,7 @@ type typed struct {
 // TestFluxPulumiWithTheStackOfTheDemo types the commands of the plugin as a person does
 // who looks at the Stack from git.
 func TestFluxPulumiWithTheStackOfTheDemo(t *testing.T) {
+	short.Skip(t)
 	d := halfway(t)
 	changed := d.programWith(t, "version 3")
 	for _, c := range []typed{

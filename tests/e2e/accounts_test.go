@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // whoami is a program that tells who it is in the cluster, each time that it is asked anew.
@@ -78,6 +79,7 @@ func TestAProgramIsTheServiceAccountOfItsStackAndNobodyWithoutOne(t *testing.T) 
 }
 
 func TestAServiceAccountThatIsMissingIsNamedAndWaitedFor(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.apply(u.program(oneThing("one")))
@@ -104,6 +106,7 @@ func TestAServiceAccountThatIsMissingIsNamedAndWaitedFor(t *testing.T) {
 }
 
 func TestAKubeconfigOfOnesOwnAndAnAccountExcludeEachOther(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.apply(u.program(oneThing("one")))

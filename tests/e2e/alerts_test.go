@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // isAbout checks the subject and the content of an event.
@@ -52,6 +53,7 @@ func TestAnAlertTellsOfSuccessAndOfFailure(t *testing.T) {
 
 // A retry that fails as before is no news, but one that succeeds is.
 func TestAnAlertTellsOfTheEndOfAFailure(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	told := u.hook()
@@ -69,6 +71,7 @@ func TestAnAlertTellsOfTheEndOfAFailure(t *testing.T) {
 
 // Selecting by labels needs the permissions of config/notifications: notification-controller has to read the Stack.
 func TestAnAlertSelectsStacksByTheirLabels(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	all, ours := u.hook(), u.hook()

@@ -11,10 +11,18 @@ import (
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
 func TestAProgramThatPulumiRefusesIsReportedAndHarmsNothing(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	u := newTenant(t, shared)
+	u.publishFiles("good", project("lab", oneThing("one")))
+	stack := u.stack(fromArtifact, func(s *v1.Stack) { s.Spec.Stack = "organization/lab/dev" })
+	u.apply(stack)
+	u.awaitReady(stack)
 	for name, test := range map[string]struct {
 		files sources.Files
 		texts []string
@@ -30,28 +38,21 @@ func TestAProgramThatPulumiRefusesIsReportedAndHarmsNothing(t *testing.T) {
 		"a project other than the stack's":    {project("other", oneThing("two")), []string{"other"}},
 		"a thing that cannot be made as told": {project("lab", oneThing("two", "hang: sometimes")), []string{`"sometimes" is not an operation`}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			u := newTenant(t, shared)
-			u.publishFiles("good", project("lab", oneThing("one")))
-			stack := u.stack(fromArtifact, func(s *v1.Stack) { s.Spec.Stack = "organization/lab/dev" })
-			u.apply(stack)
-			u.awaitReady(stack)
-
-			u.publishFiles("bad", test.files)
-			u.awaitFailure(stack, v1.UpdateFailedReason, test.texts...)
-			u.Expect(stack.Status.LastUpdate.State).To(Equal(v1.UpdateFailed))
-			u.Expect(stack.Status.LastAppliedRevision).To(Equal("good"))
-			u.kept("lab", "one")
-
-			u.publishFiles("mended", project("lab", oneThing("three")))
-			u.awaitReady(stack, atRevision("mended"))
-			u.kept("lab", "three")
-		})
+		t.Log(name)
+		u.publishFiles(name, test.files)
+		u.awaitAttempt(stack, name)
+		u.awaitFailure(stack, v1.UpdateFailedReason, test.texts...)
+		u.Expect(stack.Status.LastUpdate.State).To(Equal(v1.UpdateFailed))
+		u.Expect(stack.Status.LastAppliedRevision).To(Equal("good"))
+		u.kept("lab", "one")
 	}
+	u.publishFiles("mended", project("lab", oneThing("three")))
+	u.awaitReady(stack, atRevision("mended"))
+	u.kept("lab", "three")
 }
 
 func TestAProgramObjectThatDoesNotWorkIsReported(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	program := u.program(oneThing("${nothing.here}"))
@@ -67,6 +68,7 @@ func TestAProgramObjectThatDoesNotWorkIsReported(t *testing.T) {
 }
 
 func TestAnUpdateThatFailsHalfWayKeepsWhatItMade(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	source := u.git(project("lab", twoThings("x", "y", "failures: {create: the quota is used up}")))

@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -75,6 +76,7 @@ func TestTheFluxCommandLineCancelsARunInFlight(t *testing.T) {
 }
 
 func TestTheFluxCommandLineCancelsARunAtOnce(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newFluxCLI(newTenant(t, shared))
 	stack := u.runningApp()

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // declaring is a Program that declares texts, and a value for its provider.
@@ -47,6 +48,7 @@ outputs:
 `
 
 func TestConfigReachesAProgramAndItsProviderAsDeclared(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.apply(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "digits"}, StringData: map[string]string{"pin": "4711471147"}})

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // triesLayers applies one of the examples with the Stacks network, cluster and app, the Stacks first, and waits for all of them.
@@ -47,6 +48,7 @@ func (t *tenant) deletedTogether(stacks []*v1.Stack) {
 }
 
 func TestTheExampleDependenciesRunsInOrder(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	stacks := u.triesLayers("dependencies")

@@ -19,10 +19,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
 func TestTheExampleGitSourceRuns(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	repo, stack := u.releases()
@@ -36,6 +38,7 @@ func TestTheExampleGitSourceRuns(t *testing.T) {
 }
 
 func TestTheExampleOCISourceRunsOnlyWhatIsSigned(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	key, other := u.signingKey(), u.signingKey()
@@ -98,6 +101,7 @@ func (t *tenant) refusedAsUnsigned() {
 }
 
 func TestTheExampleBucketSourceRuns(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.Expect(u.s3.MakeBucket(u.ctx, u.namespace)).To(Succeed())

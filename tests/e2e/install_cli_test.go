@@ -17,6 +17,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -25,6 +26,7 @@ const fluxSystem = "flux-system"
 // TestTheFluxCommandLineInstallsTheController begins with a cluster that has only Flux. The controller is no pod here: it runs
 // as the account that was installed.
 func TestTheFluxCommandLineInstallsTheController(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	g := NewWithT(t)
 	ctx, dir := ofItsOwn(t, "install")

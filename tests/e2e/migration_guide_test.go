@@ -16,6 +16,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -32,6 +33,7 @@ type migration struct {
 }
 
 func TestTheMigrationGuideLeadsThereAndBack(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	m := newMigration(t)
 	m.crds = m.installOperator()

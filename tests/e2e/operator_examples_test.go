@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // The examples of the Pulumi operator that need no cloud account, and no language but YAML.
@@ -25,6 +26,7 @@ func withoutAPod(s *v1.Stack) {
 }
 
 func TestAStackWithAPodOfThePulumiOperatorSaysWhatToUseInstead(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	stack := u.bring(example("program-source"), u.nowhere)["passwords"]
@@ -55,6 +57,7 @@ func TestThePulumiOperatorsFluxSourceRuns(t *testing.T) {
 }
 
 func TestTheTargetsOfThePulumiOperatorAreTheOnlyOnes(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	stack := u.bring(example("targets"), u.nowhere)["numbers"]
@@ -64,6 +67,7 @@ func TestTheTargetsOfThePulumiOperatorAreTheOnlyOnes(t *testing.T) {
 
 // Both Stacks of the example are for one stack: one updates it, the other previews it.
 func TestThePreviewDemoOfThePulumiOperator(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.mayWrite("web-preview", "apps", "deployments")

@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // fate is the outcome of a Stack of the Pulumi operator. The zero value: it runs, and so does its program.
@@ -82,6 +83,7 @@ func fates() map[string]fate {
 }
 
 func TestEachFieldOfThePulumiOperatorIsHonouredOrRefused(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	fields := u.fieldFiles()

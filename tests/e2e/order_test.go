@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
@@ -69,6 +70,7 @@ func inOrder(op string, names ...string) []string {
 }
 
 func TestLayersAreRunAndDestroyedInTheirOrder(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	source := u.git(layers("one"))
@@ -153,6 +155,7 @@ func (t *tenant) watchStarts() func(dependency, dependent string) time.Duration 
 }
 
 func TestACircleIsToldToAllInItAndMendedByAnyOfThem(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.git(layers("one"))
@@ -174,7 +177,10 @@ func TestACircleIsToldToAllInItAndMendedByAnyOfThem(t *testing.T) {
 }
 
 func TestFaultsInWhatAStackDependsOn(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
+	u := newTenant(t, shared)
+	stack := u.layer("a")
 	on := func(d v1.DependencyReference) func(*v1.Stack) {
 		return func(s *v1.Stack) { s.Spec.DependsOn = []v1.DependencyReference{d} }
 	}
@@ -189,22 +195,23 @@ func TestFaultsInWhatAStackDependsOn(t *testing.T) {
 		{"no CEL", on(v1.DependencyReference{Name: "x", ReadyExpr: "dep ="}), v1.InvalidSpecReason, "spec.dependsOn[0].readyExpr: ERROR: <input>:1:"},
 		{"no boolean", on(v1.DependencyReference{Name: "x", ReadyExpr: "dep.metadata.name"}), v1.InvalidSpecReason, "expected bool"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			u := newTenant(t, shared)
-			stack := u.layer("a", test.change)
+		t.Log(test.name)
+		if stack.UID == "" {
+			test.change(stack)
 			u.apply(stack)
-			u.awaitStalled(stack, test.reason, test.text)
-			u.quiet(stack)
-
-			u.git(layers("one"))
-			edit(u, stack, dependsOn())
-			u.awaitReady(stack)
-		})
+		} else {
+			edit(u, stack, test.change)
+		}
+		u.awaitStalled(stack, test.reason, test.text)
+		u.quiet(stack)
 	}
+	u.git(layers("one"))
+	edit(u, stack, dependsOn())
+	u.awaitReady(stack)
 }
 
 func TestAPrerequisiteThatIsTooOldIsRunAgainFirst(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	source := u.git(layers("one"))

@@ -16,6 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // catalogue is what Flux's catalogue of plugins has, beside the manifests of each.
@@ -30,6 +31,7 @@ plugins:
 // TestFluxInstallsTheReleaseOfThePlugin makes the release of this platform, and has the
 // real flux install it from a catalogue on this machine.
 func TestFluxInstallsTheReleaseOfThePlugin(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	g := NewWithT(t)
 	flux, err := process.FindBin("flux")

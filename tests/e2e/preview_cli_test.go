@@ -18,6 +18,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/localprogram"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
@@ -99,6 +100,7 @@ func TestTheFluxCommandLinePreviewsDriftReplacementsAndLocalPrograms(t *testing.
 }
 
 func TestTheFluxCommandLinePreviewsALocalProgramObject(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newFluxCLI(newTenant(t, shared))
 	program := u.tenant.program(oneThing("one"))
@@ -135,6 +137,7 @@ func tarOf(t *tenant, name, text string) []byte {
 
 // TestABadLocalProgramIsRefused brings what the command line does not make.
 func TestABadLocalProgramIsRefused(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.git(project("lab", oneThing("one")))

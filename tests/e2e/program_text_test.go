@@ -72,7 +72,7 @@ func both(a, b sources.Files) sources.Files {
 // program describes a Program named app.
 func (t *tenant) program(body string) *v1.Program {
 	t.test.Helper()
-	program := &v1.Program{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: t.namespace}}
+	program := &v1.Program{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: t.namespace, Labels: t.labels()}}
 	t.setProgram(program, body)
 	return program
 }

@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // protectedStack is a Stack that is being deleted, with a resource that may not be.
@@ -26,6 +27,7 @@ func (t *tenant) protectedStack() (*v1.Program, *v1.Stack) {
 }
 
 func TestWhatIsProtectedIsDestroyedAsThePageSays(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	t.Run("in the state", func(t *testing.T) {
 		t.Parallel()

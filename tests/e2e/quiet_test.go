@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // quietIntervals is how many intervals must pass without a trace.
@@ -93,6 +94,7 @@ func TestTheProcessesOfRunsAreFew(t *testing.T) {
 }
 
 func TestSecretsCostAtMostOneProcessMore(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	const canary = "canary-on-a-command-line"

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // receiver creates a Receiver for the resources, waits until it is Ready and returns its URL.
@@ -60,6 +61,7 @@ func (t *tenant) post(url string) {
 }
 
 func TestAReceiverRunsStacks(t *testing.T) {
+	short.Skip(t)
 	for name, resource := range map[string]string{
 		"by name":  "{apiVersion: pulumi.com/v1, kind: Stack, name: app}",
 		"by label": "{apiVersion: pulumi.com/v1, kind: Stack, name: '*', matchLabels: {app: web}}",
@@ -83,6 +85,7 @@ func TestAReceiverRunsStacks(t *testing.T) {
 
 // This needs no patch of the Stack: the webhook reconciles the source, and the Stack follows its source.
 func TestAReceiverOnAGitRepositoryMakesTheStackFollow(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	source := u.git(project("lab", oneThing("one")))

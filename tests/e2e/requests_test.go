@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // annotate sets annotations, given as alternating names and values.
@@ -36,6 +37,7 @@ func (t *tenant) ups() int {
 }
 
 func TestAForcedRunUndoesDriftAndAnOrdinaryOneDoesNot(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.apply(u.program(twoThings("x", "y")))
@@ -61,6 +63,7 @@ func TestAForcedRunUndoesDriftAndAnOrdinaryOneDoesNot(t *testing.T) {
 }
 
 func TestTheRequestOfThePulumiOperatorStartsOneRun(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.apply(u.program(oneThing("one")))

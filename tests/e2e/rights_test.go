@@ -18,6 +18,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/rights"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -72,6 +73,7 @@ func TestNotificationControllerHasTheRightsThatItNeedsAndNoOthers(t *testing.T) 
 // shows: in a foreground deletion, the Secret with outputs blocks the deletion of its Stack until it is deleted
 // itself.
 func TestWhoMakesWhatAStackOwnsNeedsARightOnItsFinalizers(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	stack := u.stack(func(s *v1.Stack) { s.Spec.Suspend = true }, fromProgram)

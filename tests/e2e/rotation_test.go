@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 const newPassphrase = "passphrase-after-that"
@@ -50,6 +51,7 @@ func (b *barePulumi) changePassphrase() {
 }
 
 func TestThePassphraseOfASourceIsRotated(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	const body = "config: {password: {type: string, secret: true}}\nresources: {a: {type: 'lab:index:Thing', properties: {name: a, value: \"${password}\"}}}\n"
@@ -77,6 +79,7 @@ func TestThePassphraseOfASourceIsRotated(t *testing.T) {
 }
 
 func TestThePassphraseOfAProgramIsRotated(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	program := u.program(oneThing("one"))

@@ -13,6 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // showsThe expects the value of the only thing of a program, in the cloud and among the outputs.
@@ -111,6 +112,7 @@ func TestAnExternalArtifactIsAppliedAndFollowed(t *testing.T) {
 }
 
 func TestAChangedDirIsFollowed(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	source := u.git(both(in("dev", project("lab", oneThing("one"))), in("prod", project("lab", oneThing("two")))))
@@ -132,6 +134,7 @@ func TestAChangedDirIsFollowed(t *testing.T) {
 }
 
 func TestTwoStacksFollowOneSource(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	source := u.git(both(in("one", project("first", oneThing("one"))), in("two", project("second", twoThings("x", "y")))))
@@ -152,6 +155,7 @@ func TestTwoStacksFollowOneSource(t *testing.T) {
 }
 
 func TestAnOldVersionOfTheSourceAPIIsFollowed(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	source := u.git(project("lab", oneThing("one")))

@@ -15,22 +15,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
 // longName has the maximum length of an object's name. The Pulumi operator v2 allows 42 characters.
 var longName = strings.Repeat("long-", 50) + "app"
 
-// TestAStackOfTheOperatorIsTakenOver uses its own system, whose controller is stopped while the operator would be at
+// TestAStackOfTheOperatorIsTakenOver uses its own controller, which is stopped while the operator would be at
 // work, so its parts run in sequence.
 func TestAStackOfTheOperatorIsTakenOver(t *testing.T) {
 	t.Parallel()
-	g := NewWithT(t)
-	ctx, dir := ofItsOwn(t, "takeover")
-	w, err := newWorld(ctx, dir, system.Options{})
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { g.Expect(w.Stop()).To(Succeed()) })
-	w.gitServer = shared.gitServer
+	w := ownController(t, "takeover")
 	for _, part := range []struct {
 		name string
 		test func(*tenant)

@@ -175,7 +175,7 @@ func (t *tenant) awaitGone(object client.Object) {
 
 // stack describes a Stack named app, with the given changes. Its long interval rules out polling.
 func (t *tenant) stack(changes ...func(*v1.Stack)) *v1.Stack {
-	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: t.namespace}}
+	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: t.namespace, Labels: t.labels()}}
 	stack.Spec = v1.StackSpec{
 		Stack:    "dev",
 		Backend:  t.backendURL(),

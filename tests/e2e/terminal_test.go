@@ -13,6 +13,8 @@ import (
 
 	"github.com/creack/pty"
 	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // onTerminal runs `flux pulumi` on a pseudo-terminal and returns all that was written to
@@ -44,6 +46,7 @@ const (
 )
 
 func TestTheFluxCommandLineOnATerminal(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newFluxCLI(newTenant(t, shared))
 	source := u.git(project("lab", oneThing("one")))

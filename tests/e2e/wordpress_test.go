@@ -15,6 +15,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 const googleKey = `{"type":"service_account","private_key_id":"of-the-administrator"}`
@@ -23,6 +24,7 @@ const googleKey = `{"type":"service_account","private_key_id":"of-the-administra
 // The program of the application gets some of its outputs, and leaves what the Deployment needs in Secrets. The
 // second layer, in TypeScript, runs in tests/typescript: here the first Stack writes its Secret itself.
 func TestTheExampleLayersRunsWordPress(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	cluster := u.clusterOfWordPress()

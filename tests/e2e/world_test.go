@@ -31,6 +31,10 @@ type world struct {
 	artifacts *artifactServer
 	statuses  *statuses
 
+	// shard is the value of shardLabel that the controller serves. Empty is all Stacks.
+	shard string
+	// own is the cluster of controllers that tests have for themselves, which only the shared world has.
+	own *ownCluster
 	// The servers of sources, which only the shared world has.
 	gitServer *sources.GitServer
 	registry  *sources.OCIRegistry

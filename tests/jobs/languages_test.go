@@ -14,12 +14,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
 // The language is that of tests/lab, whose programs need an installation before they can run. An installation that
 // never ends is reported, cancelled, and leaves nothing to recover.
 func TestTheDependenciesOfAProgramAreInstalledInItsPod(t *testing.T) {
+	short.Skip(t)
 	u := newTeam(t)
 	repo, err := u.git.NewRepo(u.ctx, u.namespace)
 	u.Expect(err).NotTo(HaveOccurred())

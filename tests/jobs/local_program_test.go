@@ -15,10 +15,12 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/localprogram"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // TestALocalProgramIsPreviewedInAPod passes the program to the pod along with the run.
 func TestALocalProgramIsPreviewedInAPod(t *testing.T) {
+	short.Skip(t)
 	u := newTeam(t)
 	u.program("app", thing("one"))
 	stack := u.stack("app")

@@ -14,10 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // TestStacksInANamespaceThatIsBeingDeleted plays the namespace controller, which deletes the contents.
 func TestStacksInANamespaceThatIsBeingDeleted(t *testing.T) {
+	short.Skip(t)
 	u := newTeam(t)
 	u.program("app", thing("one"))
 	stack := u.stack("app", func(s *v1.Stack) { s.Spec.DestroyOnFinalize = true })

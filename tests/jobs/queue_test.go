@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // queueJobs suspends each new Job of the namespace, like the webhook of a queue.
@@ -57,6 +58,7 @@ func (t *team) queueJobs() {
 }
 
 func TestJobsInAQueueLeaveTheirSlotsToOthers(t *testing.T) {
+	short.Skip(t)
 	u := newTeam(t)
 	u.queueJobs()
 	var all []*v1.Stack

@@ -17,6 +17,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/rights"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -24,6 +25,7 @@ import (
 // config/runner-jobs, and compares its requests with the role. It runs as the account with this role and those of
 // config/default, so a missing permission fails the other tests too.
 func TestTheControllerHasTheRightsForJobsThatItNeedsAndNoOthers(t *testing.T) {
+	short.Skip(t)
 	u := newTeam(t)
 	u.program("app", thing("one"))
 	app := u.stack("app")

@@ -23,6 +23,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/runlog"
 	"github.com/flux-pulumi/pulumi-controller/tests/atonce"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
@@ -125,6 +126,7 @@ func TestASourceRunsAsAJob(t *testing.T) {
 }
 
 func TestATemplateThatCannotBeStalls(t *testing.T) {
+	short.Skip(t)
 	u := newTeam(t)
 	u.program("app", thing("one"))
 	stack := u.stack("app", func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(map[string]any{"git": map[string]any{}}) })
@@ -137,6 +139,7 @@ func TestATemplateThatCannotBeStalls(t *testing.T) {
 }
 
 func TestAPodThatIsNotValidStalls(t *testing.T) {
+	short.Skip(t)
 	u := newTeam(t)
 	u.program("app", thing("one"))
 	stack := u.stack("app", func(s *v1.Stack) {
@@ -153,6 +156,7 @@ func TestAPodThatIsNotValidStalls(t *testing.T) {
 var perTeam = flag.Int("stacks", 4, "how many Stacks each of two teams has in TestThereAreNotMoreJobsAtATimeThanThereMayBe")
 
 func TestThereAreNotMoreJobsAtATimeThanThereMayBe(t *testing.T) {
+	short.Skip(t)
 	teams := []*team{newTeam(t), newTeam(t)}
 	for _, u := range teams {
 		for i := range *perTeam {

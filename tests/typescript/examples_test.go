@@ -14,10 +14,13 @@ import (
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // TestPulumiBootstrapsFlux runs the program of the guide: Flux, then what it follows.
 func TestPulumiBootstrapsFlux(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	p := newPerson(t)
 	const token = "ghp-canary-of-the-repository"
@@ -44,6 +47,7 @@ func TestPulumiBootstrapsFlux(t *testing.T) {
 // TestTheLayersHandOnWhatTheNextOneNeeds runs the first two layers of the demo of the talk as a person does. What comes after them is a
 // test of tests/e2e.
 func TestTheLayersHandOnWhatTheNextOneNeeds(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	p := newPerson(t)
 	below := p.project("layers/cluster")
