@@ -100,7 +100,7 @@ test-e2e: tools build cli ## Run the tests against the real API server, source-c
 	@rm -f bin/killed-at-random.txt
 	@echo "the tests of tests/cluster are skipped here: they need a Kubernetes node, see make e2e"
 	$(AS_PROGRAMS) go test -count=1 $(TEST_LDFLAGS) $(SHORT) -p 3 -timeout 45m $(LONGEST_TESTS) ./tests/...
-	@cat bin/killed-at-random.txt
+	$(if $(SHORT),,@cat bin/killed-at-random.txt)
 
 .PHONY: cluster-tools
 cluster-tools: ## Build what a real Kubernetes node is made of (first time: about 5 minutes more on 2 cores)

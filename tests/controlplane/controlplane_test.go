@@ -5,6 +5,7 @@ package controlplane
 
 import (
 	"context"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -15,31 +16,45 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
-// startPlane starts a control plane with the CRDs of source-controller and of others, and
-// stops it at the end of the test.
-func startPlane(t *testing.T, ctx context.Context, others ...string) *ControlPlane {
-	t.Helper()
+// TestAControlPlane takes one control plane through all that the tests of other packages
+// do with theirs.
+func TestAControlPlane(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
 	g := NewWithT(t)
 	crds, err := ProjectCRDs()
 	g.Expect(err).NotTo(HaveOccurred())
+	kustomizations, err := process.FindBin(filepath.Join("crds", "kustomize-controller"))
+	g.Expect(err).NotTo(HaveOccurred())
+	notifications, err := BuildNotifications(t.Context(), t.TempDir(), Flux29, Flux29)
+	g.Expect(err).NotTo(HaveOccurred())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	defer cancel()
 	begin := time.Now()
-	plane, err := Start(ctx, Options{Dir: t.TempDir(), CRDPaths: append(crds[:1], others...)})
+	plane, err := Start(ctx, Options{Dir: t.TempDir(), CRDPaths: append(crds[:1], kustomizations, notifications)})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Logf("control plane ready with CRDs after %s", time.Since(begin).Round(time.Millisecond))
-	t.Cleanup(func() {
-		begin := time.Now()
-		g.Expect(plane.Stop()).To(Succeed())
-		t.Logf("control plane stopped after %s", time.Since(begin).Round(time.Millisecond))
+	t.Cleanup(func() { g.Expect(plane.Stop()).To(Succeed()) })
+
+	t.Run("source-controller turns every source into an artifact", func(t *testing.T) { sourcesBecomeArtifacts(t, plane) })
+	t.Run("kustomize-controller applies an artifact", func(t *testing.T) { kustomizationsAreApplied(t, plane) })
+	t.Run("notification-controller takes events", func(t *testing.T) { eventsAreTaken(t, plane) })
+	t.Run("it survives a restart of the API server", func(t *testing.T) { restartIsSurvived(t, plane) })
+	t.Run("it stops with its context", func(t *testing.T) {
+		g := NewWithT(t)
+		cancel()
+		g.Eventually(plane.apiserver.Done(), startTimeout).Should(BeClosed())
+		g.Eventually(plane.etcd.Done(), startTimeout).Should(BeClosed())
 	})
-	return plane
 }
 
-func TestTheControlPlaneServesAndSurvivesARestart(t *testing.T) {
-	t.Parallel()
+func restartIsSurvived(t *testing.T, plane *ControlPlane) {
 	g, ctx := NewWithT(t), t.Context()
-	plane := startPlane(t, context.WithoutCancel(ctx))
 	config, err := clientcmd.BuildConfigFromFlags("", plane.KubeconfigPath())
 	g.Expect(err).NotTo(HaveOccurred())
 	admin, err := kubernetes.NewForConfig(config)
@@ -85,18 +100,8 @@ func TestTheControlPlaneServesAndSurvivesARestart(t *testing.T) {
 	})
 }
 
-func TestTheEndOfTheContextStopsTheControlPlane(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	plane, err := Start(ctx, Options{Dir: t.TempDir()})
-	g.Expect(err).NotTo(HaveOccurred())
-	cancel()
-	g.Eventually(plane.apiserver.Done(), startTimeout).Should(BeClosed())
-	g.Eventually(plane.etcd.Done(), startTimeout).Should(BeClosed())
-}
-
 func TestAFailedStartLeavesNothingRunning(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	g := NewWithT(t)
 	_, err := Start(t.Context(), Options{Dir: t.TempDir(), CRDPaths: []string{"/nowhere"}})

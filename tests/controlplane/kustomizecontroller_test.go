@@ -5,7 +5,6 @@ package controlplane
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -15,18 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/flux-pulumi/pulumi-controller/tests/process"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
 // tests/bootstrap tests what Flux does with Stacks. Here, kustomize-controller only has
 // to start, and to apply what source-controller serves.
-func TestKustomizeControllerAppliesAnArtifact(t *testing.T) {
-	t.Parallel()
+func kustomizationsAreApplied(t *testing.T, plane *ControlPlane) {
 	g, ctx := NewWithT(t), context.WithoutCancel(t.Context())
-	crds, err := process.FindBin(filepath.Join("crds", "kustomize-controller"))
-	g.Expect(err).NotTo(HaveOccurred())
-	plane := startPlane(t, ctx, crds)
 	source, err := StartSourceController(ctx, plane, SourceControllerOptions{Dir: t.TempDir()})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(source.Stop()).To(Succeed()) })

@@ -15,12 +15,8 @@ import (
 
 // tests/system gives notification-controller its rights, and tests/e2e tests what it
 // does. Here it only has to start, as cluster admin, and to accept an event.
-func TestNotificationControllerTakesEvents(t *testing.T) {
-	t.Parallel()
+func eventsAreTaken(t *testing.T, plane *ControlPlane) {
 	g, ctx := NewWithT(t), context.WithoutCancel(t.Context())
-	built, err := BuildNotifications(ctx, t.TempDir(), Flux29, Flux29)
-	g.Expect(err).NotTo(HaveOccurred())
-	plane := startPlane(t, ctx, built)
 	begin := time.Now()
 	controller, err := StartNotificationController(ctx, plane, NotificationControllerOptions{Dir: t.TempDir()})
 	g.Expect(err).NotTo(HaveOccurred())

@@ -28,10 +28,9 @@ type flux struct {
 	controller *SourceController
 }
 
-func startFlux(t *testing.T) *flux {
+func startFlux(t *testing.T, plane *ControlPlane) *flux {
 	t.Helper()
 	g, ctx := NewWithT(t), context.WithoutCancel(t.Context())
-	plane := startPlane(t, ctx)
 	begin := time.Now()
 	controller, err := StartSourceController(ctx, plane, SourceControllerOptions{Dir: t.TempDir()})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -99,9 +98,8 @@ func named(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceDefault}
 }
 
-func TestSourceControllerTurnsEverySourceIntoAnArtifact(t *testing.T) {
-	t.Parallel()
-	f := startFlux(t)
+func sourcesBecomeArtifacts(t *testing.T, plane *ControlPlane) {
+	f := startFlux(t, plane)
 	want := sources.Files{"Pulumi.yaml": "name: app\nruntime: yaml\n", "sub/Main.yaml": "outputs: {}\n"}
 	t.Run("git", func(t *testing.T) { f.testGit(t, want) })
 	t.Run("oci", func(t *testing.T) { f.testOCI(t, want) })

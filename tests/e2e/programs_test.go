@@ -15,24 +15,6 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
-func TestAProgramIsAppliedAndItsEditsAreFollowed(t *testing.T) {
-	short.Skip(t)
-	t.Parallel()
-	u := newTenant(t, shared)
-	program := u.program(oneThing("one"))
-	u.apply(program)
-	stack := u.stack(fromProgram, func(s *v1.Stack) { s.Spec.Stack = "organization/lab/dev" })
-	u.apply(stack)
-	u.awaitReady(stack, programEdited(program))
-	u.showsThe("one", stack)
-	u.Expect(stack.Status.LastUpdate.LastSuccessfulCommit).To(BeEmpty(), "a Program has no commits")
-
-	edit(u, program, func(p *v1.Program) { u.setProgram(p, oneThing("two")) })
-	u.awaitReady(stack, programEdited(program))
-	u.Expect(u.things()).To(Equal(map[string]string{"a": "two"}))
-	u.Expect(u.resourcesInState("lab", "dev")).To(Equal([]string{"a"}))
-}
-
 func TestAProgramMadeAfterItsStackIsFollowed(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()

@@ -74,22 +74,27 @@ func (t *tenant) eventVersions() map[string]string {
 	return versions
 }
 
-func TestTheProcessesOfRunsAreFew(t *testing.T) {
+func TestAProgramIsAppliedAndItsEditsAreFollowed(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
 	program := u.program(oneThing("one"))
 	u.apply(program)
 	stack := u.stack(fromProgram, destroyed)
 	u.apply(stack)
-	u.awaitReady(stack)
+	u.awaitReady(stack, programEdited(program))
+	u.kept("app", "one")
 	u.Expect(u.verbs()).To(Equal([]string{"stack init", "up"}), "a first update")
+	u.Expect(stack.Status.Outputs).To(HaveKeyWithValue("value", jsonText("one")))
+	u.Expect(stack.Status.LastUpdate.LastSuccessfulCommit).To(BeEmpty(), "a Program has no commits")
 
 	edit(u, program, func(p *v1.Program) { u.setProgram(p, oneThing("two")) })
 	u.awaitReady(stack, programEdited(program))
+	u.kept("app", "two")
 	u.Expect(u.verbs()[2:]).To(Equal([]string{"up"}), "a later one")
 
 	u.delete(stack)
 	u.awaitGone(stack)
+	u.Expect(u.things()).To(BeEmpty())
 	u.Expect(u.verbs()[3:]).To(Equal([]string{"destroy", "stack rm"}), "its end is noted between the two")
 }
 

@@ -28,6 +28,9 @@ import (
 // image is the image of the pods of runs.
 const image = "ghcr.io/flux-pulumi/pulumi-controller:test"
 
+// sleeper is the image of pods that do nothing but wait.
+const sleeper = "sleep"
+
 // The limits of Jobs at a time, in total and per namespace.
 const concurrent, perNamespace = 3, 2
 
@@ -117,7 +120,7 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 			Entrypoint: []string{program}, Path: filepath.Dir(program) + ":/usr/bin:/bin",
 			// As in Pulumi's images, no run can write there.
 			Env: []string{"GOPATH=/dev/null/go", "XDG_CACHE_HOME=/dev/null/cache"},
-		}},
+		}, sleeper: {Entrypoint: []string{"sleep"}, Path: "/usr/bin:/bin"}},
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.end())
