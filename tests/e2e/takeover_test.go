@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // longName has the maximum length of an object's name. The Pulumi operator v2 allows 42 characters.
@@ -23,6 +24,7 @@ var longName = strings.Repeat("long-", 50) + "app"
 // TestAStackOfTheOperatorIsTakenOver uses its own controller, which is stopped while the operator would be at
 // work, so its parts run in sequence.
 func TestAStackOfTheOperatorIsTakenOver(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	w := ownController(t, "takeover")
 	for _, part := range []struct {
