@@ -48,6 +48,7 @@ func (u *subject) awaitLocked(ctx context.Context, host, path string) {
 // A lock with another owner is never removed: neither one of another host, nor one of
 // another process of this host.
 func TestLockOfSomebodyElseIsLeftAlone(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	here, err := os.Hostname()
@@ -147,6 +148,7 @@ func killWhileTheStackIsMade(t *testing.T, name string, after func(*subject)) {
 // host of the lock still prove that it is its own, and what the run was creating is
 // named.
 func TestLockOutlivesEverythingAndTheDisk(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t), "lost-disk")

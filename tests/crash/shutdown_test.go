@@ -18,6 +18,7 @@ import (
 // A controller that is told to stop lets the resource in flight finish and be recorded,
 // writes the result of the run, and exits without an error.
 func TestShutdownFinishesWhatIsInFlight(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--graceful-shutdown-timeout=4m", "--cancel-grace=3m"), "shutdown")

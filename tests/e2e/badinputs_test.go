@@ -93,6 +93,7 @@ func TestAPassphraseThatIsMissingIsReported(t *testing.T) {
 }
 
 func TestAPassphraseThatIsWrongIsReported(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.apply(u.program(oneThing("one", "secretValue: x-secret-x")))

@@ -15,6 +15,7 @@ import (
 )
 
 func TestDeletingAStackTouchesNothingByDefault(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.git(project("lab", oneThing("one")))

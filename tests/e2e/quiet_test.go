@@ -30,7 +30,7 @@ func TestNothingIsRunReadOrWrittenWhenNothingChanged(t *testing.T) {
 	u.awaitKnown(program)
 	stacks := []*v1.Stack{
 		u.stack(named("artifact"), fromArtifact), u.stack(named("p1"), fromProgram), u.stack(named("p2"), fromProgram),
-		u.stack(named("p3"), fromProgram), u.stack(named("p4"), fromProgram, destroyed),
+		u.stack(named("p3"), fromProgram, destroyed),
 	}
 	for i, stack := range stacks {
 		stack.Spec.Interval = &metav1.Duration{Duration: 2 * time.Second}

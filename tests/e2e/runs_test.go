@@ -121,7 +121,6 @@ func TestARequestDuringARunIsAnsweredByTheNext(t *testing.T) {
 }
 
 func TestAStackThatIsLockedByAnotherIsWaitedFor(t *testing.T) {
-	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.apply(u.program(oneThing("one", "hold: create")))

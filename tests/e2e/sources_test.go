@@ -98,6 +98,7 @@ func TestABucketIsAppliedAndFollowed(t *testing.T) {
 }
 
 func TestAnExternalArtifactIsAppliedAndFollowed(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
 	u.publishFiles("v1", project("lab", oneThing("one")))
