@@ -121,6 +121,10 @@ func (f *fluxCLI) showsWhatHappened() {
 	f.Eventually(func() string { return f.does("events", "--for", "Stack/app") }).Should(And(
 		HavePrefix("LAST SEEN"), ContainSubstring("Stack/app"), ContainSubstring("Update succeeded: 2 created"),
 		ContainSubstring("the quota is exceeded"), ContainSubstring("GitRepository/")))
+	f.Expect(f.does("tree", "stack", "app")).To(And(
+		HavePrefix("Stack/"+f.namespace+"/app\n"), ContainSubstring("── lab:index:Thing b "), ContainSubstring("── lab:index:Thing c ")))
+	f.Expect(f.does("history", "stack", "app")).To(And(ContainSubstring("ReconciliationSucceeded"), ContainSubstring("UpdateFailed")))
+	f.Expect(f.does("debug", "stack", "app")).To(ContainSubstring("\ninputs"))
 	f.Expect(f.does("trace", "stack", "app")).To(And(HavePrefix("Object:          Stack/app\n"), ContainSubstring("GitRepository:"), ContainSubstring("Branch:")))
 	f.Expect(f.does("export", "stack", "app")).To(And(HavePrefix("---\napiVersion: pulumi.com/v1\nkind: Stack\n"), Not(ContainSubstring("status:"))))
 
