@@ -100,6 +100,12 @@ func (f *fake) Patch(_ context.Context, patch []byte) error {
 	return nil
 }
 
+func (f *fake) writes() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.patches
+}
+
 func (f *fake) data() map[string][]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -164,7 +170,7 @@ func TestARunGivenUpIsNotBegun(t *testing.T) {
 	secret := newFake(map[string][]byte{exchange.RunKey: data, exchange.ResultKey: []byte("x")})
 	_, err := optionsFor(secret, digest, "a").claim(t.Context())
 	g.Expect(err).To(MatchError(ContainSubstring("given up")))
-	g.Expect(secret.patches).To(BeZero())
+	g.Expect(secret.writes()).To(BeZero())
 }
 
 func TestWhyARunIsNotBegunIsReported(t *testing.T) {
@@ -279,7 +285,36 @@ func TestACreationOfUnknownOutcomeIsReportedSoon(t *testing.T) {
 		g.Expect(reported()).To(Equal([]string{"urn:a"}))
 		time.Sleep(tellInterval - time.Millisecond)
 		synctest.Wait()
-		g.Expect(secret.patches).To(Equal(1), "progress alone triggers no early write")
+		g.Expect(secret.writes()).To(Equal(1), "progress alone triggers no early write")
+	})
+}
+
+func TestWhatARunWaitsForIsReportedEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		secret := newFake(map[string][]byte{})
+		told := newTeller(secret, logr.Discard())
+		defer told.close()
+		reported := func() string {
+			synctest.Wait()
+			return exchange.DecodeTold(secret.data()[exchange.ToldKey]).Progress.Waiting
+		}
+		told.progress(run.Progress{Waiting: run.StartingProgram})
+		time.Sleep(tellWaiting - time.Millisecond)
+		told.progress(run.Progress{})
+		time.Sleep(tellInterval - tellWaiting)
+		synctest.Wait()
+		g.Expect(secret.writes()).To(BeZero(), "a short wait triggers no write")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		g.Expect(secret.writes()).To(Equal(1))
+
+		told.progress(run.Progress{Waiting: run.Installing})
+		time.Sleep(tellWaiting)
+		g.Expect(reported()).To(Equal(run.Installing))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		g.Expect(secret.writes()).To(Equal(2), "the same is not written again")
 	})
 }
 

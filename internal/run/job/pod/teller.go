@@ -18,6 +18,9 @@ import (
 const (
 	// tellInterval is how often, at most, to report the progress.
 	tellInterval = 10 * time.Second
+	// tellWaiting is how long a run waits for the same before that is reported early, so
+	// that the status names an installation within ten seconds. Short waits cost no write.
+	tellWaiting = 3 * time.Second
 	// tellUrgently is how soon after the last report to report a creation of unknown
 	// outcome: the pod may not live to write the result.
 	tellUrgently = 500 * time.Millisecond
@@ -27,13 +30,16 @@ const (
 type teller struct {
 	secret Secret
 	log    logr.Logger
-	// news is filled when there is something to report, and urgent when it must not wait.
-	news, urgent chan struct{}
-	done         chan struct{}
-	end          context.CancelFunc
+	// news is filled when there is something to report, early when the run has waited for
+	// the same for some time, and urgent when the report must not wait.
+	news, early, urgent chan struct{}
+	done                chan struct{}
+	end                 context.CancelFunc
 
 	mu   sync.Mutex
 	told exchange.Told
+	// waits ends after tellWaiting, nil while the run waits for nothing.
+	waits *time.Timer
 	// writing is held during a write, so that a later report is not overwritten by an
 	// earlier one.
 	writing sync.Mutex
@@ -43,7 +49,7 @@ func newTeller(secret Secret, log logr.Logger) *teller {
 	ctx, end := context.WithCancel(context.Background())
 	t := &teller{
 		secret: secret, log: log, end: end,
-		news: make(chan struct{}, 1), urgent: make(chan struct{}, 1), done: make(chan struct{}),
+		news: make(chan struct{}, 1), early: make(chan struct{}, 1), urgent: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	go t.run(ctx)
 	return t
@@ -57,9 +63,23 @@ func (t *teller) close() {
 
 func (t *teller) progress(progress run.Progress) {
 	t.mu.Lock()
+	if progress.Waiting != t.told.Progress.Waiting {
+		t.wait(progress.Waiting != "")
+	}
 	t.told.Progress = progress
 	t.mu.Unlock()
 	nudge(t.news)
+}
+
+// wait has the report made early if the run waits for long enough.
+func (t *teller) wait(waits bool) {
+	if t.waits != nil {
+		t.waits.Stop()
+		t.waits = nil
+	}
+	if waits {
+		t.waits = time.AfterFunc(tellWaiting, func() { nudge(t.early) })
+	}
 }
 
 func (t *teller) unknownCreates(urns []string) {
@@ -98,6 +118,13 @@ func nudge(to chan struct{}) {
 	}
 }
 
+func drain(from chan struct{}) {
+	select {
+	case <-from:
+	default:
+	}
+}
+
 func (t *teller) run(ctx context.Context) {
 	defer close(t.done)
 	wait := time.NewTimer(tellInterval) // most runs have ended by then, and cost no write
@@ -113,6 +140,7 @@ func (t *teller) run(ctx context.Context) {
 				return
 			case <-wait.C:
 			}
+		case <-t.early:
 		case <-wait.C:
 			select {
 			case <-ctx.Done():
@@ -121,6 +149,7 @@ func (t *teller) run(ctx context.Context) {
 			case <-t.urgent:
 			}
 		}
+		drain(t.news) // the report has them
 		t.tryAgain(t.tell(ctx))
 		wait.Reset(tellInterval)
 	}
