@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"os"
@@ -145,4 +146,39 @@ func TestARecoveryThatFailsNamesTheCreationsInFlight(t *testing.T) {
 		b.Expect(result.UnknownCreates).To(BeEmpty())
 		b.Expect(result.Message).To(And(ContainSubstring("bob@elsewhere"), HaveSuffix(" in flight in the state, of the interrupted run or of somebody else: "+urnOf("lost"))))
 	})
+}
+
+// Somebody else's update may die at any time before ours takes the lock, also after ours
+// has looked at the state. The engine merely warns, and would make the thing again.
+func TestACreationThatSomebodyHasLeftMeanwhileIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*run.Run){
+		"after the inspection":                     func(r *run.Run) { r.InspectFirst = true },
+		"after the inspection of a refreshing run": func(r *run.Run) { r.InspectFirst, r.Options.Refresh = true, true },
+		"of a stack that is known":                 func(*run.Run) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBeside(t)
+			made := b.do(t.Context(), b.update(b.thing("value: x")))
+			b.Expect(made.Outcome).To(Equal(run.Succeeded), made.Message)
+			die := func() { b.inFlight(map[string]string{"b": "creating"}) }
+			update := b.update(b.thing("value: y\n      delays: {update: 2s}", "value: x")) // b waits for a
+			if change(&update); update.InspectFirst {
+				b.driver.Found = func(context.Context, string, run.Found) error {
+					die()
+					return nil
+				}
+			} else {
+				die()
+			}
+			result := b.do(t.Context(), update)
+			b.Expect(result.Outcome).To(Equal(run.Failed), result.Message)
+			b.Expect(result.Message).To(ContainSubstring("has creations in flight"))
+			b.Expect(result.UnknownCreates).To(Equal([]string{urnOf("b")}))
+			b.Expect(result.Interrupted).To(BeFalse())
+			b.Expect(b.locks()).To(BeEmpty())
+			b.Expect(b.things()).To(Equal(1))
+		})
+	}
 }

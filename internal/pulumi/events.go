@@ -109,6 +109,9 @@ type events struct {
 	changedCount, changedProviders int
 	// failedCreates, providerGone and cancelled are sets of URNs: see unknownCreates.
 	failedCreates, providerGone, cancelled map[string]bool
+	// leftCreates are the creations in flight in the state from which the engine starts:
+	// see leftCreates.
+	leftCreates []string
 	// unsaved says that the engine could not save the state: what it did last may not be
 	// in there.
 	unsaved bool
@@ -171,6 +174,9 @@ func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
 	raw := tidy(message.raw)
 	if raw == "" || event.Severity == "debug" || event.Ephemeral {
 		return ""
+	}
+	if event.Severity == "warning" {
+		e.leftCreates = append(e.leftCreates, leftCreates(event.Message)...)
 	}
 	if event.Severity == "error" && isProviderGone(raw) {
 		note(&e.providerGone, event.URN)

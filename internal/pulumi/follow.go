@@ -20,6 +20,10 @@ import (
 // and of a request to stop.
 const pollInterval = 100 * time.Millisecond
 
+// pollSoon is the same while a warning may come upon which the CLI is stopped: as soon as
+// the program has begun, it may be too late.
+const pollSoon = 10 * time.Millisecond
+
 // keptEvents is how much of the end of an event log is kept, in bytes.
 const keptEvents = 16 << 20
 
@@ -35,6 +39,8 @@ type follower struct {
 	tellUnknown func(urns []string)
 	// tellBegun, if set, is called once the engine is at work.
 	tellBegun func()
+	// stopCreating, if set, is called once the engine has warned of creations in flight.
+	stopCreating func()
 
 	file    *os.File
 	read    int64
@@ -47,6 +53,14 @@ type follower struct {
 	told    run.Progress
 	// toldUnknown is how many creations were passed to tellUnknown.
 	toldUnknown int
+}
+
+// interval is the time until the next poll.
+func (f *follower) interval() time.Duration {
+	if f.stopCreating != nil && !f.events.registered && !f.events.reached {
+		return pollSoon
+	}
+	return pollInterval
 }
 
 // poll reads what is new.
@@ -66,6 +80,10 @@ func (f *follower) poll() {
 	if f.tellBegun != nil && f.events.began {
 		f.tellBegun()
 		f.tellBegun = nil
+	}
+	if f.stopCreating != nil && len(f.events.leftCreates) > 0 {
+		f.stopCreating()
+		f.stopCreating = nil
 	}
 	if f.tellUnknown == nil {
 		return

@@ -8,8 +8,8 @@ import (
 	"errors"
 )
 
-// errPending ends a run that found creations with unknown outcome in a stack that none
-// of our runs had found before. The result names them.
+// errPending ends a run that found creations with unknown outcome that no run of ours has
+// left. The result names them.
 var errPending = errors.New("the state of the stack has creations in flight that an update of somebody else has left: " +
 	"they may have been made, and would be made a second time")
 
@@ -29,6 +29,26 @@ func (s *session) inspectFirst(ctx context.Context) (exit, error) {
 	s.inspected = true
 	if len(s.pending) > 0 {
 		return last, errPending
+	}
+	return last, nil
+}
+
+// refreshApart refreshes in an operation of its own, and not at the beginning of the one
+// that follows. An update of somebody else may still die between the inspection and the
+// operation. The engine warns of the creations that this leaves, which stops the operation
+// (see leftCreates), but not if the operation refreshes first, without the program.
+func (s *session) refreshApart(ctx context.Context, refreshes bool) (exit, error) {
+	options := s.run.Options
+	if !refreshes || !s.run.InspectFirst || options.RunProgram || len(options.Targets) > 0 || s.state == nil || len(s.state.resources) == 0 {
+		return exit{}, nil
+	}
+	last, err := s.refresh(ctx, s.state.contents, nil, false)
+	if err != nil || last.code != 0 {
+		return last, err
+	}
+	s.refreshed = true
+	if err := remove(s.dir.settling()); err != nil {
+		return last, workspaceError{err}
 	}
 	return last, nil
 }

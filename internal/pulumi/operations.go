@@ -71,7 +71,10 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 	if last, err := s.bringProgram(ctx, before.dynamic); err != nil || last.code != 0 {
 		return last, err
 	}
-	flags := refreshFlags(s.run.Options)
+	if last, err := s.refreshApart(ctx, s.run.Options.Refresh); err != nil || last.code != 0 {
+		return last, err
+	}
+	flags := s.refreshFlags()
 	if s.alwaysRefreshes && !s.run.Options.Refresh {
 		// The same for a destroy with the Pulumi.yaml of the program as for one without.
 		flags = append(flags, "--refresh=false")
@@ -139,10 +142,13 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 			return last, err
 		}
 	}
-	flags := append(refreshFlags(s.run.Options), targetFlags(s.run.Options)...)
 	if s.run.Operation == run.Preview {
-		return s.withEvents(ctx, append([]string{"preview"}, flags...)...)
+		return s.withEvents(ctx, append([]string{"preview"}, append(s.refreshFlags(), targetFlags(s.run.Options)...)...)...)
 	}
+	if last, err := s.refreshApart(ctx, refreshes); err != nil || last.code != 0 {
+		return last, err
+	}
+	flags := append(s.refreshFlags(), targetFlags(s.run.Options)...)
 	return s.engine(ctx, append([]string{"up"}, flags...)...)
 }
 
@@ -178,12 +184,15 @@ func (s *session) setSecrets(ctx context.Context) (exit, error) {
 }
 
 // refreshFlags are the flags of an operation that may refresh first.
-func refreshFlags(options run.Options) []string {
+func (s *session) refreshFlags() []string {
 	var flags []string
-	if options.Refresh {
+	switch {
+	case s.refreshed:
+		flags = append(flags, "--refresh=false")
+	case s.run.Options.Refresh:
 		flags = append(flags, "--refresh")
 	}
-	if options.RunProgram {
+	if s.run.Options.RunProgram {
 		flags = append(flags, "--run-program")
 	}
 	return flags

@@ -113,6 +113,7 @@ func (p *child) watch(events *follower) {
 			events.poll()
 			p.stdout.shrink()
 			p.stderr.shrink()
+			ticker.Reset(events.interval())
 		}
 	}
 }

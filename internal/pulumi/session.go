@@ -50,12 +50,18 @@ type session struct {
 	// inspected is set once the stack was inspected for a run that needs it, or was
 	// created.
 	inspected bool
+	// refreshed is set once the stack was refreshed apart from the operation that was to
+	// refresh it.
+	refreshed bool
 	// pending are the creations in flight known from the state or an earlier run, for a
 	// recovery.
 	pending []string
 	// inFlight are the creations in flight in the state that may still have an owner:
 	// whoever holds the lock may be working on them.
 	inFlight []string
+	// stopCreating, if set, stops the current CLI call because of creations in flight that it
+	// would repeat.
+	stopCreating func()
 	// state is the last export, nil once a call may have changed the state since.
 	state *state
 	// installing is set while the program's dependencies are being installed and after
@@ -91,9 +97,16 @@ func (s *session) engine(ctx context.Context, operation ...string) (exit, error)
 			return exit{}, err
 		}
 	}
-	s.changing, s.state = true, nil
-	defer func() { s.changing = false }()
-	return s.withEvents(ctx, append(operation, "--yes", "--skip-preview")...)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s.changing, s.state, s.stopCreating = true, nil, func() { stop(errPending) }
+	defer func() { s.changing, s.stopCreating = false, nil }()
+	last, err := s.withEvents(ctx, append(operation, "--yes", "--skip-preview")...)
+	s.pending = append(s.pending, s.events.leftCreates...)
+	if len(s.events.leftCreates) > 0 && err == nil {
+		err = errPending
+	}
+	return last, err
 }
 
 // withEvents calls the CLI for an operation that emits events.
@@ -128,6 +141,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say, tell: s.tell}
 	if s.changing {
 		c.events.tellUnknown, c.events.tellBegun = s.tellUnknown, func() { s.tellBegun(ctx) }
+		c.events.stopCreating = s.stopCreating
 	}
 	last, err := s.driver.execute(ctx, c)
 	s.stopped = last.stopped

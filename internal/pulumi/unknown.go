@@ -51,3 +51,20 @@ func isProviderGone(text string) bool {
 func isCancelled(text string) bool {
 	return strings.Contains(text, "rpc error: code = Canceled") || strings.Contains(text, "context canceled")
 }
+
+// leftCreates are the resources of the creations in flight in the state that an operation
+// starts from. The engine warns of them before it runs the program, and creates the
+// resources again. It does not warn if it refreshes first.
+func leftCreates(warning string) []string {
+	if !strings.HasPrefix(warning, "Attempting to deploy or update resources with ") {
+		return nil
+	}
+	var urns []string
+	for line := range strings.Lines(warning) {
+		operation, found := strings.CutPrefix(line, "  * ")
+		if urn, creates := strings.CutSuffix(strings.TrimSpace(operation), ", interrupted while creating"); found && creates {
+			urns = append(urns, urn)
+		}
+	}
+	return urns
+}
