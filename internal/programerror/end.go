@@ -45,7 +45,8 @@ func (e end) message(printed string) string {
 		what = "the program does not compile"
 	}
 	if len(last) == 0 {
-		return what + ": the log has what it printed"
+		// Pulumi may end before it has read the last lines, such as that of log.Fatal in Go.
+		return what + ", and Pulumi reports nothing that it printed"
 	}
 	what += ", after it printed: " + strings.TrimSpace(last[0])
 	return strings.Join(append([]string{what}, last[1:]...), "\n")

@@ -61,7 +61,7 @@ func TestMessage(t *testing.T) {
 				"and 32 more lines in the log",
 		},
 		"an exit without a word": {
-			Program{Runtime: "python"}, "program exited with non-zero exit code: 3", "", "the program exited with code 3: the log has what it printed",
+			Program{Runtime: "python"}, "program exited with non-zero exit code: 3", "", "the program exited with code 3, and Pulumi reports nothing that it printed",
 		},
 		"a secret of the config": {
 			Program{}, "Missing required configuration variable 'a:b'\n\tplease set a value using the command `pulumi config set --secret a:b <value>`", "",
