@@ -1,8 +1,8 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lockdown judges whether the flags of a controller separate tenants from it. The
-// controller and `flux pulumi check` say the same about them.
+// Package lockdown checks whether the flags of a controller isolate tenants, for the
+// controller itself and for `flux pulumi check`.
 package lockdown
 
 import (
@@ -34,11 +34,11 @@ func Parse(args []string) (Flags, error) {
 	return f, flags.Parse(args)
 }
 
-// Warning describes flags that look as if tenants were locked down when they are not, ""
-// for none. A default account tells that somebody means to limit what a Stack can do in the
-// cluster. It limits the kubeconfig of a program, which can take the token of the controller
-// instead if it runs in the same pod: the controller can create a token for any account,
-// such as the cluster-admin of Flux. The controller of one namespace is the tenant's own.
+// Warning returns a warning about flags that do not isolate tenants although they seem to,
+// or "". A default service account is meant to limit what a Stack can do in the cluster. It
+// limits the kubeconfig of a program, but a program in the pod of the controller can use the
+// token of the controller instead, and create a token for any account, such as that of
+// kustomize-controller. A controller that watches one namespace belongs to the tenant.
 func (f Flags) Warning() string {
 	if f.Runner != LocalRunner || f.DefaultServiceAccount == "" || !f.WatchAllNamespaces {
 		return ""

@@ -14,13 +14,13 @@ import (
 
 const clearProblem = "is not a key of a value for a provider, which stands in the clear: give a secret one in secretsRef of the Stack"
 
-// checkConfigOfProviders finds what does not reach a provider in declarations such as
-// aws:region. In a Pulumi.yaml, Pulumi refuses it, but in a Main.yaml it takes such a
-// declaration for one of the program's own.
+// checkConfigOfProviders finds keys that do not reach a provider in declarations such as
+// aws:region. Pulumi refuses them in a Pulumi.yaml, but in a Main.yaml it treats such a
+// declaration as one of the project.
 //
-// It is the program's own if the namespace is the project, which only a Stack knows. So a
-// fault is one of the Program if the namespace is a package that it uses. The others are
-// returned by namespace.
+// It is one of the project if the namespace is the name of the project, which only a Stack
+// knows. So the Program has these faults only if the namespace is a package that it uses.
+// The others are returned by namespace, for the Stack.
 func checkConfigOfProviders(object map[string]any, top *place, invalid *found) map[string]program.Faults {
 	packages := usedPackages(top)
 	others := map[string]*found{}
@@ -53,8 +53,8 @@ func checkConfigOfProviders(object map[string]any, top *place, invalid *found) m
 // configProblem is what is wrong with a key of a declaration.
 type configProblem struct{ key, text string }
 
-// typedConfigProblems returns what does not reach a provider. checkConfigs checks the
-// declarations that have nothing but a value.
+// typedConfigProblems returns the keys that do not reach a provider. checkConfigs checks
+// declarations that consist of a value alone.
 func typedConfigProblems(name string, declaration any) []configProblem {
 	fields, _ := declaration.(map[string]any)
 	_, defaulted := fields["default"]

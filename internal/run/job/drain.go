@@ -27,24 +27,23 @@ type DrainOptions struct {
 	Reader client.Reader
 	// Namespace is the only namespace of Stacks. Empty means all.
 	Namespace string
-	// InUse lists the runs that Stacks record, and Recorded returns what the Stack of a run
-	// records.
+	// InUse lists the runs in the status of all Stacks. Recorded returns what the status of
+	// the Stack of a run has.
 	InUse    func(ctx context.Context) (map[string]bool, error)
 	Recorded func(ctx context.Context, of run.Ref) (run.Recorded, error)
-	// Wake is called, from any goroutine, when a Stack is to look at its run again.
+	// Wake has a Stack reconciled. It is called from any goroutine.
 	Wake func(namespace, name string)
 	// Log receives errors.
 	Log logr.Logger
 }
 
-// Drainer ends the runs that an earlier controller has started as Jobs, for a controller
-// that executes its own runs elsewhere. It withdraws a run that no pod has claimed, and
-// waits for the result of any other. It watches nothing, and looks at a run when its Stack
-// does.
+// Drainer finishes the runs that an earlier controller has started as Jobs, in a controller
+// with another --runner. It withdraws runs that no pod has claimed, and waits for the
+// results of the others. It watches nothing: it looks at a run when the Stack is reconciled.
 //
-// The permission to read and delete Secrets is part of every installation; that to read
-// Jobs and pods may have been removed together with --runner=job. Without it, a result
-// still arrives in the Secret, but nothing proves that a pod has died without one.
+// Every installation may read and delete Secrets, but the permission to read Jobs and pods
+// may have been removed together with --runner=job. Without it, a result still arrives in
+// the Secret, but it is not known whether a pod has died without a result.
 type Drainer struct {
 	store
 	options DrainOptions
@@ -53,7 +52,7 @@ type Drainer struct {
 
 	mu   sync.Mutex
 	runs map[string]*draining
-	// waking are the runs whose Stacks are about to be woken.
+	// waking are the runs whose Stacks are about to be reconciled.
 	waking map[run.Ref]bool
 }
 
@@ -62,7 +61,7 @@ type draining struct {
 	of               run.Ref
 	told             exchange.Told
 	cancel, passedOn exchange.Cancel
-	// unproven is why nothing proves whether the run is at work, else empty.
+	// unproven is why it is not known whether the run is at work, empty if it is.
 	unproven string
 	// toldAt is when a result was first seen.
 	toldAt time.Time
@@ -76,11 +75,11 @@ func NewDrainer(options DrainOptions) *Drainer {
 	}
 }
 
-// drainInterval is how often to look at a run that is waited for.
+// drainInterval is how often to look at a run in flight.
 const drainInterval = 5 * time.Second
 
-// Look returns the phase of a run, and its result once it has ended. A run that nothing is
-// left of is unknown.
+// Look returns the phase of a run, and its result once it has ended. A run without a Secret
+// and a Job is unknown.
 func (d *Drainer) Look(of run.Ref) (run.Phase, *run.Result) {
 	if !validID(of.ID) {
 		return run.Unknown, nil
@@ -174,7 +173,7 @@ func (d *Drainer) endRest(ctx context.Context, k key, s seen) (ended bool, why s
 	return false, restText(s), err
 }
 
-// unprovenText returns what keeps the controller from proving that the run is over.
+// unprovenText returns why the controller cannot know that the run has ended.
 func unprovenText(s seen, v verdict) string {
 	switch {
 	case !v.unproven:
@@ -234,7 +233,7 @@ func (d *Drainer) forget(id string) {
 	delete(d.runs, id)
 }
 
-// wakeLater has the Stack look at its run again soon.
+// wakeLater has the Stack reconciled after drainInterval.
 func (d *Drainer) wakeLater(of run.Ref) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -250,7 +249,7 @@ func (d *Drainer) wakeLater(of run.Ref) {
 	})
 }
 
-// Unproven returns why nothing proves whether a run is at work, "" if that is known.
+// Unproven returns why it is not known whether a run is at work, "" if it is.
 func (d *Drainer) Unproven(id string) string { return d.known(id).unproven }
 
 // Progress returns the progress that the pod has reported, or what the run waits for.
@@ -273,7 +272,7 @@ func (d *Drainer) known(id string) draining {
 	return draining{}
 }
 
-// Cancel has a run end, which its pod is told at the next look.
+// Cancel notes that a run is to end. The next look writes that into its Secret.
 func (d *Drainer) Cancel(id string, now bool) error {
 	d.mu.Lock()
 	known, ok := d.runs[id]
