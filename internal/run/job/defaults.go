@@ -38,20 +38,15 @@ func ReadDefaults(text []byte, s Settings) (Defaults, error) {
 	return s.Defaults, err
 }
 
-// over returns the template of a Stack with what only the defaults have. Both patches of
-// the pod are merged later, and so are the resources, see addResources.
-func (w workspace) over(defaults workspace) workspace {
-	own := w
-	own.ServiceAccountName = cmp.Or(w.ServiceAccountName, defaults.ServiceAccountName)
-	own.Image = cmp.Or(w.Image, defaults.Image)
-	own.ImagePullPolicy = cmp.Or(w.ImagePullPolicy, defaults.ImagePullPolicy)
-	own.Env = nil
-	for _, variable := range defaults.Env {
-		if !slices.ContainsFunc(w.Env, func(v corev1.EnvVar) bool { return v.Name == variable.Name }) {
-			own.Env = append(own.Env, variable)
-		}
+// onto applies the fields of a template to the container of the run, over what it has. The patch
+// of the pod comes after them.
+func (w workspace) onto(main *corev1.Container) {
+	main.Image = cmp.Or(w.Image, main.Image)
+	main.ImagePullPolicy = cmp.Or(w.ImagePullPolicy, main.ImagePullPolicy)
+	for _, variable := range w.Env {
+		main.Env = slices.DeleteFunc(main.Env, func(v corev1.EnvVar) bool { return v.Name == variable.Name })
 	}
-	own.Env = append(own.Env, w.Env...)
-	own.EnvFrom = slices.Concat(defaults.EnvFrom, w.EnvFrom) // the last one counts
-	return own
+	main.Env = slices.Concat(main.Env, w.Env)
+	main.EnvFrom = slices.Concat(main.EnvFrom, w.EnvFrom) // the last one counts
+	main.Resources = w.Resources
 }

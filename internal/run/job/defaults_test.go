@@ -101,11 +101,52 @@ spec:
 	g.Expect(pod.Volumes).NotTo(ContainElement(HaveField("Name", "plugins")))
 }
 
-func TestResourcesOfThePatchCountAsThoseOfTheStack(t *testing.T) {
-	g := NewWithT(t)
-	built, err := build(withDefaults(t, platform), withTemplate(`{spec: {podTemplate: {spec: {containers: [{name: pulumi, resources: {limits: {memory: 300Mi}}}]}}}}`))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(mainOf(&built.job.Spec.Template.Spec).Resources.Requests).NotTo(HaveKey(corev1.ResourceMemory))
+func TestTheStackHasTheLastWordWhereverADefaultIs(t *testing.T) {
+	const patch = `{spec: {podTemplate: {spec: {resources: {limits: {cpu: 2}}, containers: [{name: pulumi, image: default:1, imagePullPolicy: Always,
+  env: [{name: A, value: default}, {name: B, value: default}], envFrom: [{configMapRef: {name: default}}], resources: {limits: {memory: 1Gi}}}]}}}}`
+	requests := corev1.ResourceRequirements{Requests: corev1.ResourceList{"memory": resource.MustParse("2Gi")}}
+	own := []corev1.EnvVar{{Name: "B", Value: "default"}, {Name: "A", Value: "own"}}
+	for name, test := range map[string]struct {
+		template string
+		check    func(g Gomega, pod corev1.PodSpec, main corev1.Container)
+	}{
+		"nothing is said": {`{}`, func(g Gomega, pod corev1.PodSpec, main corev1.Container) {
+			g.Expect(main.Image).To(Equal("default:1"))
+			g.Expect(main.Resources.Limits).To(HaveKeyWithValue(corev1.ResourceMemory, resource.MustParse("1Gi")))
+			g.Expect(pod.Resources.Limits).To(HaveKeyWithValue(corev1.ResourceCPU, resource.MustParse("2")))
+		}},
+		"an image": {`{spec: {image: own:1, imagePullPolicy: Never}}`, func(g Gomega, _ corev1.PodSpec, main corev1.Container) {
+			g.Expect(main).To(And(HaveField("Image", "own:1"), HaveField("ImagePullPolicy", corev1.PullNever)))
+		}},
+		"a variable": {`{spec: {env: [{name: A, value: own}]}}`, func(g Gomega, _ corev1.PodSpec, main corev1.Container) {
+			g.Expect(main.Env).To(ContainElements(own))
+			g.Expect(main.Env).NotTo(ContainElement(corev1.EnvVar{Name: "A", Value: "default"}))
+		}},
+		"variables of a ConfigMap": {`{spec: {envFrom: [{configMapRef: {name: own}}]}}`, func(g Gomega, _ corev1.PodSpec, main corev1.Container) {
+			g.Expect(main.EnvFrom).To(HaveExactElements(HaveField("ConfigMapRef.Name", "default"), HaveField("ConfigMapRef.Name", "own")))
+		}},
+		"requests": {`{spec: {resources: {requests: {memory: 2Gi}}}}`, func(g Gomega, _ corev1.PodSpec, main corev1.Container) {
+			g.Expect(main.Resources).To(Equal(requests), "the default limit is less")
+		}},
+		"requests in its patch": {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, resources: {requests: {memory: 2Gi}}}]}}}}`,
+			func(g Gomega, _ corev1.PodSpec, main corev1.Container) { g.Expect(main.Resources).To(Equal(requests)) }},
+		"limits of the whole pod": {`{spec: {podTemplate: {spec: {resources: {limits: {memory: 200Mi}}}}}}`, func(g Gomega, pod corev1.PodSpec, main corev1.Container) {
+			g.Expect(main.Resources).To(BeZero(), "the default limit is more")
+			g.Expect(pod.Resources.Limits).To(HaveLen(2))
+		}},
+		"requests of more CPU": {`{spec: {resources: {requests: {cpu: 4}}}}`, func(g Gomega, pod corev1.PodSpec, main corev1.Container) {
+			g.Expect(pod.Resources).To(BeNil(), "the default limit of the whole pod is less")
+			g.Expect(main.Resources.Limits).To(HaveKey(corev1.ResourceMemory))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			built, err := build(withDefaults(t, patch), withTemplate(test.template))
+			g.Expect(err).NotTo(HaveOccurred())
+			pod := built.job.Spec.Template.Spec
+			test.check(g, pod, *mainOf(&pod))
+		})
+	}
 }
 
 func TestADefaultVolumeServesAsBackend(t *testing.T) {
@@ -120,15 +161,16 @@ func TestADefaultVolumeServesAsBackend(t *testing.T) {
 
 func TestDefaultsAreRefusedAtTheStart(t *testing.T) {
 	for text, want := range map[string]string{
-		"spec: {image: 1":                          "it is no YAML",
-		"{spec: {image: a:1}, spec: {image: b:1}}": "already set in map",
-		"kind: Pod":                                "kind is not known: remove it",
-		"[]":                                       "is not an object: remove it",
-		"spec: {git: {}}":                          "spec.git is a source: remove it",
-		"spec: {imagePullPolicy: Sometimes}":       `spec.imagePullPolicy cannot be "Sometimes": use Always, IfNotPresent or Never`,
-		"spec: {resources: {limit: {}}}":           `unknown field "limit"`,
-		"spec: {env: [{name: HOME, value: /x}]}":   "spec.env is refused: the environment variable HOME cannot be set",
-		"spec: {podTemplate: {spec: {hostNetwork: true}}}":                                        "spec.podTemplate changes spec.hostNetwork",
+		"spec: {image: 1":                                  "it is no YAML",
+		"{spec: {image: a:1}, spec: {image: b:1}}":         "already set in map",
+		"kind: Pod":                                        "kind is not known: remove it",
+		"[]":                                               "is not an object: remove it",
+		"spec: {git: {}}":                                  "spec.git is a source: remove it",
+		"spec: {}\n---\nspec: {image: a:1}":                "has several YAML documents",
+		"spec: {imagePullPolicy: Sometimes}":               `spec.imagePullPolicy cannot be "Sometimes": use Always, IfNotPresent or Never`,
+		"spec: {resources: {limit: {}}}":                   `unknown field "limit"`,
+		"spec: {env: [{name: HOME, value: /x}]}":           "spec.env is refused: the environment variable HOME cannot be set",
+		"spec: {podTemplate: {spec: {hostNetwork: true}}}": "spec.podTemplate changes spec.hostNetwork",
 		"spec: {podTemplate: {spec: {volumes: [{name: x, hostPath: {path: /}}]}}}":                `spec.podTemplate is not allowed by the Pod Security Standard "restricted"`,
 		"spec: {env: [" + strings.TrimSuffix(strings.Repeat("{name: A},", maxList+1), ",") + "]}": "has a list of 251 members",
 	} {
@@ -151,6 +193,7 @@ func TestDefaultRequests(t *testing.T) {
 		want      corev1.ResourceList
 	}{
 		"nobody says anything":      {want: own},
+		"the whole pod has a limit": {template: `{spec: {podTemplate: {spec: {resources: {limits: {memory: 100Mi}}}}}}`, want: corev1.ResourceList{"cpu": own["cpu"]}},
 		"the Stack has a limit":     {template: `{spec: {resources: {limits: {memory: 100Mi}}}}`, want: corev1.ResourceList{"cpu": own["cpu"]}},
 		"the namespace has its own": {namespace: corev1.ResourceList{"memory": resource.MustParse("64Mi")}, want: corev1.ResourceList{"cpu": own["cpu"]}},
 		"a quota wants them":        {refused: true, want: own},
@@ -165,7 +208,7 @@ func TestDefaultRequests(t *testing.T) {
 				if tc.refused && len(main.Resources.Requests) == 0 {
 					return apierrors.NewForbidden(corev1.Resource("pods"), pod.Name, errors.New("failed quota: small: must specify requests.memory"))
 				}
-				addResources(main, *main.Resources.DeepCopy(), corev1.ResourceRequirements{Requests: tc.namespace})
+				addResources(&main.Resources, namedResources(&pod.Spec), corev1.ResourceRequirements{Requests: tc.namespace})
 				return nil
 			}
 			s.step()

@@ -24,23 +24,26 @@ import (
 // podField is the field of the patch in a Stack.
 const podField = templateField + ".spec.podTemplate"
 
-// mergePod merges patches into the template, those of the administrator before that of the
-// Stack. It returns a TemplateError that names a field if the result changes what the runner
-// depends on, or what the administrator does not allow.
-func mergePod(base corev1.PodTemplateSpec, level psaapi.Level, patches ...json.RawMessage) (corev1.PodTemplateSpec, error) {
-	merged := base
-	for _, patch := range patches {
+// mergePod merges templates into that of the pod, that of the administrator before that of
+// the Stack. It returns a TemplateError that names a field if the result changes what the
+// runner depends on, or what the administrator does not allow.
+func mergePod(base corev1.PodTemplateSpec, level psaapi.Level, templates ...workspace) (corev1.PodTemplateSpec, error) {
+	merged := *base.DeepCopy()
+	for _, template := range templates {
+		beneath := takeResources(&merged.Spec)
+		template.onto(mainOf(&merged.Spec))
 		var err error
-		if merged, err = patchPod(merged, patch); err != nil {
+		if merged, err = patchPod(merged, template.PodTemplate); err != nil {
 			return merged, err
 		}
+		if changed := changedParts(base, merged); len(changed) > 0 {
+			return merged, &TemplateError{podField, fmt.Sprintf("changes %s, which the controller depends on: remove that", strings.Join(changed, ", "))}
+		}
+		beneath.under(&merged.Spec)
 	}
 	merged.Labels, merged.Annotations = keepReserved(base.Labels, merged.Labels), keepReserved(base.Annotations, merged.Annotations)
 	if err := possibleMetadata(podField+".metadata", "a pod", merged.Labels, merged.Annotations); err != nil {
 		return merged, err
-	}
-	if changed := changedParts(base, merged); len(changed) > 0 {
-		return merged, &TemplateError{podField, fmt.Sprintf("changes %s, which the controller depends on: remove that", strings.Join(changed, ", "))}
 	}
 	// In less than that of the controller a run could not stop and write its result, and in
 	// more a sidecar would keep the next run waiting. Templates for the operator have one that

@@ -48,15 +48,14 @@ func podOf(s Settings, r run.Run, w workspace) (corev1.PodTemplateSpec, string, 
 	// its image or a cloud. If nothing names an account, the pod gets its own, which may
 	// only write the result: the default account of the namespace may have been granted
 	// more.
-	over := w.over(s.Defaults.workspace)
-	account := cmp.Or(r.Account.Name, over.ServiceAccountName, Name(r.ID))
-	pod, err := mergePod(basePod(s, r, over, account, ""), s.PodSecurity, s.Defaults.PodTemplate, w.PodTemplate)
+	account := cmp.Or(r.Account.Name, w.ServiceAccountName, s.Defaults.ServiceAccountName, Name(r.ID))
+	base := basePod(s, r, account, "")
+	if cmp.Or(w.Image, s.Defaults.Image) != "" {
+		mainOf(&base.Spec).ImagePullPolicy = "" // which is for the image of the controller
+	}
+	pod, err := mergePod(base, s.PodSecurity, s.Defaults.workspace, w)
 	if err == nil {
 		err = checkBackend(r.Backend, pod)
-	}
-	if err == nil {
-		main := mainOf(&pod.Spec)
-		addResources(main, *main.Resources.DeepCopy(), s.Defaults.Resources)
 	}
 	return pod, account, err
 }

@@ -4,7 +4,6 @@
 package job
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -39,8 +38,9 @@ const (
 // The images of Pulumi run as root by default.
 const nobody int64 = 65534
 
-// basePod is the template of the pod before the patch of the Stack is merged into it.
-func basePod(s Settings, r run.Run, w workspace, account, digest string) corev1.PodTemplateSpec {
+// basePod is the template of the pod before those of the administrator and of the Stack are
+// merged into it.
+func basePod(s Settings, r run.Run, account, digest string) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: labelsOf(r, s.Part), Annotations: annotationsOf(r)},
 		Spec: corev1.PodSpec{
@@ -61,7 +61,7 @@ func basePod(s Settings, r run.Run, w workspace, account, digest string) corev1.
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			InitContainers: []corev1.Container{copying(s)},
-			Containers:     []corev1.Container{running(s, r, w, digest)},
+			Containers:     []corev1.Container{running(s, r, digest)},
 			Volumes:        []corev1.Volume{emptyDir(programVolume), emptyDir(workVolume), emptyDir(tmpVolume)},
 		},
 	}
@@ -87,20 +87,14 @@ func copying(s Settings) corev1.Container {
 }
 
 // running returns the container that executes the run.
-func running(s Settings, r run.Run, w workspace, digest string) corev1.Container {
-	pull := w.ImagePullPolicy
-	if w.Image == "" {
-		pull = cmp.Or(pull, s.PullPolicy)
-	}
+func running(s Settings, r run.Run, digest string) corev1.Container {
 	return corev1.Container{
 		Name:            mainContainer,
-		Image:           cmp.Or(w.Image, s.Image),
-		ImagePullPolicy: pull,
+		Image:           s.Image,
+		ImagePullPolicy: s.PullPolicy,
 		Command:         []string{programDir + "/pulumi-controller"},
 		Args:            s.arguments(r, digest),
-		Env:             append([]corev1.EnvVar{ofPod("POD_NAME", "metadata.name"), ofPod("POD_UID", "metadata.uid")}, w.Env...),
-		EnvFrom:         w.EnvFrom,
-		Resources:       w.Resources,
+		Env:             []corev1.EnvVar{ofPod("POD_NAME", "metadata.name"), ofPod("POD_UID", "metadata.uid")},
 		SecurityContext: restricted(),
 		VolumeMounts: []corev1.VolumeMount{
 			{Name: programVolume, MountPath: programDir, ReadOnly: true},

@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 )
 
 // ownDefaults are requests for a run of which neither a template nor the namespace says
@@ -22,14 +23,50 @@ func ownDefaults() corev1.ResourceRequirements {
 	}}
 }
 
-// addResources adds the requests and limits of each resource of which nothing is said yet,
-// and returns whether there are any. A request and a limit of the same resource are never
-// of two origins, as they might contradict each other.
-func addResources(to *corev1.Container, said, defaults corev1.ResourceRequirements) bool {
+// resources are those of a pod as a whole and of the container of its run.
+type resources struct{ pod, main corev1.ResourceRequirements }
+
+// takeResources removes the resources from a pod, for what is merged into it to say its own.
+func takeResources(from *corev1.PodSpec) resources {
+	main := mainOf(from)
+	taken := resources{pod: ptr.Deref(from.Resources, corev1.ResourceRequirements{}), main: main.Resources}
+	from.Resources, main.Resources = nil, corev1.ResourceRequirements{}
+	return taken
+}
+
+// under adds to a pod the requests and limits of each resource of which it says nothing yet. A
+// request and a limit of the same resource are never of two origins, as they might contradict
+// each other.
+func (r resources) under(to *corev1.PodSpec) {
+	named := namedResources(to)
+	addResources(&mainOf(to).Resources, named, r.main)
+	whole := ptr.Deref(to.Resources, corev1.ResourceRequirements{})
+	if addResources(&whole, named, r.pod) {
+		to.Resources = &whole
+	}
+}
+
+// namedResources returns the resources of which a pod says something, for the container of the
+// run or as a whole.
+func namedResources(of *corev1.PodSpec) map[corev1.ResourceName]bool {
+	named := map[corev1.ResourceName]bool{}
+	for _, said := range []corev1.ResourceRequirements{ptr.Deref(of.Resources, corev1.ResourceRequirements{}), containerOf(of.Containers, mainContainer).Resources} {
+		for _, list := range []corev1.ResourceList{said.Requests, said.Limits} {
+			for name := range list {
+				named[name] = true
+			}
+		}
+	}
+	return named
+}
+
+// addResources adds the requests and limits of resources that are not named, and returns whether
+// there are any.
+func addResources(to *corev1.ResourceRequirements, named map[corev1.ResourceName]bool, defaults corev1.ResourceRequirements) bool {
 	added := false
 	add := func(list *corev1.ResourceList, of corev1.ResourceList) {
 		for name, amount := range of {
-			if isNamed(said, name) {
+			if named[name] {
 				continue
 			}
 			if *list == nil {
@@ -38,15 +75,9 @@ func addResources(to *corev1.Container, said, defaults corev1.ResourceRequiremen
 			(*list)[name], added = amount, true
 		}
 	}
-	add(&to.Resources.Requests, defaults.Requests)
-	add(&to.Resources.Limits, defaults.Limits)
+	add(&to.Requests, defaults.Requests)
+	add(&to.Limits, defaults.Limits)
 	return added
-}
-
-func isNamed(has corev1.ResourceRequirements, name corev1.ResourceName) bool {
-	_, requested := has.Requests[name]
-	_, limited := has.Limits[name]
-	return requested || limited
 }
 
 // tryJob asks the API server whether it would accept the pod of a Job, and adds the default
@@ -55,12 +86,12 @@ func isNamed(has corev1.ResourceRequirements, name corev1.ResourceName) bool {
 func (r *Runner) tryJob(ctx context.Context, job *batchv1.Job) error {
 	pod, err := r.tryPod(ctx, job)
 	if err == nil {
-		addResources(mainOf(&job.Spec.Template.Spec), containerOf(pod.Spec.Containers, mainContainer).Resources, ownDefaults())
+		addResources(&mainOf(&job.Spec.Template.Spec).Resources, namedResources(&pod.Spec), ownDefaults())
 		return nil
 	}
 	with := job.DeepCopy()
-	main := mainOf(&with.Spec.Template.Spec)
-	if !isFinal(err) || !addResources(main, *main.Resources.DeepCopy(), ownDefaults()) {
+	spec := &with.Spec.Template.Spec
+	if !isFinal(err) || !addResources(&mainOf(spec).Resources, namedResources(spec), ownDefaults()) {
 		return err
 	}
 	if _, err := r.tryPod(ctx, with); err != nil {
