@@ -4,13 +4,18 @@
 package job
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -20,12 +25,15 @@ import (
 // is none.
 type Defaults struct{ workspace }
 
+// areGiven reports whether there are any.
+func (d Defaults) areGiven() bool { return !equality.Semantic.DeepEqual(d, Defaults{}) }
+
 // ReadDefaults reads a template in YAML that has the fields of spec.workspaceTemplate. What
 // is refused there is refused here, too.
 func ReadDefaults(text []byte, s Settings) (Defaults, error) {
-	raw, err := yaml.YAMLToJSONStrict(text)
+	raw, err := onlyDocument(text)
 	if err != nil {
-		return Defaults{}, fmt.Errorf("it is no YAML: %w", err)
+		return Defaults{}, err
 	}
 	read, err := parseTemplate(raw)
 	if err == nil {
@@ -36,6 +44,32 @@ func ReadDefaults(text []byte, s Settings) (Defaults, error) {
 		return Defaults{}, errors.New(strings.TrimLeft(strings.TrimPrefix(fault.Error(), templateField), ". "))
 	}
 	return s.Defaults, err
+}
+
+// onlyDocument returns a text in YAML as JSON. It refuses several documents, of which all but
+// one would be ignored.
+func onlyDocument(text []byte) ([]byte, error) {
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
+	only := []byte("null")
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return only, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the YAML: %w", err)
+		}
+		raw, err := yaml.YAMLToJSONStrict(document)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("it is no YAML: %w", err)
+		case string(raw) == "null":
+		case string(only) != "null":
+			return nil, errors.New("has several YAML documents: one is expected")
+		default:
+			only = raw
+		}
+	}
 }
 
 // onto applies the fields of a template to the container of the run, over what it has. The patch

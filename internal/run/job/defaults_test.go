@@ -178,8 +178,11 @@ func TestDefaultsAreRefusedAtTheStart(t *testing.T) {
 		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)), text)
 		NewWithT(t).Expect(err.Error()).NotTo(ContainSubstring("workspaceTemplate"))
 	}
-	_, err := ReadDefaults(nil, settings())
-	NewWithT(t).Expect(err).NotTo(HaveOccurred(), "an empty file")
+	for _, text := range []string{"", "# nothing\n", "---\nspec:\n---\n"} {
+		defaults, err := ReadDefaults([]byte(text), settings())
+		NewWithT(t).Expect(err).NotTo(HaveOccurred(), text)
+		NewWithT(t).Expect(defaults.areGiven()).To(BeFalse(), text)
+	}
 }
 
 func TestDefaultRequests(t *testing.T) {

@@ -179,11 +179,8 @@ func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 		return err
 	}
 	ended, k := notBegun(refusalText(todo.Namespace, err)), key{todo.Namespace, todo.ID}
-	// Without a template, the spec is not at fault, but what the cluster adds to pods: a
-	// LimitRange or an admission webhook.
-	if len(todo.Workspace) > 0 && isInvalidPod(err) {
-		ended.Outcome = run.InvalidSpec
-		ended.Message = oneLine(templateField + ", or what LimitRanges and webhooks add to it, asks for a pod that is not valid: " + err.Error())
+	if isInvalidPod(err) {
+		ended = r.invalidPod(todo, ended, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
@@ -199,6 +196,23 @@ func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 	r.settle(todo.ID, ended)
 	_, err = r.tendRestAnew(ctx, k)
 	return err
+}
+
+// invalidPod returns the result of a run whose pod is not valid. Without a template, the spec is
+// not at fault, but what the administrator or the cluster adds to pods.
+func (r *Runner) invalidPod(todo run.Run, ended *run.Result, err error) *run.Result {
+	adding := "LimitRanges and webhooks"
+	if r.options.Settings.Defaults.areGiven() {
+		adding = "--runner-workspace-template, " + adding
+	}
+	switch {
+	case len(todo.Workspace) > 0:
+		ended.Outcome = run.InvalidSpec
+		ended.Message = oneLine(templateField + ", or what " + adding + " add to it, asks for a pod that is not valid: " + err.Error())
+	case r.options.Settings.Defaults.areGiven():
+		ended.Message = oneLine("what " + adding + " add to the pod is not valid: " + err.Error())
+	}
+	return ended
 }
 
 // isFinal reports whether the same request would get the same answer again.

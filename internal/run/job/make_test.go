@@ -133,6 +133,31 @@ func TestAnInvalidPodIsBlamedOnTheSpec(t *testing.T) {
 	}
 }
 
+func TestAnInvalidPodMayBeThatOfTheDefaults(t *testing.T) {
+	pod := corev1.SchemeGroupVersion.WithKind("Pod").GroupKind()
+	faults := field.ErrorList{field.Invalid(field.NewPath("spec", "containers"), "2Gi", "must be less than or equal to memory limit")}
+	for name, tc := range map[string]struct {
+		template, want string
+	}{
+		"without a template": {"", "what --runner-workspace-template, LimitRanges and webhooks add to the pod is not valid: failed to create "},
+		"with a template": {`{"spec":{"image":"own:1"}}`,
+			"spec.workspaceTemplate, or what --runner-workspace-template, LimitRanges and webhooks add to it, asks for a pod that is not valid: failed to create "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runnerOn(t, newCluster(), func(o *Options) {
+				o.Settings = withDefaults(t, "spec: {resources: {requests: {memory: 2Gi}, limits: {memory: 1Gi}}}")
+			})
+			s.Expect(s.Reserve("default", "app")).To(BeTrue())
+			todo := oneRun("1", "app")
+			todo.Workspace = json.RawMessage(tc.template)
+			s.Expect(s.Start(todo)).To(Succeed())
+			s.api.tried = apierrors.NewInvalid(pod, "x", faults)
+			s.step()
+			s.Expect(s.ended().Message).To(HavePrefix(tc.want))
+		})
+	}
+}
+
 func TestARefusedCreationEndsTheRun(t *testing.T) {
 	forbidden := apierrors.NewForbidden(corev1.Resource("things"), "x", errors.New("exceeded quota: small"))
 	for name, tc := range map[string]struct {
