@@ -35,6 +35,21 @@ func (l *lab) previewed(program string) run.Result {
 	return result
 }
 
+func TestAResourceThatTheProgramOnlyReadsIsRetained(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	made := l.do(t.Context(), l.update(l.thing("value: x")))
+	l.Expect(made.Outcome).To(Equal(run.Succeeded), made.Message)
+	reads := l.thing() + "  a:\n    type: lab:index:Thing\n    get: {id: " + listedIDs(made)["lab:index:Thing (a)"] + "}\n"
+	l.Expect(l.previewed(reads).Changes).To(Equal(run.Changes{Retained: 1, Same: 1}))
+	result := l.do(t.Context(), l.update(reads))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(result.Changes).To(Equal(run.Changes{Retained: 1, Same: 1}))
+	l.Expect(l.things()).To(Equal(1))
+	result = l.do(t.Context(), l.update(reads))
+	l.Expect(result.Changes).To(Equal(run.Changes{Same: 1}), result.Message)
+}
+
 // https://github.com/pulumi/pulumi/issues/16629
 func TestAReplacementThatOnlyDeletesIsADeletion(t *testing.T) {
 	t.Parallel()

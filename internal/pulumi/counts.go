@@ -27,7 +27,7 @@ const (
 	replaced
 	deleted
 	// retained is a resource that the stack does not manage any more, and that is still
-	// there (retainOnDelete).
+	// there (retainOnDelete, or a get of what the stack managed before).
 	retained
 	fates
 )
@@ -102,6 +102,10 @@ func (c *counts) add(event *stepEvent) effect {
 		return c.set(meta.URN, updated)
 	case apitype.OpCreate, apitype.OpImport, apitype.OpImportReplacement:
 		return c.set(meta.URN, created)
+	case apitype.OpRead:
+		if old := meta.Old; old != nil && old.Custom && !old.External {
+			return c.set(meta.URN, retained) // the program only reads it from now on
+		}
 	case apitype.OpReplace:
 		return c.replaceByImport(event)
 	case apitype.OpCreateReplacement:

@@ -121,6 +121,11 @@ func TestEventsCountWhatBecameOfEachResource(t *testing.T) {
 			l.did("delete", urn, one, nil)
 			l.did("delete", other, kept, nil)
 		}, run.Changes{Deleted: 1, Retained: 1}},
+		"a resource that the program only reads from now on": {func(l *log) {
+			l.did("read", urn, one, &at{id: "1", external: true})
+			l.did("read", other, kept, &at{id: "1", external: true})
+			l.did("read", urn+"3", &at{id: "1", external: true}, &at{id: "1", external: true})
+		}, run.Changes{Retained: 2}},
 		"a replacement": {func(l *log) {
 			l.did("create-replacement", urn, old, two)
 			l.did("replace", urn, old, two)

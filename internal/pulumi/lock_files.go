@@ -18,9 +18,11 @@ import (
 // lockFiles are the files in which package managers note the versions that they install.
 // npm install, yarn, bun, uv sync and go mod tidy update one that does not fit the program
 // without a word.
-var lockFiles = []string{
-	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
-	"uv.lock", "poetry.lock", "go.mod", "go.sum",
+func lockFiles() []string {
+	return []string{
+		"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
+		"uv.lock", "poetry.lock", "go.mod", "go.sum",
+	}
 }
 
 // maxLockFile bounds the lock files that are compared. Bigger ones are not.
@@ -33,7 +35,7 @@ type lockedVersions map[string]map[string]bool
 // package manager says so.
 func readLocks(root *os.Root, seen sourced) lockedVersions {
 	all := lockedVersions{}
-	for _, name := range lockFiles {
+	for _, name := range lockFiles() {
 		file := seen.nearest[name]
 		if file == "" {
 			continue

@@ -24,8 +24,8 @@ import (
 func applies(r run.Run) bool { return r.Operation == run.Update || r.Operation == run.Preview }
 
 // checkProgram rejects a source that has nothing to run, or of which that cannot be seen. A
-// Program cannot be missing, and may
-// be empty until there are resources to lose: see keepResources.
+// Program cannot be missing, and may be empty until there are resources to lose: see
+// keepResources.
 func checkProgram(found *programFile, project string, r run.Run) error {
 	switch {
 	case found == nil || !applies(r) || r.Program.YAML != nil:

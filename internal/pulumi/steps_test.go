@@ -15,8 +15,8 @@ import (
 func TestAPreviewReportsWhatAnUpdateWouldChange(t *testing.T) {
 	for op, want := range map[string]string{
 		"create": "create", "update": "update", "delete": "delete", "import": "import",
-		// A program with a lookup reads every time.
-		"read": "", "discard": "", "read-replacement": "",
+		// What the stack manages, and what the program only reads from now on.
+		"read": "retain", "discard": "", "read-replacement": "",
 		"same": "", "refresh": "",
 	} {
 		t.Run(op, func(t *testing.T) {
@@ -33,6 +33,18 @@ func TestAPreviewReportsWhatAnUpdateWouldChange(t *testing.T) {
 			g.Expect(steps[0]).To(And(HaveField("Op", want), HaveField("URN", thingURN)))
 		})
 	}
+}
+
+// A program with a lookup reads each time.
+func TestAPreviewDoesNotReportALookup(t *testing.T) {
+	looked := &at{id: "1", external: true}
+	l := &log{}
+	l.did("read", thingURN, nil, looked)
+	l.did("read", thingURN, looked, looked)
+	s := &session{events: &events{mask: mask.New(nil), preview: true, planned: &plannedSteps{}}, mask: mask.New(nil)}
+	readAll(s.events, l.lines...)
+	steps, _ := s.steps()
+	NewWithT(t).Expect(steps).To(BeEmpty())
 }
 
 func TestAPreviewReportsReplacements(t *testing.T) {
