@@ -76,11 +76,15 @@ func TestAProgramThatIsMissingDeletesNothing(t *testing.T) {
 		"in a directory with another project": {map[string]string{"Pulumi.yaml": plainProject + "main: parts\n" + program, "parts/Pulumi.yaml": plainProject},
 			noMain + `parts"` + bare + leftOut},
 		"of a compiler without a name": {map[string]string{"Pulumi.yaml": "name: demo\nruntime: {name: yaml, options: {compiler: \"\"}}\n"}, noMain + `"` + bare + leftOut},
-		"in an empty file":             {map[string]string{"Main.yaml": "{}\n"}, "Main.yaml in the directory \"/\" " + empty},
-		"in an empty file of JSON":     {map[string]string{"Main.json": "{}", "Main.yaml": program}, "Main.json in the directory"},
-		"with a typing error":          {map[string]string{"Main.yaml": "resorces: {a: {type: \"lab:index:Thing\"}}\n"}, empty},
-		"in a merge key":               {map[string]string{"Main.yaml": "<<: {resources: {a: {type: \"lab:index:Thing\"}}}\n"}, empty},
-		"hidden by an empty section":   {map[string]string{"Main.yaml": program + "resources: {}\n"}, empty},
+		"in a directory outside":       {map[string]string{"Pulumi.yaml": plainProject + "main: ../..\n"}, `main of its Pulumi.yaml is "../..", which is not in the source`},
+		"in a directory of the system": {map[string]string{"Pulumi.yaml": plainProject + "main: /usr\n"}, `main of its Pulumi.yaml is "/usr", which is not in the source`},
+		"hidden by an empty file": {map[string]string{"Pulumi.yaml": plainProject + program, "Main.yaml": "{}\n"},
+			"Main.yaml in the directory \"/\" has no resources, variables or outputs, and Pulumi does not read the program in Pulumi.yaml because of it: delete Main.yaml to run that program. "},
+		"in an empty file":           {map[string]string{"Main.yaml": "{}\n"}, "Main.yaml in the directory \"/\" " + empty},
+		"in an empty file of JSON":   {map[string]string{"Main.json": "{}", "Main.yaml": program}, "Main.json in the directory"},
+		"with a typing error":        {map[string]string{"Main.yaml": "resorces: {a: {type: \"lab:index:Thing\"}}\n"}, empty},
+		"in a merge key":             {map[string]string{"Main.yaml": "<<: {resources: {a: {type: \"lab:index:Thing\"}}}\n"}, empty},
+		"hidden by an empty section": {map[string]string{"Main.yaml": program + "resources: {}\n"}, empty},
 		"in a file that is too big": {map[string]string{"Main.yaml": "outputs: {o: 1}\n#" + strings.Repeat("x", maxProgram)},
 			`Main.yaml in the directory "/" is too big to see whether it has lost its resources: it can have up to 4 MiB`},
 		"with null as resources": {map[string]string{"Main.yaml": "resources:\n"}, empty},
@@ -193,4 +197,33 @@ func TestAProgramThatIsMissingHindersNoDestroyAndNoRecovery(t *testing.T) {
 	result = l.doWritten(t.Context(), dir, r)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(l.things()).To(BeZero())
+}
+
+func TestACompilerThatPrintsNoResourcesDeletesNothing(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	files := func(program string) map[string]string {
+		return map[string]string{"Pulumi.yaml": "name: demo\nruntime: {name: yaml, options: {compiler: cat printed}}\n", "printed": program}
+	}
+	first := l.doFromSource(run.Update, files(l.thing("value: x")))
+	l.Expect(first.Outcome).To(Equal(run.Succeeded), first.Message)
+	l.newCalls()
+	for text, want := range map[string]string{
+		"outputs: {o: 1}\n": `the compiler "cat printed", which Pulumi.yaml names, prints no resources, and the stack has 2, which an update would delete`,
+		"":                  `the compiler "cat printed", which Pulumi.yaml names, prints no program in Pulumi YAML`,
+	} {
+		for _, operation := range []run.Operation{run.Update, run.Preview} {
+			dir, r := l.fromSource(operation, files(text))
+			result := l.doWritten(t.Context(), dir, r)
+			l.Expect(result.Outcome).To(Equal(run.Failed))
+			l.Expect(result.Message).To(ContainSubstring(want))
+			l.Expect(result.Changes).To(BeZero())
+			l.Expect(l.newCalls()).To(ContainElement("preview"))
+			l.Expect(l.things()).To(Equal(1))
+		}
+	}
+	next := l.doFromSource(run.Update, files(l.thing("value: y")))
+	l.Expect(next.Outcome).To(Equal(run.Succeeded), next.Message)
+	l.Expect(next.Changes).To(Equal(run.Changes{Updated: 1, Same: 1}))
+	l.Expect(l.newCalls()).To(Equal([]string{"preview", "up"}))
 }

@@ -30,6 +30,9 @@ func checkProgram(found *programFile, project string, r run.Run) error {
 	switch {
 	case found == nil || !applies(r) || r.Program.YAML != nil:
 		return nil
+	case found.outside:
+		return fmt.Errorf("project %q has no program: main of its Pulumi.yaml is %q, which is not in the source: "+
+			"set it to a directory of the source that has the program", project, found.dir)
 	case found.tooBig:
 		return fmt.Errorf("%s in the directory %q is too big to see whether it has lost its resources: it can have up to %d MiB. "+
 			"Move long texts into files, which fn::readFile reads", found.name, path.Join("/", found.dir), maxProgram>>20)
@@ -47,7 +50,11 @@ func (f *programFile) whyNothing() string {
 		return fmt.Sprintf("the directory %q, which main names, does not exist: %s", dir, run.LeftOutOfArtifacts)
 	}
 	if f.name != "" && f.name != "Pulumi.yaml" {
-		return fmt.Sprintf("%s in the directory %q has no resources, variables or outputs", f.name, dir)
+		text := fmt.Sprintf("%s in the directory %q has no resources, variables or outputs", f.name, dir)
+		if f.hidden != "" {
+			text += fmt.Sprintf(", and Pulumi does not read the program in %s because of it: delete %s to run that program", f.hidden, f.name)
+		}
+		return text
 	}
 	text := fmt.Sprintf("there is no Main.yaml in the directory %q", dir)
 	if f.name != "" {

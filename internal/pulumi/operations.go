@@ -143,13 +143,16 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 		}
 	}
 	if s.run.Operation == run.Preview {
-		return s.withEvents(ctx, append([]string{"preview"}, append(s.refreshFlags(), targetFlags(s.run.Options)...)...)...)
+		return s.compiled(s.withEvents(ctx, append([]string{"preview"}, append(s.refreshFlags(), targetFlags(s.run.Options)...)...)...))
+	}
+	if last, err := s.keepCompiled(ctx); err != nil || last.code != 0 {
+		return last, err
 	}
 	if last, err := s.refreshApart(ctx, refreshes); err != nil || last.code != 0 {
 		return last, err
 	}
 	flags := append(s.refreshFlags(), targetFlags(s.run.Options)...)
-	return s.engine(ctx, append([]string{"up"}, flags...)...)
+	return s.compiled(s.engine(ctx, append([]string{"up"}, flags...)...))
 }
 
 // check looks for changes made behind Pulumi's back. The --expect-no-changes of an

@@ -5,10 +5,12 @@ package pulumi
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
@@ -22,8 +24,17 @@ func programNames() []string { return []string{"Main.json", "Main.yaml", "Pulumi
 // isInterpreted tells whether Pulumi YAML runs the program from a file. A compiler writes
 // the program during the run.
 func isInterpreted(project *workspace.Project) bool {
+	return project.Runtime.Name() == yamlRuntime && compilerOf(project) == ""
+}
+
+// compilerOf returns the command that prints the program of a project in Pulumi YAML, ""
+// for none.
+func compilerOf(project *workspace.Project) string {
 	compiler := project.Runtime.Options()["compiler"]
-	return project.Runtime.Name() == yamlRuntime && (compiler == nil || compiler == any(""))
+	if compiler == nil || project.Runtime.Name() != yamlRuntime {
+		return ""
+	}
+	return fmt.Sprint(compiler)
 }
 
 // programDir is the directory of a program in the workspace: that of the project, or the
@@ -49,6 +60,8 @@ type programFile struct {
 	// dir is where Pulumi YAML looks for the file, in the workspace. It may be missing.
 	dir     string
 	missing bool
+	// outside is set if dir is not in the workspace, and no program is there.
+	outside bool
 	// name of the file, "" if there is none, and its text, unless that is too big.
 	name   string
 	text   []byte
@@ -57,6 +70,8 @@ type programFile struct {
 	// misnamed is a file that may be meant, if there is nothing to run, and rightName the
 	// name with which it would be run.
 	misnamed, rightName string
+	// hidden is a file with a program, which Pulumi YAML does not read because of this one.
+	hidden string
 }
 
 // maxProgram bounds the file that Pulumi YAML runs, in bytes.
@@ -71,10 +86,13 @@ func findProgram(root *os.Root, place placedProject) *programFile {
 	}
 	dir, err := programDir(root, path.Dir(place.file), place.project.Main)
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil
+		switch main := place.project.Main; {
+		case errors.Is(err, fs.ErrNotExist):
+			return &programFile{dir: dir, missing: true}
+		case (filepath.IsAbs(main) || !filepath.IsLocal(filepath.Join(path.Dir(place.file), main))) && !isProgram(main):
+			return &programFile{dir: main, outside: true}
 		}
-		return &programFile{dir: dir, missing: true}
+		return nil
 	}
 	found := &programFile{dir: dir}
 	for _, name := range programNames() {
@@ -93,9 +111,31 @@ func findProgram(root *os.Root, place placedProject) *programFile {
 		break
 	}
 	if found.hasNothing() {
+		found.hidden = hiddenBy(root, found)
 		found.misnamed, found.rightName = misnamed(root, dir)
 	}
 	return found
+}
+
+// isProgram tells whether a program that Pulumi YAML would run is at an absolute path, such
+// as in an image.
+func isProgram(main string) bool {
+	if info, err := os.Stat(main); err == nil && !info.IsDir() {
+		main = filepath.Dir(main)
+	}
+	return filepath.IsAbs(main) && slices.ContainsFunc(programNames(), func(name string) bool { return exists(filepath.Join(main, name)) })
+}
+
+// hiddenBy returns the file that Pulumi YAML would run if the one found did not exist.
+func hiddenBy(root *os.Root, found *programFile) string {
+	names := programNames()
+	for _, name := range names[slices.Index(names, found.name)+1:] {
+		text, err := readWithin(root, path.Join(found.dir, name), maxProgram)
+		if sections, ok := sectionsOf(text); err == nil && ok && !sections.hasNothing() {
+			return name
+		}
+	}
+	return ""
 }
 
 // misnamed returns a file that Pulumi YAML would run if it had another name, and that name.

@@ -37,8 +37,11 @@ type session struct {
 	changing bool
 	// starting is set during a CLI call that runs the program.
 	starting bool
-	// checking is set if the last CLI call was the check for unexpected changes.
+	// checking is set if the last CLI call was the check for unexpected changes, or the
+	// preview of a program that a compiler prints.
 	checking bool
+	// previewing is set during the preview of an update.
+	previewing bool
 	// unsettled is set if the refresh of a recovery did not complete.
 	unsettled bool
 	// heldLocks are the locks in a file backend that a recovery left alone.
@@ -131,7 +134,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if err := os.Remove(s.dir.events()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit{}, workspaceError{fmt.Errorf("removing old events: %w", err)}
 	}
-	s.events = &events{mask: s.mask, hold: s.held.add, preview: s.run.Operation == run.Preview, startsProgram: s.starting}
+	s.events = &events{mask: s.mask, hold: s.held.add, preview: s.previews(), startsProgram: s.starting}
 	if s.run.Steps {
 		s.events.planned = &plannedSteps{}
 	}
@@ -170,6 +173,9 @@ func (s *session) endLeftovers() {
 
 // tell reports the progress of the CLI call.
 func (s *session) tell(progress run.Progress) {
+	if s.previewing {
+		progress = run.Progress{Waiting: progress.Waiting} // nothing is done
+	}
 	if s.driver.Progress != nil {
 		s.driver.Progress(s.run.ID, progress)
 	}

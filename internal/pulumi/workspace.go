@@ -52,6 +52,8 @@ type prepared struct {
 	needs needs
 	// file is that of a program in Pulumi YAML, nil if it is not known.
 	file *programFile
+	// compiler prints the program in Pulumi YAML, "" for none.
+	compiler string
 	stackSettings
 }
 
@@ -104,7 +106,7 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 		p.secrets = append(p.secrets, mask.InProgram(text)...)
 		p.names.addProgram(text)
 	}
-	p.file = findProgram(root, place)
+	p.file, p.compiler = findProgram(root, place), compilerOf(place.project)
 	if p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, keepTexts(place.project, p.file, r)); err != nil {
 		return nil, err
 	}
