@@ -17,6 +17,9 @@ func javaScriptError(lines []string) (cause, bool) {
 	if i >= 0 {
 		lines = lines[i+1:]
 	}
+	if strings.TrimSpace(strings.Join(lines, "")) == "" { // such as: throw ""
+		return cause{text: []string{"the program failed with an empty text instead of an Error: throw an Error"}}, i >= 0
+	}
 	for _, rule := range []func([]string) (cause, bool){typeScriptErrors, javaScriptSyntaxError} {
 		if found, ok := rule(lines); ok {
 			return found, true
@@ -25,7 +28,23 @@ func javaScriptError(lines []string) (cause, bool) {
 	if i < 0 && !slices.ContainsFunc(lines, isJavaScriptFrame) {
 		return cause{}, false
 	}
+	if text := notAnError(lines); text != "" {
+		return cause{text: []string{text}}, true
+	}
 	return javaScriptException(lines)
+}
+
+// notAnError explains what Pulumi reports if a program throws, or rejects a promise with, a value
+// that Pulumi cannot show: an object without a message, or nothing.
+func notAnError(lines []string) string {
+	if lines[0] == "[object Object]" {
+		return "the program failed with an object that is not an Error, which Pulumi shows as [object Object]: throw an Error"
+	}
+	m := regexp.MustCompile(`^TypeError: Cannot read properties of (null|undefined) \(reading 'name'\)$`).FindStringSubmatch(lines[0])
+	if m == nil || len(lines) < 2 || !strings.Contains(lines[1], " process.uncaughtHandler (") {
+		return ""
+	}
+	return "the program failed with " + m[1] + " instead of an Error: throw an Error, or reject the promise with one"
 }
 
 // typeScriptErrors are those of the compiler, each with its position.
@@ -62,7 +81,8 @@ func isJavaScriptFrame(line string) bool { return javaScriptFrame(line) != nil }
 // javaScriptException reads an error as Node.js shows it: the message, the stack trace,
 // and in braces the properties, with the errors that led to it.
 func javaScriptException(lines []string) (cause, bool) {
-	inner := regexp.MustCompile(`^\s+(\[cause\]: )?\[?(\w*(?:Error|Exception): .*?)\]?(?: \{|,)?$`)
+	// A cause that was assigned, not passed to the constructor, has no brackets.
+	inner := regexp.MustCompile(`^\s+(\[?cause\]?: )?\[?(\w*(?:Error|Exception): .*?)\]?(?: \{|,)?$`)
 	end := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "at ") })
 	if end < 0 {
 		end = len(lines)

@@ -72,5 +72,5 @@ func find(rule func([]string) (cause, bool), text string) (cause, bool) {
 		return cause{}, false
 	}
 	found, ok := rule(strings.Split(text, "\n"))
-	return found, ok && len(found.text) > 0
+	return found, ok && strings.TrimSpace(strings.Join(found.text, "")) != ""
 }

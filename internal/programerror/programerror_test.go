@@ -60,6 +60,35 @@ func TestMessage(t *testing.T) {
 				"index.ts:7:1: error TS2304: Cannot find name 'x'.\nindex.ts:8:1: error TS2304: Cannot find name 'x'.\n" +
 				"and 32 more lines in the log",
 		},
+		"a cause that was assigned": {
+			Program{Runtime: "nodejs"},
+			"Running program 'index.ts' failed with an unhandled exception:\nAxiosError: Request failed\n    at Axios.request (node_modules/axios/lib/core/Axios.js:45:41)\n" +
+				"    at main (index.ts:3:61) {\n  code: 'ECONNREFUSED',\n  cause: Error: connect ECONNREFUSED 10.0.0.1:443\n      at main (index.ts:2:12)\n}", "",
+			"index.ts:3:61: AxiosError: Request failed\ncaused by: Error: connect ECONNREFUSED 10.0.0.1:443",
+		},
+		"an empty text": {
+			Program{Runtime: "nodejs"}, "Running program 'index.ts' failed with an unhandled exception:", "",
+			"the program failed with an empty text instead of an Error: throw an Error",
+		},
+		"an error without a text": {
+			Program{Runtime: "nodejs"}, "Running program 'index.ts' failed with an unhandled exception:\n \n    at main (index.ts:1:9)", "",
+			"Running program 'index.ts' failed with an unhandled exception:\n \n    at main (index.ts:1:9)",
+		},
+		"an object that is not an error": {
+			Program{Runtime: "nodejs"}, "Running program 'index.ts' failed with an unhandled exception:\n[object Object]", "",
+			"the program failed with an object that is not an Error, which Pulumi shows as [object Object]: throw an Error",
+		},
+		"a promise that is rejected with nothing": {
+			Program{Runtime: "nodejs"},
+			"Running program 'index.ts' failed with an unhandled exception:\nTypeError: Cannot read properties of undefined (reading 'name')\n" +
+				"    at process.uncaughtHandler (node_modules/@pulumi/cmd/run/run.ts:421:24)\n    at process.emit (node:events:536:35)", "",
+			"the program failed with undefined instead of an Error: throw an Error, or reject the promise with one",
+		},
+		"its own mistake with nothing": {
+			Program{Runtime: "nodejs"},
+			"Running program 'index.ts' failed with an unhandled exception:\nTypeError: Cannot read properties of undefined (reading 'name')\n    at main (index.ts:1:9)", "",
+			"index.ts:1:9: TypeError: Cannot read properties of undefined (reading 'name')",
+		},
 		"an exit without a word": {
 			Program{Runtime: "python"}, "program exited with non-zero exit code: 3", "", "the program exited with code 3, and Pulumi reports nothing that it printed",
 		},
@@ -107,6 +136,7 @@ func TestWhatDiffersAtEachAttemptIsDropped(t *testing.T) {
 
 func FuzzMessage(f *testing.F) {
 	f.Add("nodejs", "Running program 'x' failed with an unhandled exception:\n<ref *1> Error: a\n    at f (a.ts:1:2) {\n  [cause]: Error: b", "")
+	f.Add("nodejs", "Running program 'x' failed with an unhandled exception:", "")
 	f.Add("go", "error in compiling Go: unable to run `go build`: exit status 1", "# a\n./a.go:1:2: b")
 	f.Add("go", killed, "panic: a\n\ngoroutine 1 [running]:\nmain.main()\n\ta/b.go:1 +0x1")
 	f.Add("python", "Traceback (most recent call last):\n  File \"a.py\", line 1\n    x\nE: a", "")
