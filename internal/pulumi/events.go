@@ -100,8 +100,9 @@ type events struct {
 	missed bool
 	// secrets is set once any event had a secret, whose value Pulumi leaves out.
 	secrets bool
-	// reached is set once a step of a resource has ended, and registered once the stack has
-	// been registered, which is the first thing that a program does.
+	// reached is set once a step of a resource has ended, and registered once the program has
+	// registered a resource or has ended. The registration of the stack is neither: the host of
+	// Node.js compiles the program after it.
 	reached, registered bool
 	// changed has the names of the first changed resources, each with what happened to
 	// it; changedCount counts all of them. Providers are counted separately.
@@ -247,7 +248,7 @@ func (e *events) readPolicy(event *apitype.PolicyEvent) string {
 }
 
 func (e *events) readStart(event *stepEvent) string {
-	e.registered = e.registered || event.Metadata.Type == stackType
+	e.registered = e.registered || event.Metadata.Type != stackType
 	if isWork(event) {
 		e.inFlight++
 	}
@@ -262,6 +263,7 @@ func (e *events) readStart(event *stepEvent) string {
 func (e *events) readDone(event *stepEvent) string {
 	meta := event.Metadata
 	if meta.Type == stackType {
+		e.registered = true // its outputs are the last thing that a program registers
 		if meta.New != nil {
 			e.outputs = knownOutputs(meta.New.Outputs)
 		}

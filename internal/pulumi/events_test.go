@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 const (
@@ -79,6 +80,27 @@ func TestAPreviewLogsWhatIsPlanned(t *testing.T) {
 
 // When a refresh runs the program, default providers get new settings each time, which
 // the engine's summary does not count.
+// The host of Node.js registers the stack before it compiles the program.
+func TestAProgramIsAwaitedUntilItRegistersAResource(t *testing.T) {
+	registered := stepLine("resourcePreEvent", "create", stackURN, "{}")
+	for name, test := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"before anything":                 {nil, run.StartingProgram},
+		"after the stack":                 {[]string{registered}, run.StartingProgram},
+		"what it prints":                  {[]string{registered, diagLine("info#out", stackURN, "hello")}, run.StartingProgram},
+		"a resource that does not change": {[]string{registered, stepLine("resourcePreEvent", "same", thingURN, "{}")}, ""},
+		"the end of an empty program":     {[]string{registered, stepLine("resOutputsEvent", "create", stackURN, "{}")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := events{mask: mask.New(nil), startsProgram: true}
+			readAll(&e, test.lines...)
+			NewWithT(t).Expect(e.progress().Waiting).To(Equal(test.want))
+		})
+	}
+}
+
 func TestDriftIsDistinguishedFromProviderSettings(t *testing.T) {
 	const (
 		standard = "urn:pulumi:dev::demo::pulumi:providers:lab::default_0_1_0"

@@ -108,9 +108,9 @@ type Progress struct {
 const (
 	// Installing is a run that installs the dependencies of its program.
 	Installing = "installing the dependencies of the program"
-	// StartingProgram is a run that has started its program, which has not registered
-	// anything yet. Language hosts compile a program when they start it.
-	StartingProgram = "waiting for the program to start, which may have to be compiled"
+	// StartingProgram is a run that has started its program, which has not registered a
+	// resource yet. Language hosts compile a program when they start it.
+	StartingProgram = "waiting for the first resource of the program, which may have to be compiled"
 )
 
 // Result is what happened in a run. Its texts are bounded and masked: all but Plain may
