@@ -31,7 +31,7 @@ func TestALockFileThatIsOutOfDate(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withLanguage()
 	source := map[string]string{
-		"yarn.lock": "a@1.0.0\n", "program.json": `{"things": ["a"], "install": {"write": {"yarn.lock": "a@1.0.1\n"}}}`,
+		"yarn.lock": "a@1:\n  version 1.0.0\n", "program.json": `{"things": ["a"], "install": {"write": {"yarn.lock": "a@1:\n  version 1.0.1\n"}}}`,
 	}
 	dir, r := l.sourced(source)
 	r.Env["CI"] = "true"
@@ -48,7 +48,7 @@ func TestALockFileThatIsOutOfDate(t *testing.T) {
 	l.Expect(result.Warnings).To(ConsistOf(HavePrefix("yarn.lock of the source did not fit the program")))
 	l.Expect(l.saidLines()).To(ContainElement(result.Warnings[0]))
 
-	source["program.json"] = `{"things": ["a"], "install": {"write": {"yarn.lock": "a@1.0.0\n"}}}`
+	source["program.json"] = `{"things": ["a"], "install": {"write": {"yarn.lock": "a@1:\n  version 1.0.0\n"}}}`
 	dir, r = l.sourced(source)
 	r.Env["CI"] = "true"
 	result = l.doWritten(t.Context(), dir, r)

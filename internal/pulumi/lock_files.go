@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -31,8 +32,7 @@ const maxLockFile = 32 << 20
 // lockedVersions are the versions that each lock file names, by its path.
 type lockedVersions map[string]map[string]bool
 
-// readLocks reads the lock files of a program. One that cannot be read is left out: its
-// package manager says so.
+// readLocks reads the lock files of a program. One that cannot be read is left out.
 func readLocks(root *os.Root, seen sourced) lockedVersions {
 	all := lockedVersions{}
 	for _, name := range lockFiles() {
@@ -62,11 +62,14 @@ func (l lockedVersions) changedSince(before lockedVersions) []string {
 }
 
 // versionsIn are the versions that a lock file names. For a format that package managers
-// write again only when something has changed, it is the text as a whole.
+// write again only when something has changed, it is the text as a whole. That is not so for
+// yarn.lock: npm writes the addresses of its own registry to one that lies beside its own file.
 func versionsIn(name string, text []byte) map[string]bool {
 	switch path.Base(name) {
 	case "package-lock.json", "npm-shrinkwrap.json":
 		return versionsOfNpm(text)
+	case "yarn.lock":
+		return matchesIn(regexp.MustCompile(`(?m)^"?(@?[^\s"@]+)@.*:\r?\n\s+version:? "?([^\s"]+)`), text)
 	case "go.mod":
 		return matchesIn(regexp.MustCompile(`(?m)^\s*(?:require\s+)?([^\s/]\S+ v\d\S*)`), text)
 	case "go.sum":
@@ -76,18 +79,23 @@ func versionsIn(name string, text []byte) map[string]bool {
 }
 
 // versionsOfNpm ignores what versions of npm write differently. It is nil for the format of
-// npm 6, which later ones rewrite.
+// npm 6, which later ones rewrite. There are none in a text that is no JSON, such as that of a
+// merge conflict: npm installs what it likes and says nothing.
 func versionsOfNpm(text []byte) map[string]bool {
 	var lock struct {
 		Packages map[string]struct {
 			Version string `json:"version"`
 			Link    bool   `json:"link"`
 		} `json:"packages"`
-	}
-	if json.Unmarshal(text, &lock) != nil || lock.Packages == nil {
-		return nil
+		Dependencies map[string]any `json:"dependencies"`
 	}
 	versions := map[string]bool{}
+	if json.Unmarshal(text, &lock) != nil {
+		return versions
+	}
+	if lock.Packages == nil && lock.Dependencies != nil {
+		return nil
+	}
 	for name, locked := range lock.Packages {
 		if strings.Contains(name, "node_modules/") && !locked.Link {
 			versions[name+" "+locked.Version] = true
@@ -99,7 +107,7 @@ func versionsOfNpm(text []byte) map[string]bool {
 func matchesIn(pattern *regexp.Regexp, text []byte) map[string]bool {
 	found := map[string]bool{}
 	for _, match := range pattern.FindAllSubmatch(text, -1) {
-		found[string(match[1])] = true
+		found[string(bytes.Join(match[1:], []byte(" ")))] = true
 	}
 	return found
 }

@@ -34,8 +34,8 @@ func TestTheDependenciesOfAProgramInGitAreInstalled(t *testing.T) {
 	u.awaitFailure(stack, v1.UpdateFailedReason, "installing the dependencies of the program: npm error code E404 for ***")
 	u.Expect(u.journal(u)).To(BeEmpty())
 
-	program := written(`{"things": ["a"], "dynamic": ["d"], "install": {"write": {"yarn.lock": "a@1.0.1"}}}`)
-	program["yarn.lock"] = "a@1.0.0"
+	program := written(`{"things": ["a"], "dynamic": ["d"], "install": {"write": {"yarn.lock": "a@1:\n  version 1.0.1\n"}}}`)
+	program["yarn.lock"] = "a@1:\n  version 1.0.0\n"
 	second := source.commit(program)
 	const warning = ". Warning: yarn.lock of the source did not fit the program"
 	u.Eventually(func(g Gomega) {
