@@ -146,7 +146,7 @@ func TestAFailedInstallationLeavesNothing(t *testing.T) {
 	}{
 		"with the end of what was printed": {
 			program: `{"install": {"stdout": ["reading"], "stderr": ["npm warn old", "npm error code E404", "npm error 404 Not Found - GET https://r.example/@no%2fsuch"], "fail": "exit status 1"}}`,
-			want:    []string{installing + ": npm error code E404\nnpm error 404 Not Found"},
+			want:    []string{installing + ": npm error 404 Not Found - GET https://r.example/@no%2fsuch\nnpm error code E404"},
 			outcome: run.Failed, calls: []string{"install"},
 		},
 		"with what was printed on standard output": {

@@ -68,9 +68,27 @@ func isMissingTool(message string) bool {
 		"unable to find program: |Failed to locate any of|could not find executable '").MatchString(message)
 }
 
-// installText is why an installation failed: the CLI's own error and the output of the
-// language's tools.
+// installText is why an installation failed, as the output of the language's tools and the
+// CLI's own error say.
 func installText(stdout, stderr string, last exit) string {
+	return causeFirst(toolsAndCLI(stdout, stderr, last))
+}
+
+// causeFirst moves the first lines to the end that only say that a tool is at work or has failed,
+// and how: tables show only the first line.
+func causeFirst(text string) string {
+	text = regexp.MustCompile(`( imports)\n\s+`).ReplaceAllString(text, "$1 ") // go mod tidy
+	how := regexp.MustCompile("^(npm (error|ERR!) (code|syscall|path|dest|errno) .*|go: (downloading|finding|found) .*|`.*` failed.*: exit status \\d+.*)$")
+	all := strings.Split(text, "\n")
+	first := slices.IndexFunc(all, func(line string) bool { return !how.MatchString(line) })
+	if first <= 0 {
+		return text
+	}
+	return strings.Join(append(all[first:len(all):len(all)], all[:first]...), "\n")
+}
+
+// toolsAndCLI is the output of the language's tools with the CLI's own error before it.
+func toolsAndCLI(stdout, stderr string, last exit) string {
 	said, own := cutOwnError(linesOf(stderr))
 	printed := withoutNoise(linesOf(stdout))
 	said = withoutNoise(said)
@@ -116,6 +134,7 @@ func linesOf(text string) []string {
 // withoutNoise drops lines that do not help to explain a failed installation.
 func withoutNoise(all []string) []string {
 	noise := regexp.MustCompile(`^(Installing dependencies\.\.\.|warning: using pulumi-language-.*|(npm|pnpm|yarn) (notice|warn|WARN)\b.*|` +
+		`go: (downloading|finding|found) .*|` +
 		`npm (error|ERR!)( \w+)?|npm (error|ERR!)\s+at .*|npm (error|ERR!) (A complete log of this run.*|\s*/.*-debug-0\.log)|\[notice\].*|exit status \d+)$`)
 	return slices.DeleteFunc(slices.Clone(all), func(line string) bool { return noise.MatchString(strings.TrimSpace(line)) })
 }

@@ -67,7 +67,7 @@ func TestMessageOfAFailedInstallation(t *testing.T) {
 			stdout: "Installing dependencies...\n\n",
 			stderr: "npm warn deprecated x@1\nnpm error code E404\nnpm error 404 Not Found - GET https://r.example/x\nnpm error\n" +
 				"npm error 404\nnpm error A complete log of this run can be found in: /home/.npm/_logs/x-debug-0.log\nerror: installing dependencies: exit status 1\nexit status 1\n",
-			want: "npm error code E404\nnpm error 404 Not Found - GET https://r.example/x",
+			want: "npm error 404 Not Found - GET https://r.example/x\nnpm error code E404",
 		},
 		"pip": {
 			stdout: "Installing dependencies...\nCollecting nosuch\n",
@@ -84,7 +84,18 @@ func TestMessageOfAFailedInstallation(t *testing.T) {
 		},
 		"what the CLI repeats": {
 			stderr: "go: x@v1: not found\nerror: installing dependencies: `go mod tidy` failed: exit status 1, stderr:\ngo: x@v1: not found\n",
-			want:   "`go mod tidy` failed: exit status 1, stderr:\ngo: x@v1: not found",
+			want:   "go: x@v1: not found\n`go mod tidy` failed: exit status 1, stderr:",
+		},
+		"a file that npm cannot read": {
+			stderr: "npm error code EACCES\nnpm error syscall open\nnpm error path /x\nnpm error errno -13\nnpm error Error: EACCES: permission denied, open '/x'\n" +
+				"error: installing dependencies: exit status 1\n",
+			want: "npm error Error: EACCES: permission denied, open '/x'\nnpm error code EACCES\nnpm error syscall open\nnpm error path /x\nnpm error errno -13",
+		},
+		"Go without a module": {
+			stderr: "go: downloading example.com/a v1.0.0\nerror: installing dependencies: `go mod tidy` failed to install dependencies: exit status 1:\n" +
+				"go: finding module for package example.com/b\ngo: example.com/infra imports\n\texample.com/b: module example.com/b: 404 Not Found\n\tserver response: not found\n",
+			want: "go: example.com/infra imports example.com/b: module example.com/b: 404 Not Found\n\tserver response: not found\n" +
+				"`go mod tidy` failed to install dependencies: exit status 1:\ngo: finding module for package example.com/b",
 		},
 		"what the CLI joins": {
 			stderr: "error: installing dependencies: could not find npm\nInstall npm\ncould not find npm\nInstall npm\n",
