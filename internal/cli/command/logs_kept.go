@@ -59,7 +59,11 @@ func (v *logsView) printKeptOf(ctx context.Context, stack *v1.Stack) error {
 	if err != nil || log == nil {
 		return err
 	}
-	return logs.Print(&v.out, stack, v.selected(log.Lines), v.filter)
+	lines := v.selected(log.Lines)
+	if log.LeftOut > 0 && len(lines) == len(log.Lines) {
+		v.warn("The log of the last run of Stack %s/%s is kept without its first %d lines", stack.Namespace, stack.Name, log.LeftOut)
+	}
+	return logs.Print(&v.out, stack, lines, v.filter)
 }
 
 // selected returns the lines that the options for logs of pods select.

@@ -4,6 +4,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 )
 
 // Labels and names to find the controller by: all its Deployments, including those of
@@ -79,4 +82,28 @@ func hasLog(pod corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {
 		return status.Name == runContainer && (status.State.Running != nil || status.State.Terminated != nil)
 	})
+}
+
+// warnOfNoLog says what the pods of runs wait for that have no log yet, or why they never had
+// one.
+func (v *logsView) warnOfNoLog(pods []corev1.Pod) {
+	for _, pod := range pods {
+		if !hasLog(pod) {
+			v.warn("Pod %s/%s has no log: %s", pod.Namespace, pod.Name, brief.Line(whyNoLog(pod), maxPullMessage))
+		}
+	}
+}
+
+func whyNoLog(pod corev1.Pod) string {
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if waiting := status.State.Waiting; waiting != nil && waiting.Message != "" {
+			return fmt.Sprintf("container %s waits: %s: %s", status.Name, waiting.Reason, waiting.Message)
+		}
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+			return fmt.Sprintf("it is not scheduled: %s: %s", condition.Reason, condition.Message)
+		}
+	}
+	return cmp.Or(pod.Status.Message, "its container has not started")
 }

@@ -89,7 +89,7 @@ func startRun(w *world, node string) {
 func keepLog(w *world, name, runID string, lines ...string) {
 	w.t.Helper()
 	g := NewWithT(w.t)
-	log := &run.Log{}
+	log := &run.Log{LeftOut: 7}
 	for n, line := range lines {
 		log.Lines = append(log.Lines, run.LogLine{At: now.Add(time.Duration(n-len(lines)) * time.Second), Text: line})
 	}
@@ -127,10 +127,22 @@ func TestATenantSeesTheLogsOfRunsWithoutThatOfTheController(t *testing.T) {
 	w.apply("reconcile")
 	startNode(w, "node-tenant")
 	keepLog(w, "network", "01jnb3", "update starts")
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.namespace, Name: "pulumi-run-01jnc1", Labels: map[string]string{runLabel: "01jnc1"}, Annotations: map[string]string{stackAnnotation: "app"},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: runContainer, Image: "absent:1"}}},
+	}
+	g := NewWithT(t)
+	g.Expect(w.api.Create(t.Context(), pod)).To(Succeed())
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: runContainer, Image: "absent:1", State: corev1.ContainerState{
+		Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: `Back-off pulling image "absent:1"`}}}}
+	g.Expect(w.api.Status().Update(t.Context(), pod)).To(Succeed())
 	w.allow("logs-tenant", events, stacks, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods", "pods/log", "configmaps"}})
 	w.golden("logs_tenant",
 		"logs network --flux-namespace node-tenant-system --as logs-tenant",
 		"logs external --flux-namespace node-tenant-system --as logs-tenant",
+		"logs app --flux-namespace node-tenant-system --as logs-tenant",
 		"logs --kind Program --flux-namespace node-tenant-system --as logs-tenant",
 	)
 }

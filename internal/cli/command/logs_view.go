@@ -58,8 +58,9 @@ func (v *logsView) print(ctx context.Context, fluxNamespace string) error {
 		v.warn("The logs of runs as Jobs are left out: %v", err)
 	}
 	kept := v.printKept(ctx, runs)
+	v.warnOfNoLog(runs)
 	if forbidden != nil && kept == 0 && len(runs) == 0 && !v.options.Follow {
-		return forbidden
+		return fmt.Errorf("no run as a Job has a log here, and that of the controller cannot be read: %w", forbidden)
 	}
 	if forbidden != nil {
 		v.warn("The log of the controller is left out: %v", forbidden)
