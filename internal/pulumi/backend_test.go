@@ -33,8 +33,7 @@ func TestABackendThatASecretNamesIsNotNamed(t *testing.T) {
 func TestAStackNotFoundIsNotAlwaysGone(t *testing.T) {
 	t.Parallel()
 	there := newLab(t)
-	first := there.do(t.Context(), there.update(plainProgram))
-	there.Expect(first.Outcome).To(Equal(run.Succeeded), first.Message)
+	first := there.given(plainProgram)
 	there.Expect(first.Backend).To(Equal("file://" + there.backend))
 	before := there.backendFiles()
 	t.Cleanup(func() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // alwaysRefreshing is a source whose Pulumi.yaml has Pulumi refresh by itself.
@@ -26,6 +27,14 @@ func (l *lab) ofSource() run.Run {
 	return r
 }
 
+// givenSource begins with the stack that an update of the files makes.
+func (l *lab) givenSource(files map[string]string) {
+	l.Helper()
+	r := l.ofSource()
+	r.Program = run.Program{Artifact: &run.Artifact{}}
+	l.givenRun(r, files)
+}
+
 const wantedThings = "  a: {type: lab:Thing, properties: {name: a, value: wanted}}\n  b: {type: lab:Thing, properties: {name: b, value: wanted}}\n"
 
 func TestAProjectThatAlwaysRefreshesUndoesDrift(t *testing.T) {
@@ -37,7 +46,7 @@ func TestAProjectThatAlwaysRefreshesUndoesDrift(t *testing.T) {
 		r.Options.ExpectNoRefreshChanges = true
 		return r
 	}
-	l.Expect(l.doSource(expecting(), files).Outcome).To(Equal(run.Succeeded), "in a new stack nothing can have been changed")
+	l.givenSource(files)
 	l.drift("a", "drifted")
 	l.drift("b", "drifted")
 
@@ -72,6 +81,7 @@ func TestAProjectThatAlwaysRefreshesUndoesDrift(t *testing.T) {
 // Whether a destroy has the Pulumi.yaml of the program depends on spec.runProgram, and on
 // what is known of the project.
 func TestAProjectThatAlwaysRefreshesDoesNotInADestroy(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	for name, edit := range map[string]func(*run.Run){
 		"from the state":                    func(r *run.Run) { r.Options.RunProgram = false },
@@ -83,7 +93,7 @@ func TestAProjectThatAlwaysRefreshesDoesNotInADestroy(t *testing.T) {
 			t.Parallel()
 			l := newLab(t).withProvider()
 			files := alwaysRefreshing("  a: {type: lab:Thing, properties: {name: a, failures: {delete: not now}}}\n")
-			l.Expect(l.doSource(l.ofSource(), files).Outcome).To(Equal(run.Succeeded))
+			l.givenSource(files)
 			l.Expect(cloud.Open(l.cloud).Remove(l.idOf("a"))).To(Succeed())
 			r := l.ofSource()
 			r.Operation = run.Destroy

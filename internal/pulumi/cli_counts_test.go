@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // listedIDs are the IDs in the inventory of the things with these names.
@@ -52,8 +53,9 @@ func TestAResourceThatTheProgramOnlyReadsIsRetained(t *testing.T) {
 
 // https://github.com/pulumi/pulumi/issues/16629
 func TestAReplacementThatOnlyDeletesIsADeletion(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
-	l := newLab(t).withProvider()
+	l := newLab(t).withProvider().withStack()
 	program := func(properties string) string {
 		return l.thing("value: x") + fmt.Sprintf("  b:\n    type: lab:index:Thing\n    properties: {%s}\n    options: {deleteBeforeReplace: true}\n", properties)
 	}
@@ -87,12 +89,13 @@ func TestAReplacementThatOnlyDeletesIsADeletion(t *testing.T) {
 
 // https://github.com/pulumi/pulumi/issues/13428
 func TestWhatIsRetainedIsNotDeleted(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	l := newLab(t).withProvider()
 	program := func(name string) string {
 		return l.thing("value: x") + "  b:\n    type: lab:index:Thing\n    properties: {name: " + name + "}\n    options: {retainOnDelete: true}\n"
 	}
-	l.Expect(l.do(t.Context(), l.update(l.thing("value: x", "value: x"))).Changes.Created).To(Equal(3))
+	l.given(l.thing("value: x", "value: x"))
 	result := l.do(t.Context(), l.update(program("second")))
 	l.Expect(result.Changes).To(Equal(run.Changes{Replaced: 1, Same: 2}), "the option is not in the state yet")
 	l.Expect(l.things()).To(Equal(2))
@@ -112,8 +115,9 @@ func TestWhatIsRetainedIsNotDeleted(t *testing.T) {
 }
 
 func TestWhatIsThereIsCounted(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
-	l := newLab(t).withProvider()
+	l := newLab(t).withProvider().withStack()
 	result := l.do(t.Context(), l.update(l.thing("value: x", "failures: {partialCreate: not ready}")))
 	l.Expect(result.Outcome).To(Equal(run.Failed))
 	l.Expect(result.Changes).To(Equal(run.Changes{Created: 3}), "it exists, and is in the state")

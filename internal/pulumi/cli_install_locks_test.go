@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 func TestALockFileWithoutItsPackageManagerIsNotIgnored(t *testing.T) {
@@ -28,6 +29,7 @@ func TestALockFileWithoutItsPackageManagerIsNotIgnored(t *testing.T) {
 }
 
 func TestALockFileThatIsOutOfDate(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	l := newLab(t).withLanguage()
 	source := map[string]string{

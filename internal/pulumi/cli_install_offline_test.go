@@ -13,6 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // sourced is a run of a program whose source has these files.
@@ -35,6 +36,7 @@ func (l *lab) withTool(name string) {
 
 // There is no language host for Go here: the run fails when the program is to be started.
 func TestAProgramInGoIsInstalledAsGoBuildNeedsIt(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	const (
 		program  = "package main\n\nimport _ \"example.invalid/shared\"\n\nfunc main() {}\n"
@@ -49,7 +51,7 @@ func TestAProgramInGoIsInstalledAsGoBuildNeedsIt(t *testing.T) {
 	}{
 		"its modules are in the source": {
 			files: map[string]string{"go.mod": module, "vendor/modules.txt": vendored, "vendor/example.invalid/shared/a.go": "package shared\n"},
-			calls: []string{"stack init", "up", "stack export"}, want: "no language plugin",
+			calls: []string{"up", "stack export"}, want: "no language plugin",
 		},
 		"its modules in the source are not those of go.mod": {
 			files: map[string]string{"go.mod": module, "vendor/modules.txt": "# example.invalid/shared v0.9.0\n## explicit\n", "vendor/example.invalid/shared/a.go": "package shared\n"},
@@ -57,7 +59,7 @@ func TestAProgramInGoIsInstalledAsGoBuildNeedsIt(t *testing.T) {
 		},
 		"it is in a workspace": {
 			files: map[string]string{"go.mod": module, "go.work": "go 1.24\n\nuse (\n\t.\n\t./shared\n)\n", "shared/go.mod": "module example.invalid/shared\n\ngo 1.24\n", "shared/a.go": "package shared\n"},
-			calls: []string{"stack init", "up", "stack export"}, want: "no language plugin",
+			calls: []string{"up", "stack export"}, want: "no language plugin",
 		},
 		"go.mod lacks a module": {
 			files: map[string]string{"go.mod": strings.Split(module, "\nrequire")[0]},
@@ -74,7 +76,7 @@ func TestAProgramInGoIsInstalledAsGoBuildNeedsIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t)
+			l := newLab(t).withStack()
 			l.withTool("go")
 			dir, r := l.sourced(test.files)
 			writeTree(t, dir.Workspace(), map[string]string{"Pulumi.yaml": "name: demo\nruntime: go\n", "main.go": program})
@@ -104,6 +106,7 @@ var offline = []string{"npm_config_registry=http://127.0.0.1:9/", "npm_config_fe
 // The artifact of a source has no links. There is no language host for Node.js here: what it
 // calls is called after the run.
 func TestNpmNeedsNoRegistryForANodeModulesOfTheSource(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	l := newLab(t)
 	l.withTool("npm")

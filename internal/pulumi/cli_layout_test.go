@@ -13,10 +13,12 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // The Pulumi of an old operator has left it, and Pulumi's own advice alone does not help: its upgrade ends with the same error.
 func TestABackendInTheOldLayoutIsLeftAloneAndTheMessageSaysHowToUpgradeIt(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	l := newLab(t)
 	old := filepath.Join(l.backend, ".pulumi", "stacks", "dev.json")

@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // fromSource is a run of a program of a source, whose files are in the workspace of the directory.
@@ -48,8 +49,7 @@ func TestAProgramThatIsMissingDeletesNothing(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	program := l.thing("value: x")
-	l.Expect(l.doFromSource(run.Update, map[string]string{"Pulumi.yaml": plainProject, "Main.yaml": program}).Outcome).To(Equal(run.Succeeded))
-	l.newCalls()
+	l.given(program)
 	const (
 		noMain  = `project "demo" has no program: there is no Main.yaml in the directory "/`
 		bare    = `, and its Pulumi.yaml has no resources, variables or outputs`
@@ -107,20 +107,32 @@ func TestAProgramThatIsMissingDeletesNothing(t *testing.T) {
 // Pulumi itself rejects what is no program.
 func TestAProgramThatIsBrokenDeletesNothing(t *testing.T) {
 	t.Parallel()
-	l := newLab(t).withProvider()
-	l.Expect(l.doFromSource(run.Update, map[string]string{"Pulumi.yaml": plainProject, "Main.yaml": l.thing("value: x")}).Outcome).To(Equal(run.Succeeded))
-	l.newCalls()
-	for text, want := range map[string]string{
-		"":                        "EOF",
+	deletesNothing(t, map[string]string{
+		"":                "EOF",
+		"null\n":          "must be an object",
+		"resources: []\n": "resources must be an object",
+	})
+}
+
+func TestAnyProgramThatIsBrokenDeletesNothing(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	deletesNothing(t, map[string]string{
 		"# resources\n":           "EOF",
-		"null\n":                  "must be an object",
 		"---\n---\nresources: {}": "must be an object",
 		"[]\n":                    "must be an object",
-		"resources: []\n":         "resources must be an object",
 		"resources: none\n":       "resources must be an object",
 		"x: &x {}\nresources: *x": "alias nodes are not supported",
 		"resources: {a: null}\n":  "resources.a must be an object",
-	} {
+	})
+}
+
+// deletesNothing updates a stack of one thing with each of the programs.
+func deletesNothing(t *testing.T, failures map[string]string) {
+	t.Helper()
+	l := newLab(t).withProvider()
+	l.given(l.thing("value: x"))
+	for text, want := range failures {
 		t.Run(text, func(t *testing.T) {
 			l.T, l.WithT = t, NewWithT(t)
 			dir, r := l.fromSource(run.Update, map[string]string{"Pulumi.yaml": plainProject, "Main.yaml": text})
@@ -132,21 +144,19 @@ func TestAProgramThatIsBrokenDeletesNothing(t *testing.T) {
 func TestAProgramThatHasLostItsResourcesDeletesNothing(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
-	l.Expect(l.do(t.Context(), l.update(l.thing("value: x"))).Outcome).To(Equal(run.Succeeded))
-	l.newCalls()
+	l.given(l.thing("value: x"))
 	const message = "the program has no resources, and the stack has 2, which an update would delete: " +
 		"bring the resources of the program back, or, to delete those of the stack on purpose, set "
-	for _, operation := range []run.Operation{run.Update, run.Preview} {
-		for _, text := range []string{"{}\n", "outputs: {o: 1}\n", "variables: {v: 1}\nconfig: {c: {default: 1}}\n"} {
-			r := l.update(text)
-			r.Operation = operation
-			l.keepsThing(Directory(t.TempDir()), r, message+"program.resources of the Program to {}", "stack export")
-		}
-		dir, r := l.fromSource(operation, map[string]string{"Pulumi.yaml": plainProject, "Main.yaml": "outputs: {o: 1}\n"})
-		l.keepsThing(dir, r, message+"resources: {} in Main.yaml", "stack export")
-		dir, r = l.fromSource(operation, map[string]string{"Pulumi.yaml": plainProject + "variables: {v: 1}\n"})
-		l.keepsThing(dir, r, message+"resources: {} in Pulumi.yaml", "stack export")
+	for _, text := range []string{"{}\n", "outputs: {o: 1}\n", "variables: {v: 1}\nconfig: {c: {default: 1}}\n"} {
+		l.keepsThing(Directory(t.TempDir()), l.update(text), message+"program.resources of the Program to {}", "stack export")
 	}
+	preview := l.update("outputs: {o: 1}\n")
+	preview.Operation = run.Preview
+	l.keepsThing(Directory(t.TempDir()), preview, message+"program.resources of the Program to {}", "stack export")
+	dir, r := l.fromSource(run.Update, map[string]string{"Pulumi.yaml": plainProject, "Main.yaml": "outputs: {o: 1}\n"})
+	l.keepsThing(dir, r, message+"resources: {} in Main.yaml", "stack export")
+	dir, r = l.fromSource(run.Preview, map[string]string{"Pulumi.yaml": plainProject + "variables: {v: 1}\n"})
+	l.keepsThing(dir, r, message+"resources: {} in Pulumi.yaml", "stack export")
 	again := l.update("outputs: {o: 1}\n")
 	again.Exists, again.InspectFirst = false, true
 	l.keepsThing(Directory(t.TempDir()), again, message, "stack init", "stack export")
@@ -159,6 +169,7 @@ func TestAProgramThatHasLostItsResourcesDeletesNothing(t *testing.T) {
 }
 
 func TestAProgramThatNeverHadResourcesRuns(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	l := newLab(t)
 	for _, test := range []struct {
@@ -182,10 +193,11 @@ func TestAProgramThatNeverHadResourcesRuns(t *testing.T) {
 
 // Neither deletes what is not in the program.
 func TestAProgramThatIsMissingHindersNoDestroyAndNoRecovery(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	l := newLab(t).withProvider()
 	files := map[string]string{"Pulumi.yaml": plainProject, "Main.yaml": l.thing("value: x")}
-	l.Expect(l.doFromSource(run.Update, files).Outcome).To(Equal(run.Succeeded))
+	l.given(files["Main.yaml"])
 	delete(files, "Main.yaml")
 	dir, r := l.fromSource(run.Recover, files)
 	r.Options.RunProgram, r.Interrupted = true, []run.Interrupted{{ID: "lost", Operation: run.Recover}}

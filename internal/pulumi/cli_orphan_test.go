@@ -40,7 +40,7 @@ func TestPlayController(t *testing.T) {
 
 func TestAKilledControllerLetsTheCLIFinish(t *testing.T) {
 	t.Parallel()
-	l := newLab(t).withProvider()
+	l := newLab(t).withProvider().withStack()
 	r := l.update(l.thing("hold: create", "value: x"))
 	text, err := json.Marshal(orphanInput{Driver: l.driver, Dir: Directory(t.TempDir()), Run: r})
 	l.Expect(err).NotTo(HaveOccurred())

@@ -15,7 +15,7 @@ import (
 
 func TestTheProgressOfARunIsReported(t *testing.T) {
 	t.Parallel()
-	l := newLab(t).withProvider()
+	l := newLab(t).withProvider().withStack()
 	var mu sync.Mutex
 	var told []run.Progress
 	r := l.update(fmt.Sprintf(`

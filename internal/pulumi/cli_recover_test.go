@@ -21,6 +21,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // beside executes runs in sibling directories, like those of a controller.
@@ -181,7 +182,7 @@ func TestALockOfAStackThatIsNotThereIsNamed(t *testing.T) {
 func TestALockThatCannotBeReadIsNamed(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
-	b.Expect(b.do(t.Context(), b.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
+	b.given(plainProgram)
 	lost, _ := b.lost()
 	lock := b.lock("cut.json", "elsewhere", 7)
 	b.Expect(os.Truncate(lock, 0)).To(Succeed())
@@ -196,7 +197,7 @@ func TestALockThatCannotBeReadIsNamed(t *testing.T) {
 func TestARecoveryRemovesItsOwnLocksAndNoOthers(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
-	b.Expect(b.do(t.Context(), b.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
+	b.given(plainProgram)
 	lost, pid := b.lost()
 	recovery := b.recovery(lost)
 	here := recovery.Interrupted[0].Host
@@ -234,17 +235,11 @@ func TestARecoveryCancelsWhereAllLocksAreItsOwn(t *testing.T) {
 		r.Backend += "?prefix=.x/"
 		return r
 	}
-	b.Expect(b.do(t.Context(), prefixed(b.update(plainProgram))).Outcome).To(Equal(run.Succeeded))
+	b.givenRun(prefixed(b.update(plainProgram)), nil)
 	lost, pid := b.lost()
 	recovery := b.recovery(prefixed(lost))
 	b.backend = filepath.Join(b.backend, ".x")
 	b.lock("own.json", recovery.Interrupted[0].Host, pid)
-	other := b.lock("other.json", "elsewhere", 7)
-	b.newCalls()
-	b.Expect(b.do(t.Context(), recovery).Outcome).To(Equal(run.Locked))
-	b.Expect(b.locks()).To(HaveLen(2))
-	b.Expect(b.newCalls()).To(Equal([]string{"stack export", "stack export", "refresh"}))
-	b.Expect(os.Remove(other)).To(Succeed())
 	result := b.do(t.Context(), recovery)
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(b.locks()).To(BeEmpty())
@@ -254,7 +249,7 @@ func TestARecoveryCancelsWhereAllLocksAreItsOwn(t *testing.T) {
 func TestARecoveryAbsorbsNoDriftOfWhatWasNotInFlight(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
-	b.Expect(b.do(t.Context(), b.update(b.thing("value: x", "value: x"))).Outcome).To(Equal(run.Succeeded))
+	b.given(b.thing("value: x", "value: x"))
 	b.drift("a", "drifted")
 	lost := b.update(b.thing("value: x", "value: y\n      delays: {update: 1h}"))
 	b.Expect(b.killed(lost, "pulumi").Interrupted).To(BeTrue())
@@ -287,8 +282,12 @@ func TestARecoveryNamesCreationsOfUnknownOutcome(t *testing.T) {
 		"of a provider that was killed, known from events": {"pulumi-resource", []string{"stack export"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if test.kill != "pulumi" {
+				short.Skip(t)
+			}
 			t.Parallel()
 			b := newBeside(t)
+			b.withStack()
 			lost := b.update(b.thing("value: x\n      delays: {create: 1h}"))
 			b.killed(lost, test.kill)
 			b.newCalls()
@@ -312,6 +311,7 @@ func TestARecoveryNamesCreationsOfUnknownOutcome(t *testing.T) {
 func TestARecoveryKnowsTheBackendOfTheRunThatWasInterrupted(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
+	b.withStack()
 	lost := b.update(b.thing("delays: {create: 1h}"))
 	b.killed(lost, "pulumi")
 	elsewhere := b.recovery(lost)
@@ -324,7 +324,7 @@ func TestARecoveryKnowsTheBackendOfTheRunThatWasInterrupted(t *testing.T) {
 // A provider that gives up a creation on request has not undone it.
 func TestACreationThatWasCancelledIsOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	l := newLab(t).withProvider()
+	l := newLab(t).withProvider().withStack()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	results := l.start(ctx, l.update(l.thing("hang: create")))
 	l.begun()

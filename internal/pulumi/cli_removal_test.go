@@ -14,14 +14,14 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // destroyed makes a stack of one thing, and destroys it. In between, once every resource is deleted and before the stack is
 // removed, it calls meanwhile.
 func (b beside) destroyed(meanwhile func() error) (run.Run, run.Result) {
 	b.Helper()
-	made := b.do(b.Context(), b.update(b.thing("value: x")))
-	b.Expect(made.Outcome).To(Equal(run.Succeeded), made.Message)
+	made := b.given(b.thing("value: x"))
 	b.driver.Found = func(_ context.Context, _ string, found run.Found) error {
 		if found.Emptied {
 			return meanwhile()
@@ -61,7 +61,7 @@ func TestAStackStaysUntilItIsNotedThatItIsEmpty(t *testing.T) {
 func TestADestroyThatIsToldToStopWhileItWaitsIsCancelled(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
-	made := b.do(t.Context(), b.update(b.thing("value: x")))
+	made := b.given(b.thing("value: x"))
 	ctx, stop := context.WithCancelCause(t.Context())
 	b.driver.Found = func(ctx context.Context, _ string, found run.Found) error {
 		if !found.Emptied {
@@ -77,6 +77,7 @@ func TestADestroyThatIsToldToStopWhileItWaitsIsCancelled(t *testing.T) {
 }
 
 func TestAStackThatSomebodyElseRemovesMeanwhileIsDestroyed(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	b := newBeside(t)
 	_, result := b.destroyed(func() error { return os.Remove(b.stackFile()) })

@@ -18,7 +18,7 @@ func TestConfigByTheNameOfAResourceDeletesNothing(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	text := l.thing("value: x") + "variables: {v: x}\noutputs: {o: \"${v}\"}\n"
-	l.Expect(l.do(t.Context(), l.update(text)).Outcome).To(Equal(run.Succeeded))
+	l.given(text)
 	l.Expect(l.things()).To(Equal(1))
 	one := json.RawMessage(`"x"`)
 	for name, test := range map[string]struct {

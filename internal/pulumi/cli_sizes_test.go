@@ -10,10 +10,12 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // https://github.com/pulumi/pulumi-kubernetes-operator/issues/1160
 func TestOutputsAndPropertiesMayHaveAnySize(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	l := newLab(t).withProvider()
 	apply := func(ok string, megabytes int) run.Result {

@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // ofState is a secret that only the state knows to be one.
@@ -46,18 +47,21 @@ func TestSecretsOfAStateThatIsDestroyedAreMasked(t *testing.T) {
 		outcome    run.Outcome
 		shows      []string
 		calls      []string
+		variant    bool
 	}{
 		"that succeeds": {
 			things: []string{frank("warnings: {delete: careful}")}, outcome: run.Succeeded, shows: []string{warning},
 			calls: []string{"stack export", "destroy", "stack rm"},
 		},
 		"that refreshes": {
-			things: []string{frank("warnings: {read: careful}")}, outcome: run.Succeeded, shows: []string{warning},
+			variant: true,
+			things:  []string{frank("warnings: {read: careful}")}, outcome: run.Succeeded, shows: []string{warning},
 			edit:  func(_ *lab, r *run.Run) { r.Options.Refresh = true },
 			calls: []string{"stack export", "destroy", "stack rm"},
 		},
 		"that fails after it has deleted another resource": {
-			things: []string{"failures: {delete: no luck}", frank("warnings: {delete: careful}")}, outcome: run.Failed,
+			variant: true,
+			things:  []string{"failures: {delete: no luck}", frank("warnings: {delete: careful}")}, outcome: run.Failed,
 			shows: []string{strings.Replace(warning, "(a)", "(b)", 1), "lab:index:Thing (a): no luck"},
 			calls: []string{"stack export", "destroy"},
 		},
@@ -73,26 +77,31 @@ func TestSecretsOfAStateThatIsDestroyedAreMasked(t *testing.T) {
 			calls: []string{"stack export", "destroy"},
 		},
 		"of a backend whose state cannot be seen": {
-			things: []string{"value: x"}, compressed: true, outcome: run.Succeeded,
+			variant: true,
+			things:  []string{"value: x"}, compressed: true, outcome: run.Succeeded,
 			calls: []string{"stack export", "destroy", "stack rm"},
 		},
 		"that has none": {
-			things: []string{"warnings: {delete: careful}"}, outcome: run.Succeeded, shows: []string{"warning: careful"},
+			variant: true,
+			things:  []string{"warnings: {delete: careful}"}, outcome: run.Succeeded, shows: []string{"warning: careful"},
 			calls: []string{"destroy", "stack rm"},
 		},
 		"that does not warn": {
-			things: []string{"value: x"}, outcome: run.Succeeded, calls: []string{"destroy", "stack rm"},
+			variant: true,
+			things:  []string{"value: x"}, outcome: run.Succeeded, calls: []string{"destroy", "stack rm"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if test.variant {
+				short.Skip(t)
+			}
 			t.Parallel()
 			l := newLab(t).withProvider()
 			r := l.update(l.thing(test.things...))
 			if test.compressed {
 				r.Env["PULUMI_DIY_BACKEND_GZIP"] = "true"
 			}
-			l.Expect(l.do(t.Context(), r).Outcome).To(Equal(run.Succeeded))
-			l.newCalls()
+			l.givenRun(r, nil)
 			env := r.Env
 			r = l.destroy()
 			r.Env = env
@@ -108,11 +117,11 @@ func TestSecretsOfAStateThatIsDestroyedAreMasked(t *testing.T) {
 }
 
 func TestSecretsOfTheStateAreMaskedInADestroyThatRunsTheProgram(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	l := newLab(t).withProvider()
-	r := l.update(l.thing(frank("warnings: {delete: careful}")))
-	l.Expect(l.do(t.Context(), r).Outcome).To(Equal(run.Succeeded))
-	r = l.update(l.thing("value: x"))
+	l.given(l.thing(frank("warnings: {delete: careful}")))
+	r := l.update(l.thing("value: x"))
 	r.Operation, r.Options.RunProgram = run.Destroy, true
 	result := l.do(t.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
@@ -121,10 +130,11 @@ func TestSecretsOfTheStateAreMaskedInADestroyThatRunsTheProgram(t *testing.T) {
 
 // A resource that is retained leaves the state, and its provider is not called.
 func TestSecretsOfARetainedResourceAreMasked(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	l := newLab(t).withProvider()
 	program := l.thing(frank("warnings: {read: careful}")) + "    options: {retainOnDelete: true}\n"
-	l.Expect(l.do(t.Context(), l.update(program)).Outcome).To(Equal(run.Succeeded))
+	l.given(program)
 	r := l.destroy()
 	r.Options.Refresh = true
 	result := l.do(t.Context(), r)
@@ -136,7 +146,7 @@ func TestSecretsOfARetainedResourceAreMasked(t *testing.T) {
 func TestSecretsOfTheStateAreMaskedInADestroyThatIsCancelled(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
-	l.Expect(l.do(t.Context(), l.update(l.thing(frank("hang: delete")))).Outcome).To(Equal(run.Succeeded))
+	l.given(l.thing(frank("hang: delete")))
 	l.Expect(removeAll(filepath.Join(l.cloud, "journal.jsonl"))).To(Succeed())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() { l.begun(); cancel(errors.New("enough")) }()
@@ -149,11 +159,10 @@ func TestSecretsOfTheStateAreMaskedInADestroyThatIsCancelled(t *testing.T) {
 func TestSecretsOfTheStateAreMaskedInARecovery(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
-	lost := b.update(b.thing(frank("warnings: {read: careful}")))
-	b.Expect(b.do(t.Context(), lost).Outcome).To(Equal(run.Succeeded))
+	b.given(b.thing(frank("warnings: {read: careful}")))
+	lost, _ := b.lost()
 	b.interrupt("a")
 	b.Expect(removeAll(filepath.Join(b.cloud, "things"))).To(Succeed())
-	b.newCalls()
 	result := b.do(t.Context(), b.recovery(lost))
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(b.state()).NotTo(ContainSubstring(urnOf("a")))
@@ -165,8 +174,7 @@ func TestSecretsOfTheStateAreMaskedInUpdatesAndPreviews(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	program := func(properties string) run.Run { return l.update(l.thing(frank(properties))) }
-	l.Expect(l.do(t.Context(), program("warnings: {read: careful}")).Outcome).To(Equal(run.Succeeded))
-	l.newCalls()
+	l.givenRun(program("warnings: {read: careful}"), nil)
 	for _, operation := range []run.Operation{run.Preview, run.Update} {
 		r := program("warnings: {read: careful}")
 		r.Operation, r.Options.Refresh = operation, true
@@ -203,8 +211,9 @@ func TestAWarningWithoutSecretsInTheStateCostsNoProcess(t *testing.T) {
 // What cannot be masked is not shown.
 func TestDiagnosticsAreNotShownIfTheStateCannotBeRead(t *testing.T) {
 	t.Parallel()
-	l := newLab(t).withProvider()
-	l.exporting("echo 'error: boom' >&2; exit 1")
+	const failing = "echo 'error: boom' >&2; exit 1"
+	l := newLab(t).withProvider().withStack()
+	l.exporting(failing)
 	const why = "may contain secrets of the state, which could not be read: boom"
 	result := l.do(t.Context(), l.update(l.thing(frank("failures: {create: no luck}\n      warnings: {create: careful}"))))
 	l.Expect(result.Outcome).To(Equal(run.Failed))
@@ -212,7 +221,9 @@ func TestDiagnosticsAreNotShownIfTheStateCannotBeRead(t *testing.T) {
 	l.shows(result, "lines of diagnostics are not shown, because they "+why)
 	l.Expect(l.saidLines()).To(ContainElement("lab:index:Thing (a): create failed"), "what happens is logged all the same")
 
-	l.Expect(l.do(t.Context(), l.update(l.thing(frank("warnings: {delete: careful}")))).Outcome).To(Equal(run.Succeeded))
+	l = newLab(t).withProvider()
+	l.given(l.thing(frank("warnings: {delete: careful}")))
+	l.exporting(failing)
 	result = l.do(t.Context(), l.destroy())
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.shows(result)
@@ -221,9 +232,11 @@ func TestDiagnosticsAreNotShownIfTheStateCannotBeRead(t *testing.T) {
 // The outputs are printed in plain text by the process that says why they cannot be read.
 func TestSecretsAreMaskedInWhyOutputsCannotBeRead(t *testing.T) {
 	t.Parallel()
-	l := newLab(t).withProvider()
+	l := newLab(t).withProvider().withStack()
 	l.replacing("stack output", "echo 'error: bad output "+ofState+"' >&2; exit 1")
-	result := l.do(t.Context(), reading(l.update(l.thing(frank("value: x")))))
-	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	result := l.do(t.Context(), reading(l.update(l.thing(frank("value: x"))+"outputs: {o: hello}\n")))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), "the update has not failed: %s", result.Message)
+	l.Expect(result.Plain).To(BeNil())
+	l.Expect(result.Outputs).To(HaveKey("o"))
 	l.shows(result, "the outputs cannot be read: bad output ***")
 }

@@ -39,7 +39,7 @@ func (l *lab) start(ctx context.Context, r run.Run) <-chan run.Result {
 
 func TestATimeoutFinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
-	l := newLab(t).withProvider()
+	l := newLab(t).withProvider().withStack()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	results := l.start(ctx, l.update(l.thing("hold: create", "value: x")))
 	l.begun()
@@ -58,7 +58,7 @@ func TestATimeoutFinishesWhatIsInFlight(t *testing.T) {
 
 func TestASecondSignalLeavesPendingOperationsButNoLock(t *testing.T) {
 	t.Parallel()
-	l := newLab(t).withProvider()
+	l := newLab(t).withProvider().withStack()
 	l.driver.Grace = Grace{Settle: patience, Finish: 2 * time.Second, Abort: patience}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	results := l.start(ctx, l.update(l.thing("hold: create")))
@@ -74,7 +74,7 @@ func TestASecondSignalLeavesPendingOperationsButNoLock(t *testing.T) {
 
 func TestAKilledCLILeavesNoProcess(t *testing.T) {
 	t.Parallel()
-	l := newLab(t).withProvider()
+	l := newLab(t).withProvider().withStack()
 	r := l.update(l.thing("hold: create"))
 	results := l.start(t.Context(), r)
 	l.begun()
@@ -112,7 +112,7 @@ func TestARunThatIsCancelledBeforeItStartsCallsNothing(t *testing.T) {
 func TestACancellationIsHeldBackWhileTheCLIStarts(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
-	l.Expect(l.do(t.Context(), l.update(plainProgram)).Outcome).To(Equal(run.Succeeded))
+	l.given(plainProgram)
 	script := filepath.Join(l.driver.Bin, "pulumi")
 	text, err := os.ReadFile(script)
 	l.Expect(err).NotTo(HaveOccurred())
@@ -133,7 +133,7 @@ func TestACancellationIsHeldBackWhileTheCLIStarts(t *testing.T) {
 }
 
 func TestNothingOfTheControllersEnvironmentReachesARun(t *testing.T) {
-	l := newLab(t).withProvider()
+	l := newLab(t).withProvider().withStack()
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "of the controller")
 	l.driver.PassEnv = map[string]string{"HTTPS_PROXY": "http://proxy.example"}
 	r := l.update(l.thing("hold: create"))

@@ -17,6 +17,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // begin returns the PID of the provider that has begun to create the thing.
@@ -59,7 +60,7 @@ func (l *lab) hearing() <-chan []string {
 
 func TestAnUnknownCreationIsReportedDuringTheRun(t *testing.T) {
 	t.Parallel()
-	l := newLab(t).withProvider()
+	l := newLab(t).withProvider().withStack()
 	told := l.hearing()
 	results := l.start(t.Context(), l.update(l.twoProviders("delays: {afterCreate: 1h}", "hold: create")))
 	l.begin("b")
@@ -78,7 +79,7 @@ func TestAnUnknownCreationIsReportedDuringTheRun(t *testing.T) {
 // another one is still awaited.
 func TestAnAbandonedCreationIsReportedWhileTheRunStops(t *testing.T) {
 	t.Parallel()
-	l := newLab(t).withProvider()
+	l := newLab(t).withProvider().withStack()
 	told := l.hearing()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -110,6 +111,7 @@ func TestASecretInAURNIsNotSeen(t *testing.T) {
 	t.Run("of an unknown creation", func(t *testing.T) {
 		t.Parallel()
 		b := newBeside(t)
+		b.withStack()
 		told := b.hearing()
 		lost := named(b, "delays: {create: 1h}")
 		result := b.killed(lost, "pulumi-resource")
@@ -123,6 +125,7 @@ func TestASecretInAURNIsNotSeen(t *testing.T) {
 		b.Expect(b.saidLines()).NotTo(ContainElement(ContainSubstring(canary)))
 	})
 	t.Run("of an update in flight", func(t *testing.T) {
+		short.Skip(t)
 		t.Parallel()
 		b := newBeside(t)
 		b.Expect(b.do(t.Context(), named(b, "value: x")).Outcome).To(Equal(run.Succeeded))
@@ -139,8 +142,9 @@ func TestASecretInAURNIsNotSeen(t *testing.T) {
 }
 
 func TestNothingUnknownIsToldOfARunThatIsFine(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
-	l := newLab(t).withProvider()
+	l := newLab(t).withProvider().withStack()
 	told := l.hearing()
 	// One after the other: after a failure the engine does not begin the rest.
 	for _, failure := range []string{`create: "rpc error: boom"`, `partialCreate: "error reading from server: EOF"`} {

@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // The CLI ends by itself once it has tried to save the state for a minute. The next update would only warn of the creation in flight
@@ -22,8 +23,12 @@ func TestARunThatCannotSaveTheStateIsRecoveredFrom(t *testing.T) {
 		"and cannot remove its lock":      ".pulumi",
 	} {
 		t.Run(name, func(t *testing.T) {
+			if kept == ".pulumi" {
+				short.Skip(t)
+			}
 			t.Parallel()
 			b := newBeside(t)
+			b.withStack()
 			lost := b.update(b.thing("value: x\n      hold: create"))
 			results := make(chan run.Result, 1)
 			go func() { results <- b.do(t.Context(), lost) }()
