@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+	"github.com/flux-pulumi/pulumi-controller/tests/failure"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -101,6 +102,7 @@ func startIn(t *testing.T, options system.Options, flags ...string) *system.Syst
 		}
 		cancel()
 	})
+	failure.Report(t, s, options.Namespace, failure.LogFile(s.ControllerLog()))
 	return s
 }
 

@@ -28,6 +28,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/failure"
 )
 
 const (
@@ -130,6 +131,7 @@ func (t *tenant) explain(ctx context.Context, stacks v1.StackList) {
 	calls, err := t.calls(t.backendURL())
 	t.test.Logf("calls of Pulumi (%v):\n%s", err, strings.Join(calls, "\n"))
 	t.test.Logf("the end of the controller's log for %s:\n%s", t.namespace, t.logLines(t.namespace, 40))
+	t.test.Log("\n" + strings.Join(failure.Describe(ctx, t.Client(), t.namespace, failure.LogFile(t.ControllerLog())), "\n"))
 }
 
 // Client tells the methods of the API client from those of the test.

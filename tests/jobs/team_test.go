@@ -26,6 +26,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/failure"
 )
 
 const (
@@ -83,6 +84,9 @@ func (t *team) leave() {
 		if text, err := os.ReadFile(t.kubelet.Log(string(pod.UID))); err == nil && t.test.Failed() {
 			t.test.Logf("log of pod %s:\n%s", pod.Name, text)
 		}
+	}
+	if t.test.Failed() {
+		t.test.Log("\n" + strings.Join(failure.Describe(ctx, t.Client(), t.namespace, failure.LogFile(t.ControllerLog())), "\n"))
 	}
 	// The edit may start a cancelled run again, which would hold its slot for ever.
 	if err := t.cloud.Release(); err != nil {
