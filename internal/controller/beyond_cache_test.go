@@ -14,29 +14,17 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-const shardKey = "sharding.fluxcd.io/key"
-
-func inShard(name string) func(*v1.Stack) {
-	return func(s *v1.Stack) { s.Labels = map[string]string{shardKey: name} }
-}
-
 // The controller here has shard one. The Stacks of shard two have no controller, so the
 // test writes what theirs would write.
 func TestOrderAcrossShards(t *testing.T) {
 	t.Parallel()
-	selector := labels.SelectorFromSet(labels.Set{shardKey: "one"})
-	cluster := startOrderedCluster(t,
-		ctrl.Options{Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{&v1.Stack{}: {Label: selector}}}},
-		func(r *StackReconciler) { r.PartialCache, r.RequeueDependency = true, 200*time.Millisecond })
+	cluster := shardCluster(t, "one", func(r *StackReconciler) { r.PartialCache, r.RequeueDependency = true, 200*time.Millisecond })
 	for name, test := range map[string]func(*testing.T, *orderedTenant){
 		"a Stack is not destroyed under a dependent of another shard": testDependentOfAnotherShard,
 		"a dependency of another shard is looked at again soon":       testDependencyOfAnotherShard,

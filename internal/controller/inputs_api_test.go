@@ -9,7 +9,6 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -18,7 +17,7 @@ import (
 // TestListedObjectsAreWatched has no Stack that polls within the hour.
 func TestListedObjectsAreWatched(t *testing.T) {
 	t.Parallel()
-	c := startOrderedCluster(t, ctrl.Options{})
+	c := sharedCluster(t)
 	for name, use := range map[string]struct {
 		change func(*v1.StackSpec)
 		object client.Object

@@ -5,40 +5,28 @@ package controller
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
-	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
-	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/failure"
 )
 
 // These tests are about which Stack enqueues which, so they need the real watches, on a
-// real API server. None of their Stacks polls within the hour: whatever happens sooner
+// real API server. None of their Stacks polls within the day: whatever happens sooner
 // was triggered by an event.
 
 // promptRunner records its runs, which succeed at once.
@@ -127,62 +115,7 @@ type quietEvents struct{}
 func (quietEvents) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {
 }
 
-// orderedCluster is an API server with a running controller.
-type orderedCluster struct {
-	client.Client
-	runner *promptRunner
-	config *rest.Config
-	// ahead is how far the controller's clock is ahead.
-	ahead *atomic.Int64
-}
-
-func startOrderedCluster(t *testing.T, options ctrl.Options, changes ...func(*StackReconciler)) *orderedCluster {
-	t.Helper()
-	g := NewWithT(t)
-	root, err := process.RepoRoot()
-	g.Expect(err).NotTo(HaveOccurred())
-	plane, err := controlplane.Start(context.WithoutCancel(t.Context()), controlplane.Options{
-		Dir: t.TempDir(), CRDPaths: []string{filepath.Join(root, "config", "crd", "bases")},
-	})
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { g.Expect(plane.Stop()).To(Succeed()) })
-
-	scheme := runtime.NewScheme()
-	g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
-	g.Expect(sourcev1.AddToScheme(scheme)).To(Succeed())
-	g.Expect(v1.AddToScheme(scheme)).To(Succeed())
-	options.Scheme, options.Logger, options.Metrics = scheme, logr.Discard(), metricsserver.Options{BindAddress: "0"}
-	options.Controller = ctrlconfig.Controller{SkipNameValidation: ptr.To(true)} // the test may be repeated in one process
-	mgr, err := ctrl.NewManager(plane.RESTConfig(), options)
-	g.Expect(err).NotTo(HaveOccurred())
-	ahead := &atomic.Int64{}
-	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	runner := &promptRunner{inner: newTestRunner(), waker: &Waker{}, now: clock}
-	reconciler := &StackReconciler{
-		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Events: quietEvents{}, Runner: runner,
-		Holder: v1.RunHolder{Host: "pod-1", Instance: "a"}, Holders: &prover{}, NoCrossNamespaceRefs: true,
-		Jitter: func(d time.Duration) time.Duration { return d }, Now: clock,
-		CheckProgram: check.Check,
-	}
-	for _, change := range changes {
-		change(reconciler)
-	}
-	g.Expect(reconciler.SetupWithManager(t.Context(), mgr, StackReconcilerOptions{Waker: runner.waker})).To(Succeed())
-
-	// The manager stops before the API server does.
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		g.Expect(<-ended).To(Succeed())
-	})
-	c, err := client.New(plane.RESTConfig(), client.Options{Scheme: scheme})
-	g.Expect(err).NotTo(HaveOccurred())
-	return &orderedCluster{Client: c, runner: runner, config: plane.RESTConfig(), ahead: ahead}
-}
-
-// orderedTenant is a namespace of it.
+// orderedTenant is a namespace of a cluster.
 type orderedTenant struct {
 	*WithT
 	*orderedCluster
@@ -198,6 +131,7 @@ func (c *orderedCluster) tenant(t *testing.T) *orderedTenant {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "order-"}}
 	u.Expect(c.Create(u.ctx, namespace)).To(Succeed())
 	u.namespace = namespace.Name
+	failure.Report(t, c.Client, u.namespace, c.log.Read)
 	u.create(&v1.Program{ObjectMeta: metav1.ObjectMeta{Name: "app"}})
 	return u
 }
@@ -208,8 +142,8 @@ func (u *orderedTenant) create(object client.Object) {
 }
 
 func (u *orderedTenant) createStack(name string, changes ...func(*v1.Stack)) {
-	hour := &metav1.Duration{Duration: time.Hour}
-	u.create(stackOf(name, append(changes, func(s *v1.Stack) { s.Spec.Interval, s.Spec.RetryInterval = hour, hour })...))
+	day := &metav1.Duration{Duration: 24 * time.Hour}
+	u.create(stackOf(name, append(changes, func(s *v1.Stack) { s.Spec.Interval, s.Spec.RetryInterval = day, day })...))
 }
 
 func (u *orderedTenant) stack(name string) *v1.Stack {
@@ -258,7 +192,7 @@ func (u *orderedTenant) runs() []string { return u.runner.done(u.namespace) }
 
 func TestOrderOnAnAPIServer(t *testing.T) {
 	t.Parallel()
-	cluster := startOrderedCluster(t, ctrl.Options{})
+	cluster := sharedCluster(t)
 	for name, test := range map[string]func(*testing.T, *orderedTenant){
 		"layers that come in the wrong order are run, changed and destroyed in the right one": testLayers,
 		"a circle is found whoever closes it, and mended by whoever opens it":                 testCircle,
@@ -268,7 +202,10 @@ func TestOrderOnAnAPIServer(t *testing.T) {
 		"an expression is looked at again when the dependency changes":                        testExpression,
 		"an expression is looked at again when the labels or annotations of the Stack change": testExpressionOverSelf,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, cluster.tenant(t)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, cluster.tenant(t))
+		})
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
@@ -18,7 +17,7 @@ import (
 func TestAnAPIServerKeepsTheNullsOfOutputs(t *testing.T) {
 	t.Parallel()
 	const outputs = `{"object": {"a": null, "b": [null, {"c": null}]}, "other": 1}`
-	c := startOrderedCluster(t, ctrl.Options{})
+	c := sharedCluster(t)
 	u := c.tenant(t)
 	u.createStack("a", func(s *v1.Stack) { s.Spec.Suspend = true })
 	r := &StackReconciler{Client: c.Client}

@@ -11,7 +11,6 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -98,8 +97,8 @@ func TestReleaseOnAnAPIServer(t *testing.T) {
 	t.Parallel()
 	// Nothing polls.
 	hourly := func(r *StackReconciler) { r.Jitter = func(time.Duration) time.Duration { return time.Hour } }
-	u := startOrderedCluster(t, ctrl.Options{}, hourly).tenant(t)
-	u.createStack("a")
+	u := shardCluster(t, "release", hourly).tenant(t)
+	u.createStack("a", inShard("release"))
 	u.awaitReady("a")
 	u.edit("a", func(s *v1.Stack) { s.Spec.Suspend = true })
 	u.holdRun("a", "run-1")
