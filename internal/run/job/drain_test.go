@@ -188,6 +188,7 @@ func TestAPodThatGoesOnAfterItsResultIsEndedAfterASwitch(t *testing.T) {
 }
 
 func TestALookAfterASwitchThatFailsIsRepeated(t *testing.T) {
+	t.Parallel() // it waits for a retry
 	s := begun(t)
 	d := s.drain()
 	s.api.setUnreadable(errors.New("connection refused"))

@@ -77,6 +77,7 @@ func TestALargeResultThatCannotBeReadAgainIsNotLost(t *testing.T) {
 }
 
 func TestAStackWhoseLargeResultCouldNotBeReadIsWoken(t *testing.T) {
+	t.Parallel() // it waits for a retry
 	woken := &calls{}
 	s := begun(t, func(o *Options) { o.Wake = woken.ended })
 	s.write(large())

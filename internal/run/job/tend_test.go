@@ -234,6 +234,7 @@ func TestASidecarDoesNotOutliveAKilledRun(t *testing.T) {
 
 // TestManyRunsAtATime mixes failed requests, lost responses and concurrent callers.
 func TestManyRunsAtATime(t *testing.T) {
+	t.Parallel() // it waits for retries
 	s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent = 3 })
 	var creations atomic.Int64
 	every := func(nth int64) func(client.Object) error {
