@@ -5,9 +5,11 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,25 +31,59 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 )
 
-// emptyCluster has an API server of its own, without CRDs.
+// empty is an API server without CRDs, for one test after the other.
+var (
+	empty      controlplane.Shared
+	usingEmpty sync.Mutex
+)
+
+// emptyCluster has that API server until the end of the test.
 func emptyCluster(t *testing.T) *world {
 	t.Helper()
 	g := NewWithT(t)
-	dir, err := os.MkdirTemp("", "cli-install")
+	usingEmpty.Lock()
+	t.Cleanup(usingEmpty.Unlock)
+	plane, err := empty.Start()
 	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	plane, err := controlplane.Start(context.Background(), controlplane.Options{Dir: dir})
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _ = plane.Stop() })
 	scheme, err := cluster.Scheme()
 	g.Expect(err).NotTo(HaveOccurred())
 	w := &world{t: t, namespace: "flux-system", kubeconfig: plane.KubeconfigPath(), env: testEnvironment()}
 	w.api, err = client.NewWithWatch(plane.RESTConfig(), client.Options{Scheme: scheme})
 	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(w.uninstall)
 	return w
 }
 
+// uninstall deletes all that can be installed, and then the namespace, as Kubernetes' controllers would.
+func (w *world) uninstall() {
+	w.t.Helper()
+	g := NewWithT(w.t)
+	ctx := context.Background()
+	text, err := manifests.Build(config.Files, manifests.Options{Namespace: w.namespace, Tag: "v1.2.3", Jobs: true})
+	g.Expect(err).NotTo(HaveOccurred())
+	objects, err := manifests.Objects(text)
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, object := range objects {
+		g.Expect(client.IgnoreNotFound(w.api.Delete(ctx, object))).To(Succeed())
+	}
+	// Where the API server meets a conflict while it deletes a CRD, it goes on when the CRD has changed again, see
+	// TestCRDsThatAreRemovedAreWaitedFor of internal/controller.
+	g.Eventually(func() []string {
+		names := w.crds(ctx)
+		for _, name := range names {
+			crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			touch := fmt.Sprintf(`{"metadata": {"annotations": {"tests.example.com/touched": "%d"}}}`, time.Now().UnixNano())
+			g.Expect(client.IgnoreNotFound(w.api.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(touch))))).To(Succeed())
+		}
+		return names
+	}, time.Minute, time.Second).Should(BeEmpty())
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}
+	g.Expect(client.IgnoreNotFound(w.api.Delete(ctx, namespace))).To(Succeed())
+	g.Expect(client.IgnoreNotFound(w.api.SubResource("finalize").Update(ctx, namespace))).To(Succeed())
+}
+
 func TestInstall(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := emptyCluster(t)
 	w.golden("without_crds",
@@ -63,7 +99,7 @@ func TestInstall(t *testing.T) {
 		"check",
 		"install",
 	)
-	g.Expect(w.crds()).To(BeEmpty(), "without the namespace, nothing is installed")
+	g.Expect(w.crds(t.Context())).To(BeEmpty(), "without the namespace, nothing is installed")
 
 	g.Expect(w.api.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}})).To(Succeed())
 	w.deployAsIfByKubernetes()
@@ -83,7 +119,8 @@ func TestInstall(t *testing.T) {
 		"get stacks",
 	)
 
-	g.Expect(w.api.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "apps"}})).To(Succeed())
+	apps := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "apps"}}
+	g.Expect(client.IgnoreAlreadyExists(w.api.Create(t.Context(), apps))).To(Succeed()) // with -count
 	w.golden("install_elsewhere", "install -n apps")
 	g.Expect(w.api.Get(t.Context(), client.ObjectKey{Namespace: "apps", Name: controllerName}, &appsv1.Deployment{})).NotTo(Succeed())
 }
@@ -153,6 +190,7 @@ func (w *world) deployAsIfByKubernetes() {
 
 // TestInstallReplacesNothing installs over what others have installed or changed.
 func TestInstallReplacesNothing(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := emptyCluster(t)
 	g.Expect(w.api.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}})).To(Succeed())
@@ -171,7 +209,7 @@ func TestInstallReplacesNothing(t *testing.T) {
 	w.applyLockdown("kubectl")
 	locked := get(deployment).GetGeneration()
 	w.golden("install_refuses", "install")
-	g.Expect(w.crds()).To(BeEmpty())
+	g.Expect(w.crds(t.Context())).To(BeEmpty())
 	g.Expect(get(deployment).GetGeneration()).To(Equal(locked))
 	g.Expect(get(editor).GetLabels()).NotTo(HaveKey("rbac.authorization.k8s.io/aggregate-to-edit"))
 
@@ -182,14 +220,14 @@ func TestInstallReplacesNothing(t *testing.T) {
 	patch("kubectl-patch", deployment, types.JSONPatchType, `[{"op": "replace", "path": "/spec/template/spec/volumes/0",
 		"value": {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}}]`)
 	g.Expect(w.api.Delete(t.Context(), stacks)).To(Succeed())
-	g.Eventually(w.crds, time.Minute).Should(ConsistOf("programs.pulumi.com"))
+	g.Eventually(w.crds, time.Minute).WithContext(t.Context()).Should(ConsistOf("programs.pulumi.com"))
 	w.golden("install_refused_by_the_server", "install --tag v1.2.4", "install --tag v1.2.4 --force")
 	g.Expect(get(deployment).GetAnnotations()).To(HaveKey("example.com/kept"), "--force leaves what it does not set")
-	g.Expect(w.crds()).To(ConsistOf("programs.pulumi.com"))
+	g.Expect(w.crds(t.Context())).To(ConsistOf("programs.pulumi.com"))
 
 	g.Expect(w.api.Delete(t.Context(), deployment)).To(Succeed())
 	g.Expect(w.run("install --crds=false").exit).To(Equal(0))
-	g.Expect(w.crds()).To(ConsistOf("programs.pulumi.com"))
+	g.Expect(w.crds(t.Context())).To(ConsistOf("programs.pulumi.com"))
 	g.Expect(w.run("install").exit).To(Equal(0))
 	patch("helm", get(stacks), types.JSONPatchType, `[{"op": "remove", "path": "/metadata/labels"},
 		{"op": "replace", "path": "/spec/versions/0/schema/openAPIV3Schema", "value": {"type": "object"}}]`)
@@ -225,10 +263,10 @@ func (w *world) applyLockdown(manager client.FieldOwner) {
 }
 
 // crds returns the names of all CRDs of the cluster.
-func (w *world) crds() (names []string) {
+func (w *world) crds(ctx context.Context) (names []string) {
 	w.t.Helper()
 	list := &apiextensionsv1.CustomResourceDefinitionList{}
-	NewWithT(w.t).Expect(w.api.List(w.t.Context(), list)).To(Succeed())
+	NewWithT(w.t).Expect(w.api.List(ctx, list)).To(Succeed())
 	for _, crd := range list.Items {
 		names = append(names, crd.Name)
 	}
@@ -245,8 +283,8 @@ func TestInstallExports(t *testing.T) {
 	local := w.run("install --export").out
 	g.Expect(local).To(And(ContainSubstring("pulumi-controller:latest"), Not(ContainSubstring("- --runner=job\n"))))
 	g.Expect(w.run("install --export --runner local").out).To(Equal(local))
-	g.Expect(w.run("install --export --runner job").out).To(ContainSubstring("- --runner=job\n"))
-	g.Expect(w.run("install --export --image localhost:5000/a/b --tag v1").out).To(ContainSubstring("image: localhost:5000/a/b:v1"))
+	g.Expect(w.run("install --export --crds=false --runner job").out).To(ContainSubstring("- --runner=job\n"))
+	g.Expect(w.run("install --export --crds=false --image localhost:5000/a/b --tag v1").out).To(ContainSubstring("image: localhost:5000/a/b:v1"))
 	g.Expect(local).To(ContainSubstring("kind: CustomResourceDefinition\n"))
 	g.Expect(w.run("install --export --crds=false").out).To(And(ContainSubstring("kind: Deployment\n"), Not(ContainSubstring("CustomResourceDefinition"))))
 	for _, image := range []string{"a/b:v1", "a/b@sha256:abc"} {
@@ -309,7 +347,7 @@ func TestNamespaceOfACommand(t *testing.T) {
 			var out stopWriter
 			out.text, out.stop = "never", func() {}
 			env.Out, env.Err = &out, &out
-			g.Expect(Run(t.Context(), env, append([]string{"install", "--export", "--kubeconfig", file}, tc.args...))).To(Equal(0))
+			g.Expect(Run(t.Context(), env, append([]string{"create", "stack", "a", "--stack=dev", "--program=a", "--export", "--kubeconfig", file}, tc.args...))).To(Equal(0))
 			g.Expect(out.String()).To(ContainSubstring("namespace: " + tc.want + "\n"))
 		})
 	}

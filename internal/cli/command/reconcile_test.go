@@ -162,6 +162,7 @@ func TestReconcileForcesWithTheSameToken(t *testing.T) {
 }
 
 func TestReconcileRefuses(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "reconcile-refuses")
 	w.apply("reconcile")
 	w.golden("reconcile_refuses",
@@ -178,6 +179,7 @@ func TestReconcileRefuses(t *testing.T) {
 }
 
 func TestReconcileSaysThatTheRunInFlightIsSilent(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t, "reconcile-unheard")
 	w.apply("reconcile")
@@ -192,6 +194,7 @@ func TestReconcileSaysThatTheRunInFlightIsSilent(t *testing.T) {
 }
 
 func TestSuspendAndResume(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "suspend")
 	w.apply("reconcile")
 	w.play(cluster.Stack().GroupVersionKind, "network", func(object *unstructured.Unstructured) bool {

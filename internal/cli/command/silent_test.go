@@ -15,6 +15,7 @@ import (
 )
 
 func TestTheTimeoutHoldsForASilentServer(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string]string{
 		"get stacks --timeout 200ms":        "context deadline exceeded",
 		"reconcile stack a --timeout 200ms": "context deadline exceeded",
@@ -35,6 +36,7 @@ func TestTheTimeoutHoldsForASilentServer(t *testing.T) {
 }
 
 func TestCompletionGivesUpOnASilentServer(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	kubeconfig, _ := silent.Server(t)
 	env := testEnvironment()
@@ -49,6 +51,7 @@ func TestCompletionGivesUpOnASilentServer(t *testing.T) {
 }
 
 func TestAnInterruptEndsTheWaitForASilentServer(t *testing.T) {
+	t.Parallel()
 	for _, line := range []string{"get stacks", "get stacks --watch", "logs -f", "check", "trace stack a"} {
 		t.Run(line, func(t *testing.T) {
 			g := NewWithT(t)
@@ -70,6 +73,7 @@ type mute struct{}
 func (mute) Read([]byte) (int, error) { select {} }
 
 func TestTheTimeoutHoldsForASilentStdin(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := &world{t: t, namespace: "apps", kubeconfig: "absent", env: testEnvironment()}
 	w.env.In = mute{}

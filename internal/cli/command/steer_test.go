@@ -230,6 +230,7 @@ func TestCancelTellsHowTheRunEnded(t *testing.T) {
 }
 
 func TestCancelSaysThatNoControllerTookItUp(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t, "cancel-unheard")
 	w.apply("steered")

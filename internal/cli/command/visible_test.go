@@ -46,6 +46,7 @@ func (w *world) withUnseen() {
 }
 
 func TestTextsFromTheClusterCannotControlTheTerminal(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "visible")
 	w.apply("steered")
 	w.withUnseen()

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +27,9 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+	"github.com/flux-pulumi/pulumi-controller/tests/failure"
+	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
 // These tests run each command as a user does, against a real API server with objects
@@ -38,41 +40,30 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // now is the clock of all commands.
 var now = time.Date(2026, 3, 2, 10, 17, 55, 0, time.UTC)
 
-// server is started by the first test that needs it, and serves all of them.
-var server struct {
-	once  sync.Once
-	plane *controlplane.ControlPlane
-	dir   string
-	err   error
-}
-
-func TestMain(m *testing.M) {
-	flag.Parse()
-	code := m.Run()
-	if server.plane != nil {
-		_ = server.plane.Stop()
-	}
-	if server.dir != "" {
-		_ = os.RemoveAll(server.dir)
-	}
-	os.Exit(code)
-}
-
-func startServer() {
-	if server.dir, server.err = os.MkdirTemp("", "cli"); server.err != nil {
-		return
-	}
+// server is that of all tests but those that install CRDs. Tests that look at all of it, or kill it, are not parallel.
+var server = controlplane.Shared{CRDPaths: func() ([]string, error) {
 	crds, err := controlplane.ProjectCRDs()
 	if err != nil {
-		server.err = err
-		return
+		return nil, err
 	}
-	flux, err := filepath.Abs("../../../bin/crds/kustomize-controller")
-	if err != nil {
-		server.err = err
-		return
+	kustomizations, err := process.FindBin(filepath.Join("crds", "kustomize-controller"))
+	return append(crds, kustomizations), err
+}}
+
+// parallelTests is how many tests run in parallel: they wait for time-outs.
+const parallelTests = 8
+
+func TestMain(m *testing.M) {
+	if err := parallel.Tests(parallelTests); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	server.plane, server.err = controlplane.Start(context.Background(), controlplane.Options{Dir: server.dir, CRDPaths: append(crds, flux)})
+	code := m.Run()
+	if err := errors.Join(server.Stop(), empty.Stop()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // world is a namespace of the API server, and the commands in it.
@@ -90,17 +81,18 @@ type world struct {
 func newWorld(t *testing.T, namespace string) *world {
 	t.Helper()
 	g := NewWithT(t)
-	server.once.Do(startServer)
-	g.Expect(server.err).NotTo(HaveOccurred())
+	plane, err := server.Start()
+	g.Expect(err).NotTo(HaveOccurred())
 	scheme, err := cluster.Scheme()
 	g.Expect(err).NotTo(HaveOccurred())
-	w := &world{t: t, namespace: namespace, kubeconfig: server.plane.KubeconfigPath(), env: testEnvironment()}
-	w.api, err = client.NewWithWatch(server.plane.RESTConfig(), client.Options{Scheme: scheme})
+	w := &world{t: t, namespace: namespace, kubeconfig: plane.KubeconfigPath(), env: testEnvironment()}
+	w.api, err = client.NewWithWatch(plane.RESTConfig(), client.Options{Scheme: scheme})
 	g.Expect(err).NotTo(HaveOccurred())
 	err = w.api.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	if !apierrors.IsAlreadyExists(err) { // with -count
 		g.Expect(err).NotTo(HaveOccurred())
 	}
+	failure.Report(t, w.api, namespace, nil)
 	return w
 }
 
