@@ -36,6 +36,9 @@ TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-language-l
 	bin/crds/notification-controller bin/crds/kustomize-controller bin/crds/types bin/pack-image \
 	bin/manifests/source-controller bin/manifests/kustomize-controller bin/manifests/notification-controller bin/manifests/flux \
 	bin/typescript
+# What the tests of packages start.
+UNIT_TOOLS := bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/lab/pulumi-language-lab bin/etcd bin/kube-apiserver \
+	bin/crds/source-controller bin/crds/kustomize-controller
 # What a Kubernetes node is made of, and the images that Flux and the controller are started from on it.
 FLUX_CONTROLLERS := source-controller kustomize-controller notification-controller
 CLUSTER_TOOLS := bin/etcd bin/kube-apiserver bin/kube-controller-manager bin/kube-scheduler bin/kubelet bin/kube-proxy bin/coredns \
@@ -52,6 +55,10 @@ help: ## Show this list
 demo: build cli ## Show the controller at work on this machine, by itself (KEEP=1 leaves it running)
 	@$(SUBMAKE) $(DEMO_TOOLS)
 	@$(AS_PROGRAMS) go run ./tests/demo
+
+.PHONY: check
+check: bin/staticcheck $(UNIT_TOOLS) ## Vet and test only the packages that differ from main
+	@$(AS_PROGRAMS) hack/check.sh $(MODULES)
 
 .PHONY: test
 test: ## Run the tests that every commit must pass: all packages, and each feature end to end (about 10 minutes on 2 cores)
@@ -75,7 +82,7 @@ test-long: tools build cli ## Run only the tests that make test leaves out
 	@cat bin/killed-at-random.txt
 
 .PHONY: test-unit
-test-unit: bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/lab/pulumi-language-lab bin/etcd bin/kube-apiserver bin/crds/source-controller bin/crds/kustomize-controller ## Run the tests of the packages, against the real Pulumi
+test-unit: $(UNIT_TOOLS) ## Run the tests of the packages, against the real Pulumi
 	$(if $(RACE),,@echo "no C compiler found: testing without the race detector")
 	go test $(RACE) $(TEST_LDFLAGS) $(SHORT) -timeout 30m $(LONGEST_UNIT_TESTS) $(CONCURRENT)
 	$(AS_PROGRAMS) go test $(TEST_LDFLAGS) $(SHORT) -timeout 30m $(SERIAL)
