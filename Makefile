@@ -15,7 +15,9 @@ MODULES := . api tests/lab hack/image
 GENERATED := api/v1/zz_generated.deepcopy.go api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml config/runner-jobs/rights/role.yaml docs/api/v1
 # The race detector needs a C compiler, which a machine with only Go, git and make does not have.
 # It does not look into hashing: to make a key of a passphrase would take ten times as long, and most of the time of the tests.
-RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race $(foreach p,golang.org/x/crypto/pbkdf2 crypto/internal/fips140/...,-gcflags=$(p)=-race=false))
+# Nor does it look into parsers of YAML, which start no goroutine: most of the time of the tests of flux pulumi install.
+UNRACED := golang.org/x/crypto/pbkdf2 crypto/internal/fips140/... go.yaml.in/yaml/v2 go.yaml.in/yaml/v3
+RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race $(foreach p,$(UNRACED),-gcflags=$(p)=-race=false))
 # It makes a test several times as slow, and finds what goroutines do to each other: where neither the code of a package nor
 # its tests start any, or lock anything, there is nothing to find.
 CONCURRENT = $(shell hack/packages.sh concurrent)
