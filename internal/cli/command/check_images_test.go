@@ -39,6 +39,7 @@ func (w *world) waiting(name string, labels map[string]string, reason, message s
 func TestCheckNamesImagesThatCannotBePulled(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "check-images")
+	w.env.PollInterval = slowPolls
 	labels := map[string]string{"app": "a"}
 	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "pulumi-controller", Labels: map[string]string{componentLabel: controllerName}},

@@ -128,6 +128,7 @@ func TestInstall(t *testing.T) {
 func TestCheckWaitsForTheController(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "check")
+	w.env.PollInterval = slowPolls
 	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "pulumi-controller", Labels: map[string]string{componentLabel: controllerName}},
 		Spec: appsv1.DeploymentSpec{

@@ -164,6 +164,7 @@ func TestReconcileForcesWithTheSameToken(t *testing.T) {
 func TestReconcileRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "reconcile-refuses")
+	w.env.PollInterval = slowPolls
 	w.apply("reconcile")
 	w.golden("reconcile_refuses",
 		"reconcile stack",
@@ -196,6 +197,7 @@ func TestReconcileSaysThatTheRunInFlightIsSilent(t *testing.T) {
 func TestSuspendAndResume(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "suspend")
+	w.env.PollInterval = slowPolls
 	w.apply("reconcile")
 	w.play(cluster.Stack().GroupVersionKind, "network", func(object *unstructured.Unstructured) bool {
 		return object.GetGeneration() == 3

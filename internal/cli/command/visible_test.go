@@ -48,6 +48,7 @@ func (w *world) withUnseen() {
 func TestTextsFromTheClusterCannotControlTheTerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "visible")
+	w.env.PollInterval = slowPolls
 	w.apply("steered")
 	w.withUnseen()
 	for line, lines := range map[string]int{

@@ -96,6 +96,9 @@ func newWorld(t *testing.T, namespace string) *world {
 	return w
 }
 
+// slowPolls is the PollInterval of tests that wait for a time-out, which would keep a processor busy.
+const slowPolls = 200 * time.Millisecond
+
 func testEnvironment() Environment {
 	return Environment{
 		In:           strings.NewReader(""),
