@@ -24,6 +24,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/operator"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
 // mover is an API server of its own, whose CRD of Stacks is replaced.
@@ -36,6 +37,7 @@ type mover struct {
 }
 
 func TestManifestsMoveFromTheOperatorAndBack(t *testing.T) {
+	short.Skip(t)
 	t.Parallel()
 	m := &mover{WithT: NewWithT(t), t: t, ours: readCRDs(t)["Stack"]}
 	m.SetDefaultEventuallyTimeout(4 * time.Minute)
