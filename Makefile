@@ -51,10 +51,10 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
 
 .PHONY: demo
-demo: build cli ## Show the controller at work on this machine, by itself (KEEP=1 leaves it running)
+demo: build cli ## Show the controller at work here (KEEP=1 keeps it running)
 	@$(SUBMAKE) $(DEMO_TOOLS)
 	@$(AS_PROGRAMS) go run ./tests/demo
 
@@ -63,7 +63,7 @@ check: bin/staticcheck $(UNIT_TOOLS) ## Vet and test only the packages that diff
 	@$(AS_PROGRAMS) hack/check.sh $(MODULES)
 
 .PHONY: test
-test: ## Run the tests that every commit must pass: all packages, and each feature end to end (about 10 minutes on 2 cores)
+test: ## Run all packages, and each feature end to end
 	@$(MAKE) --no-print-directory test-unit SHORT=-short
 	@$(MAKE) --no-print-directory test-e2e SHORT=-short
 
@@ -105,18 +105,18 @@ fuzz: ## Fuzz all that reads what others write, each target for FUZZTIME
 LONGEST_TESTS := ./tests/e2e ./tests/jobs ./tests/crash ./tests/demo ./tests/bootstrap
 
 .PHONY: test-e2e
-test-e2e: tools build cli ## Run the tests against the real API server, source-controller and Pulumi
+test-e2e: tools build cli ## Run the tests against all real components
 	@rm -f bin/killed-at-random.txt
 	@echo "the tests of tests/cluster are skipped here: they need a Kubernetes node, see make e2e"
 	$(AS_PROGRAMS) go test -count=1 $(TEST_LDFLAGS) $(SHORT) -p 3 -timeout 45m $(LONGEST_TESTS) ./tests/...
 	$(if $(SHORT),,@cat bin/killed-at-random.txt)
 
 .PHONY: cluster-tools
-cluster-tools: ## Build what a real Kubernetes node is made of (first time: about 5 minutes more on 2 cores)
+cluster-tools: ## Build what a Kubernetes node is made of (5 minutes)
 	@$(SUBMAKE) $(CLUSTER_TOOLS)
 
 .PHONY: cluster-up
-cluster-up: cluster-tools ## Start a real Kubernetes node on this machine, as root on Debian, and print its KUBECONFIG
+cluster-up: cluster-tools ## Start a Kubernetes node here, as root, and print its KUBECONFIG
 	@bin/cluster up
 
 .PHONY: cluster-down
@@ -124,27 +124,27 @@ cluster-down: ## End it, and remove all that was of it
 	@[ ! -x bin/cluster ] || bin/cluster down
 
 .PHONY: cluster-images
-cluster-images: build ## Pack the images of Flux and of the controller, with providers for tests, as bin/images/*.tar
+cluster-images: build ## Pack images of Flux, the controller and test providers
 	@$(SUBMAKE) $(CLUSTER_IMAGES) $(FLUX_CONTROLLERS:%=bin/manifests/%) bin/manifests/flux
 
 .PHONY: e2e
-e2e: ## Run the tests on a real Kubernetes node, or on the cluster of KUBECONFIG
+e2e: ## Run the tests on a real node, or on the cluster of KUBECONFIG
 	@$(AS_PROGRAMS) hack/e2e.sh $(E2E_FLAGS)
 
 .PHONY: test-nightly
-test-nightly: tools build ## Kill in 200 rounds in place of 30, and run 50 Stacks for 5 minutes (under 1 hour)
+test-nightly: tools build ## Kill in 200 rounds, and run 50 Stacks for 5 minutes
 	$(AS_PROGRAMS) go test -v -count=1 -timeout 4h ./tests/crash -rounds 200 -soak-stacks 50 -soak-time 5m
 
 .PHONY: bench
-bench: tools build ## Compare Stacks with bare Pulumi, and show what many Stacks cost
+bench: tools build ## Compare Stacks with bare Pulumi, and measure many Stacks
 	@$(AS_PROGRAMS) go run ./tests/bench
 
 .PHONY: lint
-lint: bin/staticcheck bin/actionlint ## Check formatting, vet, staticcheck, the workflows, the scripts and what packages may import
+lint: bin/staticcheck bin/actionlint ## Check format, vet, staticcheck, workflows, scripts, imports
 	@$(AS_PROGRAMS) hack/lint.sh $(MODULES) hack/tools/coredns
 
 .PHONY: generate
-generate: bin/controller-gen bin/crd-ref-docs ## Write deepcopy code, CRDs, RBAC and the API reference from the Go types
+generate: bin/controller-gen bin/crd-ref-docs ## Write deepcopy code, CRDs, RBAC and the API reference
 	cd api && ../bin/controller-gen object:headerFile=../hack/boilerplate.go.txt \
 		crd output:crd:artifacts:config=../config/crd/bases paths=./...
 	$(AS_PROGRAMS) go run ./hack/nullable config/crd/bases
@@ -160,7 +160,7 @@ verify: generate ## Check that generated files and go.mod files are up to date
 	@hack/verify.sh "$(MODULES) hack/tools/coredns hack/tools/crds" "$(GENERATED)"
 
 .PHONY: tools
-tools: ## Build the programs that tests, demo and bench use (first time: about 20 minutes on 2 cores)
+tools: ## Build the programs that tests, demo and bench use (20 minutes)
 	@$(SUBMAKE) $(TOOLS)
 
 # Where the controller is built to.
@@ -201,7 +201,7 @@ PACK_IMAGE      = bin/pack-image -arch $(ARCH) -revision "$(IMAGE_REVISION)" -mi
 IMAGE_BIN      := $(if $(filter $(ARCH),$(shell go env GOHOSTARCH)),bin,bin/$(ARCH))
 
 .PHONY: image
-image: $(IMAGE_BIN)/pulumi $(IMAGE_BIN)/pulumi-language-yaml bin/pack-image ## Pack the image of the controller as bin/image.tar, without Docker
+image: $(IMAGE_BIN)/pulumi $(IMAGE_BIN)/pulumi-language-yaml bin/pack-image ## Pack the image of the controller as bin/image.tar
 	@GOARCH=$(ARCH) $(MAKE) --no-print-directory build BIN=$(IMAGE_BIN)
 	@$(PACK_IMAGE) -bin $(IMAGE_BIN) -name $(IMAGE) -o bin/image.tar
 

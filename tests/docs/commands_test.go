@@ -122,6 +122,19 @@ func testsOf(g *WithT, root string) map[string]bool {
 	return names
 }
 
+func TestTheHelpOfMakeFitsATerminal(t *testing.T) {
+	g := NewWithT(t)
+	root, _ := sources(t)
+	command := exec.CommandContext(t.Context(), "make", "--no-print-directory", "help")
+	command.Dir = root
+	help, err := command.Output()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(help)).To(ContainSubstring("  test "))
+	for line := range strings.Lines(string(help)) {
+		g.Expect(len(strings.TrimSpace(line))).To(BeNumerically("<=", 78), line)
+	}
+}
+
 // dryRun returns what make would run for a target in a user's environment.
 func dryRun(t *testing.T, root, target string) []string {
 	t.Helper()
