@@ -19,22 +19,27 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/runlog"
 )
 
-// printKept prints the log that the controller has kept of the last run of each Stack,
-// unless the pod of that run is still there. It returns how many it has printed.
-func (v *logsView) printKept(ctx context.Context, pods []corev1.Pod) (count int) {
+// stacks returns the Stacks to show.
+func (v *logsView) stacks(ctx context.Context) []v1.Stack {
 	if !v.showsRuns() {
-		return 0
+		return nil
 	}
 	stacks := &v1.StackList{}
 	if err := v.api.List(ctx, stacks, client.InNamespace(v.filter.Namespace)); err != nil {
 		v.warn("The logs of runs that the controller has kept are left out: %v", cluster.Explain(err))
-		return 0
+		return nil
 	}
-	for i := range stacks.Items {
-		stack := &stacks.Items[i]
+	return slices.DeleteFunc(stacks.Items, func(stack v1.Stack) bool { return v.filter.Name != "" && v.filter.Name != stack.Name })
+}
+
+// printKept prints the log that the controller has kept of the last run of each Stack,
+// unless the pod of that run is still there. It returns how many it has printed.
+func (v *logsView) printKept(ctx context.Context, stacks []v1.Stack, pods []corev1.Pod) (count int) {
+	for i := range stacks {
+		stack := &stacks[i]
 		kept := stack.Status.RunLog
 		isThere := func(pod corev1.Pod) bool { return kept != nil && pod.Labels[runLabel] == kept.Run && hasLog(pod) }
-		if kept == nil || (v.filter.Name != "" && v.filter.Name != stack.Name) || slices.ContainsFunc(pods, isThere) {
+		if kept == nil || slices.ContainsFunc(pods, isThere) {
 			continue
 		}
 		if err := v.printKeptOf(ctx, stack); err != nil {

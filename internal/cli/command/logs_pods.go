@@ -6,14 +6,18 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/brief"
 )
 
@@ -31,6 +35,9 @@ const (
 	stackAnnotation = "pulumi.com/stack"
 	runContainer    = "pulumi"
 )
+
+// errNoController is also what there is while the controller is scaled down: runs as Jobs continue.
+var errNoController = errors.New("no pulumi-controller pods found")
 
 // controllerPods returns the pods of all Deployments of the controller: any replica may
 // have been the leader, and each shard has its own Stacks.
@@ -52,7 +59,7 @@ func controllerPods(ctx context.Context, api client.Reader, namespace string) ([
 		found = append(found, pods.Items...)
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no pulumi-controller pods found in namespace %q", namespace)
+		return nil, fmt.Errorf("%w in namespace %q", errNoController, namespace)
 	}
 	return found, nil
 }
@@ -92,6 +99,23 @@ func (v *logsView) warnOfNoLog(pods []corev1.Pod) {
 			v.warn("Pod %s/%s has no log: %s", pod.Namespace, pod.Name, brief.Line(whyNoLog(pod), maxPullMessage))
 		}
 	}
+}
+
+// warnOfNoPod says what the runs in flight wait for whose Jobs have no pod, such as those in a
+// queue. It returns how many there are.
+func (v *logsView) warnOfNoPod(stacks []v1.Stack, pods []corev1.Pod) (count int) {
+	for i := range stacks {
+		stack := &stacks[i]
+		flight := stack.Status.Run
+		isItsPod := func(pod corev1.Pod) bool { return pod.Labels[runLabel] == flight.ID }
+		if flight == nil || flight.Job == "" || slices.ContainsFunc(pods, isItsPod) {
+			continue
+		}
+		message := conditions.GetMessage(stack, meta.ReadyCondition)
+		v.warn("Job %s/%s has no pod: %s", stack.Namespace, flight.Job, brief.Line(message, maxPullMessage))
+		count++
+	}
+	return count
 }
 
 func whyNoLog(pod corev1.Pod) string {

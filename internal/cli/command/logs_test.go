@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -144,6 +146,30 @@ func TestATenantSeesTheLogsOfRunsWithoutThatOfTheController(t *testing.T) {
 		"logs external --flux-namespace node-tenant-system --as logs-tenant",
 		"logs app --flux-namespace node-tenant-system --as logs-tenant",
 		"logs --kind Program --flux-namespace node-tenant-system --as logs-tenant",
+	)
+}
+
+// A run as a Job continues while the controller has no pod, and the Job may have none while it
+// is in a queue.
+func TestLogsSayWhatIsThereOfARunAndWhatIsNot(t *testing.T) {
+	w := newWorld(t, "logs-lacking")
+	w.apply("reconcile")
+	keepLog(w, "network", "01jnb3", "update starts")
+	g := NewWithT(t)
+	queued := &v1.Stack{}
+	g.Expect(w.api.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "external"}, queued)).To(Succeed())
+	queued.Status.Run = &v1.RunStatus{
+		ID: "01jnc1", Job: "pulumi-run-01jnc1", Operation: v1.OperationUpdate, Generation: 1, StartedAt: metav1.NewTime(now), Holder: v1.RunHolder{Host: "job"},
+	}
+	conditions.MarkUnknown(queued, meta.ReadyCondition, meta.ProgressingReason, "Running update: Job pulumi-run-01jnc1 is suspended")
+	g.Expect(w.api.Status().Update(t.Context(), queued)).To(Succeed())
+	w.allow("logs-queued", events, stacks, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods", "pods/log", "configmaps"}})
+	w.golden("logs_lacking",
+		"logs network --flux-namespace empty",
+		"logs external --flux-namespace empty --as logs-queued",
+		"logs cluster --flux-namespace empty",
+		"logs cluster --flux-namespace empty -f",
+		"logs --kind Program --flux-namespace empty",
 	)
 }
 

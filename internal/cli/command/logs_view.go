@@ -45,25 +45,32 @@ func newLogsView(s *session, api client.WithWatch, options corev1.PodLogOptions,
 	return &logsView{session: s, api: api, pods: pods, options: options, filter: filter, out: lockedWriter{out: s.Out}}, nil
 }
 
-// print prints all logs that the user may read. Whoever has Stacks in a namespace often has
-// no rights in that of the controller.
+// print prints all logs that there are and that the user may read. Whoever has Stacks in a
+// namespace often has no rights in that of the controller, and a run as a Job continues
+// without a controller.
 func (v *logsView) print(ctx context.Context, fluxNamespace string) error {
 	controllers, err := controllerPods(ctx, v.api, fluxNamespace)
-	if err != nil && !(apierrors.IsForbidden(err) && v.showsRuns()) {
+	if err != nil && !((apierrors.IsForbidden(err) || errors.Is(err, errNoController)) && v.showsRuns()) {
 		return err
 	}
-	forbidden := err
+	lacking := err
 	runs, err := v.runPods(ctx)
+	stacks := v.stacks(ctx)
+	found := v.printKept(ctx, stacks, runs) + len(runs)
 	if err != nil {
 		v.warn("The logs of runs as Jobs are left out: %v", err)
+	} else {
+		v.warnOfNoLog(runs)
+		found += v.warnOfNoPod(stacks, runs)
 	}
-	kept := v.printKept(ctx, runs)
-	v.warnOfNoLog(runs)
-	if forbidden != nil && kept == 0 && len(runs) == 0 && !v.options.Follow {
-		return fmt.Errorf("no run as a Job has a log here, and that of the controller cannot be read: %w", forbidden)
-	}
-	if forbidden != nil {
-		v.warn("The log of the controller is left out: %v", forbidden)
+	switch {
+	case lacking == nil:
+	case found > 0, v.options.Follow && apierrors.IsForbidden(lacking):
+		v.warn("The log of the controller is left out: %v", lacking)
+	case apierrors.IsForbidden(lacking):
+		return fmt.Errorf("no run as a Job has a log here, and that of the controller cannot be read: %w", lacking)
+	default:
+		return lacking
 	}
 	if v.options.Follow {
 		return v.followAll(ctx, controllers)
