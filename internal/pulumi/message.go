@@ -164,11 +164,22 @@ func hint(message string) string {
 		{"Legacy DIY state is deprecated", "upgrade the backend with a Pulumi of your own, as long as no run is in flight: " +
 			"PULUMI_BACKEND_URL=<backend> PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1 pulumi state upgrade"},
 		{"connection refused", "nothing answers at that address: is it right, and may the pod that runs Pulumi reach it?"},
-		{"no such host", "the name is not known: is it right, and does DNS work in the pod that runs Pulumi?"},
+		{"gave HTTP response to HTTPS client", "that server has no TLS: if it is the right one, write http:// before it in the URL"},
+		{"no such host", unknownHost(message)},
 	} {
 		if strings.Contains(message, known.text) && !strings.Contains(message, known.advice) {
 			return message + " (" + known.advice + ")"
 		}
 	}
 	return message
+}
+
+// unknownHost is advice for a host name that DNS does not know. The AWS SDK puts the bucket
+// before the host of an endpoint unless it is told not to.
+func unknownHost(message string) string {
+	const isRight = "is it right, and does DNS work in the pod that runs Pulumi?"
+	if strings.Contains(message, "operation error S3") && !strings.Contains(message, ".amazonaws.com") {
+		return "the name is not known: if it begins with that of the bucket, set s3ForcePathStyle=true in the URL of the backend; otherwise, " + isRight
+	}
+	return "the name is not known: " + isRight
 }

@@ -76,6 +76,17 @@ func TestJudge(t *testing.T) {
 			ending{last: exit{code: 1}, stderr: "error: performing HTTP request: i/o timeout"},
 			run.BackendUnavailable, "performing HTTP request: i/o timeout",
 		},
+		"a host name that begins with the bucket has its setting": {
+			ending{last: exit{code: 1}, stderr: "error: operation error S3: GetObject, Get \"http://state.minio:9000/a\": dial tcp: lookup state.minio: no such host"},
+			run.BackendUnavailable, "operation error S3: GetObject, Get \"http://state.minio:9000/a\": dial tcp: lookup state.minio: no such host " +
+				"(the name is not known: if it begins with that of the bucket, set s3ForcePathStyle=true in the URL of the backend; " +
+				"otherwise, is it right, and does DNS work in the pod that runs Pulumi?)",
+		},
+		"an endpoint without a scheme is one with TLS": {
+			ending{last: exit{code: 1}, stderr: "error: operation error S3: GetObject, Get \"https://minio:9000/a\": http: server gave HTTP response to HTTPS client"},
+			run.Failed, "operation error S3: GetObject, Get \"https://minio:9000/a\": http: server gave HTTP response to HTTPS client " +
+				"(that server has no TLS: if it is the right one, write http:// before it in the URL)",
+		},
 		"what a program cannot reach is a failure of it": {
 			ending{last: exit{code: 1}, events: events{began: true, errors: []diagnostic{{text: "i/o timeout"}}}},
 			run.Failed, "i/o timeout",
