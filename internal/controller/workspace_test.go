@@ -11,6 +11,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -37,7 +38,7 @@ func TestAnEmptyTemplateStartsNoRun(t *testing.T) {
 
 func TestABackendThatGoesWithTheControllerIsRefused(t *testing.T) {
 	g := NewWithT(t)
-	w := newWorld(t, programAndStack()...)
+	w := inventoryWorld(t)
 	w.CheckBackend = func(backend string) error { return errors.New("refused: " + backend) }
 	w.mustReconcile()
 	g.Expect(w.runner.started).To(BeZero())
@@ -47,6 +48,17 @@ func TestABackendThatGoesWithTheControllerIsRefused(t *testing.T) {
 	w.edit(func(s *v1.Stack) { s.Spec.Refresh = true })
 	w.mustReconcile()
 	g.Expect(w.runner.started).NotTo(BeZero(), "a Job has other files")
+	w.endRun(run.Succeeded, "", run.Changes{})
+
+	w.Jobs = nil
+	w.edit(func(s *v1.Stack) { s.Spec.DestroyOnFinalize = true })
+	g.Expect(w.Delete(t.Context(), w.stack())).To(Succeed())
+	w.mustReconcile()
+	g.Expect(conditions.GetMessage(w.stack(), meta.StalledCondition)).To(Equal("refused: file:///state. " +
+		"To delete the Stack without a destroy, and keep what it manages, set spec.destroyOnFinalize to false"))
+	w.edit(func(s *v1.Stack) { s.Spec.DestroyOnFinalize = false })
+	w.mustReconcile()
+	g.Expect(apierrors.IsNotFound(w.Get(t.Context(), key, &v1.Stack{}))).To(BeTrue())
 }
 
 // A label names a queue of Jobs, and may be all that a Stack asks for.

@@ -140,7 +140,7 @@ func forDeletion() []rule {
 		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},  // before any recovery: a person has cancelled it
 		{"destroyOnFinalize", foundDestroy, leave},                      // before problems: a Stack that is kept needs little to go
 		{"whether it is destroyed", foundLast, destroyed},               // before problems: what the destroy needed may be gone by now
-		{"what a run needs", foundProblem, problem},                     // no destroy without its inputs
+		{"what a run needs", foundProblem, noDestroy},                   // no destroy without its inputs
 		{"interrupted runs", foundInterrupted, recovery},                // before the destroy, which would miss resources that are not in the state
 		{"cancelled destroy", foundCancelled, cancelled(run.Destroy)},   // before the destroy: a person has cancelled it
 		{"dependents", foundDependents, dependents},                     // before the destroy: they may use what it deletes
@@ -165,6 +165,16 @@ func problem(o Observation) (Decision, bool) {
 		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message,
 			Awaited: o.Problem.Awaited, Fetching: o.Problem.Fetching, After: problemDelay(o)}, true
 	}
+}
+
+// noDestroy says how to delete the Stack nevertheless: what the destroy lacks may never be back,
+// such as a state that was deleted with its pod.
+func noDestroy(o Observation) (Decision, bool) {
+	decision, found := problem(o)
+	if found && !decision.Fetching {
+		decision.Message += ". To delete the Stack without a destroy, and keep what it manages, set spec.destroyOnFinalize to false"
+	}
+	return decision, found
 }
 
 // recovery comes before any other run: from a state with operations in flight, Pulumi

@@ -90,7 +90,8 @@ func TestNextOfADeletion(t *testing.T) {
 				o.Deleting, o.DestroyOnFinalize = true, true
 				o.Problem = &decide.Problem{Reason: "InputsFailed", Message: "Secret gone"}
 			},
-			decide.Decision{Action: decide.Fail, Reason: "InputsFailed", Message: "Secret gone", After: time.Minute}},
+			decide.Decision{Action: decide.Fail, Reason: "InputsFailed", After: time.Minute, Message: "Secret gone. " +
+				"To delete the Stack without a destroy, and keep what it manages, set spec.destroyOnFinalize to false"}},
 		{"a deleted Stack whose destroy failed stays, and is destroyed again later",
 			func(o *decide.Observation) {
 				o.Deleting, o.DestroyOnFinalize = true, true
