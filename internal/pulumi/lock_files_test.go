@@ -15,7 +15,7 @@ func TestALockFileThatTheInstallationHasChanged(t *testing.T) {
 	const npm = `{"lockfileVersion": 3, "packages": {"": {"version": "1.0.0"}, "node_modules/a": {"version": "1.0.0"}, ` +
 		`"node_modules/b": {"version": "1.0.0", "optional": true}}}`
 	const yarn = "# yarn lockfile v1\n\n\n\"@x/a@^1.0.0\", \"@x/a@^1.2.0\":\n  version \"1.2.0\"\n" +
-		"  resolved \"https://registry.yarnpkg.com/@x/a/-/a-1.2.0.tgz#1\"\n\nb@^1.0.0:\n  version \"1.0.0\"\n"
+		"  resolved \"https://yarn.example/@x/a/-/a-1.2.0.tgz#1\"\n\nb@^1.0.0:\n  version \"1.0.0\"\n"
 	const berry = "__metadata:\n  version: 8\n\n\"a@npm:^1.0.0\":\n  version: 1.2.0\n  checksum: 10c0/1\n"
 	const module = "module demo\n\ngo 1.25\n\nrequire (\n\texample.com/a v1.0.0\n\texample.com/b v1.1.0\n)\n"
 	for name, test := range map[string]struct {
@@ -37,7 +37,7 @@ func TestALockFileThatTheInstallationHasChanged(t *testing.T) {
 		"yarn, another version":       {file: "yarn.lock", before: yarn, after: strings.ReplaceAll(yarn, `version "1.2.0"`, `version "1.3.0"`), want: true},
 		"yarn, another range":         {file: "yarn.lock", before: yarn, after: strings.ReplaceAll(yarn, "a@^1.0.0", "a@^1.1.0")},
 		"yarn, a package more":        {file: "yarn.lock", before: yarn, after: yarn + "\nc@^1.0.0:\n  version \"1.0.0\"\n", want: true},
-		"yarn, by npm":                {file: "yarn.lock", before: yarn, after: strings.ReplaceAll(yarn, "registry.yarnpkg.com", "registry.npmjs.org")},
+		"yarn, by npm":                {file: "yarn.lock", before: yarn, after: strings.ReplaceAll(yarn, "yarn.example", "npm.example")},
 		"yarn 4, another version":     {file: "yarn.lock", before: berry, after: strings.ReplaceAll(berry, "1.2.0", "1.3.0"), want: true},
 		"yarn 4, another checksum":    {file: "yarn.lock", before: berry, after: strings.ReplaceAll(berry, "10c0/", "10/")},
 		"go.mod, another version":     {file: "go.mod", before: module, after: "module demo\n\ngo 1.25\n\nrequire example.com/a v1.0.1\n", want: true},
