@@ -98,7 +98,7 @@ type events struct {
 	// could not be read.
 	counts counts
 	missed bool
-	// secrets is set once any event had a secret, whose value Pulumi leaves out.
+	// secrets is set once any event of the run had a secret, whose value Pulumi leaves out.
 	secrets bool
 	// reached is set once a step of a resource has ended, and registered once the program has
 	// registered a resource or has ended. The registration of the stack is neither: the host of

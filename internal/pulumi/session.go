@@ -134,7 +134,8 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if err := os.Remove(s.dir.events()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit{}, workspaceError{fmt.Errorf("removing old events: %w", err)}
 	}
-	s.events = &events{mask: s.mask, hold: s.held.add, preview: s.previews(), startsProgram: s.starting}
+	// The diagnostics of all calls are shown together, so that a secret of any counts.
+	s.events = &events{mask: s.mask, hold: s.held.add, preview: s.previews(), startsProgram: s.starting, secrets: s.events.secrets}
 	if s.run.Steps {
 		s.events.planned = &plannedSteps{}
 	}
