@@ -66,7 +66,7 @@ func (w *world) uninstall() {
 	for _, object := range objects {
 		g.Expect(client.IgnoreNotFound(w.api.Delete(ctx, object))).To(Succeed())
 	}
-	// Where the API server meets a conflict while it deletes a CRD, it goes on when the CRD has changed again, see
+	// Where the API server meets a conflict while it deletes a CRD, it continues when the CRD has changed again, see
 	// TestCRDsThatAreRemovedAreWaitedFor of internal/controller.
 	g.Eventually(func() []string {
 		names := w.crds(ctx)

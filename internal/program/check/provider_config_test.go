@@ -15,7 +15,7 @@ import (
 func TestConfigWithANamespaceDependsOnTheProject(t *testing.T) {
 	for name, test := range map[string]struct {
 		text string
-		// fault is what a Stack of another project is told, without one the Program is valid.
+		// fault is that of a Stack of another project. Without one the Program is valid.
 		fault string
 		// here and elsewhere are what a Stack of the project app and one of another give to
 		// the provider.
