@@ -1,0 +1,252 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// kindOfRun is what a run does, and whether somebody has asked for it as a preview.
+type kindOfRun struct {
+	name      string
+	operation v1.Operation
+	onRequest bool
+}
+
+var (
+	update    = kindOfRun{"update", v1.OperationUpdate, false}
+	destroy   = kindOfRun{"destroy", v1.OperationDestroy, false}
+	recovery  = kindOfRun{"recover", v1.OperationRecover, false}
+	preview   = kindOfRun{"preview", v1.OperationPreview, false}
+	reading   = kindOfRun{"outputs", v1.OperationOutputs, false}
+	onRequest = kindOfRun{"preview on request", v1.OperationPreview, true}
+)
+
+// statusBefore makes a Stack, from which runs of these kinds may start.
+type statusBefore struct {
+	name  string
+	kinds []kindOfRun
+	make  func() *v1.Stack
+}
+
+func statusesBefore() []statusBefore {
+	of := func(steps ...func(*v1.Stack)) func() *v1.Stack {
+		return func() *v1.Stack {
+			stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: "default", UID: "uid", Generation: 3, Finalizers: []string{v1.StackFinalizer}}}
+			stack.Spec.Stack = "dev"
+			ofFlux(stack)
+			for _, step := range steps {
+				step(stack)
+			}
+			return stack
+		}
+	}
+	runs, deletion := []kindOfRun{update, preview, reading, onRequest}, []kindOfRun{destroy, recovery, update}
+	inSync, interrupted := ended(update, run.Succeeded), lost(update)
+	failed := ended(update, run.Failed)
+	return []statusBefore{
+		{"never ran", runs, of()},
+		{"in sync", append(runs, recovery), of(inSync)},
+		{"edited since", []kindOfRun{update, preview}, of(inSync, func(s *v1.Stack) { s.Generation++ })},
+		{"failed three times", runs, of(inSync, failed, failed, failed)},
+		{"missed its artifact", runs, of(inSync, missed)},
+		{"locked", []kindOfRun{update, recovery}, of(inSync, ended(update, run.Locked))},
+		{"interrupted twice", []kindOfRun{recovery, preview, onRequest}, of(inSync, interrupted, interrupted)},
+		{"recovery failed", []kindOfRun{recovery}, of(inSync, interrupted, ended(recovery, run.Failed))},
+		{"recovered", []kindOfRun{update}, of(inSync, interrupted, ended(recovery, run.Succeeded))},
+		{"unknown creates", []kindOfRun{recovery, preview}, of(inSync, unknown)},
+		{"unknown creates to clear", []kindOfRun{recovery}, of(inSync, unknown, func(s *v1.Stack) { s.Spec.PendingCreates = v1.PendingCreatesClear })},
+		{"cancelled on request", append(runs, recovery), of(inSync, calledOff)},
+		{"force requested", runs, of(inSync, requestRun)},
+		{"requested after a cancel", []kindOfRun{update}, of(inSync, calledOff, requestRun)},
+		{"requested preview waits", []kindOfRun{update, onRequest}, of(inSync, requestPreview)},
+		{"previews only", []kindOfRun{preview, update}, of(func(s *v1.Stack) { s.Spec.Preview = true }, ended(preview, run.Succeeded))},
+		{"outputs to write", []kindOfRun{update, reading}, of(writeOutputs, inSync, outputsUnwritten)},
+		{"suspended", []kindOfRun{update}, of(inSync, func(s *v1.Stack) { s.Spec.Suspend = true })},
+		{"resynced", []kindOfRun{update}, of(inSync, func(s *v1.Stack) { s.Spec.ContinueResyncOnCommitMatch = true })},
+		{"applied by the operator", []kindOfRun{update, recovery, preview}, of(byOperator)},
+		{"update of the operator in flight", []kindOfRun{update}, of(byOperator, func(s *v1.Stack) { s.Status.CurrentUpdate = &v1.CurrentUpdate{Name: "theirs"} })},
+		{"deleted, to be destroyed", deletion, of(inSync, deleted)},
+		{"deleted, destroy failed twice", deletion, of(inSync, deleted, ended(destroy, run.Failed), ended(destroy, run.Failed))},
+		{"deleted, destroy interrupted", deletion, of(inSync, deleted, lost(destroy))},
+		{"deleted, applied by the operator", deletion, of(byOperator, deleted)},
+		{"deleted, interrupted and to be kept", deletion, of(inSync, interrupted, deleted, func(s *v1.Stack) { s.Spec.DestroyOnFinalize = false })},
+	}
+}
+
+// ended is a run of earlier inputs that has ended.
+func ended(kind kindOfRun, outcome run.Outcome) func(*v1.Stack) {
+	return func(s *v1.Stack) {
+		startRun(s, kind, "earlier", "sha256:inputs")
+		s.Status.Run.Generation = 3
+		early := ofRun(outcome)
+		early.StartedAt, early.EndedAt = started.Add(-time.Hour), started.Add(-time.Hour+14*time.Second)
+		absorb(s, early)
+	}
+}
+
+func lost(kind kindOfRun) func(*v1.Stack) {
+	return func(s *v1.Stack) {
+		startRun(s, kind, "earlier", "sha256:inputs")
+		loseRun(s, "The controller is gone", started.Add(-time.Minute))
+	}
+}
+
+func missed(s *v1.Stack) {
+	startRun(s, update, "earlier", "sha256:new")
+	record := *s.Status.Run
+	absorb(s, sortGone(s, &record, ofRun(run.ArtifactGone)))
+}
+
+func unknown(s *v1.Stack) {
+	startRun(s, update, "earlier", "sha256:inputs")
+	result := ofRun(run.Failed)
+	result.UnknownCreates = []string{"urn:b"}
+	absorb(s, result)
+}
+
+func calledOff(s *v1.Stack) {
+	startRun(s, update, "earlier", "sha256:inputs")
+	s.Status.Run.Cancel = v1.CancelGently
+	absorb(s, ofRun(run.Cancelled))
+}
+
+func requestRun(s *v1.Stack) {
+	s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now", meta.ForceRequestAnnotation: "now", v1.ReconcileRequestAnnotation: "theirs"}
+}
+
+func requestPreview(s *v1.Stack) {
+	s.Annotations = map[string]string{v1.PreviewRequestAnnotation: "please"}
+	s.Status.Preview = &v1.PreviewStatus{Request: "please", Message: "Waiting for a slot"}
+}
+
+func writeOutputs(s *v1.Stack) { s.Spec.WriteOutputsToSecret = &v1.OutputsSecret{Name: "outputs"} }
+
+func outputsUnwritten(s *v1.Stack) {
+	s.Status.OutputsSecret = outputsFailed(s, "no rights", s.Generation, started.Add(time.Minute))
+	s.Status.OutputsSecret.Failure.Failures = 2
+}
+
+func byOperator(s *v1.Stack) {
+	operatorV2(s, gitRevision)
+	s.Status.ProjectInfo = &v1.ProjectInfo{Name: "app", Runtime: "yaml"}
+}
+
+func deleted(s *v1.Stack) {
+	s.DeletionTimestamp, s.Spec.DestroyOnFinalize = &metav1.Time{Time: started.Add(-time.Minute)}, true
+}
+
+// wayToEnd is a way to end the run in flight, or to change what the status says about it.
+// Without kinds, it is one for runs of every kind.
+type wayToEnd struct {
+	name    string
+	outcome run.Outcome
+	kinds   []v1.Operation
+	do      func(*v1.Stack) *notice
+}
+
+func waysToEnd() []wayToEnd {
+	var ways []wayToEnd
+	add := func(name string, outcome run.Outcome, change func(*v1.Stack, *run.Result), kinds ...v1.Operation) {
+		ways = append(ways, wayToEnd{name, outcome, kinds, func(s *v1.Stack) *notice {
+			result := ofRun(outcome)
+			change(s, result)
+			return absorbAll(s, result)
+		}})
+	}
+	for _, outcome := range run.Outcomes() {
+		add(string(outcome), outcome, func(*v1.Stack, *run.Result) {})
+	}
+	stopped := func(s *v1.Stack, _ *run.Result) { s.Status.Run.Cancel = v1.CancelGently }
+	killed := func(_ *v1.Stack, r *run.Result) { r.Interrupted = true }
+	add("unchanged", run.Succeeded, func(_ *v1.Stack, r *run.Result) { r.Changes = run.Changes{Same: 3} })
+	add("succeeded with gaps", run.Succeeded, func(_ *v1.Stack, r *run.Result) {
+		r.Changes, r.Outputs, r.OutputsMissed, r.LeftOut, r.Warnings = run.Changes{Unknown: true}, nil, true, 2, []string{"go.sum did not fit"}
+	})
+	add("emptied", run.Succeeded, func(_ *v1.Stack, r *run.Result) { r.Emptied, r.Backend = true, "" }, v1.OperationDestroy, v1.OperationRecover)
+	add("forgot creations", run.Succeeded, func(_ *v1.Stack, r *run.Result) { r.Forgotten = []string{"urn:b"} }, v1.OperationRecover)
+	add("failed before it found the stack", run.Failed, func(_ *v1.Stack, r *run.Result) {
+		*r = run.Result{Outcome: run.Failed, Message: r.Message, StartedAt: r.StartedAt, EndedAt: r.EndedAt}
+	})
+	add("failed with unknown creates", run.Failed, func(_ *v1.Stack, r *run.Result) { r.UnknownCreates = []string{"urn:a"} })
+	add("pod failed before its work", run.PodFailed, func(_ *v1.Stack, r *run.Result) { r.Changes, r.Outputs = run.Changes{}, nil })
+	add("artifact gone, but began", run.ArtifactGone, func(_ *v1.Stack, r *run.Result) { r.Changes = run.Changes{Created: 1} })
+	add("killed", run.Failed, killed)
+	add("stopped on request", run.Cancelled, stopped)
+	add("stopped on request, killed", run.Cancelled, func(s *v1.Stack, r *run.Result) { stopped(s, r); killed(s, r) })
+	add("stopped on request, too late", run.Succeeded, stopped)
+	add("succeeded, edited meanwhile", run.Succeeded, func(s *v1.Stack, _ *run.Result) { s.Generation++ })
+	add("failed, edited meanwhile", run.Failed, func(s *v1.Stack, _ *run.Result) { s.Generation++ })
+	add("failed, edited and suspended meanwhile", run.Failed, func(s *v1.Stack, _ *run.Result) { s.Generation++; s.Spec.Suspend = true })
+	return append(ways,
+		wayToEnd{"lost", "", nil, func(s *v1.Stack) *notice {
+			loseRun(s, "The controller is gone", started.Add(15*time.Second))
+			return nil
+		}},
+		wayToEnd{"lost, to be stopped", "", nil, func(s *v1.Stack) *notice {
+			s.Status.Run.Cancel = v1.CancelNow
+			loseRun(s, "The controller is gone", started.Add(15*time.Second))
+			return nil
+		}},
+		wayToEnd{"withdrawn", "", nil, func(s *v1.Stack) *notice { withdrawRun(s); return nil }},
+		wayToEnd{"left at shutdown", "", nil, func(s *v1.Stack) *notice { markLeft(s); return nil }},
+		wayToEnd{"held elsewhere", "", nil, func(s *v1.Stack) *notice { markHeldElsewhere(s, heldText(s)); return nil }},
+		wayToEnd{"in progress", "", nil, func(s *v1.Stack) *notice {
+			markProgress(s, run.Progress{Done: run.Changes{Created: 1}, InFlight: 2}, started.Add(15*time.Second))
+			return nil
+		}},
+	)
+}
+
+// ofRun is what a run says that has created resources, as far as it got.
+func ofRun(outcome run.Outcome) *run.Result {
+	result := &run.Result{
+		Outcome: outcome, Changes: run.Changes{Created: 2, Same: 1}, Project: run.Project{Name: "app", Runtime: "yaml"}, Backend: "file:///state",
+		Outputs: map[string]json.RawMessage{"url": json.RawMessage(`"http://example.com"`)}, StartedAt: started, EndedAt: started.Add(14 * time.Second),
+	}
+	if outcome != run.Succeeded {
+		result.Message, result.Outputs = "boom", nil
+	}
+	if outcome == run.ArtifactGone {
+		result.Changes = run.Changes{}
+	}
+	return result
+}
+
+// absorbAll absorbs a result as the reconciler does, and returns the event, if there is one.
+func absorbAll(s *v1.Stack, result *run.Result) *notice {
+	record := *s.Status.Run
+	r := &StackReconciler{APIReader: noReader{}}
+	result = sortGone(s, &record, result)
+	outputs, err := r.handOutputs(context.Background(), s, &record, result)
+	if err != nil {
+		panic(err)
+	}
+	preview := r.handSteps(context.Background(), s, &record, result)
+	s.Status.OutputsSecret = outputs
+	absorb(s, result)
+	s.Status.Preview = preview
+	if isAside(&record) {
+		return nil
+	}
+	event := endEvent(s, record, result)
+	return &event
+}
+
+// noReader cannot reach the API server.
+type noReader struct{ client.Reader }
+
+func (noReader) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.New("out of reach")
+}
