@@ -6,7 +6,9 @@ package controller
 import (
 	"context"
 	"errors"
+	"net/http"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +16,7 @@ import (
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -74,6 +77,30 @@ type orderedCluster struct {
 	// ahead is how far the controller's clock is ahead.
 	ahead *atomic.Int64
 	log   *failure.Log
+	// requests are those of the controller to the API server.
+	requests *requestLog
+}
+
+// requestLog records requests, except for watches, which the API server ends now and then.
+type requestLog struct {
+	http.RoundTripper
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *requestLog) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.URL.Query().Get("watch") == "" {
+		l.mu.Lock()
+		l.lines = append(l.lines, request.Method+" "+request.URL.Path)
+		l.mu.Unlock()
+	}
+	return l.RoundTripper.RoundTrip(request)
+}
+
+func (l *requestLog) read() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.lines)
 }
 
 // sharedCluster returns the controller of all Stacks in no shard.
@@ -130,10 +157,18 @@ func startController(plane *controlplane.ControlPlane, of string, changes ...fun
 		}
 	}
 	log := &failure.Log{}
-	mgr, err := ctrl.NewManager(plane.RESTConfig(), ctrl.Options{
+	requests, config := &requestLog{}, plane.RESTConfig()
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		requests.RoundTripper = next
+		return requests
+	})
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme, Logger: log.Logger(), Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: ctrlconfig.Controller{SkipNameValidation: ptr.To(true)}, // there are several in this process
-		Cache:      cache.Options{ByObject: map[client.Object]cache.ByObject{&v1.Stack{}: {Label: selector}}},
+		Client: client.Options{Cache: &client.CacheOptions{ // as in the controller
+			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}, Unstructured: true,
+		}},
+		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{&v1.Stack{}: {Label: selector}}},
 	})
 	if err != nil {
 		return nil, nil, err
@@ -165,5 +200,5 @@ func startController(plane *controlplane.ControlPlane, of string, changes ...fun
 		cancel()
 		return <-ended
 	}
-	return &orderedCluster{Client: c, runner: runner, config: plane.RESTConfig(), ahead: ahead, log: log}, stop, nil
+	return &orderedCluster{Client: c, runner: runner, config: plane.RESTConfig(), ahead: ahead, log: log, requests: requests}, stop, nil
 }

@@ -44,8 +44,11 @@ func (e *UnprovenError) Unwrap() error { return e.error }
 type observed struct {
 	decide.Observation
 	program program
-	inputs  *inputs.Inputs
-	result  *run.Result
+	// inputs are nil if they are known to be those of an earlier reconcile, of which only
+	// their digest is kept.
+	inputs       *inputs.Inputs
+	inputsDigest string
+	result       *run.Result
 	// stale are the prerequisites that have to run again.
 	stale []*v1.Stack
 	// account is the service account the program runs as.

@@ -48,7 +48,7 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 
 // resolveFor resolves the values for a run of the program in seen.
 func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen *observed) error {
-	if err := r.resolve(ctx, stack, seen); err != nil {
+	if err := r.resolveChanged(ctx, stack, seen); err != nil {
 		return err
 	}
 	if err := r.digestRun(stack, seen, ""); err != nil {
@@ -75,7 +75,7 @@ func (r *StackReconciler) digestRun(stack *v1.Stack, seen *observed, operation s
 		Dir:           dirOf(stack),
 		Stack:         stack.Spec.Stack,
 		Backend:       stack.Spec.Backend,
-		Inputs:        seen.inputs.Digest,
+		Inputs:        seen.inputsDigest,
 		Options:       options,
 
 		ServiceAccount: seen.account,

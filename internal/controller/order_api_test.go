@@ -5,6 +5,7 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -89,9 +90,13 @@ func (r *promptRunner) Start(todo run.Run) error {
 	defer r.mu.Unlock()
 	r.lines = append(r.lines, todo.Namespace+" "+string(todo.Operation)+" "+todo.Name)
 	r.inner.runs[todo.ID] = todo
-	r.inner.results[todo.ID] = &run.Result{
+	result := &run.Result{
 		Outcome: run.Succeeded, Project: run.Project{Name: "app", Runtime: "yaml"}, StartedAt: r.now(), EndedAt: r.now(),
 	}
+	if todo.Outputs != nil {
+		result.Plain = &run.PlainOutputs{Wanted: *todo.Outputs, Values: map[string]json.RawMessage{"a": json.RawMessage(`"b"`)}}
+	}
+	r.inner.results[todo.ID] = result
 	r.waker.Wake(todo.Namespace, todo.Name)
 	return nil
 }

@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/outputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -42,11 +44,17 @@ func (r *StackReconciler) observeOutputs(ctx context.Context, stack *v1.Stack, s
 	if seen.Deleting || seen.Problem != nil || !writesOutputs(stack) {
 		return nil
 	}
+	basis := r.outputsBasis(ctx, stack)
+	if _, ok := r.results.Get(stack.UID, aboutOutputs, basis); ok {
+		return nil // up to date
+	}
 	secret, err := r.readSecret(ctx, stack.Namespace, stack.Spec.WriteOutputsToSecret.Name)
 	if err != nil {
 		return err
 	}
-	seen.Outputs, err = outputsOf(stack, secret)
+	if seen.Outputs, err = outputsOf(stack, secret); err == nil && seen.Outputs == (decide.Outputs{}) {
+		r.results.Keep(stack.UID, aboutOutputs, basis, observe.Result{})
+	}
 	return err
 }
 

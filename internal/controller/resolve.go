@@ -45,7 +45,7 @@ func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *ob
 		return &inputs.InvalidError{Field: "spec.environment",
 			Problem: "needs Pulumi Cloud, and the backend is another: remove it, or set the backend to https://api.pulumi.com"}
 	}
-	seen.inputs = resolved
+	seen.inputs, seen.inputsDigest = resolved, resolved.Digest
 	return seen.chooseAccount(stack)
 }
 

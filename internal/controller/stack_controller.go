@@ -21,6 +21,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -99,6 +100,7 @@ type StackReconciler struct {
 	watches     *sourceWatches
 	expressions *dependency.Expressions
 	checks      programChecks
+	results     *observe.ResultCache
 }
 
 // Reconcile takes the Stack one step further.
@@ -120,7 +122,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	}
 	defer func() { r.RecordDuration(ctx, stack, started) }()
 
-	seen, err := r.observe(ctx, stack)
+	seen, err := r.observeForRun(ctx, stack)
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil // an object that is kept for the Stack has changed
 	}

@@ -17,6 +17,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 )
 
 // maxExpressions bounds the Stacks whose compiled expressions are cached.
@@ -59,6 +60,7 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 		WithOptions(controller.Options{RateLimiter: runtimectrl.GetRateLimiter(opts.RateLimiter)})
 	if !opts.IgnoreConfigs {
 		r.watchConfigs(blueprint, opts.Configs)
+		r.results = observe.NewResultCache(mgr.GetCache())
 	}
 	built, err := blueprint.Build(r)
 	if err != nil {

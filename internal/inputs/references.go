@@ -47,6 +47,14 @@ func secretOf(namespace string, ref v1.ResourceRef) (types.NamespacedName, bool)
 	return types.NamespacedName{Namespace: cmp.Or(ref.Secret.Namespace, namespace), Name: ref.Secret.Name}, true
 }
 
+// ReadsController reports whether a Stack takes values from the controller's own environment
+// or files, whose changes nothing reports.
+func ReadsController(stack *v1.Stack) bool {
+	return slices.ContainsFunc(references(stack), func(r reference) bool {
+		return r.ref.Type == v1.ResourceRefEnv || r.ref.Type == v1.ResourceRefFS
+	})
+}
+
 // SecretRefs lists the Secrets that a Stack takes values from, including the deprecated
 // fields, sorted and without duplicates. The index for the Secret watch is built from it,
 // so it also lists Secrets that Resolve would refuse to read.

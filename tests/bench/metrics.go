@@ -109,6 +109,18 @@ func writes(counts map[string]float64) float64 {
 	return sum
 }
 
+// unlisted returns the number of requests that are not lists, with which the caches of the
+// controller begin.
+func unlisted(counts map[string]float64) float64 {
+	sum := 0.0
+	for name, value := range counts {
+		if !strings.HasPrefix(name, "LIST ") {
+			sum += value
+		}
+	}
+	return sum
+}
+
 // isWrite reports whether a name from requests is a write.
 func isWrite(name string) bool {
 	verb, _, _ := strings.Cut(name, " ")

@@ -96,6 +96,9 @@ func (b *bench) restartAndIdle(ctx context.Context, s sides, taken *scaleSample)
 	if taken.idle, err = b.watchIdle(ctx, s); err != nil {
 		return fmt.Errorf("watching the idle controller: %w", err)
 	}
+	if sent := unlisted(taken.idle.requests); sent > 0 {
+		return fmt.Errorf("the controller sent %.0f requests to the API server with nothing to do: %v", sent, taken.idle.requests)
+	}
 	pid := s.controller.system.Controller.PID()
 	var errPeak error
 	taken.resident, err = readResident(pid)

@@ -87,6 +87,7 @@ func idleRows(scales []scaleSample) []row {
 		{"processes of Pulumi", func(s scaleSample) string { return fmt.Sprint(s.idle.processes) }},
 		{"Stacks whose resourceVersion changed", func(s scaleSample) string { return fmt.Sprint(s.idle.rewritten) }},
 		{"writes to the API server", func(s scaleSample) string { return fmt.Sprintf("%.0f", writes(s.idle.requests)) }},
+		{"requests to the API server, but for lists of its caches", func(s scaleSample) string { return fmt.Sprintf("%.0f", unlisted(s.idle.requests)) }},
 	}
 	names := map[string]bool{}
 	for _, s := range scales {
