@@ -25,7 +25,7 @@ const fieldOwner = client.FieldOwner("pulumi-controller")
 // act does what was decided.
 func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision) error {
 	if !seen.Deleting && mayHaveMade(stack) {
-		if err := r.hold(ctx, stack); err != nil {
+		if err := r.addFinalizer(ctx, stack); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.Nothing:
 		return r.nothing(ctx, stack, seen)
 	case decide.Start:
-		return r.start(ctx, stack, seen, decision.Operation)
+		return r.start(ctx, stack, seen, launch{operation: decision.Operation})
 	case decide.Absorb:
 		return r.absorb(ctx, stack, seen.result)
 	case decide.Withdraw:
@@ -68,7 +68,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.NoteFindings:
 		return r.noteFindings(ctx, stack)
 	case decide.LetGo:
-		return r.letGo(ctx, stack, seen)
+		return r.removeFinalizer(ctx, stack, seen)
 	case decide.InSync:
 		return r.inSync(ctx, stack, seen)
 	case decide.TakeOver:

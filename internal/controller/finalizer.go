@@ -17,9 +17,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 )
 
-// hold adds the finalizer, with the first run. Until then there is nothing to undo, and
+// addFinalizer adds the finalizer, with the first run. Until then there is nothing to undo, and
 // the object can be deleted at once.
-func (r *StackReconciler) hold(ctx context.Context, stack *v1.Stack) error {
+func (r *StackReconciler) addFinalizer(ctx context.Context, stack *v1.Stack) error {
 	before := stack.DeepCopy()
 	if !controllerutil.AddFinalizer(stack, v1.StackFinalizer) {
 		return nil
@@ -38,8 +38,8 @@ func mayHaveMade(stack *v1.Stack) bool {
 	return status.ProjectInfo != nil || (status.Run != nil && !isPreviewOnRequest(status.Run)) || len(status.Interrupted) > 0 || len(status.UnknownCreates) > 0
 }
 
-// letGo releases the Stack.
-func (r *StackReconciler) letGo(ctx context.Context, stack *v1.Stack, seen *observed) error {
+// removeFinalizer lets the object of a deleted Stack go.
+func (r *StackReconciler) removeFinalizer(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	r.releaseGit(ctx, stack)
 	if err := r.releaseOutputs(ctx, stack); err != nil {
 		return err

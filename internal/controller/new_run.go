@@ -9,8 +9,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// newRun assembles all that a run needs.
-func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string) run.Run {
+// newRun assembles all that a run needs, of whatever kind.
+func (r *StackReconciler) newRun(stack *v1.Stack, seen *observed, which launch, id string) run.Run {
+	operation := which.operation
 	todo := run.Run{
 		ID:        id,
 		Namespace: stack.Namespace,
@@ -48,6 +49,9 @@ func newRun(stack *v1.Stack, seen *observed, operation run.Operation, id string)
 		Environments:    stack.Spec.Environment,
 		Timeout:         stack.GetTimeout(),
 		Outputs:         wantedOutputs(stack, seen, operation),
+		Interrupted:     interruptedRuns(stack, operation, r.Holder),
+		Steps:           which.isPreviewOnRequest(),
+		Workspace:       r.workspaceOf(stack),
 	}
 	if operation == run.Recover {
 		todo.UnknownCreates = stack.Status.UnknownCreates

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/uuid"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
@@ -50,9 +49,9 @@ func isPreviewOnRequest(record *v1.RunStatus) bool {
 }
 
 // previewOnRequest starts the preview, or says why it cannot.
-func (r *StackReconciler) previewOnRequest(ctx context.Context, stack *v1.Stack, seen *observed) (err error) {
+func (r *StackReconciler) previewOnRequest(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	request := token(stack.Annotations[v1.PreviewRequestAnnotation])
-	seen, err = r.withLocalProgram(ctx, stack, seen)
+	seen, err := r.withLocalProgram(ctx, stack, seen)
 	if err != nil {
 		return err
 	}
@@ -68,31 +67,7 @@ func (r *StackReconciler) previewOnRequest(ctx context.Context, stack *v1.Stack,
 			stack.Status.Preview = &v1.PreviewStatus{Request: request, State: v1.UpdateFailed, Message: refused, EndedAt: &now}
 		})
 	}
-	if !r.Runner.Reserve(stack.Namespace, stack.Name) {
-		// The runner wakes the Stack.
-		return r.patchStatus(ctx, stack, func() {
-			stack.Status.Preview = &v1.PreviewStatus{Request: request, Message: r.waitingForSlot(stack)}
-		})
-	}
-	started := false
-	defer func() {
-		if !started {
-			r.giveBack(stack, err)
-		}
-	}()
-	todo := newRun(stack, seen, run.Preview, string(uuid.NewUUID()))
-	todo.Steps, todo.Workspace = true, r.workspaceOf(stack)
-	record := r.record(stack, seen, todo)
-	record.PreviewRequest = request
-	if err := r.patchStatus(ctx, stack, func() {
-		stack.Status.Run = &record
-		stack.Status.Preview = &v1.PreviewStatus{Request: request, Run: record.ID, Revision: record.Revision, StartedAt: &record.StartedAt}
-	}); err != nil {
-		return err
-	}
-	err = r.startRecorded(ctx, stack, todo)
-	started = err == nil
-	return err
+	return r.start(ctx, stack, seen, launch{operation: run.Preview, previewRequest: request})
 }
 
 // previewRefused returns why there can be no preview now.

@@ -21,15 +21,26 @@ import (
 // withdrawalPatience bounds the last status write of a controller that shuts down.
 const withdrawalPatience = 10 * time.Second
 
-// start records a run, then starts it. The record is written first, with optimistic
-// locking: a conflict proves that the observation is stale, and a process that dies later
-// leaves a record of what it may have been doing.
-func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *observed, operation run.Operation) (err error) {
+// launch says which run to start.
+type launch struct {
+	operation run.Operation
+	// previewRequest is the request that a preview on request answers, "" for any other run.
+	previewRequest string
+}
+
+func (l launch) isPreviewOnRequest() bool { return l.previewRequest != "" }
+
+// start starts a run of any kind: it reserves a slot, adds the finalizer if the run may leave
+// something to undo, records the run, and then starts it. The record is written first, with
+// optimistic locking: a conflict proves that the observation is stale, and a process that dies
+// later leaves a record of what it may have been doing.
+func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *observed, which launch) (err error) {
 	if !r.Runner.Reserve(stack.Namespace, stack.Name) {
 		if r.Runner.Closed() {
 			return nil // the next process starts it; until then the status keeps the outcome of the last run
 		}
-		return r.patchStatus(ctx, stack, func() { markWaiting(stack, r.waitingForSlot(stack)) })
+		// The runner wakes the Stack.
+		return r.patchStatus(ctx, stack, func() { markQueued(stack, which, r.waitingForSlot(stack)) })
 	}
 	started := false
 	defer func() {
@@ -37,15 +48,17 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 			r.giveBack(stack, err)
 		}
 	}()
-	if err := r.hold(ctx, stack); err != nil {
-		return err
+	if !which.isPreviewOnRequest() {
+		if err := r.addFinalizer(ctx, stack); err != nil {
+			return err
+		}
 	}
-	todo := newRun(stack, seen, operation, string(uuid.NewUUID()))
-	todo.Interrupted = interruptedRuns(stack, operation, r.Holder)
-	todo.Workspace = r.workspaceOf(stack)
+	todo := r.newRun(stack, seen, which, string(uuid.NewUUID()))
 	if err := r.patchStatus(ctx, stack, func() {
-		takeOn(stack)
-		recordRun(stack, r.record(stack, seen, todo))
+		if !which.isPreviewOnRequest() {
+			takeOn(stack) // before the record, which has the request that it answers
+		}
+		markStarted(stack, which, r.record(stack, seen, todo))
 	}); err != nil {
 		return err
 	}
@@ -55,6 +68,28 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	err = r.startRecorded(ctx, stack, todo)
 	started = err == nil
 	return err
+}
+
+// markQueued marks a run that waits for a slot.
+func markQueued(stack *v1.Stack, which launch, why string) {
+	if which.isPreviewOnRequest() {
+		stack.Status.Preview = &v1.PreviewStatus{Request: which.previewRequest, Message: why}
+		return
+	}
+	markWaiting(stack, why)
+}
+
+// markStarted records a run that is about to start.
+func markStarted(stack *v1.Stack, which launch, record v1.RunStatus) {
+	if which.isPreviewOnRequest() {
+		record.PreviewRequest = which.previewRequest
+		stack.Status.Run = &record
+		stack.Status.Preview = &v1.PreviewStatus{
+			Request: which.previewRequest, Run: record.ID, Revision: record.Revision, StartedAt: &record.StartedAt,
+		}
+		return
+	}
+	recordRun(stack, record)
 }
 
 // giveBack gives back the slot of a run that did not start. After a conflict, the Stack is

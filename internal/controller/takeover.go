@@ -106,7 +106,7 @@ func generationOf(program program) string {
 
 // takeOver records what the Pulumi operator has applied as applied.
 func (r *StackReconciler) takeOver(ctx context.Context, stack *v1.Stack, seen *observed) error {
-	if err := r.hold(ctx, stack); err != nil {
+	if err := r.addFinalizer(ctx, stack); err != nil {
 		return err
 	}
 	before := readinessOf(stack)

@@ -56,11 +56,10 @@ func (r *StackReconciler) workspaceText(stack *v1.Stack) (string, error) {
 // checkRun returns why the run that was decided on can never work here, before anything
 // of it starts.
 func (r *StackReconciler) checkRun(stack *v1.Stack, seen *observed, operation run.Operation) *decide.Problem {
-	todo := newRun(stack, seen, operation, "check")
+	todo := r.newRun(stack, seen, launch{operation: operation}, "check")
 	var err error
 	switch {
 	case r.Jobs != nil:
-		todo.Workspace = r.workspaceOf(stack)
 		err = r.Jobs.Check(todo)
 	case r.CheckBackend != nil:
 		err = r.CheckBackend(todo.Backend)
