@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/controller"
+	"github.com/flux-pulumi/pulumi-controller/internal/holder"
 )
 
 // errInUse is a data directory that another process has.
@@ -80,14 +81,14 @@ func (d *dataDir) Close() {
 // lost where nothing is found of it, so that it is not before the data directory
 // is there to look in.
 type holders struct {
-	controller.Holders
+	holder.Prover
 	dir *dataDir
 }
 
 // Gone implements controller.HolderProver.
-func (h holders) Gone(ctx context.Context, holder v1.RunHolder, recorded time.Time) (bool, error) {
+func (h holders) Gone(ctx context.Context, process v1.RunHolder, recorded time.Time) (bool, error) {
 	if err := h.dir.Take(); err != nil {
 		return false, controller.Unproven(err)
 	}
-	return h.Holders.Gone(ctx, holder, recorded)
+	return h.Prover.Gone(ctx, process, recorded)
 }

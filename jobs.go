@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/controller"
+	"github.com/flux-pulumi/pulumi-controller/internal/holder"
 	"github.com/flux-pulumi/pulumi-controller/internal/lockdown"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	runs "github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -139,7 +140,7 @@ func runnerImage(ctx context.Context, c config, reader client.Reader) (string, c
 	if c.runnerImage != "" {
 		return c.runnerImage, "", nil
 	}
-	pod, err := ownPod(ctx, c, reader)
+	pod, err := holder.OwnPod(ctx, reader, c.runtimeNamespace)
 	if err != nil {
 		return "", "", err
 	}

@@ -4,34 +4,14 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run/podfiles"
 )
-
-// ownPod returns the pod of this process, an empty one if it is in none.
-func ownPod(ctx context.Context, c config, reader client.Reader) (*corev1.Pod, error) {
-	pod := &corev1.Pod{}
-	if c.runtimeNamespace == "" {
-		return pod, nil
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		return nil, fmt.Errorf("failed to read the host name: %w", err)
-	}
-	if err := reader.Get(ctx, client.ObjectKey{Namespace: c.runtimeNamespace, Name: host}, pod); client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("failed to read the pod of this process, %s/%s: %w", c.runtimeNamespace, host, err)
-	}
-	return pod, nil
-}
 
 // managerContainer is that of the controller in config/manager.
 const managerContainer = "manager"

@@ -23,6 +23,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cgroup"
 	"github.com/flux-pulumi/pulumi-controller/internal/controller"
+	"github.com/flux-pulumi/pulumi-controller/internal/holder"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/kubeconfig"
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
@@ -97,16 +98,16 @@ func run(ctx context.Context, c config) error {
 // identify tells the reconciler who records its runs, and how to prove that another is
 // gone.
 func identify(ctx context.Context, c config, mgr ctrl.Manager, data *dataDir, reconciler *controller.StackReconciler) error {
-	holder, err := controller.ThisHolder(data.Locked())
+	here, err := holder.This(data.Locked())
 	if err != nil {
 		return err
 	}
-	here, err := controller.InPod(ctx, mgr.GetAPIReader(), holder, c.runtimeNamespace)
+	pod, err := holder.OwnPod(ctx, mgr.GetAPIReader(), c.runtimeNamespace)
 	if err != nil {
 		return err
 	}
-	reconciler.Holder = here
-	reconciler.Holders = holders{controller.Holders{Here: here, Reader: mgr.GetAPIReader()}, data}
+	reconciler.Holder = holder.InPod(here, pod)
+	reconciler.Holders = holders{holder.Prover{Here: reconciler.Holder, Reader: mgr.GetAPIReader()}, data}
 	return nil
 }
 
@@ -193,7 +194,7 @@ func newPlace(ctx context.Context, c config, mgr ctrl.Manager, restConfig *rest.
 		reconciler.Runner, reconciler.Jobs = handover.Runner{Runner: jobs, Earlier: earlier}, jobs
 		return jobs, sweep(ctx, c, data, reconciler, earlier)
 	}
-	pod, err := ownPod(ctx, c, mgr.GetAPIReader())
+	pod, err := holder.OwnPod(ctx, mgr.GetAPIReader(), c.runtimeNamespace)
 	if err != nil {
 		return nil, err
 	}

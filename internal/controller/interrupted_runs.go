@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/holder"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -17,7 +18,7 @@ func interruptedRuns(stack *v1.Stack, operation run.Operation, here v1.RunHolder
 	}
 	var all []run.Interrupted
 	for _, lost := range stack.Status.Interrupted {
-		one := run.Interrupted{ID: lost.ID, Operation: run.Operation(lost.Operation), Host: lost.Host, Place: placeOf(lost, here), Backend: lost.Backend, Emptied: lost.Emptied}
+		one := run.Interrupted{ID: lost.ID, Operation: run.Operation(lost.Operation), Host: lost.Host, Place: holder.PlaceOf(lost.Host, lost.Instance, here), Backend: lost.Backend, Emptied: lost.Emptied}
 		if lost.StartedAt != nil && lost.EndedAt != nil {
 			// The API keeps whole seconds: it ended before the next one.
 			one.From, one.To = lost.StartedAt.Time, lost.EndedAt.Add(time.Second)
@@ -25,23 +26,4 @@ func interruptedRuns(stack *v1.Stack, operation run.Operation, here v1.RunHolder
 		all = append(all, one)
 	}
 	return all
-}
-
-// placeOf returns where the process of the run was. Only for one with this host's name do
-// the processes alive here prove anything.
-func placeOf(lost v1.InterruptedRun, here v1.RunHolder) run.Place {
-	then, err := parseInstance(lost.Instance)
-	if err != nil || lost.Host != here.Host {
-		return run.Elsewhere
-	}
-	now, err := parseInstance(here.Instance)
-	switch {
-	case err != nil:
-		return run.Elsewhere
-	case then.boot != now.boot:
-		return run.BeforeBoot
-	case then.namespace != now.namespace:
-		return run.Elsewhere
-	}
-	return run.Here
 }

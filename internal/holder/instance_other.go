@@ -3,7 +3,7 @@
 
 //go:build !linux
 
-package controller
+package holder
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package holder
 
 import (
 	"context"
@@ -76,11 +76,11 @@ func TestTheDeathOfAContainerIsProven(t *testing.T) {
 			if tt.pod.UID == tt.uid {
 				g.Expect(containersEndedSince(tt.pod, started)).To(Equal(tt.want), "also with times that have fractions")
 			}
-			holders := Holders{
+			prover := Prover{
 				Here:   v1.RunHolder{Host: "pod-9", PodNamespace: "flux-system"},
 				Reader: fake.NewClientBuilder().WithObjects(tt.pod).Build(),
 			}
-			g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: tt.uid, PodNamespace: "flux-system"}, started)).To(Equal(tt.want))
+			g.Expect(prover.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: tt.uid, PodNamespace: "flux-system"}, started)).To(Equal(tt.want))
 		})
 	}
 }
@@ -89,16 +89,16 @@ func TestTheDeathOfAContainerIsProven(t *testing.T) {
 // finishes its runs after the controller was installed in another namespace.
 func TestAPodOfAnotherNamespaceIsNotSeen(t *testing.T) {
 	g := NewWithT(t)
-	holders := Holders{
+	prover := Prover{
 		Here:   v1.RunHolder{Host: "pod-9", PodUID: "uid-9", PodNamespace: "another"},
 		Reader: fake.NewClientBuilder().Build(),
 	}
 	for _, namespace := range []string{"flux-system", ""} {
-		g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: "uid-1", PodNamespace: namespace}, started)).To(BeFalse(), namespace)
+		g.Expect(prover.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: "uid-1", PodNamespace: namespace}, started)).To(BeFalse(), namespace)
 	}
-	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: "uid-1", PodNamespace: "another"}, started)).To(BeTrue())
-	holders.Here = v1.RunHolder{Host: "laptop"}
-	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: "uid-1"}, started)).To(BeFalse(), "nor is one of which the namespace is not known")
+	g.Expect(prover.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: "uid-1", PodNamespace: "another"}, started)).To(BeTrue())
+	prover.Here = v1.RunHolder{Host: "laptop"}
+	g.Expect(prover.Gone(context.Background(), v1.RunHolder{Host: "pod-1", PodUID: "uid-1"}, started)).To(BeFalse(), "nor is one of which the namespace is not known")
 }
 
 func withoutStatuses(pod *corev1.Pod) *corev1.Pod {

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package holder
 
 import (
 	"context"
@@ -23,14 +23,17 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// holderHere is this process, with a lock of its own.
-func holderHere(t *testing.T) v1.RunHolder {
+// started is when the runs of these tests were recorded.
+var started = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// thisHolder is this process, with a lock of its own.
+func thisHolder(t *testing.T) v1.RunHolder {
 	g := NewWithT(t)
 	lock := filepath.Join(t.TempDir(), "lock")
 	g.Expect(os.WriteFile(lock, nil, 0o600)).To(Succeed())
-	here, err := ThisHolder(lock)
+	here, err := This(lock)
 	g.Expect(err).NotTo(HaveOccurred())
-	again, err := ThisHolder(lock)
+	again, err := This(lock)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again).To(Equal(here))
 	return here
@@ -47,10 +50,10 @@ func besides(t *testing.T, here v1.RunHolder, change func(*instance)) v1.RunHold
 
 func TestTheDeathOfAProcessOnThisHostIsProven(t *testing.T) {
 	g := NewWithT(t)
-	here := holderHere(t)
-	holders := Holders{Here: here}
+	here := thisHolder(t)
+	prover := Prover{Here: here}
 	gone := func(holder v1.RunHolder) bool {
-		is, err := holders.Gone(context.Background(), holder, started)
+		is, err := prover.Gone(context.Background(), holder, started)
 		g.Expect(err).NotTo(HaveOccurred())
 		return is
 	}
@@ -80,30 +83,30 @@ func TestTheDeathOfAProcessOnThisHostIsProven(t *testing.T) {
 // host name, and PIDs of their own.
 func TestAPIDOfAnotherNamespaceProvesNothing(t *testing.T) {
 	g := NewWithT(t)
-	here := holderHere(t)
-	holders := Holders{Here: here}
+	here := thisHolder(t)
+	prover := Prover{Here: here}
 	living := besides(t, here, func(i *instance) { i.namespace, i.pid = "another", 1<<22+1 })
-	g.Expect(holders.Gone(context.Background(), living, started)).To(BeFalse(), "here there is no such number")
+	g.Expect(prover.Gone(context.Background(), living, started)).To(BeFalse(), "here there is no such number")
 
-	holders.Reader = fake.NewClientBuilder().WithObjects(podOf(containerOf{-time.Minute, never})).Build()
-	holders.Here.PodNamespace, living.PodNamespace, living.PodUID = "flux-system", "flux-system", "uid-1"
-	holders.Here.Host, living.Host = "pod-1", "pod-1"
-	g.Expect(holders.Gone(context.Background(), living, started)).To(BeFalse(), "it may be in another container")
-	holders.Reader = fake.NewClientBuilder().WithObjects(podOf(containerOf{time.Minute, never})).Build()
-	g.Expect(holders.Gone(context.Background(), living, started)).To(BeTrue(), "the pod proves it")
+	prover.Reader = fake.NewClientBuilder().WithObjects(podOf(containerOf{-time.Minute, never})).Build()
+	prover.Here.PodNamespace, living.PodNamespace, living.PodUID = "flux-system", "flux-system", "uid-1"
+	prover.Here.Host, living.Host = "pod-1", "pod-1"
+	g.Expect(prover.Gone(context.Background(), living, started)).To(BeFalse(), "it may be in another container")
+	prover.Reader = fake.NewClientBuilder().WithObjects(podOf(containerOf{time.Minute, never})).Build()
+	g.Expect(prover.Gone(context.Background(), living, started)).To(BeTrue(), "the pod proves it")
 }
 
 // A container restarts in a pod whose other containers keep running.
 func TestALockProvesTheDeathOfItsHolder(t *testing.T) {
 	g := NewWithT(t)
-	here := holderHere(t)
+	here := thisHolder(t)
 	mine, err := parseInstance(here.Instance)
 	g.Expect(err).NotTo(HaveOccurred())
 	before := besides(t, here, func(i *instance) { i.namespace, i.lock = "another", mine.lock })
-	g.Expect(Holders{Here: here}.Gone(context.Background(), before, started)).To(BeTrue())
+	g.Expect(Prover{Here: here}.Gone(context.Background(), before, started)).To(BeTrue())
 	before = besides(t, here, func(i *instance) { i.namespace, i.lock, i.boot = "another", mine.lock, "elsewhere" })
 	before.Host = "elsewhere"
-	g.Expect(Holders{Here: here}.Gone(context.Background(), before, started)).To(BeFalse(), "it is a file of another machine")
+	g.Expect(Prover{Here: here}.Gone(context.Background(), before, started)).To(BeFalse(), "it is a file of another machine")
 }
 
 func TestTheDeathOfAPodIsProven(t *testing.T) {
@@ -118,14 +121,14 @@ func TestTheDeathOfAPodIsProven(t *testing.T) {
 			return c.Get(ctx, key, o, opts...)
 		},
 	}).Build()
-	holders := Holders{Here: v1.RunHolder{Host: "pod-9", PodNamespace: "flux-system"}, Reader: reader}
+	prover := Prover{Here: v1.RunHolder{Host: "pod-9", PodNamespace: "flux-system"}, Reader: reader}
 	pods := func(name string, uid types.UID) v1.RunHolder {
 		return v1.RunHolder{Host: name, PodUID: uid, PodNamespace: "flux-system"}
 	}
 
-	g.Expect(holders.Gone(context.Background(), pods("pod-1", "uid-1"), started)).To(BeFalse(), "there is such a pod")
-	g.Expect(holders.Gone(context.Background(), pods("pod-2", "uid-2"), started)).To(BeTrue())
-	g.Expect(holders.Gone(context.Background(), v1.RunHolder{Host: "node-1"}, started)).To(BeFalse(),
+	g.Expect(prover.Gone(context.Background(), pods("pod-1", "uid-1"), started)).To(BeFalse(), "there is such a pod")
+	g.Expect(prover.Gone(context.Background(), pods("pod-2", "uid-2"), started)).To(BeTrue())
+	g.Expect(prover.Gone(context.Background(), v1.RunHolder{Host: "node-1"}, started)).To(BeFalse(),
 		"it is on the network of its node, or no pod, so that there is never a pod of that name")
 
 	evicted := pod.DeepCopy()
@@ -133,19 +136,19 @@ func TestTheDeathOfAPodIsProven(t *testing.T) {
 	g.Expect(reader.Create(context.Background(), evicted)).To(Succeed())
 	evicted.Status.Phase = corev1.PodFailed
 	g.Expect(reader.Status().Update(context.Background(), evicted)).To(Succeed())
-	g.Expect(holders.Gone(context.Background(), pods("pod-3", "uid-1"), started)).To(BeTrue(), "it is only an object")
+	g.Expect(prover.Gone(context.Background(), pods("pod-3", "uid-1"), started)).To(BeTrue(), "it is only an object")
 
-	holder, err := InPod(context.Background(), reader, v1.RunHolder{Host: "pod-1"}, "flux-system")
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(holder).To(Equal(pods("pod-1", "uid-1")))
-	holder, err = InPod(context.Background(), reader, v1.RunHolder{Host: "node-1"}, "flux-system")
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(holder).To(Equal(v1.RunHolder{Host: "node-1"}), "it is no pod's name")
+	here := v1.RunHolder{Host: "pod-1"}
+	g.Expect(InPod(here, pod)).To(Equal(pods("pod-1", "uid-1")))
+	g.Expect(InPod(here, &corev1.Pod{})).To(Equal(here), "it is no pod's name")
+	onNode := pod.DeepCopy()
+	onNode.Spec.HostNetwork = true
+	g.Expect(InPod(here, onNode)).To(Equal(here), "its host name is that of the node")
 
 	failure = errors.New("connection refused")
-	_, err = holders.Gone(context.Background(), pods("pod-2", "uid-2"), started)
+	_, err := prover.Gone(context.Background(), pods("pod-2", "uid-2"), started)
 	g.Expect(err).To(MatchError(ContainSubstring("connection refused")), "no answer proves nothing")
 
-	holders.Here.PodNamespace = ""
-	g.Expect(holders.Gone(context.Background(), pods("pod-2", "uid-2"), started)).To(BeFalse())
+	prover.Here.PodNamespace = ""
+	g.Expect(prover.Gone(context.Background(), pods("pod-2", "uid-2"), started)).To(BeFalse())
 }
