@@ -14,7 +14,7 @@ import (
 )
 
 // A pod's token becomes invalid when its ServiceAccount is deleted: the run continues,
-// but can neither report nor be told anything. The controller may not read
+// but can neither report nor be cancelled by its Secret. The controller may not read
 // ServiceAccounts, so it requests a token, which it does not use, as it does before each
 // run.
 

@@ -24,7 +24,7 @@ func (r *Runner) Cancel(id string, now bool) error {
 	if !ok || known.result != nil {
 		return nil
 	}
-	how := howToEnd(now)
+	how := cancelMode(now)
 	if known.cancel == how || known.cancel == exchange.CancelNow {
 		return nil // the controller cancels at each reconcile of the Stack
 	}
@@ -33,7 +33,7 @@ func (r *Runner) Cancel(id string, now bool) error {
 	return nil
 }
 
-func howToEnd(now bool) exchange.Cancel {
+func cancelMode(now bool) exchange.Cancel {
 	if now {
 		return exchange.CancelNow
 	}
@@ -50,74 +50,74 @@ func (r *Runner) cancelOf(id string) exchange.Cancel {
 	return exchange.NotCancelled
 }
 
-// cancelMaking cancels a run while its objects are being created. If there is no Secret,
+// cancelUncreated cancels a run while its objects are being created. If there is no Secret,
 // there is no Job, and the run has ended. Otherwise it is treated like any other run from
 // now on: a try whose answer was lost may have created everything.
-func (r *Runner) cancelMaking(ctx context.Context, k key) error {
+func (r *Runner) cancelUncreated(ctx context.Context, k key) error {
 	secret, err := r.freshSecret(ctx, k.object())
 	switch {
 	case err != nil:
 		return err
-	case judgeUnmade(secret, k.id) == leftNothing:
-		r.settleUnmade(k, cancelledBefore(seen{cancelled: true, now: time.Now()}))
+	case stateOfCreated(secret, k.id) == nothingCreated:
+		r.settleWithoutJob(k, cancelledBefore(seen{cancelled: true, now: time.Now()}))
 	default:
-		r.made(k.id)
+		r.created(k.id)
 	}
 	return nil
 }
 
-// passCancelOn passes the cancellation on to the pod, once.
-func (r *Runner) passCancelOn(ctx context.Context, k key, how exchange.Cancel) error {
-	if how == exchange.NotCancelled || !r.mustPassOn(k.id, how) {
+// sendCancel passes the cancellation on to the pod, once.
+func (r *Runner) sendCancel(ctx context.Context, k key, how exchange.Cancel) error {
+	if how == exchange.NotCancelled || !r.mustSendCancel(k.id, how) {
 		return nil
 	}
-	refused, err := r.askToEnd(ctx, k, how)
+	refused, err := r.writeCancel(ctx, k, how)
 	if err != nil {
 		return err
 	}
 	if refused != nil {
-		r.noteInstead(k.id, fmt.Sprintf("the pod could not be asked by its Secret, and was told to end by deleting Job %s: %s", Name(k.id), oneLine(refused.Error())))
+		r.recordFallback(k.id, fmt.Sprintf("the pod could not be asked by its Secret, and was told to end by deleting Job %s: %s", Name(k.id), oneLine(refused.Error())))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known, ok := r.runs[k.id]; ok {
-		known.passedOn = how
+		known.sentCancel = how
 	}
 	return nil
 }
 
-// takesNoMore reports whether writing to a Secret would fail in the same way again: it
+// rejectsWrites reports whether writing to a Secret would fail in the same way again: it
 // was made immutable, is full, or a policy forbids it. Anyone who can write Secrets in
 // the namespace can cause that.
-func takesNoMore(err error) bool {
+func rejectsWrites(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsBadRequest(err)
 }
 
-// noteInstead has the Stack report what was done because the pod could not be told.
-func (r *Runner) noteInstead(id, what string) {
+// recordFallback has the Stack report what was done because the pod could not be reached by its Secret.
+func (r *Runner) recordFallback(id, what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known, ok := r.runs[id]
 	if !ok || known.result != nil {
 		return
 	}
-	known.instead, known.progress.Waiting = what, what
+	known.fallback, known.progress.Waiting = what, what
 	r.options.Wake(known.stack.Namespace, known.stack.Name)
 }
 
-// withInstead adds that to the message of the result.
-func (r *Runner) withInstead(id string, ended *run.Result) *run.Result {
+// withFallback adds that to the message of the result.
+func (r *Runner) withFallback(id string, ended *run.Result) *run.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known, ok := r.runs[id]
-	if !ok || known.instead == "" || ended.Outcome == run.Succeeded {
+	if !ok || known.fallback == "" || ended.Outcome == run.Succeeded {
 		return ended
 	}
 	why := ended.Message
 	if ended.Outcome == run.PodFailed {
 		why = "it has told no result" // not that its Job is gone, which was just said
 	}
-	ended.Message = joined(known.instead, why)
+	ended.Message = joined(known.fallback, why)
 	return ended
 }
 
@@ -129,9 +129,9 @@ func joined(one, other string) string {
 	return one + "; " + other
 }
 
-func (r *Runner) mustPassOn(id string, how exchange.Cancel) bool {
+func (r *Runner) mustSendCancel(id string, how exchange.Cancel) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known, ok := r.runs[id]
-	return ok && known.passedOn != how
+	return ok && known.sentCancel != how
 }

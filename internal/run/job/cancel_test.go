@@ -51,7 +51,7 @@ func TestCancelWhenTheRunIsHalfCreated(t *testing.T) {
 func TestCancelWhileTheRunCannotBeCreated(t *testing.T) {
 	s := start(t)
 	s.api.fails = func(client.Object) error { return errors.New("connection refused") }
-	_, err := s.tend(t.Context(), s.key)
+	_, err := s.reconcile(t.Context(), s.key)
 	s.Expect(err).To(HaveOccurred())
 	s.Expect(s.Cancel("1", false)).To(Succeed())
 	s.step()
@@ -122,16 +122,16 @@ func TestCancelWhenTheSecretCannotBeWritten(t *testing.T) {
 			s.Expect(s.Cancel("1", false)).To(Succeed())
 			s.step()
 			s.Expect(s.hasJob()).To(BeFalse(), "the pod gets a signal")
-			const told = "the pod could not be asked by its Secret, and was told to end by deleting Job pulumi-run-1: "
-			s.Expect(s.Progress("1").Waiting).To(HavePrefix(told))
+			const message = "the pod could not be asked by its Secret, and was told to end by deleting Job pulumi-run-1: "
+			s.Expect(s.Progress("1").Waiting).To(HavePrefix(message))
 			s.Expect(woken.list()).To(ContainElement("default/app"))
 			deletes := s.api.deletes
 			s.step()
 			s.Expect(s.api.deletes).To(Equal(deletes), "once")
-			s.Expect(s.Progress("1").Waiting).To(HavePrefix(told))
+			s.Expect(s.Progress("1").Waiting).To(HavePrefix(message))
 			s.pod(failed)
 			s.step()
-			s.Expect(s.ended().Message).To(HavePrefix(told))
+			s.Expect(s.ended().Message).To(HavePrefix(message))
 			s.Expect(s.ended().Interrupted).To(BeTrue())
 		})
 	}
@@ -156,7 +156,7 @@ func TestARunClaimedMeanwhileKeepsItsSecret(t *testing.T) {
 		s.claim()
 	}
 	s.Expect(s.Cancel("1", false)).To(Succeed())
-	_, err := s.tend(t.Context(), s.key)
+	_, err := s.reconcile(t.Context(), s.key)
 	s.Expect(err).To(HaveOccurred())
 	s.Expect(s.phase()).To(Equal(run.Running))
 	s.Expect(s.has(&corev1.Secret{})).To(BeTrue())
@@ -165,9 +165,9 @@ func TestARunClaimedMeanwhileKeepsItsSecret(t *testing.T) {
 // A program can forge a result, and the request to cancel too.
 func TestTheNextControllerReadsTheCancelFromTheStack(t *testing.T) {
 	for name, tt := range map[string]struct {
-		recorded run.Recorded
-		want     run.Outcome
-		passedOn exchange.Cancel
+		recorded   run.Recorded
+		want       run.Outcome
+		sentCancel exchange.Cancel
 	}{
 		"a person":          {run.Recorded{InFlight: true, Cancelled: true}, run.Cancelled, exchange.CancelGently},
 		"a person, at once": {run.Recorded{InFlight: true, Cancelled: true, AtOnce: true}, run.Cancelled, exchange.CancelNow},
@@ -183,7 +183,7 @@ func TestTheNextControllerReadsTheCancelFromTheStack(t *testing.T) {
 			first.claim()
 			s := first.next(recorded)
 			s.step()
-			s.Expect(string(s.secret().Data[exchange.CancelKey])).To(BeEquivalentTo(tt.passedOn))
+			s.Expect(string(s.secret().Data[exchange.CancelKey])).To(BeEquivalentTo(tt.sentCancel))
 
 			first.write(run.Result{Outcome: run.Cancelled, Message: "cancelled: somebody asked for it"})
 			secret := s.secret()

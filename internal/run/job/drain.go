@@ -58,13 +58,13 @@ type Drainer struct {
 
 // draining is what the Drainer knows about a run.
 type draining struct {
-	of               run.Ref
-	told             exchange.Told
-	cancel, passedOn exchange.Cancel
+	of                 run.Ref
+	report             exchange.ProgressReport
+	cancel, sentCancel exchange.Cancel
 	// unproven is why it is not known whether the run is at work, empty if it is.
 	unproven string
-	// toldAt is when a result was first seen.
-	toldAt time.Time
+	// resultSeenAt is when a result was first seen.
+	resultSeenAt time.Time
 }
 
 // NewDrainer returns a Drainer.
@@ -103,7 +103,7 @@ func (d *Drainer) look(ctx context.Context, of run.Ref) (run.Phase, *run.Result,
 	if err != nil {
 		return "", nil, err
 	}
-	if s.secret == nil && !s.blind && !s.mayGoOn() {
+	if s.secret == nil && !s.blind && !s.mayStillRun() {
 		d.forget(of.ID)
 		return run.Unknown, nil, nil
 	}
@@ -111,15 +111,15 @@ func (d *Drainer) look(ctx context.Context, of run.Ref) (run.Phase, *run.Result,
 	if err != nil {
 		return "", nil, err
 	}
-	s.cancelled, s.toldAt = known.cancel != exchange.NotCancelled, known.toldAt
+	s.cancelled, s.resultSeenAt = known.cancel != exchange.NotCancelled, known.resultSeenAt
 	v := d.judge(s)
 	switch {
 	case v.ended == nil:
-		d.noteTold(of.ID, v, unprovenText(s, v))
+		d.recordReport(of.ID, v, unprovenText(s, v))
 		if s.secret == nil && s.blind {
 			return run.Unknown, nil, nil // which only a person can clear up
 		}
-		return run.Running, nil, d.passCancelOn(ctx, k)
+		return run.Running, nil, d.sendCancel(ctx, k)
 	case v.unclaimed:
 		// Write the result before a pod claims the run, or not at all.
 		if err := d.giveUp(ctx, s.secret, v.ended); err != nil {
@@ -128,8 +128,8 @@ func (d *Drainer) look(ctx context.Context, of run.Ref) (run.Phase, *run.Result,
 	}
 	ended, why, err := d.endRest(ctx, k, s)
 	if err != nil || !ended {
-		v.told.Progress.Waiting = why
-		d.noteTold(of.ID, v, "")
+		v.report.Progress.Waiting = why
+		d.recordReport(of.ID, v, "")
 		return run.Running, nil, err
 	}
 	return run.Ended, v.ended, nil
@@ -162,15 +162,15 @@ func (d *Drainer) endRest(ctx context.Context, k key, s seen) (ended bool, why s
 	if s.blind {
 		return true, "", nil
 	}
-	switch judgeRest(s, s.toldAt) {
-	case restOver:
+	switch stateOfLingering(s, s.resultSeenAt) {
+	case podGone:
 		return true, "", nil
-	case restGoesOn:
+	case podRunning:
 		if s.job != nil && s.job.DeletionTimestamp == nil {
 			err = d.removeJob(ctx, k)
 		}
 	}
-	return false, restText(s), err
+	return false, lingeringText(s), err
 }
 
 // unprovenText returns why the controller cannot know that the run has ended.
@@ -200,8 +200,8 @@ func (d *Drainer) note(ctx context.Context, of run.Ref, s seen) (draining, error
 	if !ok {
 		return draining{}, fmt.Errorf("run %s was forgotten meanwhile", of.ID)
 	}
-	if known.toldAt.IsZero() && hasResult(s.secret) {
-		known.toldAt = s.now
+	if known.resultSeenAt.IsZero() && hasResult(s.secret) {
+		known.resultSeenAt = s.now
 	}
 	return *known, nil
 }
@@ -214,16 +214,16 @@ func (d *Drainer) add(of run.Ref, recorded run.Recorded) {
 	}
 	known := &draining{of: of}
 	if recorded.Cancelled {
-		known.cancel = howToEnd(recorded.AtOnce)
+		known.cancel = cancelMode(recorded.AtOnce)
 	}
 	d.runs[of.ID] = known
 }
 
-func (d *Drainer) noteTold(id string, v verdict, unproven string) {
+func (d *Drainer) recordReport(id string, v verdict, unproven string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if known, ok := d.runs[id]; ok {
-		known.told, known.unproven = v.told, unproven
+		known.report, known.unproven = v.report, unproven
 	}
 }
 
@@ -253,15 +253,15 @@ func (d *Drainer) wakeLater(of run.Ref) {
 func (d *Drainer) Unproven(id string) string { return d.known(id).unproven }
 
 // Progress returns the progress that the pod has reported, or what the run waits for.
-func (d *Drainer) Progress(id string) run.Progress { return d.known(id).told.Progress }
+func (d *Drainer) Progress(id string) run.Progress { return d.known(id).report.Progress }
 
 // UnknownCreates returns the creations of unknown outcome that the pod has reported.
 func (d *Drainer) UnknownCreates(id string) []string {
-	return slices.Clone(d.known(id).told.UnknownCreates)
+	return slices.Clone(d.known(id).report.UnknownCreates)
 }
 
 // Found returns what the pod has found out about the stack.
-func (d *Drainer) Found(id string) run.Found { return d.known(id).told.Found }
+func (d *Drainer) Found(id string) run.Found { return d.known(id).report.Found }
 
 func (d *Drainer) known(id string) draining {
 	d.mu.Lock()
@@ -280,27 +280,27 @@ func (d *Drainer) Cancel(id string, now bool) error {
 		d.mu.Unlock()
 		return nil
 	}
-	known.cancel = howToEnd(now)
+	known.cancel = cancelMode(now)
 	of := known.of
 	d.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	return d.passCancelOn(ctx, key{of.Namespace, id})
+	return d.sendCancel(ctx, key{of.Namespace, id})
 }
 
-// passCancelOn passes the cancellation on to the pod, once.
-func (d *Drainer) passCancelOn(ctx context.Context, k key) error {
+// sendCancel passes the cancellation on to the pod, once.
+func (d *Drainer) sendCancel(ctx context.Context, k key) error {
 	known := d.known(k.id)
-	if known.cancel == known.passedOn {
+	if known.cancel == known.sentCancel {
 		return nil
 	}
-	if _, err := d.askToEnd(ctx, k, known.cancel); err != nil {
+	if _, err := d.writeCancel(ctx, k, known.cancel); err != nil {
 		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if still, ok := d.runs[k.id]; ok {
-		still.passedOn = known.cancel
+		still.sentCancel = known.cancel
 	}
 	return nil
 }

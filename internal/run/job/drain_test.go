@@ -81,11 +81,11 @@ func TestARunThatNoPodHasStartedIsWithdrawnAfterASwitch(t *testing.T) {
 	for name, tc := range map[string]struct {
 		prepare func(s *started)
 		change  []func(*DrainOptions)
-		keeps   bool
+		isBusy  bool
 	}{
 		"there is a Job":                     {prepare: (*started).step},
 		"its pod is pending":                 {prepare: func(s *started) { s.step(); s.pod(func(p *corev1.PodStatus) { p.Phase = corev1.PodPending }) }},
-		"there is a Job that nobody may see": {prepare: (*started).step, change: []func(*DrainOptions){blind}, keeps: true},
+		"there is a Job that nobody may see": {prepare: (*started).step, change: []func(*DrainOptions){blind}, isBusy: true},
 		"no Job could be made": {prepare: func(s *started) {
 			s.api.fails = func(object client.Object) error {
 				if _, ok := object.(*batchv1.Job); ok {
@@ -93,7 +93,7 @@ func TestARunThatNoPodHasStartedIsWithdrawnAfterASwitch(t *testing.T) {
 				}
 				return nil
 			}
-			_, err := s.tend(s.test.Context(), s.key)
+			_, err := s.reconcile(s.test.Context(), s.key)
 			s.Expect(err).To(HaveOccurred())
 		}},
 	} {
@@ -103,7 +103,7 @@ func TestARunThatNoPodHasStartedIsWithdrawnAfterASwitch(t *testing.T) {
 			d := s.drain(tc.change...)
 			d.look()
 			d.Expect(d.secret().Data).NotTo(HaveKey(exchange.RunKey), "no credentials are left")
-			d.Expect(d.hasJob()).To(Equal(tc.keeps))
+			d.Expect(d.hasJob()).To(Equal(tc.isBusy))
 			d.endPods()
 			d.expectEnded(run.Cancelled, "withdrawn: the controller no longer has --runner=job")
 		})
@@ -142,7 +142,7 @@ func TestARunThatWasCancelledBeforeASwitch(t *testing.T) {
 		}
 	})
 	d.look()
-	d.Expect(d.secret().Data).To(HaveKeyWithValue(exchange.CancelKey, BeEquivalentTo(exchange.CancelNow)), "its controller may not have told the pod")
+	d.Expect(d.secret().Data).To(HaveKeyWithValue(exchange.CancelKey, BeEquivalentTo(exchange.CancelNow)), "its controller may not have asked the pod")
 	s.write(run.Result{Outcome: run.Cancelled, Message: "cancelled"})
 	d.expectEnded(run.Cancelled, "cancelled")
 }
@@ -178,7 +178,7 @@ func TestAPodThatGoesOnAfterItsResultIsEndedAfterASwitch(t *testing.T) {
 	d.Expect(phase).To(Equal(run.Running), "the next run waits for the pod")
 	d.Expect(d.hasJob()).To(BeTrue(), "most pods end by themselves")
 	d.Drainer.mu.Lock()
-	d.Drainer.runs["1"].toldAt = d.Drainer.runs["1"].toldAt.Add(-restPatience)
+	d.Drainer.runs["1"].resultSeenAt = d.Drainer.runs["1"].resultSeenAt.Add(-lingerPatience)
 	d.Drainer.mu.Unlock()
 	phase, _ = d.look()
 	d.Expect(phase).To(Equal(run.Running))

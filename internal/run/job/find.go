@@ -69,15 +69,15 @@ func isOfRun(pod corev1.Pod, k key, secret *corev1.Secret) bool {
 	return claim.UID != "" && claim.UID == string(pod.UID)
 }
 
-// takeNote records a run of another controller, or of an earlier one. It returns false if
+// adoptRun records a run of another controller, or of an earlier one. It returns false if
 // there is nothing more to find out, or the objects are no run of a Stack. It takes the
 // runs of another shard only if asked, for example after a Stack has come from there:
 // nobody else would have this controller forget them.
-func (r *Runner) takeNote(ctx context.Context, k key, s seen, asked bool) (bool, error) {
+func (r *Runner) adoptRun(ctx context.Context, k key, s seen, asked bool) (bool, error) {
 	if open, isKnown := r.isOpen(k, s); isKnown {
 		return open, nil
 	}
-	labels, annotations := s.marks()
+	labels, annotations := s.metadata()
 	stack := slots.Stack{Namespace: k.namespace, Name: annotations[stackAnnotation]}
 	isOwn := labels[partLabel] == r.options.Part
 	if (!isOwn && !asked) || len(validation.IsDNS1123Subdomain(stack.Name)) > 0 {
@@ -100,7 +100,7 @@ func (r *Runner) takeNote(ctx context.Context, k key, s seen, asked bool) (bool,
 	// started it: the shards change when one is added.
 	found := &record{key: k, stack: stack, counted: true}
 	if recorded.Cancelled {
-		found.cancel = howToEnd(recorded.AtOnce)
+		found.cancel = cancelMode(recorded.AtOnce)
 	}
 	r.runs[k.id] = found
 	r.slots.Take(found.stack)
@@ -117,7 +117,7 @@ func (r *Runner) isOpen(k key, s seen) (open, isKnown bool) {
 		return known.key == k && known.result == nil, true
 	}
 	// A pod may be at work even if everything else was deleted.
-	goesOn := s.mayGoOn()
+	goesOn := s.mayStillRun()
 	if r.forgotten[k] && (s.secret != nil || goesOn) {
 		return false, true
 	}
@@ -128,13 +128,13 @@ func (r *Runner) isOpen(k key, s seen) (open, isKnown bool) {
 	return false, false
 }
 
-// mayGoOn reports whether there is a pod that has not ended, or a Job that may create one.
-func (s seen) mayGoOn() bool {
+// mayStillRun reports whether there is a pod that has not ended, or a Job that may create one.
+func (s seen) mayStillRun() bool {
 	return s.job != nil && condition(s.job) == nil || slices.ContainsFunc(s.pods, isAlive)
 }
 
 // marks returns the labels and annotations of the objects of a run.
-func (s seen) marks() (labels, annotations map[string]string) {
+func (s seen) metadata() (labels, annotations map[string]string) {
 	switch {
 	case s.secret != nil:
 		return s.secret.Labels, s.secret.Annotations
@@ -177,7 +177,7 @@ func (r *Runner) loadOne(ctx context.Context, k key) error {
 	if err != nil {
 		return err
 	}
-	if known, err := r.takeNote(ctx, k, s, false); err != nil || !known {
+	if known, err := r.adoptRun(ctx, k, s, false); err != nil || !known {
 		return err
 	}
 	s, v, err := r.judge(ctx, k, s)
@@ -185,11 +185,11 @@ func (r *Runner) loadOne(ctx context.Context, k key) error {
 	case err != nil:
 		return err
 	case v.ended == nil || v.unclaimed:
-		r.noteTold(k.id, v)
+		r.recordReport(k.id, v)
 		return nil
 	}
 	r.settle(k.id, v.ended)
-	if judgeRest(s, s.now) == restOver {
+	if stateOfLingering(s, s.now) == podGone {
 		r.free(k)
 	}
 	return nil
@@ -211,7 +211,7 @@ func (r *Runner) seek(of run.Ref) error {
 		if err != nil {
 			return err
 		}
-		if known, err := r.takeNote(ctx, k, s, true); err != nil || known {
+		if known, err := r.adoptRun(ctx, k, s, true); err != nil || known {
 			r.queue.Add(k)
 			return err
 		}

@@ -161,7 +161,7 @@ func TestAPodThatDoesNotBelongToTheRunKeepsNoSlot(t *testing.T) {
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
 	s.Expect(s.Forget("1")).To(Succeed())
 	s.step()
-	s.Expect(s.rests).To(BeEmpty())
+	s.Expect(s.lingering).To(BeEmpty())
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 }
 
@@ -196,7 +196,7 @@ func TestForgedObjectsEndNoRun(t *testing.T) {
 	first.step()
 	first.claim()
 	first.forge("another", "1", "app", forged)
-	_, err := first.tend(t.Context(), key{"another", "1"})
+	_, err := first.reconcile(t.Context(), key{"another", "1"})
 	first.Expect(err).NotTo(HaveOccurred())
 	first.Expect(first.phase()).To(Equal(run.Running), "another namespace has objects of the same ID")
 
@@ -217,7 +217,7 @@ func TestARunThatNoStackRecordsTakesNoSlot(t *testing.T) {
 	}
 	s.Expect(s.Reserve("default", "app")).To(BeTrue())
 	for _, id := range []string{"of-a", "of-d", "of-h"} {
-		again, err := s.tend(t.Context(), key{"another", id})
+		again, err := s.reconcile(t.Context(), key{"another", id})
 		s.Expect(err).NotTo(HaveOccurred())
 		s.Expect(again).To(BeFalse())
 	}
@@ -235,7 +235,7 @@ func TestWhetherAStackHasARunIsAskedAgainAfterAnError(t *testing.T) {
 			return run.Recorded{}, errors.New("connection refused")
 		}
 	})
-	_, err := s.tend(t.Context(), s.key)
+	_, err := s.reconcile(t.Context(), s.key)
 	s.Expect(err).To(MatchError(ContainSubstring("connection refused")))
 	s.Expect(s.phase()).To(Equal(run.Running))
 }

@@ -34,15 +34,15 @@ type seen struct {
 	now   time.Time
 	// account is the pod's ServiceAccount if it is known to be gone.
 	account string
-	// toldAt is when this controller first saw a result, zero if there is none.
-	toldAt time.Time
+	// resultSeenAt is when this controller first saw a result, zero if there is none.
+	resultSeenAt time.Time
 	// waited is what the run was last seen to wait for.
 	waited string
 }
 
 // verdict says where a run stands.
 type verdict struct {
-	told exchange.Told
+	report exchange.ProgressReport
 	// ended is the result, nil if the run is in flight.
 	ended *run.Result
 	// unclaimed says that no pod has claimed the run, so the result counts only if it is
@@ -62,7 +62,7 @@ type verdict struct {
 func judge(s seen) verdict {
 	var v verdict
 	if s.secret != nil {
-		v.told = exchange.DecodeTold(s.secret.Data[exchange.ToldKey])
+		v.report = exchange.DecodeProgress(s.secret.Data[exchange.ProgressKey])
 		data := s.secret.Data[exchange.ResultKey]
 		if len(data) > 0 && !s.fresh {
 			v.freshen = true // the cache knows only that there is one
@@ -71,10 +71,10 @@ func judge(s seen) verdict {
 		if len(data) > 0 {
 			ended := resultOf(s, data)
 			if waitsForReason(s, ended) {
-				v.told.Progress.Waiting = "the pod of the run was told to end, and has not ended yet"
+				v.report.Progress.Waiting = "the pod of the run was told to end, and has not ended yet"
 				return v
 			}
-			v.ended = toldToEnd(s, ended)
+			v.ended = explainTermination(s, ended)
 			return v
 		}
 	}
@@ -98,7 +98,7 @@ func judge(s seen) verdict {
 		return v
 	case alive && stuck == "", !alive && !isOver(s, claimed):
 		// Keep what the pod reports, unless its node is lost.
-		v.told.Progress.Waiting = cmp.Or(waitingText(s, claimed), v.told.Progress.Waiting)
+		v.report.Progress.Waiting = cmp.Or(waitingText(s, claimed), v.report.Progress.Waiting)
 		v.unbegun = !claimed
 		return v
 	case !s.fresh:
@@ -113,8 +113,8 @@ func judge(s seen) verdict {
 	}
 	if claimed {
 		ended.Interrupted = true
-		ended.Changes, ended.UnknownCreates = v.told.Progress.Done, v.told.UnknownCreates
-		ended.Project, ended.Backend, ended.Emptied = v.told.Found.Project, v.told.Found.Backend, v.told.Found.Emptied
+		ended.Changes, ended.UnknownCreates = v.report.Progress.Done, v.report.UnknownCreates
+		ended.Project, ended.Backend, ended.Emptied = v.report.Found.Project, v.report.Found.Backend, v.report.Found.Emptied
 	}
 	v.ended, v.unclaimed = ended, !claimed
 	return v
@@ -148,16 +148,16 @@ func resultOf(s seen, data []byte) *run.Result {
 
 // later clamps a time that the pod reported to the start of the run. The next run is
 // scheduled by it, and the API server rejects years before 0.
-func later(told, began time.Time) time.Time {
-	if told.Before(began) {
+func later(reported, began time.Time) time.Time {
+	if reported.Before(began) {
 		return began
 	}
-	return told
+	return reported
 }
 
-// toldToEnd turns the result of a run that was stopped, but not by a person, into a
+// explainTermination turns the result of a run that was stopped, but not by a person, into a
 // failure, so that it is retried with backoff. A program can write such a result too.
-func toldToEnd(s seen, ended *run.Result) *run.Result {
+func explainTermination(s seen, ended *run.Result) *run.Result {
 	why := kubernetesText(s)
 	if ended.Outcome != run.Cancelled || s.cancelled && why == "" || isWithdrawnResult(s) {
 		return ended
@@ -182,15 +182,15 @@ func isWithdrawnResult(s seen) bool {
 // kubernetesText returns why Kubernetes has ended a pod, or its Job.
 func kubernetesText(s seen) string { return cmp.Or(disruptionText(s.pods), jobText(s.job)) }
 
-// reasonPatience is how long to wait for the reason why a pod was told to end.
+// reasonPatience is how long to wait for the reason why a pod was terminated.
 const reasonPatience = 20 * time.Second
 
-// waitsForReason reports whether a pod was told to end, nobody has cancelled its run, and
+// waitsForReason reports whether a pod was terminated, nobody has cancelled its run, and
 // the reason may still come: a kubelet that evicts a pod reports why once the pod has
 // ended, after the result is written. The wait is measured by this controller's clock:
 // the clock of the pod may be wrong, and its program can write any time.
 func waitsForReason(s seen, ended *run.Result) bool {
-	return ended.Outcome == run.Cancelled && !s.cancelled && !isWithdrawnResult(s) && kubernetesText(s) == "" && slices.ContainsFunc(s.pods, isAlive) && s.now.Before(s.toldAt.Add(reasonPatience))
+	return ended.Outcome == run.Cancelled && !s.cancelled && !isWithdrawnResult(s) && kubernetesText(s) == "" && slices.ContainsFunc(s.pods, isAlive) && s.now.Before(s.resultSeenAt.Add(reasonPatience))
 }
 
 // isAlive reports whether any container of a pod may be running.
@@ -200,7 +200,7 @@ func isAlive(pod corev1.Pod) bool {
 
 // mayBeAtWork reports whether a pod may be executing the run. A pod in which only
 // sidecars are running is not: its main container is not restarted.
-func mayBeAtWork(pod corev1.Pod) bool { return isAlive(pod) && !onlyRest(pod) }
+func mayBeAtWork(pod corev1.Pod) bool { return isAlive(pod) && !onlySidecars(pod) }
 
 // isOver reports whether no pod will start the run any more, given that none is alive.
 // Suspending a Job ends its pod, and the Job has no condition and no deadline until it

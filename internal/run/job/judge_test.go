@@ -31,8 +31,8 @@ func aSecret(data ...string) *corev1.Secret {
 
 // claimed is the Secret of a run that a pod has claimed and reported progress of.
 func claimed() *corev1.Secret {
-	told, _ := json.Marshal(exchange.Told{Progress: run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}, UnknownCreates: []string{"urn:a"}})
-	return aSecret(exchange.ClaimKey, "{}", exchange.ToldKey, string(told))
+	report, _ := json.Marshal(exchange.ProgressReport{Progress: run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}, UnknownCreates: []string{"urn:a"}})
+	return aSecret(exchange.ClaimKey, "{}", exchange.ProgressKey, string(report))
 }
 
 func immutableSecret() *corev1.Secret {
@@ -148,8 +148,8 @@ func TestTheVerdictOnARun(t *testing.T) {
 
 		"out of memory, sidecar running":      {claimed(), aJob(), aPod(corev1.PodRunning, terminated(137, "OOMKilled", ""), sideCar), run.PodFailed, true, false, "needs more memory than it may have (OOMKilled)"},
 		"killed, sidecar running":             {claimed(), aJob(), aPod(corev1.PodRunning, terminated(137, "Error", ""), sideCar), run.PodFailed, true, false, "was killed: exit code 137"},
-		"result not written, sidecar running": {claimed(), aJob(), aPod(corev1.PodRunning, terminated(ExitNotTold, "Error", ""), sideCar), run.PodFailed, true, false, "could not write the result"},
-		"not begun, sidecar running":          {aSecret(), aJob(), aPod(corev1.PodRunning, terminated(ExitNotBegun, "Error", ""), sideCar), run.PodFailed, false, true, "did not begin the run"},
+		"result not written, sidecar running": {claimed(), aJob(), aPod(corev1.PodRunning, terminated(ExitNotReported, "Error", ""), sideCar), run.PodFailed, true, false, "could not write the result"},
+		"not begun, sidecar running":          {aSecret(), aJob(), aPod(corev1.PodRunning, terminated(ExitNotStarted, "Error", ""), sideCar), run.PodFailed, false, true, "did not begin the run"},
 		"a sidecar that has ended":            {claimed(), aJob(), aPod(corev1.PodRunning, terminated(0, "Completed", ""), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Name = "proxy" }), "", false, false, ""},
 		"a pod its node rejects": {aSecret(), aJob(), aPod(corev1.PodFailed, func(p *corev1.Pod) {
 			p.Status.Reason, p.Status.Message = "OutOfcpu", "Pod was rejected: not enough cpu"
@@ -168,9 +168,9 @@ func TestTheVerdictOnARun(t *testing.T) {
 		"the Job deleted in mid-run":   {claimed(), nil, aPod(corev1.PodRunning), "", false, false, ""},
 		"the deadline":                 {claimed(), failedJob("DeadlineExceeded", "was active longer"), nil, run.PodFailed, true, false, "deadline"},
 		"a pod that waits to be ended": {claimed(), aJob(), aPod(corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} }), "", false, false, ""},
-		"at the start of its program":  {aSecret(exchange.ClaimKey, "{}", exchange.ToldKey, `{"Progress":{"Waiting":"`+run.StartingProgram+`"}}`), aJob(), aPod(corev1.PodRunning), "", false, false, run.StartingProgram},
-		"at its installation":          {aSecret(exchange.ClaimKey, "{}", exchange.ToldKey, `{"Progress":{"Waiting":"`+run.Installing+`"}}`), aJob(), aPod(corev1.PodRunning), "", false, false, run.Installing},
-		"at what a tenant has written": {aSecret(exchange.ClaimKey, "{}", exchange.ToldKey, `{"Progress":{"Waiting":"nonsense"}}`), aJob(), aPod(corev1.PodRunning), "", false, false, ""},
+		"at the start of its program":  {aSecret(exchange.ClaimKey, "{}", exchange.ProgressKey, `{"Progress":{"Waiting":"`+run.StartingProgram+`"}}`), aJob(), aPod(corev1.PodRunning), "", false, false, run.StartingProgram},
+		"at its installation":          {aSecret(exchange.ClaimKey, "{}", exchange.ProgressKey, `{"Progress":{"Waiting":"`+run.Installing+`"}}`), aJob(), aPod(corev1.PodRunning), "", false, false, run.Installing},
+		"at what a tenant has written": {aSecret(exchange.ClaimKey, "{}", exchange.ProgressKey, `{"Progress":{"Waiting":"nonsense"}}`), aJob(), aPod(corev1.PodRunning), "", false, false, ""},
 		"a node that does not answer": {claimed(), aJob(), aPod(corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} },
 			withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByTaintManager", "x")), "", false, false, "node node-1 has not reported"},
 		"the Secret deleted":            {nil, aJob(), aPod(corev1.PodRunning), "", false, false, "was deleted"},
@@ -203,9 +203,9 @@ func TestTheVerdictOnARun(t *testing.T) {
 				g.Expect(v.ended).To(BeNil())
 				g.Expect(v.freshen || cached.freshen).To(BeFalse())
 				if tt.message == "" {
-					g.Expect(v.told.Progress.Waiting).To(BeEmpty())
+					g.Expect(v.report.Progress.Waiting).To(BeEmpty())
 				}
-				g.Expect(v.told.Progress.Waiting).To(ContainSubstring(tt.message))
+				g.Expect(v.report.Progress.Waiting).To(ContainSubstring(tt.message))
 				return
 			}
 			g.Expect(v.ended).NotTo(BeNil())
@@ -216,7 +216,7 @@ func TestTheVerdictOnARun(t *testing.T) {
 			if cached.ended == nil {
 				g.Expect(cached.freshen).To(BeTrue(), "a cached read does not prove there is no result")
 			}
-			if v.ended.Interrupted && tt.secret != nil && len(tt.secret.Data[exchange.ToldKey]) > 0 {
+			if v.ended.Interrupted && tt.secret != nil && len(tt.secret.Data[exchange.ProgressKey]) > 0 {
 				g.Expect(v.ended.UnknownCreates).To(Equal([]string{"urn:a"}), "the progress the pod reported is kept")
 				g.Expect(v.ended.Changes.Created).To(Equal(2))
 			}
@@ -229,7 +229,7 @@ func TestTheVerdictOnACancelledRun(t *testing.T) {
 		secret  *corev1.Secret
 		job     *batchv1.Job
 		pods    []corev1.Pod
-		outcome run.Outcome // empty while the pod has yet to be told
+		outcome run.Outcome // empty until the pod is asked
 	}{
 		"no pod yet":               {aSecret(), aJob(), nil, run.Cancelled},
 		"no Job yet":               {aSecret(), nil, nil, run.Cancelled},
@@ -283,7 +283,7 @@ func TestOnlySidecarsAreLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := corev1.Pod{Status: corev1.PodStatus{Phase: tt.phase, ContainerStatuses: tt.statuses}}
-			NewWithT(t).Expect(onlyRest(pod)).To(Equal(tt.want))
+			NewWithT(t).Expect(onlySidecars(pod)).To(Equal(tt.want))
 		})
 	}
 }
@@ -316,10 +316,10 @@ func TestAResultWaitsForTheReasonItsPodWasStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			v := judge(seen{secret: resulted(tt.result), job: aJob(), pods: tt.pods, cancelled: tt.cancelled, fresh: true, now: at.Add(tt.after), toldAt: at})
+			v := judge(seen{secret: resulted(tt.result), job: aJob(), pods: tt.pods, cancelled: tt.cancelled, fresh: true, now: at.Add(tt.after), resultSeenAt: at})
 			if tt.want == "" {
 				g.Expect(v.ended).To(BeNil())
-				g.Expect(v.told.Progress.Waiting).To(ContainSubstring("was told to end"))
+				g.Expect(v.report.Progress.Waiting).To(ContainSubstring("was told to end"))
 				return
 			}
 			g.Expect(v.ended).NotTo(BeNil())
@@ -357,8 +357,8 @@ func TestAMissingServiceAccountIsNamed(t *testing.T) {
 	g := NewWithT(t)
 	v := judge(seen{secret: claimed(), job: aJob(), pods: aPod(corev1.PodRunning), now: at, account: "deployer"})
 	g.Expect(v.ended).To(BeNil())
-	g.Expect(v.told.Progress.Waiting).To(Equal("ServiceAccount deployer was deleted, as which the pod runs, so that the run cannot tell how it ends"))
-	v = judge(seen{secret: claimed(), job: aJob(), pods: aPod(corev1.PodFailed, terminated(ExitNotTold, "Error", "")), now: at, fresh: true, account: "deployer"})
+	g.Expect(v.report.Progress.Waiting).To(Equal("ServiceAccount deployer was deleted, as which the pod runs, so that the run cannot tell how it ends"))
+	v = judge(seen{secret: claimed(), job: aJob(), pods: aPod(corev1.PodFailed, terminated(ExitNotReported, "Error", "")), now: at, fresh: true, account: "deployer"})
 	g.Expect(v.ended.Message).To(ContainSubstring("(exit code 12): somebody has deleted ServiceAccount deployer, as which the pod ran"))
 }
 
@@ -374,9 +374,9 @@ func TestARunThatIsNeverStartedSaysWhatItWaitedFor(t *testing.T) {
 func TestAPodThatIsSlowToStartAsksForAttention(t *testing.T) {
 	g := NewWithT(t)
 	s := seen{secret: aSecret(), job: aJob(), pods: aPod(corev1.PodPending), now: at.Add(startPatience)}
-	g.Expect(judge(s).told.Progress.Waiting).To(Equal("pod pulumi-run-1-x is being started"))
+	g.Expect(judge(s).report.Progress.Waiting).To(Equal("pod pulumi-run-1-x is being started"))
 	s.now = s.now.Add(time.Second)
-	g.Expect(judge(s).told.Progress.Waiting).To(HavePrefix("pod pulumi-run-1-x is being started, which takes long: kubectl describe it"))
+	g.Expect(judge(s).report.Progress.Waiting).To(HavePrefix("pod pulumi-run-1-x is being started, which takes long: kubectl describe it"))
 }
 
 func TestTimesOfAResultAreClampedToItsRun(t *testing.T) {

@@ -23,7 +23,7 @@ func (r *Runner) NamespaceEnds(ctx context.Context, namespace string) (bool, err
 	case isOfAnEnd(err):
 		return true, nil
 	case err == nil, isFinal(err):
-		return false, nil // what else is in the way is told of the run
+		return false, nil // the run reports what else is in the way
 	}
 	return false, fmt.Errorf("failed to find out whether namespace %s is being deleted: %w", namespace, err)
 }
@@ -34,7 +34,7 @@ func isOfAnEnd(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// refusalText tells a person why the objects of a run cannot be created.
+// refusalText says, for a person, why the objects of a run cannot be created.
 func refusalText(namespace string, err error) string {
 	if isOfAnEnd(err) {
 		return fmt.Sprintf("namespace %s is being deleted, and takes no new objects: no Job can be made in it", namespace)

@@ -130,7 +130,7 @@ func jobSpec(s Settings, r run.Run, pod corev1.PodTemplateSpec) batchv1.JobSpec 
 			}},
 			// Show also that a run has ended by itself, with a result.
 			{Action: batchv1.PodFailurePolicyActionFailJob, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-				ContainerName: ptr.To(mainContainer), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{ExitFailed, ExitNotBegun, ExitNotTold, ExitUnreached, ExitStopped},
+				ContainerName: ptr.To(mainContainer), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{ExitFailed, ExitNotStarted, ExitNotReported, ExitUnreached, ExitStopped},
 			}},
 		}},
 		Template: pod,
@@ -141,17 +141,17 @@ func jobSpec(s Settings, r run.Run, pod corev1.PodTemplateSpec) batchv1.JobSpec 
 const (
 	// ExitFailed: the run has failed, and its result is in the Secret.
 	ExitFailed = 10
-	// ExitNotBegun: the run was not started, because it is not this pod's.
-	ExitNotBegun = 11
-	// ExitNotTold: the run has ended, but its result could not be written.
-	ExitNotTold = 12
+	// ExitNotStarted: the run was not started, because it is not this pod's.
+	ExitNotStarted = 11
+	// ExitNotReported: the run has ended, but its result could not be written.
+	ExitNotReported = 12
 	// ExitUnreached: the run was not started, because the API server did not respond.
 	ExitUnreached = 13
-	// ExitStopped: the run was not started, because the pod was told to end first.
+	// ExitStopped: the run was not started, because the pod was terminated first.
 	ExitStopped = 14
 )
 
-// setsKubeconfig tells whether the program uses a kubeconfig that the template names.
+// setsKubeconfig reports whether the program uses a kubeconfig that the template names.
 func setsKubeconfig(container corev1.Container) bool {
 	return slices.ContainsFunc(container.Env, func(v corev1.EnvVar) bool { return v.Name == grammar.KubeconfigVariable })
 }

@@ -338,7 +338,7 @@ func TestTheLabelsOfTheControllerStayOnThePod(t *testing.T) {
 	}
 }
 
-// inputOf returns what the pod has to do, and the digest of it that the pod is told.
+// inputOf returns what the pod has to do, and the digest of it in the arguments of the pod.
 func inputOf(g *WithT, built *objects) (input exchange.Input, digest string) {
 	for _, arg := range containerOf(built.job.Spec.Template.Spec.Containers, mainContainer).Args {
 		if value, ok := strings.CutPrefix(arg, "--run-digest="); ok {

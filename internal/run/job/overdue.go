@@ -32,7 +32,7 @@ type overdue struct {
 	lapsed bool
 }
 
-// lapseOverdue frees the slot of a run, or of its remains, that holds it for too long. If
+// lapseOverdue frees the slot of a run, or of its lingering pod, that holds it for too long. If
 // the Job continues later, it takes a slot again, whether one is free or not.
 func (r *Runner) lapseOverdue(k key, s seen) {
 	r.mu.Lock()
@@ -60,7 +60,7 @@ func (r *Runner) lapseOverdue(k key, s seen) {
 	r.giveToOthers(stack, counted, of)
 }
 
-// giveToOthers frees the slot of a run, or of its remains. The caller holds the lock.
+// giveToOthers frees the slot of a run, or of its lingering pod. The caller holds the lock.
 func (r *Runner) giveToOthers(stack slots.Stack, counted *bool, of *overdue) {
 	*counted, of.lapsed = false, true
 	if !r.hasSlot(stack) {
@@ -68,10 +68,10 @@ func (r *Runner) giveToOthers(stack slots.Stack, counted *bool, of *overdue) {
 	}
 }
 
-// slotOf returns the slot of a run in flight, or of its remains, nil if there is none.
+// slotOf returns the slot of a run in flight, or of a lingering pod, nil if there is none.
 // The caller holds the lock.
 func (r *Runner) slotOf(k key) (stack slots.Stack, counted *bool, of *overdue) {
-	if left, ok := r.rests[k]; ok {
+	if left, ok := r.lingering[k]; ok {
 		return left.stack, &left.counted, &left.overdue
 	}
 	if known, ok := r.runs[k.id]; ok && known.key == k && known.result == nil {
@@ -134,7 +134,7 @@ func endsPods(job *batchv1.Job) bool {
 	})
 }
 
-// hasSlot reports whether a run of the Stack, or remains of one, hold a slot. The caller
+// hasSlot reports whether a run of the Stack, or a lingering pod of one, holds a slot. The caller
 // holds the lock.
 func (r *Runner) hasSlot(stack slots.Stack) bool {
 	for _, known := range r.runs {
@@ -142,7 +142,7 @@ func (r *Runner) hasSlot(stack slots.Stack) bool {
 			return true
 		}
 	}
-	for _, left := range r.rests {
+	for _, left := range r.lingering {
 		if left.stack == stack && left.counted {
 			return true
 		}

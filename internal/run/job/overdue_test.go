@@ -20,7 +20,7 @@ func (s *started) beOverdue() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	since := time.Now().Add(-s.options.stopping() - overdueAllowance)
-	if left, ok := s.rests[s.key]; ok {
+	if left, ok := s.lingering[s.key]; ok {
 		s.Expect(left.overdue.since).NotTo(BeZero())
 		left.overdue.since = since
 		return
@@ -53,7 +53,7 @@ func TestALingeringPodBlocksItsStackButKeepsNoSlot(t *testing.T) {
 
 	s.pod(failed)
 	s.step()
-	s.Expect(s.rests).To(BeEmpty())
+	s.Expect(s.lingering).To(BeEmpty())
 	s.Expect(woken.list()).To(ContainElement("default/app"))
 	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "the other one has the slot")
 	s.Expect(s.slots.Waiting()).To(Equal(1))
@@ -71,13 +71,13 @@ func TestARunWhosePodDoesNotTerminateLosesItsSlot(t *testing.T) {
 	s.Expect(s.Reserve("default", "app")).To(BeFalse())
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 
-	s.tell(run.Result{Outcome: run.Succeeded})
+	s.writeResult(run.Result{Outcome: run.Succeeded})
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
 	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "its pod goes on")
 	s.pod(failed)
 	s.step()
-	s.Expect(s.rests).To(BeEmpty())
+	s.Expect(s.lingering).To(BeEmpty())
 	s.Release("default", "other")
 	s.Expect(s.Reserve("default", "app")).To(BeTrue())
 }
@@ -98,7 +98,7 @@ func TestARunWhosePodDoesNotStartLosesItsSlot(t *testing.T) {
 	s.step()
 	inFlight, _ := s.Count()
 	s.Expect(inFlight).To(Equal(1), "it counts again")
-	s.tell(run.Result{Outcome: run.Succeeded})
+	s.writeResult(run.Result{Outcome: run.Succeeded})
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
 }
@@ -178,7 +178,7 @@ func TestASuspendedJobWithoutASlotCanBeCancelled(t *testing.T) {
 	s.step()
 	s.isCancelled()
 	s.Expect(s.hasJob()).To(BeFalse())
-	s.Expect(s.rests).To(BeEmpty())
+	s.Expect(s.lingering).To(BeEmpty())
 }
 
 func TestHowLongARunMayKeepItsSlot(t *testing.T) {

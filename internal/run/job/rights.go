@@ -22,7 +22,7 @@ func (r *Runner) awaitRights(ctx context.Context) bool {
 	backoff := wait.Backoff{Duration: retryFirst, Factor: 2, Steps: 1000, Cap: retryMost}
 	for {
 		err := r.mayList(ctx)
-		r.noteBarred(err)
+		r.recordMissingRights(err)
 		if err == nil {
 			return true
 		}
@@ -53,12 +53,12 @@ func (r *Runner) mayList(ctx context.Context) error {
 	return nil
 }
 
-// noteBarred records why no run can be started, nil if they can be.
-func (r *Runner) noteBarred(err error) {
+// recordMissingRights records why no run can be started, nil if they can be.
+func (r *Runner) recordMissingRights(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.barred = ""
+	r.missingRights = ""
 	if err != nil {
-		r.barred = oneLine(err.Error())
+		r.missingRights = oneLine(err.Error())
 	}
 }

@@ -67,14 +67,14 @@ type Runner struct {
 
 	mu     sync.Mutex
 	closed bool
-	// tended says that Tend has returned: nothing is created any more.
-	tended bool
+	// tended says that Run has returned: nothing is created any more.
+	stopped bool
 	// barred is why no run can be started, as the controller lacks rights.
-	barred string
-	slots  *slots.Pool
-	runs   map[string]*record
+	missingRights string
+	slots         *slots.Pool
+	runs          map[string]*record
 	// rests are the runs that have ended while their pods may not have.
-	rests map[key]*remains
+	lingering map[key]*lingeringPod
 	// forgotten are the runs whose objects the cache may still contain.
 	forgotten map[key]bool
 	// unseen are the runs that could not be looked at, and whose Stacks are to be woken.
@@ -96,8 +96,8 @@ type record struct {
 	key   key
 	stack slots.Stack
 	// todo is the run until its objects have been created, then nil.
-	todo   *run.Run
-	unmade unmade
+	todo        *run.Run
+	createRetry createRetry
 	// counted says that the run holds a slot.
 	counted bool
 	overdue overdue
@@ -105,20 +105,20 @@ type record struct {
 	progress       run.Progress
 	unknownCreates []string
 	found          run.Found
-	// cancel is the cancellation that a person asked for, and passedOn the one that was
+	// cancel is the cancellation that a person asked for, and sentCancel the one that was
 	// written for the pod.
-	cancel, passedOn exchange.Cancel
+	cancel, sentCancel exchange.Cancel
 	// unbegun says that no pod had claimed the run at the last look, and withdrawn that
 	// the run is to end unless a pod claims it.
 	unbegun, withdrawn bool
-	// instead tells a person what was done because the pod could not be told.
-	instead string
+	// fallback says, for a person, what was done because the Secret rejects the cancellation.
+	fallback string
 	// account is the pod's ServiceAccount once it is gone, and asked is when that was
 	// last checked.
 	account string
 	asked   time.Time
-	// toldAt is when a result was first seen. It may not be final.
-	toldAt time.Time
+	// resultSeenAt is when a result was first seen. It may not be final.
+	resultSeenAt time.Time
 	// result is nil while the run is in flight. If it is lightened, its outputs and lists
 	// are in the Secret alone.
 	result    *run.Result
@@ -130,7 +130,7 @@ var _ run.Runner = (*Runner)(nil)
 // errShutdown is why a controller that shuts down starts no run.
 var errShutdown = errors.New("the controller is shutting down")
 
-// New returns a Runner, which does nothing before Tend is called.
+// New returns a Runner, which does nothing before Run is called.
 func New(options Options) *Runner {
 	options.Reader, options.key = paged{options.Reader}, rand.Text()
 	return &Runner{
@@ -139,7 +139,7 @@ func New(options Options) *Runner {
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),
 		slots:   slots.New(options.Concurrent, options.PerNamespace, options.Wake),
 		writers: make(chan struct{}, writers),
-		runs:    make(map[string]*record), rests: make(map[key]*remains), forgotten: make(map[key]bool), unseen: make(map[run.Ref]bool), unremoved: make(map[key]bool),
+		runs:    make(map[string]*record), lingering: make(map[key]*lingeringPod), forgotten: make(map[key]bool), unseen: make(map[run.Ref]bool), unremoved: make(map[key]bool),
 	}
 }
 
@@ -158,7 +158,7 @@ func (r *Runner) Start(started run.Run) error {
 		return fmt.Errorf("%w: %w", run.ErrRefused, errShutdown)
 	case r.inFlight(stack):
 		return fmt.Errorf("%w: another run of the Stack is in flight", run.ErrRefused)
-	case r.keeps(stack):
+	case r.isBusy(stack):
 		return fmt.Errorf("%w: the pod of another run of the Stack has not ended", run.ErrRefused)
 	case !r.slots.Taken(stack):
 		return fmt.Errorf("%w: no slot is reserved for the Stack", run.ErrRefused)
@@ -273,15 +273,15 @@ func (r *Runner) Shutdown(ctx context.Context) error {
 	r.close()
 	ctx, cancel := context.WithTimeoutCause(ctx, closeAllowance, errors.New("the API server does not answer"))
 	defer cancel()
-	ticker := time.NewTicker(madeInterval)
+	ticker := time.NewTicker(shutdownInterval)
 	defer ticker.Stop()
 	for {
-		waitFor, unmade := r.making()
+		waitFor, createRetry := r.countUncreated()
 		switch {
-		case waitFor == 0 && unmade == 0:
+		case waitFor == 0 && createRetry == 0:
 			return nil
 		case waitFor == 0:
-			return fmt.Errorf("the Jobs of %d runs could not be made", unmade)
+			return fmt.Errorf("the Jobs of %d runs could not be made", createRetry)
 		}
 		select {
 		case <-ctx.Done():
@@ -292,8 +292,8 @@ func (r *Runner) Shutdown(ctx context.Context) error {
 }
 
 const (
-	// madeInterval is how often Shutdown checks.
-	madeInterval = 20 * time.Millisecond
+	// shutdownInterval is how often Shutdown checks.
+	shutdownInterval = 20 * time.Millisecond
 	// closeAllowance bounds Shutdown: a try in progress, one last try, and ending the
 	// run.
 	closeAllowance = 3 * requestTimeout
@@ -316,13 +316,13 @@ func (r *Runner) close() {
 
 // making counts the runs whose objects are still to be created, and those that never will
 // be.
-func (r *Runner) making() (yet, not int) {
+func (r *Runner) countUncreated() (yet, not int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, known := range r.runs {
 		switch {
 		case known.todo == nil || known.result != nil:
-		case r.tended || r.barred != "" || known.unmade.hopeless:
+		case r.stopped || r.missingRights != "" || known.createRetry.hopeless:
 			not++
 		default:
 			yet++
@@ -348,7 +348,7 @@ func (r *Runner) Count() (inFlight, waiting int) {
 			inFlight++
 		}
 	}
-	for _, left := range r.rests {
+	for _, left := range r.lingering {
 		if left.counted {
 			inFlight++
 		}
@@ -384,8 +384,8 @@ func (r *Runner) Progress(id string) run.Progress {
 	switch {
 	case !ok:
 		return run.Progress{}
-	case known.todo != nil && r.barred != "":
-		return run.Progress{Waiting: r.barred}
+	case known.todo != nil && r.missingRights != "":
+		return run.Progress{Waiting: r.missingRights}
 	}
 	return known.progress
 }

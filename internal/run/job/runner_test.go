@@ -39,18 +39,18 @@ func TestWhatStartRefuses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before func(s *started)
 		todo   run.Run
-		told   string
+		want   string
 	}{
-		"an ID that is no valid name": {before: func(s *started) { s.Reserve("default", "app") }, todo: oneRun("A_b", "app"), told: "cannot be the ID of a run"},
-		"no slot":                     {todo: oneRun("1", "app"), told: "no slot is reserved"},
+		"an ID that is no valid name": {before: func(s *started) { s.Reserve("default", "app") }, todo: oneRun("A_b", "app"), want: "cannot be the ID of a run"},
+		"no slot":                     {todo: oneRun("1", "app"), want: "no slot is reserved"},
 		"another run of the Stack": {before: func(s *started) {
 			s.Reserve("default", "app")
 			s.Expect(s.Start(oneRun("2", "app"))).To(Succeed())
-		}, todo: oneRun("1", "app"), told: "another run of the Stack is in flight"},
+		}, todo: oneRun("1", "app"), want: "another run of the Stack is in flight"},
 		"a controller that is shutting down": {before: func(s *started) {
 			s.Reserve("default", "app")
 			s.Expect(s.Shutdown(context.Background())).To(Succeed())
-		}, todo: oneRun("1", "app"), told: "the controller is shutting down"},
+		}, todo: oneRun("1", "app"), want: "the controller is shutting down"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := runnerOn(t, newCluster())
@@ -59,7 +59,7 @@ func TestWhatStartRefuses(t *testing.T) {
 			}
 			err := s.Start(tc.todo)
 			s.Expect(err).To(MatchError(run.ErrRefused))
-			s.Expect(err).To(MatchError(ContainSubstring(tc.told)))
+			s.Expect(err).To(MatchError(ContainSubstring(tc.want)))
 			s.Expect(s.phase()).To(Equal(run.Unknown))
 		})
 	}
@@ -144,19 +144,19 @@ func TestTheProgressAPodReportsIsKnown(t *testing.T) {
 	s := start(t, func(o *Options) { o.Wake = woken.ended })
 	s.step()
 	s.claim()
-	tell := func(text string) {
+	writeReport := func(text string) {
 		secret := s.secret()
 		secret.Data["told"] = []byte(text)
 		s.Expect(s.api.Update(t.Context(), secret)).To(Succeed())
 		s.step()
 	}
-	tell(`{"Progress":{"InFlight":2}}`)
+	writeReport(`{"Progress":{"InFlight":2}}`)
 	s.Expect(s.Progress("1").InFlight).To(Equal(2))
 	s.Expect(woken.list()).To(BeEmpty(), "progress is polled")
-	tell(`{"Progress":{"InFlight":2},"UnknownCreates":["urn:a"]}`)
+	writeReport(`{"Progress":{"InFlight":2},"UnknownCreates":["urn:a"]}`)
 	s.Expect(s.UnknownCreates("1")).To(Equal([]string{"urn:a"}))
 	s.Expect(woken.list()).To(Equal([]string{"default/app"}), "a creation of unknown outcome is reported at once")
-	tell(`rubbish`)
+	writeReport(`rubbish`)
 	s.Expect(s.Progress("2")).To(BeZero())
 	s.Expect(s.UnknownCreates("2")).To(BeNil())
 }

@@ -56,7 +56,7 @@ const (
 	kept = 15 * time.Minute
 )
 
-// stopping is how long a pod may take to end after it is told to.
+// stopping is how long a pod may take to end once it is being terminated.
 func (s Settings) stopping() time.Duration {
 	return s.Grace.Total() + writeAllowance
 }

@@ -19,7 +19,7 @@ func (r *Runner) Reserve(namespace, name string) bool {
 	if r.closed || r.inFlight(stack) {
 		return false
 	}
-	if left := r.restsOf(stack); len(left) > 0 {
+	if left := r.lingeringOf(stack); len(left) > 0 {
 		for _, one := range left {
 			one.asked = true
 		}
@@ -34,7 +34,7 @@ func (r *Runner) Release(namespace, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	stack := slots.Stack{Namespace: namespace, Name: name}
-	if !r.keeps(stack) {
+	if !r.isBusy(stack) {
 		r.slots.Release(stack)
 	}
 }
@@ -44,7 +44,7 @@ func (r *Runner) Postpone(namespace, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	stack := slots.Stack{Namespace: namespace, Name: name}
-	if !r.keeps(stack) {
+	if !r.isBusy(stack) {
 		r.slots.Postpone(stack)
 	}
 }
@@ -88,8 +88,8 @@ func (r *Runner) settle(id string, result *run.Result) {
 	r.options.Wake(known.stack.Namespace, known.stack.Name)
 }
 
-// settleUnmade publishes the result of a run for which no Job was created.
-func (r *Runner) settleUnmade(k key, result *run.Result) {
+// settleWithoutJob publishes the result of a run for which no Job was created.
+func (r *Runner) settleWithoutJob(k key, result *run.Result) {
 	r.settle(k.id, result)
 	r.free(k)
 }

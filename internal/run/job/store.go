@@ -44,7 +44,7 @@ func (s store) giveUp(ctx context.Context, secret *corev1.Secret, ended *run.Res
 	}
 	target := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: secret.Namespace, Name: secret.Name}}
 	err = s.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch), fieldOwner)
-	if takesNoMore(err) || apierrors.IsInternalError(err) { // which is that of a webhook that does not answer
+	if rejectsWrites(err) || apierrors.IsInternalError(err) { // which is that of a webhook that does not answer
 		err = s.removeUnclaimed(ctx, secret)
 	}
 	if err != nil {
@@ -101,18 +101,18 @@ func (s store) freshSecret(ctx context.Context, name client.ObjectKey) (*corev1.
 	return secret, nil
 }
 
-// askToEnd writes the cancellation into the Secret. If the Secret is gone or accepts
+// writeCancel writes the cancellation into the Secret. If the Secret is gone or accepts
 // nothing more, which is returned as refused, it deletes the Job instead: the pod gets a
 // signal, and its grace period to finish the operations in flight.
-func (s store) askToEnd(ctx context.Context, k key, how exchange.Cancel) (refused, err error) {
+func (s store) writeCancel(ctx context.Context, k key, how exchange.Cancel) (refused, err error) {
 	patch, err := json.Marshal(map[string]any{"data": map[string]any{exchange.CancelKey: []byte(how)}})
 	if err != nil {
 		return nil, fmt.Errorf("asking for the end of the run: %w", err)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: Name(k.id)}}
 	err = s.client.Patch(ctx, secret, client.RawPatch(types.MergePatchType, patch), fieldOwner)
-	if answer := err; apierrors.IsNotFound(answer) || takesNoMore(answer) {
-		if err = s.removeJob(ctx, k); err == nil && takesNoMore(answer) {
+	if answer := err; apierrors.IsNotFound(answer) || rejectsWrites(answer) {
+		if err = s.removeJob(ctx, k); err == nil && rejectsWrites(answer) {
 			return answer, nil
 		}
 	}

@@ -104,8 +104,8 @@ func (r *Runner) removeSwept(ctx context.Context, k key) error {
 		return nil
 	}
 	delete(r.runs, k.id)
-	// If the run has ended, its remains hold the slot, or it was freed.
-	if known.result == nil && !r.keeps(known.stack) {
+	// If the run has ended, its lingering pod holds the slot, or it was freed.
+	if known.result == nil && !r.isBusy(known.stack) {
 		r.slots.Release(known.stack)
 	}
 	return nil

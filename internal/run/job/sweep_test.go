@@ -67,7 +67,7 @@ func TestASweepDoesNotDelayRuns(t *testing.T) {
 
 func TestAFailedRemovalIsRetried(t *testing.T) {
 	for name, fail := range map[string]func(s *started, asked *atomic.Int32){
-		"nobody could tell": func(s *started, asked *atomic.Int32) {
+		"the Stacks could not be listed": func(s *started, asked *atomic.Int32) {
 			s.options.InUse = func(context.Context) (map[string]bool, error) {
 				if asked.Add(1) < 3 {
 					return nil, errors.New("connection refused")

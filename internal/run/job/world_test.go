@@ -289,7 +289,7 @@ func begun(t *testing.T, change ...func(*Options)) *started {
 func goesOn(t *testing.T, change ...func(*Options)) *started {
 	t.Helper()
 	s := begun(t, change...)
-	s.tell(run.Result{Outcome: run.Succeeded})
+	s.writeResult(run.Result{Outcome: run.Succeeded})
 	s.step()
 	return s
 }
@@ -304,10 +304,10 @@ func (s *started) next(change ...func(*Options)) *started {
 	return runnerOn(s.test, s.api, change...)
 }
 
-// step tends the run once.
+// step reconciles the run once.
 func (s *started) step() {
 	s.test.Helper()
-	_, err := s.tend(s.test.Context(), s.key)
+	_, err := s.reconcile(s.test.Context(), s.key)
 	s.Expect(err).NotTo(HaveOccurred())
 }
 
@@ -351,12 +351,12 @@ func (s *started) claim() {
 // write writes the result and ends the pod.
 func (s *started) write(ended run.Result) {
 	s.test.Helper()
-	s.tell(ended)
+	s.writeResult(ended)
 	s.pod(func(status *corev1.PodStatus) { status.Phase = corev1.PodSucceeded })
 }
 
-// tell writes a result, as anyone with the token of the pod can.
-func (s *started) tell(ended run.Result) {
+// writeResult writes a result, as anyone with the token of the pod can.
+func (s *started) writeResult(ended run.Result) {
 	s.test.Helper()
 	data, err := exchange.EncodeResult(run.Update, ended)
 	s.Expect(err).NotTo(HaveOccurred())

@@ -85,11 +85,11 @@ func (p *Pool) Waiting() int {
 // offer wakes the Stacks whose turn it is, and makes sure that no slot is kept for them
 // for ever. The caller holds the lock.
 func (p *Pool) offer() {
-	told := p.turns.offer(time.Now())
-	for _, stack := range told {
+	offered := p.turns.offer(time.Now())
+	for _, stack := range offered {
 		p.wake(stack.Namespace, stack.Name)
 	}
-	if len(told) > 0 {
+	if len(offered) > 0 {
 		time.AfterFunc(Patience, p.lapse)
 	}
 }

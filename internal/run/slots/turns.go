@@ -23,7 +23,7 @@ type turns struct {
 // waiting is a Stack in the queue.
 type waiting struct {
 	stack Stack
-	// offered is when the Stack was told that a slot is kept for it, zero until then.
+	// offered is when the Stack was woken because a slot is kept for it, zero until then.
 	offered time.Time
 }
 
@@ -88,16 +88,16 @@ func (t *turns) tidy(namespace string) {
 	}
 }
 
-// offer returns the Stacks that have a free slot waiting and were not told so yet.
+// offer returns the Stacks that have a free slot waiting and were not woken for it yet.
 func (t *turns) offer(now time.Time) []Stack {
-	var told []Stack
+	var offered []Stack
 	for _, i := range t.next() {
 		if t.queue[i].offered.IsZero() {
 			t.queue[i].offered = now
-			told = append(told, t.queue[i].stack)
+			offered = append(offered, t.queue[i].stack)
 		}
 	}
-	return told
+	return offered
 }
 
 // lapse drops the Stacks that did not claim the slot kept for them within Patience.

@@ -41,7 +41,7 @@ func TestTurns(t *testing.T) {
 			{do: "reserve", name: "d"}, {do: "reserve", name: "e"}, {do: "reserve", name: "c", got: true},
 			{do: "release", name: "b"}, {do: "offer", want: []string{"d"}}, {do: "reserve", name: "d", got: true},
 		},
-		"a Stack is told once": {
+		"a Stack is woken once": {
 			{do: "reserve", name: "a", got: true}, {do: "reserve", name: "b", got: true}, {do: "reserve", name: "c"},
 			{do: "release", name: "a"}, {do: "offer", want: []string{"c"}}, {do: "offer"},
 		},
@@ -101,8 +101,8 @@ func TestTurns(t *testing.T) {
 					s.lapse(start.Add(step.at))
 				case "offer":
 					var names []string
-					for _, told := range s.offer(start) {
-						names = append(names, told.Name)
+					for _, stack := range s.offer(start) {
+						names = append(names, stack.Name)
 					}
 					g.Expect(names).To(Equal(step.want), "step %d", i)
 				}
@@ -171,9 +171,9 @@ func TestNamespacesTakeTurns(t *testing.T) {
 				order = append(order, ended.Namespace+"/"+ended.Name)
 				p.release(ended)
 				running = running[1:]
-				for _, told := range p.offer(time.Unix(1, 0)) {
-					g.Expect(p.reserve(told)).To(BeTrue())
-					running = append(running, told)
+				for _, stack := range p.offer(time.Unix(1, 0)) {
+					g.Expect(p.reserve(stack)).To(BeTrue())
+					running = append(running, stack)
 				}
 			}
 			g.Expect(order).To(Equal(tc.order))
@@ -182,7 +182,7 @@ func TestNamespacesTakeTurns(t *testing.T) {
 	}
 }
 
-func TestOneThatWasToldKeepsItsTurn(t *testing.T) {
+func TestAStackThatWasWokenKeepsItsTurn(t *testing.T) {
 	g := NewWithT(t)
 	p := newTurns(1, 0)
 	g.Expect(p.reserve(stack("a/1"))).To(BeTrue())
@@ -194,7 +194,7 @@ func TestOneThatWasToldKeepsItsTurn(t *testing.T) {
 	g.Expect(p.reserve(stack("a/2"))).To(BeFalse(), "a run was found that has the slot")
 	p.lapse(time.Unix(1000, 0))
 	p.release(stack("c/1"))
-	g.Expect(p.offer(time.Unix(1000, 0))).To(HaveLen(1), "it did come, and is told again in its turn")
+	g.Expect(p.offer(time.Unix(1000, 0))).To(HaveLen(1), "it did come, and is woken again in its turn")
 	g.Expect(p.queue).To(HaveLen(2))
 }
 

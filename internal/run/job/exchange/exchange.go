@@ -30,8 +30,8 @@ const (
 	ClaimKey = "claim"
 	// CancelKey holds a Cancel, from the controller, for the pod that executes the run.
 	CancelKey = "cancel"
-	// ToldKey holds what the pod has Told about a run in flight.
-	ToldKey = "told"
+	// ProgressKey holds the ProgressReport of the pod. Its value is older than its name.
+	ProgressKey = "told"
 	// ResultKey holds the result. Nothing is written after it.
 	ResultKey = "result"
 )
@@ -40,11 +40,11 @@ const (
 	// MaxData bounds the data of a Secret, in bytes: Kubernetes accepts a mebibyte.
 	MaxData = 1<<20 - 16<<10
 	// maxRun leaves room for what the pod writes beside the run.
-	maxRun = MaxData - maxTold - 4<<10
+	maxRun = MaxData - maxProgress - 4<<10
 	// maxClaim bounds a Claim.
 	maxClaim = 4 << 10
-	// maxTold bounds what is told about a run in flight.
-	maxTold = 128 << 10
+	// maxProgress bounds a ProgressReport.
+	maxProgress = 128 << 10
 	// maxRunText and maxText bound a run and a result when they are unpacked: a mebibyte
 	// can unpack to a thousand.
 	maxRunText = 32 << 20
@@ -109,8 +109,8 @@ func DecodeCancel(data []byte) Cancel {
 	return NotCancelled
 }
 
-// Told is what is known about a run in flight.
-type Told struct {
+// ProgressReport is what the pod reports about a run in flight.
+type ProgressReport struct {
 	Progress run.Progress
 	// UnknownCreates are the creations of unknown outcome.
 	UnknownCreates []string `json:",omitempty"`
@@ -159,31 +159,31 @@ func DecodeClaim(data []byte) Claim {
 	return claim
 }
 
-// EncodeTold encodes what is told for the Secret. If not all creations fit, it tells the
+// EncodeProgress encodes the report for the Secret. If not all creations fit, it has the
 // first; the result has all of them.
-func EncodeTold(told Told) ([]byte, error) {
+func EncodeProgress(report ProgressReport) ([]byte, error) {
 	for {
-		data, err := json.Marshal(told)
-		if err != nil || len(data) <= maxTold || len(told.UnknownCreates) == 0 {
+		data, err := json.Marshal(report)
+		if err != nil || len(data) <= maxProgress || len(report.UnknownCreates) == 0 {
 			return data, err
 		}
-		told.UnknownCreates = told.UnknownCreates[:len(told.UnknownCreates)/2]
+		report.UnknownCreates = report.UnknownCreates[:len(report.UnknownCreates)/2]
 	}
 }
 
-// DecodeTold decodes what was told. It returns nothing if it cannot.
-func DecodeTold(data []byte) Told {
-	var told Told
-	if len(data) > maxTold || json.Unmarshal(data, &told) != nil {
-		return Told{}
+// DecodeProgress decodes the report. It returns nothing if it cannot.
+func DecodeProgress(data []byte) ProgressReport {
+	var report ProgressReport
+	if len(data) > maxProgress || json.Unmarshal(data, &report) != nil {
+		return ProgressReport{}
 	}
-	told.UnknownCreates = boundedURNs(told.UnknownCreates)
-	for _, text := range []*string{&told.Found.Project.Name, &told.Found.Project.Runtime, &told.Found.Backend} {
+	report.UnknownCreates = boundedURNs(report.UnknownCreates)
+	for _, text := range []*string{&report.Found.Project.Name, &report.Found.Project.Runtime, &report.Found.Backend} {
 		*text = cut(*text, maxName)
 	}
-	told.Progress.Done, told.Progress.InFlight = boundedChanges(told.Progress.Done), boundedCount(told.Progress.InFlight)
-	if waiting := told.Progress.Waiting; waiting != run.Installing && waiting != run.StartingProgram {
-		told.Progress.Waiting = "" // pods tell nothing else: a tenant has written it
+	report.Progress.Done, report.Progress.InFlight = boundedChanges(report.Progress.Done), boundedCount(report.Progress.InFlight)
+	if waiting := report.Progress.Waiting; waiting != run.Installing && waiting != run.StartingProgram {
+		report.Progress.Waiting = "" // pods report nothing else: a tenant has written it
 	}
-	return told
+	return report
 }

@@ -225,25 +225,25 @@ func TestAForgedResultIsBounded(t *testing.T) {
 
 func TestReportedProgressIsBounded(t *testing.T) {
 	g := NewWithT(t)
-	told := Told{Progress: run.Progress{Done: run.Changes{Created: 3}, InFlight: 2}, UnknownCreates: []string{"urn:a"}}
-	data, err := EncodeTold(told)
+	report := ProgressReport{Progress: run.Progress{Done: run.Changes{Created: 3}, InFlight: 2}, UnknownCreates: []string{"urn:a"}}
+	data, err := EncodeProgress(report)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(DecodeTold(data)).To(Equal(told))
+	g.Expect(DecodeProgress(data)).To(Equal(report))
 
 	for i := range 1000 {
-		told.UnknownCreates = append(told.UnknownCreates, strings.Repeat("u", 1000)+string(rune('a'+i%26)))
+		report.UnknownCreates = append(report.UnknownCreates, strings.Repeat("u", 1000)+string(rune('a'+i%26)))
 	}
-	data, err = EncodeTold(told)
+	data, err = EncodeProgress(report)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(len(data)).To(BeNumerically("<=", maxTold))
-	g.Expect(DecodeTold(data).UnknownCreates).NotTo(BeEmpty())
-	g.Expect(DecodeTold([]byte("garbage"))).To(Equal(Told{}))
+	g.Expect(len(data)).To(BeNumerically("<=", maxProgress))
+	g.Expect(DecodeProgress(data).UnknownCreates).NotTo(BeEmpty())
+	g.Expect(DecodeProgress([]byte("garbage"))).To(Equal(ProgressReport{}))
 }
 
 func TestForgedNumbersOfProgressAreClamped(t *testing.T) {
 	g := NewWithT(t)
 	const forged = `{"Progress":{"Done":{"Created":-5,"Updated":9000000000000000000,"Deleted":-1,"Replaced":-1,"Same":-1},"InFlight":-7}}`
-	g.Expect(DecodeTold([]byte(forged)).Progress).To(Equal(run.Progress{Done: run.Changes{Updated: maxCount}}))
+	g.Expect(DecodeProgress([]byte(forged)).Progress).To(Equal(run.Progress{Done: run.Changes{Updated: maxCount}}))
 }
 
 func FuzzDecodeResult(f *testing.F) {
@@ -258,6 +258,6 @@ func FuzzDecodeResult(f *testing.F) {
 		if err == nil && (read.EndedAt.After(now) || read.StartedAt.After(read.EndedAt) || len(read.Message) > maxMessage) {
 			t.Fatalf("out of bounds: %+v", read)
 		}
-		DecodeTold(data)
+		DecodeProgress(data)
 	})
 }

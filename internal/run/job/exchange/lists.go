@@ -90,27 +90,27 @@ func (l *lists) cut(keep func(count int) int) {
 }
 
 // boundedInventory returns an inventory that the driver may have produced.
-func boundedInventory(told *run.Inventory) *run.Inventory {
-	if told == nil {
+func boundedInventory(reported *run.Inventory) *run.Inventory {
+	if reported == nil {
 		return nil
 	}
-	bounded := *told
-	bounded.Resources = first(told.Resources, maxResources)
+	bounded := *reported
+	bounded.Resources = first(reported.Resources, maxResources)
 	for i := range bounded.Resources {
 		one := &bounded.Resources[i]
 		one.URN, one.Type, one.ID, one.Parent = cut(one.URN, maxURN), cut(one.Type, maxName), cut(one.ID, maxURN), cut(one.Parent, maxURN)
 	}
-	bounded.Gone = first(told.Gone, maxResources)
+	bounded.Gone = first(reported.Gone, maxResources)
 	for i := range bounded.Gone {
 		bounded.Gone[i] = cut(bounded.Gone[i], maxURN)
 	}
-	bounded.LeftOut = boundedCount(told.LeftOut)
+	bounded.LeftOut = boundedCount(reported.LeftOut)
 	return &bounded
 }
 
 // boundedSteps returns steps that the driver may have produced.
-func boundedSteps(told []run.Step) []run.Step {
-	bounded := first(told, maxSteps)
+func boundedSteps(reported []run.Step) []run.Step {
+	bounded := first(reported, maxSteps)
 	for i := range bounded {
 		one := &bounded[i]
 		one.Op, one.URN, one.Type = cut(one.Op, maxName), cut(one.URN, maxURN), cut(one.Type, maxName)

@@ -12,7 +12,7 @@ import (
 
 func TestTheOutlineOfASecretIsSmallAndDecodesAlike(t *testing.T) {
 	large := func(text string) []byte { return append([]byte(text), bytes.Repeat([]byte(" "), 1<<20)...) }
-	const claim, told = `{"Pod":"a","UID":"b"}`, `{"Progress":{"InFlight":2}}`
+	const claim, report = `{"Pod":"a","UID":"b"}`, `{"Progress":{"InFlight":2}}`
 	for name, tt := range map[string]struct {
 		data map[string][]byte
 		keys []string
@@ -20,11 +20,11 @@ func TestTheOutlineOfASecretIsSmallAndDecodesAlike(t *testing.T) {
 		"nothing": {},
 		"empty":   {data: map[string][]byte{ClaimKey: {}, ResultKey: nil}},
 		"a run": {
-			map[string][]byte{RunKey: large("secret"), ClaimKey: []byte(claim), ToldKey: []byte(told), CancelKey: []byte("Now"), "else": large("")},
-			[]string{ClaimKey, ToldKey},
+			map[string][]byte{RunKey: large("secret"), ClaimKey: []byte(claim), ProgressKey: []byte(report), CancelKey: []byte("Now"), "else": large("")},
+			[]string{ClaimKey, ProgressKey},
 		},
 		"an ended run":          {map[string][]byte{ResultKey: large("x"), ClaimKey: []byte(claim)}, []string{ResultKey, ClaimKey}},
-		"forged and large":      {map[string][]byte{ClaimKey: large(claim), ToldKey: large(told), ResultKey: []byte("x")}, []string{ClaimKey, ToldKey, ResultKey}},
+		"forged and large":      {map[string][]byte{ClaimKey: large(claim), ProgressKey: large(report), ResultKey: []byte("x")}, []string{ClaimKey, ProgressKey, ResultKey}},
 		"another Secret, large": {data: map[string][]byte{"a": large("a"), "b": large("b")}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,9 +36,9 @@ func TestTheOutlineOfASecretIsSmallAndDecodesAlike(t *testing.T) {
 				g.Expect(outline[key]).NotTo(BeEmpty(), key)
 				size += len(outline[key])
 			}
-			g.Expect(size).To(BeNumerically("<=", maxClaim+maxTold+1))
+			g.Expect(size).To(BeNumerically("<=", maxClaim+maxProgress+1))
 			g.Expect(DecodeClaim(outline[ClaimKey])).To(Equal(DecodeClaim(tt.data[ClaimKey])))
-			g.Expect(DecodeTold(outline[ToldKey])).To(Equal(DecodeTold(tt.data[ToldKey])))
+			g.Expect(DecodeProgress(outline[ProgressKey])).To(Equal(DecodeProgress(tt.data[ProgressKey])))
 		})
 	}
 }

@@ -181,18 +181,18 @@ func boundedURNs(urns []string) []string {
 
 // boundedOutputs returns no more outputs than the status of a Stack could hold, and how
 // many are left out.
-func boundedOutputs(told map[string]json.RawMessage, leftOut int) (map[string]json.RawMessage, int) {
-	if told == nil {
+func boundedOutputs(reported map[string]json.RawMessage, leftOut int) (map[string]json.RawMessage, int) {
+	if reported == nil {
 		return nil, leftOut
 	}
 	bounded, size := make(map[string]json.RawMessage), 0
-	for _, name := range slices.Sorted(maps.Keys(told)) {
-		if size += outputSize(name, told[name]); size > maxOutputs {
+	for _, name := range slices.Sorted(maps.Keys(reported)) {
+		if size += outputSize(name, reported[name]); size > maxOutputs {
 			break
 		}
-		bounded[name] = told[name]
+		bounded[name] = reported[name]
 	}
-	return bounded, boundedCount(leftOut + len(told) - len(bounded))
+	return bounded, boundedCount(leftOut + len(reported) - len(bounded))
 }
 
 // outputSize estimates the memory that an output takes.
@@ -200,11 +200,11 @@ func outputSize(name string, value json.RawMessage) int { return len(name) + len
 
 // boundedPlain drops plain outputs that the driver cannot have read: it reports larger
 // ones itself.
-func boundedPlain(told *run.PlainOutputs) *run.PlainOutputs {
-	if plainSize(told) > maxPlain {
+func boundedPlain(reported *run.PlainOutputs) *run.PlainOutputs {
+	if plainSize(reported) > maxPlain {
 		return nil
 	}
-	return told
+	return reported
 }
 
 // plainSize returns the size of plain outputs, in bytes. maxMembers bounds their number.
@@ -223,10 +223,10 @@ func plainSize(plain *run.PlainOutputs) int {
 }
 
 // boundedChanges returns numbers that can be added up.
-func boundedChanges(told run.Changes) run.Changes {
+func boundedChanges(reported run.Changes) run.Changes {
 	return run.Changes{
-		Created: boundedCount(told.Created), Updated: boundedCount(told.Updated), Deleted: boundedCount(told.Deleted),
-		Replaced: boundedCount(told.Replaced), Same: boundedCount(told.Same), Retained: boundedCount(told.Retained), Unknown: told.Unknown,
+		Created: boundedCount(reported.Created), Updated: boundedCount(reported.Updated), Deleted: boundedCount(reported.Deleted),
+		Replaced: boundedCount(reported.Replaced), Same: boundedCount(reported.Same), Retained: boundedCount(reported.Retained), Unknown: reported.Unknown,
 	}
 }
 

@@ -41,14 +41,14 @@ func TestTheResultOfAnEarlierVersionIsRead(t *testing.T) {
 	}))
 }
 
-func TestWhatThePodOfAnEarlierVersionHasToldIsRead(t *testing.T) {
+func TestTheReportOfAPodOfAnEarlierVersionIsRead(t *testing.T) {
 	g := NewWithT(t)
 	at := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	g.Expect(DecodeClaim([]byte(`{"Pod":"pulumi-run-1-abcde","UID":"u-1","At":"2026-05-01T10:00:00Z"}`))).
 		To(Equal(Claim{Pod: "pulumi-run-1-abcde", UID: "u-1", At: at}))
-	g.Expect(DecodeTold([]byte(`{"Progress":{"Done":{"Created":1,"Updated":2,"Deleted":3,"Replaced":4,"Same":5},"InFlight":6,` +
+	g.Expect(DecodeProgress([]byte(`{"Progress":{"Done":{"Created":1,"Updated":2,"Deleted":3,"Replaced":4,"Same":5},"InFlight":6,` +
 		`"Waiting":"installing the dependencies of the program"},"UnknownCreates":["urn:a"]}`))).
-		To(Equal(Told{
+		To(Equal(ProgressReport{
 			Progress:       run.Progress{Done: run.Changes{Created: 1, Updated: 2, Deleted: 3, Replaced: 4, Same: 5}, InFlight: 6, Waiting: run.Installing},
 			UnknownCreates: []string{"urn:a"},
 		}))
@@ -67,5 +67,5 @@ func TestTheRequestToCancelIsThatOfEarlierVersions(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(DecodeCancel([]byte("Gently"))).To(Equal(CancelGently))
 	g.Expect(DecodeCancel([]byte("Now"))).To(Equal(CancelNow))
-	g.Expect([]string{ClaimKey, CancelKey, ToldKey, ResultKey}).To(Equal([]string{"claim", "cancel", "told", "result"}))
+	g.Expect([]string{ClaimKey, CancelKey, ProgressKey, ResultKey}).To(Equal([]string{"claim", "cancel", "told", "result"}))
 }

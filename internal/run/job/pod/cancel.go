@@ -17,10 +17,10 @@ import (
 // by then: the run has been removed from it.
 const cancelInterval = 5 * time.Second
 
-// heedCancel ends the run when its Secret says so. It closes abort if the operations in
+// watchCancel ends the run when its Secret says so. It closes abort if the operations in
 // flight are not to be waited for, which may be requested later. It returns after that,
 // or when ctx is done.
-func heedCancel(ctx context.Context, secret Secret, log logr.Logger, interval time.Duration, end context.CancelCauseFunc, abort chan<- struct{}) {
+func watchCancel(ctx context.Context, secret Secret, log logr.Logger, interval time.Duration, end context.CancelCauseFunc, abort chan<- struct{}) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
@@ -29,7 +29,7 @@ func heedCancel(ctx context.Context, secret Secret, log logr.Logger, interval ti
 			return
 		case <-ticker.C:
 		}
-		switch askedToEnd(ctx, secret, log) {
+		switch readCancel(ctx, secret, log) {
 		case exchange.CancelNow:
 			end(run.ErrCancelled)
 			close(abort)
@@ -40,7 +40,7 @@ func heedCancel(ctx context.Context, secret Secret, log logr.Logger, interval ti
 	}
 }
 
-func askedToEnd(ctx context.Context, secret Secret, log logr.Logger) exchange.Cancel {
+func readCancel(ctx context.Context, secret Secret, log logr.Logger) exchange.Cancel {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	found, err := secret.Get(ctx)

@@ -10,10 +10,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// toldOfMemory adds to the result of a run how many of its processes were killed for
+// explainMemory adds to the result of a run how many of its processes were killed for
 // exceeding the memory limit. It leaves a run that succeeded anyway as it is. It replaces
 // only the outcome Failed: any other, such as Locked, decides what happens next.
-func toldOfMemory(ended run.Result, kills int) run.Result {
+func explainMemory(ended run.Result, kills int) run.Result {
 	if kills == 0 || ended.Outcome == run.Succeeded {
 		return ended
 	}

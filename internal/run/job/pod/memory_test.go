@@ -28,7 +28,7 @@ func TestAResultNamesAnOOMKill(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			ended := toldOfMemory(tt.ended, tt.kills)
+			ended := explainMemory(tt.ended, tt.kills)
 			g.Expect(ended.Outcome).To(Equal(tt.outcome))
 			g.Expect(ended.Message).To(HaveSuffix(tt.message))
 			g.Expect(ended.Interrupted).To(Equal(tt.ended.Interrupted))

@@ -63,8 +63,8 @@ type Accounts interface {
 	Tokens() []string
 }
 
-// errTold is the cause if a run is cancelled because its pod was told to end.
-var errTold = errors.New("the pod of the run was told to end")
+// errTerminated is the cause of a run that is cancelled because its pod is terminated.
+var errTerminated = errors.New("the pod of the run was told to end")
 
 // Do executes the run and returns the exit code of the pod. It stops the run gently when
 // ctx is done.
@@ -85,7 +85,7 @@ func Do(ctx context.Context, o Options) int {
 	}
 	ended := o.do(ctx, input)
 	if o.OOMKills != nil {
-		ended = toldOfMemory(ended, o.OOMKills())
+		ended = explainMemory(ended, o.OOMKills())
 	}
 	return o.finish(input.Run.Operation, ended)
 }
@@ -103,12 +103,12 @@ func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
 	todo.LateMasks = o.Accounts.Tokens
 	log.Info(string(todo.Operation)+" starts", "pod", o.Self.Pod)
 
-	told := newTeller(o.Secret, log)
-	defer told.close()
+	reporter := newReporter(o.Secret, log)
+	defer reporter.close()
 	driver := o.Driver
-	driver.Progress = func(_ string, progress run.Progress) { told.progress(progress) }
-	driver.UnknownCreates = func(_ string, urns []string) { told.unknownCreates(urns) }
-	driver.Found = func(_ context.Context, _ string, found run.Found) error { return told.found(found) }
+	driver.Progress = func(_ string, progress run.Progress) { reporter.progress(progress) }
+	driver.UnknownCreates = func(_ string, urns []string) { reporter.unknownCreates(urns) }
+	driver.Found = func(_ context.Context, _ string, found run.Found) error { return reporter.found(found) }
 	driver.PassEnv = exchange.WithProxies(passed(environ, todo.Account), input.Proxies)
 	driver.Cache = filepath.Join(o.WorkDir, "cache")
 	driver.KeepLog = true // Kubernetes removes that of the pod with its Job
@@ -119,12 +119,12 @@ func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
 
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
-	defer context.AfterFunc(ctx, func() { end(errTold) })()
+	defer context.AfterFunc(ctx, func() { end(errTerminated) })()
 	abort := make(chan struct{})
 	todo.Abort = abort
-	heeding, unheed := context.WithCancel(context.WithoutCancel(ctx)) // also when the pod is told to end
-	defer unheed()
-	go heedCancel(heeding, o.Secret, log, cancelInterval, end, abort)
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // also when the pod is terminated
+	defer stopWatching()
+	go watchCancel(watching, o.Secret, log, cancelInterval, end, abort)
 	running, cancel := context.WithTimeout(life, todo.Timeout)
 	defer cancel()
 	place := inplace.Place{Driver: &driver, Fetcher: o.Fetcher, Accounts: o.Accounts}

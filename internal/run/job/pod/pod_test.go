@@ -132,7 +132,7 @@ func TestARunIsClaimedOnce(t *testing.T) {
 	g.Expect(secret.data()).NotTo(HaveKey(exchange.RunKey), "it is secret and no longer needed")
 	_, err = optionsFor(secret, digest, "b").claim(t.Context())
 	g.Expect(err).To(MatchError(ContainSubstring("another pod has the run")))
-	g.Expect(Do(t.Context(), optionsFor(secret, digest, "b"))).To(Equal(job.ExitNotBegun))
+	g.Expect(Do(t.Context(), optionsFor(secret, digest, "b"))).To(Equal(job.ExitNotStarted))
 	_, err = optionsFor(secret, digest, "a").claim(t.Context())
 	g.Expect(err).To(HaveOccurred(), "not even by the same pod: how far it got is unknown")
 }
@@ -173,33 +173,33 @@ func TestARunGivenUpIsNotBegun(t *testing.T) {
 	g.Expect(secret.writes()).To(BeZero())
 }
 
-func TestWhyARunIsNotBegunIsReported(t *testing.T) {
+func TestWhyARunIsNotStartedIsReported(t *testing.T) {
 	g := NewWithT(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // so that there is no retry
-	secret, told := newFake(nil), ""
+	secret, died := newFake(nil), ""
 	secret.before = func(string) error { return &net.OpError{Op: "dial", Err: syscall.ETIMEDOUT} }
 	o := optionsFor(secret, "", "a")
-	o.Died = func(why string) { told = why }
+	o.Died = func(why string) { died = why }
 	g.Expect(Do(ctx, o)).To(Equal(job.ExitUnreached))
-	g.Expect(told).To(And(HavePrefix("claiming the run: "), ContainSubstring("dial: connection timed out")))
+	g.Expect(died).To(And(HavePrefix("claiming the run: "), ContainSubstring("dial: connection timed out")))
 }
 
-func TestTheExitCodeTellsABlockedNetworkFromALostClaim(t *testing.T) {
+func TestTheExitCodeOfABlockedNetworkIsNotThatOfALostClaim(t *testing.T) {
 	secrets := corev1.Resource("secrets")
 	for name, tc := range map[string]struct {
 		err  error
 		want int
 	}{
-		"claimed by another pod": {&finalError{errors.New("another pod has the run")}, job.ExitNotBegun},
-		"not found":              {apierrors.NewNotFound(secrets, "a"), job.ExitNotBegun},
-		"forbidden":              {apierrors.NewForbidden(secrets, "a", errors.New("no Role")), job.ExitNotBegun},
+		"claimed by another pod": {&finalError{errors.New("another pod has the run")}, job.ExitNotStarted},
+		"not found":              {apierrors.NewNotFound(secrets, "a"), job.ExitNotStarted},
+		"forbidden":              {apierrors.NewForbidden(secrets, "a", errors.New("no Role")), job.ExitNotStarted},
 		"dial timeout":           {&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}, job.ExitUnreached},
 		"deadline exceeded":      {context.DeadlineExceeded, job.ExitUnreached},
-		"signalled to stop":      {fmt.Errorf("%w: %w", errTold, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), job.ExitUnreached},
-		"signalled in a request": {fmt.Errorf("%w: %w", errTold, &url.Error{Op: "Get", URL: "https://a", Err: context.Canceled}), job.ExitStopped},
-		"overloaded":             {apierrors.NewServiceUnavailable("later"), job.ExitNotBegun},
-		"conflict":               {apierrors.NewConflict(secrets, "a", errors.New("changed")), job.ExitNotBegun},
+		"signalled to stop":      {fmt.Errorf("%w: %w", errTerminated, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), job.ExitUnreached},
+		"signalled in a request": {fmt.Errorf("%w: %w", errTerminated, &url.Error{Op: "Get", URL: "https://a", Err: context.Canceled}), job.ExitStopped},
+		"overloaded":             {apierrors.NewServiceUnavailable("later"), job.ExitNotStarted},
+		"conflict":               {apierrors.NewConflict(secrets, "a", errors.New("changed")), job.ExitNotStarted},
 	} {
 		NewWithT(t).Expect(unclaimed(fmt.Errorf("claiming the run: %w", tc.err))).To(Equal(tc.want), name)
 	}
@@ -219,7 +219,7 @@ func TestATamperedRunIsNotStarted(t *testing.T) {
 
 func TestTheResultIsWrittenWhenTheAPIServerIsBack(t *testing.T) {
 	g := NewWithT(t)
-	secret := newFake(map[string][]byte{exchange.ToldKey: []byte("{}")})
+	secret := newFake(map[string][]byte{exchange.ProgressKey: []byte("{}")})
 	failures := 4
 	secret.before = func(string) error {
 		if failures--; failures >= 0 {
@@ -228,7 +228,7 @@ func TestTheResultIsWrittenWhenTheAPIServerIsBack(t *testing.T) {
 		return nil
 	}
 	g.Expect(optionsFor(secret, "", "a").finish(run.Update, run.Result{Outcome: run.Failed, Message: "no"})).To(Equal(job.ExitFailed))
-	g.Expect(secret.data()).To(And(HaveKey(exchange.ResultKey), Not(HaveKey(exchange.ToldKey))))
+	g.Expect(secret.data()).To(And(HaveKey(exchange.ResultKey), Not(HaveKey(exchange.ProgressKey))))
 	g.Expect(optionsFor(secret, "", "a").finish(run.Update, run.Result{Outcome: run.Succeeded})).To(BeZero())
 }
 
@@ -270,20 +270,20 @@ func TestACreationOfUnknownOutcomeIsReportedSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		secret := newFake(map[string][]byte{})
-		told := newTeller(secret, logr.Discard())
-		defer told.close()
+		reporter := newReporter(secret, logr.Discard())
+		defer reporter.close()
 		reported := func() []string {
 			synctest.Wait()
-			return exchange.DecodeTold(secret.data()[exchange.ToldKey]).UnknownCreates
+			return exchange.DecodeProgress(secret.data()[exchange.ProgressKey]).UnknownCreates
 		}
 		for i := range 100 {
-			told.progress(run.Progress{InFlight: i})
+			reporter.progress(run.Progress{InFlight: i})
 		}
-		told.unknownCreates([]string{"urn:a"})
+		reporter.unknownCreates([]string{"urn:a"})
 		g.Expect(reported()).To(BeEmpty(), "another one may follow at once")
-		time.Sleep(tellUrgently)
+		time.Sleep(reportUrgentAfter)
 		g.Expect(reported()).To(Equal([]string{"urn:a"}))
-		time.Sleep(tellInterval - time.Millisecond)
+		time.Sleep(reportInterval - time.Millisecond)
 		synctest.Wait()
 		g.Expect(secret.writes()).To(Equal(1), "progress alone triggers no early write")
 	})
@@ -293,24 +293,24 @@ func TestWhatARunWaitsForIsReportedEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		secret := newFake(map[string][]byte{})
-		told := newTeller(secret, logr.Discard())
-		defer told.close()
+		reporter := newReporter(secret, logr.Discard())
+		defer reporter.close()
 		reported := func() string {
 			synctest.Wait()
-			return exchange.DecodeTold(secret.data()[exchange.ToldKey]).Progress.Waiting
+			return exchange.DecodeProgress(secret.data()[exchange.ProgressKey]).Progress.Waiting
 		}
-		told.progress(run.Progress{Waiting: run.StartingProgram})
-		time.Sleep(tellWaiting - time.Millisecond)
-		told.progress(run.Progress{})
-		time.Sleep(tellInterval - tellWaiting)
+		reporter.progress(run.Progress{Waiting: run.StartingProgram})
+		time.Sleep(reportWaitingAfter - time.Millisecond)
+		reporter.progress(run.Progress{})
+		time.Sleep(reportInterval - reportWaitingAfter)
 		synctest.Wait()
 		g.Expect(secret.writes()).To(BeZero(), "a short wait triggers no write")
 		time.Sleep(time.Second)
 		synctest.Wait()
 		g.Expect(secret.writes()).To(Equal(1))
 
-		told.progress(run.Progress{Waiting: run.Installing})
-		time.Sleep(tellWaiting)
+		reporter.progress(run.Progress{Waiting: run.Installing})
+		time.Sleep(reportWaitingAfter)
 		g.Expect(reported()).To(Equal(run.Installing))
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -322,11 +322,11 @@ func TestWhatIsFoundIsReportedBeforeTheRunGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		secret := newFake(map[string][]byte{})
-		told := newTeller(secret, logr.Discard())
-		defer told.close()
-		reported := func() run.Found { return exchange.DecodeTold(secret.data()[exchange.ToldKey]).Found }
+		reporter := newReporter(secret, logr.Discard())
+		defer reporter.close()
+		reported := func() run.Found { return exchange.DecodeProgress(secret.data()[exchange.ProgressKey]).Found }
 		found := run.Found{Backend: "file:///state"}
-		g.Expect(told.found(found)).To(Succeed())
+		g.Expect(reporter.found(found)).To(Succeed())
 		g.Expect(reported()).To(Equal(found))
 
 		found.Emptied = true
@@ -337,11 +337,11 @@ func TestWhatIsFoundIsReportedBeforeTheRunGoesOn(t *testing.T) {
 		}
 		for _, err := range []error{errors.New("no answer"), apierrors.NewNotFound(corev1.Resource("secrets"), "a")} {
 			failing(err)
-			g.Expect(told.found(found)).To(MatchError(ContainSubstring(err.Error())))
+			g.Expect(reporter.found(found)).To(MatchError(ContainSubstring(err.Error())))
 		}
 		g.Expect(reported().Emptied).To(BeFalse())
 		failing(nil)
-		time.Sleep(tellInterval)
+		time.Sleep(reportInterval)
 		synctest.Wait()
 		g.Expect(reported()).To(Equal(found), "it is reported again")
 	})
@@ -353,7 +353,7 @@ func TestACancelInTheSecretStopsTheRun(t *testing.T) {
 	life, end := context.WithCancelCause(t.Context())
 	abort, done := make(chan struct{}), make(chan struct{})
 	go func() {
-		heedCancel(t.Context(), secret, logr.Discard(), time.Millisecond, end, abort)
+		watchCancel(t.Context(), secret, logr.Discard(), time.Millisecond, end, abort)
 		close(done)
 	}()
 	write := func(text string) {

@@ -108,30 +108,30 @@ func (o Options) claim(ctx context.Context) (exchange.Input, error) {
 // distinguish a closed network from a run that is another pod's, and from a request that
 // ended with the pod.
 func unclaimed(err error) int {
-	if errors.Is(err, errTold) && errors.Is(err, context.Canceled) {
+	if errors.Is(err, errTerminated) && errors.Is(err, context.Canceled) {
 		return job.ExitStopped
 	}
 	var final *finalError
 	if errors.As(err, &final) || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
-		return job.ExitNotBegun
+		return job.ExitNotStarted
 	}
 	return job.ExitUnreached
 }
 
-// finish writes the result, even if the pod was told to end, and retries while the API
+// finish writes the result, even if the pod is being terminated, and retries while the API
 // server is away.
 func (o Options) finish(operation run.Operation, ended run.Result) int {
 	data, err := exchange.EncodeResult(operation, ended)
 	if err != nil {
 		o.Log.Error(err, "the result of the run cannot be written")
-		return job.ExitNotTold
+		return job.ExitNotReported
 	}
 	err = o.persist(context.Background(), endPatience, func(ctx context.Context) error {
-		return o.patch(ctx, map[string]any{exchange.ResultKey: data, exchange.RunKey: nil, exchange.ToldKey: nil}, nil)
+		return o.patch(ctx, map[string]any{exchange.ResultKey: data, exchange.RunKey: nil, exchange.ProgressKey: nil}, nil)
 	})
 	if err != nil {
 		o.Log.Error(err, "the result of the run cannot be written", "outcome", string(ended.Outcome), "message", ended.Message)
-		return job.ExitNotTold
+		return job.ExitNotReported
 	}
 	o.Log.Info("the run has ended", "outcome", string(ended.Outcome), "message", ended.Message)
 	if ended.Outcome != run.Succeeded {
@@ -160,7 +160,7 @@ func (o Options) persist(ctx context.Context, most time.Duration, try func(ctx c
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return fmt.Errorf("%w: %w", errTold, err)
+			return fmt.Errorf("%w: %w", errTerminated, err)
 		case <-timer.C:
 		}
 	}

@@ -23,45 +23,45 @@ func TestWhatRemainsOfAnEndedRun(t *testing.T) {
 			{Name: "proxy", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
 		}
 	}
-	told := resulted(run.Result{Outcome: run.Succeeded})
+	reported := resulted(run.Result{Outcome: run.Succeeded})
 	for name, tt := range map[string]struct {
 		secret *corev1.Secret
 		job    *batchv1.Job
 		pods   []corev1.Pod
 		fresh  bool
 		after  time.Duration
-		want   restState
+		want   lingeringState
 	}{
-		"pod about to end":                     {told, aJob(), aPod(corev1.PodRunning), false, time.Second, restEnds},
-		"pod still running":                    {told, aJob(), aPod(corev1.PodRunning), false, restPatience, restGoesOn},
-		"pod still running, result absorbed":   {nil, aJob(), aPod(corev1.PodRunning), false, restPatience, restGoesOn},
-		"pod still pending":                    {told, aJob(), aPod(corev1.PodPending), false, restPatience, restGoesOn},
-		"sidecar running, result absorbed":     {nil, aJob(), aPod(corev1.PodRunning, aside), false, time.Second, restGoesOn},
-		"sidecar running, result not absorbed": {told, aJob(), aPod(corev1.PodRunning, aside), false, time.Second, restEnds},
-		"pod succeeded":                        {told, aJob(), aPod(corev1.PodSucceeded), false, 0, restOver},
-		"pod failed":                           {nil, nil, aPod(corev1.PodFailed), false, time.Hour, restOver},
-		"no pod in the cache":                  {told, aJob(), nil, false, 0, restUnknown},
-		"no pod yet":                           {told, aJob(), nil, true, 0, restGoesOn},
-		"no pod, Job failed":                   {told, failedJob("BackoffLimitExceeded", ""), nil, true, 0, restOver},
-		"nothing left":                         {nil, nil, nil, true, 0, restOver},
-		"Job failed, pod about to end":         {told, failedJob("DeadlineExceeded", ""), aPod(corev1.PodRunning), true, time.Second, restEnds},
+		"pod about to end":                     {reported, aJob(), aPod(corev1.PodRunning), false, time.Second, podEnding},
+		"pod still running":                    {reported, aJob(), aPod(corev1.PodRunning), false, lingerPatience, podRunning},
+		"pod still running, result absorbed":   {nil, aJob(), aPod(corev1.PodRunning), false, lingerPatience, podRunning},
+		"pod still pending":                    {reported, aJob(), aPod(corev1.PodPending), false, lingerPatience, podRunning},
+		"sidecar running, result absorbed":     {nil, aJob(), aPod(corev1.PodRunning, aside), false, time.Second, podRunning},
+		"sidecar running, result not absorbed": {reported, aJob(), aPod(corev1.PodRunning, aside), false, time.Second, podEnding},
+		"pod succeeded":                        {reported, aJob(), aPod(corev1.PodSucceeded), false, 0, podGone},
+		"pod failed":                           {nil, nil, aPod(corev1.PodFailed), false, time.Hour, podGone},
+		"no pod in the cache":                  {reported, aJob(), nil, false, 0, podUnknown},
+		"no pod yet":                           {reported, aJob(), nil, true, 0, podRunning},
+		"no pod, Job failed":                   {reported, failedJob("BackoffLimitExceeded", ""), nil, true, 0, podGone},
+		"nothing left":                         {nil, nil, nil, true, 0, podGone},
+		"Job failed, pod about to end":         {reported, failedJob("DeadlineExceeded", ""), aPod(corev1.PodRunning), true, time.Second, podEnding},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := seen{secret: tt.secret, job: tt.job, pods: tt.pods, fresh: tt.fresh, now: at.Add(tt.after)}
-			NewWithT(t).Expect(judgeRest(s, at)).To(Equal(tt.want))
+			NewWithT(t).Expect(stateOfLingering(s, at)).To(Equal(tt.want))
 		})
 	}
 }
 
 func atWork(status *corev1.PodStatus) { status.Phase = corev1.PodRunning }
 
-// wait backdates the end of the run by restPatience.
+// wait backdates the end of the run by lingerPatience.
 func (s *started) wait() {
 	s.test.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Expect(s.rests).To(HaveKey(s.key))
-	s.rests[s.key].since = time.Now().Add(-restPatience)
+	s.Expect(s.lingering).To(HaveKey(s.key))
+	s.lingering[s.key].since = time.Now().Add(-lingerPatience)
 }
 
 func TestAPodThatOutlivesItsResultKeepsItsSlot(t *testing.T) {
@@ -90,7 +90,7 @@ func TestAPodThatOutlivesItsResultKeepsItsSlot(t *testing.T) {
 	s.step()
 	s.Expect(woken.list()).To(Equal([]string{"default/app", "default/other"}))
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
-	s.Expect(s.rests).To(BeEmpty())
+	s.Expect(s.lingering).To(BeEmpty())
 }
 
 func TestAPodOfADeletedStackKeepsItsSlot(t *testing.T) {
@@ -103,7 +103,7 @@ func TestAPodOfADeletedStackKeepsItsSlot(t *testing.T) {
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 }
 
-func TestAStackThatWaitsForAnUnschedulablePodIsTold(t *testing.T) {
+func TestAStackThatWaitsForAnUnschedulablePodIsWoken(t *testing.T) {
 	woken := &calls{}
 	s := goesOn(t, func(o *Options) { o.Wake = woken.ended })
 	s.Expect(s.Reserve("default", "app")).To(BeFalse())
@@ -134,7 +134,7 @@ func TestTheNextControllerEndsALeftoverPod(t *testing.T) {
 	s.Expect(s.hasJob()).To(BeFalse())
 	s.pod(failed)
 	s.step()
-	s.Expect(s.rests).To(BeEmpty())
+	s.Expect(s.lingering).To(BeEmpty())
 }
 
 func TestAnOrphanedJobThatStaysIsLookedAtOnce(t *testing.T) {
@@ -147,10 +147,10 @@ func TestAnOrphanedJobThatStaysIsLookedAtOnce(t *testing.T) {
 	var listed []string
 	s.options.Reader = listing{s.options.Reader, &listed}
 	for range 3 {
-		again, err := s.tend(t.Context(), s.key)
+		again, err := s.reconcile(t.Context(), s.key)
 		s.Expect(err).NotTo(HaveOccurred())
 		s.Expect(again).To(BeFalse())
-		s.Expect(s.rests).To(BeEmpty())
+		s.Expect(s.lingering).To(BeEmpty())
 	}
 	s.Expect(s.api.deletes).To(Equal(1))
 	s.Expect(listed).To(HaveLen(1), "a watch event reports its end")
@@ -159,7 +159,7 @@ func TestAnOrphanedJobThatStaysIsLookedAtOnce(t *testing.T) {
 func TestAJobOfAnotherShardIsLeftAlone(t *testing.T) {
 	s := leftBehind(t, func(o *Options) { o.Part = "one" }).next(recorded(), func(o *Options) { o.Part = "two" })
 	s.step()
-	s.Expect(s.rests).To(BeEmpty())
+	s.Expect(s.lingering).To(BeEmpty())
 	s.Expect(s.hasJob()).To(BeTrue())
 }
 
@@ -167,7 +167,7 @@ func TestAJobWithoutAPodYetEndsWithItsRun(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.claim()
-	s.tell(run.Result{Outcome: run.Succeeded})
+	s.writeResult(run.Result{Outcome: run.Succeeded})
 	s.step()
 	s.Expect(s.hasJob()).To(BeFalse())
 	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it may have been created meanwhile")
@@ -200,7 +200,7 @@ func TestDeletingASecretIsRetried(t *testing.T) {
 	s.api.undeletable = errors.New("connection reset")
 	s.Expect(s.Forget("1")).To(MatchError(ContainSubstring("connection reset")))
 	s.Expect(s.phase()).To(Equal(run.Unknown), "its result is absorbed")
-	_, err := s.tend(t.Context(), s.key)
+	_, err := s.reconcile(t.Context(), s.key)
 	s.Expect(err).To(MatchError(ContainSubstring("connection reset")), "it is tried again")
 	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "nothing waits for it")
 	s.api.undeletable = nil

@@ -8,115 +8,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 )
-
-// stuckText returns why a container cannot start, if that does not pass by itself, else
-// "". It ignores a first try that failed: the kubelet retries.
-func stuckText(pods []corev1.Pod) string {
-	for _, pod := range pods {
-		if !isAlive(pod) {
-			continue
-		}
-		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-			if waiting := status.State.Waiting; waiting != nil && isStuck(waiting) {
-				return fmt.Sprintf("container %s, image %s: %s", status.Name, status.Image, reasonText(waiting.Reason, waiting.Message))
-			}
-		}
-	}
-	return ""
-}
-
-func isStuck(waiting *corev1.ContainerStateWaiting) bool {
-	if isUnsynced(waiting) {
-		return false
-	}
-	switch waiting.Reason {
-	case "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError",
-		"CreateContainerConfigError", "CreateContainerError", "RunContainerError":
-		return true
-	}
-	return false
-}
-
-// isUnsynced recognizes a kubelet that has not read the ConfigMaps and Secrets of a pod
-// yet, as on a busy node. It tries again.
-func isUnsynced(waiting *corev1.ContainerStateWaiting) bool {
-	return waiting.Reason == "CreateContainerConfigError" && strings.Contains(waiting.Message, "failed to sync")
-}
-
-// waitingText returns what a run is waiting for.
-func waitingText(s seen, claimed bool) string {
-	switch {
-	case s.secret == nil:
-		return fmt.Sprintf("Secret %s was deleted, so that the run cannot tell how it ends", nameOf(s))
-	case claimed && isImmutable(s.secret):
-		return fmt.Sprintf("Secret %s was made immutable, so that the run cannot tell how it ends", nameOf(s))
-	case claimed && s.account != "":
-		return fmt.Sprintf("ServiceAccount %s was deleted, as which the pod runs, so that the run cannot tell how it ends", s.account)
-	case claimed:
-		return lostNodeText(s.pods)
-	}
-	if isSuspended(s.job) && !slices.ContainsFunc(s.pods, isAlive) {
-		return fmt.Sprintf("Job %s is suspended: it has a pod when its spec.suspend is false", nameOf(s))
-	}
-	// A Job that was suspended and resumed may have an earlier pod, which has ended.
-	i := slices.IndexFunc(s.pods, isAlive)
-	if i < 0 {
-		return fmt.Sprintf("Job %s waits for its pod", nameOf(s))
-	}
-	pod := s.pods[i]
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return fmt.Sprintf("pod %s waits for a node: %s", pod.Name, reasonText(c.Reason, c.Message))
-		}
-	}
-	if tried := triedText(pod); tried != "" {
-		return fmt.Sprintf("pod %s cannot be started yet: %s", pod.Name, tried)
-	}
-	if s.job != nil && s.now.Sub(s.job.CreationTimestamp.Time) > startPatience {
-		return fmt.Sprintf("pod %s is being started, which takes long: kubectl describe it to see why, as where a volume is missing", pod.Name)
-	}
-	return fmt.Sprintf("pod %s is being started", pod.Name)
-}
-
-// startPatience is how long a pod may take to start before people are told where to look:
-// the kubelet reports only in events that it cannot mount a volume.
-const startPatience = 2 * time.Minute
-
-// triedText returns what has failed and is retried, else "".
-func triedText(pod corev1.Pod) string {
-	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		// Of the init containers, only sidecars are restarted.
-		if waiting := status.State.Waiting; waiting != nil && (waiting.Reason == "ErrImagePull" || waiting.Reason == "CrashLoopBackOff" || isUnsynced(waiting)) {
-			return fmt.Sprintf("container %s, image %s: %s", status.Name, status.Image, reasonText(waiting.Reason, waiting.Message))
-		}
-	}
-	return ""
-}
-
-// lostNodeText returns that the node of a pod does not respond, else "": the pod may be
-// at work.
-func lostNodeText(pods []corev1.Pod) string {
-	for _, pod := range pods {
-		if pod.Status.Reason == "NodeLost" || (pod.DeletionTimestamp != nil && notReady(pod)) {
-			return fmt.Sprintf("pod %s was told to end, but node %s has not reported that it did: if the node is gone for good, delete its Node object", pod.Name, pod.Spec.NodeName)
-		}
-	}
-	return ""
-}
-
-// notReady reports whether the cluster has noticed that the node of a pod does not
-// respond.
-func notReady(pod corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "DeletionByTaintManager"
-	})
-}
 
 // deathText returns how the pod of a run without a result has ended.
 func deathText(s seen, claimed bool) string {
@@ -137,7 +33,7 @@ func deathText(s seen, claimed bool) string {
 	return cmp.Or(goneText(s), "the pod of the run has ended without a result") + begun
 }
 
-// deletedOrExpired is why a Job is gone. A controller that was away cannot tell which.
+// deletedOrExpired is why a Job is gone. A controller that was away does not know which.
 const deletedOrExpired = "was deleted, or had ended and its ttlSecondsAfterFinished had passed"
 
 // goneText returns which object of a run is gone or was ended from outside, else "".
@@ -271,9 +167,9 @@ func ownExitText(pod, container string, code int32, causes string) string {
 	switch {
 	case container != mainContainer:
 		return ""
-	case code == ExitNotTold:
+	case code == ExitNotReported:
 		return fmt.Sprintf("pod %s could not write the result of the run (exit code %d): %s, or the API server was away for too long", pod, code, causes)
-	case code == ExitNotBegun:
+	case code == ExitNotStarted:
 		return fmt.Sprintf("pod %s did not begin the run (exit code %d): %s, or another pod of the Job had the run", pod, code, causes)
 	case code == ExitStopped:
 		return fmt.Sprintf("pod %s was told to end before it began the run (exit code %d)", pod, code)
@@ -305,13 +201,13 @@ func reasonText(reason, message string) string {
 	return message + " (" + reason + ")"
 }
 
-// maxTellings bounds, in characters, messages of Kubernetes and of containers.
-const maxTellings = 500
+// maxQuoted bounds, in characters, messages of Kubernetes and of containers.
+const maxQuoted = 500
 
 func oneLine(text string) string {
 	line := strings.Join(strings.Fields(text), " ")
-	if runes := []rune(line); len(runes) > maxTellings {
-		return string(runes[:maxTellings]) + "..."
+	if runes := []rune(line); len(runes) > maxQuoted {
+		return string(runes[:maxQuoted]) + "..."
 	}
 	return line
 }

@@ -33,12 +33,12 @@ import (
 // fieldOwner is the field manager of this controller's writes.
 const fieldOwner = client.FieldOwner("pulumi-controller")
 
-// make creates the objects of a run, the Job last. After an error it is called again, and
+// createObjects creates the objects of a run, the Job last. After an error it is called again, and
 // adopts what exists already.
-func (r *Runner) make(ctx context.Context, todo run.Run) error {
+func (r *Runner) createObjects(ctx context.Context, todo run.Run) error {
 	built, err := build(r.options.Settings, todo)
 	if err != nil {
-		r.settleUnmade(key{todo.Namespace, todo.ID}, notBegun(err.Error()))
+		r.settleWithoutJob(key{todo.Namespace, todo.ID}, notStarted(err.Error()))
 		return nil
 	}
 	refusal, err := r.createSecret(ctx, built.secret)
@@ -46,13 +46,13 @@ func (r *Runner) make(ctx context.Context, todo run.Run) error {
 	case err != nil:
 		return err
 	case refusal != nil:
-		r.settleUnmade(key{todo.Namespace, todo.ID}, notBegun(refusalText(todo.Namespace, refusal)))
+		r.settleWithoutJob(key{todo.Namespace, todo.ID}, notStarted(refusalText(todo.Namespace, refusal)))
 		return nil
 	case len(built.secret.Data[exchange.ClaimKey]) > 0:
 		// An earlier try has created everything, its answer was lost, and a pod is at
 		// work. Do not give the run up if something is rejected now, for example by a
 		// quota that the run itself exhausts.
-		r.made(todo.ID)
+		r.created(todo.ID)
 		return nil
 	}
 	built.withSecret(built.secret)
@@ -71,12 +71,12 @@ func (r *Runner) make(ctx context.Context, todo run.Run) error {
 	if err := r.create(ctx, built.job); err != nil {
 		return r.refused(todo, built.secret, err)
 	}
-	r.made(todo.ID)
+	r.created(todo.ID)
 	return nil
 }
 
 // made records that all objects of the run exist.
-func (r *Runner) made(id string) {
+func (r *Runner) created(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known, ok := r.runs[id]; ok {
@@ -150,7 +150,7 @@ func (r *Runner) tryPod(ctx context.Context, job *batchv1.Job) (*corev1.Pod, err
 	pod := podLike(job)
 	err := r.options.Client.Create(ctx, pod, client.DryRunAll, fieldOwner)
 	if err == nil || apierrors.IsAlreadyExists(err) || apierrors.IsBadRequest(err) {
-		return pod, nil // a webhook that cannot tell is asked when the pod is made
+		return pod, nil // a webhook that rejects dry runs is asked when the pod is created
 	}
 	return nil, explained(pod, err)
 }
@@ -178,7 +178,7 @@ func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 	if !isFinal(err) {
 		return err
 	}
-	ended, k := notBegun(refusalText(todo.Namespace, err)), key{todo.Namespace, todo.ID}
+	ended, k := notStarted(refusalText(todo.Namespace, err)), key{todo.Namespace, todo.ID}
 	if isInvalidPod(err) {
 		ended = r.invalidPod(todo, ended, err)
 	}
@@ -194,7 +194,7 @@ func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 		return err
 	}
 	r.settle(todo.ID, ended)
-	_, err = r.tendRestAnew(ctx, k)
+	_, err = r.reconcileLingeringAgain(ctx, k)
 	return err
 }
 
@@ -233,8 +233,8 @@ func isInvalidPod(err error) bool {
 	return named && (details.Kind == "Pod" || details.Kind == "Job")
 }
 
-// notBegun is the result of a run for which no pod was created.
-func notBegun(message string) *run.Result {
+// notStarted is the result of a run for which no pod was created.
+func notStarted(message string) *run.Result {
 	now := time.Now()
 	return &run.Result{Outcome: run.PodFailed, Message: oneLine(message), StartedAt: now, EndedAt: now}
 }

@@ -58,7 +58,7 @@ func TestAnInterruptedCreationIsCompleted(t *testing.T) {
 			t.Run(kind+" "+name, func(t *testing.T) {
 				s := start(t)
 				fail(s.api, once(kind, errors.New("connection reset")))
-				_, err := s.tend(t.Context(), s.key)
+				_, err := s.reconcile(t.Context(), s.key)
 				s.Expect(err).To(MatchError(ContainSubstring("connection reset")))
 				s.Expect(s.phase()).To(Equal(run.Running))
 				s.step()
@@ -106,15 +106,15 @@ func TestAnInvalidPodIsBlamedOnTheSpec(t *testing.T) {
 	policy.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "ValidatingAdmissionPolicy 'x' denied request"}}
 	const template = `{"spec":{"podTemplate":{"spec":{"dnsPolicy":"Any"}}}}`
 	for name, tc := range map[string]struct {
-		template    string
-		tried, made error
-		want        run.Outcome
+		template       string
+		tried, created error
+		want           run.Outcome
 	}{
 		"the pod":                     {template: template, tried: apierrors.NewInvalid(pod, "x", faults), want: run.InvalidSpec},
 		"the pod, without a template": {tried: apierrors.NewInvalid(pod, "x", faults), want: run.PodFailed},
-		"the Job":                     {template: template, made: apierrors.NewInvalid(job, "x", faults), want: run.InvalidSpec},
+		"the Job":                     {template: template, created: apierrors.NewInvalid(job, "x", faults), want: run.InvalidSpec},
 		"the pod, denied by a policy": {template: template, tried: policy, want: run.PodFailed},
-		"another object":              {template: template, made: apierrors.NewInvalid(role, "x", faults), want: run.PodFailed},
+		"another object":              {template: template, created: apierrors.NewInvalid(role, "x", faults), want: run.PodFailed},
 		"no permission":               {template: template, tried: apierrors.NewForbidden(corev1.Resource("pods"), "x", errors.New("no")), want: run.PodFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestAnInvalidPodIsBlamedOnTheSpec(t *testing.T) {
 			todo := oneRun("1", "app")
 			todo.Workspace = json.RawMessage(tc.template)
 			s.Expect(s.Start(todo)).To(Succeed())
-			s.api.tried, s.api.fails = tc.tried, once("*v1.Job", tc.made)
+			s.api.tried, s.api.fails = tc.tried, once("*v1.Job", tc.created)
 			s.step()
 			s.Expect(s.ended().Outcome).To(Equal(tc.want))
 			if tc.want == run.InvalidSpec {
@@ -221,7 +221,7 @@ func TestAPodThatClaimsTheRunMeanwhileKeepsIt(t *testing.T) {
 		s.api.lost = nil
 		return apierrors.NewForbidden(corev1.Resource("jobs"), "x", errors.New("an answer of another server"))
 	}
-	_, err := s.tend(t.Context(), s.key)
+	_, err := s.reconcile(t.Context(), s.key)
 	s.Expect(err).To(HaveOccurred(), "it cannot be given up any more")
 	s.Expect(s.phase()).To(Equal(run.Running))
 	s.step()
@@ -239,7 +239,7 @@ func TestAClaimedRunSurvivesARefusedRetry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
 			s.api.lost = once("*v1.Job", errors.New("connection reset"))
-			_, err := s.tend(t.Context(), s.key)
+			_, err := s.reconcile(t.Context(), s.key)
 			s.Expect(err).To(HaveOccurred())
 			s.pod(atWork)
 			s.claim()
@@ -258,7 +258,7 @@ func TestAClaimedRunSurvivesARefusedRetry(t *testing.T) {
 func TestARetryUsesTheExistingSecretWhereASecondIsRefused(t *testing.T) {
 	s := start(t)
 	s.api.lost = once("*v1.Secret", errors.New("connection reset"))
-	_, err := s.tend(t.Context(), s.key)
+	_, err := s.reconcile(t.Context(), s.key)
 	s.Expect(err).To(HaveOccurred())
 	s.api.fails = once("*v1.Secret", apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("exceeded quota: small")))
 	s.step()
@@ -270,7 +270,7 @@ func TestARefusedSecretThatCannotBeReadIsRetried(t *testing.T) {
 	s := start(t)
 	s.api.fails = once("*v1.Secret", apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("exceeded quota: small")))
 	s.api.unreadable = apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("no"))
-	_, err := s.tend(t.Context(), s.key)
+	_, err := s.reconcile(t.Context(), s.key)
 	s.Expect(err).To(MatchError(ContainSubstring("reading Secret default/pulumi-run-1")))
 	s.api.unreadable = nil
 	s.step()

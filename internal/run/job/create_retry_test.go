@@ -32,7 +32,7 @@ func TestHowLongCreatingARunIsRetried(t *testing.T) {
 		"controller shutting down":  {since: time.Second, closed: true, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(unmade{since: now.Add(-tt.since)}.isHopeless(now, tt.closed)).To(Equal(tt.want))
+			NewWithT(t).Expect(createRetry{since: now.Add(-tt.since)}.isHopeless(now, tt.closed)).To(Equal(tt.want))
 		})
 	}
 }
@@ -47,16 +47,16 @@ func TestWhatIsLeftOfARunThatCannotBeCreated(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		secret *corev1.Secret
-		want   leftOf
+		want   createdState
 	}{
-		"no Secret":                 {nil, leftNothing},
-		"a Secret of another owner": {others, leftNothing},
-		"waiting for its pod":       {of(exchange.RunKey, "x"), leftUnclaimed},
-		"claimed by a pod":          {of(exchange.ClaimKey, "{}"), leftBegun},
-		"with a result":             {of(exchange.ResultKey, "x"), leftBegun},
+		"no Secret":                 {nil, nothingCreated},
+		"a Secret of another owner": {others, nothingCreated},
+		"waiting for its pod":       {of(exchange.RunKey, "x"), secretUnclaimed},
+		"claimed by a pod":          {of(exchange.ClaimKey, "{}"), secretClaimed},
+		"with a result":             {of(exchange.ResultKey, "x"), secretClaimed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(judgeUnmade(tt.secret, "1")).To(Equal(tt.want))
+			NewWithT(t).Expect(stateOfCreated(tt.secret, "1")).To(Equal(tt.want))
 		})
 	}
 }
@@ -77,17 +77,17 @@ func unanswered(kind string) func(client.Object) error {
 // stepFails takes the run a step that fails and is to be retried.
 func (s *started) stepFails() {
 	s.test.Helper()
-	_, err := s.tend(s.test.Context(), s.key)
+	_, err := s.reconcile(s.test.Context(), s.key)
 	s.Expect(err).To(HaveOccurred())
 }
 
-// beTriedForLong backdates the first failure so that makeAllowance has passed.
+// beTriedForLong backdates the first failure so that createAllowance has passed.
 func (s *started) beTriedForLong() {
 	s.test.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Expect(s.runs["1"].unmade.since).NotTo(BeZero())
-	s.runs["1"].unmade.since = time.Now().Add(-makeAllowance)
+	s.Expect(s.runs["1"].createRetry.since).NotTo(BeZero())
+	s.runs["1"].createRetry.since = time.Now().Add(-createAllowance)
 }
 
 func TestARunThatCannotBeCreatedAwaitsItsRetryWithoutASlot(t *testing.T) {
@@ -110,7 +110,7 @@ func TestARunThatCannotBeCreatedAwaitsItsRetryWithoutASlot(t *testing.T) {
 			if s.has(&corev1.Secret{}) {
 				s.Expect(s.secret().Data).To(And(HaveKey(exchange.ResultKey), Not(HaveKey(exchange.RunKey))))
 			}
-			s.Expect(s.rests).To(BeEmpty())
+			s.Expect(s.lingering).To(BeEmpty())
 		})
 	}
 }
@@ -263,7 +263,7 @@ func TestAnInactiveRunThatCannotBeEndedKeepsNoSlot(t *testing.T) {
 			s.api.refuses, s.api.undeletable = nil, nil
 			s.step()
 			s.Expect(s.ended().Interrupted).To(BeFalse())
-			s.Expect(s.rests).To(BeEmpty())
+			s.Expect(s.lingering).To(BeEmpty())
 			s.Expect(s.Reserve("default", "app")).To(BeTrue())
 		})
 	}
@@ -321,7 +321,7 @@ func TestARunWhoseLeaderIsLostMidTryGoesToTheNext(t *testing.T) {
 	s.beTriedForLong()
 	lost, lose := context.WithCancel(t.Context())
 	lose()
-	_, err := s.tend(lost, s.key)
+	_, err := s.reconcile(lost, s.key)
 	s.Expect(err).To(HaveOccurred())
 	s.Expect(s.secret().Data).NotTo(HaveKey(exchange.ResultKey))
 }
@@ -331,7 +331,7 @@ func (s *started) tending() (end func()) {
 	s.test.Helper()
 	ctx, cancel := context.WithCancel(s.test.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Tend(ctx) }()
+	go func() { ended <- s.Run(ctx) }()
 	return func() {
 		s.test.Helper()
 		cancel()
@@ -379,7 +379,7 @@ func (uncached) GetInformer(context.Context, client.Object, ...cache.InformerGet
 
 func TestShutdownDoesNotWaitForRunsNotYetTended(t *testing.T) {
 	s := start(t, func(o *Options) { o.Cache = uncached{o.Cache.(cacheOf)} })
-	s.Expect(s.Tend(t.Context())).To(MatchError(ContainSubstring("failed to watch the objects of runs: forbidden")))
+	s.Expect(s.Run(t.Context())).To(MatchError(ContainSubstring("failed to watch the objects of runs: forbidden")))
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
@@ -388,7 +388,7 @@ func TestShutdownDoesNotWaitForRunsNotYetTended(t *testing.T) {
 func TestShutdownDoesNotWaitForRights(t *testing.T) {
 	s := start(t)
 	s.mu.Lock()
-	s.barred = "no Jobs may be created"
+	s.missingRights = "no Jobs may be created"
 	s.mu.Unlock()
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -68,7 +68,7 @@ func TestAPodThatDiesBeforeItsClaim(t *testing.T) {
 	s.Expect(s.ended()).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", false)))
 	s.Expect(s.secret().Data).To(HaveKey(exchange.ResultKey), "no other pod begins it")
 	s.Expect(s.hasJob()).To(BeTrue(), "it ends by itself, and its log is kept")
-	s.Expect(s.rests).To(BeEmpty())
+	s.Expect(s.lingering).To(BeEmpty())
 	s.Expect(s.Reserve("default", "app")).To(BeTrue())
 }
 
@@ -116,7 +116,7 @@ func TestOnlyAnUnclaimedRunIsGivenUp(t *testing.T) {
 			s.claim()
 		}
 	}
-	_, err := s.tend(t.Context(), s.key)
+	_, err := s.reconcile(t.Context(), s.key)
 	s.Expect(apierrors.IsConflict(errors.Unwrap(err))).To(BeTrue(), "%v", err)
 	s.Expect(s.phase()).To(Equal(run.Running))
 	s.step()
@@ -129,7 +129,7 @@ func TestAFailedRequestIsRetriedAndReported(t *testing.T) {
 	var work sync.WaitGroup
 	next := func() bool {
 		defer work.Wait()
-		return s.tendNext(t.Context(), &work)
+		return s.reconcileNext(t.Context(), &work)
 	}
 	s.Expect(next()).To(BeTrue())
 	s.Expect(s.Progress("1").Waiting).To(ContainSubstring("failed to create Secret default/pulumi-run-1: connection refused"))
@@ -176,7 +176,7 @@ func TestASidecarDoesNotOutliveTheRun(t *testing.T) {
 		}
 	}
 	s.pod(of(nil))
-	s.tell(run.Result{Outcome: run.Succeeded})
+	s.writeResult(run.Result{Outcome: run.Succeeded})
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
 	s.Expect(s.Forget("1")).To(Succeed())
@@ -189,10 +189,10 @@ func TestASidecarDoesNotOutliveTheRun(t *testing.T) {
 
 func TestAResultDatedInTheFutureIsNotWaitedForForever(t *testing.T) {
 	s := begun(t)
-	s.tell(run.Result{Outcome: run.Cancelled, EndedAt: time.Now().Add(time.Hour)})
+	s.writeResult(run.Result{Outcome: run.Cancelled, EndedAt: time.Now().Add(time.Hour)})
 	s.step()
 	s.Expect(s.phase()).To(Equal(run.Running), "the reason it was stopped may still appear")
-	s.runs["1"].toldAt = time.Now().Add(-reasonPatience)
+	s.runs["1"].resultSeenAt = time.Now().Add(-reasonPatience)
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.PodFailed))
 }
@@ -248,7 +248,7 @@ func TestManyRunsAtATime(t *testing.T) {
 	s.api.fails, s.api.lost = every(7), every(11)
 	ctx, end := context.WithCancel(t.Context())
 	var tending, stacks sync.WaitGroup
-	tending.Go(func() { s.Expect(s.Tend(ctx)).To(Succeed()) })
+	tending.Go(func() { s.Expect(s.Run(ctx)).To(Succeed()) })
 	var most, now atomic.Int64
 	for i := range 8 {
 		stacks.Go(func() {

@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// workers tend to that many runs at a time. No worker waits for a run.
+	// workers reconcile that many runs at a time. No worker waits for a run.
 	workers = 4
-	// writers tend, beside the workers, to that many runs whose pass may wait for an
+	// writers reconcile, beside the workers, that many runs whose pass may wait for an
 	// admission webhook: one that hangs may block a pass for a minute, and must not block
 	// other runs.
 	writers = 16
@@ -43,10 +43,10 @@ const (
 	lookAgain = time.Minute
 )
 
-// Tend creates the objects of runs and follows them until ctx is done. Only the leader
+// Run creates the objects of runs and follows them until ctx is done. Only the leader
 // may call it.
-func (r *Runner) Tend(ctx context.Context) error {
-	defer r.noteTended()
+func (r *Runner) Run(ctx context.Context) error {
+	defer r.markStopped()
 	if !r.awaitRights(ctx) {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (r *Runner) Tend(ctx context.Context) error {
 	work.Go(func() { r.sweepUntilDone(ctx, sweepAgain()) })
 	for range workers {
 		work.Go(func() {
-			for r.tendNext(ctx, &work) {
+			for r.reconcileNext(ctx, &work) {
 				continue
 			}
 		})
@@ -77,11 +77,11 @@ func (r *Runner) Tend(ctx context.Context) error {
 	return nil
 }
 
-// noteTended keeps Shutdown from waiting for objects that nobody creates any more.
-func (r *Runner) noteTended() {
+// markStopped keeps Shutdown from waiting for objects that nobody creates any more.
+func (r *Runner) markStopped() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tended = true
+	r.stopped = true
 }
 
 // handler queues a run when one of its objects has changed.
@@ -101,23 +101,23 @@ func (r *Runner) handler() toolscache.ResourceEventHandler {
 	}
 }
 
-// tendNext tends to the next run in the queue. It returns false when the queue is shut
+// reconcileNext reconciles the next run in the queue. It returns false when the queue is shut
 // down. A run whose pass may hang gets a goroutine of its own; until that is done, the
 // queue gives the run to nobody else.
-func (r *Runner) tendNext(ctx context.Context, work *sync.WaitGroup) bool {
+func (r *Runner) reconcileNext(ctx context.Context, work *sync.WaitGroup) bool {
 	k, shutdown := r.queue.Get()
 	switch {
 	case shutdown:
 		return false
 	case !r.mayHang(k):
-		r.tendOne(ctx, k)
+		r.reconcileOne(ctx, k)
 		return true
 	}
 	select {
 	case r.writers <- struct{}{}:
 		work.Go(func() {
 			defer func() { <-r.writers }()
-			r.tendOne(ctx, k)
+			r.reconcileOne(ctx, k)
 		})
 	default:
 		r.queue.Done(k)
@@ -132,22 +132,22 @@ func (r *Runner) tendNext(ctx context.Context, work *sync.WaitGroup) bool {
 func (r *Runner) mayHang(k key) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known, ok := r.runs[k.id]; ok && known.key == k && (known.todo != nil || known.unbegun || known.cancel != known.passedOn) {
+	if known, ok := r.runs[k.id]; ok && known.key == k && (known.todo != nil || known.unbegun || known.cancel != known.sentCancel) {
 		return true
 	}
 	return r.queue.NumRequeues(k) > 0
 }
 
-// tendOne tends to a run that was taken from the queue.
-func (r *Runner) tendOne(ctx context.Context, k key) {
+// reconcileOne reconciles a run that was taken from the queue.
+func (r *Runner) reconcileOne(ctx context.Context, k key) {
 	defer r.queue.Done(k)
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	again, err := r.tend(ctx, k)
+	again, err := r.reconcile(ctx, k)
 	switch {
 	case err != nil:
 		r.options.Log.Error(err, "failed to look after a run, and try again", "namespace", k.namespace, "run", k.id)
-		r.noteWaiting(k.id, err)
+		r.recordError(k.id, err)
 		r.queue.AddRateLimited(k)
 	default:
 		r.queue.Forget(k)
@@ -157,25 +157,25 @@ func (r *Runner) tendOne(ctx context.Context, k key) {
 	}
 }
 
-// tend takes one run a step further. It returns true if the run, or its pod, is still in
+// reconcile takes one run a step further. It returns true if the run, or its pod, is still in
 // flight.
-func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
+func (r *Runner) reconcile(ctx context.Context, k key) (bool, error) {
 	if todo := r.todoOf(k); todo != nil {
 		if r.cancelOf(k.id) != exchange.NotCancelled {
-			return true, r.cancelMaking(ctx, k)
+			return true, r.cancelUncreated(ctx, k)
 		}
-		return true, r.tryToMake(ctx, *todo)
+		return true, r.createOrGiveUp(ctx, *todo)
 	}
 	s, err := gather(ctx, r.options.Cache, k)
 	if err != nil {
 		return true, err
 	}
-	known, err := r.takeNote(ctx, k, s, false)
+	known, err := r.adoptRun(ctx, k, s, false)
 	if err != nil {
 		return true, err
 	}
 	if !known {
-		again, err := r.tendRest(ctx, k, s)
+		again, err := r.reconcileLingering(ctx, k, s)
 		return again, errors.Join(err, r.removeLeft(ctx, k))
 	}
 	cancel := r.cancelOf(k.id)
@@ -185,15 +185,15 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 	}
 	if v.ended == nil {
 		if why := r.whyNoPod(ctx, s); why != "" {
-			v.told.Progress.Waiting = why
+			v.report.Progress.Waiting = why
 		}
-		r.noteTold(k.id, v)
+		r.recordReport(k.id, v)
 		r.lapseOverdue(k, s)
-		return true, r.passCancelOn(ctx, k, cancel)
+		return true, r.sendCancel(ctx, k, cancel)
 	}
 	if !v.unclaimed {
-		r.settle(k.id, r.withInstead(k.id, v.ended))
-		return r.tendRest(ctx, k, s)
+		r.settle(k.id, r.withFallback(k.id, v.ended))
+		return r.reconcileLingering(ctx, k, s)
 	}
 	// Write the result before a pod claims the run, or not at all.
 	if err := r.giveUp(ctx, s.secret, v.ended); err != nil {
@@ -206,7 +206,7 @@ func (r *Runner) tend(ctx context.Context, k key) (bool, error) {
 		}
 	}
 	r.settle(k.id, v.ended)
-	return r.tendRestAnew(ctx, k)
+	return r.reconcileLingeringAgain(ctx, k)
 }
 
 // endsByItself reports whether the pod of a Job has ended by itself. Such a Job creates
@@ -223,7 +223,7 @@ func endsByItself(s seen) bool {
 func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error) {
 	s.cancelled, s.waited = r.cancelOf(k.id) != exchange.NotCancelled, r.Progress(k.id).Waiting
 	s.withdrawn = r.isWithdrawn(k.id)
-	s.account, s.toldAt = r.accountOf(ctx, k, s), r.toldAt(k.id, s)
+	s.account, s.resultSeenAt = r.accountOf(ctx, k, s), r.resultSeenAt(k.id, s)
 	v := judge(s)
 	if !v.freshen {
 		return s, v, nil
@@ -233,7 +233,7 @@ func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error
 		return s, v, err
 	}
 	fresh.fresh, fresh.cancelled, fresh.withdrawn, fresh.waited = true, s.cancelled, s.withdrawn, s.waited
-	fresh.toldAt = r.toldAt(k.id, fresh)
+	fresh.resultSeenAt = r.resultSeenAt(k.id, fresh)
 	if !hasResult(fresh.secret) {
 		fresh.account = r.goneAccount(ctx, fresh.pods)
 	}
@@ -242,18 +242,18 @@ func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error
 	return fresh, judge(fresh), nil
 }
 
-// toldAt returns when this controller first saw a result of the run.
-func (r *Runner) toldAt(id string, s seen) time.Time {
+// resultSeenAt returns when this controller first saw a result of the run.
+func (r *Runner) resultSeenAt(id string, s seen) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known, ok := r.runs[id]
 	if !ok || !hasResult(s.secret) {
 		return time.Time{}
 	}
-	if known.toldAt.IsZero() {
-		known.toldAt = s.now
+	if known.resultSeenAt.IsZero() {
+		known.resultSeenAt = s.now
 	}
-	return known.toldAt
+	return known.resultSeenAt
 }
 
 // removeLeft deletes the Secret of a forgotten run if that has failed before: it contains
@@ -292,9 +292,9 @@ func (r *Runner) whyNoPod(ctx context.Context, s seen) string {
 	return fmt.Sprintf("Job %s waits for its pod: %s", job.Name, oneLine(err.Error()))
 }
 
-// noteTold records what a run in flight reports. It wakes the Stack if there are new
+// recordReport records what a run in flight reports. It wakes the Stack if there are new
 // creations of unknown outcome or other findings, or the run waits for something else.
-func (r *Runner) noteTold(id string, v verdict) {
+func (r *Runner) recordReport(id string, v verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known, ok := r.runs[id]
@@ -302,16 +302,16 @@ func (r *Runner) noteTold(id string, v verdict) {
 		return
 	}
 	waited := known.progress.Waiting
-	known.progress, known.unbegun = v.told.Progress, v.unbegun
-	known.progress.Waiting = joined(known.instead, known.progress.Waiting)
-	if waited != known.progress.Waiting || known.found != v.told.Found || !slices.Equal(known.unknownCreates, v.told.UnknownCreates) {
-		known.unknownCreates, known.found = v.told.UnknownCreates, v.told.Found
+	known.progress, known.unbegun = v.report.Progress, v.unbegun
+	known.progress.Waiting = joined(known.fallback, known.progress.Waiting)
+	if waited != known.progress.Waiting || known.found != v.report.Found || !slices.Equal(known.unknownCreates, v.report.UnknownCreates) {
+		known.unknownCreates, known.found = v.report.UnknownCreates, v.report.Found
 		r.options.Wake(known.stack.Namespace, known.stack.Name)
 	}
 }
 
-// noteWaiting has the Stack report why a run makes no progress.
-func (r *Runner) noteWaiting(id string, err error) {
+// recordError has the Stack report why a run makes no progress.
+func (r *Runner) recordError(id string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known, ok := r.runs[id]; ok && known.result == nil {
