@@ -97,7 +97,7 @@ func main() {
 	}
 	logger.SetLogger(logger.NewLogger(c.logger))
 	if err := run(ctrl.SetupSignalHandler(), c); err != nil {
-		ctrl.Log.Error(err, "the controller ends")
+		ctrl.Log.Error(err, "problem running the controller")
 		os.Exit(1)
 	}
 }
@@ -133,32 +133,32 @@ func bindFlags(fs *flag.FlagSet, c *config, access *acl.Options, gates *features
 	fs.StringVar(&c.eventsAddr, "events-addr", "", "The address of the events receiver.")
 	fs.StringVar(&c.healthAddr, "health-addr", ":9440", "The address the health endpoint binds to.")
 	fs.IntVar(&c.concurrent, "concurrent", 4, "The number of concurrent Stack reconciles. A reconcile does not wait for a run.")
-	fs.IntVar(&c.concurrentRuns, "concurrent-runs", 4, "The number of Pulumi runs at a time.")
+	fs.IntVar(&c.concurrentRuns, "concurrent-runs", 4, "The number of concurrent Pulumi runs.")
 	fs.IntVar(&c.concurrentRunsPerNamespace, "concurrent-runs-per-namespace", 0,
-		"The number of Pulumi runs at a time of the Stacks of one namespace. 0 is no such bound.")
+		"The maximum number of concurrent Pulumi runs for the Stacks of one namespace. 0 means no limit.")
 	fs.StringVar(&c.runner, "runner", runnerLocal, "Where Pulumi runs: local, as processes of the controller, or job, as a Kubernetes Job for each run.")
 	fs.StringVar(&c.runnerImage, "runner-image", "",
-		"The image that has the controller, for --runner=job: it is copied out of it into the pod of each run, and is what a run uses whose Stack names no image. Defaults to that of the controller's own pod.")
+		"The image with the controller, for --runner=job: the controller is copied from it into the pod of each run, and it is the default image of these pods. Defaults to the image of the controller's own pod.")
 	fs.StringVar(&c.runnerPodSecurity, "runner-pod-security", string(psaapi.LevelRestricted),
-		"The level of the Pod Security Standards that the pods of runs keep to, whatever spec.workspaceTemplate asks for: restricted, baseline or privileged.")
+		"The Pod Security Standard that the pods of runs must comply with, whatever spec.workspaceTemplate requests: restricted, baseline or privileged.")
 	fs.StringVar(&c.runnerWorkspaceTemplate, "runner-workspace-template", "",
-		"A file in YAML with the fields of spec.workspaceTemplate, for --runner=job: the defaults of all Stacks, which the template of a Stack is merged into.")
+		"A YAML file with the fields of spec.workspaceTemplate, for --runner=job: the defaults of all Stacks. The template of a Stack is merged into them.")
 	fs.IntVar(&c.httpRetry, "http-retry", 9, "The maximum number of retries when failing to fetch artifacts over HTTP.")
 	fs.StringVar(&c.dataDir, "data-dir", filepath.Join(os.TempDir(), controllerName),
-		"The directory for the workspaces of runs and for Pulumi's plugins. It belongs to one controller process at a time.")
-	fs.StringVar(&c.pulumiDir, "pulumi-dir", "", "The directory of the pulumi program and its language hosts. Defaults to where pulumi is found on PATH.")
-	fs.BoolVar(&c.acquirePlugins, "acquire-plugins", true, "Let Pulumi download provider plugins that are not in the data directory.")
-	fs.DurationVar(&c.cancelGrace, "cancel-grace", 5*time.Minute, "How long a run that is told to stop may take to finish the operations in flight.")
-	fs.DurationVar(&c.gracefulShutdown, "graceful-shutdown-timeout", 10*time.Minute, "How long the controller waits for runs in flight before it ends.")
+		"The directory for the workspaces of runs and for Pulumi's plugins. Only one controller process can use it at a time.")
+	fs.StringVar(&c.pulumiDir, "pulumi-dir", "", "The directory of pulumi and its language hosts. Defaults to the directory of the pulumi on PATH.")
+	fs.BoolVar(&c.acquirePlugins, "acquire-plugins", true, "Let Pulumi download provider plugins that are missing from the data directory.")
+	fs.DurationVar(&c.cancelGrace, "cancel-grace", 5*time.Minute, "How long a run that is being stopped may take to finish the operations in flight.")
+	fs.DurationVar(&c.gracefulShutdown, "graceful-shutdown-timeout", 10*time.Minute, "How long the controller waits for runs in flight before it exits.")
 
 	fs.StringVar(&c.defaultServiceAccount, "default-service-account", "",
-		"The service account whose rights in the cluster a program has whose Stack names none. It is in the namespace of the Stack.")
+		"The service account of Stacks without spec.serviceAccountName, in the namespace of the Stack. Programs get its permissions in the cluster.")
 	fs.BoolVar(&c.allowControllerRefs, "allow-controller-refs", false,
-		"Let Stacks take values from the environment and the files of the controller (types Env and FS). Whoever may write a Stack can then read all of them.")
+		"Let Stacks read values from the environment and the files of the controller (types Env and FS). Anyone who can write a Stack can then read all of them.")
 	fs.BoolVar(&c.allowPreviewPrograms, "allow-preview-programs", true,
-		"Let whoever may annotate a Stack preview a program of their own with its inputs, in place of that of its source.")
+		"Let anyone who can annotate a Stack preview a program of their own with the Stack's inputs, instead of the program of its source.")
 	fs.DurationVar(&c.requeueDependency, "requeue-dependency", 30*time.Second,
-		"When to look again at Stacks that are waited for and that this controller does not watch, as those of another shard. All others are watched.")
+		"The interval at which to check dependencies that this controller does not watch, such as Stacks of another shard. All others are watched.")
 
 	access.BindFlags(fs)
 	gates.BindFlags(fs)
@@ -261,7 +261,7 @@ func (c config) warnings() []string {
 	var warnings []string
 	if c.cancelGrace >= c.gracefulShutdown && c.runner != runnerJob {
 		warnings = append(warnings, fmt.Sprintf("--cancel-grace (%s) should be less than --graceful-shutdown-timeout (%s): "+
-			"the controller ends before the runs that it tells to stop, and the next one has to recover from them", c.cancelGrace, c.gracefulShutdown))
+			"otherwise the controller exits before its runs have stopped, and the next controller has to recover from them", c.cancelGrace, c.gracefulShutdown))
 	}
 	tenants := lockdown.Flags{Runner: c.runner, DefaultServiceAccount: c.defaultServiceAccount, WatchAllNamespaces: c.watch.AllNamespaces}
 	if warning := tenants.Warning(); warning != "" {

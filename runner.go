@@ -69,7 +69,7 @@ func parseRunner(args []string) (runnerConfig, error) {
 	fs.StringVar(&c.workDir, "work-dir", "", "The directory that the run is done in.")
 	fs.StringVar(&c.pluginsDir, "plugins-dir", "", "A directory with plugins of Pulumi, if it is there.")
 	fs.StringVar(&c.accountDir, "account-dir", "", "The directory with the token of the pod's account.")
-	fs.DurationVar(&c.cancelGrace, "cancel-grace", 5*time.Minute, "How long a run that is told to stop may take to finish the operations in flight.")
+	fs.DurationVar(&c.cancelGrace, "cancel-grace", 5*time.Minute, "How long a run that is being stopped may take to finish the operations in flight.")
 	fs.IntVar(&c.httpRetry, "http-retry", 9, "The maximum number of retries when failing to fetch artifacts over HTTP.")
 	fs.BoolVar(&c.acquirePlugins, "acquire-plugins", true, "Let Pulumi download provider plugins that are not there.")
 	c.log.BindFlags(fs)

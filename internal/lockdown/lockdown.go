@@ -44,5 +44,5 @@ func (f Flags) Warning() string {
 		return ""
 	}
 	return "--default-service-account does not restrict programs with --runner=local: they run in the pod of the controller and can use its token, " +
-		"so whoever can write a Stack, a Program or a source is cluster-admin: set --runner=job, as config/multi-tenancy does"
+		"so anyone who can write a Stack, a Program or a source is cluster-admin. Set --runner=job, as config/multi-tenancy does"
 }
