@@ -50,24 +50,24 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		return r.start(ctx, stack, seen, launch{operation: decision.Operation})
 	case decide.Absorb:
 		return r.absorb(ctx, stack, seen.result)
-	case decide.Withdraw:
+	case decide.DropRecord:
 		return r.patchStatus(ctx, stack, func() { withdrawRun(stack) })
-	case decide.Lose:
+	case decide.MarkInterrupted:
 		return r.lose(ctx, stack, goneText(stack.Status.Run))
 	case decide.Release:
 		return r.release(ctx, stack)
-	case decide.Tell:
+	case decide.ReportProgress:
 		return r.tell(ctx, stack, seen.Now)
 	case decide.PreviewOnRequest:
 		return r.previewOnRequest(ctx, stack, seen)
 	case decide.Cancel:
 		return r.cancel(ctx, stack)
-	case decide.CallOff:
+	case decide.Withdraw:
 		r.Jobs.Withdraw(stack.Status.Run.ID)
 		return nil // the end of the run triggers a reconcile
-	case decide.NoteFindings:
+	case decide.RecordFindings:
 		return r.noteFindings(ctx, stack)
-	case decide.LetGo:
+	case decide.RemoveFinalizer:
 		return r.removeFinalizer(ctx, stack, seen)
 	case decide.InSync:
 		return r.inSync(ctx, stack, seen)

@@ -65,6 +65,6 @@ func (r *StackReconciler) readDependents(ctx context.Context, key client.ObjectK
 func (r *StackReconciler) noteUntold(ctx context.Context, seen *observed, keys ...client.ObjectKey) {
 	unwatched := func(key client.ObjectKey) bool { return r.Get(ctx, key, &v1.Stack{}) != nil }
 	if r.PartialCache && slices.ContainsFunc(keys, unwatched) {
-		seen.Untold = r.RequeueDependency
+		seen.RecheckAfter = r.RequeueDependency
 	}
 }

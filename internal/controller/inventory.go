@@ -57,7 +57,7 @@ func (r *StackReconciler) handInventory(ctx context.Context, stack *v1.Stack, re
 // it has what a failed destroy has left. That of a Stack that is let go is dropped.
 func (r *StackReconciler) retryInventory(ctx context.Context, stack *v1.Stack, decision decide.Decision) error {
 	key := client.ObjectKeyFromObject(stack)
-	if decision.Action == decide.LetGo {
+	if decision.Action == decide.RemoveFinalizer {
 		r.inventories.drop(key)
 		return nil
 	}

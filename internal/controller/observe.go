@@ -86,7 +86,7 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 		return seen, r.suspendGit(ctx, stack)
 	}
 	leaves := !seen.DestroyOnFinalize && !seen.Interrupted
-	if seen.Suspended || (seen.Deleting && (!seen.Held || leaves || seen.Preview)) {
+	if seen.Suspended || (seen.Deleting && (!seen.HasFinalizer || leaves || seen.Preview)) {
 		return seen, nil
 	}
 	if seen.Deleting && r.Jobs != nil {
@@ -116,9 +116,9 @@ func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observ
 func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 	return &observed{Observation: decide.Observation{
 		Deleting:            !stack.DeletionTimestamp.IsZero(),
-		Held:                controllerutil.ContainsFinalizer(stack, v1.StackFinalizer),
+		HasFinalizer:        controllerutil.ContainsFinalizer(stack, v1.StackFinalizer),
 		NeverRan:            neverRan(stack),
-		Unfound:             mustExist(stack),
+		MustExist:           mustExist(stack),
 		Suspended:           stack.Spec.Suspend,
 		DestroyOnFinalize:   stack.Spec.DestroyOnFinalize,
 		Interval:            stack.GetInterval(),
@@ -129,7 +129,7 @@ func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 		Requested:           requested(stack),
 		PreviewRequested:    previewRequested(stack),
 		PreviewWaits:        previewWaits(stack),
-		Owed:                stack.Status.RunPending,
+		RunPending:          stack.Status.RunPending,
 		Edited:              edited(stack),
 		Interrupted:         len(stack.Status.Interrupted) > 0,
 		UnknownCreates:      stack.Status.UnknownCreates,
@@ -164,16 +164,16 @@ func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen 
 	phase, result := r.Runner.Look(refOf(stack))
 	seen.result = result
 	seen.Run = &decide.Run{
-		Holder:         decide.HeldHere,
-		Phase:          phase,
-		StartedAt:      recorded.StartedAt.Time,
-		UnknownCreates: r.unknownCreatesInFlight(recorded),
-		FoundMore:      !hasFound(stack, r.Runner.Found(recorded.ID)),
-		Told:           isProgressTold(recorded, r.Runner.Progress(recorded.ID)),
-		ToldAfter:      toldAfter(recorded),
-		Released:       isReleased(stack),
-		CancelAsked:    mustCancel(stack),
-		Withdrawable:   r.isWithdrawable(stack),
+		Holder:           decide.HeldHere,
+		Phase:            phase,
+		StartedAt:        recorded.StartedAt.Time,
+		UnknownCreates:   r.unknownCreatesInFlight(recorded),
+		FoundMore:        !hasFound(stack, r.Runner.Found(recorded.ID)),
+		ProgressReported: isProgressTold(recorded, r.Runner.Progress(recorded.ID)),
+		ReportedAfter:    toldAfter(recorded),
+		Released:         isReleased(stack),
+		CancelAsked:      mustCancel(stack),
+		Withdrawable:     r.isWithdrawable(stack),
 	}
 	if recorded.Holder == r.Holder {
 		return nil

@@ -154,7 +154,7 @@ func startRun(stack *v1.Stack, kind kindOfRun, id, digest string) {
 func nextDecision(stack *v1.Stack) decide.Decision {
 	r := &StackReconciler{Now: func() time.Time { return started.Add(20 * time.Second) }}
 	seen := r.observeStack(stack)
-	seen.Digest, seen.Held = "sha256:new", true
+	seen.Digest, seen.HasFinalizer = "sha256:new", true
 	if writesOutputs(stack) && !seen.Deleting {
 		seen.Outputs, _ = outputsOf(stack, nil)
 	}

@@ -22,7 +22,7 @@ func cancelled(operations ...run.Operation) func(Observation) (Decision, bool) {
 		switch {
 		case last == nil, !slices.Contains(operations, last.Operation), o.Requested:
 			return Decision{}, false
-		case last.Operation != run.Recover && o.Owed:
+		case last.Operation != run.Recover && o.RunPending:
 			return Decision{}, false // nobody requests a recovery
 		case (last.Operation == run.Update || last.Operation == run.Preview) && last.Digest != o.Digest:
 			return Decision{}, false

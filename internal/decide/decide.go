@@ -27,27 +27,27 @@ const (
 	Start Action = "Start"
 	// Absorb the result of a run that has ended.
 	Absorb Action = "Absorb"
-	// Withdraw the record of a run that was never started.
-	Withdraw Action = "Withdraw"
-	// Lose the run: its holder is gone, and nobody saw how it ended.
-	Lose Action = "Lose"
+	// DropRecord of a run that was never started.
+	DropRecord Action = "DropRecord"
+	// MarkInterrupted: the holder of the run is gone, and nobody saw how it ended.
+	MarkInterrupted Action = "MarkInterrupted"
 	// Release the run: a person says that its holder is gone, which nothing proves.
 	Release Action = "Release"
-	// Tell the progress of the run in flight, and what it has found out, in the status.
-	Tell Action = "Tell"
+	// ReportProgress of the run in flight, and what it has found out, in the status.
+	ReportProgress Action = "ReportProgress"
 	// PreviewOnRequest previews what an update would do, as requested, or says why that is
 	// not possible.
 	PreviewOnRequest Action = "PreviewOnRequest"
 	// Cancel the run in flight, as requested.
 	Cancel Action = "Cancel"
-	// CallOff the run in flight, which still waits for its pod: the Stack asks for
+	// Withdraw the run in flight, which still waits for its pod: the Stack asks for
 	// something else.
-	CallOff Action = "CallOff"
-	// NoteFindings: write to the status what the run in flight has found out, and what the
-	// next process has to know.
-	NoteFindings Action = "NoteFindings"
-	// LetGo: remove the finalizer of an object that is being deleted.
-	LetGo Action = "LetGo"
+	Withdraw Action = "Withdraw"
+	// RecordFindings: write to the status what the run in flight has found out, and what
+	// the next process has to know.
+	RecordFindings Action = "RecordFindings"
+	// RemoveFinalizer of an object that is being deleted.
+	RemoveFinalizer Action = "RemoveFinalizer"
 	// InSync: the Stack matches its inputs.
 	InSync Action = "InSync"
 	// TakeOver the Stack from the controller that has applied its inputs.
@@ -134,19 +134,19 @@ func forRun() []rule {
 // forDeletion lists the rules for a Stack that is being deleted.
 func forDeletion() []rule {
 	return []rule{
-		{AboutRun, foundRun, runRecorded},                               // a run in flight is not cut short
-		{"whether there is anything to undo", foundHeld, nothingToUndo}, // before all that could fail: nothing to undo, or nothing may be run
-		{"namespace", foundNamespace, namespaceEnds},                    // before any run: none can start in a namespace that is being deleted
-		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},  // before any recovery: a person has cancelled it
-		{"destroyOnFinalize", foundDestroy, leave},                      // before problems: a Stack that is kept needs little to go
-		{"whether it is destroyed", foundLast, destroyed},               // before problems: what the destroy needed may be gone by now
-		{"what a run needs", foundProblem, noDestroy},                   // no destroy without its inputs
-		{"interrupted runs", foundInterrupted, recovery},                // before the destroy, which would miss resources that are not in the state
-		{"cancelled destroy", foundCancelled, cancelled(run.Destroy)},   // before the destroy: a person has cancelled it
-		{"dependents", foundDependents, dependents},                     // before the destroy: they may use what it deletes
-		{"whether the stack was found", foundUnfound, unfound},          // before the destroy, which removes the stack: was it there at all?
-		{"last destroy", foundLast, failedDestroy},                      // a failed destroy again, with a back-off
-		{"recovery before", foundLast, destroyAgain},                    // after a recovery, with a back-off if it is not the first
+		{AboutRun, foundRun, runRecorded},                                    // a run in flight is not cut short
+		{"whether there is anything to undo", foundFinalizer, nothingToUndo}, // before all that could fail: nothing to undo, or nothing may be run
+		{"namespace", foundNamespace, namespaceEnds},                         // before any run: none can start in a namespace that is being deleted
+		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},       // before any recovery: a person has cancelled it
+		{"destroyOnFinalize", foundDestroy, leave},                           // before problems: a Stack that is kept needs little to go
+		{"whether it is destroyed", foundLast, destroyed},                    // before problems: what the destroy needed may be gone by now
+		{"what a run needs", foundProblem, noDestroy},                        // no destroy without its inputs
+		{"interrupted runs", foundInterrupted, recovery},                     // before the destroy, which would miss resources that are not in the state
+		{"cancelled destroy", foundCancelled, cancelled(run.Destroy)},        // before the destroy: a person has cancelled it
+		{"dependents", foundDependents, dependents},                          // before the destroy: they may use what it deletes
+		{"whether the stack was found", foundMustExist, mustExist},           // before the destroy, which removes the stack: was it there at all?
+		{"last destroy", foundLast, failedDestroy},                           // a failed destroy again, with a back-off
+		{"recovery before", foundLast, destroyAgain},                         // after a recovery, with a back-off if it is not the first
 		{"destroy", foundDestroy, destroy},
 	}
 }
@@ -160,7 +160,7 @@ func problem(o Observation) (Decision, bool) {
 	case o.Problem == nil:
 		return Decision{}, false
 	case o.Problem.Terminal:
-		return Decision{Action: Stall, Reason: o.Problem.Reason, Message: o.Problem.Message, After: o.Untold}, true
+		return Decision{Action: Stall, Reason: o.Problem.Reason, Message: o.Problem.Message, After: o.RecheckAfter}, true
 	default:
 		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message,
 			Awaited: o.Problem.Awaited, Fetching: o.Problem.Fetching, After: problemDelay(o)}, true
@@ -222,7 +222,7 @@ func operation(o Observation) run.Operation {
 }
 
 func requested(o Observation) (Decision, bool) {
-	return Decision{Action: Start, Operation: operation(o)}, o.Requested || o.Owed
+	return Decision{Action: Start, Operation: operation(o)}, o.Requested || o.RunPending
 }
 
 // takenOver spares the run of inputs that another controller has applied, unless a resync
@@ -271,7 +271,7 @@ func untilResync(o Observation) time.Duration {
 }
 
 func nothingToUndo(o Observation) (Decision, bool) {
-	return Decision{Action: LetGo}, !o.Held || o.Suspended || o.Preview || o.NeverRan
+	return Decision{Action: RemoveFinalizer}, !o.HasFinalizer || o.Suspended || o.Preview || o.NeverRan
 }
 
 // NamespaceEndsMessage says what to do when a destroy cannot be started. A namespace that
@@ -286,7 +286,7 @@ func namespaceEnds(o Observation) (Decision, bool) {
 		return Decision{}, false
 	}
 	if !o.DestroyOnFinalize {
-		return Decision{Action: LetGo}, true
+		return Decision{Action: RemoveFinalizer}, true
 	}
 	if done, ok := destroyed(o); ok {
 		return done, true
@@ -306,17 +306,17 @@ func leave(o Observation) (Decision, bool) {
 	case o.Interrupted && mayPass(o):
 		return problem(o)
 	case !o.Interrupted, o.Problem != nil:
-		return Decision{Action: LetGo}, true
+		return Decision{Action: RemoveFinalizer}, true
 	}
 	return recovery(o)
 }
 
-// unfound looks for a stack that another controller has updated, with a recovery, before
+// mustExist looks for a stack that another controller has updated, with a recovery, before
 // anything of it is destroyed. A destroy removes the stack: after an interrupted one, a
 // missing stack is known to be destroyed, and not elsewhere, only if it was found before.
-func unfound(o Observation) (Decision, bool) {
+func mustExist(o Observation) (Decision, bool) {
 	switch {
-	case !o.Unfound:
+	case !o.MustExist:
 		return Decision{}, false
 	case o.Last.Operation == run.Recover && !o.Last.Succeeded:
 		return retry(o, run.Recover), true
@@ -333,7 +333,7 @@ func destroyAgain(o Observation) (Decision, bool) {
 }
 
 func destroyed(o Observation) (Decision, bool) {
-	return Decision{Action: LetGo}, Destroyed(o)
+	return Decision{Action: RemoveFinalizer}, Destroyed(o)
 }
 
 // Destroyed reports whether the stack was destroyed, with all that is known of it.

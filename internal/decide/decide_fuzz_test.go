@@ -18,12 +18,12 @@ import (
 // counts and intervals that nobody would choose.
 func observationFrom(in *fuzz.Input) decide.Observation {
 	o := decide.Observation{
-		Deleting: in.Bool(), Held: in.Bool(), NeverRan: in.Bool(), Suspended: in.Bool(), DestroyOnFinalize: in.Bool(),
+		Deleting: in.Bool(), HasFinalizer: in.Bool(), NeverRan: in.Bool(), Suspended: in.Bool(), DestroyOnFinalize: in.Bool(),
 		Interval: duration(in), RetryInterval: duration(in),
 		Preview: in.Bool(), ContinueResync: in.Bool(), RetryConflict: in.Bool(),
 		Interrupted: in.Bool(), ClearPendingCreates: in.Bool(),
 		Digest:    fuzz.Pick(in, "sha256:applied", "sha256:new"),
-		Requested: in.Bool(), Owed: in.Bool(), Edited: in.Bool(),
+		Requested: in.Bool(), RunPending: in.Bool(), Edited: in.Bool(),
 		Failures: fuzz.Pick(in, 0, 1, 2, 40, math.MaxInt64, in.Int64()),
 		Now:      now,
 		Last: decide.LastRun{
@@ -35,7 +35,7 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 	if in.Bool() {
 		o.Run = &decide.Run{
 			Phase:  fuzz.Pick(in, run.Unknown, run.Running, run.Ended),
-			Holder: fuzz.Pick(in, decide.HeldHere, decide.HeldElsewhere, decide.HolderGone), StartedAt: moment(in), Told: in.Bool(), ToldAfter: fuzz.Pick(in, 0, duration(in)),
+			Holder: fuzz.Pick(in, decide.HeldHere, decide.HeldElsewhere, decide.HolderGone), StartedAt: moment(in), ProgressReported: in.Bool(), ReportedAfter: fuzz.Pick(in, 0, duration(in)),
 		}
 	}
 	if in.Bool() {
@@ -44,8 +44,8 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 	o.Unready = fuzz.List(in, 14, func() string { return "Stack default/a is not ready" })
 	o.Dependents = fuzz.List(in, 14, func() string { return "default/x" })
 	o.UnknownCreates = fuzz.List(in, 3, func() string { return "urn:a" })
-	o.Untold = fuzz.Pick(in, 0, duration(in))
-	o.Recoverable, o.Unfound, o.AppliedElsewhere = in.Bool(), in.Bool(), in.Bool()
+	o.RecheckAfter = fuzz.Pick(in, 0, duration(in))
+	o.Recoverable, o.MustExist, o.AppliedElsewhere = in.Bool(), in.Bool(), in.Bool()
 	o.NamespaceEnds = in.Bool()
 	if o.Run != nil {
 		o.Run.Released, o.Run.UnprovenJob = in.Bool(), in.Bool()
@@ -81,16 +81,16 @@ func FuzzNext(f *testing.F) {
 			"a second decision on the same is another": d != decide.Next(o),
 			"a second run is started":                  o.Run != nil && d.Action == decide.Start,
 			"a run in flight is absorbed, withdrawn or lost": o.Run != nil && o.Run.Phase == run.Running &&
-				d.Action != decide.Nothing && d.Action != decide.Tell && d.Action != decide.NoteFindings && d.Action != decide.CallOff,
-			"a run is called off that a pod may have begun":                           d.Action == decide.CallOff && (o.Run == nil || o.Run.Phase != run.Running || !o.Run.Withdrawable),
+				d.Action != decide.Nothing && d.Action != decide.ReportProgress && d.Action != decide.RecordFindings && d.Action != decide.Withdraw,
+			"a run is called off that a pod may have begun":                           d.Action == decide.Withdraw && (o.Run == nil || o.Run.Phase != run.Running || !o.Run.Withdrawable),
 			"a result is not absorbed before all else":                                o.Run != nil && o.Run.Phase == run.Ended && d.Action != decide.Absorb,
 			"what nobody has recorded is absorbed, withdrawn, lost, released or told": o.Run == nil && slices.Contains(ofARun, d.Action),
-			"the object is let go while a run is recorded":                            o.Run != nil && d.Action == decide.LetGo,
-			"the object is let go while it is open what exists, though that is to be destroyed": d.Action == decide.LetGo && promised(o) &&
+			"the object is let go while a run is recorded":                            o.Run != nil && d.Action == decide.RemoveFinalizer,
+			"the object is let go while it is open what exists, though that is to be destroyed": d.Action == decide.RemoveFinalizer && promised(o) &&
 				(o.Interrupted || len(o.UnknownCreates) > 0),
-			"the object is let go though it is to be destroyed": d.Action == decide.LetGo && promised(o) && !destroyedBy(o),
+			"the object is let go though it is to be destroyed": d.Action == decide.RemoveFinalizer && promised(o) && !destroyedBy(o),
 			"it is destroyed though it is to be kept": d.Operation == run.Destroy && (!o.Deleting || !o.DestroyOnFinalize || o.Suspended ||
-				o.Preview || !o.Held || o.NeverRan),
+				o.Preview || !o.HasFinalizer || o.NeverRan),
 			"something is started in a namespace that takes nothing new": o.Deleting && o.NamespaceEnds && d.Action == decide.Start,
 			"something is started while suspended":                       o.Suspended && d.Action == decide.Start,
 			"creations of unknown outcome are passed over": len(o.UnknownCreates) > 0 && !o.ClearPendingCreates && !o.Interrupted &&
@@ -110,11 +110,11 @@ func FuzzNext(f *testing.F) {
 }
 
 // ofARun are the actions on a recorded run.
-var ofARun = []decide.Action{decide.Absorb, decide.Withdraw, decide.Lose, decide.Release, decide.Tell, decide.NoteFindings, decide.CallOff}
+var ofARun = []decide.Action{decide.Absorb, decide.DropRecord, decide.MarkInterrupted, decide.Release, decide.ReportProgress, decide.RecordFindings, decide.Withdraw}
 
 // promised reports whether the resources of the Stack must be destroyed before it goes.
 func promised(o decide.Observation) bool {
-	return o.Deleting && o.Held && o.DestroyOnFinalize && !o.Suspended && !o.Preview && !o.NeverRan
+	return o.Deleting && o.HasFinalizer && o.DestroyOnFinalize && !o.Suspended && !o.Preview && !o.NeverRan
 }
 
 func destroyedBy(o decide.Observation) bool {

@@ -29,7 +29,7 @@ func reasons() []string {
 func observation(bits uint32, phase, operation uint8, ago int16) decide.Observation {
 	bit := func(n uint) bool { return bits&(1<<n) != 0 }
 	o := inSync()
-	o.Deleting, o.Held, o.Suspended, o.DestroyOnFinalize = bit(0), bit(1), bit(2), bit(3)
+	o.Deleting, o.HasFinalizer, o.Suspended, o.DestroyOnFinalize = bit(0), bit(1), bit(2), bit(3)
 	o.NeverRan, o.Requested, o.Last.Succeeded = bit(4), bit(5), bit(6)
 	if bit(7) {
 		o.Digest = "sha256:new"
@@ -52,8 +52,8 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 	}
 	o.Preview, o.ContinueResync, o.RetryConflict = bit(14), bit(15), bit(16)
 	o.Last.Reason, o.Last.Message = reasons()[int(bits>>17&15)%len(reasons())], "no such bucket"
-	o.Edited, o.Owed = bit(21), bit(22)
-	o.Unfound = bit(23)
+	o.Edited, o.RunPending = bit(21), bit(22)
+	o.MustExist = bit(23)
 	if o.Run != nil {
 		o.Run.Released = bit(24)
 		o.Run.UnprovenJob = bit(30)
@@ -83,42 +83,42 @@ func TestNextHolds(t *testing.T) {
 			return !o.Suspended || d.Action != decide.Start
 		}},
 		{"a destroy is started only for a deleted Stack that asks for it", func(o decide.Observation, d decide.Decision) bool {
-			return d.Operation != run.Destroy || (o.Deleting && o.DestroyOnFinalize && o.Held)
+			return d.Operation != run.Destroy || (o.Deleting && o.DestroyOnFinalize && o.HasFinalizer)
 		}},
 		{"nothing but a recovery is started while it is open what an interrupted run left behind", func(o decide.Observation, d decide.Decision) bool {
 			open := (o.Interrupted || len(o.UnknownCreates) > 0) && !o.Preview
 			return !open || d.Action != decide.Start || d.Operation == run.Recover
 		}},
 		{"a run is lost only when its holder is proven to be gone", func(o decide.Observation, d decide.Decision) bool {
-			return d.Action != decide.Lose || o.Run.Holder == decide.HolderGone
+			return d.Action != decide.MarkInterrupted || o.Run.Holder == decide.HolderGone
 		}},
 		{"a run is released only when a person says so, and another process has it", func(o decide.Observation, d decide.Decision) bool {
 			return d.Action != decide.Release || (o.Run.Released && o.Run.Holder == decide.HeldElsewhere)
 		}},
 		{"nothing is destroyed that was not found", func(o decide.Observation, d decide.Decision) bool {
-			return d.Operation != run.Destroy || !o.Unfound
+			return d.Operation != run.Destroy || !o.MustExist
 		}},
 		{"a Stack is taken over only where another controller has applied it, and nothing is to be done", func(o decide.Observation, d decide.Decision) bool {
-			nothing := !o.Deleting && !o.Suspended && !o.Requested && !o.Owed && !o.Preview && !o.Interrupted && o.Run == nil && o.Problem == nil
+			nothing := !o.Deleting && !o.Suspended && !o.Requested && !o.RunPending && !o.Preview && !o.Interrupted && o.Run == nil && o.Problem == nil
 			return d.Action != decide.TakeOver || (o.AppliedElsewhere && nothing)
 		}},
 		{"an update is never started for a deleted Stack", func(o decide.Observation, d decide.Decision) bool {
 			return d.Operation != run.Update || !o.Deleting
 		}},
 		{"a Stack that is to be destroyed is let go only after that", func(o decide.Observation, d decide.Decision) bool {
-			promised := o.Held && o.DestroyOnFinalize && !o.Suspended && !o.Preview && !o.NeverRan
+			promised := o.HasFinalizer && o.DestroyOnFinalize && !o.Suspended && !o.Preview && !o.NeverRan
 			destroyed := o.Last.Operation == run.Destroy && o.Last.Succeeded
-			return d.Action != decide.LetGo || !promised || destroyed
+			return d.Action != decide.RemoveFinalizer || !promised || destroyed
 		}},
 		{"a Stack is not let go while an interrupted run can be recovered from", func(o decide.Observation, d decide.Decision) bool {
-			can := o.Interrupted && o.Held && !o.Suspended && !o.Preview && !o.NeverRan && !lasts(o) && (o.DestroyOnFinalize || !o.NamespaceEnds)
-			return d.Action != decide.LetGo || !can
+			can := o.Interrupted && o.HasFinalizer && !o.Suspended && !o.Preview && !o.NeverRan && !lasts(o) && (o.DestroyOnFinalize || !o.NamespaceEnds)
+			return d.Action != decide.RemoveFinalizer || !can
 		}},
 		{"a problem that lasts keeps no Stack that is not to be destroyed", func(o decide.Observation, d decide.Decision) bool {
-			return !o.Deleting || o.DestroyOnFinalize || o.Run != nil || !lasts(o) || d.Action == decide.LetGo
+			return !o.Deleting || o.DestroyOnFinalize || o.Run != nil || !lasts(o) || d.Action == decide.RemoveFinalizer
 		}},
 		{"a Stack is let go only when it is deleted", func(o decide.Observation, d decide.Decision) bool {
-			return d.Action != decide.LetGo || o.Deleting
+			return d.Action != decide.RemoveFinalizer || o.Deleting
 		}},
 		{"a Stack that only previews starts nothing else, and no other starts a preview", func(o decide.Observation, d decide.Decision) bool {
 			return d.Action != decide.Start || o.Preview == (d.Operation == run.Preview)

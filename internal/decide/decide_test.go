@@ -21,7 +21,7 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // inSync is a Stack that has nothing to do. Each row of a table changes it.
 func inSync() decide.Observation {
 	return decide.Observation{
-		Held:          true,
+		HasFinalizer:  true,
 		Interval:      10 * time.Minute,
 		RetryInterval: time.Minute,
 		Digest:        "sha256:applied",
@@ -89,7 +89,7 @@ func TestNext(t *testing.T) {
 			func(*decide.Observation) {},
 			decide.Decision{Action: decide.InSync, After: 10 * time.Minute}},
 		{"a Stack that never ran is run",
-			func(o *decide.Observation) { o.Last = decide.LastRun{}; o.Held = false },
+			func(o *decide.Observation) { o.Last = decide.LastRun{}; o.HasFinalizer = false },
 			start(run.Update)},
 		{"other inputs are run at once",
 			func(o *decide.Observation) { o.Digest = "sha256:new" },
@@ -122,18 +122,18 @@ func TestNext(t *testing.T) {
 			func(o *decide.Observation) { o.Requested = true },
 			start(run.Update)},
 		{"a run that is owed does not wait for the retry interval",
-			func(o *decide.Observation) { failed(o, time.Second); o.Owed = true },
+			func(o *decide.Observation) { failed(o, time.Second); o.RunPending = true },
 			start(run.Update)},
 		{"nor for an edit",
-			func(o *decide.Observation) { o.Owed = true },
+			func(o *decide.Observation) { o.RunPending = true },
 			start(run.Update)},
 		{"a suspended Stack owes no run",
-			func(o *decide.Observation) { o.Suspended, o.Owed = true, true },
+			func(o *decide.Observation) { o.Suspended, o.RunPending = true, true },
 			decide.Decision{Action: decide.Nothing}},
 		{"a run that is owed hurries no recovery",
 			func(o *decide.Observation) {
 				failed(o, 20*time.Second)
-				o.Interrupted, o.Owed, o.Last.Operation = true, true, run.Recover
+				o.Interrupted, o.RunPending, o.Last.Operation = true, true, run.Recover
 			},
 			retryIn(40 * time.Second)},
 		{"a suspended Stack is left alone whatever has changed",
@@ -297,7 +297,7 @@ func TestNext(t *testing.T) {
 			start(run.Preview)},
 		{"a deleted Stack that only previews is let go, and nothing is destroyed",
 			func(o *decide.Observation) { o.Preview, o.Deleting, o.DestroyOnFinalize = true, true, true },
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 
 		{"what another controller has applied is taken over",
 			func(o *decide.Observation) { o.Digest, o.AppliedElsewhere = "sha256:new", true },

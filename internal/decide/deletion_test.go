@@ -18,15 +18,15 @@ func TestNextOfADeletion(t *testing.T) {
 			start(run.Recover)},
 		{"and goes when that was done",
 			func(o *decide.Observation) { o.Deleting = true; o.Last.Operation = run.Recover },
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"and goes with creations that are named",
 			func(o *decide.Observation) { o.Deleting, o.UnknownCreates = true, []string{"urn:a"} },
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"and goes where a recovery is not possible",
 			func(o *decide.Observation) {
 				o.Deleting, o.Interrupted, o.Problem = true, true, &decide.Problem{Reason: "InputsFailed", Message: "no passphrase"}
 			},
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"but not because of what may be over soon",
 			func(o *decide.Observation) {
 				o.Deleting, o.Interrupted = true, true
@@ -44,15 +44,15 @@ func TestNextOfADeletion(t *testing.T) {
 				o.Deleting, o.Interrupted = true, true
 				o.Problem = &decide.Problem{Reason: "ServiceAccountFailed", Message: "timeout", Since: o.Now.Add(-time.Minute)}
 			},
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"and needs nothing with no run to recover from",
 			func(o *decide.Observation) {
 				o.Deleting, o.Problem = true, &decide.Problem{Reason: "ArtifactFailed", Message: "not yet fetched", Since: o.Now}
 			},
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"and goes when it is suspended",
 			func(o *decide.Observation) { o.Deleting, o.Interrupted, o.Suspended = true, true, true },
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"and waits where a recovery has failed",
 			func(o *decide.Observation) {
 				o.Deleting, o.Interrupted = true, true
@@ -75,16 +75,16 @@ func TestNextOfADeletion(t *testing.T) {
 			start(run.Destroy)},
 		{"a deleted Stack is let go when nothing is to be destroyed",
 			func(o *decide.Observation) { o.Deleting = true },
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"a deleted Stack that never ran is let go",
-			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.Held = true, true, false },
-			decide.Decision{Action: decide.LetGo}},
+			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.HasFinalizer = true, true, false },
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"a deleted Stack of which no run got as far as Pulumi is let go",
 			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.NeverRan = true, true, true },
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"a deleted Stack that is suspended is let go without a destroy",
 			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.Suspended = true, true, true },
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"a deleted Stack stays while what its destroy needs is missing",
 			func(o *decide.Observation) {
 				o.Deleting, o.DestroyOnFinalize = true, true
@@ -122,12 +122,12 @@ func TestNextOfADeletion(t *testing.T) {
 				o.Last.Operation = run.Destroy
 				o.Problem = &decide.Problem{Reason: "InputsFailed", Message: "Secret gone"}
 			},
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"a deleted Stack is let go once it is destroyed",
 			func(o *decide.Observation) {
 				o.Deleting, o.DestroyOnFinalize = true, true
 				o.Last.Operation = run.Destroy
 			},
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 	})
 }

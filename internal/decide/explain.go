@@ -81,7 +81,7 @@ func foundRequests(o Observation) string {
 	switch {
 	case o.Requested:
 		return "one that was not answered"
-	case o.Owed:
+	case o.RunPending:
 		return "one that was answered and could not begin"
 	}
 	return "none"
@@ -128,8 +128,8 @@ func foundOutputs(o Observation) string {
 	}
 }
 
-func foundHeld(o Observation) string {
-	return whether(!o.Held || o.NeverRan, "no run has got as far as Pulumi", "runs may have made something")
+func foundFinalizer(o Observation) string {
+	return whether(!o.HasFinalizer || o.NeverRan, "no run has got as far as Pulumi", "runs may have made something")
 }
 
 func foundDestroy(o Observation) string { return whether(o.DestroyOnFinalize, "set", "not set") }
@@ -138,8 +138,8 @@ func foundNamespace(o Observation) string {
 	return whether(o.NamespaceEnds, "being deleted, and takes no new objects", "takes what a run needs")
 }
 
-func foundUnfound(o Observation) string {
-	return whether(o.Unfound, "another controller has updated it, and no run has found it yet", "it was, or is this controller's own")
+func foundMustExist(o Observation) string {
+	return whether(o.MustExist, "another controller has updated it, and no run has found it yet", "it was, or is this controller's own")
 }
 
 func whether(is bool, yes, no string) string {

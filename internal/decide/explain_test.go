@@ -16,7 +16,7 @@ import (
 func TestExplainSaysWhyAndWhatNextDecides(t *testing.T) {
 	at := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 	inSync := Observation{
-		Held: true, Interval: time.Hour, RetryInterval: time.Minute, Digest: "d", Now: at,
+		HasFinalizer: true, Interval: time.Hour, RetryInterval: time.Minute, Digest: "d", Now: at,
 		Last: LastRun{Operation: run.Update, Digest: "d", Succeeded: true, EndedAt: at},
 	}
 	for name, test := range map[string]struct {

@@ -28,9 +28,9 @@ func runRecorded(o Observation) (Decision, bool) {
 	case o.Run.Holder == HeldHere:
 		// The record was written, but the start was refused: the runner of this process
 		// does not know the run.
-		return Decision{Action: Withdraw}, true
+		return Decision{Action: DropRecord}, true
 	case o.Run.Holder == HolderGone:
-		return Decision{Action: Lose}, true
+		return Decision{Action: MarkInterrupted}, true
 	case o.Run.Released:
 		return Decision{Action: Release}, true
 	case o.Run.Unproven != "":
@@ -51,18 +51,18 @@ const progressEvery = time.Minute
 // progressStep is the time until the next update of the progress, zero for none. It
 // doubles up to progressEvery, so that short runs, which are the most, cost few writes.
 func progressStep(running *Run) time.Duration {
-	if !running.Told {
+	if !running.ProgressReported {
 		return ProgressAfter
 	}
-	return min(running.ToldAfter, progressEvery)
+	return min(running.ReportedAfter, progressEvery)
 }
 
-// podAllowance is how long a run may wait for its pod before an edit of the Stack calls it
-// off. Most pods start sooner, and two edits in a row should not start two for nothing.
+// podAllowance is how long a run may wait for its pod before an edit of the Stack withdraws
+// it. Most pods start sooner, and two edits in a row should not start two for nothing.
 const podAllowance = time.Minute
 
-// inFlight passes a request to cancel on, calls off a run that waits for its pod in vain,
-// and reports the progress of long runs. Calling off loses nothing, and the edit may be
+// inFlight passes a request to cancel on, withdraws a run that waits for its pod in vain,
+// and reports the progress of long runs. Withdrawing it loses nothing, and the edit may be
 // what makes the pod start.
 func inFlight(o Observation) Decision {
 	took := o.Now.Sub(o.Run.StartedAt)
@@ -70,27 +70,27 @@ func inFlight(o Observation) Decision {
 	case o.Run.CancelAsked:
 		return Decision{Action: Cancel}
 	case o.Run.Withdrawable && took >= podAllowance:
-		return Decision{Action: CallOff, After: progressEvery}
+		return Decision{Action: Withdraw, After: progressEvery}
 	}
-	d := tellOf(o, took)
+	d := progressOf(o, took)
 	if wait := min(podAllowance-took, podAllowance); o.Run.Withdrawable && (d.After == 0 || d.After > wait) {
 		d.After = wait
 	}
 	return d
 }
 
-// tellOf reports the progress of a run when the time for it has come.
-func tellOf(o Observation, took time.Duration) Decision {
+// progressOf reports the progress of a run when the time for it has come.
+func progressOf(o Observation, took time.Duration) Decision {
 	step := progressStep(o.Run)
-	wait := o.Run.ToldAfter + step - took
+	wait := o.Run.ReportedAfter + step - took
 	if step > 0 && wait <= 0 {
-		return Decision{Action: Tell, After: min(took, progressEvery)}
+		return Decision{Action: ReportProgress, After: min(took, progressEvery)}
 	}
 	d := Decision{Action: Nothing}
-	if o.Run.FoundMore || hasUnnamed(o) {
+	if o.Run.FoundMore || hasUnrecordedCreates(o) {
 		// Now rather than at the end of the run: the process that knows them may be gone
 		// by then.
-		d.Action = NoteFindings
+		d.Action = RecordFindings
 	}
 	if step > 0 {
 		// At most the step, in case the clock was set back.
@@ -99,8 +99,8 @@ func tellOf(o Observation, took time.Duration) Decision {
 	return d
 }
 
-// hasUnnamed reports whether the run in flight has creations of unknown outcome that the
-// status does not name yet.
-func hasUnnamed(o Observation) bool {
+// hasUnrecordedCreates reports whether the run in flight has creations of unknown outcome
+// that the status does not name yet.
+func hasUnrecordedCreates(o Observation) bool {
 	return slices.ContainsFunc(o.Run.UnknownCreates, func(urn string) bool { return !slices.Contains(o.UnknownCreates, urn) })
 }

@@ -15,7 +15,7 @@ import (
 
 func TestAStackInANamespaceThatIsBeingDeleted(t *testing.T) {
 	stalled := decide.Decision{Action: decide.Stall, Reason: v1.DestroyFailedReason, Message: decide.NamespaceEndsMessage}
-	letGo := decide.Decision{Action: decide.LetGo}
+	letGo := decide.Decision{Action: decide.RemoveFinalizer}
 	for name, tt := range map[string]struct {
 		change func(*decide.Observation)
 		want   decide.Decision
@@ -35,7 +35,7 @@ func TestAStackInANamespaceThatIsBeingDeleted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := inSync()
-			o.Held, o.Deleting, o.DestroyOnFinalize, o.NamespaceEnds = true, true, true, true
+			o.HasFinalizer, o.Deleting, o.DestroyOnFinalize, o.NamespaceEnds = true, true, true, true
 			tt.change(&o)
 			NewWithT(t).Expect(decide.Next(o)).To(Equal(tt.want))
 		})

@@ -40,11 +40,11 @@ type Run struct {
 	// Withdrawable reports whether no pod has begun the run, and the Stack was edited or
 	// deleted since the record.
 	Withdrawable bool
-	// Told reports whether the status is up to date on the progress of the run.
-	Told bool
-	// ToldAfter is the age of the run at the last update of its progress. Zero is that no
-	// further update is to follow.
-	ToldAfter time.Duration
+	// ProgressReported reports whether the status is up to date on the progress of the run.
+	ProgressReported bool
+	// ReportedAfter is the age of the run at the last update of its progress. Zero is that
+	// no further update is to follow.
+	ReportedAfter time.Duration
 	// UnknownCreates are the URNs of creations of unknown outcome, while the run goes on
 	// with other resources.
 	UnknownCreates []string
@@ -110,18 +110,18 @@ type Outputs struct {
 type Observation struct {
 	// Deleting reports whether the object has a deletion timestamp.
 	Deleting bool
-	// Held reports whether the object has our finalizer. It is added just before the
+	// HasFinalizer reports whether the object has our finalizer. It is added just before the
 	// first run is recorded, so that an object without it has nothing to undo.
-	Held bool
+	HasFinalizer bool
 	// NeverRan reports whether runs have ended and none of them got as far as Pulumi.
 	NeverRan bool
 	// NamespaceEnds reports whether the namespace is being deleted, and accepts no
 	// objects that a run would need there. Observed only for a Stack that is being
 	// deleted.
 	NamespaceEnds bool
-	// Unfound reports whether another controller has updated the stack, and no run has
+	// MustExist reports whether another controller has updated the stack, and no run has
 	// found it in its backend yet.
-	Unfound bool
+	MustExist bool
 	// Suspended, DestroyOnFinalize, Interval and RetryInterval of the spec.
 	Suspended         bool
 	DestroyOnFinalize bool
@@ -139,9 +139,9 @@ type Observation struct {
 	// Unready dependencies, each with the reason. Dependents are the Stacks that depend
 	// on this one and have to be deleted before it.
 	Unready, Dependents []string
-	// Untold is when to look again at other Stacks that this controller does not watch.
+	// RecheckAfter is when to look again at other Stacks that this controller does not watch.
 	// Zero if it watches all that matter.
-	Untold time.Duration
+	RecheckAfter time.Duration
 	// Interrupted reports whether a run was killed, or ended unseen, and was not
 	// recovered from.
 	Interrupted bool
@@ -163,9 +163,9 @@ type Observation struct {
 	PreviewWaits bool
 	// Requested reports whether there is a request for a run that is not answered yet.
 	Requested bool
-	// Owed reports whether a requested run was answered, or recorded, and could not start
-	// yet.
-	Owed bool
+	// RunPending reports whether a requested run was answered, or recorded, and could not
+	// start yet.
+	RunPending bool
 	// Edited reports whether the spec was edited, or the object deleted, since the last
 	// run.
 	Edited bool

@@ -83,8 +83,8 @@ func dependents(o Observation) (Decision, bool) {
 // lookAgain is when to look at the other Stacks again. A change of one wakes this Stack,
 // unless this controller does not watch it.
 func lookAgain(o Observation) time.Duration {
-	if o.Untold > 0 {
-		return min(o.Untold, o.RetryInterval)
+	if o.RecheckAfter > 0 {
+		return min(o.RecheckAfter, o.RetryInterval)
 	}
 	return o.RetryInterval
 }

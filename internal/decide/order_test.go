@@ -37,7 +37,7 @@ func TestOrder(t *testing.T) {
 		want   decide.Decision
 	}{
 		{"a Stack that never ran waits for its dependency",
-			func(o *decide.Observation) { o.Last = decide.LastRun{}; o.Held = false }, held},
+			func(o *decide.Observation) { o.Last = decide.LastRun{}; o.HasFinalizer = false }, held},
 		{"other inputs wait", func(o *decide.Observation) { o.Digest = "sha256:new" }, held},
 		{"a request waits", func(o *decide.Observation) { o.Requested = true }, held},
 		{"a resync waits", func(o *decide.Observation) { o.ContinueResync = true }, held},
@@ -52,17 +52,17 @@ func TestOrder(t *testing.T) {
 			decide.Decision{Action: decide.Nothing}},
 		{"a run in flight goes on",
 			func(o *decide.Observation) {
-				o.Run = &decide.Run{Phase: run.Running, Told: true}
+				o.Run = &decide.Run{Phase: run.Running, ProgressReported: true}
 				o.Digest = "sha256:new"
 			},
 			decide.Decision{Action: decide.Nothing}},
 		{"what is missing may be what the dependency makes", func(o *decide.Observation) { o.Problem = missing }, held},
 		{"a dependency that nothing tells of is looked at again sooner",
-			func(o *decide.Observation) { o.Digest, o.Untold = "sha256:new", 30*time.Second }, after(held, 30*time.Second)},
+			func(o *decide.Observation) { o.Digest, o.RecheckAfter = "sha256:new", 30*time.Second }, after(held, 30*time.Second)},
 		{"and never later than others",
-			func(o *decide.Observation) { o.Digest, o.Untold = "sha256:new", time.Hour }, held},
+			func(o *decide.Observation) { o.Digest, o.RecheckAfter = "sha256:new", time.Hour }, held},
 		{"so is a dependent",
-			func(o *decide.Observation) { deleted(o); o.Untold = 30 * time.Second }, after(behind, 30*time.Second)},
+			func(o *decide.Observation) { deleted(o); o.RecheckAfter = 30 * time.Second }, after(behind, 30*time.Second)},
 		{"a fault that only an edit mends comes first",
 			func(o *decide.Observation) {
 				o.Problem = &decide.Problem{Reason: "InvalidSpec", Message: "circle", Terminal: true}
@@ -94,13 +94,13 @@ func TestOrder(t *testing.T) {
 		{"a recovery does not wait for them", func(o *decide.Observation) { deleted(o); o.Interrupted = true }, start(run.Recover)},
 		{"a Stack that has nothing to undo goes at once",
 			func(o *decide.Observation) { deleted(o); o.DestroyOnFinalize = false },
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"and so does one that never ran",
-			func(o *decide.Observation) { deleted(o); o.Held = false },
-			decide.Decision{Action: decide.LetGo}},
+			func(o *decide.Observation) { deleted(o); o.HasFinalizer = false },
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"and one that is destroyed already",
 			func(o *decide.Observation) { deleted(o); o.Last.Operation = run.Destroy },
-			decide.Decision{Action: decide.LetGo}},
+			decide.Decision{Action: decide.RemoveFinalizer}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -89,27 +89,27 @@ func TestNextOfARecovery(t *testing.T) {
 			},
 			retryOf(v1.RunInterruptedReason, 10*time.Second)},
 		{"a stack of another controller's is looked for before it is destroyed",
-			func(o *decide.Observation) { o.Unfound, o.Deleting, o.DestroyOnFinalize = true, true, true },
+			func(o *decide.Observation) { o.MustExist, o.Deleting, o.DestroyOnFinalize = true, true, true },
 			start(run.Recover)},
 		{"what was not found is looked for again, but not at once",
 			func(o *decide.Observation) {
-				o.Unfound, o.Deleting, o.DestroyOnFinalize = true, true, true
+				o.MustExist, o.Deleting, o.DestroyOnFinalize = true, true, true
 				failed(o, 20*time.Second)
 				o.Last.Operation = run.Recover
 			},
 			retryIn(40 * time.Second)},
 		{"but is at once where somebody has edited the spec",
 			func(o *decide.Observation) {
-				o.Unfound, o.Deleting, o.DestroyOnFinalize, o.Edited = true, true, true, true
+				o.MustExist, o.Deleting, o.DestroyOnFinalize, o.Edited = true, true, true, true
 				failed(o, 20*time.Second)
 				o.Last.Operation = run.Recover
 			},
 			start(run.Recover)},
 		{"it is let go without a look where nothing is to be destroyed",
-			func(o *decide.Observation) { o.Unfound, o.Deleting = true, true },
-			decide.Decision{Action: decide.LetGo}},
+			func(o *decide.Observation) { o.MustExist, o.Deleting = true, true },
+			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"an update of it finds it, or fails",
-			func(o *decide.Observation) { o.Unfound = true; o.Digest = "sha256:new" },
+			func(o *decide.Observation) { o.MustExist = true; o.Digest = "sha256:new" },
 			start(run.Update)},
 		{"a destroy that was interrupted is run again at once after the recovery",
 			func(o *decide.Observation) {
@@ -152,7 +152,7 @@ func TestNextOfARecovery(t *testing.T) {
 			retryIn(59 * time.Second)},
 		{"what was not found is looked for again at once with other inputs",
 			func(o *decide.Observation) {
-				o.Deleting, o.DestroyOnFinalize, o.Unfound, o.Last.RunDigest = true, true, true, "sha256:expired"
+				o.Deleting, o.DestroyOnFinalize, o.MustExist, o.Last.RunDigest = true, true, true, "sha256:expired"
 				failed(o, time.Second)
 				o.Last.Operation = run.Recover
 			},

@@ -83,7 +83,7 @@ func retry(o Observation, op run.Operation) Decision {
 	delay := retryDelay(o)
 	// At most the delay, in case the clock was set back.
 	wait := min(delay, delay-o.Now.Sub(o.Last.EndedAt))
-	if wait <= 0 || mended(o) || o.Requested || (o.Owed && op != run.Recover) {
+	if wait <= 0 || mended(o) || o.Requested || (o.RunPending && op != run.Recover) {
 		return Decision{Action: Start, Operation: op}
 	}
 	if o.Last.Succeeded {
