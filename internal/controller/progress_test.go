@@ -156,8 +156,8 @@ func TestWhatARunWaitsForIsWrittenWhenItChanges(t *testing.T) {
 		"its progress":                         {told(run.Progress{InFlight: 1}), run.Progress{InFlight: 2}, true, 20 * time.Second},
 		"that nothing is known":                {told(run.Progress{}), run.Progress{InFlight: 2}, true, 20 * time.Second},
 		"what it waits for":                    {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a waits for a node: 0/2 nodes"), true, 20 * time.Second},
-		"that it waits for something else":     {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a is being started"), false, 20 * time.Second},
-		"that it waits, but it no longer does": {told(waiting("pod a is being started")), run.Progress{}, false, 20 * time.Second},
+		"that it waits for something else":     {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a is starting"), false, 20 * time.Second},
+		"that it waits, but it no longer does": {told(waiting("pod a is starting")), run.Progress{}, false, 20 * time.Second},
 		"its progress, but now it waits":       {told(run.Progress{InFlight: 1}), waiting("pod a is to end, and node b does not tell: ask"), false, 20 * time.Second},
 		"that it is cancelled":                 {func(stack *v1.Stack) { stack.Status.Run.Cancel = v1.CancelGently }, run.Progress{}, true, 0},
 		"that another controller has it": {func(stack *v1.Stack) {

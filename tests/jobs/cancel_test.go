@@ -90,13 +90,13 @@ func TestAJobIsCancelledThoughItsSecretIsImmutable(t *testing.T) {
 	u.patchSecret(stack, map[string]any{"immutable": true})
 	u.annotate(stack, v1.CancelRunAnnotation, u.runOf(stack))
 	u.await(stack, func(g Gomega, s *v1.Stack) {
-		g.Expect(conditions.GetMessage(s, meta.ReadyCondition)).To(And(HavePrefix("Cancelling run "), ContainSubstring("was told to end by deleting Job"), ContainSubstring("immutable")))
+		g.Expect(conditions.GetMessage(s, meta.ReadyCondition)).To(And(HavePrefix("Cancelling run "), ContainSubstring("was deleted to end its pod"), ContainSubstring("immutable")))
 	})
 	u.releaseWhenToldToStop()
 	u.await(stack, func(g Gomega, s *v1.Stack) {
 		g.Expect(conditions.GetReason(s, meta.StalledCondition)).To(Equal(v1.CancelRequestedReason), conditions.GetMessage(s, meta.ReadyCondition))
 	})
-	u.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("was told to end by deleting Job"))
+	u.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("was deleted to end its pod"))
 	u.noLocks()
 	u.Expect(u.count("create", "begin")).To(Equal(1))
 	u.Expect(u.count("create", "done")).To(Equal(1), "what was in flight is finished")

@@ -48,7 +48,7 @@ func TestAProgramThatWritesAResultAndGoesOnIsEnded(t *testing.T) {
 	})
 	u.Expect(u.jobs()).To(HaveLen(1))
 	u.await(stack, func(g Gomega, s *v1.Stack) {
-		g.Expect(conditions.GetMessage(s, meta.ReadyCondition)).To(HaveSuffix("pod " + pod.Name + " was told to"))
+		g.Expect(conditions.GetMessage(s, meta.ReadyCondition)).To(HaveSuffix("pod " + pod.Name + " is terminating"))
 		g.Expect(s.Status.Run).To(BeNil(), "it has its time to end")
 	})
 	u.Expect(u.kubelet.Kill(string(pod.UID))).To(Succeed())

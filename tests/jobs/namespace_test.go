@@ -33,7 +33,7 @@ func TestStacksInANamespaceThatIsBeingDeleted(t *testing.T) {
 	u.killPod(left)
 	u.await(left, func(g Gomega, s *v1.Stack) {
 		g.Expect(s.Status.Interrupted).NotTo(BeEmpty())
-		g.Expect(conditions.GetMessage(s, meta.ReadyCondition)).To(ContainSubstring("namespace " + u.namespace + " is being deleted, and takes no new objects"))
+		g.Expect(conditions.GetMessage(s, meta.ReadyCondition)).To(ContainSubstring("namespace " + u.namespace + " is being deleted, so no Job can be created in it"))
 	})
 	u.Expect(u.Client().Delete(u.ctx, left)).To(Succeed())
 	u.Eventually(func() error { return u.Get(u.ctx, client.ObjectKeyFromObject(left), left) }).Should(MatchError(ContainSubstring("not found")))

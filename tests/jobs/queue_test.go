@@ -69,7 +69,7 @@ func TestJobsInAQueueLeaveTheirSlotsToOthers(t *testing.T) {
 	}
 	for _, stack := range all {
 		u.await(stack, func(g Gomega, s *v1.Stack) {
-			g.Expect(conditions.GetMessage(s, meta.ReadyCondition)).To(ContainSubstring("is suspended: it has a pod when its spec.suspend is false"))
+			g.Expect(conditions.GetMessage(s, meta.ReadyCondition)).To(ContainSubstring("is suspended: its pod is created once its spec.suspend is false"))
 		})
 	}
 	withdrawn := all[0].Status.Run.Job

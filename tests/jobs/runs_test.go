@@ -132,7 +132,7 @@ func TestATemplateThatCannotBeStalls(t *testing.T) {
 	stack := u.stack("app", func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(map[string]any{"git": map[string]any{}}) })
 	u.awaitMessage(stack, v1.InvalidSpecReason, "spec.workspaceTemplate.spec.git is a source")
 	edit(u, stack, func(s *v1.Stack) { s.Spec.WorkspaceTemplate = nil })
-	u.awaitMessage(stack, v1.InvalidSpecReason, "is gone with it")
+	u.awaitMessage(stack, v1.InvalidSpecReason, "is deleted with it")
 	edit(u, stack, func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(nil) })
 	u.awaitReady(stack, "one")
 	u.Expect(u.jobs()).To(HaveLen(1), "none was made for what cannot be")
@@ -146,7 +146,7 @@ func TestAPodThatIsNotValidStalls(t *testing.T) {
 		s.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour}
 		s.Spec.WorkspaceTemplate = u.podWith(nil, map[string]any{"dnsPolicy": "Anything"})
 	})
-	u.awaitMessage(stack, v1.InvalidSpecReason, "spec.workspaceTemplate, or what LimitRanges and webhooks add to it, asks for a pod that is not valid: ", `spec.dnsPolicy: Unsupported value: "Anything"`)
+	u.awaitMessage(stack, v1.InvalidSpecReason, "spec.workspaceTemplate, or what LimitRanges and webhooks add to it, results in an invalid pod: ", `spec.dnsPolicy: Unsupported value: "Anything"`)
 	u.await(stack, func(g Gomega, s *v1.Stack) { g.Expect(conditions.IsStalled(s)).To(BeTrue()) })
 	edit(u, stack, func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(nil) })
 	u.awaitReady(stack, "one")

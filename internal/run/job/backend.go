@@ -28,8 +28,8 @@ func checkBackend(backend string, pod corev1.PodTemplateSpec) error {
 	if mount != nil && mount.SubPathExpr == "" && podfiles.Last(pod.Spec.Volumes, mount.Name) && !isInlineCSI(pod.Spec.Volumes, mount.Name) {
 		return nil
 	}
-	return fmt.Errorf("the backend is a directory of the pod that the program runs in (%s), and is gone with it: use an object store or Pulumi Cloud, "+
-		"or mount a volume that stays at that path, with spec.workspaceTemplate.spec.podTemplate", location.Path)
+	return fmt.Errorf("the backend is a directory of the pod (%s), and is deleted with it: use an object store or Pulumi Cloud, "+
+		"or mount a persistent volume at that path, with spec.workspaceTemplate.spec.podTemplate", location.Path)
 }
 
 func isInlineCSI(volumes []corev1.Volume, name string) bool {

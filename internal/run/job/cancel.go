@@ -76,7 +76,7 @@ func (r *Runner) sendCancel(ctx context.Context, k key, how exchange.Cancel) err
 		return err
 	}
 	if refused != nil {
-		r.recordFallback(k.id, fmt.Sprintf("the pod could not be asked by its Secret, and was told to end by deleting Job %s: %s", Name(k.id), oneLine(refused.Error())))
+		r.recordFallback(k.id, fmt.Sprintf("the Secret of the run rejects the cancellation, so Job %s was deleted to end its pod: %s", Name(k.id), oneLine(refused.Error())))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,7 +115,7 @@ func (r *Runner) withFallback(id string, ended *run.Result) *run.Result {
 	}
 	why := ended.Message
 	if ended.Outcome == run.PodFailed {
-		why = "it has told no result" // not that its Job is gone, which was just said
+		why = "its pod has written no result" // not that its Job is gone, which was just said
 	}
 	ended.Message = joined(known.fallback, why)
 	return ended

@@ -122,7 +122,7 @@ func TestCancelWhenTheSecretCannotBeWritten(t *testing.T) {
 			s.Expect(s.Cancel("1", false)).To(Succeed())
 			s.step()
 			s.Expect(s.hasJob()).To(BeFalse(), "the pod gets a signal")
-			const message = "the pod could not be asked by its Secret, and was told to end by deleting Job pulumi-run-1: "
+			const message = "the Secret of the run rejects the cancellation, so Job pulumi-run-1 was deleted to end its pod: "
 			s.Expect(s.Progress("1").Waiting).To(HavePrefix(message))
 			s.Expect(woken.list()).To(ContainElement("default/app"))
 			deletes := s.api.deletes
@@ -194,7 +194,7 @@ func TestTheNextControllerReadsTheCancelFromTheStack(t *testing.T) {
 			s = first.next(recorded)
 			s.Expect(s.ended().Outcome).To(Equal(tt.want), "result read by the controller that finds it ended")
 			if tt.want == run.PodFailed {
-				s.Expect(s.ended().Message).To(Equal("the pod of the run was told to end; Pulumi has finished what it had begun"))
+				s.Expect(s.ended().Message).To(Equal("the pod of the run was terminated; Pulumi finished the operations in flight"))
 			}
 		})
 	}

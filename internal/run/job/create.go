@@ -112,7 +112,7 @@ func (r *Runner) createSecret(ctx context.Context, secret *corev1.Secret) (refus
 		there.DeepCopyInto(secret)
 		return nil, nil
 	case notRead == nil && exists:
-		err = apierrors.NewForbidden(corev1.Resource("secrets"), name.Name, errors.New("somebody else created one of that name: delete it"))
+		err = apierrors.NewForbidden(corev1.Resource("secrets"), name.Name, errors.New("another Secret has that name: delete it"))
 	case notRead != nil && (exists || !apierrors.IsNotFound(notRead)):
 		return nil, fmt.Errorf("reading Secret %s: %w", name, notRead)
 	}
@@ -208,9 +208,9 @@ func (r *Runner) invalidPod(todo run.Run, ended *run.Result, err error) *run.Res
 	switch {
 	case len(todo.Workspace) > 0:
 		ended.Outcome = run.InvalidSpec
-		ended.Message = oneLine(templateField + ", or what " + adding + " add to it, asks for a pod that is not valid: " + err.Error())
+		ended.Message = oneLine(templateField + ", or what " + adding + " add to it, results in an invalid pod: " + err.Error())
 	case r.options.Settings.Defaults.areGiven():
-		ended.Message = oneLine("what " + adding + " add to the pod is not valid: " + err.Error())
+		ended.Message = oneLine("what " + adding + " add to the pod is invalid: " + err.Error())
 	}
 	return ended
 }

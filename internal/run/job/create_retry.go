@@ -109,7 +109,7 @@ func (r *Runner) giveUpCreate(ctx context.Context, todo run.Run, why error) erro
 	if err != nil {
 		return err // nobody knows, as where the API server is away
 	}
-	ended := notStarted("the Job of the run could not be made: " + refusalText(todo.Namespace, why))
+	ended := notStarted("the Job of the run could not be created: " + refusalText(todo.Namespace, why))
 	switch stateOfCreated(secret, k.id) {
 	case secretClaimed:
 		r.created(k.id)

@@ -104,7 +104,7 @@ func TestARunThatCannotBeCreatedAwaitsItsRetryWithoutASlot(t *testing.T) {
 			s.beTriedForLong()
 			s.step()
 			s.Expect(s.ended()).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", false)))
-			s.Expect(s.ended().Message).To(And(HavePrefix("the Job of the run could not be made: failed to create "), ContainSubstring("failed calling webhook")))
+			s.Expect(s.ended().Message).To(And(HavePrefix("the Job of the run could not be created: failed to create "), ContainSubstring("failed calling webhook")))
 			s.Expect(s.Reserve("other", "app")).To(BeTrue())
 			s.Expect(s.hasJob()).To(BeFalse())
 			if s.has(&corev1.Secret{}) {
@@ -356,7 +356,7 @@ func TestShutdownDoesNotWaitForRunsThatCannotBeEnded(t *testing.T) {
 	defer s.tending()()
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
+	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be created"))
 }
 
 func TestShutdownDoesNotWaitAfterTheLeaseIsLost(t *testing.T) {
@@ -367,7 +367,7 @@ func TestShutdownDoesNotWaitAfterTheLeaseIsLost(t *testing.T) {
 	end() // as when the lease is lost
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
+	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be created"))
 }
 
 // uncached is a cache that has no informers.
@@ -382,7 +382,7 @@ func TestShutdownDoesNotWaitForRunsNotYetTended(t *testing.T) {
 	s.Expect(s.Run(t.Context())).To(MatchError(ContainSubstring("failed to watch the objects of runs: forbidden")))
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
+	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be created"))
 }
 
 func TestShutdownDoesNotWaitForRights(t *testing.T) {
@@ -392,5 +392,5 @@ func TestShutdownDoesNotWaitForRights(t *testing.T) {
 	s.mu.Unlock()
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be made"))
+	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be created"))
 }

@@ -27,7 +27,7 @@ var inOrder = []string{"*v1.Secret", "*v1.ServiceAccount", "*v1.Role", "*v1.Role
 
 func TestTheJobIsCreatedLast(t *testing.T) {
 	s := start(t)
-	s.Expect(s.Progress("1").Waiting).To(Equal("Job pulumi-run-1 is being made"))
+	s.Expect(s.Progress("1").Waiting).To(Equal("Job pulumi-run-1 is being created"))
 	s.step()
 	s.Expect(s.api.created).To(Equal(inOrder))
 	s.Expect(s.phase()).To(Equal(run.Running))
@@ -127,7 +127,7 @@ func TestAnInvalidPodIsBlamedOnTheSpec(t *testing.T) {
 			s.step()
 			s.Expect(s.ended().Outcome).To(Equal(tc.want))
 			if tc.want == run.InvalidSpec {
-				s.Expect(s.ended().Message).To(And(HavePrefix("spec.workspaceTemplate, or what LimitRanges and webhooks add to it, asks for a pod that is not valid: failed to create "), ContainSubstring("spec.dnsPolicy")))
+				s.Expect(s.ended().Message).To(And(HavePrefix("spec.workspaceTemplate, or what LimitRanges and webhooks add to it, results in an invalid pod: failed to create "), ContainSubstring("spec.dnsPolicy")))
 			}
 		})
 	}
@@ -139,9 +139,9 @@ func TestAnInvalidPodMayBeThatOfTheDefaults(t *testing.T) {
 	for name, tc := range map[string]struct {
 		template, want string
 	}{
-		"without a template": {"", "what --runner-workspace-template, LimitRanges and webhooks add to the pod is not valid: failed to create "},
+		"without a template": {"", "what --runner-workspace-template, LimitRanges and webhooks add to the pod is invalid: failed to create "},
 		"with a template": {`{"spec":{"image":"own:1"}}`,
-			"spec.workspaceTemplate, or what --runner-workspace-template, LimitRanges and webhooks add to it, asks for a pod that is not valid: failed to create "},
+			"spec.workspaceTemplate, or what --runner-workspace-template, LimitRanges and webhooks add to it, results in an invalid pod: failed to create "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := runnerOn(t, newCluster(), func(o *Options) {
@@ -189,7 +189,7 @@ func TestARefusedCreationEndsTheRun(t *testing.T) {
 			s.Expect(ended.Outcome).To(Equal(run.PodFailed))
 			s.Expect(ended.Interrupted).To(BeFalse())
 			if tc.err == ending {
-				s.Expect(ended.Message).To(Equal("namespace default is being deleted, and takes no new objects: no Job can be made in it"))
+				s.Expect(ended.Message).To(Equal("namespace default is being deleted, so no Job can be created in it"))
 			} else {
 				s.Expect(ended.Message).To(HavePrefix("failed to create "))
 			}
@@ -283,7 +283,7 @@ func TestASecretOfAnotherOwnerIsLeftAlone(t *testing.T) {
 	other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pulumi-run-1"}, Data: map[string][]byte{"a": []byte("b")}}
 	s.Expect(s.api.WithWatch.Create(t.Context(), other)).To(Succeed())
 	s.step()
-	s.Expect(s.ended().Message).To(ContainSubstring("somebody else created one of that name: delete it"))
+	s.Expect(s.ended().Message).To(ContainSubstring("another Secret has that name: delete it"))
 	s.Expect(s.secret().Data).To(Equal(other.Data))
 	s.Expect(slices.Contains(s.api.created, "*v1.Job")).To(BeFalse())
 }

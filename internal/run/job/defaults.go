@@ -62,7 +62,7 @@ func onlyDocument(text []byte) ([]byte, error) {
 		raw, err := yaml.YAMLToJSONStrict(document)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("it is no YAML: %w", err)
+			return nil, fmt.Errorf("it is not valid YAML: %w", err)
 		case string(raw) == "null":
 		case string(only) != "null":
 			return nil, errors.New("has several YAML documents: one is expected")

@@ -161,18 +161,18 @@ func TestADefaultVolumeServesAsBackend(t *testing.T) {
 
 func TestDefaultsAreRefusedAtTheStart(t *testing.T) {
 	for text, want := range map[string]string{
-		"spec: {image: 1":                                  "it is no YAML",
+		"spec: {image: 1":                                  "it is not valid YAML",
 		"{spec: {image: a:1}, spec: {image: b:1}}":         "already set in map",
 		"kind: Pod":                                        "kind is not known: remove it",
 		"[]":                                               "is not an object: remove it",
-		"spec: {git: {}}":                                  "spec.git is a source: remove it",
+		"spec: {git: {}}":                                  "spec.git is a source: use ",
 		"spec: {}\n---\nspec: {image: a:1}":                "has several YAML documents",
 		"spec: {imagePullPolicy: Sometimes}":               `spec.imagePullPolicy cannot be "Sometimes": use Always, IfNotPresent or Never`,
 		"spec: {resources: {limit: {}}}":                   `unknown field "limit"`,
 		"spec: {env: [{name: HOME, value: /x}]}":           "spec.env is refused: the environment variable HOME cannot be set",
 		"spec: {podTemplate: {spec: {hostNetwork: true}}}": "spec.podTemplate changes spec.hostNetwork",
 		"spec: {podTemplate: {spec: {volumes: [{name: x, hostPath: {path: /}}]}}}":                `spec.podTemplate is not allowed by the Pod Security Standard "restricted"`,
-		"spec: {env: [" + strings.TrimSuffix(strings.Repeat("{name: A},", maxList+1), ",") + "]}": "has a list of 251 members",
+		"spec: {env: [" + strings.TrimSuffix(strings.Repeat("{name: A},", maxList+1), ",") + "]}": "has a list of 251 items",
 	} {
 		_, err := ReadDefaults([]byte(text), settings())
 		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)), text)

@@ -88,7 +88,7 @@ func (d *Drainer) Look(of run.Ref) (run.Phase, *run.Result) {
 	defer cancel()
 	phase, result, err := d.look(ctx, of)
 	if err != nil {
-		d.options.Log.Error(err, "failed to look for a run, which is taken to be in flight", "run", of.ID)
+		d.options.Log.Error(err, "failed to look up a run, which is assumed to be in flight", "run", of.ID)
 		phase = run.Running
 	}
 	if phase == run.Running {
@@ -151,7 +151,7 @@ func (d *Drainer) judge(s seen) verdict {
 	defer d.reading.Unlock()
 	v := judge(s)
 	if v.unclaimed && !s.cancelled && v.ended.Outcome == run.Cancelled {
-		v.ended.Message = "withdrawn: the controller no longer has --runner=job, and no pod had started the run; Pulumi was not begun"
+		v.ended.Message = "withdrawn: the controller no longer has --runner=job, and no pod had started the run; Pulumi was not started"
 	}
 	return v
 }
@@ -179,9 +179,9 @@ func unprovenText(s seen, v verdict) string {
 	case !v.unproven:
 		return ""
 	case s.secret == nil:
-		return "its Secret is gone, so that no result arrives, and the controller may not read Jobs and pods, one of which may be at work"
+		return "its Secret is gone, so no result will arrive, and its pod may still be running: the controller may not read Jobs and pods"
 	}
-	return "its pod has started it, and its result is absorbed when it arrives; if the pod has died, the controller cannot see that, as it may not read Jobs and pods"
+	return "its pod has started it, and the controller waits for the result; it cannot see whether the pod has died, because it may not read Jobs and pods"
 }
 
 // note returns a copy of what is known of a run. That a person has cancelled it is in the

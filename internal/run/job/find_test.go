@@ -72,7 +72,7 @@ func TestTheNextControllerFindsARunningPodWithoutJobAndSecret(t *testing.T) {
 				return
 			}
 			s.step()
-			s.Expect(s.Progress("1").Waiting).To(Equal("Secret of the run was deleted, so that the run cannot tell how it ends"))
+			s.Expect(s.Progress("1").Waiting).To(Equal("Secret of the run was deleted, so the run cannot report its result"))
 			s.pod(failed)
 			s.step()
 			s.Expect(s.ended()).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", true)))

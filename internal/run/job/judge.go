@@ -71,7 +71,7 @@ func judge(s seen) verdict {
 		if len(data) > 0 {
 			ended := resultOf(s, data)
 			if waitsForReason(s, ended) {
-				v.report.Progress.Waiting = "the pod of the run was told to end, and has not ended yet"
+				v.report.Progress.Waiting = "the pod of the run is terminating"
 				return v
 			}
 			v.ended = explainTermination(s, ended)
@@ -131,7 +131,7 @@ func cancelledBefore(s seen) *run.Result {
 	if !s.cancelled {
 		return withdrawnBefore(s)
 	}
-	message := "cancelled: " + run.ErrCancelled.Error() + "; Pulumi was not begun"
+	message := "cancelled: " + run.ErrCancelled.Error() + "; Pulumi was not started"
 	return &run.Result{Outcome: run.Cancelled, Message: message, StartedAt: startOf(s), EndedAt: s.now}
 }
 
@@ -162,7 +162,7 @@ func explainTermination(s seen, ended *run.Result) *run.Result {
 	if ended.Outcome != run.Cancelled || s.cancelled && why == "" || isWithdrawnResult(s) {
 		return ended
 	}
-	text, end := "the pod of the run was told to end", "Pulumi has finished what it had begun"
+	text, end := "the pod of the run was terminated", "Pulumi finished the operations in flight"
 	if why = cmp.Or(why, goneText(s)); why != "" {
 		text += ": " + why
 	}

@@ -109,7 +109,7 @@ func TestTheVerdictOnARun(t *testing.T) {
 		message                string // or, in flight, what it waits for
 	}{
 		"a Job without a pod yet": {aSecret(), aJob(), nil, "", false, false, "waits for its pod"},
-		"a pod that is starting":  {aSecret(), aJob(), aPod(corev1.PodPending), "", false, false, "is being started"},
+		"a pod that is starting":  {aSecret(), aJob(), aPod(corev1.PodPending), "", false, false, "is starting"},
 		"an unschedulable pod":    {aSecret(), aJob(), aPod(corev1.PodPending, withCondition(corev1.PodScheduled, corev1.ConditionFalse, "Unschedulable", "0/3 nodes are available")), "", false, false, "waits for a node: 0/3 nodes are available (Unschedulable)"},
 		"a pod at work":           {claimed(), aJob(), aPod(corev1.PodRunning), "", false, false, ""},
 		"a first pull that fails": {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ErrImagePull", "no such host")), "", false, false, "cannot be started yet: container pulumi, image nowhere/pulumi:1: no such host (ErrImagePull)"},
@@ -117,9 +117,9 @@ func TestTheVerdictOnARun(t *testing.T) {
 			"cannot be started yet: container pulumi, image nowhere/pulumi:1: failed to sync configmap cache"},
 		"a sidecar that crashes": {aSecret(), aJob(), aPod(corev1.PodPending, waiting("CrashLoopBackOff", "back-off 10s restarting")), "", false, false, "cannot be started yet: container pulumi, image nowhere/pulumi:1: back-off 10s restarting (CrashLoopBackOff)"},
 		"a second pod that is pending": {aSecret(), aJob(), append(aPod(corev1.PodFailed), corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "second"}, Status: corev1.PodStatus{Phase: corev1.PodPending}}),
-			"", false, false, "pod second is being started"},
+			"", false, false, "pod second is starting"},
 		"a second pod after a stuck one": {aSecret(), aJob(), append(aPod(corev1.PodFailed, waiting("CreateContainerError", "x")),
-			corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "second"}, Status: corev1.PodStatus{Phase: corev1.PodPending}}), "", false, false, "pod second is being started"},
+			corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "second"}, Status: corev1.PodStatus{Phase: corev1.PodPending}}), "", false, false, "pod second is starting"},
 		"a missing image":             {aSecret(), aJob(), aPod(corev1.PodPending, waiting("ImagePullBackOff", "no such host")), run.PodFailed, false, true, "image nowhere/pulumi:1: no such host (ImagePullBackOff)"},
 		"an invalid image name":       {aSecret(), aJob(), aPod(corev1.PodPending, waiting("InvalidImageName", "")), run.PodFailed, false, true, "InvalidImageName"},
 		"a missing Secret":            {aSecret(), aJob(), aPod(corev1.PodPending, waiting("CreateContainerConfigError", `secret "npm" not found`)), run.PodFailed, false, true, `secret "npm" not found`},
@@ -129,7 +129,7 @@ func TestTheVerdictOnARun(t *testing.T) {
 		"a result without Job and pod": {resulted(run.Result{Outcome: run.Failed, Message: "no"}), nil, nil, run.Failed, false, false, "no"},
 		"a result from an evicted pod": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, evicted),
 			run.PodFailed, false, false, "evicted from node node-1: The node was low on resource: memory."},
-		"a result from a deleted pod":  {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("BackoffLimitExceeded", ""), nil, run.PodFailed, false, false, "told to end: the pod of Job pulumi-run-1 is gone"},
+		"a result from a deleted pod":  {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), failedJob("BackoffLimitExceeded", ""), nil, run.PodFailed, false, false, "was terminated: the pod of Job pulumi-run-1 was deleted"},
 		"a result that cannot be read": {aSecret(exchange.ClaimKey, "{}", exchange.ResultKey, "x"), aJob(), nil, run.PodFailed, true, false, "reading the result"},
 
 		"suspended before a claim":       {aSecret(), suspendedJob(), nil, "", false, false, "Job pulumi-run-1 is suspended"},
@@ -138,33 +138,33 @@ func TestTheVerdictOnARun(t *testing.T) {
 			job := failedJob("DeadlineExceeded", "x")
 			job.Spec.Suspend = ptr.To(true)
 			return job
-		}(), aPod(corev1.PodFailed), run.PodFailed, false, true, "was ended at its deadline"},
+		}(), aPod(corev1.PodFailed), run.PodFailed, false, true, "reached its deadline"},
 		"suspended, pod still running":  {claimed(), suspendedJob(), aPod(corev1.PodRunning), "", false, false, ""},
-		"suspended after the claim":     {claimed(), suspendedJob(), nil, run.PodFailed, true, false, "Job pulumi-run-1 was suspended by somebody, which has ended its pod"},
-		"a result from a suspended Job": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), suspendedJob(), nil, run.PodFailed, false, false, "told to end: Job pulumi-run-1 was suspended by somebody"},
+		"suspended after the claim":     {claimed(), suspendedJob(), nil, run.PodFailed, true, false, "Job pulumi-run-1 was suspended, which ended its pod"},
+		"a result from a suspended Job": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), suspendedJob(), nil, run.PodFailed, false, false, "was terminated: Job pulumi-run-1 was suspended"},
 		"a result from a killed pod": {
 			resulted(run.Result{Outcome: run.Cancelled, Interrupted: true, Message: "cancelled: SIGTERM; Pulumi had to be killed"}), suspendedJob(), nil,
-			run.PodFailed, true, false, "Job pulumi-run-1 was suspended by somebody, which has ended its pod; cancelled: SIGTERM; Pulumi had to be killed"},
+			run.PodFailed, true, false, "Job pulumi-run-1 was suspended, which ended its pod; cancelled: SIGTERM; Pulumi had to be killed"},
 
-		"out of memory, sidecar running":      {claimed(), aJob(), aPod(corev1.PodRunning, terminated(137, "OOMKilled", ""), sideCar), run.PodFailed, true, false, "needs more memory than it may have (OOMKilled)"},
+		"out of memory, sidecar running":      {claimed(), aJob(), aPod(corev1.PodRunning, terminated(137, "OOMKilled", ""), sideCar), run.PodFailed, true, false, "exceeded its memory limit (OOMKilled)"},
 		"killed, sidecar running":             {claimed(), aJob(), aPod(corev1.PodRunning, terminated(137, "Error", ""), sideCar), run.PodFailed, true, false, "was killed: exit code 137"},
 		"result not written, sidecar running": {claimed(), aJob(), aPod(corev1.PodRunning, terminated(ExitNotReported, "Error", ""), sideCar), run.PodFailed, true, false, "could not write the result"},
-		"not begun, sidecar running":          {aSecret(), aJob(), aPod(corev1.PodRunning, terminated(ExitNotStarted, "Error", ""), sideCar), run.PodFailed, false, true, "did not begin the run"},
+		"not begun, sidecar running":          {aSecret(), aJob(), aPod(corev1.PodRunning, terminated(ExitNotStarted, "Error", ""), sideCar), run.PodFailed, false, true, "did not start the run"},
 		"a sidecar that has ended":            {claimed(), aJob(), aPod(corev1.PodRunning, terminated(0, "Completed", ""), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Name = "proxy" }), "", false, false, ""},
 		"a pod its node rejects": {aSecret(), aJob(), aPod(corev1.PodFailed, func(p *corev1.Pod) {
 			p.Status.Reason, p.Status.Message = "OutOfcpu", "Pod was rejected: not enough cpu"
-		}), run.PodFailed, false, true, "pod pulumi-run-1-x was ended by node node-1: Pod was rejected: not enough cpu (OutOfcpu); Pulumi was not begun"},
+		}), run.PodFailed, false, true, "pod pulumi-run-1-x was terminated by node node-1: Pod was rejected: not enough cpu (OutOfcpu); Pulumi was not started"},
 
 		"killed with its pod": {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "Error", "")), run.PodFailed, true, false, "was killed: exit code 137"},
 		"a sidecar out of memory": {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", ""), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Name = "proxy" }),
-			run.PodFailed, true, false, "container proxy of pod pulumi-run-1-x needs more memory than it may have (OOMKilled): raise limits.memory of that container in spec.workspaceTemplate.spec.podTemplate"},
+			run.PodFailed, true, false, "container proxy of pod pulumi-run-1-x exceeded its memory limit (OOMKilled): raise limits.memory of that container in spec.workspaceTemplate.spec.podTemplate"},
 		"out of memory":                {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", "")), run.PodFailed, true, false, "raise spec.workspaceTemplate.spec.resources.limits.memory"},
 		"evicted":                      {claimed(), aJob(), aPod(corev1.PodFailed, evicted), run.PodFailed, true, false, "was evicted from node node-1"},
 		"preempted":                    {claimed(), aJob(), aPod(corev1.PodFailed, withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler", "x")), run.PodFailed, true, false, "higher priority"},
 		"drained":                      {claimed(), aJob(), aPod(corev1.PodFailed, withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "EvictionByEvictionAPI", "x")), run.PodFailed, true, false, "drained"},
 		"lost with its node":           {claimed(), aJob(), aPod(corev1.PodFailed, withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByPodGC", "x")), run.PodFailed, true, false, "lost with its node"},
-		"the pod deleted":              {claimed(), failedJob("BackoffLimitExceeded", ""), nil, run.PodFailed, true, false, "the pod of Job pulumi-run-1 is gone"},
-		"the Job deleted":              {claimed(), nil, nil, run.PodFailed, true, false, "Job pulumi-run-1 of the run is gone: it was deleted, or had ended and its ttlSecondsAfterFinished had passed"},
+		"the pod deleted":              {claimed(), failedJob("BackoffLimitExceeded", ""), nil, run.PodFailed, true, false, "the pod of Job pulumi-run-1 was deleted"},
+		"the Job deleted":              {claimed(), nil, nil, run.PodFailed, true, false, "Job pulumi-run-1 of the run is gone: it was deleted, or ended and expired (ttlSecondsAfterFinished)"},
 		"the Job deleted in mid-run":   {claimed(), nil, aPod(corev1.PodRunning), "", false, false, ""},
 		"the deadline":                 {claimed(), failedJob("DeadlineExceeded", "was active longer"), nil, run.PodFailed, true, false, "deadline"},
 		"a pod that waits to be ended": {claimed(), aJob(), aPod(corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} }), "", false, false, ""},
@@ -172,23 +172,23 @@ func TestTheVerdictOnARun(t *testing.T) {
 		"at its installation":          {aSecret(exchange.ClaimKey, "{}", exchange.ProgressKey, `{"Progress":{"Waiting":"`+run.Installing+`"}}`), aJob(), aPod(corev1.PodRunning), "", false, false, run.Installing},
 		"at what a tenant has written": {aSecret(exchange.ClaimKey, "{}", exchange.ProgressKey, `{"Progress":{"Waiting":"nonsense"}}`), aJob(), aPod(corev1.PodRunning), "", false, false, ""},
 		"a node that does not answer": {claimed(), aJob(), aPod(corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: at} },
-			withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByTaintManager", "x")), "", false, false, "node node-1 has not reported"},
+			withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByTaintManager", "x")), "", false, false, "node node-1 has not confirmed"},
 		"the Secret deleted":            {nil, aJob(), aPod(corev1.PodRunning), "", false, false, "was deleted"},
-		"the Secret deleted, and over":  {nil, failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "could not write the result of the run (exit code 12): somebody has deleted the Secret, the Role"},
-		"the Role deleted in mid-run":   {claimed(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "the Role or the RoleBinding"},
-		"the Role deleted at the start": {aSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(11, "Error", "")), run.PodFailed, false, true, "did not begin the run (exit code 11)"},
-		"no way to the API server":      {aSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(13, "Error", "the run is not begun: dial tcp 10.0.0.1:443: i/o timeout")), run.PodFailed, false, true, "could not reach the API server (exit code 13), which the network policies of the namespace have to allow: the run is not begun: dial tcp 10.0.0.1:443: i/o timeout; Pulumi was not begun"},
-		"told to end at the start":      {aSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(14, "Error", "claiming the run: context canceled")), run.PodFailed, false, true, "was told to end before it began the run (exit code 14); Pulumi was not begun"},
+		"the Secret deleted, and over":  {nil, failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "could not write the result of the run (exit code 12): the Secret, the Role"},
+		"the Role deleted in mid-run":   {claimed(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "the Role, the RoleBinding"},
+		"the Role deleted at the start": {aSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(11, "Error", "")), run.PodFailed, false, true, "did not start the run (exit code 11)"},
+		"no way to the API server":      {aSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(13, "Error", "the run is not begun: dial tcp 10.0.0.1:443: i/o timeout")), run.PodFailed, false, true, "could not reach the API server (exit code 13), so check that the network policies of the namespace allow it: the run is not begun: dial tcp 10.0.0.1:443: i/o timeout; Pulumi was not started"},
+		"terminated at the start":       {aSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(14, "Error", "claiming the run: context canceled")), run.PodFailed, false, true, "was terminated before it started the run (exit code 14); Pulumi was not started"},
 		"the Secret made immutable":     {immutableSecret(), aJob(), aPod(corev1.PodRunning), "", false, false, "was made immutable"},
-		"immutable, and over":           {immutableSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "could not write the result of the run (exit code 12): somebody has made Secret pulumi-run-1 immutable"},
+		"immutable, and over":           {immutableSecret(), failedJob("PodFailurePolicy", ""), aPod(corev1.PodFailed, terminated(12, "Error", "")), run.PodFailed, true, false, "could not write the result of the run (exit code 12): Secret pulumi-run-1 was made immutable"},
 		"ended late by the deadline": {resulted(run.Result{Outcome: run.Cancelled, Message: "x"}), aJob(batchv1.JobCondition{Type: batchv1.JobFailureTarget,
 			Status: corev1.ConditionTrue, Reason: batchv1.JobReasonDeadlineExceeded, Message: "was active longer"}), nil,
-			run.PodFailed, false, false, "was told to end: Job pulumi-run-1 was ended at its deadline: was active longer (DeadlineExceeded); Pulumi has finished"},
-		"never started":                {aSecret(), failedJob("DeadlineExceeded", "was active longer"), nil, run.PodFailed, false, true, "was ended at its deadline"},
+			run.PodFailed, false, false, "was terminated: Job pulumi-run-1 reached its deadline: was active longer (DeadlineExceeded); Pulumi finished"},
+		"never started":                {aSecret(), failedJob("DeadlineExceeded", "was active longer"), nil, run.PodFailed, false, true, "reached its deadline"},
 		"all deleted":                  {nil, nil, nil, run.PodFailed, true, false, "the Job and the Secret of the run are gone"},
-		"no Job was created":           {aSecret(), nil, nil, run.PodFailed, false, true, "Pulumi was not begun"},
-		"unclaimed, evicted":           {aSecret(), aJob(), aPod(corev1.PodFailed, evicted), run.PodFailed, false, true, "Pulumi was not begun"},
-		"unclaimed, past its deadline": {aSecret(), failedJob("DeadlineExceeded", "x"), nil, run.PodFailed, false, true, "Pulumi was not begun"},
+		"no Job was created":           {aSecret(), nil, nil, run.PodFailed, false, true, "Pulumi was not started"},
+		"unclaimed, evicted":           {aSecret(), aJob(), aPod(corev1.PodFailed, evicted), run.PodFailed, false, true, "Pulumi was not started"},
+		"unclaimed, past its deadline": {aSecret(), failedJob("DeadlineExceeded", "x"), nil, run.PodFailed, false, true, "Pulumi was not started"},
 		"a failed init container": {aSecret(), aJob(), aPod(corev1.PodFailed, func(p *corev1.Pod) {
 			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: copyContainer, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: "no space"}}}}
 		}), run.PodFailed, false, true, "container bootstrap of pod pulumi-run-1-x has ended with exit code 1: no space (Error)"},
@@ -256,7 +256,7 @@ func TestTheVerdictOnACancelledRun(t *testing.T) {
 			if tt.outcome == run.Cancelled {
 				g.Expect(cached.ended).To(BeNil())
 				g.Expect(cached.freshen).To(BeTrue(), "a pod may have claimed it meanwhile")
-				g.Expect(v.ended.Message).To(ContainSubstring("Pulumi was not begun"))
+				g.Expect(v.ended.Message).To(ContainSubstring("Pulumi was not started"))
 				g.Expect(v.ended.Interrupted).To(BeFalse())
 			}
 		})
@@ -319,7 +319,7 @@ func TestAResultWaitsForTheReasonItsPodWasStopped(t *testing.T) {
 			v := judge(seen{secret: resulted(tt.result), job: aJob(), pods: tt.pods, cancelled: tt.cancelled, fresh: true, now: at.Add(tt.after), resultSeenAt: at})
 			if tt.want == "" {
 				g.Expect(v.ended).To(BeNil())
-				g.Expect(v.report.Progress.Waiting).To(ContainSubstring("was told to end"))
+				g.Expect(v.report.Progress.Waiting).To(ContainSubstring("is terminating"))
 				return
 			}
 			g.Expect(v.ended).NotTo(BeNil())
@@ -335,20 +335,20 @@ func TestTheMessageSaysWhoStoppedThePod(t *testing.T) {
 		pods []corev1.Pod
 		want string
 	}{
-		"evicted":                        {aJob(), aPod(corev1.PodFailed, evicted), "the pod of the run was told to end: pod pulumi-run-1-x was evicted from node "},
-		"pod being deleted":              {aJob(), aPod(corev1.PodFailed, deleted), "the pod of the run was told to end: pod pulumi-run-1-x was deleted; Pulumi"},
-		"pod deleted":                    {aJob(), nil, "the pod of the run was told to end: the pod of Job pulumi-run-1 is gone: it was deleted; Pulumi"},
-		"Job deleted":                    {nil, nil, "the pod of the run was told to end: Job pulumi-run-1 of the run is gone: it was deleted, or had ended and its ttlSecondsAfterFinished had passed; Pulumi"},
-		"Job suspended, pod still there": {suspendedJob(), aPod(corev1.PodFailed, deleted), "the pod of the run was told to end: Job pulumi-run-1 was suspended by somebody"},
-		"Job suspended":                  {suspendedJob(), nil, "the pod of the run was told to end: Job pulumi-run-1 was suspended by somebody, which has ended its pod; Pulumi"},
-		"cause unknown":                  {aJob(), aPod(corev1.PodFailed), "the pod of the run was told to end; Pulumi"},
+		"evicted":                        {aJob(), aPod(corev1.PodFailed, evicted), "the pod of the run was terminated: pod pulumi-run-1-x was evicted from node "},
+		"pod being deleted":              {aJob(), aPod(corev1.PodFailed, deleted), "the pod of the run was terminated: pod pulumi-run-1-x was deleted; Pulumi"},
+		"pod deleted":                    {aJob(), nil, "the pod of the run was terminated: the pod of Job pulumi-run-1 was deleted; Pulumi"},
+		"Job deleted":                    {nil, nil, "the pod of the run was terminated: Job pulumi-run-1 of the run is gone: it was deleted, or ended and expired (ttlSecondsAfterFinished); Pulumi"},
+		"Job suspended, pod still there": {suspendedJob(), aPod(corev1.PodFailed, deleted), "the pod of the run was terminated: Job pulumi-run-1 was suspended"},
+		"Job suspended":                  {suspendedJob(), nil, "the pod of the run was terminated: Job pulumi-run-1 was suspended, which ended its pod; Pulumi"},
+		"cause unknown":                  {aJob(), aPod(corev1.PodFailed), "the pod of the run was terminated; Pulumi"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			result := run.Result{Outcome: run.Cancelled, Message: "forged", StartedAt: at, EndedAt: at}
 			v := judge(seen{secret: resulted(result), job: tt.job, pods: tt.pods, fresh: true, now: at.Add(time.Minute)})
 			g.Expect(v.ended).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", false)))
-			g.Expect(v.ended.Message).To(And(HavePrefix(tt.want), HaveSuffix("Pulumi has finished what it had begun")))
+			g.Expect(v.ended.Message).To(And(HavePrefix(tt.want), HaveSuffix("Pulumi finished the operations in flight")))
 		})
 	}
 }
@@ -357,9 +357,9 @@ func TestAMissingServiceAccountIsNamed(t *testing.T) {
 	g := NewWithT(t)
 	v := judge(seen{secret: claimed(), job: aJob(), pods: aPod(corev1.PodRunning), now: at, account: "deployer"})
 	g.Expect(v.ended).To(BeNil())
-	g.Expect(v.report.Progress.Waiting).To(Equal("ServiceAccount deployer was deleted, as which the pod runs, so that the run cannot tell how it ends"))
+	g.Expect(v.report.Progress.Waiting).To(Equal("ServiceAccount deployer of the pod was deleted, so the run cannot report its result"))
 	v = judge(seen{secret: claimed(), job: aJob(), pods: aPod(corev1.PodFailed, terminated(ExitNotReported, "Error", "")), now: at, fresh: true, account: "deployer"})
-	g.Expect(v.ended.Message).To(ContainSubstring("(exit code 12): somebody has deleted ServiceAccount deployer, as which the pod ran"))
+	g.Expect(v.ended.Message).To(ContainSubstring("(exit code 12): ServiceAccount deployer of the pod was deleted"))
 }
 
 func TestARunThatIsNeverStartedSaysWhatItWaitedFor(t *testing.T) {
@@ -367,16 +367,16 @@ func TestARunThatIsNeverStartedSaysWhatItWaitedFor(t *testing.T) {
 	v := judge(seen{secret: aSecret(), job: failedJob("DeadlineExceeded", "was active longer"), now: at, fresh: true,
 		waited: "pod pulumi-run-1-x waits for a node: 0/3 nodes are available (Unschedulable)"})
 	g.Expect(v.ended.Message).To(Equal("the run was never started: pod pulumi-run-1-x waits for a node: 0/3 nodes are available (Unschedulable); " +
-		"Job pulumi-run-1 was ended at its deadline: was active longer (DeadlineExceeded); Pulumi was not begun"))
+		"Job pulumi-run-1 reached its deadline: was active longer (DeadlineExceeded); Pulumi was not started"))
 	g.Expect(v.ended.Interrupted).To(BeFalse())
 }
 
 func TestAPodThatIsSlowToStartAsksForAttention(t *testing.T) {
 	g := NewWithT(t)
 	s := seen{secret: aSecret(), job: aJob(), pods: aPod(corev1.PodPending), now: at.Add(startPatience)}
-	g.Expect(judge(s).report.Progress.Waiting).To(Equal("pod pulumi-run-1-x is being started"))
+	g.Expect(judge(s).report.Progress.Waiting).To(Equal("pod pulumi-run-1-x is starting"))
 	s.now = s.now.Add(time.Second)
-	g.Expect(judge(s).report.Progress.Waiting).To(HavePrefix("pod pulumi-run-1-x is being started, which takes long: kubectl describe it"))
+	g.Expect(judge(s).report.Progress.Waiting).To(HavePrefix("pod pulumi-run-1-x has not started: run `kubectl describe pod"))
 }
 
 func TestTimesOfAResultAreClampedToItsRun(t *testing.T) {

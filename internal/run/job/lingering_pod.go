@@ -57,7 +57,7 @@ func (r *Runner) free(k key) {
 	}
 }
 
-// keeps reports whether the Stack has a run in flight, or a pod of an earlier one. The
+// isBusy reports whether the Stack has a run in flight, or a pod of an earlier one. The
 // caller holds the lock.
 func (r *Runner) isBusy(stack slots.Stack) bool {
 	return r.inFlight(stack) || len(r.lingeringOf(stack)) > 0
@@ -217,7 +217,7 @@ func lingeringText(s seen) string {
 	}
 	for _, pod := range s.pods {
 		if isAlive(pod) && pod.DeletionTimestamp != nil {
-			return fmt.Sprintf("%s: pod %s was told to", waits, pod.Name)
+			return fmt.Sprintf("%s: pod %s is terminating", waits, pod.Name)
 		}
 	}
 	return waits

@@ -98,11 +98,11 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	for _, volume := range b.Volumes {
 		i := slices.IndexFunc(m.Volumes, func(v corev1.Volume) bool { return v.Name == volume.Name })
 		note("spec.volumes["+volume.Name+"]", i >= 0 && (volume.Name != programVolume || equality.Semantic.DeepEqual(volume, m.Volumes[i])))
-		note("spec.volumes["+volume.Name+"] (it goes with the pod: an emptyDir, or ephemeral)", i < 0 || goesWithPod(m.Volumes[i]))
+		note("spec.volumes["+volume.Name+"] (must be deleted with the pod: use emptyDir or ephemeral)", i < 0 || goesWithPod(m.Volumes[i]))
 	}
 	copies, merges := containerOf(b.InitContainers, copyContainer), containerOf(m.InitContainers, copyContainer)
 	merges.Resources = copies.Resources // a LimitRange may ask for others
-	note("spec.initContainers["+copyContainer+"] (but for its resources)", equality.Semantic.DeepEqual(copies, merges))
+	note("spec.initContainers["+copyContainer+"] (except its resources)", equality.Semantic.DeepEqual(copies, merges))
 	was, is := containerOf(b.Containers, mainContainer), containerOf(m.Containers, mainContainer)
 	of := "spec.containers[" + mainContainer + "]."
 	note(of+"command", slices.Equal(was.Command, is.Command))
@@ -111,14 +111,14 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	note(of+"volumeMounts", keepsMounts(was.VolumeMounts, is.VolumeMounts))
 	for _, mount := range is.VolumeMounts {
 		kept := !mount.ReadOnly && podfiles.Last(m.Volumes, mount.Name)
-		note(of+"volumeMounts (what is within "+workDir+" goes with the pod: an emptyDir, or ephemeral)", !kept || !podfiles.Within(mount.MountPath, workDir))
+		note(of+"volumeMounts (what is within "+workDir+" must be deleted with the pod: use emptyDir or ephemeral)", !kept || !podfiles.Within(mount.MountPath, workDir))
 	}
 	note(of+"lifecycle", is.Lifecycle == nil)
 	note(of+"restartPolicy", is.RestartPolicy == nil && len(is.RestartPolicyRules) == 0)
 	// Finalizers and owners could keep pods, or have others delete them.
 	other := merged.ObjectMeta
 	other.Labels, other.Annotations = nil, nil
-	note("metadata (but for labels and annotations)", equality.Semantic.DeepEqual(other, metav1.ObjectMeta{}))
+	note("metadata (except labels and annotations)", equality.Semantic.DeepEqual(other, metav1.ObjectMeta{}))
 	slices.Sort(changed)
 	return slices.Compact(changed)
 }

@@ -16,7 +16,7 @@ import (
 
 // deathText returns how the pod of a run without a result has ended.
 func deathText(s seen, claimed bool) string {
-	begun := "; Pulumi was not begun"
+	begun := "; Pulumi was not started"
 	if claimed {
 		begun = ""
 	} else if why := jobText(s.job); why != "" && s.waited != "" {
@@ -28,13 +28,13 @@ func deathText(s seen, claimed bool) string {
 		}
 	}
 	if s.job == nil && !claimed {
-		return fmt.Sprintf("Job %s of the run is not there: it was not made, %s%s", nameOf(s), deletedOrExpired, begun)
+		return fmt.Sprintf("Job %s of the run does not exist: it was not created, %s%s", nameOf(s), deletedOrExpired, begun)
 	}
 	return cmp.Or(goneText(s), "the pod of the run has ended without a result") + begun
 }
 
 // deletedOrExpired is why a Job is gone. A controller that was away does not know which.
-const deletedOrExpired = "was deleted, or had ended and its ttlSecondsAfterFinished had passed"
+const deletedOrExpired = "was deleted, or ended and expired (ttlSecondsAfterFinished)"
 
 // goneText returns which object of a run is gone or was ended from outside, else "".
 func goneText(s seen) string {
@@ -46,9 +46,9 @@ func goneText(s seen) string {
 	case s.job == nil:
 		return fmt.Sprintf("Job %s of the run is gone: it %s", nameOf(s), deletedOrExpired)
 	case isSuspended(s.job):
-		return fmt.Sprintf("Job %s was suspended by somebody, which has ended its pod", nameOf(s))
+		return fmt.Sprintf("Job %s was suspended, which ended its pod", nameOf(s))
 	case len(s.pods) == 0:
-		return fmt.Sprintf("the pod of Job %s is gone: it was deleted", nameOf(s))
+		return fmt.Sprintf("the pod of Job %s was deleted", nameOf(s))
 	}
 	for _, pod := range s.pods {
 		if pod.DeletionTimestamp != nil {
@@ -78,16 +78,16 @@ func disruptionText(pods []corev1.Pod) string {
 			if c.Type != corev1.DisruptionTarget || c.Status != corev1.ConditionTrue {
 				continue
 			}
-			what := "was ended by the cluster"
+			what := "was terminated by the cluster"
 			switch c.Reason {
 			case "PreemptionByScheduler":
-				what = "made room for one of a higher priority"
+				what = "was preempted by a pod of higher priority"
 			case "DeletionByTaintManager", "DeletionByPodGC":
 				what = "was lost with its node"
 			case "EvictionByEvictionAPI":
-				what = "was evicted, as when a node is drained"
+				what = "was evicted, for example because its node is drained"
 			case "TerminationByKubelet":
-				what = "was ended by its node"
+				what = "was terminated by its node"
 			}
 			return fmt.Sprintf("pod %s on node %s %s: %s", pod.Name, pod.Spec.NodeName, what, reasonText(c.Reason, c.Message))
 		}
@@ -104,7 +104,7 @@ func memoryText(pods []corev1.Pod) string {
 				if status.Name == mainContainer {
 					limit = templateField + ".spec.resources.limits.memory"
 				}
-				return fmt.Sprintf("container %s of pod %s needs more memory than it may have (OOMKilled): raise %s", status.Name, pod.Name, limit)
+				return fmt.Sprintf("container %s of pod %s exceeded its memory limit (OOMKilled): raise %s", status.Name, pod.Name, limit)
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func jobText(job *batchv1.Job) string {
 		// The Job is marked before its pods have ended, and has failed when they have.
 		ends := c.Type == batchv1.JobFailed || c.Type == batchv1.JobFailureTarget
 		if ends && c.Status == corev1.ConditionTrue && c.Reason == batchv1.JobReasonDeadlineExceeded {
-			return fmt.Sprintf("Job %s was ended at its deadline: %s", job.Name, reasonText(c.Reason, c.Message))
+			return fmt.Sprintf("Job %s reached its deadline: %s", job.Name, reasonText(c.Reason, c.Message))
 		}
 	}
 	return ""
@@ -135,7 +135,7 @@ func exitText(s seen) string {
 				continue
 			}
 			if status.Name == mainContainer && ended.ExitCode == ExitUnreached {
-				return fmt.Sprintf("pod %s could not reach the API server (exit code %d), which the network policies of the namespace have to allow: %s",
+				return fmt.Sprintf("pod %s could not reach the API server (exit code %d), so check that the network policies of the namespace allow it: %s",
 					pod.Name, ExitUnreached, oneLine(ended.Message))
 			}
 			if text := ownExitText(pod.Name, status.Name, ended.ExitCode, causesOf(s)); text != "" {
@@ -156,7 +156,7 @@ func exitText(s seen) string {
 func rejectedText(pods []corev1.Pod) string {
 	for _, pod := range pods {
 		if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" {
-			return fmt.Sprintf("pod %s was ended by node %s: %s", pod.Name, pod.Spec.NodeName, reasonText(pod.Status.Reason, pod.Status.Message))
+			return fmt.Sprintf("pod %s was terminated by node %s: %s", pod.Name, pod.Spec.NodeName, reasonText(pod.Status.Reason, pod.Status.Message))
 		}
 	}
 	return ""
@@ -168,11 +168,11 @@ func ownExitText(pod, container string, code int32, causes string) string {
 	case container != mainContainer:
 		return ""
 	case code == ExitNotReported:
-		return fmt.Sprintf("pod %s could not write the result of the run (exit code %d): %s, or the API server was away for too long", pod, code, causes)
+		return fmt.Sprintf("pod %s could not write the result of the run (exit code %d): %s, or the API server was unreachable for too long", pod, code, causes)
 	case code == ExitNotStarted:
-		return fmt.Sprintf("pod %s did not begin the run (exit code %d): %s, or another pod of the Job had the run", pod, code, causes)
+		return fmt.Sprintf("pod %s did not start the run (exit code %d): %s, or another pod of the Job had started it", pod, code, causes)
 	case code == ExitStopped:
-		return fmt.Sprintf("pod %s was told to end before it began the run (exit code %d)", pod, code)
+		return fmt.Sprintf("pod %s was terminated before it started the run (exit code %d)", pod, code)
 	}
 	return ""
 }
@@ -180,12 +180,12 @@ func ownExitText(pod, container string, code int32, causes string) string {
 // causesOf returns why the runner could not write to the Secret.
 func causesOf(s seen) string {
 	if isImmutable(s.secret) {
-		return fmt.Sprintf("somebody has made Secret %s immutable", s.secret.Name)
+		return fmt.Sprintf("Secret %s was made immutable", s.secret.Name)
 	}
 	if s.account != "" {
-		return fmt.Sprintf("somebody has deleted ServiceAccount %s, as which the pod ran", s.account)
+		return fmt.Sprintf("ServiceAccount %s of the pod was deleted", s.account)
 	}
-	return "somebody has deleted the Secret, the Role or the RoleBinding of the run, or its account, if only for a moment"
+	return "the Secret, the Role, the RoleBinding or the ServiceAccount of the run was deleted, even if only briefly"
 }
 
 func isImmutable(secret *corev1.Secret) bool {

@@ -37,7 +37,7 @@ func isOfAnEnd(err error) bool {
 // refusalText says, for a person, why the objects of a run cannot be created.
 func refusalText(namespace string, err error) string {
 	if isOfAnEnd(err) {
-		return fmt.Sprintf("namespace %s is being deleted, and takes no new objects: no Job can be made in it", namespace)
+		return fmt.Sprintf("namespace %s is being deleted, so no Job can be created in it", namespace)
 	}
 	return err.Error()
 }

@@ -42,7 +42,7 @@ func check(s Settings, r run.Run) error {
 func podOf(s Settings, r run.Run, w workspace) (corev1.PodTemplateSpec, string, error) {
 	if r.Account.Name != "" && w.ServiceAccountName != "" && w.ServiceAccountName != r.Account.Name {
 		return corev1.PodTemplateSpec{}, "", &TemplateError{templateField + ".spec.serviceAccountName",
-			"is another than spec.serviceAccountName: remove one of the two"}
+			"differs from spec.serviceAccountName: remove one of the two"}
 	}
 	// A program with its own kubeconfig needs no account, but its pod may need one, for
 	// its image or a cloud. If nothing names an account, the pod gets its own, which may

@@ -209,13 +209,13 @@ func TestATemplateIsRefusedByName(t *testing.T) {
 		"a hook":                            {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, lifecycle: {preStop: {exec: {command: [x]}}}}]}}}}`, "lifecycle"},
 		"the init container's image":        {`{spec: {podTemplate: {spec: {initContainers: [{name: bootstrap, image: evil}]}}}}`, "spec.initContainers[bootstrap]"},
 		"no work directory":                 {`{spec: {podTemplate: {spec: {volumes: [{$patch: delete, name: pulumi-work}]}}}}`, "spec.volumes[pulumi-work]"},
-		"a persistent work directory":       {`{spec: {podTemplate: {spec: {volumes: [{name: pulumi-work, emptyDir: null, persistentVolumeClaim: {claimName: x}}]}}}}`, "spec.volumes[pulumi-work] (it goes with the pod"},
-		"a shared /tmp":                     {`{spec: {podTemplate: {spec: {volumes: [{name: tmp, emptyDir: null, persistentVolumeClaim: {claimName: x}}]}}}}`, "spec.volumes[tmp] (it goes with the pod"},
+		"a persistent work directory":       {`{spec: {podTemplate: {spec: {volumes: [{name: pulumi-work, emptyDir: null, persistentVolumeClaim: {claimName: x}}]}}}}`, "spec.volumes[pulumi-work] (must be deleted with the pod"},
+		"a shared /tmp":                     {`{spec: {podTemplate: {spec: {volumes: [{name: tmp, emptyDir: null, persistentVolumeClaim: {claimName: x}}]}}}}`, "spec.volumes[tmp] (must be deleted with the pod"},
 		"another volume for the controller's program": {`{spec: {podTemplate: {spec: {volumes: [{name: pulumi-controller, persistentVolumeClaim: {claimName: x}}]}}}}`, "spec.volumes[pulumi-controller]"},
 		"a mount over the program":                    {`{spec: {podTemplate: {spec: {volumes: [{name: x, emptyDir: {}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /pulumi-controller/x}]}]}}}}`, "volumeMounts"},
 		"a mount over the token":                      {`{spec: {podTemplate: {spec: {volumes: [{name: x, emptyDir: {}}], containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /var/run}]}]}}}}`, "volumeMounts"},
-		"a persistent volume in the work directory":   {mounting("persistentVolumeClaim: {claimName: x}", "/pulumi-work/runs", false), "spec.containers[pulumi].volumeMounts (what is within /pulumi-work goes with the pod"},
-		"a persistent volume there by another path":   {mounting("persistentVolumeClaim: {claimName: x}", "/x/..//pulumi-work/runs", false), "spec.containers[pulumi].volumeMounts (what is within /pulumi-work goes with the pod"},
+		"a persistent volume in the work directory":   {mounting("persistentVolumeClaim: {claimName: x}", "/pulumi-work/runs", false), "spec.containers[pulumi].volumeMounts (what is within /pulumi-work must be deleted with the pod"},
+		"a persistent volume there by another path":   {mounting("persistentVolumeClaim: {claimName: x}", "/x/..//pulumi-work/runs", false), "spec.containers[pulumi].volumeMounts (what is within /pulumi-work must be deleted with the pod"},
 		"a mount over the token by another path":      {mounting("emptyDir: {}", "/etc/../var/run", false), "volumeMounts"},
 		"another backend":                             {`{spec: {env: [{name: PULUMI_BACKEND_URL, value: s3://x}]}}`, "spec.workspaceTemplate.spec.env cannot have the variable PULUMI_BACKEND_URL: use spec.backend"},
 		"a flag of Pulumi":                            {`{spec: {env: [{name: PULUMI_OPTION_PARALLEL, value: "4"}]}}`, "spec.workspaceTemplate.spec.env is refused: the environment variable PULUMI_OPTION_PARALLEL cannot be set: set PULUMI_PARALLEL instead"},
@@ -224,17 +224,17 @@ func TestATemplateIsRefusedByName(t *testing.T) {
 		"a variable name no shell passes on":          {`{spec: {env: [{name: a.b, valueFrom: {secretKeyRef: {name: s, key: k}}}]}}`, `spec.workspaceTemplate.spec.env is refused: "a.b" is not the name`},
 		"another host name for the program":           {`{spec: {env: [{name: HOSTNAME, value: x}]}}`, "spec.workspaceTemplate.spec.env cannot have the variable HOSTNAME"},
 		"the name of the pod":                         {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [{name: POD_UID, value: x}]}]}}}}`, "spec.containers[pulumi].env"},
-		"a finalizer":                                 {`{spec: {podTemplate: {metadata: {finalizers: [example.com/stay]}}}}`, "metadata (but for labels and annotations)"},
-		"an owner":                                    {`{spec: {podTemplate: {metadata: {ownerReferences: [{apiVersion: v1, kind: Secret, name: a, uid: b}]}}}}`, "metadata (but for labels and annotations)"},
+		"a finalizer":                                 {`{spec: {podTemplate: {metadata: {finalizers: [example.com/stay]}}}}`, "metadata (except labels and annotations)"},
+		"an owner":                                    {`{spec: {podTemplate: {metadata: {ownerReferences: [{apiVersion: v1, kind: Secret, name: a, uid: b}]}}}}`, "metadata (except labels and annotations)"},
 		"an invalid label of the pod":                 {`{spec: {podTemplate: {metadata: {labels: {a: x y}}}}}`, `spec.workspaceTemplate.spec.podTemplate.metadata.labels cannot be set on a pod: Invalid value: "x y": a valid label must`},
-		"labels of the Job as a list":                 {`{metadata: {labels: [a]}}`, "spec.workspaceTemplate.metadata.labels is not an object of texts"},
-		"an annotation of the Job without quotes":     {`{metadata: {annotations: {a: true}}}`, "spec.workspaceTemplate.metadata.annotations is not an object of texts"},
+		"labels of the Job as a list":                 {`{metadata: {labels: [a]}}`, "spec.workspaceTemplate.metadata.labels is not a map of strings"},
+		"an annotation of the Job without quotes":     {`{metadata: {annotations: {a: true}}}`, "spec.workspaceTemplate.metadata.annotations is not a map of strings"},
 		"an invalid label of the Job":                 {`{metadata: {labels: {a b: x}}}`, `spec.workspaceTemplate.metadata.labels cannot be set on a Job: Invalid value: "a b": name part must`},
 		"an invalid label value of the Job":           {`{metadata: {labels: {a: x y}}}`, `spec.workspaceTemplate.metadata.labels cannot be set on a Job: Invalid value: "x y": a valid label must`},
 		"an invalid annotation of the Job":            {`{metadata: {annotations: {a/b/c: x}}}`, `spec.workspaceTemplate.metadata.annotations cannot be set on a Job: Invalid value: "a/b/c"`},
 		"metadata as a string":                        {`{metadata: x}`, "spec.workspaceTemplate.metadata is not an object"},
 		"too large":                                   {`{spec: {image: ` + strings.Repeat("x", maxTemplate) + `}}`, "spec.workspaceTemplate has more than"},
-		"a list that takes minutes to merge":          {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [` + strings.Repeat("{name: a},", 4000) + `]}]}}}}`, "list of 4000 members"},
+		"a list that takes minutes to merge":          {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [` + strings.Repeat("{name: a},", 4000) + `]}]}}}}`, "list of 4000 items"},
 		"other arguments of the init container":       {`{spec: {podTemplate: {spec: {initContainers: [{name: bootstrap, resources: {limits: {cpu: 1}}, args: [x]}]}}}}`, "spec.initContainers[bootstrap]"},
 		"the host's network":                          {`{spec: {podTemplate: {spec: {hostNetwork: true}}}}`, "spec.hostNetwork"},
 		"the host's files":                            {`{spec: {podTemplate: {spec: {volumes: [{name: root, hostPath: {path: /}}]}}}}`, `Pod Security Standard "restricted"`},
@@ -394,7 +394,7 @@ func TestTheServiceAccountOfTheStackIsUsed(t *testing.T) {
 	g.Expect(built.account.Name).To(Equal(Name(aRun().ID)))
 	g.Expect(built.job.Spec.Template.Spec.ServiceAccountName).To(Equal(built.account.Name))
 	r.Account.Name = "another"
-	g.Expect(check(settings(), r)).To(MatchError(ContainSubstring("serviceAccountName is another")))
+	g.Expect(check(settings(), r)).To(MatchError(ContainSubstring("serviceAccountName differs")))
 }
 
 func TestABackendInThePodIsRefused(t *testing.T) {

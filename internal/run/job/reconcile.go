@@ -146,7 +146,7 @@ func (r *Runner) reconcileOne(ctx context.Context, k key) {
 	again, err := r.reconcile(ctx, k)
 	switch {
 	case err != nil:
-		r.options.Log.Error(err, "failed to look after a run, and try again", "namespace", k.namespace, "run", k.id)
+		r.options.Log.Error(err, "failed to reconcile a run, which is retried", "namespace", k.namespace, "run", k.id)
 		r.recordError(k.id, err)
 		r.queue.AddRateLimited(k)
 	default:

@@ -327,7 +327,7 @@ func TestAServiceAccountDeletedInMidRunIsReported(t *testing.T) {
 	s.Expect(s.Progress("1").Waiting).To(BeEmpty(), "it is not polled constantly")
 	s.runs["1"].asked = time.Now().Add(-lookAgain)
 	s.step()
-	s.Expect(s.Progress("1").Waiting).To(HavePrefix("ServiceAccount pulumi-run-1 was deleted"))
+	s.Expect(s.Progress("1").Waiting).To(HavePrefix("ServiceAccount pulumi-run-1 of the pod was deleted"))
 	s.pod(failed)
 	s.step()
 	s.Expect(s.ended().Interrupted).To(BeTrue())

@@ -165,7 +165,7 @@ func (r *Runner) Start(started run.Run) error {
 	}
 	r.runs[started.ID] = &record{
 		key: key{started.Namespace, started.ID}, stack: stack, todo: &started, counted: true,
-		progress: run.Progress{Waiting: "Job " + Name(started.ID) + " is being made"},
+		progress: run.Progress{Waiting: "Job " + Name(started.ID) + " is being created"},
 	}
 	r.queue.Add(key{started.Namespace, started.ID})
 	return nil
@@ -182,7 +182,7 @@ func (r *Runner) Look(of run.Ref) (run.Phase, *run.Result) {
 		}
 	}
 	if err != nil {
-		r.options.Log.Error(err, "failed to look for a run, which is taken to be in flight", "run", of.ID)
+		r.options.Log.Error(err, "failed to look up a run, which is assumed to be in flight", "run", of.ID)
 		r.wakeLater(of)
 		return run.Running, nil
 	}
@@ -271,7 +271,7 @@ func (r *Runner) Forget(id string) error {
 // nobody creates any more.
 func (r *Runner) Shutdown(ctx context.Context) error {
 	r.close()
-	ctx, cancel := context.WithTimeoutCause(ctx, closeAllowance, errors.New("the API server does not answer"))
+	ctx, cancel := context.WithTimeoutCause(ctx, closeAllowance, errors.New("the API server does not respond"))
 	defer cancel()
 	ticker := time.NewTicker(shutdownInterval)
 	defer ticker.Stop()
@@ -281,11 +281,11 @@ func (r *Runner) Shutdown(ctx context.Context) error {
 		case waitFor == 0 && createRetry == 0:
 			return nil
 		case waitFor == 0:
-			return fmt.Errorf("the Jobs of %d runs could not be made", createRetry)
+			return fmt.Errorf("the Jobs of %d runs could not be created", createRetry)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for the Jobs of runs to be made: %w", context.Cause(ctx))
+			return fmt.Errorf("waiting for the Jobs of runs to be created: %w", context.Cause(ctx))
 		case <-ticker.C:
 		}
 	}

@@ -130,7 +130,7 @@ func TestShutdownWaitsOnlyForRunsBeingCreated(t *testing.T) {
 	s := start(t)
 	ended, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	s.Expect(s.Shutdown(ended)).To(MatchError(ContainSubstring("waiting for the Jobs of runs to be made")))
+	s.Expect(s.Shutdown(ended)).To(MatchError(ContainSubstring("waiting for the Jobs of runs to be created")))
 	s.Expect(s.Closed()).To(BeTrue())
 	s.Expect(s.Reserve("default", "other")).To(BeFalse())
 	s.step()

@@ -58,7 +58,7 @@ func (r *Runner) Abandon(namespace, name string) {
 		}
 		if err := r.Forget(ended.ID); err != nil {
 			// The garbage collector deletes what the Stack owns, and the rest is deleted later.
-			r.options.Log.Error(err, "the objects of a run are left", "run", ended.ID)
+			r.options.Log.Error(err, "failed to delete the objects of a run", "run", ended.ID)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func (s store) freshSecret(ctx context.Context, name client.ObjectKey) (*corev1.
 func (s store) writeCancel(ctx context.Context, k key, how exchange.Cancel) (refused, err error) {
 	patch, err := json.Marshal(map[string]any{"data": map[string]any{exchange.CancelKey: []byte(how)}})
 	if err != nil {
-		return nil, fmt.Errorf("asking for the end of the run: %w", err)
+		return nil, fmt.Errorf("cancelling the run: %w", err)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: Name(k.id)}}
 	err = s.client.Patch(ctx, secret, client.RawPatch(types.MergePatchType, patch), fieldOwner)
@@ -117,7 +117,7 @@ func (s store) writeCancel(ctx context.Context, k key, how exchange.Cancel) (ref
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking for the end of the run by Secret %s/%s: %w", secret.Namespace, secret.Name, err)
+		return nil, fmt.Errorf("cancelling the run by Secret %s/%s: %w", secret.Namespace, secret.Name, err)
 	}
 	return nil, nil
 }

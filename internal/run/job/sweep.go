@@ -35,7 +35,7 @@ func untilDone(ctx context.Context, again wait.Backoff, log logr.Logger, sweep f
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		log.Error(err, "what earlier controllers left of runs is not removed yet, which is tried again")
+		log.Error(err, "failed to delete the Secrets of runs that no Stack records, which is retried")
 		select {
 		case <-ctx.Done():
 			return
@@ -85,7 +85,7 @@ func removeUnrecorded(ctx context.Context, from client.Reader, secrets client.Ob
 	if failed == 0 {
 		return err
 	}
-	return fmt.Errorf("the Secrets of %d runs that no Stack knows of are left: %w", failed, last)
+	return fmt.Errorf("deleting the Secrets of %d runs: %w", failed, last)
 }
 
 // removeSwept deletes the Secret of a run that no Stack records, and the record of the

@@ -54,7 +54,7 @@ func (e *TemplateError) Error() string { return e.Field + " " + e.Problem }
 func parseTemplate(raw json.RawMessage) (workspace, error) {
 	var read workspace
 	if len(raw) > maxTemplate {
-		return read, &TemplateError{templateField, fmt.Sprintf("has more than %d bytes: put what is long into a ConfigMap", maxTemplate)}
+		return read, &TemplateError{templateField, fmt.Sprintf("has more than %d bytes: move long values into a ConfigMap", maxTemplate)}
 	}
 	if err := checkLists(templateField, raw); err != nil {
 		return read, err
@@ -145,13 +145,13 @@ func refusedMember(key string) string {
 	case "serviceAccountName", "image", "imagePullPolicy", "securityProfile", "env", "envFrom", "resources", "podTemplate":
 		return ""
 	case "git", "flux", "local":
-		return "is a source: remove it, and use projectRepo, fluxSource or programRef"
+		return "is a source: use projectRepo, fluxSource or programRef instead"
 	case "stacks":
-		return "is the stack itself: remove it, and use spec.stack, spec.config, spec.secretsRef, spec.environment and spec.secretsProvider"
+		return "is the stack itself: use instead spec.stack, spec.config, spec.secretsRef, spec.environment and spec.secretsProvider"
 	case "pulumiLogLevel":
 		return "cannot be set: remove it"
 	case "serviceTemplate":
-		return "is of a Service, and nothing listens here: remove it"
+		return "is for a Service, which runs do not have: remove it"
 	}
 	return "is not known: remove it"
 }
@@ -160,7 +160,7 @@ func (w workspace) check(field string) error {
 	switch w.SecurityProfile {
 	case "", "restricted":
 	default:
-		return &TemplateError{field + ".securityProfile", fmt.Sprintf("cannot be %q: what pods may do is set for all by --runner-pod-security: remove it", w.SecurityProfile)}
+		return &TemplateError{field + ".securityProfile", fmt.Sprintf("cannot be %q: --runner-pod-security sets the level of all pods: remove it", w.SecurityProfile)}
 	}
 	switch w.ImagePullPolicy {
 	case "", corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever:
@@ -205,7 +205,7 @@ func textsOf(field string, raw json.RawMessage) (map[string]string, error) {
 	}
 	var texts map[string]string
 	if err := json.Unmarshal(raw, &texts); err != nil {
-		return nil, &TemplateError{field, "is not an object of texts: put each value in quotes"}
+		return nil, &TemplateError{field, "is not a map of strings: put each value in quotes"}
 	}
 	return texts, nil
 }

@@ -28,7 +28,7 @@ func checkLists(field string, raw json.RawMessage) error {
 		return &TemplateError{field, fmt.Sprintf("cannot be read: %v", err)}
 	}
 	if longest := longestList(value); longest > maxList {
-		return &TemplateError{field, fmt.Sprintf("has a list of %d members, of which there may be %d: read many variables from a ConfigMap, by envFrom", longest, maxList)}
+		return &TemplateError{field, fmt.Sprintf("has a list of %d items, and at most %d are allowed: read many variables from a ConfigMap, by envFrom", longest, maxList)}
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func checkEnv(field string, env []corev1.EnvVar) error {
 		case IsBackend(name):
 			return &TemplateError{field, "cannot have the variable " + name + ": use spec.backend, or spec.envRefs"}
 		case IsOfPod(name):
-			return &TemplateError{field, "cannot have the variable " + name + ", which a program does not get: remove it"}
+			return &TemplateError{field, "cannot have the variable " + name + ", which programs do not get: remove it"}
 		case err != nil:
 			return &TemplateError{field, "is refused: " + err.Error()}
 		}

@@ -50,16 +50,16 @@ func isUnsynced(waiting *corev1.ContainerStateWaiting) bool {
 func waitingText(s seen, claimed bool) string {
 	switch {
 	case s.secret == nil:
-		return fmt.Sprintf("Secret %s was deleted, so that the run cannot tell how it ends", nameOf(s))
+		return fmt.Sprintf("Secret %s was deleted, so the run cannot report its result", nameOf(s))
 	case claimed && isImmutable(s.secret):
-		return fmt.Sprintf("Secret %s was made immutable, so that the run cannot tell how it ends", nameOf(s))
+		return fmt.Sprintf("Secret %s was made immutable, so the run cannot report its result", nameOf(s))
 	case claimed && s.account != "":
-		return fmt.Sprintf("ServiceAccount %s was deleted, as which the pod runs, so that the run cannot tell how it ends", s.account)
+		return fmt.Sprintf("ServiceAccount %s of the pod was deleted, so the run cannot report its result", s.account)
 	case claimed:
 		return lostNodeText(s.pods)
 	}
 	if isSuspended(s.job) && !slices.ContainsFunc(s.pods, isAlive) {
-		return fmt.Sprintf("Job %s is suspended: it has a pod when its spec.suspend is false", nameOf(s))
+		return fmt.Sprintf("Job %s is suspended: its pod is created once its spec.suspend is false", nameOf(s))
 	}
 	// A Job that was suspended and resumed may have an earlier pod, which has ended.
 	i := slices.IndexFunc(s.pods, isAlive)
@@ -76,9 +76,9 @@ func waitingText(s seen, claimed bool) string {
 		return fmt.Sprintf("pod %s cannot be started yet: %s", pod.Name, tried)
 	}
 	if s.job != nil && s.now.Sub(s.job.CreationTimestamp.Time) > startPatience {
-		return fmt.Sprintf("pod %s is being started, which takes long: kubectl describe it to see why, as where a volume is missing", pod.Name)
+		return fmt.Sprintf("pod %s has not started: run `kubectl describe pod %s`; a missing volume is a common cause", pod.Name, pod.Name)
 	}
-	return fmt.Sprintf("pod %s is being started", pod.Name)
+	return fmt.Sprintf("pod %s is starting", pod.Name)
 }
 
 // startPatience is how long a pod may take to start before the message says where to look:
@@ -101,7 +101,7 @@ func triedText(pod corev1.Pod) string {
 func lostNodeText(pods []corev1.Pod) string {
 	for _, pod := range pods {
 		if pod.Status.Reason == "NodeLost" || (pod.DeletionTimestamp != nil && notReady(pod)) {
-			return fmt.Sprintf("pod %s was told to end, but node %s has not reported that it did: if the node is gone for good, delete its Node object", pod.Name, pod.Spec.NodeName)
+			return fmt.Sprintf("pod %s was deleted, but node %s has not confirmed that it has ended: if the node is gone for good, delete its Node object", pod.Name, pod.Spec.NodeName)
 		}
 	}
 	return ""

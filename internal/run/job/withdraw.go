@@ -35,7 +35,7 @@ func (r *Runner) isWithdrawn(id string) bool {
 // withdrawnBefore is the result of a run that was withdrawn before a pod had begun it.
 func withdrawnBefore(s seen) *run.Result {
 	return &run.Result{
-		Outcome: run.Cancelled, Message: "withdrawn: the Stack was edited or deleted, or its preview no longer asked for, before a pod had begun the run; Pulumi was not begun",
+		Outcome: run.Cancelled, Message: "withdrawn: the Stack was edited or deleted, or its preview request removed, before a pod started the run; Pulumi was not started",
 		StartedAt: startOf(s), EndedAt: s.now,
 	}
 }

@@ -30,7 +30,7 @@ func (r *Runner) do(ctx context.Context, started run.Run) {
 	result := r.place.Do(ctx, pulumi.Directory(r.dir(started.ID)), started, func(line string) { log.Info(line) })
 	if err := r.keep(started.ID, result); err != nil {
 		// This controller has it in memory. The next one will find the run lost.
-		log.Error(err, "the result of a run cannot be kept")
+		log.Error(err, "failed to store the result of a run")
 	} else if result.Outcome == run.Succeeded {
 		// Not earlier: until the result is on disk, a recovery needs these files.
 		r.removeInterrupted(started.Interrupted, func(line string) { log.Info(line) })

@@ -143,7 +143,7 @@ func (r *Runner) Abandon(namespace, name string) {
 		}
 		if err := r.Forget(ended.ID); err != nil {
 			// The next start sweeps what is left.
-			r.options.Log.Error(err, "the files of a run are left", "run", ended.ID)
+			r.options.Log.Error(err, "failed to delete the files of a run", "run", ended.ID)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (r *Runner) NoteUnknownCreates(id string, urns []string) {
 }
 
 // errNotNoted is why a run does not go on.
-var errNotNoted = errors.New("the status of the Stack does not have it, as the API server is away, or the CRDs are older than this controller")
+var errNotNoted = errors.New("it could not be recorded in the status of the Stack: the API server is unreachable, or the CRDs are older than this controller")
 
 // NoteFound is called by the driver with what a run in flight has found out. Like
 // NoteUnknownCreates, it notifies the Stack at once. It waits until the status has it only

@@ -21,7 +21,7 @@ func (w *world) holdJobs() {
 	updates := w.counts([]string{"inline", "third"})
 	begun := w.beginJobs(begins{w, "inline", "held", severalPods})
 	w.suspend(begun[0].run.Job, true)
-	w.awaitEvent("inline", v1.PodFailedReason, "Job "+begun[0].run.Job+" was suspended by somebody", "Pulumi has finished what it had begun")
+	w.awaitEvent("inline", v1.PodFailedReason, "Job "+begun[0].run.Job+" was suspended", "Pulumi finished the operations in flight")
 	w.awaitValue("inline", "held")
 	w.updatedOnce("inline", updates["inline"])
 
@@ -29,7 +29,7 @@ func (w *world) holdJobs() {
 	w.awaitMessage("third", "waits for a node")
 	held := w.jobInFlight("third")
 	w.suspend(held.run.Job, true)
-	w.awaitMessage("third", "Job "+held.run.Job+" is suspended: it has a pod when its spec.suspend is false")
+	w.awaitMessage("third", "Job "+held.run.Job+" is suspended: its pod is created once its spec.suspend is false")
 	w.awaitGone(held.pod)
 	w.kubectl("label", "nodes", "--all", heldLabel+"=no")
 	w.suspend(held.run.Job, false)

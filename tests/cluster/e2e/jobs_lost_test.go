@@ -80,8 +80,8 @@ func (w *world) losePods() {
 	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: w.tenant, Name: begun[1].pod.Name}}
 	w.Expect(w.SubResource("eviction").Create(w.ctx, &begun[1].pod, eviction)).To(Succeed())
 
-	w.awaitEvent("inline", v1.PodFailedReason, "the pod of the run was told to end: ", "Pulumi has finished what it had begun")
-	w.awaitEvent("fromgit", v1.PodFailedReason, "was evicted, as when a node is drained", "Pulumi has finished what it had begun")
+	w.awaitEvent("inline", v1.PodFailedReason, "the pod of the run was terminated: ", "Pulumi finished the operations in flight")
+	w.awaitEvent("fromgit", v1.PodFailedReason, "was evicted, for example because its node is drained", "Pulumi finished the operations in flight")
 	w.awaitEvent("third", v1.PodFailedReason, "pod")
 	for _, name := range []string{"inline", "fromgit", "third"} {
 		w.awaitValue(name, "lost")
@@ -156,7 +156,7 @@ func (w *world) loseNode() {
 		stack := w.stackNow(g, "third")
 		g.Expect(stack.Status.Run).NotTo(BeNil(), "nothing is begun before it is known what became of the last")
 		g.Expect(stack.Status.Run.ID).To(Equal(lost.run.ID))
-		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("has not reported that it did: if the node is gone for good, delete its Node object"))
+		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("has not confirmed that it has ended: if the node is gone for good, delete its Node object"))
 	}).Should(Succeed())
 
 	// The object of the pod stays, whatever is done to it, for as long as that of its node does: a Job keeps it.

@@ -66,7 +66,7 @@ func mostOfResult() packed.Size {
 }
 
 // ErrTooLarge says that no Secret can hold an Input or a result.
-var ErrTooLarge = errors.New("is larger than a Secret can be")
+var ErrTooLarge = errors.New("is too large for a Secret")
 
 // Input is what a pod has to do.
 type Input struct {
@@ -126,7 +126,7 @@ func EncodeInput(input Input) (data []byte, digest string, err error) {
 		return nil, "", fmt.Errorf("writing the run: %w", err)
 	}
 	if !size.Fits(mostOfRun()) {
-		return nil, "", fmt.Errorf("the run, with the text of its program, its config and its environment, %w: it has %d bytes packed, of %d at most",
+		return nil, "", fmt.Errorf("the run, with the text of its program, its config and its environment, %w: %d bytes compressed, and at most %d are allowed",
 			ErrTooLarge, len(data), maxRun)
 	}
 	sum := sha256.Sum256(data)
@@ -138,7 +138,7 @@ func EncodeInput(input Input) (data []byte, digest string, err error) {
 func DecodeInput(data []byte, digest string) (Input, error) {
 	sum := sha256.Sum256(data)
 	if got := "sha256:" + hex.EncodeToString(sum[:]); got != digest {
-		return Input{}, fmt.Errorf("reading the run: it was changed by somebody: its digest is %s, and should be %s", got, digest)
+		return Input{}, fmt.Errorf("reading the run: it was changed: its digest is %s, and should be %s", got, digest)
 	}
 	var input Input
 	if err := packed.Unpack(data, mostOfRun(), &input); err != nil {

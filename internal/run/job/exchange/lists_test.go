@@ -145,7 +145,7 @@ func TestOutputsOfTooManyMembersAreLeftOut(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	read, err = DecodeResult(data, time.Now())
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(read.Message).To(And(ContainSubstring("members of lists and objects"), ContainSubstring("spec.writeOutputsToSecret.keys")))
+	g.Expect(read.Message).To(And(ContainSubstring("items of lists and objects"), ContainSubstring("spec.writeOutputsToSecret.keys")))
 }
 
 // The program of a tenant can write the Secret too.

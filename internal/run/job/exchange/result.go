@@ -59,9 +59,9 @@ func (p packedResult) fits() bool { return p.size.Fits(mostOfResult()) }
 func (p packedResult) sizeText() string {
 	most := mostOfResult()
 	if p.size.Data > most.Data {
-		return fmt.Sprintf("%d bytes packed, and %d are what can be handed over by a Secret", p.size.Data, most.Data)
+		return fmt.Sprintf("%d bytes compressed, and at most %d fit into a Secret", p.size.Data, most.Data)
 	}
-	return fmt.Sprintf("%d bytes and %d members of lists and objects, and %d and %d are what can be handed over by a Secret",
+	return fmt.Sprintf("%d bytes and %d items of lists and objects, and at most %d and %d are allowed",
 		p.size.Text, p.size.Members, most.Text, most.Members)
 }
 
@@ -76,7 +76,7 @@ func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
 		return nil, err
 	}
 	if len(plain) > maxPlain {
-		whole = withoutPlain(operation, whole, fmt.Sprintf("%d bytes, and %d are what can be handed over by a Secret", len(plain), maxPlain))
+		whole = withoutPlain(operation, whole, fmt.Sprintf("%d bytes, and at most %d are allowed", len(plain), maxPlain))
 	}
 	all, err := pack(whole)
 	if err != nil || all.fits() {
@@ -132,7 +132,7 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 	}
 	ended := read.Result
 	if !slices.Contains(run.Outcomes(), ended.Outcome) {
-		return nil, fmt.Errorf("reading the result of the run: %q is no outcome", cut(string(ended.Outcome), maxName))
+		return nil, fmt.Errorf("reading the result of the run: unknown outcome %q", cut(string(ended.Outcome), maxName))
 	}
 	ended.Plain = boundedPlain(read.Plain)
 	ended.Message = cut(ended.Message, maxMessage)

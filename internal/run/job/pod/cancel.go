@@ -45,7 +45,7 @@ func readCancel(ctx context.Context, secret Secret, log logr.Logger) exchange.Ca
 	defer cancel()
 	found, err := secret.Get(ctx)
 	if err != nil {
-		log.V(1).Info("it cannot be seen whether the run is to end", "error", err.Error())
+		log.V(1).Info("failed to check whether the run is cancelled", "error", err.Error())
 		return exchange.NotCancelled
 	}
 	return exchange.DecodeCancel(found.Data[exchange.CancelKey])

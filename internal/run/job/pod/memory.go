@@ -20,7 +20,7 @@ func explainMemory(ended run.Result, kills int) run.Result {
 	if ended.Outcome == run.Failed {
 		ended.Outcome = run.PodFailed
 	}
-	message := "a process of the run needs more memory than its pod may have, and was killed (OOMKilled): raise spec.workspaceTemplate.spec.resources.limits.memory"
+	message := "a process of the run exceeded the memory limit of its pod and was killed (OOMKilled): raise spec.workspaceTemplate.spec.resources.limits.memory"
 	if ended.Message != "" && !strings.HasPrefix(ended.Message, programerror.OutOfMemory) {
 		message += "; " + ended.Message
 	}

@@ -64,7 +64,7 @@ type Accounts interface {
 }
 
 // errTerminated is the cause of a run that is cancelled because its pod is terminated.
-var errTerminated = errors.New("the pod of the run was told to end")
+var errTerminated = errors.New("the pod of the run was terminated")
 
 // Do executes the run and returns the exit code of the pod. It stops the run gently when
 // ctx is done.
@@ -73,11 +73,11 @@ func Do(ctx context.Context, o Options) int {
 	var own *faultError
 	switch {
 	case errors.As(err, &own):
-		o.Log.Error(err, "the run cannot be done")
+		o.Log.Error(err, "the run cannot be executed")
 		ended := run.Result{Outcome: run.PodFailed, Message: own.Error(), StartedAt: time.Now(), EndedAt: time.Now()}
 		return o.finish("", ended)
 	case err != nil:
-		o.Log.Error(err, "the run is not begun")
+		o.Log.Error(err, "the run is not started")
 		if o.Died != nil {
 			o.Died(err.Error())
 		}
@@ -143,7 +143,7 @@ func (o Options) prepare(driver *pulumi.Driver, path string) error {
 	}
 	if driver.Bin == "" {
 		if found == "" {
-			return fmt.Errorf("the image of spec.workspaceTemplate has no pulumi on its PATH (%s): use one of Pulumi's, as pulumi/pulumi-nodejs", path)
+			return fmt.Errorf("the image of spec.workspaceTemplate has no pulumi on its PATH (%s): use an image such as pulumi/pulumi-nodejs", path)
 		}
 		driver.Bin = filepath.Dir(found)
 	}

@@ -169,7 +169,7 @@ func TestARunGivenUpIsNotBegun(t *testing.T) {
 	data, digest := anInput(t)
 	secret := newFake(map[string][]byte{exchange.RunKey: data, exchange.ResultKey: []byte("x")})
 	_, err := optionsFor(secret, digest, "a").claim(t.Context())
-	g.Expect(err).To(MatchError(ContainSubstring("given up")))
+	g.Expect(err).To(MatchError(ContainSubstring("has withdrawn the run")))
 	g.Expect(secret.writes()).To(BeZero())
 }
 
@@ -214,7 +214,7 @@ func TestATamperedRunIsNotStarted(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(ended.Outcome).To(Equal(run.PodFailed))
 	g.Expect(ended.Interrupted).To(BeFalse())
-	g.Expect(ended.Message).To(ContainSubstring("changed by somebody"))
+	g.Expect(ended.Message).To(ContainSubstring("it was changed"))
 }
 
 func TestTheResultIsWrittenWhenTheAPIServerIsBack(t *testing.T) {

@@ -83,7 +83,7 @@ func (o Options) claim(ctx context.Context) (exchange.Input, error) {
 			return err
 		}
 		if len(secret.Data[exchange.ResultKey]) > 0 {
-			return &finalError{errors.New("the controller has given up the run, or it has ended already")}
+			return &finalError{errors.New("the controller has withdrawn the run, or it has already ended")}
 		}
 		if other := secret.Data[exchange.ClaimKey]; len(other) > 0 {
 			if string(other) == string(data) && len(have) > 0 {
@@ -155,7 +155,7 @@ func (o Options) persist(ctx context.Context, most time.Duration, try func(ctx c
 		if left.isOver(err, time.Now()) {
 			return err
 		}
-		o.Log.V(1).Info("the API server has not taken a request, and is asked again", "error", err.Error())
+		o.Log.V(1).Info("a request to the API server failed, and is retried", "error", err.Error())
 		timer := time.NewTimer(backoff.Step())
 		select {
 		case <-ctx.Done():
