@@ -39,17 +39,24 @@ type secretValue struct {
 //
 // The value as a whole is always masked.
 type parts struct {
-	whereURLLeads, usual *regexp.Regexp
+	whereURLLeads, usual, nameAndSign, quotedText *regexp.Regexp
 	// all is the set of parts found, and visited the set of texts already looked into.
 	all     map[secretValue]bool
 	visited map[string]bool
+}
+
+func newParts() *parts {
+	return &parts{
+		whereURLLeads: whereURLLeads(), usual: usualThings(), nameAndSign: nameAndSign(), quotedText: quotedText(),
+		all: map[secretValue]bool{}, visited: map[string]bool{},
+	}
 }
 
 // withParts returns the values together with the parts of structured ones, the passwords
 // in URLs, and what invalid UTF-8 turns into: JSON, gRPC and terminals replace each
 // invalid byte, or each run of them, with one character.
 func withParts(values []string) []secretValue {
-	p := &parts{whereURLLeads: whereURLLeads(), usual: usualThings(), all: map[secretValue]bool{}, visited: map[string]bool{}}
+	p := newParts()
 	for _, value := range values {
 		if saysYesOrNo(value) {
 			continue
@@ -82,8 +89,7 @@ func (p *parts) lookInto(value string, means meaning, depth int) bool {
 	value = strings.TrimPrefix(value, byteOrderMark)
 	members, structured := membersOf(value)
 	if !structured {
-		members = append(members, assignmentsIn(value)...)
-		members = append(members, loginsIn(value)...)
+		members = append(members, p.settingsIn(value, means)...)
 		if password, ok := passwordOf(value); ok && means != namesPlain && means != namesNothing && (depth < maxNesting || looksChosen(password)) {
 			members = append(members, member{namesSecret, password}) // without a name it may as well be an image tag
 		}
@@ -122,6 +128,15 @@ func (p *parts) isSecret(found member) bool {
 		return !isWordOnly(found.text)
 	}
 	return p.isRandom(found.text)
+}
+
+// passwordOf returns the password of a text that is just user:password.
+func passwordOf(text string) (string, bool) {
+	user, password, ok := strings.Cut(strings.TrimSpace(text), ":")
+	if !ok || user == "" || strings.ContainsAny(user, "/{[\"'") || strings.ContainsFunc(text, isBlank) || strings.HasPrefix(password, "//") || user == "arn" {
+		return "", false
+	}
+	return password, true
 }
 
 // addURLs adds the passwords of all URLs in a value: one from a file ends in a line

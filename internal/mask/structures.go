@@ -13,7 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxStructure bounds a value that is read as assignments or as YAML, which takes many
+// maxStructure bounds a value that is read as settings or as YAML, which takes many
 // times its size in memory.
 const maxStructure = 256 << 10
 
@@ -24,16 +24,10 @@ type member struct {
 	text  string
 }
 
-// membersOf lists the members of a list or object in JSON, YAML, XML or CSV. It returns
+// membersOf lists the members of a list or object in JSON or YAML. It returns
 // false if the value is not, or not all of it, structured.
 func membersOf(value string) ([]member, bool) {
 	documents, whole := structureInJSON(value), true
-	if documents == nil {
-		documents, whole = structureInXML(value)
-	}
-	if documents == nil {
-		documents, whole = structureInCSV(value)
-	}
 	if documents == nil {
 		documents, whole = structuresInYAML(value)
 	}
