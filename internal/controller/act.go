@@ -22,30 +22,20 @@ import (
 // fieldOwner is the field manager of all writes.
 const fieldOwner = client.FieldOwner("pulumi-controller")
 
-// act does what was decided.
+// act does what was decided: the duties first, and then the action.
 func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision) error {
-	if !seen.Deleting && mayHaveMade(stack) {
-		if err := r.addFinalizer(ctx, stack); err != nil {
-			return err
-		}
-	}
-	if err := r.passCancelOn(stack, seen); err != nil {
-		return err
-	}
-	if err := r.dropWait(ctx, stack); err != nil {
-		return err
-	}
-	if seen.Run == nil {
-		if err := r.dropOutputs(ctx, stack); err != nil {
-			return err
-		}
-		if err := r.retryInventory(ctx, stack, decision); err != nil {
+	for _, duty := range decision.Duties {
+		if err := r.do(ctx, stack, seen, duty); err != nil {
 			return err
 		}
 	}
 	switch decision.Action {
 	case decide.Nothing:
-		return r.nothing(ctx, stack, seen)
+		return nil
+	case decide.MarkSuspended:
+		return r.suspend(ctx, stack)
+	case decide.MarkHeldElsewhere:
+		return r.awaitHolder(ctx, stack)
 	case decide.Start:
 		return r.start(ctx, stack, seen, launch{operation: decision.Operation})
 	case decide.Absorb:
@@ -106,27 +96,51 @@ func (r *StackReconciler) inSync(ctx context.Context, stack *v1.Stack, seen *obs
 	return nil
 }
 
-// nothing leaves the Stack as it is. As in Flux, a suspended Stack still handles a
-// reconcile request; one with a run in flight does not, since the run may have started
-// before the change that the request is about.
-func (r *StackReconciler) nothing(ctx context.Context, stack *v1.Stack, seen *observed) error {
-	if seen.Run != nil && seen.Run.Phase == run.Unknown {
-		text := heldText(stack)
-		if why := r.unprovenJob(stack.Status.Run); why != "" {
-			text = unprovenJobText(stack, why)
-		}
-		return r.patchStatus(ctx, stack, func() { markHeldElsewhere(stack, text) })
-	}
-	if seen.Run != nil {
-		r.tellNoted(stack) // the answer to the write may have been lost
+// do does what is due beside the action.
+func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observed, duty decide.Duty) error {
+	switch duty {
+	case decide.RestoreFinalizer:
+		return r.addFinalizer(ctx, stack)
+	case decide.RepeatCancel:
+		record := stack.Status.Run
+		return r.Runner.Cancel(record.ID, record.Cancel == v1.CancelNow)
+	case decide.ConfirmFindings:
+		r.tellNoted(stack)
 		return nil
+	case decide.WithdrawPreview:
+		return r.patchStatus(ctx, stack, func() { stack.Status.Preview = nil })
+	case decide.DeleteFormerOutputs:
+		return r.deleteFormerOutputs(ctx, stack)
+	case decide.WriteInventory:
+		return r.retryInventory(ctx, stack)
+	case decide.DropInventory:
+		r.inventories.drop(client.ObjectKeyFromObject(stack))
+		return nil
+	case decide.RunPrerequisites:
+		return r.runPrerequisites(ctx, seen.stale)
 	}
+	return fmt.Errorf("duty %q is not known", duty)
+}
+
+// suspend marks a suspended Stack. As in Flux, it still handles a reconcile request. One
+// with a run in flight does not, since the run may have started before the change that the
+// request is about.
+func (r *StackReconciler) suspend(ctx context.Context, stack *v1.Stack) error {
 	return r.patchStatus(ctx, stack, func() {
 		markHandled(stack)
 		if conditions.GetReason(stack, meta.ReconcilingCondition) == meta.ProgressingReason {
 			markSuspended(stack)
 		}
 	})
+}
+
+// awaitHolder leaves a run to the process that has it, as far as is known.
+func (r *StackReconciler) awaitHolder(ctx context.Context, stack *v1.Stack) error {
+	text := heldText(stack)
+	if why := r.unprovenJob(stack.Status.Run); why != "" {
+		text = unprovenJobText(stack, why)
+	}
+	return r.patchStatus(ctx, stack, func() { markHeldElsewhere(stack, text) })
 }
 
 // absorb writes the result of a run to the status. Only then may the runner forget it, so

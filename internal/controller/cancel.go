@@ -60,16 +60,6 @@ func (r *StackReconciler) cancel(ctx context.Context, stack *v1.Stack) error {
 	return r.Runner.Cancel(stack.Status.Run.ID, stack.Status.Run.Cancel == v1.CancelNow)
 }
 
-// passCancelOn passes the recorded cancel on to the runner, which may not have been told
-// when it was recorded.
-func (r *StackReconciler) passCancelOn(stack *v1.Stack, seen *observed) error {
-	record := stack.Status.Run
-	if seen.Run == nil || seen.Run.Phase != run.Running || record.Cancel == "" {
-		return nil
-	}
-	return r.Runner.Cancel(record.ID, record.Cancel == v1.CancelNow)
-}
-
 func cancellingText(record *v1.RunStatus) string {
 	if record.Cancel == v1.CancelNow {
 		return fmt.Sprintf("Cancelling run %s (%s) at once", record.ID, record.Operation)

@@ -96,7 +96,7 @@ func (r *StackReconciler) observeDependencies(ctx context.Context, stack *v1.Sta
 			why, stale = dependency.WhyUnmet(p.Requirement, stack, found, seen.program.Revision, seen.Now)
 		}
 		if stale {
-			seen.stale = append(seen.stale, found)
+			seen.stale, seen.StalePrerequisites = append(seen.stale, found), true
 		}
 		r.unready(ctx, seen, key, why)
 	}
@@ -158,14 +158,18 @@ func (r *StackReconciler) dependencyGraph(ctx context.Context) dependency.Graph 
 	}
 }
 
-// wait announces once what the Stack waits for, and asks for new runs of prerequisites
-// that are too old. A reconcile request stays unhandled until the run that it asks for.
-func (r *StackReconciler) wait(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision) error {
-	for _, stale := range seen.stale {
-		if err := r.runAgain(ctx, stale); err != nil {
+// runPrerequisites asks for new runs of prerequisites that are too old.
+func (r *StackReconciler) runPrerequisites(ctx context.Context, stale []*v1.Stack) error {
+	for _, prerequisite := range stale {
+		if err := r.runAgain(ctx, prerequisite); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// wait announces once what the Stack waits for. A reconcile request stays unhandled until the run that it asks for.
+func (r *StackReconciler) wait(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision) error {
 	before := conditions.Get(stack, meta.ReadyCondition)
 	if err := r.patchStatus(ctx, stack, func() {
 		if seen.Deleting {

@@ -64,14 +64,14 @@ func TestExplainShowsTheInputsOfASuspendedStack(t *testing.T) {
 	options := ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }}
 	explained, err := Explain(context.Background(), w.Client, w.stack(), options)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(explained.Decision.Action).To(Equal(decide.Nothing))
+	g.Expect(explained.Decision.Action).To(Equal(decide.MarkSuspended))
 	g.Expect(explained.Values).To(HaveLen(4))
 	g.Expect(explained.Unchecked).NotTo(ContainElement(HavePrefix("the config")))
 
 	w.edit(func(s *v1.Stack) { s.Spec.EnvSecrets = []string{"absent"} })
 	explained, err = Explain(context.Background(), w.Client, w.stack(), options)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(explained.Decision.Action).To(Equal(decide.Nothing))
+	g.Expect(explained.Decision.Action).To(Equal(decide.MarkSuspended))
 	g.Expect(explained.Unchecked).To(ContainElement(And(HavePrefix("the config and the environment of a run: "), ContainSubstring("absent"))))
 	g.Expect(explained.Missing).To(ConsistOf("spec.envSecrets[0]: Secret 'default/absent' not found"))
 	g.Expect(explained.Values).To(HaveLen(2), "all others")

@@ -30,10 +30,8 @@ func (r *StackReconciler) addFinalizer(ctx context.Context, stack *v1.Stack) err
 	return nil
 }
 
-// mayHaveMade reports whether there may be something to undo. If so, a finalizer that was
-// removed by a kubectl replace or a restore is put back: without it, the object would go
-// without a destroy and without notice.
-func mayHaveMade(stack *v1.Stack) bool {
+// mayHaveCreated reports whether there may be something to undo.
+func mayHaveCreated(stack *v1.Stack) bool {
 	status := &stack.Status
 	return status.ProjectInfo != nil || (status.Run != nil && !isPreviewOnRequest(status.Run)) || len(status.Interrupted) > 0 || len(status.UnknownCreates) > 0
 }

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -53,15 +52,10 @@ func (r *StackReconciler) handInventory(ctx context.Context, stack *v1.Stack, re
 	return status
 }
 
-// retryInventory writes an inventory that could not be written before, also in a deletion:
-// it has what a failed destroy has left. That of a Stack that is let go is dropped.
-func (r *StackReconciler) retryInventory(ctx context.Context, stack *v1.Stack, decision decide.Decision) error {
+// retryInventory writes an inventory that could not be written before.
+func (r *StackReconciler) retryInventory(ctx context.Context, stack *v1.Stack) error {
 	key := client.ObjectKeyFromObject(stack)
-	if decision.Action == decide.RemoveFinalizer {
-		r.inventories.drop(key)
-		return nil
-	}
-	told := r.inventories.due(key, r.Now())
+	told := r.inventories.unwritten(key)
 	if told == nil {
 		return nil
 	}
@@ -220,14 +214,18 @@ func sizeOf(told []run.Inventory) int {
 	return bytes
 }
 
-// due returns what to write now; nil is nothing.
-func (i *inventories) due(key types.NamespacedName, now time.Time) []run.Inventory {
+// unwritten returns what is still to be written; nil is nothing.
+func (i *inventories) unwritten(key types.NamespacedName) []run.Inventory {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if pending, ok := i.pending[key]; ok && !now.Before(pending.retryAt) {
-		return pending.told
-	}
-	return nil
+	return i.pending[key].told
+}
+
+// retryAt returns when to write it, zero if there is nothing to write.
+func (i *inventories) retryAt(key types.NamespacedName) time.Time {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.pending[key].retryAt
 }
 
 func (i *inventories) isKept(key types.NamespacedName) bool {
@@ -241,19 +239,4 @@ func (i *inventories) drop(key types.NamespacedName) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	delete(i.pending, key)
-}
-
-// after returns when to reconcile the Stack again, early enough for the retry.
-func (i *inventories) after(key types.NamespacedName, now time.Time, otherwise time.Duration) time.Duration {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	pending, kept := i.pending[key]
-	if !kept {
-		return otherwise
-	}
-	wait := max(time.Second, pending.retryAt.Sub(now))
-	if otherwise == 0 {
-		return wait
-	}
-	return min(wait, otherwise)
 }

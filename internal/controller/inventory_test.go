@@ -208,10 +208,10 @@ func TestUnwrittenInventoriesAreBounded(t *testing.T) {
 			var kept inventories
 			key, other := types.NamespacedName{Namespace: "default", Name: "app"}, types.NamespacedName{Name: "other"}
 			kept.keep(key, []run.Inventory{{Resources: things("a")}}, started)
-			g.Expect(kept.due(key, started.Add(-time.Second))).To(BeNil())
+			g.Expect(kept.retryAt(key)).To(Equal(started))
 			kept.keep(other, []run.Inventory{big}, started)
-			g.Expect(kept.due(other, started)).To(Equal([]run.Inventory{{Missed: true}}))
-			g.Expect(kept.due(key, started)).To(Equal([]run.Inventory{{Resources: things("a")}}))
+			g.Expect(kept.unwritten(other)).To(Equal([]run.Inventory{{Missed: true}}))
+			g.Expect(kept.unwritten(key)).To(Equal([]run.Inventory{{Resources: things("a")}}))
 			g.Expect(kept.add(key, run.Inventory{Complete: true})).To(HaveLen(1))
 			g.Expect(kept.add(key, run.Inventory{})).To(HaveLen(2))
 		})

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -117,6 +118,7 @@ func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 	return &observed{Observation: decide.Observation{
 		Deleting:            !stack.DeletionTimestamp.IsZero(),
 		HasFinalizer:        controllerutil.ContainsFinalizer(stack, v1.StackFinalizer),
+		MayHaveCreated:      mayHaveCreated(stack),
 		NeverRan:            neverRan(stack),
 		MustExist:           mustExist(stack),
 		Suspended:           stack.Spec.Suspend,
@@ -137,6 +139,8 @@ func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 		Last:                lastRun(stack),
 		Cancelled:           cancelledRun(stack),
 		Failures:            stack.Status.Failures,
+		FormerOutputs:       hasFormerOutputs(stack),
+		InventoryRetryAt:    r.inventories.retryAt(client.ObjectKeyFromObject(stack)),
 		Now:                 r.Now(),
 	}, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: forced(stack) || stack.Status.RefreshPending}
 }
@@ -173,6 +177,8 @@ func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen 
 		ReportedAfter:    toldAfter(recorded),
 		Released:         isReleased(stack),
 		CancelAsked:      mustCancel(stack),
+		CancelRecorded:   recorded.Cancel != "",
+		Unconfirmed:      recorded.Emptied && r.Runner.Found(recorded.ID).Emptied,
 		Withdrawable:     r.isWithdrawable(stack),
 	}
 	if recorded.Holder == r.Holder {

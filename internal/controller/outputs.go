@@ -71,12 +71,9 @@ func (r *StackReconciler) readSecret(ctx context.Context, namespace, name string
 	return secret, nil
 }
 
-// dropOutputs deletes a Secret that was written and that the spec no longer names.
-func (r *StackReconciler) dropOutputs(ctx context.Context, stack *v1.Stack) error {
-	told, to := stack.Status.OutputsSecret, stack.Spec.WriteOutputsToSecret
-	if told == nil || stack.Spec.Suspend || stack.Spec.Preview || !stack.DeletionTimestamp.IsZero() || (to != nil && to.Name == told.Name) {
-		return nil
-	}
+// deleteFormerOutputs deletes a Secret that was written and that the spec no longer names.
+func (r *StackReconciler) deleteFormerOutputs(ctx context.Context, stack *v1.Stack) error {
+	told := stack.Status.OutputsSecret
 	if err := r.deleteOrLeave(ctx, stack, told.Name); err != nil {
 		return err
 	}

@@ -27,6 +27,12 @@ func writesOutputs(stack *v1.Stack) bool {
 	return stack.Spec.WriteOutputsToSecret != nil && !stack.Spec.Preview
 }
 
+// hasFormerOutputs reports whether the outputs are in a Secret that the spec no longer names.
+func hasFormerOutputs(stack *v1.Stack) bool {
+	told, to := stack.Status.OutputsSecret, stack.Spec.WriteOutputsToSecret
+	return told != nil && (to == nil || to.Name != told.Name)
+}
+
 // wantedOutputs returns the outputs that a run has to read.
 func wantedOutputs(stack *v1.Stack, seen *observed, operation run.Operation) *run.WantedOutputs {
 	reads := operation == run.Update || operation == run.ReadOutputs

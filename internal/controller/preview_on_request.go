@@ -35,14 +35,6 @@ func previewWaits(stack *v1.Stack) bool {
 	return last != nil && last.Run == "" && last.EndedAt == nil
 }
 
-// dropWait drops a preview that waits for its turn once nobody asks for it any more.
-func (r *StackReconciler) dropWait(ctx context.Context, stack *v1.Stack) error {
-	if !previewWaits(stack) || previewRequested(stack) {
-		return nil
-	}
-	return r.patchStatus(ctx, stack, func() { stack.Status.Preview = nil })
-}
-
 // isPreviewOnRequest reports whether a run is a preview on request.
 func isPreviewOnRequest(record *v1.RunStatus) bool {
 	return record != nil && record.PreviewRequest != ""

@@ -130,7 +130,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 		return ctrl.Result{}, fmt.Errorf("failed to observe Stack %s: %w", req.NamespacedName, err)
 	}
 	decision := r.decide(ctx, stack, seen)
-	ctrl.LoggerFrom(ctx).V(1).Info("decided", "action", decision.String(), "reason", decision.Reason, "after", decision.After)
+	ctrl.LoggerFrom(ctx).V(1).Info("decided", "action", decision.String(), "reason", decision.Reason, "after", decision.After, "duties", decision.Duties)
 	if !decide.KeepsTurn(seen.Observation, decision) {
 		r.Runner.Release(req.Namespace, req.Name)
 	}
@@ -156,11 +156,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	case err != nil:
 		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
 	}
-	after := r.after(stack, decision)
-	if stack.Status.Run == nil { // until a run has ended, no inventory is retried
-		after = r.inventories.after(req.NamespacedName, r.Now(), after)
-	}
-	return ctrl.Result{RequeueAfter: after}, nil
+	return ctrl.Result{RequeueAfter: r.after(stack, decision)}, nil
 }
 
 // decide decides what to do next. What only a run needs is checked only if one is to

@@ -133,7 +133,7 @@ func (t *transitionTable) add(before statusBefore, kind kindOfRun) {
 	}
 }
 
-// startRun records a run as start and previewOnRequest do.
+// startRun records a run as start does.
 func startRun(stack *v1.Stack, kind kindOfRun, id, digest string) {
 	record := v1.RunStatus{
 		ID: id, Operation: kind.operation, Generation: stack.Generation, Revision: gitRevision, Digest: digest,

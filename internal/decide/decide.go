@@ -23,6 +23,10 @@ type Action string
 const (
 	// Nothing: leave the Stack as it is until the next event.
 	Nothing Action = "Nothing"
+	// MarkSuspended says that the Stack is suspended.
+	MarkSuspended Action = "MarkSuspended"
+	// MarkHeldElsewhere says that another process has the run, as far as is known.
+	MarkHeldElsewhere Action = "MarkHeldElsewhere"
 	// Start a run.
 	Start Action = "Start"
 	// Absorb the result of a run that has ended.
@@ -72,6 +76,8 @@ type Decision struct {
 	Awaited, Fetching bool
 	// After is when to reconcile again unless an event comes first. Zero is never.
 	After time.Duration
+	// Duties to do before the action, in this order.
+	Duties []Duty
 }
 
 // rule decides, or returns false to leave the decision to the next rule.
@@ -83,9 +89,12 @@ type rule struct {
 	decide func(Observation) (Decision, bool)
 }
 
-// Next returns the decision of the first rule that applies, or InSync. A requested preview
-// is done between two runs.
-func Next(o Observation) Decision { return previewBetween(o, next(o)) }
+// Next returns the decision of the first rule that applies, or InSync, with the duties
+// beside it. A requested preview is done between two runs.
+func Next(o Observation) Decision { return complete(o, next(o)) }
+
+// complete makes the decision of a rule complete.
+func complete(o Observation, d Decision) Decision { return withDuties(o, previewBetween(o, d)) }
 
 func next(o Observation) Decision {
 	for _, r := range rules(o) {
@@ -152,7 +161,7 @@ func forDeletion() []rule {
 }
 
 func suspended(o Observation) (Decision, bool) {
-	return Decision{Action: Nothing}, o.Suspended
+	return Decision{Action: MarkSuspended}, o.Suspended
 }
 
 func problem(o Observation) (Decision, bool) {

@@ -5,6 +5,7 @@ package decide_test
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -51,9 +52,15 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 		o.Run.Released, o.Run.UnprovenJob = in.Bool(), in.Bool()
 		o.Run.UnknownCreates = fuzz.List(in, 3, func() string { return "urn:b" })
 		o.Run.Withdrawable = in.Bool()
+		o.Run.CancelRecorded, o.Run.Unconfirmed = in.Bool(), in.Bool()
 	}
 	o.Outputs = decide.Outputs{
 		Stale: in.Bool(), Blocked: fuzz.Pick(in, "", "somebody else's"), Fault: fuzz.Pick(in, "", "too big"), RetryAt: moment(in),
+	}
+	o.MayHaveCreated, o.FormerOutputs, o.StalePrerequisites = in.Bool(), in.Bool(), in.Bool()
+	o.PreviewRequested, o.PreviewWaits = in.Bool(), in.Bool()
+	if in.Bool() {
+		o.InventoryRetryAt = moment(in)
 	}
 	return o
 }
@@ -78,7 +85,7 @@ func FuzzNext(f *testing.F) {
 		o := observationFrom(fuzz.From(data))
 		d := decide.Next(o)
 		for broken, is := range map[string]bool{
-			"a second decision on the same is another": d != decide.Next(o),
+			"a second decision on the same is another": !reflect.DeepEqual(d, decide.Next(o)),
 			"a second run is started":                  o.Run != nil && d.Action == decide.Start,
 			"a run in flight is absorbed, withdrawn or lost": o.Run != nil && o.Run.Phase == run.Running &&
 				d.Action != decide.Nothing && d.Action != decide.ReportProgress && d.Action != decide.RecordFindings && d.Action != decide.Withdraw,
@@ -100,6 +107,12 @@ func FuzzNext(f *testing.F) {
 			"nothing ever looks again": d.After == 0 && (d.Action == decide.Fail || d.Action == decide.Wait ||
 				d.Action == decide.InSync),
 			"a Stack that fails is looked at later than its retry interval": d.Action == decide.Fail && d.After > o.RetryInterval,
+			"a duty is done twice": len(d.Duties) != len(slices.Compact(slices.Sorted(slices.Values(d.Duties)))),
+			"a Secret is deleted, or an inventory written, while a run is recorded": o.Run != nil &&
+				(slices.Contains(d.Duties, decide.DeleteFormerOutputs) || slices.Contains(d.Duties, decide.WriteInventory)),
+			"a Stack that is being deleted gets the finalizer back": o.Deleting && slices.Contains(d.Duties, decide.RestoreFinalizer),
+			"an inventory that could not be written is forgotten": o.Run == nil && !o.InventoryRetryAt.IsZero() && d.Action != decide.RemoveFinalizer &&
+				d.After == 0,
 			"no reason is given": d.Reason == "" && (d.Action == decide.Fail || d.Action == decide.Stall || d.Action == decide.Wait),
 		} {
 			if is {

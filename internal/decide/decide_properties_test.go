@@ -4,6 +4,7 @@
 package decide_test
 
 import (
+	"slices"
 	"testing"
 	"testing/quick"
 	"time"
@@ -59,6 +60,10 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 		o.Run.UnprovenJob = bit(30)
 	}
 	o.AppliedElsewhere, o.Recoverable, o.NamespaceEnds = bit(25), bit(26), bit(27)
+	o.MayHaveCreated, o.FormerOutputs = bit(28), bit(31)
+	if ago > 0 {
+		o.InventoryRetryAt = now.Add(time.Duration(ago) * time.Second)
+	}
 	o.Failures = int64(phase)
 	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview}[operation%5]
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
@@ -132,6 +137,15 @@ func TestNextHolds(t *testing.T) {
 		}},
 		{"a failure that is to be tried again says when", func(o decide.Observation, d decide.Decision) bool {
 			return d.Action != decide.Fail || d.After > 0
+		}},
+		{"a Stack that may have something to undo has the finalizer, or gets it back, unless it is deleted", func(o decide.Observation, d decide.Decision) bool {
+			return o.Deleting || o.HasFinalizer || !o.MayHaveCreated || slices.Contains(d.Duties, decide.RestoreFinalizer)
+		}},
+		{"an inventory that could not be written is retried within the retry interval, or dropped with the Stack", func(o decide.Observation, d decide.Decision) bool {
+			if o.Run != nil || o.InventoryRetryAt.IsZero() {
+				return true
+			}
+			return slices.Contains(d.Duties, decide.DropInventory) || (d.After > 0 && d.After <= o.RetryInterval)
 		}},
 		{"a failure has a reason and a message", func(_ decide.Observation, d decide.Decision) bool {
 			failing := d.Action == decide.Fail || d.Action == decide.Stall

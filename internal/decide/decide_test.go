@@ -129,7 +129,7 @@ func TestNext(t *testing.T) {
 			start(run.Update)},
 		{"a suspended Stack owes no run",
 			func(o *decide.Observation) { o.Suspended, o.RunPending = true, true },
-			decide.Decision{Action: decide.Nothing}},
+			decide.Decision{Action: decide.MarkSuspended}},
 		{"a run that is owed hurries no recovery",
 			func(o *decide.Observation) {
 				failed(o, 20*time.Second)
@@ -138,7 +138,7 @@ func TestNext(t *testing.T) {
 			retryIn(40 * time.Second)},
 		{"a suspended Stack is left alone whatever has changed",
 			func(o *decide.Observation) { o.Suspended = true; o.Requested = true; o.Digest = "sha256:new" },
-			decide.Decision{Action: decide.Nothing}},
+			decide.Decision{Action: decide.MarkSuspended}},
 		{"a problem is reported and looked at again",
 			func(o *decide.Observation) {
 				o.Problem = &decide.Problem{Reason: "ArtifactFailed", Message: "gone"}
@@ -275,7 +275,7 @@ func TestNext(t *testing.T) {
 			retryIn(40 * time.Second)},
 		{"a suspended Stack is not run at its interval",
 			func(o *decide.Observation) { o.ContinueResync, o.Suspended = true, true },
-			decide.Decision{Action: decide.Nothing}},
+			decide.Decision{Action: decide.MarkSuspended}},
 
 		{"a Stack that only previews is previewed",
 			func(o *decide.Observation) { o.Preview = true; o.Digest = "sha256:new" },
@@ -324,7 +324,7 @@ func TestNext(t *testing.T) {
 			start(run.Preview)},
 		{"and a suspended Stack is left alone",
 			func(o *decide.Observation) { o.Digest, o.AppliedElsewhere, o.Suspended = "sha256:new", true, true },
-			decide.Decision{Action: decide.Nothing}},
+			decide.Decision{Action: decide.MarkSuspended}},
 		{"a deleted Stack that another controller has applied is destroyed",
 			func(o *decide.Observation) {
 				o.AppliedElsewhere, o.Deleting, o.DestroyOnFinalize = true, true, true

@@ -29,10 +29,20 @@ func Explain(o Observation) (Decision, []Check) {
 		d, decided := r.decide(o)
 		checks = append(checks, Check{About: r.about, Found: r.found(o), Decided: decided})
 		if decided {
-			return previewBetween(o, d), checks
+			return complete(o, d), checks
 		}
 	}
 	return Next(o), checks
+}
+
+// Why says why the duty is due.
+func (d Duty) Why() string {
+	for _, rule := range dutyRules() {
+		if rule.duty == d {
+			return rule.why
+		}
+	}
+	return ""
 }
 
 func foundRun(o Observation) string {

@@ -36,7 +36,7 @@ func runRecorded(o Observation) (Decision, bool) {
 	case o.Run.Unproven != "":
 		return Decision{Action: Fail, Reason: v1.WorkspaceFailedReason, Message: o.Run.Unproven, After: holderPatience}, true
 	default:
-		return Decision{Action: Nothing, After: holderPatience}, true
+		return Decision{Action: MarkHeldElsewhere, After: holderPatience}, true
 	}
 }
 

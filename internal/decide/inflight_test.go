@@ -181,7 +181,7 @@ func TestNextOfARunInFlight(t *testing.T) {
 			decide.Decision{Action: decide.MarkInterrupted}},
 		{"a run that a process recorded which may be alive is left to it",
 			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere} },
-			decide.Decision{Action: decide.Nothing, After: 10 * time.Second}},
+			decide.Decision{Action: decide.MarkHeldElsewhere, After: 10 * time.Second}},
 		{"a run is told of where nobody can find out whether its process is alive",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere, Unproven: "no data directory"}

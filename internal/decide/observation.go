@@ -37,6 +37,8 @@ type Run struct {
 	StartedAt time.Time
 	// CancelAsked reports whether a request to cancel is still to be passed on.
 	CancelAsked bool
+	// CancelRecorded reports whether the record says to cancel the run.
+	CancelRecorded bool
 	// Withdrawable reports whether no pod has begun the run, and the Stack was edited or
 	// deleted since the record.
 	Withdrawable bool
@@ -50,6 +52,8 @@ type Run struct {
 	UnknownCreates []string
 	// FoundMore reports whether the run has found out what the status does not have yet.
 	FoundMore bool
+	// Unconfirmed reports whether the run waits until the status has something that it has.
+	Unconfirmed bool
 }
 
 // Problem is why no run can start now.
@@ -113,6 +117,8 @@ type Observation struct {
 	// HasFinalizer reports whether the object has our finalizer. It is added just before the
 	// first run is recorded, so that an object without it has nothing to undo.
 	HasFinalizer bool
+	// MayHaveCreated reports whether there may be something to undo.
+	MayHaveCreated bool
 	// NeverRan reports whether runs have ended and none of them got as far as Pulumi.
 	NeverRan bool
 	// NamespaceEnds reports whether the namespace is being deleted, and accepts no
@@ -139,6 +145,8 @@ type Observation struct {
 	// Unready dependencies, each with the reason. Dependents are the Stacks that depend
 	// on this one and have to be deleted before it.
 	Unready, Dependents []string
+	// StalePrerequisites reports whether a prerequisite has to run again.
+	StalePrerequisites bool
 	// RecheckAfter is when to look again at other Stacks that this controller does not watch.
 	// Zero if it watches all that matter.
 	RecheckAfter time.Duration
@@ -175,8 +183,13 @@ type Observation struct {
 	// Cancelled is the last run, if a person has cancelled it and the spec was not edited
 	// since.
 	Cancelled *Cancelled
-	// Outputs that belong in a Secret.
-	Outputs Outputs
+	// Outputs that belong in a Secret. FormerOutputs reports whether they are in one that the
+	// spec no longer names.
+	Outputs       Outputs
+	FormerOutputs bool
+	// InventoryRetryAt is when to write an inventory that could not be written. Zero if there
+	// is none.
+	InventoryRetryAt time.Time
 	// Now is the time of the observation.
 	Now time.Time
 }

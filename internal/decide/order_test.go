@@ -5,6 +5,7 @@ package decide_test
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 	"testing/quick"
 	"time"
@@ -49,7 +50,7 @@ func TestOrder(t *testing.T) {
 		{"a failure that is to be tried again waits", func(o *decide.Observation) { failed(o, time.Hour) }, held},
 		{"a suspended Stack waits for nothing",
 			func(o *decide.Observation) { o.Suspended, o.Digest = true, "sha256:new" },
-			decide.Decision{Action: decide.Nothing}},
+			decide.Decision{Action: decide.MarkSuspended}},
 		{"a run in flight goes on",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, ProgressReported: true}
@@ -138,7 +139,7 @@ func TestOrderHolds(t *testing.T) {
 		{"nothing but a start, or word of what is missing, is put off", func(o, unordered decide.Observation) bool {
 			with, without := decide.Next(o), decide.Next(unordered)
 			if with.Action != decide.Wait {
-				return with == without
+				return reflect.DeepEqual(with, without)
 			}
 			return without.Action == decide.Start || without.Action == decide.Fail || (without.Action == decide.Stall && o.Last.Reason == v1.InvalidSpecReason)
 		}},

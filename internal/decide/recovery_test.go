@@ -172,7 +172,7 @@ func TestNextOfARecovery(t *testing.T) {
 			retryIn(40 * time.Second)},
 		{"a suspended Stack is not recovered",
 			func(o *decide.Observation) { o.Interrupted, o.Suspended = true, true },
-			decide.Decision{Action: decide.Nothing}},
+			decide.Decision{Action: decide.MarkSuspended}},
 		{"creations of unknown outcome stall the Stack, by name",
 			func(o *decide.Observation) { o.UnknownCreates = []string{"urn:a", "urn:b"}; o.Digest = "sha256:new" },
 			decide.Decision{Action: decide.Stall, Reason: "PendingOperations", Message: "It is not known whether these resources " +

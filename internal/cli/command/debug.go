@@ -85,6 +85,9 @@ func (s *session) printChecks(explained *controller.Explanation) {
 	case !decided(explained.Checks):
 		lines = append(lines, []string{"all of them", "nothing to do", decisionText(explained.Decision)})
 	}
+	for _, duty := range explained.Decision.Duties {
+		lines = append(lines, []string{"what is due before that", duty.Why(), string(duty)})
+	}
 	table.Print(s.Out, []string{"CHECK", "FOUND", "DECISION"}, lines)
 }
 

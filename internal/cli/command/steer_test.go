@@ -314,8 +314,11 @@ var aDigest = regexp.MustCompile("sha256:[0-9a-f]{64}")
 func TestDebug(t *testing.T) {
 	w := newWorld(t, "debug")
 	w.apply("steered")
+	w.status(func(s *v1.StackStatus) { // its finalizer is gone, and so is spec.writeOutputsToSecret
+		s.ProjectInfo, s.OutputsSecret = &v1.ProjectInfo{Name: "network"}, &v1.OutputsSecretStatus{Name: "outputs"}
+	})
 	var text strings.Builder
-	for _, line := range []string{"debug stack configured", "debug stack lacking", "debug stack partly", "debug stack secretive", "debug stack fresh", "debug stack idle", "debug stack cloned", "debug stack absent"} {
+	for _, line := range []string{"debug stack network", "debug stack configured", "debug stack lacking", "debug stack partly", "debug stack secretive", "debug stack fresh", "debug stack idle", "debug stack cloned", "debug stack absent"} {
 		text.WriteString(w.run(line).transcript() + "\n")
 	}
 	NewWithT(t).Expect(text.String()).NotTo(ContainSubstring("hunter2"))
