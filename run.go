@@ -235,7 +235,7 @@ func newRunner(c config, data *dataDir, waker *controller.Waker, accounts inplac
 		Grace:            grace,
 		Memory:           cgroup.ReadMemory,
 	}
-	runner := local.New(local.Options{
+	return local.New(local.Options{
 		Dir:          runsDir(c),
 		Usable:       data.Take,
 		Concurrent:   c.concurrentRuns,
@@ -246,9 +246,7 @@ func newRunner(c config, data *dataDir, waker *controller.Waker, accounts inplac
 		Wake:         waker.Wake,
 		NotePatience: notePatience,
 		Log:          ctrl.Log,
-	})
-	driver.Progress, driver.UnknownCreates, driver.Found = runner.NoteProgress, runner.NoteUnknownCreates, runner.NoteFound
-	return runner, nil
+	}), nil
 }
 
 // notePatience is how long a destroy waits for its status to be written: a moment, unless

@@ -21,7 +21,7 @@ import (
 func (b beside) told() func() []run.Found {
 	var mu sync.Mutex
 	var all []run.Found
-	b.driver.Found = func(_ context.Context, _ string, found run.Found) error {
+	b.reports.found = func(_ context.Context, found run.Found) error {
 		mu.Lock()
 		defer mu.Unlock()
 		all = append(all, found)

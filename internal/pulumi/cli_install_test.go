@@ -73,7 +73,7 @@ func TestTheDependenciesOfAProgramAreInstalledOnceForEachRun(t *testing.T) {
 	l := newLab(t).withLanguage()
 	var mu sync.Mutex
 	var told []run.Progress
-	l.driver.Progress = func(_ string, progress run.Progress) {
+	l.reports.progress = func(progress run.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
 		told = append(told, progress)

@@ -169,7 +169,7 @@ func TestACreationThatSomebodyHasLeftMeanwhileIsNotRepeated(t *testing.T) {
 			die := func() { b.inFlight(map[string]string{"b": "creating"}) }
 			update := b.update(b.thing("value: y\n      delays: {update: 2s}", "value: x")) // b waits for a
 			if change(&update); update.InspectFirst {
-				b.driver.Found = func(context.Context, string, run.Found) error {
+				b.reports.found = func(context.Context, run.Found) error {
 					die()
 					return nil
 				}

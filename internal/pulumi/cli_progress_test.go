@@ -24,10 +24,9 @@ resources:
   a: {type: "lab:index:Thing", properties: {name: a}}
   b: {type: "lab:index:Thing", properties: {name: b, delays: {create: 2s}}, options: {dependsOn: ["${a}"]}}
 `, l.cloud))
-	l.driver.Progress = func(id string, progress run.Progress) {
+	l.reports.progress = func(progress run.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
-		l.Expect(id).To(Equal(r.ID))
 		told = append(told, progress)
 	}
 	result := l.do(t.Context(), r)

@@ -22,7 +22,7 @@ import (
 func (b beside) destroyed(meanwhile func() error) (run.Run, run.Result) {
 	b.Helper()
 	made := b.given(b.thing("value: x"))
-	b.driver.Found = func(_ context.Context, _ string, found run.Found) error {
+	b.reports.found = func(_ context.Context, found run.Found) error {
 		if found.Emptied {
 			return meanwhile()
 		}
@@ -52,7 +52,7 @@ func TestAStackStaysUntilItIsNotedThatItIsEmpty(t *testing.T) {
 	b.Expect(b.stackFile()).To(BeAnExistingFile())
 	b.Expect(b.things()).To(BeZero())
 
-	b.driver.Found = nil
+	b.reports.found = nil
 	result = b.do(t.Context(), b.destroyOf(result))
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(b.stackFile()).NotTo(BeAnExistingFile())
@@ -63,7 +63,7 @@ func TestADestroyThatIsToldToStopWhileItWaitsIsCancelled(t *testing.T) {
 	b := newBeside(t)
 	made := b.given(b.thing("value: x"))
 	ctx, stop := context.WithCancelCause(t.Context())
-	b.driver.Found = func(ctx context.Context, _ string, found run.Found) error {
+	b.reports.found = func(ctx context.Context, found run.Found) error {
 		if !found.Emptied {
 			return nil
 		}

@@ -35,6 +35,7 @@ type lab struct {
 	cloud   string
 	calls   string
 	runs    int
+	reports *reports
 
 	mu   sync.Mutex
 	said []string
@@ -55,6 +56,7 @@ func newLab(t *testing.T) *lab {
 	l := &lab{
 		T: t, WithT: NewWithT(t),
 		backend: filepath.Join(dir, "backend"), cloud: filepath.Join(dir, "cloud"), calls: filepath.Join(dir, "calls"),
+		reports: &reports{},
 		driver: &Driver{
 			Bin: filepath.Join(dir, "bin"), Path: []string{"/usr/bin", "/bin"}, Cache: filepath.Join(dir, "cache"),
 			NoPluginDownload: true, Grace: Grace{Settle: patience},
@@ -109,8 +111,35 @@ func (l *lab) update(program string) run.Run {
 			// A provider in bin/, beside the CLI, would be found first.
 			"PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
 		},
-		Exists: l.runs > 1,
+		Exists:   l.runs > 1,
+		Reporter: l.reports,
 	}
+}
+
+// reports is a Reporter that a test may listen to.
+type reports struct {
+	progress       func(run.Progress)
+	unknownCreates func(urns []string)
+	found          func(context.Context, run.Found) error
+}
+
+func (r *reports) Progress(progress run.Progress) {
+	if r.progress != nil {
+		r.progress(progress)
+	}
+}
+
+func (r *reports) UnknownCreates(urns []string) {
+	if r.unknownCreates != nil {
+		r.unknownCreates(urns)
+	}
+}
+
+func (r *reports) Found(ctx context.Context, found run.Found) error {
+	if r.found == nil {
+		return nil
+	}
+	return r.found(ctx, found)
 }
 
 func (l *lab) destroy() run.Run {

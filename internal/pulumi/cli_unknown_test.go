@@ -54,7 +54,7 @@ resources:
 // hearing returns the reports of creations with unknown outcome.
 func (l *lab) hearing() <-chan []string {
 	told := make(chan []string, 10)
-	l.driver.UnknownCreates = func(_ string, urns []string) { told <- urns }
+	l.reports.unknownCreates = func(urns []string) { told <- urns }
 	return told
 }
 

@@ -33,18 +33,6 @@ type Driver struct {
 	// Memory, if set, reads the memory that the processes of runs may use, and how many of
 	// them were killed for exceeding it.
 	Memory func() cgroup.Memory `json:"-"`
-	// Progress, if set, receives the progress of each run, from one goroutine at a time
-	// per run.
-	Progress func(runID string, progress run.Progress) `json:"-"`
-	// UnknownCreates, if set, receives the sorted URNs of creations with unknown
-	// outcome as soon as the events of a run show one, and all of them again when
-	// another shows up. In the end they are also in Result.UnknownCreates. It is called
-	// like Progress.
-	UnknownCreates func(runID string, urns []string) `json:"-"`
-	// Found, if set, receives what a run has found out about its stack, all of it each
-	// time. The run goes on when it returns. After an error, a destroy that has deleted
-	// every resource does not remove the stack. ctx is done when the run is told to stop.
-	Found func(ctx context.Context, runID string, found run.Found) error `json:"-"`
 }
 
 // Do executes the run and returns once none of its processes is alive. The program's

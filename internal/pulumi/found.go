@@ -77,10 +77,10 @@ func (d Directory) writeFound(now run.Found) error {
 
 // tellFound tells the caller, for a recovery that does not see the files.
 func (s *session) tellFound(ctx context.Context, now run.Found) error {
-	if s.driver.Found == nil {
+	if s.run.Reporter == nil {
 		return nil
 	}
-	return s.driver.Found(ctx, s.run.ID, now)
+	return s.run.Reporter.Found(ctx, now)
 }
 
 // readFound reads what interrupted runs have noted, which is more recent than what the

@@ -177,8 +177,8 @@ func (s *session) tell(progress run.Progress) {
 	if s.previewing {
 		progress = run.Progress{Waiting: progress.Waiting} // nothing is done
 	}
-	if s.driver.Progress != nil {
-		s.driver.Progress(s.run.ID, progress)
+	if s.run.Reporter != nil {
+		s.run.Reporter.Progress(progress)
 	}
 }
 
@@ -196,8 +196,8 @@ func (s *session) tellBegun(ctx context.Context) {
 // them too, but other resources may keep the operation going, and whoever waits for the
 // result may not live to see it.
 func (s *session) tellUnknown(urns []string) {
-	if s.driver.UnknownCreates != nil {
-		s.driver.UnknownCreates(s.run.ID, s.masked(urns))
+	if s.run.Reporter != nil {
+		s.run.Reporter.UnknownCreates(s.masked(urns))
 	}
 }
 

@@ -75,6 +75,8 @@ type Run struct {
 	// ForProviders is set once a run that works from the state has found out that it needs
 	// the program: see Fetch.
 	ForProviders bool `json:"-"`
+	// Reporter receives what the run reports while it is in flight. Nil receives nothing.
+	Reporter Reporter `json:"-"`
 	// Abort is closed when a cancelled run must not wait for the operations in flight any
 	// more. Nil never is.
 	Abort <-chan struct{} `json:"-"`

@@ -76,7 +76,7 @@ resources:
 `, t.TempDir())}
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(r)).To(Succeed())
-	f.Eventually(f.ended).Should(Receive())
+	f.Eventually(func() run.Phase { return f.phase(r.ID) }).Should(Equal(run.Ended))
 
 	text, err := os.ReadFile(path)
 	f.Expect(err).NotTo(HaveOccurred())

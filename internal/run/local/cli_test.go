@@ -79,7 +79,7 @@ func TestAnArtifactIsRunByTheRealCLI(t *testing.T) {
 	r.Program = run.Program{Artifact: &artifact}
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(r)).To(Succeed())
-	f.Eventually(f.ended).Should(Receive())
+	f.Eventually(func() run.Phase { return f.phase(r.ID) }).Should(Equal(run.Ended))
 	_, result := f.runner.Look(run.Ref{ID: r.ID})
 	f.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	f.Expect(string(result.Outputs["o"])).To(Equal(`"hello"`))

@@ -168,7 +168,7 @@ func (r *Runner) Start(started run.Run) error {
 	ctx, cancel := context.WithCancelCause(r.life)
 	known := &record{stack: stack, cancel: cancel, abort: make(chan struct{})}
 	r.runs[started.ID] = known
-	started.Abort = known.abort
+	started.Abort, started.Reporter = known.abort, reporter{r, started.ID}
 	r.work.Add(1)
 	go r.do(ctx, started)
 	return nil

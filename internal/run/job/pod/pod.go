@@ -106,9 +106,7 @@ func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
 	reporter := newReporter(o.Secret, log)
 	defer reporter.close()
 	driver := o.Driver
-	driver.Progress = func(_ string, progress run.Progress) { reporter.progress(progress) }
-	driver.UnknownCreates = func(_ string, urns []string) { reporter.unknownCreates(urns) }
-	driver.Found = func(_ context.Context, _ string, found run.Found) error { return reporter.found(found) }
+	todo.Reporter = reporter
 	driver.PassEnv = exchange.WithProxies(passed(environ, todo.Account), input.Proxies)
 	driver.Cache = filepath.Join(o.WorkDir, "cache")
 	driver.KeepLog = true // Kubernetes removes that of the pod with its Job

@@ -277,9 +277,9 @@ func TestACreationOfUnknownOutcomeIsReportedSoon(t *testing.T) {
 			return exchange.DecodeProgress(secret.data()[exchange.ProgressKey]).UnknownCreates
 		}
 		for i := range 100 {
-			reporter.progress(run.Progress{InFlight: i})
+			reporter.Progress(run.Progress{InFlight: i})
 		}
-		reporter.unknownCreates([]string{"urn:a"})
+		reporter.UnknownCreates([]string{"urn:a"})
 		g.Expect(reported()).To(BeEmpty(), "another one may follow at once")
 		time.Sleep(reportUrgentAfter)
 		g.Expect(reported()).To(Equal([]string{"urn:a"}))
@@ -299,9 +299,9 @@ func TestWhatARunWaitsForIsReportedEarly(t *testing.T) {
 			synctest.Wait()
 			return exchange.DecodeProgress(secret.data()[exchange.ProgressKey]).Progress.Waiting
 		}
-		reporter.progress(run.Progress{Waiting: run.StartingProgram})
+		reporter.Progress(run.Progress{Waiting: run.StartingProgram})
 		time.Sleep(reportWaitingAfter - time.Millisecond)
-		reporter.progress(run.Progress{})
+		reporter.Progress(run.Progress{})
 		time.Sleep(reportInterval - reportWaitingAfter)
 		synctest.Wait()
 		g.Expect(secret.writes()).To(BeZero(), "a short wait triggers no write")
@@ -309,7 +309,7 @@ func TestWhatARunWaitsForIsReportedEarly(t *testing.T) {
 		synctest.Wait()
 		g.Expect(secret.writes()).To(Equal(1))
 
-		reporter.progress(run.Progress{Waiting: run.Installing})
+		reporter.Progress(run.Progress{Waiting: run.Installing})
 		time.Sleep(reportWaitingAfter)
 		g.Expect(reported()).To(Equal(run.Installing))
 		time.Sleep(time.Minute)
@@ -326,7 +326,7 @@ func TestWhatIsFoundIsReportedBeforeTheRunGoesOn(t *testing.T) {
 		defer reporter.close()
 		reported := func() run.Found { return exchange.DecodeProgress(secret.data()[exchange.ProgressKey]).Found }
 		found := run.Found{Backend: "file:///state"}
-		g.Expect(reporter.found(found)).To(Succeed())
+		g.Expect(reporter.Found(t.Context(), found)).To(Succeed())
 		g.Expect(reported()).To(Equal(found))
 
 		found.Emptied = true
@@ -337,7 +337,7 @@ func TestWhatIsFoundIsReportedBeforeTheRunGoesOn(t *testing.T) {
 		}
 		for _, err := range []error{errors.New("no answer"), apierrors.NewNotFound(corev1.Resource("secrets"), "a")} {
 			failing(err)
-			g.Expect(reporter.found(found)).To(MatchError(ContainSubstring(err.Error())))
+			g.Expect(reporter.Found(t.Context(), found)).To(MatchError(ContainSubstring(err.Error())))
 		}
 		g.Expect(reported().Emptied).To(BeFalse())
 		failing(nil)

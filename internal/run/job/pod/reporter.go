@@ -61,7 +61,8 @@ func (r *reporter) close() {
 	<-r.done
 }
 
-func (r *reporter) progress(progress run.Progress) {
+// Progress implements run.Reporter.
+func (r *reporter) Progress(progress run.Progress) {
 	r.mu.Lock()
 	if progress.Waiting != r.report.Progress.Waiting {
 		r.wait(progress.Waiting != "")
@@ -82,16 +83,17 @@ func (r *reporter) wait(waits bool) {
 	}
 }
 
-func (r *reporter) unknownCreates(urns []string) {
+// UnknownCreates implements run.Reporter.
+func (r *reporter) UnknownCreates(urns []string) {
 	r.mu.Lock()
 	r.report.UnknownCreates = slices.Clone(urns)
 	r.mu.Unlock()
 	nudge(r.urgent)
 }
 
-// found reports it before it returns, and before the run goes on. If that fails, it is
+// Found implements run.Reporter. It reports before it returns. If that fails, it is
 // reported again unless it is refused.
-func (r *reporter) found(found run.Found) error {
+func (r *reporter) Found(_ context.Context, found run.Found) error {
 	r.mu.Lock()
 	r.report.Found = found
 	r.mu.Unlock()

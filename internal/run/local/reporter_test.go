@@ -18,13 +18,13 @@ func TestAStackIsNotifiedOfUnknownCreationsAtOnce(t *testing.T) {
 	f := newFixture(t)
 	f.Expect(f.runner.Reserve("default", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(run.Run{ID: "run-a", Namespace: "default", Name: "a", Timeout: time.Hour})).To(Succeed())
-	f.runner.NoteUnknownCreates("run-a", []string{"urn:a"})
+	reporter{f.runner, "run-a"}.UnknownCreates([]string{"urn:a"})
 	f.Eventually(f.ended).Should(Receive(Equal("default/a")))
 	f.Expect(f.runner.UnknownCreates("run-a")).To(Equal([]string{"urn:a"}))
 	phase, _ := f.runner.Look(run.Ref{ID: "run-a"})
 	f.Expect(phase).To(Equal(run.Running), "it goes on")
 
-	f.runner.NoteUnknownCreates("run-b", []string{"urn:b"})
+	reporter{f.runner, "run-b"}.UnknownCreates([]string{"urn:b"})
 	f.Expect(f.runner.UnknownCreates("run-b")).To(BeEmpty(), "it is none of this runner")
 	f.Consistently(f.ended, "50ms").ShouldNot(Receive())
 	close(f.driver.open)
@@ -37,11 +37,11 @@ func TestAStackIsNotifiedOfWhatItsRunWaitsFor(t *testing.T) {
 	f.Expect(f.runner.Reserve("default", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(run.Run{ID: "run-a", Namespace: "default", Name: "a", Timeout: time.Hour})).To(Succeed())
 	for _, waiting := range []string{run.Installing, run.StartingProgram, ""} {
-		f.runner.NoteProgress("run-a", run.Progress{Waiting: waiting})
+		reporter{f.runner, "run-a"}.Progress(run.Progress{Waiting: waiting})
 		f.Eventually(f.ended).Should(Receive(Equal("default/a")))
 		f.Expect(f.runner.Progress("run-a").Waiting).To(Equal(waiting))
 	}
-	f.runner.NoteProgress("run-a", run.Progress{InFlight: 1})
+	reporter{f.runner, "run-a"}.Progress(run.Progress{InFlight: 1})
 	f.Consistently(f.ended, "50ms").ShouldNot(Receive(), "each resource would be a reconcile")
 	close(f.driver.open)
 	f.Eventually(f.ended).Should(Receive(Equal("default/a")))
@@ -64,7 +64,7 @@ func TestADestroyWaitsUntilItIsNotedThatAllIsDeleted(t *testing.T) {
 			f := newFixture(t, func(o *Options) { o.NotePatience = test.patience })
 			f.Expect(f.runner.Reserve("default", "a")).To(BeTrue())
 			f.Expect(f.runner.Start(run.Run{ID: "run-a", Namespace: "default", Name: "a", Timeout: time.Hour})).To(Succeed())
-			f.Expect(f.runner.NoteFound(t.Context(), "run-a", run.Found{Backend: "file:///state"})).To(Succeed(), "a recovery can see that for itself")
+			f.Expect(reporter{f.runner, "run-a"}.Found(t.Context(), run.Found{Backend: "file:///state"})).To(Succeed(), "a recovery can see that for itself")
 			f.Eventually(f.ended).Should(Receive(Equal("default/a")))
 			ctx, stop := context.WithCancelCause(t.Context())
 			if test.err == errStop {
@@ -72,7 +72,7 @@ func TestADestroyWaitsUntilItIsNotedThatAllIsDeleted(t *testing.T) {
 			}
 			defer stop(nil)
 			answer := make(chan error, 1)
-			go func() { answer <- f.runner.NoteFound(ctx, "run-a", run.Found{Emptied: true}) }()
+			go func() { answer <- reporter{f.runner, "run-a"}.Found(ctx, run.Found{Emptied: true}) }()
 			f.Eventually(f.ended).Should(Receive(Equal("default/a")))
 			f.Expect(f.runner.Found("run-a")).To(Equal(run.Found{Emptied: true}))
 			f.runner.Noted("run-b", test.noted) // none of this runner
