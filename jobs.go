@@ -47,9 +47,9 @@ type place interface {
 }
 
 // newJobRunner makes the runner of runs as Jobs, and has the manager start it. It learns
-// from the reconciler which runs the Stacks record.
+// from the records which runs the Stacks know of.
 func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *rest.Config, waker *controller.Waker,
-	reconciler *controller.StackReconciler,
+	records controller.RunRecords,
 ) (*job.Runner, error) {
 	image, pull, err := runnerImage(ctx, c, mgr.GetAPIReader())
 	if err != nil {
@@ -74,7 +74,7 @@ func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *r
 		Settings: settings,
 		Client:   mgr.GetClient(), Reader: mgr.GetAPIReader(), Cache: cache, Namespace: namespace,
 		Concurrent: c.concurrentRuns, PerNamespace: c.concurrentRunsPerNamespace,
-		InUse: runsInUse(c, reconciler), Recorded: reconciler.Recorded, Wake: waker.Wake, Log: ctrl.Log,
+		InUse: records.InUse, Recorded: records.Recorded, Wake: waker.Wake, Log: ctrl.Log,
 	})
 	if err := mgr.Add(cache); err != nil {
 		return nil, fmt.Errorf("failed to have the manager watch the Jobs of runs: %w", err)
@@ -104,10 +104,10 @@ func readWorkspaceTemplate(path string, settings job.Settings) (job.Defaults, er
 
 // newDrainer makes what ends the Jobs of an earlier controller that had --runner=job, and has
 // the manager remove the Secrets that it has left behind.
-func newDrainer(c config, mgr ctrl.Manager, waker *controller.Waker, reconciler *controller.StackReconciler) (*job.Drainer, error) {
+func newDrainer(c config, mgr ctrl.Manager, waker *controller.Waker, records controller.RunRecords) (*job.Drainer, error) {
 	drainer := job.NewDrainer(job.DrainOptions{
 		Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Namespace: watchedNamespace(c),
-		InUse: runsInUse(c, reconciler), Recorded: reconciler.Recorded, Wake: waker.Wake, Log: ctrl.Log,
+		InUse: records.InUse, Recorded: records.Recorded, Wake: waker.Wake, Log: ctrl.Log,
 	})
 	// Only the leader does it: that is so for all that does not say otherwise.
 	if err := mgr.Add(manager.RunnableFunc(drainer.Sweep)); err != nil {

@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -152,23 +151,14 @@ func addProgramReconciler(c config, mgr ctrl.Manager, stacks *controller.StackRe
 	return programs.SetupWithManager(mgr, controller.ProgramReconcilerOptions{RateLimiter: c.rateLimiter, Selector: *selector})
 }
 
-// runsInUse lists the runs that the Stacks record that this controller may read.
-func runsInUse(c config, reconciler *controller.StackReconciler) func(context.Context) (map[string]bool, error) {
-	var where []client.ListOption
-	if !c.watch.AllNamespaces {
-		where = append(where, client.InNamespace(c.runtimeNamespace))
-	}
-	return func(ctx context.Context) (map[string]bool, error) { return reconciler.RunsInUse(ctx, where...) }
-}
-
 // sweep removes what earlier processes left in the data directory, but for the
 // runs that Stacks still know of.
-func sweep(ctx context.Context, c config, data *dataDir, reconciler *controller.StackReconciler, runner *local.Runner) error {
+func sweep(ctx context.Context, data *dataDir, records controller.RunRecords, runner *local.Runner) error {
 	if err := data.Take(); err != nil {
 		ctrl.Log.Error(err, "what earlier processes left is not removed")
 		return nil
 	}
-	inUse, err := runsInUse(c, reconciler)(ctx)
+	inUse, err := records.InUse(ctx)
 	if err != nil {
 		return err
 	}
@@ -185,14 +175,15 @@ func sweep(ctx context.Context, c config, data *dataDir, reconciler *controller.
 func newPlace(ctx context.Context, c config, mgr ctrl.Manager, restConfig *rest.Config, data *dataDir, waker *controller.Waker,
 	accounts inplace.Accounts, reconciler *controller.StackReconciler,
 ) (place, error) {
+	records := controller.RunRecords{Cached: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Namespace: watchedNamespace(c)}
 	if c.runner == runnerJob {
-		jobs, err := newJobRunner(ctx, c, mgr, restConfig, waker, reconciler)
+		jobs, err := newJobRunner(ctx, c, mgr, restConfig, waker, records)
 		if err != nil {
 			return nil, err
 		}
 		earlier := local.New(local.Options{Dir: runsDir(c), Concurrent: 1, Wake: waker.Wake, Log: ctrl.Log})
 		reconciler.Runner, reconciler.Jobs = handover.Runner{Runner: jobs, Earlier: earlier}, jobs
-		return jobs, sweep(ctx, c, data, reconciler, earlier)
+		return jobs, sweep(ctx, data, records, earlier)
 	}
 	pod, err := holder.OwnPod(ctx, mgr.GetAPIReader(), c.runtimeNamespace)
 	if err != nil {
@@ -203,12 +194,12 @@ func newPlace(ctx context.Context, c config, mgr ctrl.Manager, restConfig *rest.
 	if err != nil {
 		return nil, err
 	}
-	earlier, err := newDrainer(c, mgr, waker, reconciler)
+	earlier, err := newDrainer(c, mgr, waker, records)
 	if err != nil {
 		return nil, err
 	}
 	reconciler.Runner, reconciler.EarlierJobs = handover.Runner{Runner: here, Earlier: earlier}, earlier
-	return here, sweep(ctx, c, data, reconciler, here)
+	return here, sweep(ctx, data, records, here)
 }
 
 // runsDir is where the files of runs on this machine are.

@@ -20,42 +20,6 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// RunsInUse returns the IDs of the runs whose files may still be needed: those in flight,
-// and those to recover from.
-func (r *StackReconciler) RunsInUse(ctx context.Context, opts ...client.ListOption) (map[string]bool, error) {
-	inUse := map[string]bool{}
-	stacks := &v1.StackList{}
-	if err := r.APIReader.List(ctx, stacks, opts...); err != nil {
-		return nil, fmt.Errorf("failed to list Stacks: %w", err)
-	}
-	for i := range stacks.Items {
-		status := &stacks.Items[i].Status
-		if status.Run != nil {
-			inUse[status.Run.ID] = true
-		}
-		for _, lost := range status.Interrupted {
-			inUse[lost.ID] = true
-		}
-	}
-	return inUse, nil
-}
-
-// Recorded returns what the Stack has recorded about the run. The cache may be stale, so
-// it only counts if it has the run.
-func (r *StackReconciler) Recorded(ctx context.Context, ref run.Ref) (run.Recorded, error) {
-	for _, reader := range []client.Reader{r.Client, r.APIReader} {
-		stack := &v1.Stack{}
-		err := reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stack)
-		if client.IgnoreNotFound(err) != nil {
-			return run.Recorded{}, fmt.Errorf("failed to read Stack %s/%s: %w", ref.Namespace, ref.Name, err)
-		}
-		if record := stack.Status.Run; err == nil && record != nil && record.ID == ref.ID {
-			return run.Recorded{InFlight: true, Cancelled: record.Cancel != "", AtOnce: record.Cancel == v1.CancelNow}, nil
-		}
-	}
-	return run.Recorded{}, nil
-}
-
 const (
 	// lastWritesAtOnce bounds the Stacks that are written concurrently at shutdown.
 	lastWritesAtOnce = 8
