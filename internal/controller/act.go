@@ -112,9 +112,9 @@ func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observe
 	case decide.DeleteFormerOutputs:
 		return r.deleteFormerOutputs(ctx, stack)
 	case decide.WriteInventory:
-		return r.retryInventory(ctx, stack)
+		return r.writeInventory(ctx, stack)
 	case decide.DropInventory:
-		r.inventories.drop(client.ObjectKeyFromObject(stack))
+		r.unwritten.Drop(client.ObjectKeyFromObject(stack))
 		return nil
 	case decide.RunPrerequisites:
 		return r.runPrerequisites(ctx, seen.stale)
@@ -152,9 +152,9 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	if err != nil {
 		return err
 	}
-	inventory := r.handInventory(ctx, stack, result)
+	inventory := r.publishInventory(ctx, stack, result)
 	log := r.publishLog(ctx, stack, &record, result)
-	preview := r.handSteps(ctx, stack, &record, result)
+	preview := r.publishSteps(ctx, stack, &record, result)
 	told, err := r.takeIn(ctx, stack, result, func(told *run.Result) {
 		stack.Status.OutputsSecret, stack.Status.Inventory, stack.Status.RunLog = outputs, inventory, log
 		absorb(stack, told)

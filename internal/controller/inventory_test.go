@@ -5,7 +5,6 @@ package controller
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
@@ -191,29 +190,4 @@ func TestAStackThatIsLetGoWritesNoInventory(t *testing.T) {
 	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero())
 	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero(), "somebody else's finalizer keeps the object")
 	g.Expect(w.stack().Finalizers).To(ConsistOf("example.com/theirs"))
-}
-
-func TestUnwrittenInventoriesAreBounded(t *testing.T) {
-	text := strings.Repeat("x", maxUnwritten/2)
-	for name, big := range map[string]run.Inventory{
-		"many resources": {Complete: true, Resources: make([]run.Resource, maxUnwritten/64)},
-		"many gone ones": {Complete: true, Gone: make([]string, maxUnwritten/64)},
-		"large URNs":     {Complete: true, Resources: []run.Resource{{URN: text}, {URN: text}}},
-		"large IDs":      {Complete: true, Resources: []run.Resource{{ID: text}, {ID: text}}},
-		"large parents":  {Complete: true, Resources: []run.Resource{{Parent: text}, {Type: text}}},
-		"large gone":     {Complete: true, Gone: []string{text, text}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			var kept inventories
-			key, other := types.NamespacedName{Namespace: "default", Name: "app"}, types.NamespacedName{Name: "other"}
-			kept.keep(key, []run.Inventory{{Resources: things("a")}}, started)
-			g.Expect(kept.retryAt(key)).To(Equal(started))
-			kept.keep(other, []run.Inventory{big}, started)
-			g.Expect(kept.unwritten(other)).To(Equal([]run.Inventory{{Missed: true}}))
-			g.Expect(kept.unwritten(key)).To(Equal([]run.Inventory{{Resources: things("a")}}))
-			g.Expect(kept.add(key, run.Inventory{Complete: true})).To(HaveLen(1))
-			g.Expect(kept.add(key, run.Inventory{})).To(HaveLen(2))
-		})
-	}
 }

@@ -140,7 +140,7 @@ func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 		Cancelled:           cancelledRun(stack),
 		Failures:            stack.Status.Failures,
 		FormerOutputs:       hasFormerOutputs(stack),
-		InventoryRetryAt:    r.inventories.retryAt(client.ObjectKeyFromObject(stack)),
+		InventoryRetryAt:    r.unwritten.RetryAt(client.ObjectKeyFromObject(stack)),
 		Now:                 r.Now(),
 	}, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: forced(stack) || stack.Status.RefreshPending}
 }

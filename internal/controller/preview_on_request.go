@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -77,8 +76,8 @@ func previewRefused(seen *observed) string {
 	return ""
 }
 
-// handSteps writes the steps of an ended preview to a ConfigMap, and returns its status.
-func (r *StackReconciler) handSteps(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.PreviewStatus {
+// publishSteps writes the steps of an ended preview to a ConfigMap, and returns its status.
+func (r *StackReconciler) publishSteps(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.PreviewStatus {
 	if !isPreviewOnRequest(record) {
 		return stack.Status.Preview
 	}
@@ -92,29 +91,11 @@ func (r *StackReconciler) handSteps(ctx context.Context, stack *v1.Stack, record
 		return told
 	}
 	told.State = v1.UpdateSucceeded
-	if err := r.writeSteps(ctx, stack, result, told); err != nil {
+	var err error
+	if told.ConfigMap, told.Digest, err = r.publisher().PreviewSteps(ctx, stack, result); err != nil {
 		told.Message = fmt.Sprintf("Cannot write what the update would do to each resource: %v", err)
 	}
 	return told
-}
-
-func (r *StackReconciler) writeSteps(ctx context.Context, stack *v1.Stack, result *run.Result, told *v1.PreviewStatus) error {
-	ctx, cancel := context.WithTimeout(ctx, inventoryPatience)
-	defer cancel()
-	data, err := inventory.EncodeSteps(inventory.Steps{Steps: result.Steps, LeftOut: result.StepsLeftOut})
-	if err != nil {
-		return err
-	}
-	name := ownedName(stack, "-preview")
-	before, err := r.ownedMeta(ctx, stack, name)
-	if err != nil {
-		return err
-	}
-	if err := r.putOwned(ctx, stack, before, name, inventory.StepsKey, data); err != nil {
-		return err
-	}
-	told.ConfigMap, told.Digest = name, inventory.Digest(data)
-	return nil
 }
 
 // failPreview records a preview whose end nobody saw. It has changed nothing.

@@ -22,6 +22,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
+	"github.com/flux-pulumi/pulumi-controller/internal/publish"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -96,7 +97,7 @@ type StackReconciler struct {
 	// Now is the clock.
 	Now func() time.Time
 
-	inventories inventories
+	unwritten   publish.Unwritten
 	watches     *sourceWatches
 	expressions *dependency.Expressions
 	checks      programChecks

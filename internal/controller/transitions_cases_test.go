@@ -233,7 +233,7 @@ func absorbAll(s *v1.Stack, result *run.Result) *notice {
 	if err != nil {
 		panic(err)
 	}
-	preview := r.handSteps(context.Background(), s, &record, result)
+	preview := r.publishSteps(context.Background(), s, &record, result)
 	s.Status.OutputsSecret = outputs
 	absorb(s, result)
 	s.Status.Preview = preview

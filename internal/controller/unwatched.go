@@ -19,7 +19,7 @@ import (
 // end of our run. Only this process can report that.
 func (r *StackReconciler) unwatched(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	r.forgetDuration(req)
-	r.inventories.drop(req.NamespacedName)
+	r.unwritten.Drop(req.NamespacedName)
 	stack := &v1.Stack{}
 	err := r.APIReader.Get(ctx, req.NamespacedName, stack)
 	if apierrors.IsNotFound(err) {

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package publish
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 )
 
-// The right to write ConfigMaps is for those that a Stack owns: its inventory, and the
-// result of a preview.
+// The right to write ConfigMaps is for those that a Stack owns: its inventory, the result of
+// a preview, and the log of its last run.
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=create;update
 
 // digestAnnotation has the digest of the data of an owned ConfigMap, so that its metadata
@@ -53,10 +53,10 @@ func (e *foreignConfigMapError) Error() string {
 }
 
 // ownedMeta reads the metadata of a ConfigMap of the Stack; nil if there is none.
-func (r *StackReconciler) ownedMeta(ctx context.Context, stack *v1.Stack, name string) (*metav1.ObjectMeta, error) {
+func (p Publisher) ownedMeta(ctx context.Context, stack *v1.Stack, name string) (*metav1.ObjectMeta, error) {
 	found := &metav1.PartialObjectMetadata{}
 	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
-	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}, found)
+	err := p.Reader.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}, found)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -71,7 +71,7 @@ func (r *StackReconciler) ownedMeta(ctx context.Context, stack *v1.Stack, name s
 
 // putOwned writes the data of a ConfigMap of the Stack if they differ. Neither write can
 // hit a ConfigMap that someone else has created in the meantime.
-func (r *StackReconciler) putOwned(ctx context.Context, stack *v1.Stack, before *metav1.ObjectMeta, name, key string, data []byte) error {
+func (p Publisher) putOwned(ctx context.Context, stack *v1.Stack, before *metav1.ObjectMeta, name, key string, data []byte) error {
 	digest := inventory.Digest(data)
 	if before != nil && before.Annotations[digestAnnotation] == digest {
 		return nil
@@ -80,18 +80,32 @@ func (r *StackReconciler) putOwned(ctx context.Context, stack *v1.Stack, before 
 		ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: name, Annotations: map[string]string{digestAnnotation: digest}},
 		BinaryData: map[string][]byte{key: data},
 	}
-	if err := controllerutil.SetControllerReference(stack, written, r.Client.Scheme()); err != nil {
+	if err := controllerutil.SetControllerReference(stack, written, p.Client.Scheme()); err != nil {
 		return fmt.Errorf("failed to own ConfigMap %s/%s: %w", stack.Namespace, name, err)
 	}
 	if before == nil {
-		if err := r.Create(ctx, written, fieldOwner); err != nil {
+		if err := p.Client.Create(ctx, written, p.Owner); err != nil {
 			return fmt.Errorf("failed to create ConfigMap %s/%s: %w", stack.Namespace, name, err)
 		}
 		return nil
 	}
 	written.UID, written.ResourceVersion = before.UID, before.ResourceVersion
-	if err := r.Update(ctx, written, fieldOwner); err != nil {
+	if err := p.Client.Update(ctx, written, p.Owner); err != nil {
 		return fmt.Errorf("failed to write ConfigMap %s/%s: %w", stack.Namespace, name, err)
 	}
 	return nil
+}
+
+// putConfigMap writes a ConfigMap that nothing waits for, and returns its name and the digest
+// of its data.
+func (p Publisher) putConfigMap(ctx context.Context, stack *v1.Stack, suffix, key string, data []byte) (name, digest string, err error) {
+	name = ownedName(stack, suffix)
+	before, err := p.ownedMeta(ctx, stack, name)
+	if err != nil {
+		return "", "", err
+	}
+	if err := p.putOwned(ctx, stack, before, name, key, data); err != nil {
+		return "", "", err
+	}
+	return name, inventory.Digest(data), nil
 }

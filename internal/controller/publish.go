@@ -1,0 +1,68 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/publish"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// publisher writes what belongs to a Stack beside its status.
+func (r *StackReconciler) publisher() publish.Publisher {
+	return publish.Publisher{Client: r.Client, Reader: r.APIReader, Owner: fieldOwner, Unwritten: &r.unwritten}
+}
+
+// publishInventory writes the inventory of a run, and returns its status. What cannot be
+// written is retried: see decide.WriteInventory.
+func (r *StackReconciler) publishInventory(ctx context.Context, stack *v1.Stack, result *run.Result) *v1.InventoryStatus {
+	return r.publisher().Inventory(ctx, stack, result, r.Now().Add(stack.GetRetryInterval()))
+}
+
+// writeInventory writes an inventory that could not be written before.
+func (r *StackReconciler) writeInventory(ctx context.Context, stack *v1.Stack) error {
+	before := stack.Status.Inventory
+	status := r.publisher().RetryInventory(ctx, stack, r.Now().Add(stack.GetRetryInterval()))
+	if err := r.patchStatus(ctx, stack, func() { stack.Status.Inventory = status }); err != nil {
+		return err
+	}
+	r.announceInventory(ctx, stack, before)
+	return nil
+}
+
+// announceInventory announces a failed write once.
+func (r *StackReconciler) announceInventory(ctx context.Context, stack *v1.Stack, before *v1.InventoryStatus) {
+	key, now := client.ObjectKeyFromObject(stack), stack.Status.Inventory
+	if now == nil || !r.unwritten.Has(key) || (before != nil && before.Message == now.Message) {
+		return
+	}
+	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.InventoryFailedReason, message: now.Message})
+}
+
+// publishLog writes the log of a run whose pod will be gone, and returns its status. The
+// log is for people to read: an ended run never waits for it or fails because of it. What
+// the status says about a run that is no reconcile does not replace what it says about
+// the last one, and so neither does its log.
+func (r *StackReconciler) publishLog(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.RunLogStatus {
+	isLast := !stack.DeletionTimestamp.IsZero() && result.Outcome == run.Succeeded // the ConfigMap goes with the Stack
+	switch {
+	case isAside(record) || isLast:
+		return stack.Status.RunLog
+	case result.Log == nil:
+		return nil
+	}
+	status, err := r.publisher().Log(ctx, stack, record.ID, result.Log)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "failed to write the log of a run", "run", record.ID)
+		return &v1.RunLogStatus{Run: record.ID, Message: fmt.Sprintf("Cannot write the log of the run: %v", err)}
+	}
+	return status
+}
