@@ -6,11 +6,13 @@
 # machine without Node.js, npm or a way to npm's packages is told so, and the tests that need them are skipped there. With
 # TYPESCRIPT=1 it is an error.
 #
-# usage: hack/node-modules.sh PROGRAM DIR   DIR/node_modules is written
+# usage: hack/node-modules.sh PROGRAM DIR [tarballs]   DIR/node_modules is written, and with tarballs DIR/tarballs: the tarballs
+# of the packages, which npm names by their digests
 set -eu
 
 program=$1
 dir=$2
+tarballs=${3:-}
 # What is installed while this is killed must not be taken for all of it.
 part=$dir.part
 without() {
@@ -33,6 +35,7 @@ install() {
 		--fetch-retries=1 --fetch-timeout=60000 --cache .cache >/dev/null)
 }
 install || install || without "npm cannot install their packages"
+[ -z "$tarballs" ] || mv "$part/.cache/_cacache/content-v2" "$part/tarballs"
 rm -rf "$part/.cache"
 touch "$part"
 mv "$part" "$dir"

@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/langhost"
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/language"
 )
 
 func main() {
 	// The address of the engine is the last argument.
-	if err := language.Serve(os.Args[len(os.Args)-1], os.Stdout); err != nil {
+	if err := langhost.Serve(language.New(os.Args[len(os.Args)-1]), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "pulumi-language-lab:", err)
 		os.Exit(1)
 	}

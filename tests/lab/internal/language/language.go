@@ -10,46 +10,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"google.golang.org/grpc"
-	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/langhost"
 )
 
 // installedFile gets a line from each installation.
 const installedFile = "installed"
 
-// Serve serves the language to the engine until this process ends, and prints its port as
-// a line.
-func Serve(engine string, port io.Writer) error {
-	handle, err := rpcutil.ServeWithOptions(rpcutil.ServeOptions{
-		Init: func(server *grpc.Server) error {
-			pulumirpc.RegisterLanguageRuntimeServer(server, &host{engine: engine})
-			return nil
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("serving the language: %w", err)
-	}
-	if _, err := fmt.Fprintln(port, handle.Port); err != nil {
-		return fmt.Errorf("telling the port: %w", err)
-	}
-	return <-handle.Done
-}
+// New returns the host of the language, for the engine at the address.
+func New(engine string) pulumirpc.LanguageRuntimeServer { return &host{Host: langhost.New(engine)} }
 
 type host struct {
-	pulumirpc.UnimplementedLanguageRuntimeServer
-	engine string
-}
-
-func (h *host) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
-	return &pulumirpc.PluginInfo{Version: "0.1.0"}, nil
+	langhost.Host
 }
 
 func (h *host) GetRequiredPackages(
@@ -153,7 +131,7 @@ func (h *host) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.R
 	engine, err := pulumi.NewContext(ctx, pulumi.RunInfo{
 		Project: req.GetProject(), RootDirectory: req.Info.GetRootDirectory(), Stack: req.GetStack(),
 		Config: req.GetConfig(), ConfigSecretKeys: req.GetConfigSecretKeys(), Organization: req.GetOrganization(),
-		Parallel: req.GetParallel(), DryRun: req.GetDryRun(), MonitorAddr: req.GetMonitorAddress(), EngineAddr: h.engine,
+		Parallel: req.GetParallel(), DryRun: req.GetDryRun(), MonitorAddr: req.GetMonitorAddress(), EngineAddr: h.Engine,
 	})
 	if err != nil {
 		return nil, err
