@@ -1,0 +1,71 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package languages
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+)
+
+// goEnvironment lets programs in Go use the modules and the compiled packages of this machine, and no network.
+func goEnvironment() map[string]string {
+	env := map[string]string{"GOPROXY": "off", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
+	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
+		if path, err := exec.Command("go", "env", name).Output(); err == nil {
+			env[name] = strings.TrimSpace(string(path))
+		}
+	}
+	return env
+}
+
+// goFiles is the program of testdata/go with the requirements of tests/lab, which has the SDK: all of its modules are there.
+func goFiles(t *testing.T, replaced ...sources.Files) sources.Files {
+	t.Helper()
+	all := files(t, "go", append([]sources.Files{goModule(t, "app")}, replaced...)...)
+	return all
+}
+
+// goModule is the go.mod and the go.sum of a module with the SDK.
+func goModule(t *testing.T, name string) sources.Files {
+	t.Helper()
+	module := sources.Files{}
+	for _, file := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join("..", "lab", file))
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		module[file] = string(text)
+	}
+	module["go.mod"] = regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(module["go.mod"], "module "+name)
+	return module
+}
+
+func TestAProgramInGo(t *testing.T) {
+	t.Parallel()
+	lives(newProject(t, goFiles(t)))
+}
+
+// lives is the life of a Stack whose program makes the things of its settings, with their value and a password.
+func lives(p *project) {
+	p.test.Helper()
+	stack := p.stack(func(s *v1.StackSpec) { s.Config["app:value"] = value("one") })
+	p.awaitReady(stack)
+	p.Expect(p.things()).To(Equal(map[string]string{"a": "one", "b": "one"}))
+	p.Expect(stack.Status.Resources.Total).To(BeEquivalentTo(3), "two things and the component")
+	p.Expect(output(stack, "values")).To(MatchJSON(`["one", "one"]`))
+	p.Expect(output(stack, "sentence")).To(MatchJSON(`"[secret]"`))
+
+	p.edit(stack, func(s *v1.StackSpec) { s.Config["app:value"] = value("two") })
+	p.awaitReady(stack)
+	p.Expect(p.things()).To(Equal(map[string]string{"a": "two", "b": "two"}))
+	p.shownNowhere(canary)
+	p.destroy(stack)
+}

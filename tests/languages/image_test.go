@@ -1,0 +1,109 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package languages
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+)
+
+// writeImage fills a directory with what an image for programs in these languages has on its PATH: Pulumi, the hosts beside
+// it, the languages and their package managers. What this machine lacks is left out, and its tests are skipped.
+func writeImage(dir string) error {
+	pulumi, err := process.FindBin("pulumi")
+	if err != nil {
+		return err
+	}
+	// Pulumi warns of hosts that are not beside its program, wherever a link to it is.
+	if err := linkOrCopy(pulumi, filepath.Join(dir, "pulumi")); err != nil {
+		return fmt.Errorf("installing pulumi: %w", err)
+	}
+	for _, host := range []string{"nodejs", "go"} {
+		path, err := process.FindBin(filepath.Join("lab", "pulumi-language-"+host))
+		if err != nil {
+			return err
+		}
+		if err := linkOrCopy(path, filepath.Join(dir, "pulumi-language-"+host)); err != nil {
+			return fmt.Errorf("installing the host of %s: %w", host, err)
+		}
+	}
+	for _, tool := range []string{"node", "npm", "go"} {
+		path, err := exec.LookPath(tool)
+		if err != nil {
+			continue
+		}
+		if err := os.Symlink(path, filepath.Join(dir, tool)); err != nil {
+			return err
+		}
+	}
+	sdk, err := sdkDir()
+	if err != nil {
+		return nil // no packages of npm
+	}
+	for name, path := range map[string]string{
+		"pulumi-resource-pulumi-nodejs": "@pulumi/pulumi/pulumi-resource-pulumi-nodejs", "pnpm": "pnpm/bin/pnpm.cjs",
+	} {
+		if err := os.Symlink(filepath.Join(sdk, filepath.FromSlash(path)), filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// installSDK puts the packages of npm where programs find them if their own directory has none, as in an image with the SDK.
+func (w *world) installSDK() error {
+	sdk, err := sdkDir()
+	if err != nil {
+		return nil // as above
+	}
+	return os.Symlink(sdk, w.Path("node_modules"))
+}
+
+// sdkDir is the node_modules that `make bin/nodejs` installs.
+func sdkDir() (string, error) {
+	root, err := process.RepoRoot()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(root, "bin", "nodejs", "node_modules")
+	_, err = os.Stat(dir)
+	return dir, err
+}
+
+// needsNode skips a test where the packages of npm are not installed.
+func needsNode(t *testing.T) {
+	t.Helper()
+	if _, err := sdkDir(); err != nil {
+		t.Skip("the packages of programs in TypeScript are not installed: `make bin/nodejs` says why")
+	}
+}
+
+// linkOrCopy makes a program appear at another path, as a file of its own.
+func linkOrCopy(from, to string) error {
+	from, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		return err
+	}
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
