@@ -16,7 +16,7 @@ import (
 // The rules of this package must match the SDK, which only tests may import.
 
 func TestTheKeyOfTheWireFormIsPulumis(t *testing.T) {
-	NewWithT(t).Expect(WireKey).To(Equal(sig.Key))
+	NewWithT(t).Expect(SigKey).To(Equal(sig.Key))
 }
 
 func isAsThe(t *testing.T, what, text string, sdk, here error) {

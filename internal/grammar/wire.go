@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// WireKey is an object key that marks, in the form in which Pulumi passes values between
+// SigKey is an object key that marks, in the form in which Pulumi passes values between
 // processes, something that is not a plain object: an asset, whose file the engine opens,
 // an archive, a secret or a reference.
-const WireKey = "4dabf18193072939515e22adb298388d"
+const SigKey = "4dabf18193072939515e22adb298388d"
 
 // HoldsFile tells whether the engine would take a config value for an asset or the like
-// and open a file for it: whether it contains WireKey at any depth. A text that is valid
+// and open a file for it: whether it contains SigKey at any depth. A text that is valid
 // JSON counts as that JSON, as it does for a Pulumi YAML program. The value is one of
 // encoding/json.
 func HoldsFile(value any) bool {
 	switch value := value.(type) {
 	case string:
-		if strings.Contains(value, WireKey) {
+		if strings.Contains(value, SigKey) {
 			return true
 		}
 		// Only an escape, which has a backslash, can hide the key.
@@ -35,7 +35,7 @@ func HoldsFile(value any) bool {
 		return slices.ContainsFunc(value, HoldsFile)
 	case map[string]any:
 		for key, inner := range value {
-			if strings.Contains(key, WireKey) || HoldsFile(inner) {
+			if strings.Contains(key, SigKey) || HoldsFile(inner) {
 				return true
 			}
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // wireProblem begins messages about values in wire form.
-const wireProblem = "has " + grammar.WireKey + ", by which Pulumi marks an asset, an archive or a secret where it passes it on: "
+const wireProblem = "has " + grammar.SigKey + ", by which Pulumi marks an asset, an archive or a secret where it passes it on: "
 
 // checkWire refuses the key of the wire form wherever it is or could be produced: with
 // it, the engine would open files on the controller's machine. It is refused in values
@@ -25,11 +25,11 @@ func checkWire(at *place, reaches *found) {
 	const remedy = "use fn::fileAsset, fn::fileArchive, fn::stringAsset, fn::remoteAsset, fn::assetArchive or fn::secret"
 	text, _ := at.text()
 	switch {
-	case !at.isIndex && strings.Contains(at.key, grammar.WireKey):
+	case !at.isIndex && strings.Contains(at.key, grammar.SigKey):
 		reaches.add(at, wireProblem+remedy)
 	case !at.isIndex && mayBecomeWire(at.key):
 		reaches.add(at, "may, when it is run, be the key %s, by which Pulumi marks an asset or a secret: "+
-			"write the key out, or with something that is no hex digit beside the reference", grammar.WireKey)
+			"write the key out, or with something that is no hex digit beside the reference", grammar.SigKey)
 	case grammar.HoldsFile(text):
 		reaches.add(at, wireProblem+remedy)
 	}
