@@ -4,7 +4,7 @@
 package controller
 
 import (
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 )
 
@@ -29,5 +29,5 @@ func hideValues(err error, values []string) error {
 	if err == nil {
 		return nil
 	}
-	return &hiddenError{error: err, text: brief.Text(mask.Text(err.Error(), values), maxRefusal)}
+	return &hiddenError{error: err, text: bounded.Text(mask.Text(err.Error(), values), maxRefusal)}
 }

@@ -14,7 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -83,7 +83,7 @@ func withoutWords(result *run.Result, why error) *run.Result {
 	return &run.Result{
 		Outcome: result.Outcome, Interrupted: result.Interrupted, Emptied: result.Emptied, UnknownCreates: result.UnknownCreates,
 		Project: result.Project, Backend: result.Backend, Changes: result.Changes,
-		Message:   "What the run has told is left out, as the API server did not take it: " + brief.Text(why.Error(), maxToldRefusal),
+		Message:   "What the run has told is left out, as the API server did not take it: " + bounded.Text(why.Error(), maxToldRefusal),
 		StartedAt: result.StartedAt, EndedAt: result.EndedAt,
 	}
 }
@@ -130,5 +130,5 @@ const statusRefusedReason = meta.FailedReason
 
 // refusedText describes a status that cannot be written at all.
 func refusedText(err error) string {
-	return "The API server does not take the status of the Stack, which has to say that its run has ended. Nothing is run before it does: " + brief.Text(err.Error(), maxToldRefusal)
+	return "The API server does not take the status of the Stack, which has to say that its run has ended. Nothing is run before it does: " + bounded.Text(err.Error(), maxToldRefusal)
 }

@@ -18,7 +18,7 @@ import (
 	"k8s.io/utils/lru"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
 // Expressions caches the compiled readyExprs of Stacks. Compiling takes longer than the
@@ -96,7 +96,7 @@ func firstFault(expression string, err error) string {
 	if _, after, ok := strings.Cut(text, "'"+expression+"': "); ok {
 		text, _, _ = strings.Cut(after, "\n")
 	}
-	return brief.Line(text, maxFault)
+	return bounded.Line(text, maxFault)
 }
 
 // maxNesting bounds nested loops. A timeout does not end an evaluation at once: CEL
@@ -162,7 +162,7 @@ func WhyNotBy(ctx context.Context, expression *fluxcel.Expression, stack, depend
 }
 
 func notEvaluated(err error) string {
-	return "does not meet its readyExpr, which cannot be evaluated: " + brief.Line(err.Error(), maxFault)
+	return "does not meet its readyExpr, which cannot be evaluated: " + bounded.Line(err.Error(), maxFault)
 }
 
 // fields returns the Stack as in its manifest.

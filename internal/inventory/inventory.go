@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/packed"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -34,7 +34,7 @@ const (
 )
 
 // most returns the bounds of data to read.
-func most() packed.Size { return packed.Size{Data: 1 << 20, Text: maxText, Members: maxMembers} }
+func most() bounded.Size { return bounded.Size{Data: 1 << 20, Text: maxText, Members: maxMembers} }
 
 // List is the resources that a stack manages.
 type List struct {
@@ -88,7 +88,7 @@ func Encode(list List) ([]byte, List, error) { return encode(list, MaxData) }
 
 func encode(list List, limit int) ([]byte, List, error) {
 	for {
-		data, size, err := packed.Pack(list)
+		data, size, err := bounded.Pack(list)
 		if err != nil {
 			return nil, list, fmt.Errorf("packing the list of resources: %w", err)
 		}
@@ -117,20 +117,20 @@ func withoutIDs(list List) List {
 }
 
 // isReadable tells whether data of that size may be written and can be read back.
-func isReadable(size packed.Size, limit int) bool {
-	return size.Fits(packed.Size{Data: limit, Text: maxText, Members: maxMembers})
+func isReadable(size bounded.Size, limit int) bool {
+	return size.Fits(bounded.Size{Data: limit, Text: maxText, Members: maxMembers})
 }
 
 // keepOf returns how many entries of a list to keep: in proportion to the excess, and a
 // little fewer.
-func keepOf(count int, size packed.Size, limit int) int {
+func keepOf(count int, size bounded.Size, limit int) int {
 	return min(count*limit/size.Data, count*maxText/size.Text, count*maxMembers/max(1, size.Members), count) * 19 / 20
 }
 
 // Decode reads the data of a ConfigMap.
 func Decode(data []byte) (List, error) {
 	var list List
-	if err := packed.Unpack(data, most(), &list); err != nil {
+	if err := bounded.Unpack(data, most(), &list); err != nil {
 		return List{}, fmt.Errorf("reading the list of resources in the ConfigMap: %w", err)
 	}
 	list.LeftOut = max(0, min(list.LeftOut, maxCount))

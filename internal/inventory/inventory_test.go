@@ -12,7 +12,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/packed"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -136,9 +136,9 @@ func TestLeftOutResourcesAreCounted(t *testing.T) {
 
 // Anyone who may write ConfigMaps can write these.
 func TestDataThatUnpacksToTooMuchIsRefused(t *testing.T) {
-	resources, _, err := packed.Pack(List{Resources: make([]run.Resource, maxMembers)})
+	resources, _, err := bounded.Pack(List{Resources: make([]run.Resource, maxMembers)})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	steps, _, err := packed.Pack(Steps{Steps: make([]run.Step, maxMembers)})
+	steps, _, err := bounded.Pack(Steps{Steps: make([]run.Step, maxMembers)})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	for name, decode := range map[string]func() error{
 		"resources": func() error { _, err := Decode(resources); return err },

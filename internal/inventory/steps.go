@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/packed"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -26,7 +26,7 @@ func EncodeSteps(steps Steps) ([]byte, error) { return encodeSteps(steps, MaxDat
 
 func encodeSteps(steps Steps, limit int) ([]byte, error) {
 	for {
-		data, size, err := packed.Pack(steps)
+		data, size, err := bounded.Pack(steps)
 		if err != nil {
 			return nil, fmt.Errorf("packing the steps: %w", err)
 		}
@@ -45,7 +45,7 @@ func encodeSteps(steps Steps, limit int) ([]byte, error) {
 // DecodeSteps reads the data of a ConfigMap.
 func DecodeSteps(data []byte) (Steps, error) {
 	var steps Steps
-	if err := packed.Unpack(data, most(), &steps); err != nil {
+	if err := bounded.Unpack(data, most(), &steps); err != nil {
 		return Steps{}, fmt.Errorf("reading the steps in the ConfigMap: %w", err)
 	}
 	return steps, nil

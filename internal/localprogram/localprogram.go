@@ -13,7 +13,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
 const (
@@ -51,7 +51,7 @@ var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 func ParseReference(value string) (Reference, error) {
 	name, digest, _ := strings.Cut(value, "@")
 	if name == "" || !digestPattern.MatchString(digest) {
-		return Reference{}, fmt.Errorf("%q is not <name of a ConfigMap>@sha256:<checksum>", brief.Text(value, maxShown))
+		return Reference{}, fmt.Errorf("%q is not <name of a ConfigMap>@sha256:<checksum>", bounded.Text(value, maxShown))
 	}
 	return Reference{ConfigMap: name, Digest: digest}, nil
 }

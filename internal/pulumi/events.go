@@ -14,7 +14,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -221,12 +221,12 @@ func (e *events) keepError(d diagnostic) {
 		if last := len(e.errors) - 1; last >= 0 && e.errors[last].printed && strings.HasPrefix(d.sign(), " ") {
 			kept := &e.errors[last]
 			kept.told.text = kept.told.text.and(d.told.text)
-			kept.text, kept.raw = kept.told.masked(e.mask), brief.Text(kept.raw+"\n"+d.raw, maxMessage)
+			kept.text, kept.raw = kept.told.masked(e.mask), bounded.Text(kept.raw+"\n"+d.raw, maxMessage)
 		}
 		return
 	}
 	if len(e.errors) < maxErrors {
-		d.text, d.raw = d.told.masked(e.mask), brief.Text(d.raw, maxMessage)
+		d.text, d.raw = d.told.masked(e.mask), bounded.Text(d.raw, maxMessage)
 		e.errors = append(e.errors, d)
 	}
 }

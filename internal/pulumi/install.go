@@ -16,7 +16,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -171,7 +171,7 @@ func (s *session) noteChangedLocks(changed []string) error {
 		return errors.New(strings.Join(changed, " and ") + " of the source does not fit the program, and CI is set: update it and commit it")
 	}
 	s.say(text)
-	s.warnings = append(s.warnings, brief.Text(s.mask.Apply(text), maxMessage))
+	s.warnings = append(s.warnings, bounded.Text(s.mask.Apply(text), maxMessage))
 	return nil
 }
 

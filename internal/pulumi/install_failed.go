@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -165,7 +165,7 @@ func bothEnds(all []string) string {
 		all = all[first:]
 	}
 	for i, line := range all {
-		all[i] = brief.Text(line, maxInstallText)
+		all[i] = bounded.Text(line, maxInstallText)
 	}
 	head := linesWithin(all)
 	rest := slices.Clone(all[head:])

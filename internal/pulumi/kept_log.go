@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/runlog"
@@ -32,8 +32,8 @@ func (k *keptLog) masked(masker *mask.Masker) *run.Log {
 	}
 	for i := range log.Lines {
 		text := &log.Lines[i].Text
-		if cut, ok := strings.CutSuffix(*text, brief.Sign); ok {
-			*text = masker.ApplyCut(cut) + brief.Sign // it may end in the midst of a secret
+		if cut, ok := strings.CutSuffix(*text, bounded.Sign); ok {
+			*text = masker.ApplyCut(cut) + bounded.Sign // it may end in the midst of a secret
 			continue
 		}
 		*text = masker.Apply(*text)

@@ -14,7 +14,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/programerror"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -91,7 +91,7 @@ func (r recording) message(runtime, id string, memory programerror.Memory) strin
 	}
 	end.program.Memory = memory
 	_, message := judge(end)
-	return brief.Text(withoutID(end.program.Relative(message), id), maxMessage)
+	return bounded.Text(withoutID(end.program.Relative(message), id), maxMessage)
 }
 
 // The golden files have, for each usual mistake in a language, what Pulumi reported and

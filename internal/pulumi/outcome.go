@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/programerror"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -228,7 +228,7 @@ func Failure(r run.Run, outcome run.Outcome, err error, started time.Time) run.R
 	m := maskerOf(r)
 	m.Follow(r.LateMasks)
 	return run.Result{
-		Outcome: outcome, Message: brief.Text(withoutID(m.Apply(err.Error()), r.ID), maxMessage),
+		Outcome: outcome, Message: bounded.Text(withoutID(m.Apply(err.Error()), r.ID), maxMessage),
 		StartedAt: started, EndedAt: time.Now(),
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -143,7 +143,7 @@ func (s *session) maskInventory(told *run.Inventory) {
 		}
 		hidden, ok := masked[*text]
 		if !ok {
-			hidden = brief.Text(s.mask.Apply(*text), maxMessage)
+			hidden = bounded.Text(s.mask.Apply(*text), maxMessage)
 			masked[*text] = hidden
 		}
 		*text = hidden

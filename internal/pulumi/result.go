@@ -4,7 +4,7 @@
 package pulumi
 
 import (
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -42,7 +42,7 @@ func (s *session) result(end ending) run.Result {
 		message += s.openText() + s.elsewhereText() + s.lackingProgram(outcome)
 	}
 	message = withoutID(end.program.Relative(s.mask.Apply(message)), s.run.ID)
-	result.Outcome, result.Message = outcome, brief.Text(message, maxMessage)
+	result.Outcome, result.Message = outcome, bounded.Text(message, maxMessage)
 	if outcome == run.Succeeded {
 		result.Plain, result.Warnings = s.plain, s.warnings
 	}

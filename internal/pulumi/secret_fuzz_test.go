@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -31,7 +31,7 @@ func FuzzEventsHideSecrets(f *testing.F) {
 		stderr := "error: " + textWith(in, secret)
 		last := exit{code: fuzz.Pick(in, 1, 255, exitHasChanges, exitCancelled), stderr: printed{text: stderr}, stopped: in.Bool()}
 		_, message := judge(ending{last: last, stderr: last.stderr.masked(e.mask), events: *e, checked: in.Bool()})
-		message = brief.Text(e.mask.Apply(message), maxMessage)
+		message = bounded.Text(e.mask.Apply(message), maxMessage)
 		shown = append(shown, message)
 		for name, output := range showOutputs(e.outputs, e.mask, nil) {
 			shown = append(shown, name)

@@ -11,7 +11,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -202,5 +202,5 @@ func (s *session) tellUnknown(urns []string) {
 }
 
 func (s *session) say(line string) {
-	s.log(brief.Text(s.mask.Apply(line), maxMessage))
+	s.log(bounded.Text(s.mask.Apply(line), maxMessage))
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -91,9 +91,9 @@ func (s *session) steps() ([]run.Step, int) {
 	var all []run.Step
 	for _, urn := range slices.Sorted(maps.Keys(planned.steps)) {
 		step := planned.steps[urn]
-		step.URN = brief.Text(s.mask.Apply(step.URN), maxMessage)
+		step.URN = bounded.Text(s.mask.Apply(step.URN), maxMessage)
 		for n := range step.Paths {
-			step.Paths[n] = brief.Text(s.mask.Apply(step.Paths[n]), maxPath)
+			step.Paths[n] = bounded.Text(s.mask.Apply(step.Paths[n]), maxPath)
 		}
 		all = append(all, step)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -43,7 +43,7 @@ type Tail struct {
 
 // Add adds a line, and drops as many of the first ones as are too many.
 func (t *Tail) Add(line run.LogLine) {
-	line.Text = strings.Clone(brief.Text(line.Text, maxLine))
+	line.Text = strings.Clone(bounded.Text(line.Text, maxLine))
 	t.lines = append(t.lines, line)
 	t.size += len(line.Text)
 	drop := 0

@@ -11,7 +11,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/packed"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -85,13 +85,13 @@ func TestALogComesBackFromItsData(t *testing.T) {
 
 func TestDataOfSomebodyElseIsBounded(t *testing.T) {
 	g := NewWithT(t)
-	data, _, err := packed.Pack(logOf(many(20*maxLines, "")...))
+	data, _, err := bounded.Pack(logOf(many(20*maxLines, "")...))
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = Decode(data)
 	g.Expect(err).To(MatchError(ContainSubstring("reading the log of the run in the ConfigMap")))
 	_, err = Decode([]byte("no archive"))
 	g.Expect(err).To(HaveOccurred())
-	data, _, err = packed.Pack(map[string]any{"Lines": []map[string]string{{"At": "0001-01-01T00:00:00Z", "Text": strings.Repeat("x", 3*maxLine)}}})
+	data, _, err = bounded.Pack(map[string]any{"Lines": []map[string]string{{"At": "0001-01-01T00:00:00Z", "Text": strings.Repeat("x", 3*maxLine)}}})
 	g.Expect(err).NotTo(HaveOccurred())
 	log, err := Decode(data)
 	g.Expect(err).NotTo(HaveOccurred())

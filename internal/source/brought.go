@@ -13,7 +13,7 @@ import (
 
 	"github.com/opencontainers/go-digest"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -24,7 +24,7 @@ func (f *Fetcher) unpackBrought(ctx context.Context, artifact run.Artifact, dir 
 	wanted, err := digest.Parse(artifact.Digest)
 	switch {
 	case err != nil:
-		return fail(fmt.Sprintf(what+"its digest %q is not one that can be verified", brief.Text(artifact.Digest, maxName)), ErrArchive)
+		return fail(fmt.Sprintf(what+"its digest %q is not one that can be verified", bounded.Text(artifact.Digest, maxName)), ErrArchive)
 	case int64(len(artifact.Archive)) > f.options.MaxDownload:
 		return fail(fmt.Sprintf(what+"it is bigger than the limit of %s", size(f.options.MaxDownload)), ErrArchive)
 	case wanted.Algorithm().FromBytes(artifact.Archive) != wanted:

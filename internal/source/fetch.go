@@ -18,7 +18,7 @@ import (
 
 	"github.com/fluxcd/pkg/http/fetch"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -184,13 +184,13 @@ func (f *Fetcher) downloadError(err error, u *url.URL, digest string) error {
 		return fail(fmt.Sprintf("what its server sent does not have the digest %s: it was damaged or exchanged on the way; "+
 			"reconcile the source if this stays", digest), ErrArchive)
 	case strings.HasPrefix(err.Error(), "failed to verify archive"):
-		return fail(fmt.Sprintf("its digest %q is not one that can be verified", brief.Text(digest, maxName)), ErrArchive)
+		return fail(fmt.Sprintf("its digest %q is not one that can be verified", bounded.Text(digest, maxName)), ErrArchive)
 	case strings.Contains(text, "giving up after"):
 		return fmt.Errorf("it could not be downloaded: its server answers with an error (429 or 5xx), tried %d time(s)",
 			f.options.Retries+1)
 	}
 	text = strings.Replace(text, "failed to download archive from "+u.String()+" (status: ", "its server answers (", 1)
-	return errors.New("it could not be downloaded: " + brief.Text(withoutURLs(text), maxMessage))
+	return errors.New("it could not be downloaded: " + bounded.Text(withoutURLs(text), maxMessage))
 }
 
 // diskFault tells whether an error is a fault of the local disk, whatever is written to

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
 // A kept GitRepository is one that the controller itself edits. Its artifact counts only
@@ -54,7 +54,7 @@ func OfKept(repo *sourcev1.GitRepository, mask func(string) string) (*Source, er
 	case failed != nil:
 		// This counts even if there is an older artifact: only the Stack reports on this
 		// source, and a requested run would use the old program.
-		return nil, fail(fmt.Sprintf("source '%s' cannot fetch: %s", name, brief.Text(mask(failed.Message), maxMessage)), ErrFetchFailed)
+		return nil, fail(fmt.Sprintf("source '%s' cannot fetch: %s", name, bounded.Text(mask(failed.Message), maxMessage)), ErrFetchFailed)
 	case stored != nil && artifact != nil && artifact.URL != "" && artifact.Digest != "":
 		return sourceOf(sourcev1.GitRepositoryKind, key, artifact), nil
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -26,7 +26,7 @@ const maxListed = 10
 func ProgramDir(root, dir string) (string, error) {
 	local := filepath.Clean(strings.TrimLeft(dir, "/"))
 	if !filepath.IsLocal(local) {
-		return "", fail(fmt.Sprintf("dir %q leads outside of the artifact", brief.Text(dir, maxName)), ErrDir)
+		return "", fail(fmt.Sprintf("dir %q leads outside of the artifact", bounded.Text(dir, maxName)), ErrDir)
 	}
 	// os.Root follows no link that leads outside, should there ever be one.
 	artifact, err := os.OpenRoot(root)
@@ -39,11 +39,11 @@ func ProgramDir(root, dir string) (string, error) {
 	case err == nil && info.IsDir():
 		return filepath.Join(root, local), nil
 	case err == nil:
-		return "", fail(fmt.Sprintf("dir %q is a file: name the directory it is in", brief.Text(dir, maxName)), ErrDir)
+		return "", fail(fmt.Sprintf("dir %q is a file: name the directory it is in", bounded.Text(dir, maxName)), ErrDir)
 	case !missing(err):
-		return "", fail(fmt.Sprintf("dir %q cannot be used: %s", brief.Text(dir, maxName), cause(err)), ErrDir)
+		return "", fail(fmt.Sprintf("dir %q cannot be used: %s", bounded.Text(dir, maxName), cause(err)), ErrDir)
 	}
-	return "", fail(fmt.Sprintf("dir %q is not in the artifact%s: %s", brief.Text(dir, maxName), nearest(artifact, local), run.LeftOutOfArtifacts), ErrDir)
+	return "", fail(fmt.Sprintf("dir %q is not in the artifact%s: %s", bounded.Text(dir, maxName), nearest(artifact, local), run.LeftOutOfArtifacts), ErrDir)
 }
 
 // missing tells whether a path does not exist: one of its elements is missing or is a
@@ -62,7 +62,7 @@ func nearest(artifact *os.Root, dir string) string {
 		names, more := list(artifact, dir)
 		where := "which"
 		if dir != "." {
-			where = fmt.Sprintf("where %q", brief.Text(dir, maxName))
+			where = fmt.Sprintf("where %q", bounded.Text(dir, maxName))
 		}
 		if len(names) == 0 {
 			return fmt.Sprintf(", %s is empty", where)
@@ -83,7 +83,7 @@ func list(artifact *os.Root, dir string) (names []string, more string) {
 		if len(names) == maxListed {
 			return names, " and more"
 		}
-		name := brief.Text(entry.Name(), maxName)
+		name := bounded.Text(entry.Name(), maxName)
 		if entry.IsDir() {
 			name += "/"
 		}

@@ -19,7 +19,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
 // originRevisionKey is where source-controller puts the git commit that an OCI artifact
@@ -158,7 +158,7 @@ func notReady(name string, conditions []metav1.Condition) string {
 	if ready == nil || ready.Message == "" {
 		return fmt.Sprintf("source '%s' has no artifact yet", name)
 	}
-	return fmt.Sprintf("source '%s' has no artifact yet: %s", name, brief.Text(ready.Message, maxMessage))
+	return fmt.Sprintf("source '%s' has no artifact yet: %s", name, bounded.Text(ready.Message, maxMessage))
 }
 
 func sourceOf(kind string, key types.NamespacedName, artifact *fluxmeta.Artifact) *Source {

@@ -18,7 +18,7 @@ import (
 
 	fluxtar "github.com/fluxcd/pkg/tar"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
 const (
@@ -78,7 +78,7 @@ func untar(ctx context.Context, archive io.Reader, dir string, o Options) error 
 		return fail("it could not be unpacked: "+cause(err), ErrWorkspace, err)
 	}
 	text := strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
-	return fail("it could not be unpacked: "+brief.Text(text, maxMessage), ErrArchive, err)
+	return fail("it could not be unpacked: "+bounded.Text(text, maxMessage), ErrArchive, err)
 }
 
 // guard is the stream that an archive is unpacked from. It ends the stream as soon as the
@@ -157,7 +157,7 @@ func (g *guard) count(name string) {
 }
 
 func (g *guard) refuse(name, why string) error {
-	return fail(fmt.Sprintf("its entry %q %s", brief.Text(name, maxName), why), ErrArchive)
+	return fail(fmt.Sprintf("its entry %q %s", bounded.Text(name, maxName), why), ErrArchive)
 }
 
 func (g *guard) tooBig() error {

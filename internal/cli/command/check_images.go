@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
 // pullReasons are why a container waits for its image.
@@ -44,7 +44,7 @@ func unpulled(pods []corev1.Pod, advice string) []string {
 			if waiting == nil || !slices.Contains(pullReasons(), waiting.Reason) {
 				continue
 			}
-			why := strings.TrimSuffix(waiting.Reason+": "+brief.Line(waiting.Message, maxPullMessage), ": ")
+			why := strings.TrimSuffix(waiting.Reason+": "+bounded.Line(waiting.Message, maxPullMessage), ": ")
 			texts = append(texts, fmt.Sprintf("pod %s/%s: image %s cannot be pulled (%s): %s", pod.Namespace, pod.Name, status.Image, why, advice))
 		}
 	}
@@ -91,7 +91,7 @@ func (s *session) checkRunImages(ctx context.Context, api client.Reader) bool {
 		message := conditions.GetMessage(stack, meta.ReadyCondition)
 		unpulled := slices.ContainsFunc(pullReasons(), func(reason string) bool { return strings.Contains(message, "("+reason+")") })
 		if unpulled && conditions.GetReason(stack, meta.ReadyCondition) == v1.PodFailedReason {
-			texts = append(texts, fmt.Sprintf("Stack %s/%s: %s: %s", stack.Namespace, stack.Name, brief.Line(message, maxPullMessage), runImageAdvice))
+			texts = append(texts, fmt.Sprintf("Stack %s/%s: %s: %s", stack.Namespace, stack.Name, bounded.Line(message, maxPullMessage), runImageAdvice))
 		}
 	}
 	return s.report(texts)

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
 // Labels and names to find the controller by: all its Deployments, including those of
@@ -96,7 +96,7 @@ func hasLog(pod corev1.Pod) bool {
 func (v *logsView) warnOfNoLog(pods []corev1.Pod) {
 	for _, pod := range pods {
 		if !hasLog(pod) {
-			v.warn("Pod %s/%s has no log: %s", pod.Namespace, pod.Name, brief.Line(whyNoLog(pod), maxPullMessage))
+			v.warn("Pod %s/%s has no log: %s", pod.Namespace, pod.Name, bounded.Line(whyNoLog(pod), maxPullMessage))
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (v *logsView) warnOfNoPod(stacks []v1.Stack, pods []corev1.Pod) (count int)
 			continue
 		}
 		message := conditions.GetMessage(stack, meta.ReadyCondition)
-		v.warn("Job %s/%s has no pod: %s", stack.Namespace, flight.Job, brief.Line(message, maxPullMessage))
+		v.warn("Job %s/%s has no pod: %s", stack.Namespace, flight.Job, bounded.Line(message, maxPullMessage))
 		count++
 	}
 	return count

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
 // toldOfRun lists what Pulumi tells a program about the run: ${pulumi.stack} and the
@@ -49,7 +49,7 @@ func checkReserved(at *place, to *ast.PropertyAccess, invalid *found) {
 		isRight = isName && slices.Contains(toldOfRun(), field.Name)
 	}
 	if !isRight {
-		invalid.add(at, "refers to ${%s}, and there are ${pulumi.%s} only", brief.Line(to.String(), maxPath), strings.Join(toldOfRun(), "}, ${pulumi."))
+		invalid.add(at, "refers to ${%s}, and there are ${pulumi.%s} only", bounded.Line(to.String(), maxPath), strings.Join(toldOfRun(), "}, ${pulumi."))
 	}
 }
 

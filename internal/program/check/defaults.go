@@ -11,7 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
 // checkDefault compares a default with the type, which is empty if not given. Pulumi YAML
@@ -82,9 +82,9 @@ func (d *defaultReferences) checkText(at *place, text string, inObject bool) {
 		switch {
 		case name == reserved, before == nil && strings.Contains(name, ":"): // may be of the project's namespace
 		case before == nil:
-			d.refuse(at, "refers to %s, and a default can refer to ${pulumi} and to config values that are before it in the alphabet only", brief.Line(name, maxPath))
+			d.refuse(at, "refers to %s, and a default can refer to ${pulumi} and to config values that are before it in the alphabet only", bounded.Line(name, maxPath))
 		case isTrue(before.get("secret")) && !inObject:
-			d.refuse(at, "refers to the secret %s, and a secret can be no part of a default", brief.Line(name, maxPath))
+			d.refuse(at, "refers to the secret %s, and a secret can be no part of a default", bounded.Line(name, maxPath))
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
@@ -34,7 +34,7 @@ func (f *found) add(at *place, format string, args ...any) {
 		f.all.More++
 		return
 	}
-	fault := program.Fault{Path: f.paths.of(at), Message: brief.Line(fmt.Sprintf(format, args...), maxMessage)}
+	fault := program.Fault{Path: f.paths.of(at), Message: bounded.Line(fmt.Sprintf(format, args...), maxMessage)}
 	if at != nil {
 		fault.Line = at.line
 	}

@@ -11,7 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
 // place is a position in a program. It links to its parent, so that paths are only built
@@ -131,7 +131,7 @@ func (p *paths) of(at *place) string {
 			path = renamed
 		}
 		if len(path) > maxPath {
-			return brief.Line(path, maxPath)
+			return bounded.Line(path, maxPath)
 		}
 	}
 	return path

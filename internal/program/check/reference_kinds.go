@@ -10,7 +10,7 @@ import (
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/syntax"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
 // The value of a reference is known only after the run, but what it refers to is often
@@ -108,7 +108,7 @@ func mustBeResource(at *place, invalid *found) *place {
 			invalid.add(reportAt, wanted+"a value: %s is no resource", name)
 			return nil
 		default:
-			invalid.add(reportAt, wanted+"to %s, which is none of the program", brief.Line(name, maxPath))
+			invalid.add(reportAt, wanted+"to %s, which is none of the program", bounded.Line(name, maxPath))
 			return nil
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/brief"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
 // reserved is the name under which a program can refer to its own run.
@@ -206,5 +206,5 @@ func displayName(name string) string {
 	if name == "" || strings.TrimSpace(name) != name {
 		return strconv.Quote(name[:min(len(name), maxPath)])
 	}
-	return brief.Line(name, maxPath)
+	return bounded.Line(name, maxPath)
 }

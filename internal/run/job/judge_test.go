@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/packed"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
@@ -394,7 +394,7 @@ func TestTimesOfAResultAreClampedToItsRun(t *testing.T) {
 			data, err := exchange.EncodeResult(run.Update, run.Result{Outcome: run.Succeeded, StartedAt: tt.started, EndedAt: tt.ended})
 			if err != nil { // a program can write what the driver cannot
 				const no = "0000-01-01T00:00:00+23:00"
-				data, _, err = packed.Pack(json.RawMessage(`{"Result":{"Outcome":"Succeeded","StartedAt":"` + no + `","EndedAt":"` + no + `"}}`))
+				data, _, err = bounded.Pack(json.RawMessage(`{"Result":{"Outcome":"Succeeded","StartedAt":"` + no + `","EndedAt":"` + no + `"}}`))
 			}
 			g := NewWithT(t)
 			g.Expect(err).NotTo(HaveOccurred())

@@ -17,7 +17,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/packed"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -58,11 +58,13 @@ const (
 
 // mostOfRun bounds an Input. Only the pod reads it, and only as the controller has
 // written it.
-func mostOfRun() packed.Size { return packed.Size{Data: maxRun, Text: maxRunText, Members: maxRunText} }
+func mostOfRun() bounded.Size {
+	return bounded.Size{Data: maxRun, Text: maxRunText, Members: maxRunText}
+}
 
 // mostOfResult bounds a result, which a tenant can write too.
-func mostOfResult() packed.Size {
-	return packed.Size{Data: MaxData, Text: maxText, Members: maxMembers}
+func mostOfResult() bounded.Size {
+	return bounded.Size{Data: MaxData, Text: maxText, Members: maxMembers}
 }
 
 // ErrTooLarge says that no Secret can hold an Input or a result.
@@ -121,7 +123,7 @@ type ProgressReport struct {
 // EncodeInput encodes the Input for the Secret, and returns its digest. The error is
 // ErrTooLarge if it does not fit.
 func EncodeInput(input Input) (data []byte, digest string, err error) {
-	data, size, err := packed.Pack(input)
+	data, size, err := bounded.Pack(input)
 	if err != nil {
 		return nil, "", fmt.Errorf("writing the run: %w", err)
 	}
@@ -141,7 +143,7 @@ func DecodeInput(data []byte, digest string) (Input, error) {
 		return Input{}, fmt.Errorf("reading the run: it was changed: its digest is %s, and should be %s", got, digest)
 	}
 	var input Input
-	if err := packed.Unpack(data, mostOfRun(), &input); err != nil {
+	if err := bounded.Unpack(data, mostOfRun(), &input); err != nil {
 		return Input{}, fmt.Errorf("reading the run: %w", err)
 	}
 	return input, nil

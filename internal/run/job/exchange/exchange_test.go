@@ -16,7 +16,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/packed"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -177,7 +177,7 @@ func TestAForgedResultIsBounded(t *testing.T) {
 	g := NewWithT(t)
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	encoded := func(value any) []byte {
-		data, _, err := packed.Pack(value)
+		data, _, err := bounded.Pack(value)
 		g.Expect(err).NotTo(HaveOccurred())
 		return data
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/packed"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/runlog"
 )
@@ -44,11 +44,11 @@ type result struct {
 // packedResult is a result as the Secret holds it, and its size.
 type packedResult struct {
 	data []byte
-	size packed.Size
+	size bounded.Size
 }
 
 func pack(whole result) (packedResult, error) {
-	data, size, err := packed.Pack(whole)
+	data, size, err := bounded.Pack(whole)
 	return packedResult{data, size}, err
 }
 
@@ -127,7 +127,7 @@ func withoutPlain(operation run.Operation, whole result, size string) result {
 // driver may have produced: with a known outcome, within bounds, and not in the future.
 func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 	var read result
-	if err := packed.Unpack(data, mostOfResult(), &read); err != nil {
+	if err := bounded.Unpack(data, mostOfResult(), &read); err != nil {
 		return nil, fmt.Errorf("reading the result of the run: %w", err)
 	}
 	ended := read.Result

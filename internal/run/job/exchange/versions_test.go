@@ -11,7 +11,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/packed"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -22,7 +22,7 @@ func TestTheResultOfAnEarlierVersionIsRead(t *testing.T) {
 	g := NewWithT(t)
 	text, err := os.ReadFile("testdata/result.json")
 	g.Expect(err).NotTo(HaveOccurred())
-	data, _, err := packed.Pack(json.RawMessage(text))
+	data, _, err := bounded.Pack(json.RawMessage(text))
 	g.Expect(err).NotTo(HaveOccurred())
 	end := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	read, err := DecodeResult(data, end)

@@ -1,9 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package brief bounds texts that come from elsewhere, such as those of servers, programs and users, before they become part of
-// a message. It knows nothing of what they say: what is secret in them has to be masked before.
-package brief
+package bounded
 
 import "strings"
 
