@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fluxcd/pkg/apis/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -23,24 +22,24 @@ import (
 // absorb absorbs the result of the recorded run into the status, and drops the record.
 func absorb(stack *v1.Stack, result *run.Result) {
 	record := stack.Status.Run
+	kind := run.KindOfRecord(record)
 	stack.Status.Run = nil
-	if isReading(record) {
-		absorbOutputs(stack, record)
+	if !kind.Reconciles {
+		if kind.ReadsOutputs {
+			absorbOutputs(stack, record)
+		}
 		return
-	}
-	if isPreviewOnRequest(record) {
-		return // it is not a reconcile of the Stack
 	}
 	record.Emptied = record.Emptied || result.Emptied
 	stack.Status.UnknownCreates = unknownCreates(stack, record, result)
-	if record.Operation != v1.OperationPreview {
+	if kind.ChangesState {
 		absorbFacts(stack, record, result)
 	}
 	if record.Operation == v1.OperationRecover {
 		absorbRecovery(stack, record, result)
 		return
 	}
-	reason := outcomeReason(record.Operation, result.Outcome)
+	reason := result.Outcome.Reason(kind)
 	if result.Outcome != run.Succeeded && wasCancelled(stack, record) {
 		reason = v1.CancelRequestedReason
 	}
@@ -54,7 +53,7 @@ func absorb(stack *v1.Stack, result *run.Result) {
 		absorbCancelled(stack, record, result)
 		return
 	}
-	if result.Outcome != run.Cancelled {
+	if result.Outcome.Effect().Fails {
 		stack.Status.Failures++
 	}
 	setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
@@ -77,7 +76,7 @@ func markRunFailed(stack *v1.Stack, reason, message string) {
 // sortGone returns the result of a run whose artifact was gone, either as a failure or as a
 // run that came too late.
 func sortGone(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *run.Result {
-	if result.Outcome != run.ArtifactGone || isAside(record) {
+	if result.Outcome != run.ArtifactGone || !run.KindOfRecord(record).Reconciles {
 		return result
 	}
 	told := *result
@@ -101,7 +100,7 @@ func countAnew(stack *v1.Stack, record *v1.RunStatus) {
 	if record.Operation == v1.OperationDestroy && last != nil && last.Type == v1.UpdateTypeDestroy {
 		anew = anew || (last.Digest != "" && last.Digest != record.Digest)
 	}
-	if record.Operation != v1.OperationRecover {
+	if run.KindOfRecord(record).RunsInputs {
 		attempted := attemptedDigest(record)
 		anew = anew || stack.Status.LastAttemptedDigest != attempted
 		stack.Status.LastAttemptedDigest = attempted
@@ -162,18 +161,10 @@ func hasCounted(stack *v1.Stack, result *run.Result) bool {
 	if result.Outcome != run.Succeeded && result.Changes == (run.Changes{}) && stack.Status.Resources != nil {
 		return false
 	}
-	if result.Outcome == run.PodFailed {
-		return result.Changes != (run.Changes{}) // it may have been killed before or during its work
-	}
-	return didSomething(result.Outcome)
-}
-
-// didSomething is false for a run that ended before it could change anything: it has not
-// counted the resources either.
-func didSomething(outcome run.Outcome) bool {
-	switch outcome {
-	case run.Drifted, run.Locked, run.BackendUnavailable, run.ArtifactFailed, run.ArtifactGone,
-		run.AccountFailed, run.InvalidSpec:
+	switch result.Outcome.Effect().Counted {
+	case run.CountedIfAny:
+		return result.Changes != (run.Changes{})
+	case run.CountedNever:
 		return false
 	}
 	return true
@@ -188,14 +179,14 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		return
 	}
 	if result.Outcome != run.Succeeded {
-		if result.Outcome != run.Cancelled {
+		if result.Outcome.Effect().Fails {
 			// The back-off for an unavailable backend depends on it.
 			stack.Status.Failures++
 		}
 		if result.Interrupted {
 			interrupt(stack, record, result.EndedAt)
 		}
-		reason, message := outcomeReason(record.Operation, result.Outcome), result.Message+wayOut(stack)
+		reason, message := result.Outcome.Reason(run.KindOfRecord(record)), result.Message+wayOut(stack)
 		setLastUpdate(stack, record, v1.UpdateFailed, reason, message, result.EndedAt)
 		markEnded(stack, record, endedText(record, reason), func() { markRunFailed(stack, reason, message) })
 		return
@@ -276,77 +267,27 @@ func absorbPreview(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	markEnded(stack, record, message, func() { markPreviewed(stack, message) })
 }
 
-// outcomeReason returns the reason of the Ready condition for an outcome.
-func outcomeReason(operation v1.Operation, outcome run.Outcome) string {
-	switch outcome {
-	case run.Succeeded:
-		return meta.ReconciliationSucceededReason
-	case run.Locked:
-		return v1.StackLockedReason
-	case run.Drifted:
-		return v1.RefreshFailedReason
-	case run.BackendUnavailable:
-		return v1.BackendUnavailableReason
-	case run.RegistryUnavailable:
-		return v1.RegistryUnavailableReason
-	case run.ArtifactFailed:
-		return meta.ArtifactFailedReason
-	case run.ArtifactGone:
-		return v1.ArtifactGoneReason
-	case run.WorkspaceFailed:
-		return v1.WorkspaceFailedReason
-	case run.AccountFailed:
-		return v1.ServiceAccountFailedReason
-	case run.InvalidSpec:
-		return v1.InvalidSpecReason
-	case run.PodFailed:
-		return v1.PodFailedReason
-	case run.Cancelled:
-		return v1.RunCancelledReason
-	}
-	switch operation {
-	case v1.OperationDestroy:
-		return v1.DestroyFailedReason
-	case v1.OperationRecover:
-		return v1.RecoveryFailedReason
-	case v1.OperationPreview:
-		return v1.PreviewFailedReason
-	}
-	return v1.UpdateFailedReason
-}
-
 func setLastUpdate(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, reason, message string, at time.Time) {
+	kind := run.KindOfRecord(record)
 	commit := gitCommit(record.Revision, record.OriginRevision)
 	last := &v1.LastUpdate{
 		Generation:          record.Generation,
 		Digest:              record.Digest,
 		ReconcileRequest:    stack.Status.ObservedReconcileRequest,
 		Name:                record.ID,
-		Type:                updateType(record.Operation),
+		Type:                kind.UpdateType,
 		State:               state,
 		Reason:              reason,
 		Message:             message,
 		LastAttemptedCommit: commit,
 		LastResyncTime:      &metav1.Time{Time: at},
 	}
-	if state == v1.UpdateSucceeded && record.Operation != v1.OperationPreview && record.Operation != v1.OperationRecover {
+	if state == v1.UpdateSucceeded && kind.ChangesResources {
 		last.LastSuccessfulCommit = commit
 	} else if before := stack.Status.LastUpdate; before != nil {
 		last.LastSuccessfulCommit = before.LastSuccessfulCommit
 	}
 	stack.Status.LastUpdate = last
-}
-
-func updateType(operation v1.Operation) v1.UpdateType {
-	switch operation {
-	case v1.OperationDestroy:
-		return v1.UpdateTypeDestroy
-	case v1.OperationRecover:
-		return v1.UpdateTypeRefresh
-	case v1.OperationPreview:
-		return v1.UpdateTypePreview
-	}
-	return v1.UpdateTypeUp
 }
 
 // gitCommit returns the git commit that a revision names, such as main@sha1:<40 hex>, or

@@ -25,7 +25,7 @@ type AccountChecker interface {
 // before anything of it begins: without the account, it would take a slot and be written
 // to the status twice, only to fail.
 func (r *StackReconciler) checkAccount(ctx context.Context, stack *v1.Stack, seen *observed, operation run.Operation) *decide.Problem {
-	if operation == run.ReadOutputs || seen.account == "" || r.Accounts == nil {
+	if run.KindOf(operation).Program == run.ProgramNever || seen.account == "" || r.Accounts == nil {
 		return nil
 	}
 	err := r.Accounts.Check(ctx, run.ServiceAccount{Namespace: stack.Namespace, Name: seen.account})

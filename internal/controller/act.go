@@ -159,7 +159,7 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 		stack.Status.OutputsSecret, stack.Status.Inventory, stack.Status.RunLog = outputs, inventory, log
 		absorb(stack, told)
 		stack.Status.Preview = preview
-		if isPreviewOnRequest(&record) && told.Message != result.Message {
+		if run.KindOfRecord(&record).OnRequest && told.Message != result.Message {
 			stack.Status.Preview = preview.DeepCopy()
 			stack.Status.Preview.Message = told.Message
 		}
@@ -167,9 +167,9 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	if err != nil {
 		return err
 	}
-	r.Runs.Ended(run.Operation(record.Operation), result)
+	r.Runs.Ended(record.Operation, result)
 	result = told
-	if !isAside(&record) {
+	if run.KindOfRecord(&record).Reconciles {
 		r.announce(ctx, stack, endEvent(stack, record, result))
 	}
 	r.announceOutputs(ctx, stack, &record, before.OutputsSecret)
@@ -192,7 +192,7 @@ func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack, message str
 	if err := r.patchStatus(ctx, stack, func() { loseRun(stack, message, r.Now()) }); err != nil {
 		return err
 	}
-	if isAside(&lost) {
+	if !run.KindOfRecord(&lost).Reconciles {
 		return nil // it changed nothing, and runs again
 	}
 	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: stack.Status.LastUpdate.Message,

@@ -22,11 +22,10 @@ import (
 // the record of the run before the runner gets it, and the end of the run to the status,
 // so that no later controller starts the run again.
 
-// cancelAsked returns how a person asks to cancel the run, or "". A run that only reads
-// outputs cannot be cancelled: it is short, and nobody could start it again by hand.
+// cancelAsked returns how a person asks to cancel the run, or "".
 func cancelAsked(stack *v1.Stack, record *v1.RunStatus) v1.CancelMode {
 	switch {
-	case record == nil || record.ID == "" || isReading(record):
+	case record == nil || record.ID == "" || !run.KindOfRecord(record).Cancellable:
 		return ""
 	case stack.Annotations[v1.CancelRunNowAnnotation] == record.ID:
 		return v1.CancelNow
@@ -49,7 +48,7 @@ func (r *StackReconciler) cancel(ctx context.Context, stack *v1.Stack) error {
 	if err := r.patchStatus(ctx, stack, func() {
 		record := stack.Status.Run
 		record.Cancel, record.Progress = cancelAsked(stack, record), nil
-		if !isPreviewOnRequest(record) {
+		if run.KindOfRecord(record).InConditions {
 			// Whoever cancels no longer wants a run that was requested before.
 			markHandled(stack)
 			markWaiting(stack, cancellingText(record))
@@ -78,7 +77,7 @@ func cancellingProgress(record *v1.RunStatus, progress run.Progress) string {
 // wasCancelled reports whether a person asked to cancel the run. Only the annotation says
 // so if the controller of the run was gone by then.
 func wasCancelled(stack *v1.Stack, record *v1.RunStatus) bool {
-	return !isReading(record) && (record.Cancel != "" || cancelAsked(stack, record) != "")
+	return run.KindOfRecord(record).Cancellable && (record.Cancel != "" || cancelAsked(stack, record) != "")
 }
 
 // absorbCancelled absorbs the end of a cancelled run, which is no failure.
@@ -100,11 +99,12 @@ func absorbCancelled(stack *v1.Stack, record *v1.RunStatus, result *run.Result) 
 
 // noteCancelled keeps the run from being started again.
 func noteCancelled(stack *v1.Stack, record *v1.RunStatus, end string) {
-	what, starters := operationName(record.Operation), "a new revision, an edit or a reconcile request"
+	kind := run.KindOfRecord(record)
+	what, starters := kind.Title, "a new revision, an edit or a reconcile request"
 	if record.Revision != "" {
 		what += " of revision " + record.Revision
 	}
-	if record.Operation == v1.OperationRecover || record.Operation == v1.OperationDestroy {
+	if kind.Program != run.ProgramAlways {
 		starters = "an edit or a reconcile request" // as decide has it
 	}
 	stack.Status.CancelledRun = &v1.CancelledRun{
@@ -118,7 +118,7 @@ func noteCancelled(stack *v1.Stack, record *v1.RunStatus, end string) {
 // follows it, starts.
 func beginAgain(stack *v1.Stack, operation v1.Operation) {
 	last := stack.Status.CancelledRun
-	if last != nil && operation != v1.OperationOutputs && (operation != v1.OperationRecover || last.Operation == v1.OperationRecover) {
+	if last != nil && (run.KindOf(operation).RunsInputs || last.Operation == operation) {
 		stack.Status.CancelledRun = nil
 	}
 }
@@ -129,7 +129,7 @@ func cancelledRun(stack *v1.Stack) *decide.Cancelled {
 	if last == nil || last.Generation != stack.Generation {
 		return nil
 	}
-	return &decide.Cancelled{Operation: run.Operation(last.Operation), Digest: last.Digest, Message: last.Message}
+	return &decide.Cancelled{Operation: last.Operation, Digest: last.Digest, Message: last.Message}
 }
 
 // endEvent describes how a run ended.

@@ -89,28 +89,27 @@ func hasCommits(spec *v1.StackSpec) bool {
 // runEvent describes how a run ended. A run without changes is a trace, which is a
 // Kubernetes Event but goes to no Alert: a resync would otherwise alert at each interval.
 func runEvent(record v1.RunStatus, result *run.Result) notice {
+	kind := run.KindOfRecord(&record)
 	e := notice{
 		kind:           corev1.EventTypeNormal,
-		reason:         outcomeReason(record.Operation, result.Outcome),
+		reason:         result.Outcome.Reason(kind),
 		revision:       record.Revision,
 		originRevision: record.OriginRevision,
 		permalink:      result.Permalink,
 		changes:        result.Changes,
 	}
 	took := result.EndedAt.Sub(result.StartedAt).Round(100 * time.Millisecond)
-	name := operationName(record.Operation)
+	name := kind.Title
 	if result.Outcome == run.Succeeded {
-		switch record.Operation {
-		case v1.OperationRecover:
+		switch {
+		case !kind.RunsInputs:
 			// Only the run that follows shows whether the revision is good.
 			e.reason = meta.ProgressingReason
-		case v1.OperationUpdate, v1.OperationPreview:
-			if !isChanged(result.Changes) {
-				e.kind = eventv1.EventTypeTrace
-			}
+		case kind.Program == run.ProgramAlways && !isChanged(result.Changes):
+			e.kind = eventv1.EventTypeTrace
 		}
 	}
-	if result.Outcome == run.Succeeded && record.Operation == v1.OperationPreview {
+	if result.Outcome == run.Succeeded && kind.Previews {
 		e.message = fmt.Sprintf("%s, in %s", previewText(record.Revision, result.Changes), took) + warningsText(result)
 		return e
 	}
@@ -150,18 +149,6 @@ func warningsText(result *run.Result) string {
 		return ""
 	}
 	return ". Warning: " + strings.Join(result.Warnings, "; ")
-}
-
-func operationName(operation v1.Operation) string {
-	switch operation {
-	case v1.OperationDestroy:
-		return "Destroy"
-	case v1.OperationRecover:
-		return "Recovery"
-	case v1.OperationPreview:
-		return "Preview"
-	}
-	return "Update"
 }
 
 // counted is a number of resources and what happened to them.

@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // addFinalizer adds the finalizer, with the first run. Until then there is nothing to undo, and
@@ -33,7 +34,7 @@ func (r *StackReconciler) addFinalizer(ctx context.Context, stack *v1.Stack) err
 // mayHaveCreated reports whether there may be something to undo.
 func mayHaveCreated(stack *v1.Stack) bool {
 	status := &stack.Status
-	return status.ProjectInfo != nil || (status.Run != nil && !isPreviewOnRequest(status.Run)) || len(status.Interrupted) > 0 || len(status.UnknownCreates) > 0
+	return status.ProjectInfo != nil || (status.Run != nil && run.KindOfRecord(status.Run).NeedsFinalizer) || len(status.Interrupted) > 0 || len(status.UnknownCreates) > 0
 }
 
 // removeFinalizer lets the object of a deleted Stack go.

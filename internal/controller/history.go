@@ -23,10 +23,10 @@ func noteLost(stack *v1.Stack, record *v1.RunStatus, now time.Time) {
 	stack.Status.History.Upsert(historyDigest(record), now, took, v1.RunInterruptedReason, historyMetadata(record, &run.Result{}))
 }
 
-// historyDigest is empty for a recovery, which runs no inputs: it must not share an entry
-// with a run of inputs that ended in the same way.
+// historyDigest is empty for a run that runs no inputs: it must not share an entry with one
+// that does and that ended in the same way.
 func historyDigest(record *v1.RunStatus) string {
-	if record.Operation == v1.OperationRecover {
+	if !run.KindOfRecord(record).RunsInputs {
 		return ""
 	}
 	return record.Digest
@@ -39,14 +39,14 @@ func recoveryReason(stack *v1.Stack, record *v1.RunStatus, result *run.Result) s
 	case wasCancelled(stack, record):
 		return v1.CancelRequestedReason
 	}
-	return outcomeReason(record.Operation, result.Outcome)
+	return result.Outcome.Reason(run.KindOfRecord(record))
 }
 
 func historyMetadata(record *v1.RunStatus, result *run.Result) map[string]string {
 	metadata := map[string]string{"operation": string(record.Operation)}
 	switch {
 	case result.Changes == (run.Changes{}):
-	case record.Operation == v1.OperationPreview:
+	case run.KindOfRecord(record).Previews:
 		metadata["changes"] = list(previewCounted(result.Changes))
 	default:
 		metadata["changes"] = changesText(result.Changes)

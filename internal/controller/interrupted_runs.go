@@ -18,7 +18,7 @@ func interruptedRuns(stack *v1.Stack, operation run.Operation, here v1.RunHolder
 	}
 	var all []run.Interrupted
 	for _, lost := range stack.Status.Interrupted {
-		one := run.Interrupted{ID: lost.ID, Operation: run.Operation(lost.Operation), Host: lost.Host, Place: holder.PlaceOf(lost.Host, lost.Instance, here), Backend: lost.Backend, Emptied: lost.Emptied}
+		one := run.Interrupted{ID: lost.ID, Operation: lost.Operation, Host: lost.Host, Place: holder.PlaceOf(lost.Host, lost.Instance, here), Backend: lost.Backend, Emptied: lost.Emptied}
 		if lost.StartedAt != nil && lost.EndedAt != nil {
 			// The API keeps whole seconds: it ended before the next one.
 			one.From, one.To = lost.StartedAt.Time, lost.EndedAt.Add(time.Second)

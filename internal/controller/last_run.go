@@ -33,16 +33,7 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 	if update == nil {
 		return last
 	}
-	switch update.Type {
-	case v1.UpdateTypeDestroy:
-		last.Operation = run.Destroy
-	case v1.UpdateTypeRefresh:
-		last.Operation = run.Recover
-	case v1.UpdateTypePreview:
-		last.Operation = run.Preview
-	default:
-		last.Operation = run.Update
-	}
+	last.Operation = run.OfUpdateType(update.Type).Operation
 	last.RunDigest = update.Digest
 	last.Succeeded = update.State == v1.UpdateSucceeded
 	last.Reason, last.Message = update.Reason, update.Message

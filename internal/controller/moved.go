@@ -39,11 +39,10 @@ func updatedElsewhere(stack *v1.Stack) bool {
 }
 
 // mustInspect reports that no run of ours has found the stack yet, or that someone else has
-// used it since, and may have left operations in flight. A preview inspects
-// nothing: it cannot create anything twice.
+// used it since, and may have left operations in flight.
 func mustInspect(stack *v1.Stack, operation run.Operation) bool {
 	info := stack.Status.ProjectInfo
-	return operation != run.Preview && (info == nil || info.Backend == "" || info.LockedElsewhere || mustExist(stack))
+	return run.KindOf(operation).InspectsFirst && (info == nil || info.Backend == "" || info.LockedElsewhere || mustExist(stack))
 }
 
 // noteLock records that someone else held the lock, until a later run has inspected the

@@ -90,7 +90,7 @@ func knownBackend(stack *v1.Stack) string {
 // projectOf returns the project of a run. An update or preview takes it from the program,
 // any other run from an earlier run, if there was one.
 func projectOf(stack *v1.Stack, seen *observed, operation run.Operation) run.Project {
-	fromProgram := operation == run.Update || operation == run.Preview
+	fromProgram := run.KindOf(operation).Program == run.ProgramAlways
 	if info := stack.Status.ProjectInfo; !fromProgram && info != nil && info.Name != "" {
 		return run.Project{Name: info.Name, Runtime: info.Runtime}
 	}

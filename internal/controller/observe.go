@@ -151,7 +151,7 @@ func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 func (r *StackReconciler) isWithdrawable(stack *v1.Stack) bool {
 	record := stack.Status.Run
 	wanted := record.Generation == stack.Generation
-	if isPreviewOnRequest(record) {
+	if run.KindOfRecord(record).OnRequest {
 		wanted = stack.DeletionTimestamp.IsZero() && token(stack.Annotations[v1.PreviewRequestAnnotation]) == record.PreviewRequest
 	}
 	return !wanted && r.Jobs != nil && r.Jobs.Withdrawable(record.ID)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
+	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -134,7 +135,8 @@ func (r *StackReconciler) deleteSecret(ctx context.Context, stack *v1.Stack, nam
 // the outputs.
 func (r *StackReconciler) handOutputs(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) (*v1.OutputsSecretStatus, error) {
 	before := stack.Status.OutputsSecret
-	reads := isReading(record) || (record.Operation == v1.OperationUpdate && result.Outcome == run.Succeeded)
+	kind := run.KindOfRecord(record)
+	reads := kind.ReadsOutputs && (!kind.Reconciles || result.Outcome == run.Succeeded)
 	if !reads || !writesOutputs(stack) || !stack.DeletionTimestamp.IsZero() {
 		return before, nil
 	}
@@ -142,11 +144,11 @@ func (r *StackReconciler) handOutputs(ctx context.Context, stack *v1.Stack, reco
 	switch {
 	case result.Plain != nil && slices.Equal(result.Plain.Wanted.Keys, to.Keys):
 		shown := stack.Status.Outputs
-		if !isReading(record) && result.Outputs != nil {
+		if kind.Reconciles && result.Outputs != nil {
 			shown = shownOutputs(result) // the status is about to have them
 		}
 		return r.writeOutputs(ctx, stack, *result.Plain, shown, result.EndedAt)
-	case isReading(record) && result.Outcome != run.Succeeded && result.Outcome != run.Cancelled:
+	case !kind.Reconciles && result.Outcome != run.Succeeded && result.Outcome != run.Cancelled:
 		return outputsUnreadable(stack, record, result), nil
 	}
 	return outputsUnread(stack), nil
@@ -247,8 +249,8 @@ func (r *StackReconciler) announceOutputs(ctx context.Context, stack *v1.Stack, 
 	case told.Failure != nil:
 		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.OutputsFailedReason, message: told.Failure.Message,
 			revision: record.Revision, originRevision: record.OriginRevision})
-	case isReading(record) && told.Digest != "":
-		r.announce(ctx, stack, notice{kind: eventv1.EventTypeTrace, reason: outcomeReason(record.Operation, run.Succeeded),
+	case !run.KindOfRecord(record).Reconciles && told.Digest != "":
+		r.announce(ctx, stack, notice{kind: eventv1.EventTypeTrace, reason: meta.ReconciliationSucceededReason,
 			message:  fmt.Sprintf("Wrote the outputs to Secret %s/%s", stack.Namespace, told.Name),
 			revision: record.Revision, originRevision: record.OriginRevision})
 	}

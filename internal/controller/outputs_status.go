@@ -35,8 +35,7 @@ func hasFormerOutputs(stack *v1.Stack) bool {
 
 // wantedOutputs returns the outputs that a run has to read.
 func wantedOutputs(stack *v1.Stack, seen *observed, operation run.Operation) *run.WantedOutputs {
-	reads := operation == run.Update || operation == run.ReadOutputs
-	if !reads || !writesOutputs(stack) || seen.Outputs.Blocked != "" {
+	if !run.KindOf(operation).ReadsOutputs || !writesOutputs(stack) || seen.Outputs.Blocked != "" {
 		return nil
 	}
 	return &run.WantedOutputs{Keys: slices.Clone(stack.Spec.WriteOutputsToSecret.Keys)}
@@ -170,10 +169,3 @@ func absorbOutputs(stack *v1.Stack, record *v1.RunStatus) {
 	revision, origin := stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision
 	markEnded(stack, record, "Read the outputs of revision "+revision, func() { markApplied(stack, revision, origin) })
 }
-
-// isAside reports whether a run is not a reconcile of the Stack.
-func isAside(record *v1.RunStatus) bool { return isReading(record) || isPreviewOnRequest(record) }
-
-// isReading reports whether a run only reads outputs: it changes nothing, needs no
-// recovery, and is not the run that anyone asked for.
-func isReading(record *v1.RunStatus) bool { return record.Operation == v1.OperationOutputs }

@@ -34,11 +34,6 @@ func previewWaits(stack *v1.Stack) bool {
 	return last != nil && last.Run == "" && last.EndedAt == nil
 }
 
-// isPreviewOnRequest reports whether a run is a preview on request.
-func isPreviewOnRequest(record *v1.RunStatus) bool {
-	return record != nil && record.PreviewRequest != ""
-}
-
 // previewOnRequest starts the preview, or says why it cannot.
 func (r *StackReconciler) previewOnRequest(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	request := token(stack.Annotations[v1.PreviewRequestAnnotation])
@@ -78,7 +73,7 @@ func previewRefused(seen *observed) string {
 
 // publishSteps writes the steps of an ended preview to a ConfigMap, and returns its status.
 func (r *StackReconciler) publishSteps(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.PreviewStatus {
-	if !isPreviewOnRequest(record) {
+	if !run.KindOfRecord(record).OnRequest {
 		return stack.Status.Preview
 	}
 	told := &v1.PreviewStatus{

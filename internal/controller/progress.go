@@ -21,7 +21,7 @@ func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Ti
 	progress, unproven := r.Runner.Progress(stack.Status.Run.ID), r.unprovenJob(stack.Status.Run)
 	return r.patchFindings(ctx, stack, func() {
 		markProgress(stack, progress, now)
-		if unproven != "" && !isPreviewOnRequest(stack.Status.Run) {
+		if unproven != "" && run.KindOfRecord(stack.Status.Run).InConditions {
 			markWaiting(stack, unprovenJobText(stack, unproven))
 		}
 	})
@@ -45,8 +45,8 @@ func markProgress(stack *v1.Stack, progress run.Progress, now time.Time) {
 func isProgressTold(record *v1.RunStatus, progress run.Progress) bool {
 	told := record.Progress
 	switch {
-	case isPreviewOnRequest(record):
-		return true // the conditions are not about it
+	case !run.KindOfRecord(record).InConditions:
+		return true
 	case record.Cancel != "":
 		// They say that it is being cancelled, and what delays that.
 		return waitingFor(progress.Waiting) == "" || told != nil && told.WaitingFor == waitingFor(progress.Waiting)
@@ -57,7 +57,7 @@ func isProgressTold(record *v1.RunStatus, progress run.Progress) bool {
 // toldAfter returns how long the run had taken when its progress was last written, or
 // zero if it need not be written again.
 func toldAfter(record *v1.RunStatus) time.Duration {
-	if isPreviewOnRequest(record) || record.Cancel != "" || record.Progress == nil {
+	if !run.KindOfRecord(record).InConditions || record.Cancel != "" || record.Progress == nil {
 		return 0
 	}
 	return max(record.Progress.LastUpdateTime.Sub(record.StartedAt.Time), 0)
@@ -89,7 +89,7 @@ func progressText(operation v1.Operation, progress run.Progress) string {
 		return unknownChanges
 	}
 	done := changesCounted(progress.Done)
-	if operation == v1.OperationPreview {
+	if run.KindOf(operation).Previews {
 		done = previewCounted(progress.Done)
 	}
 	return list(append(done, counted{progress.InFlight, "in progress"}))

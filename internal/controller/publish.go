@@ -54,7 +54,7 @@ func (r *StackReconciler) announceInventory(ctx context.Context, stack *v1.Stack
 func (r *StackReconciler) publishLog(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.RunLogStatus {
 	isLast := !stack.DeletionTimestamp.IsZero() && result.Outcome == run.Succeeded // the ConfigMap goes with the Stack
 	switch {
-	case isAside(record) || isLast:
+	case !run.KindOfRecord(record).Reconciles || isLast:
 		return stack.Status.RunLog
 	case result.Log == nil:
 		return nil

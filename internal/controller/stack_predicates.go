@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // stackUpdated passes only updates of Stacks for which the function returns true.
@@ -64,7 +65,7 @@ func runCancelledPredicate() predicate.Predicate {
 func previewRequestedPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
 		value, ok := after.Annotations[v1.PreviewRequestAnnotation]
-		return (ok || previewWaits(after) || isPreviewOnRequest(after.Status.Run)) && value != before.Annotations[v1.PreviewRequestAnnotation]
+		return (ok || previewWaits(after) || (after.Status.Run != nil && run.KindOfRecord(after.Status.Run).OnRequest)) && value != before.Annotations[v1.PreviewRequestAnnotation]
 	})
 }
 

@@ -121,7 +121,7 @@ func (r *StackReconciler) startRecorded(ctx context.Context, stack *v1.Stack, to
 func (r *StackReconciler) record(stack *v1.Stack, seen *observed, todo run.Run) v1.RunStatus {
 	return v1.RunStatus{
 		ID:               todo.ID,
-		Operation:        v1.Operation(todo.Operation),
+		Operation:        todo.Operation,
 		Generation:       stack.Generation,
 		Revision:         seen.program.Revision,
 		OriginRevision:   seen.program.OriginRevision,

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // The functions in this file move the status of a Stack from one state to the next. They
@@ -95,8 +96,7 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 	stack.Status.Run = &record
 	stack.Status.CurrentUpdate = nil // the operator's update: the operator will not see how it ends
 	beginAgain(stack, record.Operation)
-	if record.Operation != v1.OperationRecover && !isReading(&record) {
-		// Nobody asks for a recovery: the requested run comes after it.
+	if run.KindOfRecord(&record).RunsInputs {
 		stack.Status.RunPending = false
 	}
 	if record.Revision != "" || record.Operation != v1.OperationRecover {
@@ -108,7 +108,7 @@ func recordRun(stack *v1.Stack, record v1.RunStatus) {
 // markHeldElsewhere marks a run that, as far as is known, another controller has in
 // flight. The text says what it waits for.
 func markHeldElsewhere(stack *v1.Stack, text string) {
-	if isPreviewOnRequest(stack.Status.Run) {
+	if !run.KindOfRecord(stack.Status.Run).InConditions {
 		return
 	}
 	stack.Status.Run.Progress = nil
@@ -118,7 +118,7 @@ func markHeldElsewhere(stack *v1.Stack, text string) {
 // markLeft marks a run that the controller, which is shutting down, leaves in flight.
 func markLeft(stack *v1.Stack) {
 	left := stack.Status.Run
-	if isPreviewOnRequest(left) {
+	if !run.KindOfRecord(left).InConditions {
 		return
 	}
 	left.Progress = nil
@@ -128,9 +128,10 @@ func markLeft(stack *v1.Stack) {
 // withdrawRun drops the record of a run that did not start. The request for it already
 // counts as handled, so RunPending makes the run happen without one.
 func withdrawRun(stack *v1.Stack) {
-	if isPreviewOnRequest(stack.Status.Run) {
+	switch kind := run.KindOfRecord(stack.Status.Run); {
+	case kind.OnRequest:
 		stack.Status.Preview = nil // requested again
-	} else if stack.Status.Run.Operation != v1.OperationRecover && !isReading(stack.Status.Run) {
+	case kind.RunsInputs:
 		stack.Status.RunPending = true
 	}
 	stack.Status.Run = nil
@@ -141,13 +142,12 @@ func withdrawRun(stack *v1.Stack) {
 func loseRun(stack *v1.Stack, message string, now time.Time) {
 	lost := stack.Status.Run
 	stack.Status.Run = nil
-	if isPreviewOnRequest(lost) {
+	switch kind := run.KindOfRecord(lost); {
+	case kind.OnRequest:
 		failPreview(stack, message, now)
 		return
-	}
-	if isReading(lost) {
-		// It changed nothing; what it would have read is read again.
-		markWaiting(stack, message)
+	case !kind.Reconciles:
+		markWaiting(stack, message) // it changed nothing, and runs again
 		return
 	}
 	countAnew(stack, lost)
@@ -166,9 +166,9 @@ func loseRun(stack *v1.Stack, message string, now time.Time) {
 const maxInterrupted = 20
 
 // interrupt records a run to recover from, next to those that it was itself recovering
-// from. A preview changes nothing and needs no recovery.
+// from.
 func interrupt(stack *v1.Stack, record *v1.RunStatus, ended time.Time) {
-	if record.Operation == v1.OperationPreview {
+	if !run.KindOfRecord(record).ChangesState {
 		return
 	}
 	if stack.Status.ProjectInfo == nil {

@@ -237,7 +237,7 @@ func absorbAll(s *v1.Stack, result *run.Result) *notice {
 	s.Status.OutputsSecret = outputs
 	absorb(s, result)
 	s.Status.Preview = preview
-	if isAside(&record) {
+	if !run.KindOfRecord(&record).Reconciles {
 		return nil
 	}
 	event := endEvent(s, record, result)

@@ -91,7 +91,7 @@ func (t *transitionTable) reasons() {
 	for _, outcome := range run.Outcomes() {
 		fmt.Fprintf(t, "%s:", outcome)
 		for _, operation := range []v1.Operation{v1.OperationUpdate, v1.OperationDestroy, v1.OperationRecover, v1.OperationPreview, v1.OperationOutputs} {
-			fmt.Fprintf(t, " %s=%s", operation, outcomeReason(operation, outcome))
+			fmt.Fprintf(t, " %s=%s", operation, outcome.Reason(run.KindOf(operation)))
 		}
 		t.WriteString("\n")
 	}
@@ -115,7 +115,7 @@ func (t *transitionTable) add(before statusBefore, kind kindOfRun) {
 		running := start()
 		stack := running.DeepCopy()
 		event := end.do(stack)
-		reason := outcomeReason(kind.operation, end.outcome)
+		reason := end.outcome.Reason(run.KindOf(kind.operation))
 		line := t.texts.changes(running, stack, reason) + t.texts.event(event, reason) + t.texts.next(stack, reason)
 		id := fmt.Sprintln(kind.name, end.name, line)
 		if first, ok := t.first[id]; ok {

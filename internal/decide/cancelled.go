@@ -22,9 +22,9 @@ func cancelled(operations ...run.Operation) func(Observation) (Decision, bool) {
 		switch {
 		case last == nil, !slices.Contains(operations, last.Operation), o.Requested:
 			return Decision{}, false
-		case last.Operation != run.Recover && o.RunPending:
+		case run.KindOf(last.Operation).RunsInputs && o.RunPending:
 			return Decision{}, false // nobody requests a recovery
-		case (last.Operation == run.Update || last.Operation == run.Preview) && last.Digest != o.Digest:
+		case run.KindOf(last.Operation).Program == run.ProgramAlways && last.Digest != o.Digest:
 			return Decision{}, false
 		}
 		// Inputs may change without an event.

@@ -41,8 +41,7 @@ func outputs(o Observation) (Decision, bool) {
 // OutputsRetry is the delay after that many failures in a row to read the outputs. As with
 // other runs, one that could not even start is retried sooner.
 func OutputsRetry(outcome run.Outcome, failures int64, retryInterval time.Duration) time.Duration {
-	switch outcome {
-	case run.BackendUnavailable, run.RegistryUnavailable, run.AccountFailed, run.PodFailed:
+	if outcome.Effect().Retry == run.RetrySoon {
 		return backoff(unavailableBackoff, failures, retryInterval)
 	}
 	return retryInterval

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fluxcd/pkg/apis/meta"
-
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -25,23 +23,19 @@ const (
 	interruptedBackoff = 10 * time.Second
 )
 
-// retryDelay is how long to wait after the end of a failed run. A run that could not
-// start, for a transient cause, is retried sooner than one that failed in Pulumi: it did
-// nothing that would be done twice. A run that was told to stop did not fail.
+// retryDelay is how long to wait after the end of a failed run.
 func retryDelay(o Observation) time.Duration {
 	if o.Last.Succeeded {
 		return interruptedDelay(o) // what succeeded and is retried was a recovery
 	}
-	switch o.Last.Reason {
-	case v1.RunCancelledReason:
+	switch run.RetryOf(o.Last.Reason) {
+	case run.RetryAtOnce:
 		return 0
-	case v1.RunInterruptedReason:
+	case run.RetryAfterRecovery:
 		return interruptedDelay(o)
-	case v1.BackendUnavailableReason, v1.RegistryUnavailableReason, v1.ServiceAccountFailedReason, v1.PodFailedReason,
-		meta.ArtifactFailedReason, v1.ArtifactGoneReason:
-		// For an artifact: the source or its server is about to offer another.
+	case run.RetrySoon:
 		return backoff(unavailableBackoff, o.Failures, o.RetryInterval)
-	case v1.StackLockedReason:
+	case run.RetryConflict:
 		if o.RetryConflict {
 			return backoff(conflictBackoff, o.Failures, o.RetryInterval)
 		}
@@ -83,15 +77,15 @@ func retry(o Observation, op run.Operation) Decision {
 	delay := retryDelay(o)
 	// At most the delay, in case the clock was set back.
 	wait := min(delay, delay-o.Now.Sub(o.Last.EndedAt))
-	if wait <= 0 || mended(o) || o.Requested || (o.RunPending && op != run.Recover) {
+	if wait <= 0 || mended(o) || o.Requested || (o.RunPending && run.KindOf(op).RunsInputs) {
 		return Decision{Action: Start, Operation: op}
 	}
 	if o.Last.Succeeded {
 		return Decision{Action: Fail, Reason: v1.RunInterruptedReason, Message: recoveredMessage(o.Failures, o.Last.Message), After: wait}
 	}
 	action := Fail
-	if o.Last.Reason == v1.InvalidSpecReason {
-		action = Stall // only an edit helps, or a change of the namespace's defaults for pods
+	if run.RetryOf(o.Last.Reason) == run.RetryAfterEdit {
+		action = Stall
 	}
 	gone := o.Last.Reason == v1.ArtifactGoneReason // it came too late, and did not fail
 	return Decision{Action: action, Reason: o.Last.Reason, Message: o.Last.Message, Awaited: gone, Fetching: gone, After: wait}

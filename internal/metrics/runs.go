@@ -44,9 +44,9 @@ func NewRuns(registerer prometheus.Registerer, slots Slots) (*Runs, error) {
 	// Initialize the series: a rate over a series that appears with its first value would
 	// miss the first failure.
 	r.count(run.Changes{})
-	for _, operation := range []run.Operation{run.Update, run.Destroy, run.Recover, run.Preview, run.ReadOutputs} {
+	for _, kind := range run.Kinds() {
 		for _, outcome := range []run.Outcome{run.Failed, run.TimedOut} {
-			r.duration.WithLabelValues(string(operation), string(outcome))
+			r.duration.WithLabelValues(string(kind.Operation), string(outcome))
 		}
 	}
 	for _, collector := range []prometheus.Collector{
@@ -75,8 +75,7 @@ func (r *Runs) Ended(operation run.Operation, result *run.Result) {
 	}
 	took := max(0, result.EndedAt.Sub(result.StartedAt).Seconds())
 	r.duration.WithLabelValues(string(operation), string(result.Outcome)).Observe(took)
-	if operation == run.Update || operation == run.Destroy {
-		// A preview reports what would change, and a recovery what it finds.
+	if run.KindOf(operation).ChangesResources {
 		r.count(result.Changes)
 	}
 }

@@ -8,58 +8,6 @@ import (
 	"time"
 )
 
-// Outcome is how a run ended.
-type Outcome string
-
-const (
-	// Succeeded is a run that did all it was asked to.
-	Succeeded Outcome = "Succeeded"
-	// Failed is a run in which Pulumi or the program failed.
-	Failed Outcome = "Failed"
-	// Locked is a run that did nothing because somebody else held the lock of the stack.
-	Locked Outcome = "Locked"
-	// Drifted is a run that did nothing because resources were changed outside of Pulumi,
-	// and no such change was expected.
-	Drifted Outcome = "Drifted"
-	// BackendUnavailable is a run that did nothing because its backend could not be
-	// reached, or cannot serve now. It may be transient.
-	BackendUnavailable Outcome = "BackendUnavailable"
-	// RegistryUnavailable is a run that touched no resource because a plugin, or a
-	// dependency of the program, could not be downloaded. It may be transient.
-	RegistryUnavailable Outcome = "RegistryUnavailable"
-	// ArtifactFailed is a run whose program could not be fetched: out of reach, corrupt, too
-	// big, or without the requested directory.
-	ArtifactFailed Outcome = "ArtifactFailed"
-	// ArtifactGone is a run that began nothing because its artifact is deleted. Its source
-	// has a newer one, or will have.
-	ArtifactGone Outcome = "ArtifactGone"
-	// WorkspaceFailed is a run that could not be prepared: no space, or a directory that
-	// is not writable.
-	WorkspaceFailed Outcome = "WorkspaceFailed"
-	// AccountFailed is a run that did nothing because it got no token for its service
-	// account. It may be transient.
-	AccountFailed Outcome = "AccountFailed"
-	// TimedOut is a run that was cancelled at its timeout.
-	TimedOut Outcome = "TimedOut"
-	// Cancelled is a run that was cancelled for any other cause, such as the shutdown of
-	// the controller.
-	Cancelled Outcome = "Cancelled"
-	// InvalidSpec is a run that did nothing because the API server rejects its pod as
-	// invalid: spec.workspaceTemplate asks for something that does not exist.
-	InvalidSpec Outcome = "InvalidSpec"
-	// PodFailed is a run whose pod could not be started, or died before the end. With
-	// Result.Interrupted, Pulumi may have been at work.
-	PodFailed Outcome = "PodFailed"
-)
-
-// Outcomes lists all outcomes.
-func Outcomes() []Outcome {
-	return []Outcome{
-		Succeeded, Failed, Locked, Drifted, BackendUnavailable, RegistryUnavailable, ArtifactFailed, ArtifactGone,
-		WorkspaceFailed, AccountFailed, TimedOut, Cancelled, InvalidSpec, PodFailed,
-	}
-}
-
 // OutcomeError is an error with the outcome that it has for a run.
 type OutcomeError struct {
 	Outcome Outcome

@@ -13,25 +13,6 @@ import (
 	"time"
 )
 
-// Operation is what a run does.
-type Operation string
-
-const (
-	// Update makes reality match the program: pulumi up.
-	Update Operation = "update"
-	// Destroy deletes all that the stack manages, and then the stack itself: pulumi
-	// destroy, pulumi stack rm. It works from the state alone.
-	Destroy Operation = "destroy"
-	// Recover finds and repairs what an interrupted run left behind: live processes, the
-	// lock of the stack, and operations in flight in its state.
-	Recover Operation = "recover"
-	// Preview finds out what an Update would do, without changes: pulumi preview.
-	Preview Operation = "preview"
-	// ReadOutputs reads the outputs of the stack, secrets in plain text, without changes:
-	// pulumi stack output.
-	ReadOutputs Operation = "outputs"
-)
-
 // Run is all that is needed to do one run. It holds secrets: never log it, and write it
 // only where nothing but its runner can read it.
 type Run struct {
@@ -165,7 +146,8 @@ type Options struct {
 // RunsProgram reports whether the run runs the program, or a provider that is part of it,
 // and so needs it and its config. Other runs work from the state alone.
 func (r Run) RunsProgram() bool {
-	return r.Operation == Update || r.Operation == Preview || r.ForProviders || (r.Options.RunProgram && r.Operation != ReadOutputs)
+	use := KindOf(r.Operation).Program
+	return use == ProgramAlways || r.ForProviders || (use == ProgramIfAsked && r.Options.RunProgram)
 }
 
 // NeedsArtifact reports whether the run needs the artifact of its program. A run that

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 func newCancel(s *session) *cobra.Command {
@@ -42,7 +43,7 @@ func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.St
 	if running == nil {
 		return fmt.Errorf("no run of Stack %s is in flight", stack.Name)
 	}
-	if running.Operation == v1.OperationOutputs {
+	if !run.KindOfRecord(running).Cancellable {
 		return fmt.Errorf("run %s of Stack %s only reads its outputs, and is not cancelled", running.ID, stack.Name)
 	}
 	annotation := v1.CancelRunAnnotation

@@ -56,7 +56,7 @@ func (p Place) Do(ctx context.Context, dir pulumi.Directory, started run.Run, lo
 	if err := dir.Make(); err != nil {
 		return failed(run.WorkspaceFailed, err)
 	}
-	if started.Account.Name != "" && started.Operation != run.ReadOutputs { // which runs no program
+	if started.Account.Name != "" && run.KindOf(started.Operation).Program != run.ProgramNever {
 		access, err := p.access(ctx, dir, started.Account, log)
 		if err != nil {
 			return failed(accessOutcome(ctx, err), err)

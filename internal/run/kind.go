@@ -1,0 +1,157 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// Operation is what a run does.
+type Operation = v1.Operation
+
+const (
+	// Update makes reality match the program: pulumi up.
+	Update = v1.OperationUpdate
+	// Destroy deletes all that the stack manages, and then the stack itself: pulumi
+	// destroy, pulumi stack rm. It works from the state alone.
+	Destroy = v1.OperationDestroy
+	// Recover finds and repairs what an interrupted run left behind: live processes, the
+	// lock of the stack, and operations in flight in its state.
+	Recover = v1.OperationRecover
+	// Preview finds out what an Update would do, without changes: pulumi preview.
+	Preview = v1.OperationPreview
+	// ReadOutputs reads the outputs of the stack, secrets in plain text, without changes:
+	// pulumi stack output.
+	ReadOutputs = v1.OperationOutputs
+)
+
+// ProgramUse is whether a run runs the program.
+type ProgramUse string
+
+const (
+	// ProgramNever is a run that works from the state alone.
+	ProgramNever ProgramUse = "Never"
+	// ProgramIfAsked is a run that works from the state, unless spec.runProgram is set.
+	ProgramIfAsked ProgramUse = "IfAsked"
+	// ProgramAlways is a run of the program, with its config.
+	ProgramAlways ProgramUse = "Always"
+)
+
+// Kind describes a kind of run: what it does, and what follows from that for its Stack. It is
+// the only place that does: whatever depends on the kind asks for the property that it needs.
+type Kind struct {
+	// Operation of the run. OnRequest tells a preview that somebody has asked for from one
+	// that spec.preview asks for.
+	Operation Operation
+	OnRequest bool
+
+	// Title begins a message about the run.
+	Title string
+	// FailedReason is the reason if Pulumi or the program failed.
+	FailedReason string
+	// UpdateType is the kind in the terms of the Pulumi operator.
+	UpdateType v1.UpdateType
+
+	// Program is whether the run runs the program. Without it, new inputs are no reason to
+	// run again.
+	Program ProgramUse
+	// ChangesState reports whether the run may change the state of the stack. If it is
+	// killed, the stack is to be recovered; when it ends, what is known of the stack is new.
+	ChangesState bool
+	// ChangesResources reports whether the run changes resources. The changes of a preview
+	// would be made, and those of a recovery are found.
+	ChangesResources bool
+	// Previews reports whether the run only finds out what an Update would change.
+	Previews bool
+	// InspectsFirst reports whether the run first settles what somebody else may have left
+	// in flight, if no run has found the stack yet. A preview cannot create anything twice.
+	InspectsFirst bool
+	// ReadsOutputs reports whether the run returns the outputs in plain text.
+	ReadsOutputs bool
+
+	// Reconciles reports whether the run is a reconcile of the Stack. The conditions, the
+	// history and the last run are about no other.
+	Reconciles bool
+	// InConditions reports whether the conditions say that the run is in flight.
+	InConditions bool
+	// RunsInputs reports whether the run is what the spec asks for, and so answers a
+	// request. A recovery only comes before it.
+	RunsInputs bool
+	// NeedsFinalizer reports whether the Stack must not be deleted unseen from here on.
+	NeedsFinalizer bool
+	// Cancellable reports whether a person can cancel the run. Reading outputs is short,
+	// and nobody could start it again by hand.
+	Cancellable bool
+}
+
+// Kinds returns all kinds of runs.
+func Kinds() []Kind {
+	return []Kind{
+		{
+			Operation: Update, Title: "Update", FailedReason: v1.UpdateFailedReason, UpdateType: v1.UpdateTypeUp,
+			Program: ProgramAlways, ChangesState: true, ChangesResources: true, InspectsFirst: true, ReadsOutputs: true,
+			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true,
+		},
+		{
+			Operation: Destroy, Title: "Destroy", FailedReason: v1.DestroyFailedReason, UpdateType: v1.UpdateTypeDestroy,
+			Program: ProgramIfAsked, ChangesState: true, ChangesResources: true, InspectsFirst: true,
+			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true,
+		},
+		{
+			Operation: Recover, Title: "Recovery", FailedReason: v1.RecoveryFailedReason, UpdateType: v1.UpdateTypeRefresh,
+			Program: ProgramIfAsked, ChangesState: true, InspectsFirst: true,
+			Reconciles: true, InConditions: true, NeedsFinalizer: true, Cancellable: true,
+		},
+		{
+			Operation: Preview, Title: "Preview", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
+			Program: ProgramAlways, Previews: true,
+			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true,
+		},
+		{
+			Operation: Preview, OnRequest: true, Title: "Preview", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
+			Program: ProgramAlways, Previews: true,
+			Cancellable: true,
+		},
+		{
+			Operation: ReadOutputs, Title: "Reading of the outputs", FailedReason: v1.OutputsFailedReason, UpdateType: v1.UpdateTypeUp,
+			Program: ProgramNever, InspectsFirst: true, ReadsOutputs: true,
+			InConditions: true, NeedsFinalizer: true,
+		},
+	}
+}
+
+// KindOf returns the kind of a run that no request for a preview has started.
+func KindOf(operation Operation) Kind { return kindOf(operation, false) }
+
+// KindOfRecord returns the kind of a recorded run.
+func KindOfRecord(record *v1.RunStatus) Kind {
+	return kindOf(record.Operation, record.PreviewRequest != "")
+}
+
+// PreviewOnRequest returns the kind of a preview that somebody has asked for.
+func PreviewOnRequest() Kind { return kindOf(Preview, true) }
+
+// OfUpdateType returns the kind of a run that the status describes in the terms of the Pulumi
+// operator. The operator v1 has none: all its runs were updates.
+func OfUpdateType(updateType v1.UpdateType) Kind {
+	for _, kind := range Kinds() {
+		if kind.UpdateType == updateType {
+			return kind
+		}
+	}
+	return KindOf(Update)
+}
+
+// kindOf returns the row of the kind. A record may be of a later version of this controller,
+// and have a kind that this one does not know: whatever it did may have to be recovered from.
+func kindOf(operation Operation, onRequest bool) Kind {
+	for _, kind := range Kinds() {
+		if kind.Operation == operation && kind.OnRequest == onRequest {
+			return kind
+		}
+	}
+	unknown := kindOf(Update, false)
+	unknown.Operation, unknown.OnRequest = operation, onRequest
+	return unknown
+}
