@@ -37,7 +37,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.MarkHeldElsewhere:
 		return r.awaitHolder(ctx, stack)
 	case decide.Start:
-		return r.start(ctx, stack, seen, launch{operation: decision.Operation})
+		return r.start(ctx, stack, seen, launch{kind: run.KindOf(decision.Operation)})
 	case decide.Absorb:
 		return r.absorb(ctx, stack, seen.result)
 	case decide.DropRecord:

@@ -10,8 +10,8 @@ import (
 )
 
 // newRun assembles all that a run needs, of whatever kind.
-func (r *StackReconciler) newRun(stack *v1.Stack, seen *observed, which launch, id string) run.Run {
-	operation := which.operation
+func (r *StackReconciler) newRun(stack *v1.Stack, seen *observed, kind run.Kind, id string) run.Run {
+	operation := kind.Operation
 	todo := run.Run{
 		ID:        id,
 		Namespace: stack.Namespace,
@@ -50,7 +50,7 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observed, which launch, 
 		Timeout:         stack.GetTimeout(),
 		Outputs:         wantedOutputs(stack, seen, operation),
 		Interrupted:     interruptedRuns(stack, operation, r.Holder),
-		Steps:           which.isPreviewOnRequest(),
+		Steps:           kind.OnRequest,
 		Workspace:       r.workspaceOf(stack),
 	}
 	if operation == run.Recover {

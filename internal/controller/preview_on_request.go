@@ -53,7 +53,7 @@ func (r *StackReconciler) previewOnRequest(ctx context.Context, stack *v1.Stack,
 			stack.Status.Preview = &v1.PreviewStatus{Request: request, State: v1.UpdateFailed, Message: refused, EndedAt: &now}
 		})
 	}
-	return r.start(ctx, stack, seen, launch{operation: run.Preview, previewRequest: request})
+	return r.start(ctx, stack, seen, launch{kind: run.PreviewOnRequest(), request: request})
 }
 
 // previewRefused returns why there can be no preview now.

@@ -164,7 +164,9 @@ func TestWhatARunWaitsForIsWrittenWhenItChanges(t *testing.T) {
 			told(run.Progress{InFlight: 1})(stack)
 			markHeldElsewhere(stack, heldText(stack))
 		}, run.Progress{InFlight: 1}, false, 0},
-		"nothing of a preview on request": {func(stack *v1.Stack) { stack.Status.Run.PreviewRequest = "now" }, run.Progress{InFlight: 1}, true, 0},
+		"nothing of a preview on request": {func(stack *v1.Stack) {
+			stack.Status.Run.Operation, stack.Status.Run.PreviewRequest = v1.OperationPreview, "now"
+		}, run.Progress{InFlight: 1}, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stack := &v1.Stack{}

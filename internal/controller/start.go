@@ -23,15 +23,13 @@ const withdrawalPatience = 10 * time.Second
 
 // launch says which run to start.
 type launch struct {
-	operation run.Operation
-	// previewRequest is the request that a preview on request answers, "" for any other run.
-	previewRequest string
+	kind run.Kind
+	// request is the one that a preview on request is for, "" for any other kind.
+	request string
 }
 
-func (l launch) isPreviewOnRequest() bool { return l.previewRequest != "" }
-
-// start starts a run of any kind: it reserves a slot, adds the finalizer if the run may leave
-// something to undo, records the run, and then starts it. The record is written first, with
+// start starts a run of any kind: it reserves a slot, adds the finalizer if the kind
+// needs one, records the run, and then starts it. The record is written first, with
 // optimistic locking: a conflict proves that the observation is stale, and a process that dies
 // later leaves a record of what it may have been doing.
 func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *observed, which launch) (err error) {
@@ -48,14 +46,14 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 			r.giveBack(stack, err)
 		}
 	}()
-	if !which.isPreviewOnRequest() {
+	if which.kind.NeedsFinalizer {
 		if err := r.addFinalizer(ctx, stack); err != nil {
 			return err
 		}
 	}
-	todo := r.newRun(stack, seen, which, string(uuid.NewUUID()))
+	todo := r.newRun(stack, seen, which.kind, string(uuid.NewUUID()))
 	if err := r.patchStatus(ctx, stack, func() {
-		if !which.isPreviewOnRequest() {
+		if which.kind.InConditions {
 			takeOn(stack) // before the record, which has the request that it answers
 		}
 		markStarted(stack, which, r.record(stack, seen, todo))
@@ -72,8 +70,8 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 
 // markQueued marks a run that waits for a slot.
 func markQueued(stack *v1.Stack, which launch, why string) {
-	if which.isPreviewOnRequest() {
-		stack.Status.Preview = &v1.PreviewStatus{Request: which.previewRequest, Message: why}
+	if which.kind.OnRequest {
+		stack.Status.Preview = &v1.PreviewStatus{Request: which.request, Message: why}
 		return
 	}
 	markWaiting(stack, why)
@@ -81,11 +79,11 @@ func markQueued(stack *v1.Stack, which launch, why string) {
 
 // markStarted records a run that is about to start.
 func markStarted(stack *v1.Stack, which launch, record v1.RunStatus) {
-	if which.isPreviewOnRequest() {
-		record.PreviewRequest = which.previewRequest
+	if which.kind.OnRequest {
+		record.PreviewRequest = which.request
 		stack.Status.Run = &record
 		stack.Status.Preview = &v1.PreviewStatus{
-			Request: which.previewRequest, Run: record.ID, Revision: record.Revision, StartedAt: &record.StartedAt,
+			Request: which.request, Run: record.ID, Revision: record.Revision, StartedAt: &record.StartedAt,
 		}
 		return
 	}

@@ -56,7 +56,7 @@ func (r *StackReconciler) workspaceText(stack *v1.Stack) (string, error) {
 // checkRun returns why the run that was decided on can never work here, before anything
 // of it starts.
 func (r *StackReconciler) checkRun(stack *v1.Stack, seen *observed, operation run.Operation) *decide.Problem {
-	todo := r.newRun(stack, seen, launch{operation: operation}, "check")
+	todo := r.newRun(stack, seen, run.KindOf(operation), "check")
 	var err error
 	switch {
 	case r.Jobs != nil:
