@@ -198,7 +198,7 @@ func newPlace(ctx context.Context, c config, mgr ctrl.Manager, restConfig *rest.
 	if err != nil {
 		return nil, err
 	}
-	reconciler.Runner, reconciler.EarlierJobs = handover.Runner{Runner: here, Earlier: earlier}, earlier
+	reconciler.Runner = handover.Runner{Runner: here, Earlier: earlier}
 	return here, sweep(ctx, data, records, here)
 }
 

@@ -53,7 +53,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.Cancel:
 		return r.cancel(ctx, stack)
 	case decide.Withdraw:
-		r.Jobs.Withdraw(stack.Status.Run.ID)
+		r.Jobs.Withdraw(refOf(stack))
 		return nil // the end of the run triggers a reconcile
 	case decide.RecordFindings:
 		return r.noteFindings(ctx, stack)
@@ -102,8 +102,7 @@ func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observe
 	case decide.RestoreFinalizer:
 		return r.addFinalizer(ctx, stack)
 	case decide.RepeatCancel:
-		record := stack.Status.Run
-		return r.Runner.Cancel(record.ID, record.Cancel == v1.CancelNow)
+		return r.Runner.Cancel(refOf(stack), stack.Status.Run.Cancel == v1.CancelNow)
 	case decide.ConfirmFindings:
 		r.tellNoted(stack)
 		return nil
@@ -137,7 +136,7 @@ func (r *StackReconciler) suspend(ctx context.Context, stack *v1.Stack) error {
 // awaitHolder leaves a run to the process that has it, as far as is known.
 func (r *StackReconciler) awaitHolder(ctx context.Context, stack *v1.Stack) error {
 	text := heldText(stack)
-	if why := r.unprovenJob(stack.Status.Run); why != "" {
+	if why := r.unprovenJob(stack); why != "" {
 		text = unprovenJobText(stack, why)
 	}
 	return r.patchStatus(ctx, stack, func() { markHeldElsewhere(stack, text) })
@@ -178,7 +177,7 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 		r.announce(ctx, stack, forgottenEvent(result.Forgotten))
 	}
 	r.announceReady(ctx, ready, stack, record.Revision, record.OriginRevision)
-	if err := r.Runner.Forget(record.ID); err != nil {
+	if err := r.Runner.Forget(run.Ref{ID: record.ID, Namespace: stack.Namespace, Name: stack.Name}); err != nil {
 		// The result is in the status. The files that are left are swept at the next
 		// start.
 		ctrl.LoggerFrom(ctx).Error(err, "failed to remove the files of a run that has ended", "run", record.ID)

@@ -56,7 +56,7 @@ func (r *StackReconciler) cancel(ctx context.Context, stack *v1.Stack) error {
 	}); err != nil {
 		return err
 	}
-	return r.Runner.Cancel(stack.Status.Run.ID, stack.Status.Run.Cancel == v1.CancelNow)
+	return r.Runner.Cancel(refOf(stack), stack.Status.Run.Cancel == v1.CancelNow)
 }
 
 func cancellingText(record *v1.RunStatus) string {

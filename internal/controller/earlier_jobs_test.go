@@ -13,28 +13,21 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// earlierJobs are the Jobs of an earlier controller. why says what is not proven of them.
-type earlierJobs struct{ why string }
-
-func (e *earlierJobs) Unproven(string) string { return e.why }
-
 // switched returns a controller with --runner=local, and the run of one with --runner=job
 // that it has replaced.
-func switched(t *testing.T) (w *world, jobs *earlierJobs, lost string) {
+func switched(t *testing.T) (w *world, lost string) {
 	t.Helper()
 	w, lost = takenOver(t)
 	stack := w.stack()
 	stack.Status.Run.Job = "pulumi-run-" + lost
 	NewWithT(t).Expect(w.Client.Status().Update(t.Context(), stack)).To(Succeed())
-	jobs = &earlierJobs{}
-	w.EarlierJobs = jobs
-	return w, jobs, lost
+	return w, lost
 }
 
 func TestAStackSaysWhatItsEarlierJobWaitsFor(t *testing.T) {
 	g := NewWithT(t)
-	w, jobs, lost := switched(t)
-	jobs.why = "it cannot be seen"
+	w, lost := switched(t)
+	w.runner.unproven = "it cannot be seen"
 	w.others.gone = true
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(HaveField("ID", lost), "the end of the controller says nothing of the pod")
@@ -53,7 +46,7 @@ func TestAStackSaysWhatItsEarlierJobWaitsFor(t *testing.T) {
 
 func TestARunWithNothingLeftOfItsJobIsRecoveredFrom(t *testing.T) {
 	g := NewWithT(t)
-	w, _, lost := switched(t)
+	w, lost := switched(t)
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(HaveField("ID", lost), "its controller may be about to make the Job")
 	w.others.gone = true

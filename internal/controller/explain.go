@@ -65,7 +65,7 @@ type ExplainOptions struct {
 func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options ExplainOptions) (*Explanation, error) {
 	reader, checks := &onlooker{Client: api}, &toldChecks{}
 	r := &StackReconciler{
-		Client: reader, APIReader: reader, Runner: noRunner{}, Holders: nobody{},
+		Client: reader, APIReader: reader, Runner: noRunner{unproven: "this controller does not look for Jobs"}, Holders: nobody{},
 		Sources:              source.Resolver{Client: reader, NoCrossNamespaceRefs: options.NoCrossNamespaceRefs},
 		NoCrossNamespaceRefs: options.NoCrossNamespaceRefs, DefaultServiceAccount: options.DefaultServiceAccount,
 		Jitter: func(d time.Duration) time.Duration { return d }, Now: options.Now,
@@ -73,7 +73,7 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 		PartialCache: true, // it has neither a cache nor an index
 	}
 	if options.Jobs {
-		r.Jobs = noJobs{}
+		r.Jobs, r.Runner = noJobs{}, noRunner{}
 	}
 	seen, err := r.observe(ctx, stack)
 	var unwritten *unwrittenError
@@ -237,18 +237,18 @@ func (o onlookerStatus) Apply(context.Context, runtime.ApplyConfiguration, ...cl
 }
 
 // noRunner knows no runs: those in flight belong to the controller.
-type noRunner struct{ run.Runner }
+type noRunner struct {
+	run.Runner
+	unproven string
+}
 
 func (noRunner) Look(run.Ref) (run.Phase, *run.Result) { return run.Unknown, nil }
-func (noRunner) Progress(string) run.Progress          { return run.Progress{} }
-func (noRunner) UnknownCreates(string) []string        { return nil }
-func (noRunner) Found(string) run.Found                { return run.Found{} }
+func (r noRunner) Report(run.Ref) run.Report           { return run.Report{Unproven: r.unproven} }
 
 // noJobs knows no Jobs, and only the controller can ask the API server for the rest.
 type noJobs struct{ Jobs }
 
 func (noJobs) Check(run.Run) error                                 { return nil }
-func (noJobs) Withdrawable(string) bool                            { return false }
 func (noJobs) NamespaceEnds(context.Context, string) (bool, error) { return false, nil }
 
 // nobody proves nothing.

@@ -26,8 +26,9 @@ func (r *StackReconciler) patchFindings(ctx context.Context, stack *v1.Stack, mo
 	if isRefused(err) {
 		stack.Status = *before
 		err = r.patchStatus(ctx, stack, func() {
-			addUnknownCreates(stack, r.unknownCreatesInFlight(stack.Status.Run))
-			addFound(stack, run.Found{Emptied: r.Runner.Found(stack.Status.Run.ID).Emptied})
+			report := r.Runner.Report(refOf(stack))
+			addUnknownCreates(stack, report.UnknownCreates)
+			addFound(stack, run.Found{Emptied: report.Found.Emptied})
 			more()
 		})
 	}
@@ -40,17 +41,18 @@ func (r *StackReconciler) patchFindings(ctx context.Context, stack *v1.Stack, mo
 
 // tellNoted tells the run in flight that the status has what it waits for.
 func (r *StackReconciler) tellNoted(stack *v1.Stack) {
-	id := stack.Status.Run.ID
-	if found := r.Runner.Found(id); found.Emptied && stack.Status.Run.Emptied {
-		r.Runner.Noted(id, found)
+	of := refOf(stack)
+	if found := r.Runner.Report(of).Found; found.Emptied && stack.Status.Run.Emptied {
+		r.Runner.ConfirmFound(of, found)
 	}
 }
 
 // addFindings adds what the run in flight has found out, as far as it has a result only
 // later: whoever recovers from it has to know this.
 func (r *StackReconciler) addFindings(stack *v1.Stack) {
-	addUnknownCreates(stack, r.unknownCreatesInFlight(stack.Status.Run))
-	addFound(stack, r.Runner.Found(stack.Status.Run.ID))
+	report := r.Runner.Report(refOf(stack))
+	addUnknownCreates(stack, report.UnknownCreates)
+	addFound(stack, report.Found)
 }
 
 // addFound adds where the run has found the stack.

@@ -20,19 +20,9 @@ type Jobs interface {
 	// WaitsFor returns what, other than runs in flight, keeps the next run of a Stack from
 	// a slot; "" is nothing.
 	WaitsFor(namespace, name string) string
-	// Withdrawable reports whether no pod has started a run in flight yet, and Withdraw
-	// ends such a run.
-	Withdrawable(id string) bool
-	Withdraw(id string)
+	// Withdraw ends a run in flight that no pod has started.
+	Withdraw(of run.Ref)
 	// NamespaceEnds reports whether a namespace is being deleted, so that no run can start
 	// in it.
 	NamespaceEnds(ctx context.Context, namespace string) (bool, error)
-}
-
-// EarlierJobs is what a controller that executes runs itself knows about those that an
-// earlier one has started as Jobs.
-type EarlierJobs interface {
-	// Unproven returns why nothing proves whether a run that it has looked at is at work,
-	// "" if that is known.
-	Unproven(id string) string
 }

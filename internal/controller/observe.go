@@ -154,7 +154,7 @@ func (r *StackReconciler) isWithdrawable(stack *v1.Stack) bool {
 	if run.KindOfRecord(record).OnRequest {
 		wanted = stack.DeletionTimestamp.IsZero() && token(stack.Annotations[v1.PreviewRequestAnnotation]) == record.PreviewRequest
 	}
-	return !wanted && r.Jobs != nil && r.Jobs.Withdrawable(record.ID)
+	return !wanted && r.Runner.Report(refOf(stack)).Withdrawable
 }
 
 // refOf identifies the recorded run.
@@ -166,26 +166,27 @@ func refOf(stack *v1.Stack) run.Ref {
 func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	recorded := stack.Status.Run
 	phase, result := r.Runner.Look(refOf(stack))
+	report := r.Runner.Report(refOf(stack))
 	seen.result = result
 	seen.Run = &decide.Run{
 		Holder:           decide.HeldHere,
 		Phase:            phase,
 		StartedAt:        recorded.StartedAt.Time,
-		UnknownCreates:   r.unknownCreatesInFlight(recorded),
-		FoundMore:        !hasFound(stack, r.Runner.Found(recorded.ID)),
-		ProgressReported: isProgressTold(recorded, r.Runner.Progress(recorded.ID)),
+		UnknownCreates:   report.UnknownCreates,
+		FoundMore:        !hasFound(stack, report.Found),
+		ProgressReported: isProgressTold(recorded, report.Progress),
 		ReportedAfter:    toldAfter(recorded),
 		Released:         isReleased(stack),
 		CancelAsked:      mustCancel(stack),
 		CancelRecorded:   recorded.Cancel != "",
-		Unconfirmed:      recorded.Emptied && r.Runner.Found(recorded.ID).Emptied,
+		Unconfirmed:      recorded.Emptied && report.Found.Emptied,
 		Withdrawable:     r.isWithdrawable(stack),
 	}
 	if recorded.Holder == r.Holder {
 		return nil
 	}
 	seen.Run.Holder = decide.HeldElsewhere
-	if r.unprovenJob(recorded) != "" {
+	if r.unprovenJob(stack) != "" {
 		seen.Run.UnprovenJob = true
 		return nil // its pod may be running, whatever became of its controller
 	}

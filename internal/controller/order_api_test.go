@@ -61,17 +61,13 @@ func (r *promptRunner) Abandon(string, string) {}
 
 func (r *promptRunner) Ended() []run.Ref { return nil }
 
-func (r *promptRunner) Progress(string) run.Progress { return run.Progress{} }
+func (r *promptRunner) Report(run.Ref) run.Report { return run.Report{} }
 
-func (r *promptRunner) UnknownCreates(string) []string { return nil }
-
-func (r *promptRunner) Found(string) run.Found { return run.Found{} }
-
-func (r *promptRunner) Noted(string, run.Found) {}
+func (r *promptRunner) ConfirmFound(run.Ref, run.Found) {}
 
 func (r *promptRunner) Closed() bool { return false }
 
-func (r *promptRunner) Cancel(string, bool) error { return nil }
+func (r *promptRunner) Cancel(run.Ref, bool) error { return nil }
 
 func (r *promptRunner) Look(of run.Ref) (run.Phase, *run.Result) {
 	r.mu.Lock()
@@ -79,10 +75,10 @@ func (r *promptRunner) Look(of run.Ref) (run.Phase, *run.Result) {
 	return r.inner.Look(of)
 }
 
-func (r *promptRunner) Forget(id string) error {
+func (r *promptRunner) Forget(of run.Ref) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.inner.Forget(id)
+	return r.inner.Forget(of)
 }
 
 func (r *promptRunner) Start(todo run.Run) error {

@@ -18,7 +18,7 @@ import (
 // tell writes the progress of the run in flight to the status, where the next process
 // finds it too.
 func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Time) error {
-	progress, unproven := r.Runner.Progress(stack.Status.Run.ID), r.unprovenJob(stack.Status.Run)
+	progress, unproven := r.Runner.Report(refOf(stack)).Progress, r.unprovenJob(stack)
 	return r.patchFindings(ctx, stack, func() {
 		markProgress(stack, progress, now)
 		if unproven != "" && run.KindOfRecord(stack.Status.Run).InConditions {

@@ -25,14 +25,11 @@ func isReleased(stack *v1.Stack) bool {
 
 // unprovenJob returns why nothing proves whether the Job of a run is at work, "" if the run
 // has none, or that is known.
-func (r *StackReconciler) unprovenJob(record *v1.RunStatus) string {
-	switch {
-	case record.Job == "" || r.Jobs != nil:
+func (r *StackReconciler) unprovenJob(stack *v1.Stack) string {
+	if stack.Status.Run.Job == "" {
 		return ""
-	case r.EarlierJobs == nil:
-		return "this controller does not look for Jobs"
 	}
-	return r.EarlierJobs.Unproven(record.ID)
+	return r.Runner.Report(refOf(stack)).Unproven
 }
 
 // unprovenJobText says what a run that was started as a Job waits for, and what to do.
@@ -63,11 +60,11 @@ func heldText(stack *v1.Stack) string {
 // that no pod can start the run any more. The files of any other run are kept for its
 // recovery.
 func (r *StackReconciler) release(ctx context.Context, stack *v1.Stack) error {
-	released := *stack.Status.Run
+	released, of := *stack.Status.Run, refOf(stack)
 	if err := r.lose(ctx, stack, releasedText(&released)); err != nil || released.Job == "" {
 		return err
 	}
-	if err := r.Runner.Forget(released.ID); err != nil {
+	if err := r.Runner.Forget(of); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "failed to delete the Secret of a run that was released", "run", released.ID)
 	}
 	return nil

@@ -58,8 +58,6 @@ type StackReconciler struct {
 	Runner run.Runner
 	// Jobs is the Runner once more, if it executes runs as Jobs. Nil if it does not.
 	Jobs Jobs
-	// EarlierJobs knows about the Jobs of earlier controllers, if Jobs is nil.
-	EarlierJobs EarlierJobs
 	// CheckBackend returns why a run of this process must not use a backend: its state would
 	// not last. The URL may be secret, so the error does not contain it. Nil is no check.
 	CheckBackend func(backend string) error

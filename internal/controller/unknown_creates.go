@@ -15,15 +15,6 @@ import (
 // before that, the resource would be created a second time. The result names it again, so
 // nothing has to be taken back.
 
-// unknownCreatesInFlight returns those of the run, as far as they are known while it is
-// in flight.
-func (r *StackReconciler) unknownCreatesInFlight(record *v1.RunStatus) []string {
-	if record == nil {
-		return nil
-	}
-	return r.Runner.UnknownCreates(record.ID)
-}
-
 // maxUnknownCreates bounds those that the status names of runs in flight, in bytes. etcd
 // takes 1.5 MiB, and the result, which is bounded too, needs room next to them.
 const maxUnknownCreates = 512 << 10

@@ -78,7 +78,7 @@ func TestARelabelledStackIsLeftToItsHolder(t *testing.T) {
 func TestARunThatNeverStartedIsWithdrawnFromARelabelledStack(t *testing.T) {
 	g := NewWithT(t)
 	w, all, id := relabelled(t)
-	g.Expect(w.runner.Forget(id)).To(Succeed())
+	g.Expect(w.runner.Forget(run.Ref{ID: id})).To(Succeed())
 	w.mustReconcile()
 	w.Client = all
 	g.Expect(w.stack().Status.Run).To(BeNil(), "nobody waits for it")

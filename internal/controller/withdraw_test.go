@@ -21,7 +21,7 @@ func TestAnEditEndsARunThatNoPodHasStarted(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	jobs := &testJobs{}
-	jobs.withdrawable = func(string) bool { return len(jobs.withdrawn) == 0 }
+	w.runner.withdrawable = func(string) bool { return len(jobs.withdrawn) == 0 }
 	w.Jobs = jobs
 	w.mustReconcile()
 	id := w.stack().Status.Run.ID
@@ -53,7 +53,7 @@ func TestAPreviewThatNoPodHasStartedIsWithdrawnOnceNobodyAsksForIt(t *testing.T)
 			w.mustReconcile()
 			w.endRun(run.Succeeded, "", run.Changes{})
 			jobs := &testJobs{}
-			jobs.withdrawable = func(string) bool { return len(jobs.withdrawn) == 0 }
+			w.runner.withdrawable = func(string) bool { return len(jobs.withdrawn) == 0 }
 			w.Jobs = jobs
 			request := strings.Repeat("one", 1000)
 			w.edit(asksForPreview(request))
@@ -90,7 +90,8 @@ func TestARecoveryOrDestroyThatNoPodHasStartedIsWithdrawnAndFollowed(t *testing.
 			t.Run(name+", ended by controller "+controller, func(t *testing.T) {
 				g := NewWithT(t)
 				w := newWorld(t, programAndStack()...)
-				jobs := &testJobs{withdrawable: func(id string) bool { return w.runner.runs[id].Operation == tt.operation }}
+				jobs := &testJobs{}
+				w.runner.withdrawable = func(id string) bool { return w.runner.runs[id].Operation == tt.operation }
 				w.Jobs = jobs
 				w.nextRun()
 				tt.begin(w)

@@ -40,10 +40,12 @@ type testRunner struct {
 	unreadable bool
 	// cancels has the cancelled runs, and whether they were cancelled at once.
 	cancels map[string]bool
-	// progress and unknownCreates, if set, tell of the runs in flight.
+	// progress and those below, if set, are what the runs in flight report.
 	progress       func(id string) run.Progress
 	unknownCreates func(id string) []string
 	found          func(id string) run.Found
+	withdrawable   func(id string) bool
+	unproven       string
 	noted          map[string]run.Found
 	forgotten      []string
 }
@@ -92,7 +94,8 @@ func (r *testRunner) Look(of run.Ref) (run.Phase, *run.Result) {
 	return run.Unknown, nil
 }
 
-func (r *testRunner) Cancel(id string, now bool) error {
+func (r *testRunner) Cancel(of run.Ref, now bool) error {
+	id := of.ID
 	if r.cancels == nil {
 		r.cancels = map[string]bool{}
 	}
@@ -102,32 +105,28 @@ func (r *testRunner) Cancel(id string, now bool) error {
 	return nil
 }
 
-func (r *testRunner) Progress(id string) run.Progress {
-	if r.progress == nil {
-		return run.Progress{}
+func (r *testRunner) Report(of run.Ref) run.Report {
+	report := run.Report{Unproven: r.unproven}
+	if r.progress != nil {
+		report.Progress = r.progress(of.ID)
 	}
-	return r.progress(id)
+	if r.unknownCreates != nil {
+		report.UnknownCreates = r.unknownCreates(of.ID)
+	}
+	if r.found != nil {
+		report.Found = r.found(of.ID)
+	}
+	if r.withdrawable != nil {
+		report.Withdrawable = r.withdrawable(of.ID)
+	}
+	return report
 }
 
-func (r *testRunner) UnknownCreates(id string) []string {
-	if r.unknownCreates == nil {
-		return nil
-	}
-	return r.unknownCreates(id)
-}
-
-func (r *testRunner) Found(id string) run.Found {
-	if r.found == nil {
-		return run.Found{}
-	}
-	return r.found(id)
-}
-
-func (r *testRunner) Noted(id string, found run.Found) {
+func (r *testRunner) ConfirmFound(of run.Ref, found run.Found) {
 	if r.noted == nil {
 		r.noted = map[string]run.Found{}
 	}
-	r.noted[id] = found
+	r.noted[of.ID] = found
 }
 
 func (r *testRunner) Closed() bool { return false }
@@ -140,7 +139,8 @@ func (r *testRunner) Ended() []run.Ref {
 	return ended
 }
 
-func (r *testRunner) Forget(id string) error {
+func (r *testRunner) Forget(of run.Ref) error {
+	id := of.ID
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forgotten = append(r.forgotten, id)
@@ -159,7 +159,6 @@ func (r *testRunner) end(id string, outcome run.Outcome, message string) {
 // testJobs says of Jobs what the test sets, and records which are withdrawn.
 type testJobs struct {
 	fault         error
-	withdrawable  func(id string) bool
 	withdrawn     []string
 	namespaceEnds func(namespace string) (bool, error)
 }
@@ -167,9 +166,7 @@ type testJobs struct {
 func (j *testJobs) Check(run.Run) error            { return j.fault }
 func (j *testJobs) JobName(id string) string       { return "job-" + id }
 func (j *testJobs) WaitsFor(string, string) string { return "" }
-func (j *testJobs) Withdraw(id string)             { j.withdrawn = append(j.withdrawn, id) }
-
-func (j *testJobs) Withdrawable(id string) bool { return j.withdrawable != nil && j.withdrawable(id) }
+func (j *testJobs) Withdraw(of run.Ref)            { j.withdrawn = append(j.withdrawn, of.ID) }
 
 func (j *testJobs) NamespaceEnds(_ context.Context, namespace string) (bool, error) {
 	if j.namespaceEnds == nil {

@@ -39,6 +39,24 @@ var ErrCancelled = errors.New("somebody asked for it")
 
 // Runner does runs somewhere. Its methods do not wait for a run.
 type Runner interface {
+	Slots
+	Runs
+	// Start starts a run in the reserved slot of its Stack, and returns at once.
+	Start(r Run) error
+	// ConfirmFound says that the status has what a run in flight has found. The run may wait
+	// for that.
+	ConfirmFound(of Ref, found Found)
+	// Ended lists the runs that have ended here and were not forgotten.
+	Ended() []Ref
+	// Abandon drops all state of a Stack that does not exist any more. Its run in flight
+	// continues.
+	Abandon(namespace, name string)
+	// Closed reports whether the Runner starts no more runs, as this process is ending.
+	Closed() bool
+}
+
+// Slots limit how many runs are in flight.
+type Slots interface {
 	// Reserve asks for a slot for one run of a Stack. It returns false if none is free,
 	// or if a run of the Stack is still in flight. The Stack is then woken when it is its
 	// turn, or at the end of that run.
@@ -48,32 +66,34 @@ type Runner interface {
 	// Postpone gives back the slot of a Stack that is about to ask for it again, and keeps
 	// it for that Stack for a short while.
 	Postpone(namespace, name string)
-	// Abandon drops all state of a Stack that does not exist any more. Its run in flight
-	// goes on.
-	Abandon(namespace, name string)
-	// Start starts a run in the reserved slot of its Stack, and returns at once.
-	Start(r Run) error
-	// Cancel ends a run in flight: gently, after its operations in flight, or now. It is
-	// idempotent, and does nothing for any other run.
-	Cancel(id string, now bool) error
+}
+
+// Runs are the runs that were started somewhere, until they are forgotten.
+type Runs interface {
 	// Look returns the phase of a run, and its Result once it has ended. The namespace
 	// saves a search in all of them.
 	Look(of Ref) (Phase, *Result)
-	// Progress returns the progress of a run in flight, zero for any other.
-	Progress(id string) Progress
-	// UnknownCreates returns the creations of unknown outcome that are known so far of a
-	// run in flight, none for any other. The Stack is woken when there is another.
-	UnknownCreates(id string) []string
-	// Found returns what a run in flight has found out, zero for any other. The Stack is
-	// woken when that changes.
-	Found(id string) Found
-	// Noted tells a run in flight that the status says that it has deleted every resource,
-	// which it waits for.
-	Noted(id string, found Found)
-	// Ended lists the runs that have ended here and were not forgotten.
-	Ended() []Ref
+	// Report returns what a run in flight has reported, zero for any other. The Stack is
+	// woken when the run waits for something else, and when there is more in
+	// UnknownCreates or Found.
+	Report(of Ref) Report
+	// Cancel ends a run in flight: gently, after its operations in flight, or now. It is
+	// idempotent, and does nothing for any other run.
+	Cancel(of Ref, now bool) error
 	// Forget drops all state of a run that has ended.
-	Forget(id string) error
-	// Closed reports whether the Runner starts no more runs, as this process is ending.
-	Closed() bool
+	Forget(of Ref) error
+}
+
+// Report is what is known of a run in flight.
+type Report struct {
+	Progress Progress
+	// UnknownCreates are the creations of unknown outcome that are known so far.
+	UnknownCreates []string
+	// Found is what the run has found out about its stack.
+	Found Found
+	// Withdrawable reports whether the run may be ended because its Stack asks for
+	// something else by now: it has a Job of which no pod has started the run.
+	Withdrawable bool
+	// Unproven is why nothing proves whether the run is at work, empty if that is known.
+	Unproven string
 }

@@ -28,24 +28,15 @@ func (r *runner) Look(of run.Ref) (run.Phase, *run.Result) {
 	return run.Ended, &run.Result{Message: r.id}
 }
 
-func (r *runner) Cancel(id string, _ bool) error { r.cancelled = id == r.id; return r.err }
-func (r *runner) Forget(id string) error         { r.forgotten = id == r.id; return r.err }
+func (r *runner) Cancel(of run.Ref, _ bool) error { r.cancelled = of.ID == r.id; return r.err }
+func (r *runner) Forget(of run.Ref) error         { r.forgotten = of.ID == r.id; return r.err }
 
-func (r *runner) Progress(id string) run.Progress {
-	if id != r.id {
-		return run.Progress{}
+func (r *runner) Report(of run.Ref) run.Report {
+	if of.ID != r.id {
+		return run.Report{}
 	}
-	return run.Progress{Waiting: id}
+	return run.Report{UnknownCreates: []string{"urn:" + of.ID}}
 }
-
-func (r *runner) UnknownCreates(id string) []string {
-	if id != r.id {
-		return nil
-	}
-	return []string{"urn:" + id}
-}
-
-func (r *runner) Found(id string) run.Found { return run.Found{Backend: r.Progress(id).Waiting} }
 
 func TestARunIsThatOfTheRunnerThatKnowsIt(t *testing.T) {
 	for _, id := range []string{"own", "earlier"} {
@@ -53,14 +44,13 @@ func TestARunIsThatOfTheRunnerThatKnowsIt(t *testing.T) {
 			g := NewWithT(t)
 			own, earlier := &runner{id: "own"}, &runner{id: "earlier"}
 			r := Runner{own, earlier}
-			phase, result := r.Look(run.Ref{ID: id})
+			of := run.Ref{ID: id}
+			phase, result := r.Look(of)
 			g.Expect(phase).To(Equal(run.Ended))
 			g.Expect(result.Message).To(Equal(id))
-			g.Expect(r.Progress(id).Waiting).To(Equal(id))
-			g.Expect(r.UnknownCreates(id)).To(Equal([]string{"urn:" + id}))
-			g.Expect(r.Found(id).Backend).To(Equal(id))
-			g.Expect(r.Cancel(id, true)).To(Succeed())
-			g.Expect(r.Forget(id)).To(Succeed())
+			g.Expect(r.Report(of).UnknownCreates).To(Equal([]string{"urn:" + id}))
+			g.Expect(r.Cancel(of, true)).To(Succeed())
+			g.Expect(r.Forget(of)).To(Succeed())
 			g.Expect([]bool{own.cancelled, own.forgotten, earlier.cancelled, earlier.forgotten}).To(
 				Equal([]bool{id == "own", id == "own", id == "earlier", id == "earlier"}))
 		})
@@ -69,5 +59,5 @@ func TestARunIsThatOfTheRunnerThatKnowsIt(t *testing.T) {
 	r := Runner{&runner{id: "own"}, &runner{id: "earlier", err: errors.New("away")}}
 	phase, _ := r.Look(run.Ref{ID: "other"})
 	g.Expect(phase).To(Equal(run.Unknown))
-	g.Expect(r.Forget("own")).To(MatchError("away"))
+	g.Expect(r.Forget(run.Ref{ID: "own"})).To(MatchError("away"))
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// Cancel implements run.Runner. It gives up a run that no pod has claimed. For any other
+// Cancel implements run.Runs. It gives up a run that no pod has claimed. For any other
 // run it writes the request into the Secret, where the pod looks, and retries if that
 // fails.
-func (r *Runner) Cancel(id string, now bool) error {
+func (r *Runner) Cancel(of run.Ref, now bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known, ok := r.runs[id]
+	known, ok := r.runs[of.ID]
 	if !ok || known.result != nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ func (s *started) isCancelled() {
 
 func TestCancelBeforeTheRunIsCreated(t *testing.T) {
 	s := start(t)
-	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	s.step()
 	s.isCancelled()
 	s.Expect(s.hasJob()).To(BeFalse())
@@ -40,7 +40,7 @@ func TestCancelWhenTheRunIsHalfCreated(t *testing.T) {
 	s.step()
 	s.Expect(s.hasJob()).To(BeTrue())
 	s.runs["1"].todo = &run.Run{ID: "1", Namespace: "default", Name: "app"} // as after a lost response
-	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	s.step()
 	s.step()
 	s.isCancelled()
@@ -53,7 +53,7 @@ func TestCancelWhileTheRunCannotBeCreated(t *testing.T) {
 	s.api.fails = func(client.Object) error { return errors.New("connection refused") }
 	_, err := s.reconcile(t.Context(), s.key)
 	s.Expect(err).To(HaveOccurred())
-	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	s.step()
 	s.isCancelled()
 }
@@ -61,7 +61,7 @@ func TestCancelWhileTheRunCannotBeCreated(t *testing.T) {
 func TestCancelBeforeAPodClaimsTheRun(t *testing.T) {
 	s := start(t)
 	s.step()
-	s.Expect(s.Cancel("1", true)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), true)).To(Succeed())
 	s.step()
 	s.isCancelled()
 	s.Expect(s.hasJob()).To(BeFalse())
@@ -72,10 +72,10 @@ func TestCancelOfARunInFlightIsWrittenOnce(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.claim()
-	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	for range 3 {
 		s.step()
-		s.Expect(s.Cancel("1", false)).To(Succeed())
+		s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	}
 	s.Expect(s.secret().Data).To(HaveKeyWithValue(exchange.CancelKey, []byte("Gently")))
 	s.Expect(s.api.patches).To(Equal(1))
@@ -83,8 +83,8 @@ func TestCancelOfARunInFlightIsWrittenOnce(t *testing.T) {
 	s.Expect(phase).To(Equal(run.Running), "its pod reports the result")
 	s.Expect(s.hasJob()).To(BeTrue())
 
-	s.Expect(s.Cancel("1", true)).To(Succeed())
-	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), true)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	for range 3 {
 		s.step()
 	}
@@ -97,7 +97,7 @@ func TestCancelWithoutTheSecretDeletesTheJob(t *testing.T) {
 	s.step()
 	s.claim()
 	s.Expect(s.api.Delete(t.Context(), s.secret())).To(Succeed())
-	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	s.step()
 	s.Expect(s.hasJob()).To(BeFalse())
 }
@@ -119,16 +119,16 @@ func TestCancelWhenTheSecretCannotBeWritten(t *testing.T) {
 			s.pod(atWork)
 			s.claim()
 			s.api.refuses = refused
-			s.Expect(s.Cancel("1", false)).To(Succeed())
+			s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 			s.step()
 			s.Expect(s.hasJob()).To(BeFalse(), "the pod gets a signal")
 			const message = "the Secret of the run rejects the cancellation, so Job pulumi-run-1 was deleted to end its pod: "
-			s.Expect(s.Progress("1").Waiting).To(HavePrefix(message))
+			s.Expect(s.Report(ref("1")).Progress.Waiting).To(HavePrefix(message))
 			s.Expect(woken.list()).To(ContainElement("default/app"))
 			deletes := s.api.deletes
 			s.step()
 			s.Expect(s.api.deletes).To(Equal(deletes), "once")
-			s.Expect(s.Progress("1").Waiting).To(HavePrefix(message))
+			s.Expect(s.Report(ref("1")).Progress.Waiting).To(HavePrefix(message))
 			s.pod(failed)
 			s.step()
 			s.Expect(s.ended().Message).To(HavePrefix(message))
@@ -141,7 +141,7 @@ func TestAnUnclaimedRunIsGivenUpByDeletingItsSecret(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.api.refuses = immutable
-	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	s.step()
 	s.isCancelled()
 	s.Expect(s.has(&corev1.Secret{})).To(BeFalse(), "no pod can claim it")
@@ -155,7 +155,7 @@ func TestARunClaimedMeanwhileKeepsItsSecret(t *testing.T) {
 		s.api.patching = nil
 		s.claim()
 	}
-	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	_, err := s.reconcile(t.Context(), s.key)
 	s.Expect(err).To(HaveOccurred())
 	s.Expect(s.phase()).To(Equal(run.Running))

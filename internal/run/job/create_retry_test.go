@@ -224,7 +224,7 @@ func TestAnInactiveRunThatCannotBeEndedKeepsNoSlot(t *testing.T) {
 	for name, left := range map[string]func(t *testing.T) *started{
 		"cancelled while it is made": func(t *testing.T) *started {
 			s := halfMade(t)
-			s.Expect(s.Cancel("1", false)).To(Succeed())
+			s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 			s.step()
 			return s
 		},
@@ -277,7 +277,7 @@ func TestARemainingSecretIsFoundByItsName(t *testing.T) {
 	secret.Labels[RunLabel], secret.Finalizers = "another", []string{"example.com/x"}
 	s.Expect(s.api.Update(t.Context(), secret)).To(Succeed())
 	s.api.refuses = away
-	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	s.stepFails()
 	s.Expect(s.phase()).To(Equal(run.Running), "a pod may claim it")
 	s.Expect(s.hasJob()).To(BeTrue())
@@ -286,7 +286,7 @@ func TestARemainingSecretIsFoundByItsName(t *testing.T) {
 func TestARunThatCannotBeEndedKeepsItsSlotWhileItsJobMayCreateAPod(t *testing.T) {
 	s := start(t)
 	s.step()
-	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	s.api.refuses, s.api.undeletable = away, away
 	s.stepFails()
 	s.Expect(s.Reserve("other", "app")).To(BeFalse())
@@ -343,7 +343,7 @@ func TestShutdownEndsRunsThatCannotBeCreated(t *testing.T) {
 	s := start(t)
 	s.api.fails = unanswered("*v1.Role")
 	defer s.tending()()
-	s.Eventually(func() string { return s.Progress("1").Waiting }).Should(ContainSubstring("failed calling webhook"))
+	s.Eventually(func() string { return s.Report(ref("1")).Progress.Waiting }).Should(ContainSubstring("failed calling webhook"))
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s.Expect(s.Shutdown(soon)).To(Succeed())
@@ -363,7 +363,7 @@ func TestShutdownDoesNotWaitAfterTheLeaseIsLost(t *testing.T) {
 	s := start(t)
 	s.api.fails = unanswered("*v1.Role")
 	end := s.tending()
-	s.Eventually(func() string { return s.Progress("1").Waiting }).Should(ContainSubstring("failed calling webhook"))
+	s.Eventually(func() string { return s.Report(ref("1")).Progress.Waiting }).Should(ContainSubstring("failed calling webhook"))
 	end() // as when the lease is lost
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -27,7 +27,7 @@ var inOrder = []string{"*v1.Secret", "*v1.ServiceAccount", "*v1.Role", "*v1.Role
 
 func TestTheJobIsCreatedLast(t *testing.T) {
 	s := start(t)
-	s.Expect(s.Progress("1").Waiting).To(Equal("Job pulumi-run-1 is being created"))
+	s.Expect(s.Report(ref("1")).Progress.Waiting).To(Equal("Job pulumi-run-1 is being created"))
 	s.step()
 	s.Expect(s.api.created).To(Equal(inOrder))
 	s.Expect(s.phase()).To(Equal(run.Running))

@@ -249,19 +249,14 @@ func (d *Drainer) wakeLater(of run.Ref) {
 	})
 }
 
-// Unproven returns why it is not known whether a run is at work, "" if it is.
-func (d *Drainer) Unproven(id string) string { return d.known(id).unproven }
-
-// Progress returns the progress that the pod has reported, or what the run waits for.
-func (d *Drainer) Progress(id string) run.Progress { return d.known(id).report.Progress }
-
-// UnknownCreates returns the creations of unknown outcome that the pod has reported.
-func (d *Drainer) UnknownCreates(id string) []string {
-	return slices.Clone(d.known(id).report.UnknownCreates)
+// Report implements run.Runs.
+func (d *Drainer) Report(of run.Ref) run.Report {
+	known := d.known(of.ID)
+	return run.Report{
+		Progress: known.report.Progress, UnknownCreates: slices.Clone(known.report.UnknownCreates), Found: known.report.Found,
+		Unproven: known.unproven,
+	}
 }
-
-// Found returns what the pod has found out about the stack.
-func (d *Drainer) Found(id string) run.Found { return d.known(id).report.Found }
 
 func (d *Drainer) known(id string) draining {
 	d.mu.Lock()
@@ -273,9 +268,9 @@ func (d *Drainer) known(id string) draining {
 }
 
 // Cancel notes that a run is to end. The next look writes that into its Secret.
-func (d *Drainer) Cancel(id string, now bool) error {
+func (d *Drainer) Cancel(ref run.Ref, now bool) error {
 	d.mu.Lock()
-	known, ok := d.runs[id]
+	known, ok := d.runs[ref.ID]
 	if !ok || known.cancel == exchange.CancelNow {
 		d.mu.Unlock()
 		return nil
@@ -285,7 +280,7 @@ func (d *Drainer) Cancel(id string, now bool) error {
 	d.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	return d.sendCancel(ctx, key{of.Namespace, id})
+	return d.sendCancel(ctx, key{of.Namespace, of.ID})
 }
 
 // sendCancel passes the cancellation on to the pod, once.
@@ -307,7 +302,8 @@ func (d *Drainer) sendCancel(ctx context.Context, k key) error {
 
 // Forget deletes the Secret of a run, and with it what the Secret owns. Its Job stays until
 // its TTL has passed, so that its log can be read.
-func (d *Drainer) Forget(id string) error {
+func (d *Drainer) Forget(ref run.Ref) error {
+	id := ref.ID
 	known := d.known(id)
 	if known.of.ID == "" {
 		return nil

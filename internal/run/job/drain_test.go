@@ -69,10 +69,10 @@ func (d *drained) look() (run.Phase, *run.Result) {
 func (d *drained) expectEnded(outcome run.Outcome, message string) *run.Result {
 	d.test.Helper()
 	phase, result := d.look()
-	d.Expect(phase).To(Equal(run.Ended), d.Drainer.Progress("1").Waiting)
+	d.Expect(phase).To(Equal(run.Ended), d.Drainer.Report(ref("1")).Progress.Waiting)
 	d.Expect(result.Outcome).To(Equal(outcome))
 	d.Expect(result.Message).To(ContainSubstring(message))
-	d.Expect(d.Drainer.Forget("1")).To(Succeed())
+	d.Expect(d.Drainer.Forget(ref("1"))).To(Succeed())
 	d.Expect(d.has(&corev1.Secret{})).To(BeFalse())
 	return result
 }
@@ -123,9 +123,9 @@ func TestTheResultOfAJobIsAbsorbedAfterASwitch(t *testing.T) {
 			d := s.drain(change...)
 			phase, _ := d.look()
 			d.Expect(phase).To(Equal(run.Running))
-			d.Expect(d.Drainer.Unproven("1") != "").To(Equal(change != nil))
+			d.Expect(d.Drainer.Report(ref("1")).Unproven != "").To(Equal(change != nil))
 			d.Expect(d.hasJob()).To(BeTrue(), "a run at work is left alone")
-			d.Expect(d.Drainer.Cancel("1", false)).To(Succeed())
+			d.Expect(d.Drainer.Cancel(ref("1"), false)).To(Succeed())
 			d.Expect(d.secret().Data).To(HaveKeyWithValue(exchange.CancelKey, BeEquivalentTo(exchange.CancelGently)))
 			s.write(run.Result{Outcome: run.Succeeded, Message: "done"})
 			d.expectEnded(run.Succeeded, "done")
@@ -154,7 +154,7 @@ func TestAPodThatDiedIsSeenAfterASwitch(t *testing.T) {
 	without := s.drain(blind)
 	phase, _ := without.look()
 	without.Expect(phase).To(Equal(run.Running))
-	without.Expect(without.Drainer.Unproven("1")).To(ContainSubstring("may not read Jobs and pods"), "nothing proves that the pod has died")
+	without.Expect(without.Drainer.Report(ref("1")).Unproven).To(ContainSubstring("may not read Jobs and pods"), "nothing proves that the pod has died")
 	without.Expect(without.has(&corev1.Secret{})).To(BeTrue())
 	result := s.drain().expectEnded(run.PodFailed, "is gone")
 	s.Expect(result.Interrupted).To(BeTrue())
@@ -164,11 +164,11 @@ func TestNothingIsLeftOfARunAfterASwitch(t *testing.T) {
 	s := runnerOn(t, newCluster())
 	phase, _ := s.drain().look()
 	s.Expect(phase).To(Equal(run.Unknown))
-	s.Expect(s.drain().Drainer.Unproven("1")).To(BeEmpty())
+	s.Expect(s.drain().Drainer.Report(ref("1")).Unproven).To(BeEmpty())
 	without := s.drain(blind)
 	phase, _ = without.look()
 	s.Expect(phase).To(Equal(run.Unknown))
-	s.Expect(without.Drainer.Unproven("1")).To(ContainSubstring("its Secret is gone"), "it may be at work, as far as can be seen")
+	s.Expect(without.Drainer.Report(ref("1")).Unproven).To(ContainSubstring("its Secret is gone"), "it may be at work, as far as can be seen")
 }
 
 func TestAPodThatGoesOnAfterItsResultIsEndedAfterASwitch(t *testing.T) {

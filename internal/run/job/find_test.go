@@ -55,7 +55,7 @@ func TestTheNextControllerFindsARunningPodWithoutJobAndSecret(t *testing.T) {
 			first.pod(atWork)
 			first.claim()
 			first.Expect(first.api.Delete(t.Context(), first.secret())).To(Succeed())
-			first.Expect(first.Cancel("1", false)).To(Succeed())
+			first.Expect(first.Cancel(ref("1"), false)).To(Succeed())
 			first.step()
 			first.Expect(first.hasJob()).To(BeFalse())
 			first.Expect(first.phase()).To(Equal(run.Running))
@@ -72,11 +72,11 @@ func TestTheNextControllerFindsARunningPodWithoutJobAndSecret(t *testing.T) {
 				return
 			}
 			s.step()
-			s.Expect(s.Progress("1").Waiting).To(Equal("Secret of the run was deleted, so the run cannot report its result"))
+			s.Expect(s.Report(ref("1")).Progress.Waiting).To(Equal("Secret of the run was deleted, so the run cannot report its result"))
 			s.pod(failed)
 			s.step()
 			s.Expect(s.ended()).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", true)))
-			s.Expect(s.Forget("1")).To(Succeed())
+			s.Expect(s.Forget(ref("1"))).To(Succeed())
 			s.step()
 			s.Expect(s.phase()).To(Equal(run.Unknown))
 			s.Expect(s.Reserve("default", "other")).To(BeTrue())
@@ -95,7 +95,7 @@ func TestTheNextControllerFindsAnEndedRun(t *testing.T) {
 	s.Expect(s.ended().Message).To(Equal("no"))
 	s.Expect(s.Ended()).To(ConsistOf(runOfApp))
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
-	s.Expect(s.Forget("1")).To(Succeed())
+	s.Expect(s.Forget(ref("1"))).To(Succeed())
 	s.Expect(s.has(&corev1.Secret{})).To(BeFalse())
 	s.Expect(s.phase()).To(Equal(run.Unknown))
 }
@@ -159,7 +159,7 @@ func TestAPodThatDoesNotBelongToTheRunKeepsNoSlot(t *testing.T) {
 	s.write(run.Result{Outcome: run.Succeeded})
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
-	s.Expect(s.Forget("1")).To(Succeed())
+	s.Expect(s.Forget(ref("1"))).To(Succeed())
 	s.step()
 	s.Expect(s.lingering).To(BeEmpty())
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
@@ -276,7 +276,7 @@ func TestAForgottenRunIsNotFoundAgain(t *testing.T) {
 	s.write(run.Result{Outcome: run.Succeeded})
 	s.step()
 	secret := s.secret()
-	s.Expect(s.Forget("1")).To(Succeed())
+	s.Expect(s.Forget(ref("1"))).To(Succeed())
 	secret.ResourceVersion = ""
 	s.Expect(s.api.WithWatch.Create(t.Context(), secret)).To(Succeed()) // as in a stale cache
 	s.step()

@@ -48,9 +48,9 @@ func TestAWebhookHangingOnPatchesBlocksNoOtherRun(t *testing.T) {
 		claimed bool
 		end     func(s *started, id string)
 	}{
-		"a withdrawal":                {false, func(s *started, id string) { s.Withdraw(id) }},
-		"a cancel before the claim":   {false, func(s *started, id string) { s.Expect(s.Cancel(id, false)).To(Succeed()) }},
-		"a cancel of a run in flight": {true, func(s *started, id string) { s.Expect(s.Cancel(id, true)).To(Succeed()) }},
+		"a withdrawal":                {false, func(s *started, id string) { s.Withdraw(ref(id)) }},
+		"a cancel before the claim":   {false, func(s *started, id string) { s.Expect(s.Cancel(ref(id), false)).To(Succeed()) }},
+		"a cancel of a run in flight": {true, func(s *started, id string) { s.Expect(s.Cancel(ref(id), true)).To(Succeed()) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent = workers + 1 })
@@ -81,7 +81,7 @@ func (s *started) createdRuns(n int) (ids []string) {
 		s.begin("default", ids[i])
 	}
 	for _, id := range ids {
-		s.Eventually(func() bool { return s.Withdrawable(id) }).Should(BeTrue())
+		s.Eventually(func() bool { return s.Report(ref(id)).Withdrawable }).Should(BeTrue())
 	}
 	return ids
 }
@@ -91,7 +91,7 @@ func (s *started) claimed(ids ...string) {
 	s.test.Helper()
 	for _, id := range ids {
 		s.Expect(s.doInPod(id, nil)).To(Succeed())
-		s.Eventually(func() bool { return s.Withdrawable(id) }).Should(BeFalse())
+		s.Eventually(func() bool { return s.Report(ref(id)).Withdrawable }).Should(BeFalse())
 	}
 }
 
@@ -100,11 +100,11 @@ func TestMoreHangingRunsThanWritersBlockNoClaimedRun(t *testing.T) {
 	stop := s.tending()
 	ids := s.createdRuns(writers + workers)
 	s.begin("default", "1")
-	s.Eventually(func() bool { return s.Withdrawable("1") }).Should(BeTrue())
+	s.Eventually(func() bool { return s.Report(ref("1")).Withdrawable }).Should(BeTrue())
 	s.claimed("1")
 	answer := s.api.hang()
 	for _, id := range ids {
-		s.Withdraw(id)
+		s.Withdraw(ref(id))
 	}
 	s.Eventually(func() int { return len(s.writers) }).Should(Equal(writers))
 	s.Expect(s.doInPod("1", &run.Result{Outcome: run.Succeeded})).To(Succeed())
@@ -124,7 +124,7 @@ func TestShutdownDoesNotWaitForAHangingWebhook(t *testing.T) {
 	stop := s.tending()
 	ids := s.createdRuns(1)
 	s.api.hang()
-	s.Withdraw(ids[0])
+	s.Withdraw(ref(ids[0]))
 	s.Eventually(func() int { return len(s.writers) }).Should(Equal(1))
 	s.Expect(s.Shutdown(t.Context())).To(Succeed())
 	stop()

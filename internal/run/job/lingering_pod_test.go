@@ -69,7 +69,7 @@ func TestAPodThatOutlivesItsResultKeepsItsSlot(t *testing.T) {
 	s := goesOn(t, func(o *Options) { o.Wake = woken.ended })
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded), "the result matters to its own Stack only")
 	s.Expect(woken.list()).To(ContainElement("default/app"))
-	s.Expect(s.Forget("1")).To(Succeed())
+	s.Expect(s.Forget(ref("1"))).To(Succeed())
 	s.step()
 	s.Expect(s.Reserve("default", "other")).To(BeFalse())
 	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "its Stack gets no second run meanwhile")
@@ -118,7 +118,7 @@ func TestAStackThatWaitsForAnUnschedulablePodIsWoken(t *testing.T) {
 func leftBehind(t *testing.T, change ...func(*Options)) *started {
 	t.Helper()
 	first := goesOn(t, change...)
-	first.Expect(first.Forget("1")).To(Succeed())
+	first.Expect(first.Forget(ref("1"))).To(Succeed())
 	return first
 }
 
@@ -198,7 +198,7 @@ func TestDeletingASecretIsRetried(t *testing.T) {
 	s.write(run.Result{Outcome: run.Succeeded})
 	s.step()
 	s.api.undeletable = errors.New("connection reset")
-	s.Expect(s.Forget("1")).To(MatchError(ContainSubstring("connection reset")))
+	s.Expect(s.Forget(ref("1"))).To(MatchError(ContainSubstring("connection reset")))
 	s.Expect(s.phase()).To(Equal(run.Unknown), "its result is absorbed")
 	_, err := s.reconcile(t.Context(), s.key)
 	s.Expect(err).To(MatchError(ContainSubstring("connection reset")), "it is tried again")

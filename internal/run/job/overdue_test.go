@@ -118,7 +118,7 @@ func TestASuspendedJobLosesItsSlot(t *testing.T) {
 	s.step()
 	s.suspend(true)
 	s.step()
-	s.Expect(s.Progress("1").Waiting).To(HavePrefix("Job pulumi-run-1 is suspended"))
+	s.Expect(s.Report(ref("1")).Progress.Waiting).To(HavePrefix("Job pulumi-run-1 is suspended"))
 	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "most are for less than a minute")
 	woken.list()
 	s.beOverdue()
@@ -166,7 +166,7 @@ func TestAResumedJobCountsEvenWithoutAFreeSlot(t *testing.T) {
 	s.Expect(inFlight).To(Equal(2))
 	s.Expect(s.Reserve("default", "third")).To(BeFalse())
 
-	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.Cancelled))
 	s.Expect(s.Reserve("default", "third")).To(BeFalse(), "the other run has the only slot")
@@ -174,7 +174,7 @@ func TestAResumedJobCountsEvenWithoutAFreeSlot(t *testing.T) {
 
 func TestASuspendedJobWithoutASlotCanBeCancelled(t *testing.T) {
 	s := suspendedForLong(t)
-	s.Expect(s.Cancel("1", false)).To(Succeed())
+	s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	s.step()
 	s.isCancelled()
 	s.Expect(s.hasJob()).To(BeFalse())

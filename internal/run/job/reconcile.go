@@ -221,7 +221,7 @@ func endsByItself(s seen) bool {
 // judge decides where a known run stands. It reads from the API server if the cache is no
 // proof.
 func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error) {
-	s.cancelled, s.waited = r.cancelOf(k.id) != exchange.NotCancelled, r.Progress(k.id).Waiting
+	s.cancelled, s.waited = r.cancelOf(k.id) != exchange.NotCancelled, r.Report(k.ref()).Progress.Waiting
 	s.withdrawn = r.isWithdrawn(k.id)
 	s.account, s.resultSeenAt = r.accountOf(ctx, k, s), r.resultSeenAt(k.id, s)
 	v := judge(s)

@@ -132,11 +132,11 @@ func TestAFailedRequestIsRetriedAndReported(t *testing.T) {
 		return s.reconcileNext(t.Context(), &work)
 	}
 	s.Expect(next()).To(BeTrue())
-	s.Expect(s.Progress("1").Waiting).To(ContainSubstring("failed to create Secret default/pulumi-run-1: connection refused"))
+	s.Expect(s.Report(ref("1")).Progress.Waiting).To(ContainSubstring("failed to create Secret default/pulumi-run-1: connection refused"))
 	s.api.fails = nil
 	s.Expect(next()).To(BeTrue(), "after a moment")
 	s.Expect(s.hasJob()).To(BeTrue())
-	s.Expect(s.Progress("1").Waiting).To(BeEmpty())
+	s.Expect(s.Report(ref("1")).Progress.Waiting).To(BeEmpty())
 	s.queue.ShutDown()
 	for next() {
 		continue
@@ -153,13 +153,13 @@ func TestWhyAJobHasNoPodIsReported(t *testing.T) {
 	s.api.tried = apierrors.NewForbidden(corev1.Resource("pods"), "x", errors.New("exceeded quota: small"))
 	s.step()
 	s.Expect(s.phase()).To(Equal(run.Running), "the cause may pass")
-	s.Expect(s.Progress("1").Waiting).To(And(HavePrefix("Job pulumi-run-1 waits for its pod: "), ContainSubstring("exceeded quota: small")))
+	s.Expect(s.Report(ref("1")).Progress.Waiting).To(And(HavePrefix("Job pulumi-run-1 waits for its pod: "), ContainSubstring("exceeded quota: small")))
 	s.api.tried = errors.New("connection refused")
 	s.step()
-	s.Expect(s.Progress("1").Waiting).To(Equal("Job pulumi-run-1 waits for its pod"))
+	s.Expect(s.Report(ref("1")).Progress.Waiting).To(Equal("Job pulumi-run-1 waits for its pod"))
 	s.api.tried = nil
 	s.step()
-	s.Expect(s.Progress("1").Waiting).To(Equal("Job pulumi-run-1 waits for its pod"))
+	s.Expect(s.Report(ref("1")).Progress.Waiting).To(Equal("Job pulumi-run-1 waits for its pod"))
 }
 
 func TestASidecarDoesNotOutliveTheRun(t *testing.T) {
@@ -179,7 +179,7 @@ func TestASidecarDoesNotOutliveTheRun(t *testing.T) {
 	s.writeResult(run.Result{Outcome: run.Succeeded})
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
-	s.Expect(s.Forget("1")).To(Succeed())
+	s.Expect(s.Forget(ref("1"))).To(Succeed())
 	s.step()
 	s.Expect(s.hasJob()).To(BeTrue(), "its container has not ended yet")
 	s.pod(of(&corev1.ContainerStateTerminated{}))
@@ -223,7 +223,7 @@ func TestASidecarDoesNotOutliveAKilledRun(t *testing.T) {
 	})
 	s.step()
 	s.Expect(s.ended().Interrupted).To(BeTrue())
-	s.Expect(s.Forget("1")).To(Succeed())
+	s.Expect(s.Forget(ref("1"))).To(Succeed())
 	s.step()
 	s.Expect(s.hasJob()).To(BeFalse())
 	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "its pod has not ended")
@@ -260,7 +260,7 @@ func TestManyRunsAtATime(t *testing.T) {
 			now.Add(-1)
 			s.endPod(id) // frees its slot
 			s.Eventually(func() run.Phase { phase, _ := s.Look(run.Ref{ID: id, Namespace: "default"}); return phase }).Should(Equal(run.Ended))
-			s.Expect(s.Forget(id)).To(Succeed())
+			s.Expect(s.Forget(ref(id))).To(Succeed())
 		})
 	}
 	stacks.Wait()
@@ -321,13 +321,13 @@ func TestAServiceAccountDeletedInMidRunIsReported(t *testing.T) {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pulumi-run-1"}}
 	s.runs["1"].asked = time.Now().Add(-lookAgain)
 	s.step()
-	s.Expect(s.Progress("1").Waiting).To(BeEmpty())
+	s.Expect(s.Report(ref("1")).Progress.Waiting).To(BeEmpty())
 	s.Expect(s.api.Delete(t.Context(), account)).To(Succeed())
 	s.step()
-	s.Expect(s.Progress("1").Waiting).To(BeEmpty(), "it is not polled constantly")
+	s.Expect(s.Report(ref("1")).Progress.Waiting).To(BeEmpty(), "it is not polled constantly")
 	s.runs["1"].asked = time.Now().Add(-lookAgain)
 	s.step()
-	s.Expect(s.Progress("1").Waiting).To(HavePrefix("ServiceAccount pulumi-run-1 of the pod was deleted"))
+	s.Expect(s.Report(ref("1")).Progress.Waiting).To(HavePrefix("ServiceAccount pulumi-run-1 of the pod was deleted"))
 	s.pod(failed)
 	s.step()
 	s.Expect(s.ended().Interrupted).To(BeTrue())

@@ -16,7 +16,7 @@ func TestAControllerWithoutTheRightsForJobsSaysSo(t *testing.T) {
 	s := start(t)
 	s.api.setUnreadable(apierrors.NewForbidden(batchv1.Resource("jobs"), "", errors.New("User \"pulumi-controller\" cannot list")))
 	defer s.tending()()
-	waiting := func() string { return s.Progress("1").Waiting }
+	waiting := func() string { return s.Report(ref("1")).Progress.Waiting }
 	s.Eventually(waiting).Should(And(HavePrefix("the controller may not list the objects of runs: add the component config/runner-jobs"),
 		HaveSuffix("cannot list")))
 	s.api.setUnreadable(nil)

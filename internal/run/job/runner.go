@@ -91,6 +91,9 @@ func (k key) object() client.ObjectKey {
 	return client.ObjectKey{Namespace: k.namespace, Name: Name(k.id)}
 }
 
+// ref names the run for the methods of run.Runs.
+func (k key) ref() run.Ref { return run.Ref{ID: k.id, Namespace: k.namespace} }
+
 // record is what the Runner knows about a run.
 type record struct {
 	key   key
@@ -171,7 +174,7 @@ func (r *Runner) Start(started run.Run) error {
 	return nil
 }
 
-// Look implements run.Runner. It finds the runs of earlier controllers by their objects.
+// Look implements run.Runs. It finds the runs of earlier controllers by their objects.
 func (r *Runner) Look(of run.Ref) (run.Phase, *run.Result) {
 	r.loadOnce()
 	phase, result, err := r.look(of.ID)
@@ -234,8 +237,9 @@ func (r *Runner) known(id string) (run.Phase, record) {
 	return run.Ended, copied
 }
 
-// Forget implements run.Runner. A Job that has ended stays, so that its log can be read.
-func (r *Runner) Forget(id string) error {
+// Forget implements run.Runs. A Job that has ended stays, so that its log can be read.
+func (r *Runner) Forget(of run.Ref) error {
+	id := of.ID
 	r.mu.Lock()
 	known, ok := r.runs[id]
 	if !ok {
@@ -376,42 +380,26 @@ func (r *Runner) InFlight() []run.Ref { return nil }
 // one does.
 func (r *Runner) AwaitForgotten(context.Context) {}
 
-// Progress implements run.Runner.
-func (r *Runner) Progress(id string) run.Progress {
+// Report implements run.Runs.
+func (r *Runner) Report(of run.Ref) run.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known, ok := r.runs[id]
-	switch {
-	case !ok:
-		return run.Progress{}
-	case known.todo != nil && r.missingRights != "":
-		return run.Progress{Waiting: r.missingRights}
+	known, ok := r.runs[of.ID]
+	if !ok {
+		return run.Report{}
 	}
-	return known.progress
+	report := run.Report{
+		Progress: known.progress, UnknownCreates: slices.Clone(known.unknownCreates), Found: known.found,
+		Withdrawable: known.result == nil && known.unbegun && !known.withdrawn,
+	}
+	if known.todo != nil && r.missingRights != "" {
+		report.Progress = run.Progress{Waiting: r.missingRights}
+	}
+	return report
 }
 
-// UnknownCreates implements run.Runner. The pod of the run has reported them.
-func (r *Runner) UnknownCreates(id string) []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[id]; ok {
-		return slices.Clone(known.unknownCreates)
-	}
-	return nil
-}
-
-// Found implements run.Runner. The pod of the run has reported it.
-func (r *Runner) Found(id string) run.Found {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[id]; ok {
-		return known.found
-	}
-	return run.Found{}
-}
-
-// Noted implements run.Runner. The Secret of the run had it before.
-func (r *Runner) Noted(string, run.Found) {}
+// ConfirmFound implements run.Runner. The Secret of the run had it before.
+func (r *Runner) ConfirmFound(run.Ref, run.Found) {}
 
 // Check returns why no pod can ever execute the run. It asks nothing of the cluster.
 func (r *Runner) Check(todo run.Run) error { return check(r.options.Settings, todo) }

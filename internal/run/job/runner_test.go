@@ -101,14 +101,14 @@ func TestANamespaceCannotTakeAllSlots(t *testing.T) {
 func TestAnEndedRunIsForgotten(t *testing.T) {
 	s := start(t)
 	s.step()
-	s.Expect(s.Forget("1")).To(MatchError(ContainSubstring("in flight")))
+	s.Expect(s.Forget(ref("1"))).To(MatchError(ContainSubstring("in flight")))
 	s.claim()
 	s.write(run.Result{Outcome: run.Succeeded})
 	s.step()
-	s.Expect(s.Forget("1")).To(Succeed())
+	s.Expect(s.Forget(ref("1"))).To(Succeed())
 	s.Expect(s.has(&corev1.Secret{})).To(BeFalse())
 	s.Expect(s.hasJob()).To(BeTrue(), "kept for its log")
-	s.Expect(s.Forget("1")).To(Succeed(), "also twice")
+	s.Expect(s.Forget(ref("1"))).To(Succeed(), "also twice")
 }
 
 func TestLeftoversOfADeletedStackAreRemoved(t *testing.T) {
@@ -151,12 +151,12 @@ func TestTheProgressAPodReportsIsKnown(t *testing.T) {
 		s.step()
 	}
 	writeReport(`{"Progress":{"InFlight":2}}`)
-	s.Expect(s.Progress("1").InFlight).To(Equal(2))
+	s.Expect(s.Report(ref("1")).Progress.InFlight).To(Equal(2))
 	s.Expect(woken.list()).To(BeEmpty(), "progress is polled")
 	writeReport(`{"Progress":{"InFlight":2},"UnknownCreates":["urn:a"]}`)
-	s.Expect(s.UnknownCreates("1")).To(Equal([]string{"urn:a"}))
+	s.Expect(s.Report(ref("1")).UnknownCreates).To(Equal([]string{"urn:a"}))
 	s.Expect(woken.list()).To(Equal([]string{"default/app"}), "a creation of unknown outcome is reported at once")
 	writeReport(`rubbish`)
-	s.Expect(s.Progress("2")).To(BeZero())
-	s.Expect(s.UnknownCreates("2")).To(BeNil())
+	s.Expect(s.Report(ref("2")).Progress).To(BeZero())
+	s.Expect(s.Report(ref("2")).UnknownCreates).To(BeNil())
 }

@@ -56,7 +56,7 @@ func (r *Runner) Abandon(namespace, name string) {
 		if ended.Namespace != namespace || ended.Name != name {
 			continue
 		}
-		if err := r.Forget(ended.ID); err != nil {
+		if err := r.Forget(ended); err != nil {
 			// The garbage collector deletes what the Stack owns, and the rest is deleted later.
 			r.options.Log.Error(err, "failed to delete the objects of a run", "run", ended.ID)
 		}

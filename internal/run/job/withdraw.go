@@ -5,21 +5,12 @@ package job
 
 import "github.com/flux-pulumi/pulumi-controller/internal/run"
 
-// Withdrawable reports whether Withdraw may end the run: it has a Job of which no pod has
-// begun the run, and it was not withdrawn before.
-func (r *Runner) Withdrawable(id string) bool {
+// Withdraw ends a run that no pod has started, because its Stack asks for something else by
+// now. If a pod starts the run first, the run continues.
+func (r *Runner) Withdraw(of run.Ref) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known, ok := r.runs[id]
-	return ok && known.result == nil && known.unbegun && !known.withdrawn
-}
-
-// Withdraw ends a run that no pod has begun, because its Stack asks for something else by
-// now. If a pod begins the run first, the run goes on.
-func (r *Runner) Withdraw(id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[id]; ok && known.result == nil && !known.withdrawn {
+	if known, ok := r.runs[of.ID]; ok && known.result == nil && !known.withdrawn {
 		known.withdrawn = true
 		r.queue.Add(known.key)
 	}

@@ -16,19 +16,19 @@ import (
 
 func TestAnUnclaimedRunIsWithdrawn(t *testing.T) {
 	s := start(t)
-	s.Expect(s.Withdrawable("1")).To(BeFalse(), "it is not created yet")
+	s.Expect(s.Report(ref("1")).Withdrawable).To(BeFalse(), "it is not created yet")
 	s.step()
 	s.suspend(true)
 	s.step()
-	s.Expect(s.Withdrawable("1")).To(BeTrue())
-	s.Withdraw("1")
-	s.Expect(s.Withdrawable("1")).To(BeFalse(), "once is enough")
+	s.Expect(s.Report(ref("1")).Withdrawable).To(BeTrue())
+	s.Withdraw(ref("1"))
+	s.Expect(s.Report(ref("1")).Withdrawable).To(BeFalse(), "once is enough")
 	s.step()
 	s.isCancelled()
 	s.Expect(s.ended().Message).To(HavePrefix("withdrawn: "))
 	s.Expect(s.hasJob()).To(BeFalse())
 	s.Expect(s.secret().Data).To(And(HaveKey(exchange.ResultKey), Not(HaveKey(exchange.RunKey))), "a pod that comes all the same begins nothing")
-	s.Expect(s.Withdrawable("1")).To(BeFalse())
+	s.Expect(s.Report(ref("1")).Withdrawable).To(BeFalse())
 }
 
 func TestAClaimedRunIsNotWithdrawn(t *testing.T) {
@@ -36,12 +36,12 @@ func TestAClaimedRunIsNotWithdrawn(t *testing.T) {
 		"before": func(s *started) {
 			s.claim()
 			s.step()
-			s.Expect(s.Withdrawable("1")).To(BeFalse())
-			s.Withdraw("1")
+			s.Expect(s.Report(ref("1")).Withdrawable).To(BeFalse())
+			s.Withdraw(ref("1"))
 			s.step()
 		},
 		"in the meantime": func(s *started) {
-			s.Withdraw("1")
+			s.Withdraw(ref("1"))
 			s.api.patching = func() {
 				s.api.patching = nil
 				s.claim()
@@ -74,7 +74,7 @@ func TestAWithdrawalIsNoFailureWhoeverReadsItsResult(t *testing.T) {
 			if tt.pods {
 				s.pod(func(status *corev1.PodStatus) { status.Phase = corev1.PodPending })
 			}
-			s.Withdraw("1")
+			s.Withdraw(ref("1"))
 			s.api.undeletable = errors.New("connection reset")
 			s.stepFails()
 			s.Expect(s.secret().Data).To(HaveKey(exchange.ResultKey))

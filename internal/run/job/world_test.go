@@ -298,6 +298,9 @@ func oneRun(id, stack string) run.Run {
 	return run.Run{ID: id, Namespace: "default", Name: stack, Operation: run.Update, Backend: "s3://state", Timeout: time.Hour}
 }
 
+// ref names a run of the tests.
+func ref(id string) run.Ref { return run.Ref{ID: id, Namespace: "default", Name: "app"} }
+
 // next is the Runner of the next controller.
 func (s *started) next(change ...func(*Options)) *started {
 	s.test.Helper()

@@ -5,11 +5,11 @@ package local
 
 import "github.com/flux-pulumi/pulumi-controller/internal/run"
 
-// Cancel implements run.Runner.
-func (r *Runner) Cancel(id string, now bool) error {
+// Cancel implements run.Runs.
+func (r *Runner) Cancel(of run.Ref, now bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known, ok := r.runs[id]
+	known, ok := r.runs[of.ID]
 	if !ok || known.result != nil {
 		return nil
 	}

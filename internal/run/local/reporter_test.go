@@ -20,12 +20,12 @@ func TestAStackIsNotifiedOfUnknownCreationsAtOnce(t *testing.T) {
 	f.Expect(f.runner.Start(run.Run{ID: "run-a", Namespace: "default", Name: "a", Timeout: time.Hour})).To(Succeed())
 	reporter{f.runner, "run-a"}.UnknownCreates([]string{"urn:a"})
 	f.Eventually(f.ended).Should(Receive(Equal("default/a")))
-	f.Expect(f.runner.UnknownCreates("run-a")).To(Equal([]string{"urn:a"}))
+	f.Expect(f.runner.Report(ref("run-a")).UnknownCreates).To(Equal([]string{"urn:a"}))
 	phase, _ := f.runner.Look(run.Ref{ID: "run-a"})
 	f.Expect(phase).To(Equal(run.Running), "it goes on")
 
 	reporter{f.runner, "run-b"}.UnknownCreates([]string{"urn:b"})
-	f.Expect(f.runner.UnknownCreates("run-b")).To(BeEmpty(), "it is none of this runner")
+	f.Expect(f.runner.Report(ref("run-b")).UnknownCreates).To(BeEmpty(), "it is none of this runner")
 	f.Consistently(f.ended, "50ms").ShouldNot(Receive())
 	close(f.driver.open)
 	f.Eventually(f.ended).Should(Receive(Equal("default/a")))
@@ -39,7 +39,7 @@ func TestAStackIsNotifiedOfWhatItsRunWaitsFor(t *testing.T) {
 	for _, waiting := range []string{run.Installing, run.StartingProgram, ""} {
 		reporter{f.runner, "run-a"}.Progress(run.Progress{Waiting: waiting})
 		f.Eventually(f.ended).Should(Receive(Equal("default/a")))
-		f.Expect(f.runner.Progress("run-a").Waiting).To(Equal(waiting))
+		f.Expect(f.runner.Report(ref("run-a")).Progress.Waiting).To(Equal(waiting))
 	}
 	reporter{f.runner, "run-a"}.Progress(run.Progress{InFlight: 1})
 	f.Consistently(f.ended, "50ms").ShouldNot(Receive(), "each resource would be a reconcile")
@@ -74,10 +74,10 @@ func TestADestroyWaitsUntilItIsNotedThatAllIsDeleted(t *testing.T) {
 			answer := make(chan error, 1)
 			go func() { answer <- reporter{f.runner, "run-a"}.Found(ctx, run.Found{Emptied: true}) }()
 			f.Eventually(f.ended).Should(Receive(Equal("default/a")))
-			f.Expect(f.runner.Found("run-a")).To(Equal(run.Found{Emptied: true}))
-			f.runner.Noted("run-b", test.noted) // none of this runner
+			f.Expect(f.runner.Report(ref("run-a")).Found).To(Equal(run.Found{Emptied: true}))
+			f.runner.ConfirmFound(ref("run-b"), test.noted) // none of this runner
 			for range 2 {
-				f.runner.Noted("run-a", test.noted)
+				f.runner.ConfirmFound(ref("run-a"), test.noted)
 			}
 			var err error
 			f.Eventually(answer).Should(Receive(&err))

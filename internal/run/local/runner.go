@@ -141,7 +141,7 @@ func (r *Runner) Abandon(namespace, name string) {
 		if (slots.Stack{Namespace: ended.Namespace, Name: ended.Name}) != stack {
 			continue
 		}
-		if err := r.Forget(ended.ID); err != nil {
+		if err := r.Forget(ended); err != nil {
 			// The next start sweeps what is left.
 			r.options.Log.Error(err, "failed to delete the files of a run", "run", ended.ID)
 		}
@@ -174,7 +174,7 @@ func (r *Runner) Start(started run.Run) error {
 	return nil
 }
 
-// Look implements run.Runner. It finds a result left by an earlier controller on disk.
+// Look implements run.Runs. It finds a result left by an earlier controller on disk.
 func (r *Runner) Look(of run.Ref) (run.Phase, *run.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -203,8 +203,9 @@ func (r *Runner) look(id string) (run.Phase, *run.Result) {
 	return run.Ended, result
 }
 
-// Forget implements run.Runner.
-func (r *Runner) Forget(id string) error {
+// Forget implements run.Runs.
+func (r *Runner) Forget(of run.Ref) error {
+	id := of.ID
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !validID(id) {

@@ -103,7 +103,7 @@ func TestARunIsKnownFromItsStartToItsForgetting(t *testing.T) {
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 	f.Expect(f.runner.Start(aRun("1", "a"))).To(Succeed())
 	f.Expect(f.phase("1")).To(Equal(run.Running))
-	f.Expect(f.runner.Forget("1")).To(MatchError(ContainSubstring("in flight")))
+	f.Expect(f.runner.Forget(ref("1"))).To(MatchError(ContainSubstring("in flight")))
 
 	f.Eventually(f.driver.starts).Should(Equal([]string{"1"}))
 	close(f.driver.open)
@@ -119,8 +119,8 @@ func TestARunIsKnownFromItsStartToItsForgetting(t *testing.T) {
 	f.Expect(err).NotTo(HaveOccurred())
 	f.Expect(string(text)).NotTo(ContainSubstring("hunter2"))
 
-	f.Expect(f.runner.Forget("1")).To(Succeed())
-	f.Expect(f.runner.Forget("1")).To(Succeed(), "forgetting twice")
+	f.Expect(f.runner.Forget(ref("1"))).To(Succeed())
+	f.Expect(f.runner.Forget(ref("1"))).To(Succeed(), "forgetting twice")
 	f.Expect(f.phase("1")).To(Equal(run.Unknown))
 	f.Expect(filepath.Join(f.dir, "1")).NotTo(BeADirectory())
 }
@@ -292,3 +292,6 @@ func TestADamagedResultIsNone(t *testing.T) {
 	f.Expect(os.WriteFile(filepath.Join(f.dir, "1", resultFile), []byte("{"), 0o600)).To(Succeed())
 	f.Expect(f.phase("1")).To(Equal(run.Unknown))
 }
+
+// ref names a run of the tests.
+func ref(id string) run.Ref { return run.Ref{ID: id, Namespace: "default", Name: "app"} }
