@@ -79,7 +79,7 @@ func newJobRunner(ctx context.Context, c config, mgr ctrl.Manager, restConfig *r
 	if err := mgr.Add(cache); err != nil {
 		return nil, fmt.Errorf("failed to have the manager watch the Jobs of runs: %w", err)
 	}
-	// Only the leader tends to runs: that is so for all that does not say otherwise.
+	// Only the leader reconciles runs: that is so for all that does not say otherwise.
 	if err := mgr.Add(manager.RunnableFunc(runner.Run)); err != nil {
 		return nil, fmt.Errorf("failed to have the manager run the reconciler of Jobs: %w", err)
 	}

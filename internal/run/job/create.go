@@ -75,7 +75,7 @@ func (r *Runner) createObjects(ctx context.Context, todo run.Run) error {
 	return nil
 }
 
-// made records that all objects of the run exist.
+// created records that all objects of the run exist.
 func (r *Runner) created(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -326,8 +325,8 @@ func TestARunWhoseLeaderIsLostMidTryGoesToTheNext(t *testing.T) {
 	s.Expect(s.secret().Data).NotTo(HaveKey(exchange.ResultKey))
 }
 
-// tending processes the queue until the returned function is called.
-func (s *started) tending() (end func()) {
+// running processes the queue until the returned function is called.
+func (s *started) running() (end func()) {
 	s.test.Helper()
 	ctx, cancel := context.WithCancel(s.test.Context())
 	ended := make(chan error, 1)
@@ -342,7 +341,7 @@ func (s *started) tending() (end func()) {
 func TestShutdownEndsRunsThatCannotBeCreated(t *testing.T) {
 	s := start(t)
 	s.api.fails = unanswered("*v1.Role")
-	defer s.tending()()
+	defer s.running()()
 	s.Eventually(func() string { return s.Report(ref("1")).Progress.Waiting }).Should(ContainSubstring("failed calling webhook"))
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -353,7 +352,7 @@ func TestShutdownEndsRunsThatCannotBeCreated(t *testing.T) {
 func TestShutdownDoesNotWaitForRunsThatCannotBeEnded(t *testing.T) {
 	s := start(t)
 	s.api.fails, s.api.refuses, s.api.undeletable = unanswered("*v1.Role"), away, away
-	defer s.tending()()
+	defer s.running()()
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be created"))
@@ -362,24 +361,9 @@ func TestShutdownDoesNotWaitForRunsThatCannotBeEnded(t *testing.T) {
 func TestShutdownDoesNotWaitAfterTheLeaseIsLost(t *testing.T) {
 	s := start(t)
 	s.api.fails = unanswered("*v1.Role")
-	end := s.tending()
+	end := s.running()
 	s.Eventually(func() string { return s.Report(ref("1")).Progress.Waiting }).Should(ContainSubstring("failed calling webhook"))
 	end() // as when the lease is lost
-	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be created"))
-}
-
-// uncached is a cache that has no informers.
-type uncached struct{ cacheOf }
-
-func (uncached) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
-	return nil, errors.New("forbidden")
-}
-
-func TestShutdownDoesNotWaitForRunsNotYetTended(t *testing.T) {
-	s := start(t, func(o *Options) { o.Cache = uncached{o.Cache.(cacheOf)} })
-	s.Expect(s.Run(t.Context())).To(MatchError(ContainSubstring("failed to watch the objects of runs: forbidden")))
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be created"))

@@ -133,7 +133,7 @@ func (s seen) mayStillRun() bool {
 	return s.job != nil && condition(s.job) == nil || slices.ContainsFunc(s.pods, isAlive)
 }
 
-// marks returns the labels and annotations of the objects of a run.
+// metadata returns the labels and annotations of the objects of a run.
 func (s seen) metadata() (labels, annotations map[string]string) {
 	switch {
 	case s.secret != nil:

@@ -25,7 +25,7 @@ func TestAWebhookHangingOnCreationsBlocksNoOtherRun(t *testing.T) {
 	for i := range workers {
 		s.begin("hangs", fmt.Sprintf("h%d", i))
 	}
-	end := s.tending()
+	end := s.running()
 	s.Eventually(func() int { return len(s.writers) }).Should(Equal(workers))
 	s.begin("default", "1")
 	s.Eventually(s.hasJob).Should(BeTrue())
@@ -54,7 +54,7 @@ func TestAWebhookHangingOnPatchesBlocksNoOtherRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent = workers + 1 })
-			stop := s.tending()
+			stop := s.running()
 			ids := s.createdRuns(workers)
 			if tt.claimed {
 				s.claimed(ids...)
@@ -97,7 +97,7 @@ func (s *started) claimed(ids ...string) {
 
 func TestMoreHangingRunsThanWritersBlockNoClaimedRun(t *testing.T) {
 	s := runnerOn(t, newCluster(), func(o *Options) { o.Concurrent = writers + workers + 1 })
-	stop := s.tending()
+	stop := s.running()
 	ids := s.createdRuns(writers + workers)
 	s.begin("default", "1")
 	s.Eventually(func() bool { return s.Report(ref("1")).Withdrawable }).Should(BeTrue())
@@ -121,7 +121,7 @@ func TestMoreHangingRunsThanWritersBlockNoClaimedRun(t *testing.T) {
 
 func TestShutdownDoesNotWaitForAHangingWebhook(t *testing.T) {
 	s := runnerOn(t, newCluster())
-	stop := s.tending()
+	stop := s.running()
 	ids := s.createdRuns(1)
 	s.api.hang()
 	s.Withdraw(ref(ids[0]))

@@ -11,21 +11,27 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
 const (
-	// workers reconcile that many runs at a time. No worker waits for a run.
+	// workers is how many runs are reconciled at a time. None waits for the end of a run.
 	workers = 4
-	// writers reconcile, beside the workers, that many runs whose pass may wait for an
-	// admission webhook: one that hangs may block a pass for a minute, and must not block
-	// other runs.
+	// writers is how many more are reconciled whose pass may wait for an admission webhook:
+	// one that hangs may block a pass for a minute, and must not block other runs.
 	writers = 16
 	// requestTimeout bounds the requests of one pass over a run.
 	requestTimeout = 30 * time.Second
@@ -43,38 +49,23 @@ const (
 	lookAgain = time.Minute
 )
 
-// Run creates the objects of runs and follows them until ctx is done. Only the leader
-// may call it.
+// Run creates the objects of runs and follows them until ctx is done. Only the leader may
+// call it.
 func (r *Runner) Run(ctx context.Context) error {
 	defer r.markStopped()
 	if !r.awaitRights(ctx) {
 		return nil
 	}
-	for _, object := range []client.Object{&batchv1.Job{}, &corev1.Pod{}, &corev1.Secret{}} {
-		informer, err := r.options.Cache.GetInformer(ctx, object)
-		if err != nil {
-			return fmt.Errorf("failed to watch the objects of runs: %w", err)
-		}
-		registration, err := informer.AddEventHandler(r.handler())
-		if err != nil {
-			return fmt.Errorf("failed to watch the objects of runs: %w", err)
-		}
-		defer func() { _ = informer.RemoveEventHandler(registration) }() // the process ends
+	reconciler, err := r.newController()
+	if err != nil {
+		return fmt.Errorf("failed to watch the objects of runs: %w", err)
 	}
-	r.loadOnce()
-	var work sync.WaitGroup
-	work.Go(func() { r.sweepUntilDone(ctx, sweepAgain()) })
-	for range workers {
-		work.Go(func() {
-			for r.reconcileNext(ctx, &work) {
-				continue
-			}
-		})
-	}
-	<-ctx.Done()
-	r.queue.ShutDown()
-	work.Wait()
-	return nil
+	ctx, stop := context.WithCancel(ctx)
+	var sweeping sync.WaitGroup
+	sweeping.Go(func() { r.sweepUntilDone(ctx, sweepAgain()) })
+	defer sweeping.Wait()
+	defer stop()
+	return reconciler.Start(ctx)
 }
 
 // markStopped keeps Shutdown from waiting for objects that nobody creates any more.
@@ -84,46 +75,68 @@ func (r *Runner) markStopped() {
 	r.stopped = true
 }
 
-// handler queues a run when one of its objects has changed.
-func (r *Runner) handler() toolscache.ResourceEventHandler {
-	enqueue := func(changed any) {
-		if last, ok := changed.(toolscache.DeletedFinalStateUnknown); ok {
-			changed = last.Obj
-		}
-		if object, ok := changed.(client.Object); ok && validID(object.GetLabels()[RunLabel]) {
-			// The delay bounds the passes: anyone who can write an object of a run can do
-			// so all the time.
-			r.queue.AddAfter(key{object.GetNamespace(), object.GetLabels()[RunLabel]}, lookInterval)
+// newController reconciles the runs of the queue, and those whose objects change.
+func (r *Runner) newController() (controller.TypedController[key], error) {
+	reconciler, err := controller.NewTypedUnmanaged("job", controller.TypedOptions[key]{
+		Reconciler:              r,
+		MaxConcurrentReconciles: workers + writers,
+		ReconciliationTimeout:   requestTimeout,
+		NewQueue: func(string, workqueue.TypedRateLimiter[key]) workqueue.TypedRateLimitingInterface[key] {
+			return r.queue // which has the runs that were started before
+		},
+		LogConstructor: func(of *key) logr.Logger {
+			log := r.options.Log.WithValues("controller", "job")
+			if of != nil {
+				log = log.WithValues("namespace", of.namespace, "run", of.id)
+			}
+			return log
+		},
+		SkipNameValidation: ptr.To(true), // a test has several Runners
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range []client.Object{&batchv1.Job{}, &corev1.Pod{}, &corev1.Secret{}} {
+		if err := reconciler.Watch(source.TypedKind(r.options.Cache, object, r.handler())); err != nil {
+			return nil, err
 		}
 	}
-	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc: enqueue, DeleteFunc: enqueue, UpdateFunc: func(_, changed any) { enqueue(changed) },
+	return reconciler, nil
+}
+
+// handler queues a run when one of its objects has changed. The delay bounds the passes:
+// anyone who can write an object of a run can do so all the time.
+func (r *Runner) handler() handler.TypedEventHandler[client.Object, key] {
+	type queue = workqueue.TypedRateLimitingInterface[key]
+	enqueue := func(changed client.Object, to queue) {
+		if id := changed.GetLabels()[RunLabel]; validID(id) {
+			to.AddAfter(key{changed.GetNamespace(), id}, lookInterval)
+		}
+	}
+	return handler.TypedFuncs[client.Object, key]{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, to queue) { enqueue(e.Object, to) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, to queue) { enqueue(e.ObjectNew, to) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, to queue) { enqueue(e.Object, to) },
 	}
 }
 
-// reconcileNext reconciles the next run in the queue. It returns false when the queue is shut
-// down. A run whose pass may hang gets a goroutine of its own; until that is done, the
-// queue gives the run to nobody else.
-func (r *Runner) reconcileNext(ctx context.Context, work *sync.WaitGroup) bool {
-	k, shutdown := r.queue.Get()
-	switch {
-	case shutdown:
-		return false
-	case !r.mayHang(k):
-		r.reconcileOne(ctx, k)
-		return true
-	}
-	select {
-	case r.writers <- struct{}{}:
-		work.Go(func() {
+// Reconcile takes one run a step further. Of the passes that may hang, it admits as many as
+// leave workers for the others.
+func (r *Runner) Reconcile(ctx context.Context, k key) (reconcile.Result, error) {
+	if r.mayHang(k) {
+		select {
+		case r.writers <- struct{}{}:
 			defer func() { <-r.writers }()
-			r.reconcileOne(ctx, k)
-		})
-	default:
-		r.queue.Done(k)
-		r.queue.AddAfter(k, lookInterval)
+		default:
+			return reconcile.Result{RequeueAfter: lookInterval}, nil
+		}
 	}
-	return true
+	again, err := r.reconcile(ctx, k)
+	r.recordError(k, err)
+	if err != nil || !again {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: lookAgain}, nil
 }
 
 // mayHang reports whether a pass over the run may wait for an admission webhook: it
@@ -135,29 +148,10 @@ func (r *Runner) mayHang(k key) bool {
 	if known, ok := r.runs[k.id]; ok && known.key == k && (known.todo != nil || known.unbegun || known.cancel != known.sentCancel) {
 		return true
 	}
-	return r.queue.NumRequeues(k) > 0
+	return r.failing[k]
 }
 
-// reconcileOne reconciles a run that was taken from the queue.
-func (r *Runner) reconcileOne(ctx context.Context, k key) {
-	defer r.queue.Done(k)
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	again, err := r.reconcile(ctx, k)
-	switch {
-	case err != nil:
-		r.options.Log.Error(err, "failed to reconcile a run, which is retried", "namespace", k.namespace, "run", k.id)
-		r.recordError(k.id, err)
-		r.queue.AddRateLimited(k)
-	default:
-		r.queue.Forget(k)
-		if again {
-			r.queue.AddAfter(k, lookAgain)
-		}
-	}
-}
-
-// reconcile takes one run a step further. It returns true if the run, or its pod, is still in
+// reconcile returns true if the run, or its pod, is still in
 // flight.
 func (r *Runner) reconcile(ctx context.Context, k key) (bool, error) {
 	if todo := r.todoOf(k); todo != nil {
@@ -310,11 +304,17 @@ func (r *Runner) recordReport(id string, v verdict) {
 	}
 }
 
-// recordError has the Stack report why a run makes no progress.
-func (r *Runner) recordError(id string, err error) {
+// recordError records whether a pass over a run has failed, and has the Stack report why
+// the run makes no progress.
+func (r *Runner) recordError(k key, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known, ok := r.runs[id]; ok && known.result == nil {
+	if err == nil {
+		delete(r.failing, k)
+		return
+	}
+	r.failing[k] = true
+	if known, ok := r.runs[k.id]; ok && known.result == nil {
 		known.progress.Waiting = oneLine(err.Error())
 	}
 }

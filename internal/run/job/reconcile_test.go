@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
@@ -126,21 +127,15 @@ func TestOnlyAnUnclaimedRunIsGivenUp(t *testing.T) {
 func TestAFailedRequestIsRetriedAndReported(t *testing.T) {
 	s := start(t)
 	s.api.fails = func(client.Object) error { return errors.New("connection refused") }
-	var work sync.WaitGroup
-	next := func() bool {
-		defer work.Wait()
-		return s.reconcileNext(t.Context(), &work)
-	}
-	s.Expect(next()).To(BeTrue())
+	_, err := s.Reconcile(t.Context(), s.key)
+	s.Expect(err).To(MatchError(ContainSubstring("connection refused")))
 	s.Expect(s.Report(ref("1")).Progress.Waiting).To(ContainSubstring("failed to create Secret default/pulumi-run-1: connection refused"))
 	s.api.fails = nil
-	s.Expect(next()).To(BeTrue(), "after a moment")
+	_, err = s.Reconcile(t.Context(), s.key)
+	s.Expect(err).NotTo(HaveOccurred())
 	s.Expect(s.hasJob()).To(BeTrue())
 	s.Expect(s.Report(ref("1")).Progress.Waiting).To(BeEmpty())
-	s.queue.ShutDown()
-	for next() {
-		continue
-	}
+	s.Expect(s.failing).To(BeEmpty())
 }
 
 func TestWhyAJobHasNoPodIsReported(t *testing.T) {
@@ -204,7 +199,7 @@ func TestManyChangesQueueARunOnce(t *testing.T) {
 		s.queue.Done(k)
 	}
 	for range 100 {
-		s.handler().OnUpdate(nil, s.secret())
+		s.handler().Update(t.Context(), event.UpdateEvent{ObjectNew: s.secret()}, s.queue)
 	}
 	s.Eventually(s.queue.Len).Should(Equal(1))
 	s.Consistently(s.queue.Len).WithTimeout(2 * lookInterval).Should(Equal(1))
@@ -247,8 +242,8 @@ func TestManyRunsAtATime(t *testing.T) {
 	}
 	s.api.fails, s.api.lost = every(7), every(11)
 	ctx, end := context.WithCancel(t.Context())
-	var tending, stacks sync.WaitGroup
-	tending.Go(func() { s.Expect(s.Run(ctx)).To(Succeed()) })
+	var running, stacks sync.WaitGroup
+	running.Go(func() { s.Expect(s.Run(ctx)).To(Succeed()) })
 	var most, now atomic.Int64
 	for i := range 8 {
 		stacks.Go(func() {
@@ -268,7 +263,7 @@ func TestManyRunsAtATime(t *testing.T) {
 	s.Expect(most.Load()).To(BeNumerically("<=", 3))
 	s.Expect(s.Ended()).To(BeEmpty())
 	end()
-	tending.Wait()
+	running.Wait()
 	secrets := &corev1.SecretList{}
 	s.Expect(s.api.List(t.Context(), secrets)).To(Succeed())
 	s.Expect(secrets.Items).To(BeEmpty())

@@ -6,7 +6,6 @@ package job
 import (
 	"context"
 	"fmt"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,21 +19,14 @@ import (
 // start say why they do not.
 func (r *Runner) awaitRights(ctx context.Context) bool {
 	backoff := wait.Backoff{Duration: retryFirst, Factor: 2, Steps: 1000, Cap: retryMost}
-	for {
+	return backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := r.mayList(ctx)
 		r.recordMissingRights(err)
-		if err == nil {
-			return true
+		if err != nil {
+			r.options.Log.Error(err, "runs cannot be started")
 		}
-		r.options.Log.Error(err, "runs cannot be started")
-		timer := time.NewTimer(backoff.Step())
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return false
-		case <-timer.C:
-		}
-	}
+		return err == nil, nil
+	}) == nil
 }
 
 // mayList returns an error that says what to do if the controller may not list the objects

@@ -15,7 +15,7 @@ import (
 func TestAControllerWithoutTheRightsForJobsSaysSo(t *testing.T) {
 	s := start(t)
 	s.api.setUnreadable(apierrors.NewForbidden(batchv1.Resource("jobs"), "", errors.New("User \"pulumi-controller\" cannot list")))
-	defer s.tending()()
+	defer s.running()()
 	waiting := func() string { return s.Report(ref("1")).Progress.Waiting }
 	s.Eventually(waiting).Should(And(HavePrefix("the controller may not list the objects of runs: add the component config/runner-jobs"),
 		HaveSuffix("cannot list")))

@@ -57,8 +57,9 @@ type Options struct {
 type Runner struct {
 	store
 	options Options
-	queue   workqueue.TypedRateLimitingInterface[key]
-	load    sync.Once
+	// queue has the keys of the runs to reconcile.
+	queue workqueue.TypedRateLimitingInterface[key]
+	load  sync.Once
 	// writers holds one element for each pass that may hang, see mayHang.
 	writers chan struct{}
 	// reading is held while decoding a result. A tenant may have written it, and decoding
@@ -67,9 +68,9 @@ type Runner struct {
 
 	mu     sync.Mutex
 	closed bool
-	// tended says that Run has returned: nothing is created any more.
+	// stopped says that Run has returned: nothing is created any more.
 	stopped bool
-	// barred is why no run can be started, as the controller lacks rights.
+	// missingRights is why no run can be started, as the controller lacks rights.
 	missingRights string
 	slots         *slots.Pool
 	runs          map[string]*record
@@ -81,6 +82,8 @@ type Runner struct {
 	unseen map[run.Ref]bool
 	// unremoved are the forgotten runs whose Secret could not be deleted yet.
 	unremoved map[key]bool
+	// failing are the runs whose last pass has failed.
+	failing map[key]bool
 }
 
 // key identifies a run.
@@ -139,10 +142,11 @@ func New(options Options) *Runner {
 	return &Runner{
 		store:   store{options.Client, options.Reader},
 		options: options,
-		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost)),
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost),
+			workqueue.TypedRateLimitingQueueConfig[key]{Name: "job"}),
 		slots:   slots.New(options.Concurrent, options.PerNamespace, options.Wake),
 		writers: make(chan struct{}, writers),
-		runs:    make(map[string]*record), lingering: make(map[key]*lingeringPod), forgotten: make(map[key]bool), unseen: make(map[run.Ref]bool), unremoved: make(map[key]bool),
+		runs:    make(map[string]*record), lingering: make(map[key]*lingeringPod), forgotten: make(map[key]bool), unseen: make(map[run.Ref]bool), unremoved: make(map[key]bool), failing: make(map[key]bool),
 	}
 }
 
@@ -259,7 +263,7 @@ func (r *Runner) Forget(of run.Ref) error {
 	defer cancel()
 	if err := r.remove(ctx, known.key); err != nil {
 		r.mu.Lock()
-		r.unremoved[known.key] = true
+		r.unremoved[known.key], r.failing[known.key] = true, true
 		r.mu.Unlock()
 		r.queue.AddRateLimited(known.key)
 		return fmt.Errorf("forgetting run %s: %w", id, err)
@@ -318,7 +322,7 @@ func (r *Runner) close() {
 	}
 }
 
-// making counts the runs whose objects are still to be created, and those that never will
+// countUncreated counts the runs whose objects are still to be created, and those that never will
 // be.
 func (r *Runner) countUncreated() (yet, not int) {
 	r.mu.Lock()

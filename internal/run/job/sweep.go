@@ -30,18 +30,14 @@ func (r *Runner) sweepUntilDone(ctx context.Context, again wait.Backoff) {
 }
 
 func untilDone(ctx context.Context, again wait.Backoff, log logr.Logger, sweep func(context.Context) error) {
-	for {
+	// Its error is that of ctx.
+	_ = again.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := sweep(ctx)
-		if err == nil || ctx.Err() != nil {
-			return
+		if err != nil && ctx.Err() == nil {
+			log.Error(err, "failed to delete the Secrets of runs that no Stack records, which is retried")
 		}
-		log.Error(err, "failed to delete the Secrets of runs that no Stack records, which is retried")
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(again.Step()):
-		}
-	}
+		return err == nil, nil
+	})
 }
 
 // sweep deletes the Secrets of runs that no Stack records, which a controller leaves

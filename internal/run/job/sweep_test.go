@@ -60,7 +60,7 @@ func TestASweepDoesNotDelayRuns(t *testing.T) {
 			return nil, ctx.Err()
 		}
 	})
-	defer s.tending()()
+	defer s.running()()
 	s.Eventually(asked).Should(BeClosed())
 	s.Eventually(s.hasJob).Should(BeTrue())
 }

@@ -152,7 +152,7 @@ func (c *cluster) create(ctx context.Context, api client.WithWatch, object clien
 	return nil
 }
 
-// hang makes the webhook for patches hang until the channel is closed. Runs may be tended
+// hang makes the webhook for patches hang until the channel is closed. Runs may be reconciled
 // meanwhile.
 func (c *cluster) hang() chan struct{} {
 	c.mu.Lock()
@@ -213,6 +213,8 @@ func (c cacheOf) List(ctx context.Context, list client.ObjectList, options ...cl
 	})
 }
 
+func (c cacheOf) WaitForCacheSync(context.Context) bool { return true }
+
 func (c cacheOf) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
 	return c.watched, nil
 }
@@ -224,14 +226,19 @@ type watched struct {
 	handler toolscache.ResourceEventHandler
 }
 
-func (w *watched) AddEventHandler(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+func (w *watched) AddEventHandlerWithOptions(handler toolscache.ResourceEventHandler, _ toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.handler = handler
-	return nil, nil
+	return synced{}, nil
 }
 
-func (w *watched) RemoveEventHandler(toolscache.ResourceEventHandlerRegistration) error { return nil }
+// synced is a handler that has seen all there was.
+type synced struct {
+	toolscache.ResourceEventHandlerRegistration
+}
+
+func (synced) HasSynced() bool { return true }
 
 func (w *watched) changed(object client.Object, err error) {
 	w.mu.Lock()
