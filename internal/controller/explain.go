@@ -5,7 +5,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -25,11 +23,8 @@ import (
 
 // Explanation says what the controller would do with a Stack, and why.
 type Explanation struct {
-	// Unwritten is what the controller has to write or delete before it can decide. If
-	// set, there are neither checks nor a decision.
-	Unwritten string
-	Decision  decide.Decision
-	Checks    []decide.Check
+	Decision decide.Decision
+	Checks   []decide.Check
 	// Values are what a run would get, by kind and name.
 	Values []ExplainedValue
 	// Unreadable is what the reader may not read. If there is any, the controller may
@@ -76,14 +71,10 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 		r.Jobs, r.Runner = noJobs{}, noRunner{}
 	}
 	seen, err := r.observe(ctx, stack)
-	var unwritten *unwrittenError
-	if err != nil && !errors.As(err, &unwritten) {
+	if err != nil {
 		return nil, fmt.Errorf("looking at Stack %s/%s: %w", stack.Namespace, stack.Name, err)
 	}
-	given, unknown := seen, ""
-	if unwritten == nil {
-		given, unknown = r.explainInputs(ctx, stack, seen)
-	}
+	given, unknown := r.explainInputs(ctx, stack, seen)
 	explained := &Explanation{Unchecked: checks.unknown}
 	if given.inputs == nil {
 		given.inputs, explained.Missing = r.resolvePartly(ctx, stack, given.program)
@@ -92,10 +83,6 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 	explained.Unreadable = reader.unreadable()
 	if unknown != "" {
 		explained.Unchecked = append(explained.Unchecked, unknown)
-	}
-	if unwritten != nil {
-		explained.Unwritten = unwritten.what
-		return explained, nil
 	}
 	explained.Decision, explained.Checks = decide.Explain(seen.Observation)
 	for i := range explained.Checks {
@@ -166,74 +153,6 @@ func (o *onlooker) unreadable() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Sorted(maps.Keys(o.denied))
-}
-
-// unwrittenError stops an observation that would have to write something.
-type unwrittenError struct{ what string }
-
-func (e *unwrittenError) Error() string { return "the controller has yet to " + e.what }
-
-func (o *onlooker) refuse(verb string, object client.Object) error {
-	kind := fmt.Sprintf("%T", object)
-	if gvk, err := o.GroupVersionKindFor(object); err == nil {
-		kind = gvk.Kind
-	}
-	return &unwrittenError{fmt.Sprintf("%s %s %s/%s", verb, kind, object.GetNamespace(), object.GetName())}
-}
-
-// Create implements client.Writer.
-func (o *onlooker) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
-	return o.refuse("write", object)
-}
-
-// Update implements client.Writer.
-func (o *onlooker) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
-	return o.refuse("write", object)
-}
-
-// Patch implements client.Writer.
-func (o *onlooker) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
-	return o.refuse("write", object)
-}
-
-// Apply implements client.Writer.
-func (o *onlooker) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
-	return &unwrittenError{"write an object"}
-}
-
-// Delete implements client.Writer.
-func (o *onlooker) Delete(_ context.Context, object client.Object, _ ...client.DeleteOption) error {
-	return o.refuse("delete", object)
-}
-
-// DeleteAllOf implements client.Writer.
-func (o *onlooker) DeleteAllOf(_ context.Context, object client.Object, _ ...client.DeleteAllOfOption) error {
-	return o.refuse("delete", object)
-}
-
-// Status implements client.StatusClient.
-func (o *onlooker) Status() client.SubResourceWriter { return onlookerStatus{o} }
-
-type onlookerStatus struct{ *onlooker }
-
-// Create implements client.SubResourceWriter.
-func (o onlookerStatus) Create(_ context.Context, object client.Object, _ client.Object, _ ...client.SubResourceCreateOption) error {
-	return o.refuse("write the status of", object)
-}
-
-// Update implements client.SubResourceWriter.
-func (o onlookerStatus) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
-	return o.refuse("write the status of", object)
-}
-
-// Patch implements client.SubResourceWriter.
-func (o onlookerStatus) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
-	return o.refuse("write the status of", object)
-}
-
-// Apply implements client.SubResourceWriter.
-func (o onlookerStatus) Apply(context.Context, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
-	return &unwrittenError{"write the status of an object"}
 }
 
 // noRunner knows no runs: those in flight belong to the controller.

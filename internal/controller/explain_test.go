@@ -21,7 +21,6 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
-	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
 )
 
 func explainedWorld(t *testing.T) *world {
@@ -192,15 +191,14 @@ func TestExplainTellsWhatTheControllerHasToWriteFirst(t *testing.T) {
 	options := ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }}
 	explained, err := Explain(context.Background(), w.Client, w.stack(), options)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(explained.Unwritten).To(Equal("write the status of Stack default/app"))
-	g.Expect(explained.Checks).To(BeEmpty())
-
-	stack := w.stack()
-	stack.Status.GitRepository = gitsource.Name(stack.Name)
-	explained, err = Explain(context.Background(), w.Client, stack, options)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(explained.Unwritten).To(HavePrefix("write GitRepository default/"))
+	g.Expect(explained.Decision.Action).To(Equal(decide.KeepGitObjects))
+	g.Expect(explained.Checks[len(explained.Checks)-1].Found).To(Equal("to be done: write GitRepository default/app"))
 	g.Expect(w.writes).To(BeZero())
+
+	w.mustReconcile()
+	explained, err = Explain(context.Background(), w.Client, w.stack(), options)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explained.Decision.Reason).To(Equal(meta.ArtifactFailedReason), "it is not fetched yet")
 }
 
 // The read-only side has no parser of programs, and reads what the controller found.

@@ -5,21 +5,40 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// gitProgram finds the program of a projectRepo. That takes a GitRepository to fetch it,
-// so this is the one part of the observation that writes, and only where the objects of
-// the Stack differ.
-func (r *StackReconciler) gitProgram(ctx context.Context, stack *v1.Stack) (program, error) {
+// upkept says that the upkeep of the Git objects was done in this reconcile. The cache may
+// not show that yet.
+type upkept struct{ err error }
+
+// due notes what is due for the Git objects, or returns what became of it.
+func (o *observed) due(upkeep *gitsource.Upkeep) error {
+	switch {
+	case o.upkept != nil:
+		return o.upkept.err
+	case upkeep != nil:
+		o.upkeep, o.GitObjects = upkeep, upkeep.String()
+	}
+	return nil
+}
+
+// gitProgram finds the program of a projectRepo, in the GitRepository that fetches it.
+func (r *StackReconciler) gitProgram(ctx context.Context, stack *v1.Stack, seen *observed) (program, error) {
 	if err := gitsource.CheckOutputs(stack); err != nil {
 		return program{}, err
 	}
@@ -27,50 +46,136 @@ func (r *StackReconciler) gitProgram(ctx context.Context, stack *v1.Stack) (prog
 	if err != nil {
 		return program{}, err
 	}
+	if err := r.watches.ensure(sourcev1.GitRepositoryKind); err != nil {
+		return program{}, err
+	}
+	repo, errOfRepo := r.readGitRepository(ctx, stack)
+	basis := r.gitBasis(ctx, stack, repo)
+	if _, ok := r.results.Get(stack.UID, aboutGit, basis); ok {
+		if found, err := source.OfKept(repo, func(text string) string { return text }); err == nil {
+			return fetchedProgram(stack, found), nil
+		}
+	}
 	values := inputs.NewValues(r.APIReader, stack.Namespace, r.inputOptions())
 	credentials, err := gitsource.Resolve(ctx, values, stack.Spec.GitSource, remote)
 	if err != nil {
 		return program{}, err
 	}
-	if err := r.watches.ensure(sourcev1.GitRepositoryKind); err != nil {
-		return program{}, err
+	if errOfRepo != nil {
+		return program{}, errOfRepo
 	}
-	repo, err := r.keepGit(ctx, stack, gitsource.Spec(stack, remote, credentials), credentials.Data)
+	secret, err := r.readGitSecret(ctx, stack, credentials)
 	if err != nil {
 		return program{}, err
 	}
-	found, err := source.OfKept(repo, credentials.Mask)
+	wanted := gitsource.Wanted{Spec: gitsource.Spec(stack, remote, credentials), Data: credentials.Data, Request: openRequest(stack)}
+	upkeep := gitsource.Plan(stack, wanted, repo, secret, seen.Now)
+	if err := seen.due(upkeep); err != nil {
+		return program{}, err
+	}
+	expected := repo
+	if upkeep != nil && upkeep.Expected(seen.Now) != nil {
+		expected = upkeep.Expected(seen.Now)
+	}
+	found, err := source.OfKept(expected, credentials.Mask)
 	if err != nil {
 		return program{}, err
 	}
+	if upkeep == nil {
+		r.results.Keep(stack.UID, aboutGit, basis, observe.Result{})
+	}
+	return fetchedProgram(stack, found), nil
+}
+
+// readGitRepository reads the GitRepository of the Stack. It returns nil if there is none.
+func (r *StackReconciler) readGitRepository(ctx context.Context, stack *v1.Stack) (*sourcev1.GitRepository, error) {
+	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.Name(stack.Name)}
+	repo := &sourcev1.GitRepository{}
+	found, err := gitsource.ReadOwned(ctx, r.Client, stack, key, repo)
+	var notOwned *gitsource.NotOwnedError
+	switch {
+	case errors.As(err, &notOwned):
+		return nil, err
+	case err != nil:
+		return nil, source.ReadError(sourcev1.GitRepositoryKind, key, err)
+	case !found:
+		return nil, nil
+	case !repo.DeletionTimestamp.IsZero():
+		return nil, source.Fetching(fmt.Sprintf("GitRepository %s is being deleted: it is created again when it is gone", key))
+	}
+	return repo, nil
+}
+
+// readGitSecret reads the Secret of the GitRepository. It returns nil if there is none, and
+// for one that is neither needed nor owned by the Stack.
+func (r *StackReconciler) readGitSecret(ctx context.Context, stack *v1.Stack, credentials gitsource.Credentials) (*corev1.Secret, error) {
+	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.SecretName(stack.Name)}
+	secret := &corev1.Secret{}
+	found, err := gitsource.ReadOwned(ctx, r.APIReader, stack, key, secret)
+	var notOwned *gitsource.NotOwnedError
+	switch {
+	case errors.As(err, &notOwned) && credentials.Data == nil:
+		return nil, nil
+	case errors.As(err, &notOwned):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("failed to read Secret %s: %w", key, err)
+	case !found:
+		return nil, nil
+	}
+	return secret, nil
+}
+
+func fetchedProgram(stack *v1.Stack, found *source.Source) program {
 	return program{
 		Program:  run.Program{Artifact: &run.Artifact{URL: found.URL, Digest: found.Digest, Dir: stack.Spec.RepoDir}},
 		Revision: found.Revision,
 		Digest:   found.Digest,
-	}, nil
+	}
+}
+
+// gitBasis returns what it depends on whether the Git objects are as they should be. The
+// Secret of a GitRepository that uses none need not exist.
+func (r *StackReconciler) gitBasis(ctx context.Context, stack *v1.Stack, repo *sourcev1.GitRepository) observe.Basis {
+	if repo == nil || stack.Status.GitRepository != repo.Name {
+		return observe.Basis{}
+	}
+	var secrets []types.NamespacedName
+	for _, key := range gitsource.SecretRefs(stack) {
+		if repo.Spec.SecretRef != nil || key.Name != gitsource.SecretName(stack.Name) {
+			secrets = append(secrets, key)
+		}
+	}
+	return r.results.Basis(ctx, secrets, nil, generation(stack), string(repo.UID), repo.ResourceVersion, openRequest(stack))
+}
+
+// openRequest returns the request for a run that is still to be passed on to the
+// GitRepository, "" if there is none.
+func openRequest(stack *v1.Stack) string {
+	switch {
+	case open(stack, meta.ReconcileRequestAnnotation, stack.Status.LastHandledReconcileAt):
+		return token(stack.Annotations[meta.ReconcileRequestAnnotation])
+	case open(stack, v1.ReconcileRequestAnnotation, stack.Status.ObservedReconcileRequest):
+		return token(stack.Annotations[v1.ReconcileRequestAnnotation])
+	}
+	return ""
+}
+
+// observeSuspended finds out whether the polling of a suspended Stack is to be stopped. If
+// that cannot be known, it is left: a suspended Stack must not fail.
+func (r *StackReconciler) observeSuspended(ctx context.Context, stack *v1.Stack, seen *observed) error {
+	if stack.Spec.ProjectRepo == "" || stack.Status.GitRepository == "" {
+		return nil
+	}
+	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.Name(stack.Name)}
+	repo := &sourcev1.GitRepository{}
+	if found, err := gitsource.ReadOwned(ctx, r.Client, stack, key, repo); err != nil || !found {
+		return nil
+	}
+	return seen.due(gitsource.PlanSuspension(repo))
 }
 
 // inputOptions returns the rules for what a Stack may refer to.
 func (r *StackReconciler) inputOptions() inputs.Options {
 	return inputs.Options{NoCrossNamespaceRefs: r.NoCrossNamespaceRefs, Controller: r.ControllerRefs}
 }
-
-const secretKind = "Secret"
-
-// notOursError is an object that has the name of one of ours but is not owned by the
-// Stack.
-type notOursError struct{ kind, namespace, name, stack string }
-
-func (e *notOursError) Error() string {
-	if e.kind == secretKind {
-		return fmt.Sprintf("Secret %s/%s is in the way: Stack %s keeps the credentials for spec.projectRepo in one of that name, and does not own this one. "+
-			"Delete it; credentials that are in it belong into a Secret of another name, which spec.gitAuth refers to", e.namespace, e.name, e.stack)
-	}
-	return fmt.Sprintf("%s %s/%s is in the way: Stack %s needs one of that name for spec.projectRepo, and does not own this one. "+
-		"Delete or rename it, or use it in spec.fluxSource", e.kind, e.namespace, e.name, e.stack)
-}
-
-// refusedError is an object that the API server rejects.
-type refusedError struct{ error }
-
-func (e *refusedError) Unwrap() error { return e.error }

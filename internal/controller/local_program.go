@@ -42,7 +42,7 @@ func (r *StackReconciler) withLocalProgram(ctx context.Context, stack *v1.Stack,
 	if !ok || previewHindered(seen) {
 		return seen, nil
 	}
-	again := &observed{Observation: seen.Observation, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: seen.forced}
+	again := &observed{Observation: seen.Observation, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: seen.forced, upkept: seen.upkept}
 	again.Problem = nil
 	err := r.observeLocal(ctx, stack, again, value)
 	var fault *localProgramError
@@ -124,5 +124,5 @@ func (r *StackReconciler) programFor(ctx context.Context, stack *v1.Stack, seen 
 	if seen.local != nil {
 		return *seen.local, nil
 	}
-	return r.findProgram(ctx, stack, name)
+	return r.findProgram(ctx, stack, seen, name)
 }

@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -57,6 +58,10 @@ type observed struct {
 	// forced says to force the run: it was asked for, and no forced run has succeeded
 	// since.
 	forced bool
+	// upkeep is what is due for the objects that are kept for spec.projectRepo, and upkept what
+	// became of it.
+	upkeep *gitsource.Upkeep
+	upkept *upkept
 	// local is the local program to preview instead of that of the Stack.
 	local *program
 }
@@ -78,13 +83,19 @@ type program struct {
 // observe gathers all that a decision depends on. It returns only errors of the API
 // server; whatever is wrong with the Stack becomes a Problem.
 func (r *StackReconciler) observe(ctx context.Context, stack *v1.Stack) (*observed, error) {
+	return r.observeAfter(ctx, stack, nil)
+}
+
+// observeAfter observes a Stack after the upkeep of its Git objects, if that was due.
+func (r *StackReconciler) observeAfter(ctx context.Context, stack *v1.Stack, done *upkept) (*observed, error) {
 	seen := r.observeStack(stack)
+	seen.upkept = done
 	if stack.Status.Run != nil {
 		// Nothing else matters until the run ends, so nothing else is read.
 		return seen, r.observeRun(ctx, stack, seen)
 	}
 	if seen.Suspended && !seen.Deleting {
-		return seen, r.suspendGit(ctx, stack)
+		return seen, r.observeSuspended(ctx, stack, seen)
 	}
 	leaves := !seen.DestroyOnFinalize && !seen.Interrupted
 	if seen.Suspended || (seen.Deleting && (!seen.HasFinalizer || leaves || seen.Preview)) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -34,7 +35,7 @@ func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, se
 	if err := r.checkOrder(ctx, stack, seen); err != nil {
 		return err
 	}
-	if err := r.leaveGit(ctx, stack); err != nil {
+	if err := seen.due(gitsource.PlanDeletion(stack)); err != nil {
 		return err
 	}
 	if seen.program, err = r.programFor(ctx, stack, seen, name); err != nil {
@@ -125,7 +126,7 @@ func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, s
 	if err := r.validate(stack); err != nil {
 		return err
 	}
-	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
+	if seen.program, err = r.findProgram(ctx, stack, seen, name); err != nil {
 		return fmt.Errorf("%w (the destroy needs it, as no run has told the project of the stack and spec.stack does not name it)", err)
 	}
 	return nil
@@ -142,19 +143,19 @@ func (r *StackReconciler) observeProgramOfDestroy(ctx context.Context, stack *v1
 	if err := r.validate(stack); err != nil {
 		return err
 	}
-	if seen.program, err = r.findProgram(ctx, stack, name); err != nil {
+	if seen.program, err = r.findProgram(ctx, stack, seen, name); err != nil {
 		return err
 	}
 	return r.resolve(ctx, stack, seen)
 }
 
 // findProgram finds the program that the Stack refers to.
-func (r *StackReconciler) findProgram(ctx context.Context, stack *v1.Stack, name grammar.StackName) (program, error) {
+func (r *StackReconciler) findProgram(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (program, error) {
 	if ref := stack.Spec.ProgramRef; ref != nil {
 		return r.programObject(ctx, stack.Namespace, ref.Name, name.Project)
 	}
 	if stack.Spec.ProjectRepo != "" {
-		return r.gitProgram(ctx, stack)
+		return r.gitProgram(ctx, stack, seen)
 	}
 	return r.sourceProgram(ctx, stack)
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -24,31 +23,6 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
-
-func TestTheValuesOfOutputsAreHidden(t *testing.T) {
-	secrets := schema.GroupResource{Resource: "secrets"}
-	token, all := "canary-token", `{"pw":"canary-token-and-tail"}`
-	values := []string{token, all, "ab"}
-	for name, test := range map[string]struct{ said, want string }{
-		"as they are":       {"token canary-token, ab", "token ***, ***"},
-		"the longest first": {`is {"pw":"canary-token-and-tail"}`, "is ***"},
-		"a part":            {"is canary-token-and-tail", "is ***"},
-		"in base64":         {"data.token: value " + base64.StdEncoding.EncodeToString([]byte(token)) + " is not allowed", "data.token: value *** is not allowed"},
-		"in JSON":           {fmt.Sprintf("%q", all), `"***"`},
-		"none":              {"no room", "no room"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			err := fmt.Errorf("failed to create Secret a/b: %w", hideValues(apierrors.NewForbidden(secrets, "out", errors.New(test.said)), values))
-			g.Expect(err.Error()).To(HaveSuffix(test.want))
-			g.Expect(isRefused(err)).To(BeTrue())
-		})
-	}
-	g := NewWithT(t)
-	g.Expect(hideValues(nil, values)).To(Succeed())
-	long := hideValues(errors.New(strings.Repeat("x", 2*maxRefusal)), values)
-	g.Expect(len(long.Error())).To(BeNumerically("<=", maxRefusal+len("...")))
-}
 
 // saying is an API server that refuses all Secrets, and quotes their values.
 type saying struct {
@@ -121,31 +95,4 @@ func TestErrorsOfWritingOutputsContainNoOldValues(t *testing.T) {
 	told, err := w.writeOutputs(t.Context(), stack, plain, nil, w.Now())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(told.Failure.Message).To(ContainSubstring("old *** new ***"))
-}
-
-func TestCredentialsForGitAreHidden(t *testing.T) {
-	g := NewWithT(t)
-	g.Expect(credentialsIn(map[string][]byte{"username": []byte("git"), "password": []byte("old")}, map[string][]byte{"password": []byte("new")})).
-		To(ConsistOf("old", "new"))
-	g.Expect(credentialsIn(map[string][]byte{"username": []byte("token"), "password": nil})).To(ContainElement("token"))
-	for name, data := range map[string]map[string][]byte{"made": nil, "changed": {"password": []byte("canary-old")}} {
-		w := newWorld(t)
-		stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: "default", UID: "1"}}
-		if data != nil {
-			_, err := w.keepGitSecret(t.Context(), stack, data, true)
-			g.Expect(err).NotTo(HaveOccurred(), name)
-		}
-		no := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "app", errors.New("canary-old canary-new"))
-		w.Client = interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
-			Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return no },
-			Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
-				return no
-			},
-		})
-		_, err := w.keepGitSecret(t.Context(), stack, map[string][]byte{"username": []byte("git"), "password": []byte("canary-new")}, true)
-		g.Expect(err).To(MatchError(Not(ContainSubstring("canary-new"))), name)
-		if data != nil {
-			g.Expect(err).To(MatchError(ContainSubstring("*** ***")), name)
-		}
-	}
 }

@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
@@ -40,8 +41,8 @@ func problemOf(err error) *decide.Problem {
 		badProgram   *programInvalidError
 		noInput      *inputs.MissingError
 		badInput     *inputs.UnusableError
-		notOurs      *notOursError
-		refused      *refusedError
+		notOurs      *gitsource.NotOwnedError
+		refused      *gitsource.RefusedError
 	)
 	switch {
 	case err == nil:
@@ -67,6 +68,6 @@ func problemOf(err error) *decide.Problem {
 // passes reports whether a problem may go away without an event: the controller is not
 // notified when a CRD is installed again or a right is granted.
 func passes(err error) bool {
-	var refused *refusedError
+	var refused *gitsource.RefusedError
 	return errors.Is(err, source.ErrNotServed) || errors.As(err, &refused)
 }

@@ -19,19 +19,23 @@ import (
 const (
 	aboutInputs  = "inputs"
 	aboutOutputs = "outputs"
+	aboutGit     = "git"
 )
 
 // observeForRun observes a Stack. If a run is due, it reads the values for it, which are not
 // kept, and whatever has changed since the watch delivered the last version of an object.
 func (r *StackReconciler) observeForRun(ctx context.Context, stack *v1.Stack) (*observed, error) {
 	seen, err := r.observe(ctx, stack)
+	if err == nil && decide.Next(seen.Observation).Action == decide.KeepGitObjects {
+		seen, err = r.observeAfter(ctx, stack, &upkept{r.keepGitObjects(ctx, stack, seen.upkeep)})
+	}
 	if err != nil || seen.inputs != nil || seen.inputsDigest == "" {
 		return seen, err
 	}
 	switch decide.Next(seen.Observation).Action {
 	case decide.Start, decide.PreviewOnRequest:
 		r.results.Drop(stack.UID, aboutInputs)
-		return r.observe(ctx, stack)
+		return r.observeAfter(ctx, stack, seen.upkept)
 	}
 	return seen, nil
 }

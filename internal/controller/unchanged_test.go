@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,8 +12,10 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 )
 
 // TestStackInSyncCostsNoRequest has the interval of its Stack be a few milliseconds.
@@ -72,4 +75,48 @@ func TestStackInSyncCostsNoRequest(t *testing.T) {
 	u.Expect(u.Delete(u.ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: "outputs"}})).To(Succeed())
 	u.Eventually(u.runs).Should(HaveLen(6), "the outputs are read again")
 	u.Expect(u.runs()[5]).To(Equal("outputs a"))
+}
+
+// countedReader counts what is read from the API server.
+type countedReader struct {
+	client.Reader
+	reads int
+}
+
+func (r *countedReader) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
+	r.reads++
+	return r.Reader.Get(ctx, key, object, opts...)
+}
+
+func TestUnchangedCredentialsOfARepositoryAreNotRead(t *testing.T) {
+	w := newGitWorld(t)
+	api := &countedReader{Reader: w.APIReader}
+	w.APIReader, w.results = api, observe.NewResultCache(w.Client)
+	w.settle("one")
+	reads := func() int {
+		before := api.reads
+		w.mustReconcile()
+		return api.reads - before
+	}
+	w.Expect(reads()).To(BeZero())
+
+	token := &corev1.Secret{}
+	w.Expect(w.Get(w.ctx, client.ObjectKey{Namespace: "default", Name: "token"}, token)).To(Succeed())
+	token.Data["token"] = []byte("another")
+	w.Expect(w.Update(w.ctx, token)).To(Succeed())
+	w.Expect(reads()).NotTo(BeZero())
+	w.Expect(w.secret().Data["password"]).To(Equal([]byte("another")))
+	w.fetch("one")
+	w.mustReconcile()
+	w.Expect(reads()).To(BeZero())
+
+	w.Expect(w.Delete(w.ctx, w.secret())).To(Succeed())
+	w.Expect(reads()).NotTo(BeZero())
+	w.Expect(w.secret().Data["password"]).To(Equal([]byte("another")), "it is created again")
+
+	repo := w.repo()
+	repo.Spec.URL = "https://git.example.com/other.git"
+	w.Expect(w.Update(w.ctx, repo)).To(Succeed())
+	w.Expect(reads()).NotTo(BeZero())
+	w.Expect(w.repo().Spec.URL).To(Equal("https://git.example.com/a.git"))
 }

@@ -65,7 +65,7 @@ func (r *StackReconciler) keptProgram(ctx context.Context, stack *v1.Stack) (pro
 	}
 	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.Name(stack.Name)}
 	repo := &sourcev1.GitRepository{}
-	if _, err := r.owned(ctx, r.Client, stack, key, repo); err != nil {
+	if _, err := gitsource.ReadOwned(ctx, r.Client, stack, key, repo); err != nil {
 		return program{}, err
 	}
 	artifact := repo.GetArtifact()

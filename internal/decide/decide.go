@@ -27,6 +27,9 @@ const (
 	MarkSuspended Action = "MarkSuspended"
 	// MarkHeldElsewhere says that another process has the run, as far as is known.
 	MarkHeldElsewhere Action = "MarkHeldElsewhere"
+	// KeepGitObjects writes or deletes the objects that are kept for spec.projectRepo. What
+	// comes next is decided after it.
+	KeepGitObjects Action = "KeepGitObjects"
 	// Start a run.
 	Start Action = "Start"
 	// Absorb the result of a run that has ended.
@@ -116,6 +119,7 @@ func rules(o Observation) []rule {
 func forUpdate() []rule {
 	rules := append([]rule{
 		{AboutRun, foundRun, runRecorded},                                     // one run at a time, and its result counts before anything else
+		{aboutGit, foundGitObjects, gitObjects},                               // before all that depends on the program
 		{"suspension", foundSuspended, suspended},                             // no new run
 		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},        // before any recovery: a person has cancelled it
 		{"recovery without a program", foundInterrupted, recoverable},         // before faults: a recovery does not need the program that is at fault
@@ -146,6 +150,7 @@ func forDeletion() []rule {
 		{AboutRun, foundRun, runRecorded},                                    // a run in flight is not cut short
 		{"whether there is anything to undo", foundFinalizer, nothingToUndo}, // before all that could fail: nothing to undo, or nothing may be run
 		{"namespace", foundNamespace, namespaceEnds},                         // before any run: none can start in a namespace that is being deleted
+		{aboutGit, foundGitObjects, gitObjects},                              // before all that depends on the program
 		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},       // before any recovery: a person has cancelled it
 		{"destroyOnFinalize", foundDestroy, leave},                           // before problems: a Stack that is kept needs little to go
 		{"whether it is destroyed", foundLast, destroyed},                    // before problems: what the destroy needed may be gone by now
@@ -158,6 +163,10 @@ func forDeletion() []rule {
 		{"recovery before", foundLast, destroyAgain},                         // after a recovery, with a back-off if it is not the first
 		{"destroy", foundDestroy, destroy},
 	}
+}
+
+func gitObjects(o Observation) (Decision, bool) {
+	return Decision{Action: KeepGitObjects}, o.GitObjects != ""
 }
 
 func suspended(o Observation) (Decision, bool) {

@@ -62,6 +62,7 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 	if in.Bool() {
 		o.InventoryRetryAt = moment(in)
 	}
+	o.GitObjects = fuzz.Pick(in, "", "write GitRepository a/b")
 	return o
 }
 
@@ -102,8 +103,10 @@ func FuzzNext(f *testing.F) {
 			"something is started while suspended":                       o.Suspended && d.Action == decide.Start,
 			"creations of unknown outcome are passed over": len(o.UnknownCreates) > 0 && !o.ClearPendingCreates && !o.Interrupted &&
 				!o.Preview && d.Action == decide.Start,
-			"a start says not of what, or another action does": (d.Action == decide.Start) != (d.Operation != ""),
-			"a wait is negative": d.After < 0,
+			"a start says not of what, or another action does":       (d.Action == decide.Start) != (d.Operation != ""),
+			"objects are kept while a run is recorded":               d.Action == decide.KeepGitObjects && (o.Run != nil || o.GitObjects == ""),
+			"a run starts before the objects that it needs are kept": o.GitObjects != "" && (d.Action == decide.Start || d.Action == decide.InSync),
+			"a wait is negative":                                     d.After < 0,
 			"nothing ever looks again": d.After == 0 && (d.Action == decide.Fail || d.Action == decide.Wait ||
 				d.Action == decide.InSync),
 			"a Stack that fails is looked at later than its retry interval": d.Action == decide.Fail && d.After > o.RetryInterval,

@@ -139,6 +139,23 @@ func TestNext(t *testing.T) {
 		{"a suspended Stack is left alone whatever has changed",
 			func(o *decide.Observation) { o.Suspended = true; o.Requested = true; o.Digest = "sha256:new" },
 			decide.Decision{Action: decide.MarkSuspended}},
+		{"the objects for spec.projectRepo are kept before anything else that depends on the program",
+			func(o *decide.Observation) {
+				o.GitObjects, o.Requested = "write GitRepository a/b", true
+				o.Problem = &decide.Problem{Reason: "ArtifactFailed", Message: "not fetched yet", Fetching: true}
+			},
+			decide.Decision{Action: decide.KeepGitObjects}},
+		{"also before a preview on request",
+			func(o *decide.Observation) { o.GitObjects, o.PreviewRequested = "write GitRepository a/b", true },
+			decide.Decision{Action: decide.KeepGitObjects}},
+		{"also of a suspended Stack, which is to stop polling",
+			func(o *decide.Observation) { o.GitObjects, o.Suspended = "suspend GitRepository a/b", true },
+			decide.Decision{Action: decide.KeepGitObjects}},
+		{"also before a destroy",
+			func(o *decide.Observation) {
+				o.GitObjects, o.Deleting, o.DestroyOnFinalize = "write GitRepository a/b", true, true
+			},
+			decide.Decision{Action: decide.KeepGitObjects}},
 		{"a problem is reported and looked at again",
 			func(o *decide.Observation) {
 				o.Problem = &decide.Problem{Reason: "ArtifactFailed", Message: "gone"}

@@ -12,6 +12,9 @@ import (
 // AboutRun names the check for a run in flight.
 const AboutRun = "run in flight"
 
+// aboutGit names the check for the objects that are kept for spec.projectRepo.
+const aboutGit = "objects for spec.projectRepo"
+
 // Check is the outcome of one rule.
 type Check struct {
 	// About is what the rule looks at, and Found what it sees there.
@@ -50,6 +53,13 @@ func foundRun(o Observation) string {
 		return "none"
 	}
 	return fmt.Sprintf("one since %s, which is %s and held %s", stamp(o.Run.StartedAt), o.Run.Phase, o.Run.Holder)
+}
+
+func foundGitObjects(o Observation) string {
+	if o.GitObjects == "" {
+		return "none, or as they should be"
+	}
+	return "to be done: " + o.GitObjects
 }
 
 func foundSuspended(o Observation) string { return whether(o.Suspended, "suspended", "not suspended") }

@@ -24,11 +24,13 @@ func TestExplainSaysWhyAndWhatNextDecides(t *testing.T) {
 		// decides is the rule that decides, with what it found. None for in sync.
 		decides Check
 	}{
-		"in sync":       {func(*Observation) {}, Check{}},
-		"other inputs":  {func(o *Observation) { o.Digest = "e" }, Check{"inputs", "e, and those of the last run were d", true}},
-		"never run":     {func(o *Observation) { o.Last = LastRun{} }, Check{"inputs", "never run", true}},
-		"a request":     {func(o *Observation) { o.Requested = true }, Check{"requests", "one that was not answered", true}},
-		"suspended":     {func(o *Observation) { o.Suspended = true }, Check{"suspension", "suspended", true}},
+		"in sync":      {func(*Observation) {}, Check{}},
+		"other inputs": {func(o *Observation) { o.Digest = "e" }, Check{"inputs", "e, and those of the last run were d", true}},
+		"never run":    {func(o *Observation) { o.Last = LastRun{} }, Check{"inputs", "never run", true}},
+		"a request":    {func(o *Observation) { o.Requested = true }, Check{"requests", "one that was not answered", true}},
+		"suspended":    {func(o *Observation) { o.Suspended = true }, Check{"suspension", "suspended", true}},
+		"a repository to keep": {func(o *Observation) { o.GitObjects, o.Suspended = "suspend GitRepository a/b", true },
+			Check{"objects for spec.projectRepo", "to be done: suspend GitRepository a/b", true}},
 		"a missing one": {func(o *Observation) { o.Problem = &Problem{Reason: "InputsFailed", Message: "no Secret"} }, Check{"what a run needs", "InputsFailed: no Secret", true}},
 		"failed": {func(o *Observation) { o.Last.Succeeded, o.Last.Reason = false, "UpdateFailed" },
 			Check{"last run", "update failed with UpdateFailed at 2026-03-02T10:00:00Z", true}},

@@ -140,6 +140,9 @@ type Observation struct {
 	RetryConflict  bool
 	// Run that is recorded, if any.
 	Run *Run
+	// GitObjects says what is due for the objects that are kept for spec.projectRepo, "" if
+	// nothing is. What follows from the program is known only after that.
+	GitObjects string
 	// Problem that prevents a run, if any.
 	Problem *Problem
 	// Unready dependencies, each with the reason. Dependents are the Stacks that depend

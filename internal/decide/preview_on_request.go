@@ -16,7 +16,7 @@ const (
 // previewBetween does a requested preview between two runs. A run that is due comes first:
 // it would make the preview obsolete before anybody reads it.
 func previewBetween(o Observation, due Decision) Decision {
-	if !o.PreviewRequested || o.Run != nil || due.Action == Start || due.Action == RemoveFinalizer {
+	if !o.PreviewRequested || o.Run != nil || due.Action == Start || due.Action == KeepGitObjects || due.Action == RemoveFinalizer {
 		return due
 	}
 	if answersFirst(o, due) {

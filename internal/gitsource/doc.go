@@ -4,7 +4,7 @@
 // Package gitsource defines the Flux GitRepository, and the Secret for it, that implement
 // the projectRepo of a Stack. source-controller does all the work with git.
 //
-// The rules are pure: a URL, a Stack and its credentials in, the objects out. Credentials
-// are read through a small interface. The package must never need a client, a write or a
-// clock.
+// The rules are pure: a URL, a Stack, its credentials and the objects of the cluster in, the
+// objects as they should be out. The package must never need a write or a clock: package
+// gitobjects writes.
 package gitsource

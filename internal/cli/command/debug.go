@@ -79,10 +79,7 @@ func (s *session) printChecks(explained *controller.Explanation) {
 		}
 		lines = append(lines, []string{check.About, check.Found, says})
 	}
-	switch {
-	case explained.Unwritten != "":
-		lines = append(lines, []string{"before all of them", "the controller has yet to " + explained.Unwritten + ": is it running?", "not known"})
-	case !decided(explained.Checks):
+	if !decided(explained.Checks) {
 		lines = append(lines, []string{"all of them", "nothing to do", decisionText(explained.Decision)})
 	}
 	for _, duty := range explained.Decision.Duties {
