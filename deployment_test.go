@@ -33,10 +33,10 @@ func TestTheDeploymentLetsRunsFinish(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred(), "the flags of the Deployment")
 
 	killedAfter := time.Duration(*pod.TerminationGracePeriodSeconds) * time.Second
-	g.Expect(killedAfter).To(BeNumerically(">=", c.gracefulShutdown+absorbTimeout+lastWrites),
+	g.Expect(killedAfter).To(BeNumerically(">=", c.LongestShutdown()),
 		"the pod is killed while runs that it waits for are still in flight")
-	g.Expect(c.cancelGrace).To(BeNumerically("<", c.gracefulShutdown), "a run would be left to the next process before it is told a second time")
-	g.Expect(c.leaderElection.Enable).To(BeTrue(), "two pods of a rolling update would both start runs")
+	g.Expect(c.CancelGrace).To(BeNumerically("<", c.GracefulShutdown), "a run would be left to the next process before it is told a second time")
+	g.Expect(c.LeaderElection.Enable).To(BeTrue(), "two pods of a rolling update would both start runs")
 }
 
 func TestTheDeploymentWritesOnlyToItsVolumes(t *testing.T) {
@@ -50,5 +50,5 @@ func TestTheDeploymentWritesOnlyToItsVolumes(t *testing.T) {
 	for _, mount := range container.VolumeMounts {
 		mounted = append(mounted, mount.MountPath)
 	}
-	g.Expect(mounted).To(ContainElements(c.dataDir, "/tmp"))
+	g.Expect(mounted).To(ContainElements(c.DataDir, "/tmp"))
 }

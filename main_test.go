@@ -4,8 +4,6 @@
 package main
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,20 +13,11 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/runtime/acl"
-	runtimeclient "github.com/fluxcd/pkg/runtime/client"
 	"github.com/fluxcd/pkg/runtime/features"
-	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/gomega"
 	flag "github.com/spf13/pflag"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
+	"github.com/flux-pulumi/pulumi-controller/internal/app"
 )
 
 // fluxDefaults are the flags shared with kustomize-controller and helm-controller, and
@@ -50,7 +39,7 @@ func fluxDefaults() map[string]string {
 // defaults lists all flags and their defaults.
 func defaults(g *WithT) map[string]string {
 	fs := flag.NewFlagSet("test", flag.ContinueOnError)
-	g.Expect(bindFlags(fs, &config{}, &acl.Options{}, &features.FeatureGates{})).To(Succeed())
+	g.Expect(bindFlags(fs, &app.Config{}, &acl.Options{}, &features.FeatureGates{})).To(Succeed())
 	all := map[string]string{}
 	fs.VisitAll(func(f *flag.Flag) {
 		all[f.Name] = f.DefValue
@@ -82,20 +71,20 @@ func TestDefaultsAreParsed(t *testing.T) {
 	g := NewWithT(t)
 	c, err := parse(nil)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(c.interval.Percentage).To(BeEquivalentTo(5))
-	g.Expect(c.rateLimiter.MinRetryDelay).To(Equal(750 * time.Millisecond))
-	g.Expect(c.noCrossNamespaceRefs).To(BeTrue())
-	g.Expect(c.watch.ConfigsLabelSelector).To(BeEmpty())
-	g.Expect(c.additiveCELDependencyCheck).To(BeFalse())
-	g.Expect(c.disableConfigWatchers).To(BeFalse())
+	g.Expect(c.Interval.Percentage).To(BeEquivalentTo(5))
+	g.Expect(c.RateLimiter.MinRetryDelay).To(Equal(750 * time.Millisecond))
+	g.Expect(c.NoCrossNamespaceRefs).To(BeTrue())
+	g.Expect(c.Watch.ConfigsLabelSelector).To(BeEmpty())
+	g.Expect(c.AdditiveCELDependencyCheck).To(BeFalse())
+	g.Expect(c.DisableConfigWatchers).To(BeFalse())
 }
 
 func TestFeatureGatesAreRead(t *testing.T) {
 	g := NewWithT(t)
 	c, err := parse([]string{"--feature-gates=AdditiveCELDependencyCheck=true,DisableConfigWatchers=true"})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(c.additiveCELDependencyCheck).To(BeTrue())
-	g.Expect(c.disableConfigWatchers).To(BeTrue())
+	g.Expect(c.AdditiveCELDependencyCheck).To(BeTrue())
+	g.Expect(c.DisableConfigWatchers).To(BeTrue())
 }
 
 // docs/flags.md has a row for each flag: | `--name` | `default` |.
@@ -119,25 +108,7 @@ func TestCrossNamespaceRefsCanBeAllowed(t *testing.T) {
 	g := NewWithT(t)
 	c, err := parse([]string{"--no-cross-namespace-refs=false"})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(c.noCrossNamespaceRefs).To(BeFalse())
-}
-
-func TestWatchesPart(t *testing.T) {
-	t.Setenv("RUNTIME_NAMESPACE", "flux-system")
-	for _, test := range []struct {
-		args []string
-		want bool
-	}{
-		{nil, false},
-		{[]string{"--watch-label-selector=sharding.fluxcd.io/key=one"}, true},
-		{[]string{"--watch-all-namespaces=false", "--no-cross-namespace-refs=false"}, true},
-		{[]string{"--watch-all-namespaces=false"}, false},
-	} {
-		g := NewWithT(t)
-		c, err := parse(test.args)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(c.watchesPart()).To(Equal(test.want), "%v", test.args)
-	}
+	g.Expect(c.NoCrossNamespaceRefs).To(BeFalse())
 }
 
 func TestBadFlagsAreNamed(t *testing.T) {
@@ -180,30 +151,17 @@ func TestWarningsOfFlagsThatDoNotFit(t *testing.T) {
 		c, err := parse([]string{arg})
 		g.Expect(err).NotTo(HaveOccurred())
 		if want == "" {
-			g.Expect(c.warnings()).To(BeEmpty())
+			g.Expect(c.Warnings()).To(BeEmpty())
 			continue
 		}
-		g.Expect(c.warnings()).To(ConsistOf(HavePrefix(want)))
+		g.Expect(c.Warnings()).To(ConsistOf(HavePrefix(want)))
 	}
-}
-
-func TestJitterStaysWithinItsPercentage(t *testing.T) {
-	g := NewWithT(t)
-	spread := jittered(5)
-	seen := map[time.Duration]bool{}
-	for range 200 {
-		d := spread(time.Minute)
-		g.Expect(d).To(And(BeNumerically(">=", 57*time.Second), BeNumerically("<=", 63*time.Second)))
-		seen[d] = true
-	}
-	g.Expect(len(seen)).To(BeNumerically(">", 100))
-	g.Expect(jittered(0)(time.Minute)).To(Equal(time.Minute))
 }
 
 func TestHelpIsNoError(t *testing.T) {
 	const inside = "PULUMI_CONTROLLER_HELP"
 	if os.Getenv(inside) != "" {
-		os.Args = []string{controllerName, "--help"}
+		os.Args = []string{app.Name, "--help"}
 		main()
 		return
 	}
@@ -216,94 +174,4 @@ func TestHelpIsNoError(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred(), "it ends with 0")
 	g.Expect(string(out)).To(And(ContainSubstring("--events-addr"), ContainSubstring("--concurrent-runs")))
 	g.Expect(complaints.String()).To(BeEmpty())
-}
-
-func TestTheClientLimitsItselfWhereTheServerDoesNot(t *testing.T) {
-	for name, fair := range map[string]bool{"with Priority and Fairness": true, "without": false} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				if fair {
-					w.Header().Set("X-Kubernetes-PF-FlowSchema-UID", "1")
-				}
-			}))
-			defer server.Close()
-			restConfig := &rest.Config{Host: server.URL}
-			limitRate(t.Context(), restConfig, runtimeclient.Options{QPS: 50, Burst: 300})
-			if fair {
-				g.Expect(restConfig.QPS).To(BeNumerically("<", 0))
-				return
-			}
-			g.Expect(restConfig.QPS).To(BeEquivalentTo(50))
-			g.Expect(restConfig.Burst).To(Equal(300))
-		})
-	}
-}
-
-func TestAWarningOfTheAPIServerIsLoggedOnce(t *testing.T) {
-	g := NewWithT(t)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for _, text := range []string{
-			"prefer another name",
-			`metadata.finalizers: \"example.com\": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts`,
-			`metadata.finalizers: \"finalizer.stack.pulumi.com\": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts`,
-		} {
-			w.Header().Add("Warning", `299 - "`+text+`"`)
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"b"}}`))
-	}))
-	defer server.Close()
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	g.Expect(clientcmd.WriteToFile(clientcmdapi.Config{
-		CurrentContext: "test",
-		Clusters:       map[string]*clientcmdapi.Cluster{"test": {Server: server.URL}},
-		Contexts:       map[string]*clientcmdapi.Context{"test": {Cluster: "test"}},
-	}, kubeconfig)).To(Succeed())
-	t.Setenv("KUBECONFIG", kubeconfig)
-	restConfig, err := clusterConfig(t.Context(), config{})
-	g.Expect(err).NotTo(HaveOccurred())
-	clients, err := kubernetes.NewForConfig(restConfig)
-	g.Expect(err).NotTo(HaveOccurred())
-
-	var lines []string
-	ctx := logr.NewContext(t.Context(), funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{}))
-	for range 3 {
-		_, err := clients.CoreV1().ConfigMaps("b").Get(ctx, "a", metav1.GetOptions{})
-		g.Expect(err).NotTo(HaveOccurred())
-	}
-	g.Expect(lines).To(ConsistOf(ContainSubstring("prefer another name"), ContainSubstring("example.com")), "that about our finalizer says nothing new")
-}
-
-func TestTheWorkspaceTemplateIsReadAtTheStart(t *testing.T) {
-	g := NewWithT(t)
-	path := filepath.Join(t.TempDir(), "template.yaml")
-	_, err := readWorkspaceTemplate(path, job.Settings{})
-	g.Expect(err).To(MatchError(And(ContainSubstring("--runner-workspace-template"), ContainSubstring("no such file"))))
-	g.Expect(os.WriteFile(path, []byte("spec: {imagePullSecrets: []}"), 0o600)).To(Succeed())
-	_, err = readWorkspaceTemplate(path, job.Settings{})
-	g.Expect(err).To(MatchError("--runner-workspace-template: " + path + ": spec.imagePullSecrets is not known: remove it"))
-	g.Expect(os.WriteFile(path, []byte("spec: {image: a}"), 0o600)).To(Succeed())
-	defaults, err := readWorkspaceTemplate(path, job.Settings{})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(defaults.Image).To(Equal("a"))
-	_, err = readWorkspaceTemplate("", job.Settings{})
-	g.Expect(err).NotTo(HaveOccurred())
-}
-
-func TestTheDataDirectoryHasOneOwner(t *testing.T) {
-	g := NewWithT(t)
-	path := filepath.Join(t.TempDir(), "data")
-	g.Expect(os.WriteFile(path, nil, 0o600)).To(Succeed())
-	first, second := &dataDir{path: path}, &dataDir{path: path}
-	g.Expect(first.Take()).To(And(MatchError(ContainSubstring("not a directory")), Not(MatchError(errInUse))))
-	g.Expect(os.Remove(path)).To(Succeed())
-	g.Expect(first.Take()).To(Succeed())
-	g.Expect(first.Take()).To(Succeed(), "it has it")
-	g.Expect(second.Take()).To(MatchError(errInUse))
-	_, err := holders{dir: second}.Gone(t.Context(), v1.RunHolder{}, time.Time{})
-	g.Expect(err).To(MatchError(errInUse), "what became of its runs is not known")
-	first.Close()
-	g.Expect(second.Take()).To(Succeed())
-	second.Close()
 }

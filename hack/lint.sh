@@ -55,6 +55,24 @@ keep_out() { # EXPRESSION PACKAGE...
 echo "lint imports: internal/controller and internal/grammar depend on nothing of Pulumi's"
 keep_out '^github\.com/pulumi/|/internal/(pulumi|program/check)$' internal/controller internal/grammar
 
+# Each of these layers may use those before it, and none after it.
+layers="run decide stackstatus observe controller app"
+echo "lint imports: the layers use only those before them: $layers"
+above=" $layers"
+for layer in $layers; do
+	above=${above#" $layer"}
+	[ -z "$above" ] || [ ! -d "internal/$layer" ] ||
+		keep_out "^github\.com/flux-pulumi/pulumi-controller/internal/($(echo "${above# }" | tr ' ' '|'))\$" "internal/$layer"
+done
+
+echo "lint files: main.go is alone at the root, and nothing else reads the environment or exits"
+others=$(find . -maxdepth 1 -name '*.go' ! -name '*_test.go' ! -name main.go)
+[ -z "$others" ] || fail "not main.go, move it to internal/app: $others"
+# The first process of the pod of a run starts the second with the same environment.
+others=$(grep -rlE 'os\.(Getenv|LookupEnv|Environ|Exit)\(' --include='*.go' --exclude='*_test.go' internal |
+	grep -vx 'internal/run/job/pod/first.go' | tr '\n' ' ')
+[ -z "$others" ] || fail "only main.go reads the environment and exits, not $others"
+
 # These two packages must stay testable without an API server (docs: the decision is pure, Pulumi is driven apart).
 echo "lint imports: internal/decide and internal/pulumi use no Kubernetes client"
 keep_out '^(k8s\.io/client-go|sigs\.k8s\.io/controller-runtime|github\.com/fluxcd/pkg/runtime)(/|$)' internal/decide internal/pulumi

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package app
 
 import (
 	"context"
@@ -32,13 +32,13 @@ import (
 )
 
 // clusterConfig is how the API server is reached.
-func clusterConfig(ctx context.Context, c config) (*rest.Config, error) {
-	restConfig, err := ctrl.GetConfig()
+func clusterConfig(ctx context.Context, c Config) (*rest.Config, error) {
+	restConfig, err := c.Cluster()
 	if err != nil {
 		return nil, fmt.Errorf("failed to find the API server: %w", err)
 	}
 	restConfig.WarningHandlerWithContext = warnings{ctrllog.NewKubeAPIWarningLogger(ctrllog.KubeAPIWarningLoggerOptions{Deduplicate: true})}
-	limitRate(ctx, restConfig, c.client)
+	limitRate(ctx, restConfig, c.Client)
 	return restConfig, nil
 }
 
@@ -74,42 +74,42 @@ const flowControlTimeout = 10 * time.Second
 
 // newManager makes the manager, with Secrets and ConfigMaps kept out of its
 // cache: only their metadata is watched.
-func newManager(c config, restConfig *rest.Config) (ctrl.Manager, error) {
+func newManager(c Config, restConfig *rest.Config) (ctrl.Manager, error) {
 	scheme := apiruntime.NewScheme()
 	for _, add := range []func(*apiruntime.Scheme) error{clientgoscheme.AddToScheme, sourcev1.AddToScheme, v1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("failed to build the scheme: %w", err)
 		}
 	}
-	selector, err := runtimectrl.GetWatchSelector(c.watch)
+	selector, err := runtimectrl.GetWatchSelector(c.Watch)
 	if err != nil {
 		return nil, fmt.Errorf("failed to read --watch-label-selector: %w", err)
 	}
-	leaderElectionID := controllerName + "-leader-election"
-	if c.watch.LabelSelector != "" {
-		leaderElectionID = leaderelection.GenerateID(leaderElectionID, c.watch.LabelSelector)
+	leaderElectionID := Name + "-leader-election"
+	if c.Watch.LabelSelector != "" {
+		leaderElectionID = leaderelection.GenerateID(leaderElectionID, c.Watch.LabelSelector)
 	}
 	options := ctrl.Options{
 		Scheme:                        scheme,
-		HealthProbeBindAddress:        c.healthAddr,
-		LeaderElection:                c.leaderElection.Enable,
-		LeaderElectionReleaseOnCancel: c.leaderElection.ReleaseOnCancel,
-		LeaseDuration:                 &c.leaderElection.LeaseDuration,
-		RenewDeadline:                 &c.leaderElection.RenewDeadline,
-		RetryPeriod:                   &c.leaderElection.RetryPeriod,
+		HealthProbeBindAddress:        c.HealthAddr,
+		LeaderElection:                c.LeaderElection.Enable,
+		LeaderElectionReleaseOnCancel: c.LeaderElection.ReleaseOnCancel,
+		LeaseDuration:                 &c.LeaderElection.LeaseDuration,
+		RenewDeadline:                 &c.LeaderElection.RenewDeadline,
+		RetryPeriod:                   &c.LeaderElection.RetryPeriod,
 		LeaderElectionID:              leaderElectionID,
-		LeaderElectionNamespace:       c.runtimeNamespace, // empty: the namespace of the pod
+		LeaderElectionNamespace:       c.RuntimeNamespace, // empty: the namespace of the pod
 		Logger:                        ctrl.Log,
 		Client: client.Options{Cache: &client.CacheOptions{
 			DisableFor:   []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}},
 			Unstructured: true, // Programs, which are watched as they are stored
 		}},
 		Cache:      cache.Options{ByObject: map[client.Object]cache.ByObject{&v1.Stack{}: {Label: selector}}},
-		Metrics:    metricsserver.Options{BindAddress: c.metricsAddr, ExtraHandlers: pprof.GetHandlers()},
-		Controller: ctrlconfig.Controller{MaxConcurrentReconciles: c.concurrent, RecoverPanic: ptr.To(true)},
+		Metrics:    metricsserver.Options{BindAddress: c.MetricsAddr, ExtraHandlers: pprof.GetHandlers()},
+		Controller: ctrlconfig.Controller{MaxConcurrentReconciles: c.Concurrent, RecoverPanic: ptr.To(true)},
 	}
-	if !c.watch.AllNamespaces {
-		options.Cache.DefaultNamespaces = map[string]cache.Config{c.runtimeNamespace: {}}
+	if !c.Watch.AllNamespaces {
+		options.Cache.DefaultNamespaces = map[string]cache.Config{c.RuntimeNamespace: {}}
 	}
 	mgr, err := ctrl.NewManager(restConfig, options)
 	if err != nil {

@@ -1,0 +1,118 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cgroup"
+	"github.com/flux-pulumi/pulumi-controller/internal/controller"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/handover"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/local"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
+)
+
+// runners are where runs are executed: where --runner says, and where the runs of a
+// controller with another --runner are ended.
+type runners struct {
+	// all knows both, and current starts runs.
+	all     run.Runner
+	current runner
+	// onDisk has the files of runs on this machine.
+	onDisk *local.Runner
+	// jobs is the runner of Jobs, and checkBackend is for runs on this machine.
+	jobs         controller.Jobs
+	checkBackend func(backend string) error
+}
+
+func (b base) newRunners(accounts inplace.Accounts) (runners, error) {
+	if b.Runner == JobRunner {
+		jobs, err := b.newJobRunner()
+		if err != nil {
+			return runners{}, err
+		}
+		earlier := local.New(local.Options{Dir: b.runsDir(), Concurrent: 1, Wake: b.waker.Wake, Log: ctrl.Log})
+		return runners{all: handover.Runner{Runner: jobs, Earlier: earlier}, current: jobs, onDisk: earlier, jobs: jobs}, nil
+	}
+	here, err := b.newLocalRunner(accounts)
+	if err != nil {
+		return runners{}, err
+	}
+	earlier, err := b.newDrainer()
+	if err != nil {
+		return runners{}, err
+	}
+	return runners{
+		all: handover.Runner{Runner: here, Earlier: earlier}, current: here, onDisk: here,
+		checkBackend: backendCheck(b.pod),
+	}, nil
+}
+
+// newLocalRunner makes the runner of runs on this machine.
+func (b base) newLocalRunner(accounts inplace.Accounts) (*local.Runner, error) {
+	bin := b.PulumiDir
+	if bin == "" {
+		path, err := b.LookPath("pulumi")
+		if err != nil {
+			return nil, fmt.Errorf("failed to find pulumi: install it or set --pulumi-dir: %w", err)
+		}
+		bin = filepath.Dir(path)
+	}
+	grace := pulumi.DefaultGrace()
+	grace.Finish = b.CancelGrace
+	return local.New(local.Options{
+		Dir:          b.runsDir(),
+		Usable:       b.data.Take,
+		Concurrent:   b.ConcurrentRuns,
+		PerNamespace: b.ConcurrentRunsPerNamespace,
+		Driver: &pulumi.Driver{
+			Bin:              bin,
+			Path:             []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"},
+			Cache:            b.DataDir,
+			PassEnv:          b.PassedEnv,
+			NoPluginDownload: !b.AcquirePlugins,
+			Grace:            grace,
+			Memory:           cgroup.ReadMemory,
+		},
+		Fetcher:      source.New(source.Options{Retries: b.HTTPRetry, Hostname: b.SourceLocalhost}),
+		Accounts:     accounts,
+		Wake:         b.waker.Wake,
+		NotePatience: notePatience,
+		Log:          ctrl.Log,
+	}), nil
+}
+
+// notePatience is how long a destroy waits for its status to be written: a moment, unless
+// the API server is away.
+const notePatience = 30 * time.Second
+
+// runsDir is where the files of runs on this machine are.
+func (b base) runsDir() string { return filepath.Join(b.DataDir, "runs") }
+
+// sweep removes what earlier processes left in the data directory, except for the runs that
+// Stacks still record.
+func (b base) sweep(ctx context.Context, onDisk *local.Runner) error {
+	if err := b.data.Take(); err != nil {
+		ctrl.Log.Error(err, "what earlier processes left is not removed")
+		return nil
+	}
+	inUse, err := b.records.InUse(ctx)
+	if err != nil {
+		return err
+	}
+	if err := onDisk.Sweep(func(id string) bool { return inUse[id] }); err != nil {
+		// The next start tries again. What is wrong with the disk is told by the
+		// Stacks whose runs it keeps from starting.
+		ctrl.Log.Error(err, "what earlier processes left cannot be removed")
+	}
+	return nil
+}
