@@ -192,34 +192,31 @@ func (p *project) edit(stack *v1.Stack, change func(*v1.StackSpec)) {
 func (p *project) awaitReady(stack *v1.Stack) {
 	p.test.Helper()
 	p.Eventually(func(g Gomega) {
-		p.read(g, stack)
+		g.Expect(p.Get(p.test.Context(), client.ObjectKeyFromObject(stack), stack)).To(Succeed())
+		g.Expect(stack.Status.Run).To(BeNil())
 		ready := conditions.Get(stack, meta.ReadyCondition)
 		g.Expect(ready).NotTo(BeNil())
 		if ready.Status == metav1.ConditionFalse && stack.Status.LastAttemptedRevision == p.revision {
 			StopTrying("the run has failed: " + ready.Message).Now()
 		}
 		g.Expect(ready.Status).To(Equal(metav1.ConditionTrue), ready.Message)
+		g.Expect(stack.Status.ObservedGeneration).To(Equal(stack.Generation))
 		g.Expect(stack.Status.LastAppliedRevision).To(Equal(p.revision))
 	}).Should(Succeed())
 }
 
-// awaitFailure waits until the newest commit has failed, and returns the message.
-func (p *project) awaitFailure(stack *v1.Stack) (message string) {
+// awaitFailure waits until the newest commit has failed with a message that has the texts.
+func (p *project) awaitFailure(stack *v1.Stack, texts ...string) {
 	p.test.Helper()
 	p.Eventually(func(g Gomega) {
-		p.read(g, stack)
-		g.Expect(conditions.IsReady(stack)).To(BeFalse())
-		g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.UpdateFailedReason))
+		g.Expect(p.Get(p.test.Context(), client.ObjectKeyFromObject(stack), stack)).To(Succeed())
+		g.Expect(stack.Status.Run).To(BeNil())
 		g.Expect(stack.Status.LastAttemptedRevision).To(Equal(p.revision))
+		g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.UpdateFailedReason))
+		for _, text := range texts {
+			g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring(text))
+		}
 	}).Should(Succeed())
-	return conditions.GetMessage(stack, meta.ReadyCondition)
-}
-
-// read expects that the controller has seen the spec, and that nothing runs.
-func (p *project) read(g Gomega, stack *v1.Stack) {
-	g.Expect(p.Get(p.test.Context(), client.ObjectKeyFromObject(stack), stack)).To(Succeed())
-	g.Expect(stack.Status.ObservedGeneration).To(Equal(stack.Generation))
-	g.Expect(stack.Status.Run).To(BeNil())
 }
 
 // destroy deletes the Stack, and expects that what it made is gone.
@@ -279,5 +276,12 @@ func files(t *testing.T, program string, replaced ...sources.Files) sources.File
 	for _, some := range replaced {
 		maps.Copy(all, some)
 	}
+	return all
+}
+
+// both has the files of both, the second ones if they are in both.
+func both(first, second sources.Files) sources.Files {
+	all := maps.Clone(first)
+	maps.Copy(all, second)
 	return all
 }

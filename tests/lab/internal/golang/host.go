@@ -75,7 +75,7 @@ func (h *Host) InstallDependencies(
 		return err
 	}
 	if err := langhost.Tool(server.Context(), stdout, stderr, req.Info.GetProgramDirectory(), "go", "mod", "tidy"); err != nil {
-		return errors.Join(fmt.Errorf("go mod tidy: %w", err), closer.Close())
+		return errors.Join(fmt.Errorf("`go mod tidy` failed: %w", err), closer.Close())
 	}
 	return closer.Close()
 }

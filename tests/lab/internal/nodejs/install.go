@@ -6,7 +6,6 @@ package nodejs
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -31,7 +30,7 @@ func (h *Host) InstallDependencies(
 		args = append(args, "--loglevel=error")
 	}
 	if err := langhost.Tool(server.Context(), stdout, stderr, root, manager, args...); err != nil {
-		return errors.Join(fmt.Errorf("%s install: %w", manager, err), closer.Close())
+		return errors.Join(err, closer.Close()) // the tool has said why
 	}
 	return closer.Close()
 }
