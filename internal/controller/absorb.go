@@ -19,8 +19,23 @@ import (
 // The functions in this file absorb the result of a run into the status of its Stack.
 // Like those of status.go, they modify only the object.
 
-// absorb absorbs the result of the recorded run into the status, and drops the record.
-func absorb(stack *v1.Stack, result *run.Result) {
+// published is what was written of a result beside the status.
+type published struct {
+	OutputsSecret *v1.OutputsSecretStatus
+	Inventory     *v1.InventoryStatus
+	RunLog        *v1.RunLogStatus
+	Preview       *v1.PreviewStatus
+}
+
+// absorb absorbs the result of the recorded run into the status, with what was published of
+// it, and drops the record.
+func absorb(stack *v1.Stack, result *run.Result, beside published) {
+	stack.Status.OutputsSecret, stack.Status.Inventory = beside.OutputsSecret, beside.Inventory
+	stack.Status.RunLog, stack.Status.Preview = beside.RunLog, beside.Preview
+	absorbResult(stack, result)
+}
+
+func absorbResult(stack *v1.Stack, result *run.Result) {
 	record := stack.Status.Run
 	kind := run.KindOfRecord(record)
 	stack.Status.Run = nil

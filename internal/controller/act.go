@@ -11,9 +11,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/fluxcd/pkg/apis/meta"
-	"github.com/fluxcd/pkg/runtime/conditions"
-
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -81,14 +78,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 func (r *StackReconciler) inSync(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	before := readinessOf(stack)
 	if err := r.patchStatus(ctx, stack, func() {
-		markHandled(stack)
-		stack.Status.LastAttemptedRevision = seen.program.Revision
-		if seen.Preview {
-			// The last run was the preview of these inputs.
-			markPreviewed(stack, previewedAt(seen.program.Revision, stack.Status.LastUpdate.Message))
-			return
-		}
-		markInSync(stack, seen.program.Revision, seen.program.OriginRevision)
+		markUnchanged(stack, seen.Preview, seen.program.Revision, seen.program.OriginRevision)
 	}); err != nil {
 		return err
 	}
@@ -107,7 +97,7 @@ func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observe
 		r.tellNoted(stack)
 		return nil
 	case decide.WithdrawPreview:
-		return r.patchStatus(ctx, stack, func() { stack.Status.Preview = nil })
+		return r.patchStatus(ctx, stack, func() { withdrawPreview(stack) })
 	case decide.DeleteFormerOutputs:
 		return r.deleteFormerOutputs(ctx, stack)
 	case decide.WriteInventory:
@@ -125,12 +115,7 @@ func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observe
 // with a run in flight does not, since the run may have started before the change that the
 // request is about.
 func (r *StackReconciler) suspend(ctx context.Context, stack *v1.Stack) error {
-	return r.patchStatus(ctx, stack, func() {
-		markHandled(stack)
-		if conditions.GetReason(stack, meta.ReconcilingCondition) == meta.ProgressingReason {
-			markSuspended(stack)
-		}
-	})
+	return r.patchStatus(ctx, stack, func() { markSuspended(stack) })
 }
 
 // awaitHolder leaves a run to the process that has it, as far as is known.
@@ -155,13 +140,12 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	log := r.publishLog(ctx, stack, &record, result)
 	preview := r.publishSteps(ctx, stack, &record, result)
 	told, err := r.takeIn(ctx, stack, result, func(told *run.Result) {
-		stack.Status.OutputsSecret, stack.Status.Inventory, stack.Status.RunLog = outputs, inventory, log
-		absorb(stack, told)
-		stack.Status.Preview = preview
+		published := published{outputs, inventory, log, preview}
 		if run.KindOfRecord(&record).OnRequest && told.Message != result.Message {
-			stack.Status.Preview = preview.DeepCopy()
-			stack.Status.Preview.Message = told.Message
+			published.Preview = preview.DeepCopy()
+			published.Preview.Message = told.Message
 		}
+		absorb(stack, told, published)
 	})
 	if err != nil {
 		return err

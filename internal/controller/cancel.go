@@ -45,18 +45,21 @@ func mustCancel(stack *v1.Stack) bool {
 
 // cancel records that the run in flight is to be cancelled, and cancels it.
 func (r *StackReconciler) cancel(ctx context.Context, stack *v1.Stack) error {
-	if err := r.patchStatus(ctx, stack, func() {
-		record := stack.Status.Run
-		record.Cancel, record.Progress = cancelAsked(stack, record), nil
-		if run.KindOfRecord(record).InConditions {
-			// Whoever cancels no longer wants a run that was requested before.
-			markHandled(stack)
-			markWaiting(stack, cancellingText(record))
-		}
-	}); err != nil {
+	if err := r.patchStatus(ctx, stack, func() { recordCancel(stack) }); err != nil {
 		return err
 	}
 	return r.Runner.Cancel(refOf(stack), stack.Status.Run.Cancel == v1.CancelNow)
+}
+
+// recordCancel records how a person asks to cancel the run in flight.
+func recordCancel(stack *v1.Stack) {
+	record := stack.Status.Run
+	record.Cancel, record.Progress = cancelAsked(stack, record), nil
+	if run.KindOfRecord(record).InConditions {
+		// Whoever cancels no longer wants a run that was requested before.
+		markHandled(stack)
+		markWaiting(stack, cancellingText(record))
+	}
 }
 
 func cancellingText(record *v1.RunStatus) string {

@@ -50,7 +50,7 @@ func (r *StackReconciler) removeFinalizer(ctx context.Context, stack *v1.Stack, 
 	if err := r.Patch(ctx, stack, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
 		return fmt.Errorf("failed to remove the finalizer: %w", err)
 	}
-	for _, left := range leftEvents(stack, seen) {
+	for _, left := range leftEvents(stack, seen.Observation) {
 		r.announce(ctx, stack, left)
 	}
 	if reason, while := notDestroyed(seen); reason != "" {

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 )
 
 // maxForgotten bounds the names in an event, whose message is limited to 1024 bytes.
@@ -51,7 +52,7 @@ func wayOut(stack *v1.Stack) string {
 }
 
 // leftEvents announce what a released Stack leaves behind.
-func leftEvents(stack *v1.Stack, seen *observed) []notice {
+func leftEvents(stack *v1.Stack, seen decide.Observation) []notice {
 	var left []notice
 	if lost := stack.Status.Interrupted; len(lost) > 0 {
 		why := ""

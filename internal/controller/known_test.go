@@ -102,11 +102,11 @@ func TestAHalfCreatedStackIsKnown(t *testing.T) {
 func TestARunThatCountedNothingKeepsWhatIsKnown(t *testing.T) {
 	g := NewWithT(t)
 	stack := stackWithRun(v1.OperationUpdate)
-	absorb(stack, result(run.Failed, "no such bucket"))
+	absorbResult(stack, result(run.Failed, "no such bucket"))
 	g.Expect(stack.Status.Resources.Total).To(BeEquivalentTo(3))
 
 	recordRun(stack, v1.RunStatus{ID: "run-2", Operation: v1.OperationUpdate, Generation: 3})
-	absorb(stack, &run.Result{Outcome: run.Failed, Message: `the project was "app"`, StartedAt: started, EndedAt: started})
+	absorbResult(stack, &run.Result{Outcome: run.Failed, Message: `the project was "app"`, StartedAt: started, EndedAt: started})
 	g.Expect(stack.Status.Resources.Total).To(BeEquivalentTo(3), "it refused to begin")
 	g.Expect(knownProject(stack).Name).To(Equal("app"))
 }
@@ -159,7 +159,7 @@ func TestWhatIsNotKnownIsNotShown(t *testing.T) {
 	record := *stack.Status.Run
 	first := result(run.Succeeded, "")
 	first.Outputs = map[string]json.RawMessage{"ok": json.RawMessage(`"first"`)}
-	absorb(stack, first)
+	absorbResult(stack, first)
 	g.Expect(stack.Status.Outputs).To(HaveLen(1))
 	g.Expect(stack.Status.Resources).NotTo(BeNil())
 
@@ -167,7 +167,7 @@ func TestWhatIsNotKnownIsNotShown(t *testing.T) {
 	next := result(run.Succeeded, "")
 	next.Outputs, next.OutputsMissed, next.Changes = nil, true, run.Changes{Unknown: true}
 	told := runEvent(record, next)
-	absorb(stack, next)
+	absorbResult(stack, next)
 	g.Expect(stack.Status.Outputs).To(BeEmpty())
 	g.Expect(stack.Status.Resources).To(BeNil())
 	g.Expect(stack.Status.History[0].Metadata).To(HaveKeyWithValue("changes", HavePrefix("an unknown number of changes")))

@@ -160,7 +160,7 @@ func TestAStackThatWasInterruptedNeedNotExist(t *testing.T) {
 	loseRun(stack, "gone", started)
 	record.Operation = v1.OperationRecover
 	recordRun(stack, record)
-	absorb(stack, result(run.Succeeded, ""))
+	absorbResult(stack, result(run.Succeeded, ""))
 	g.Expect(stack.Status.LastUpdate.LastSuccessfulCommit).To(BeEmpty())
 	stack.Status.ProjectInfo.Backend, stack.Status.Resources = "", nil // it was killed before the stack was created
 	g.Expect(mustExist(stack)).To(BeFalse())

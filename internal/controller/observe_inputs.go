@@ -55,7 +55,7 @@ func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen 
 	if err := r.digestRun(stack, seen, ""); err != nil {
 		return err
 	}
-	seen.AppliedElsewhere = appliedByOperator(stack, seen.program)
+	seen.AppliedElsewhere = appliedByOperator(stack, seen.program.Revision, seen.program.MadeAt)
 	return nil
 }
 

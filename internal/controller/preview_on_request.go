@@ -48,13 +48,18 @@ func (r *StackReconciler) previewOnRequest(ctx context.Context, stack *v1.Stack,
 		}
 	}
 	if refused != "" {
-		return r.patchStatus(ctx, stack, func() {
-			now := metav1.Time{Time: r.Now()}
-			stack.Status.Preview = &v1.PreviewStatus{Request: request, State: v1.UpdateFailed, Message: refused, EndedAt: &now}
-		})
+		return r.patchStatus(ctx, stack, func() { refusePreview(stack, request, refused, r.Now()) })
 	}
 	return r.start(ctx, stack, seen, launch{kind: run.PreviewOnRequest(), request: request})
 }
+
+// refusePreview records why a requested preview cannot be done.
+func refusePreview(stack *v1.Stack, request, why string, now time.Time) {
+	stack.Status.Preview = &v1.PreviewStatus{Request: request, State: v1.UpdateFailed, Message: why, EndedAt: &metav1.Time{Time: now}}
+}
+
+// withdrawPreview drops a preview that is queued and no longer requested.
+func withdrawPreview(stack *v1.Stack) { stack.Status.Preview = nil }
 
 // previewRefused returns why there can be no preview now.
 func previewRefused(seen *observed) string {

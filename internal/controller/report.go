@@ -23,18 +23,7 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 	before := conditions.Get(stack, meta.ReadyCondition)
 	revision := seen.program.Revision
 	isNew := revision != "" && revision != stack.Status.LastAttemptedRevision
-	if err := r.patchStatus(ctx, stack, func() {
-		if revision != "" {
-			stack.Status.LastAttemptedRevision = revision
-		}
-		if !decision.Fetching { // otherwise there is nothing to answer yet
-			// The failure answers the request, but the run that it asks for is still to
-			// come.
-			takeOn(stack)
-		}
-		mark(stack, decision.Reason, decision.Message)
-		keepSince(stack, before)
-	}); err != nil {
+	if err := r.patchStatus(ctx, stack, func() { markDecision(stack, decision, revision, mark) }); err != nil {
 		return err
 	}
 	if isNew || (!isTold(before, decision) && !isOfLastRun(stack, decision)) {
@@ -47,6 +36,20 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 			revision: revision, originRevision: seen.program.OriginRevision})
 	}
 	return nil
+}
+
+// markDecision marks a Stack that cannot be run, at the revision if there is one.
+func markDecision(stack *v1.Stack, decision decide.Decision, revision string, mark func(stack *v1.Stack, reason, message string)) {
+	before := conditions.Get(stack, meta.ReadyCondition)
+	if revision != "" {
+		stack.Status.LastAttemptedRevision = revision
+	}
+	if !decision.Fetching { // otherwise there is nothing to answer yet
+		// The failure answers the request, but the run that it asks for is still to come.
+		takeOn(stack)
+	}
+	mark(stack, decision.Reason, decision.Message)
+	keepSince(stack, before)
 }
 
 // keepSince keeps the time at which Ready got its status and reason, which notReadySince

@@ -65,7 +65,7 @@ func FuzzAbsorb(f *testing.F) {
 			result := resultFrom(in, at)
 			before := stack.DeepCopy()
 			stack.Status.Run = record
-			absorb(stack, result)
+			absorbResult(stack, result)
 			checkAbsorbed(t, before, stack, record, result)
 		}
 	})

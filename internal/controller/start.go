@@ -38,7 +38,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 			return nil // the next process starts it; until then the status keeps the outcome of the last run
 		}
 		// The runner wakes the Stack.
-		return r.patchStatus(ctx, stack, func() { markQueued(stack, which, r.waitingForSlot(stack)) })
+		return r.patchStatus(ctx, stack, func() { markQueued(stack, which.request, r.waitingForSlot(stack)) })
 	}
 	started := false
 	defer func() {
@@ -56,7 +56,9 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 		if which.kind.InConditions {
 			takeOn(stack) // before the record, which has the request that it answers
 		}
-		markStarted(stack, which, r.record(stack, seen, todo))
+		record := r.record(stack, seen, todo)
+		record.PreviewRequest = which.request
+		recordRun(stack, record)
 	}); err != nil {
 		return err
 	}
@@ -69,25 +71,12 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 }
 
 // markQueued marks a run that waits for a slot.
-func markQueued(stack *v1.Stack, which launch, why string) {
-	if which.kind.OnRequest {
-		stack.Status.Preview = &v1.PreviewStatus{Request: which.request, Message: why}
+func markQueued(stack *v1.Stack, previewRequest, why string) {
+	if previewRequest != "" {
+		stack.Status.Preview = &v1.PreviewStatus{Request: previewRequest, Message: why}
 		return
 	}
 	markWaiting(stack, why)
-}
-
-// markStarted records a run that is about to start.
-func markStarted(stack *v1.Stack, which launch, record v1.RunStatus) {
-	if which.kind.OnRequest {
-		record.PreviewRequest = which.request
-		stack.Status.Run = &record
-		stack.Status.Preview = &v1.PreviewStatus{
-			Request: which.request, Run: record.ID, Revision: record.Revision, StartedAt: &record.StartedAt,
-		}
-		return
-	}
-	recordRun(stack, record)
 }
 
 // giveBack gives back the slot of a run that did not start. After a conflict, the Stack is

@@ -37,10 +37,27 @@ func markWaiting(stack *v1.Stack, message string) {
 	conditions.MarkReconciling(stack, meta.ProgressingReason, "%s", message)
 }
 
-// markSuspended marks a Stack that was suspended before its run could start.
+// markSuspended marks a suspended Stack. If it was suspended before its run could start, the
+// conditions say so; otherwise they are those of the last run.
 func markSuspended(stack *v1.Stack) {
+	markHandled(stack)
+	if conditions.GetReason(stack, meta.ReconcilingCondition) != meta.ProgressingReason {
+		return
+	}
 	conditions.Delete(stack, meta.ReconcilingCondition)
 	conditions.MarkUnknown(stack, meta.ReadyCondition, meta.SuspendedReason, "Suspended before it was run")
+}
+
+// markUnchanged marks a Stack whose last run was of the current inputs, which may be at
+// another revision.
+func markUnchanged(stack *v1.Stack, isPreview bool, revision, originRevision string) {
+	markHandled(stack)
+	stack.Status.LastAttemptedRevision = revision
+	if isPreview {
+		markPreviewed(stack, previewedAt(revision, stack.Status.LastUpdate.Message))
+		return
+	}
+	markInSync(stack, revision, originRevision)
 }
 
 // markInSync marks a Stack whose inputs are applied at the revision.
@@ -84,6 +101,11 @@ func markStalled(stack *v1.Stack, reason, message string) {
 
 // recordRun records a run that is about to start.
 func recordRun(stack *v1.Stack, record v1.RunStatus) {
+	if run.KindOfRecord(&record).OnRequest {
+		stack.Status.Run = &record
+		stack.Status.Preview = &v1.PreviewStatus{Request: record.PreviewRequest, Run: record.ID, Revision: record.Revision, StartedAt: &record.StartedAt}
+		return
+	}
 	if updatedElsewhere(stack) {
 		// That update may have created resources, which are now ours to destroy.
 		info := &v1.ProjectInfo{}

@@ -69,7 +69,7 @@ func TestAbsorbSuccess(t *testing.T) {
 	stack := stackWithRun(v1.OperationUpdate)
 	stack.Status.Failures = 4
 
-	absorb(stack, result(run.Succeeded, ""))
+	absorbResult(stack, result(run.Succeeded, ""))
 
 	g.Expect(stack.Status.Run).To(BeNil())
 	g.Expect(conditions.IsReady(stack)).To(BeTrue())
@@ -95,7 +95,7 @@ func TestTheWarningsOfARunAreShown(t *testing.T) {
 	record, warned := *stack.Status.Run, result(run.Succeeded, "")
 	warned.Warnings = []string{"yarn.lock did not fit", "go.sum did not fit"}
 
-	absorb(stack, warned)
+	absorbResult(stack, warned)
 	const warning = ". Warning: yarn.lock did not fit; go.sum did not fit"
 	g.Expect(conditions.IsReady(stack)).To(BeTrue())
 	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal("Applied revision: " + gitRevision + warning))
@@ -105,7 +105,7 @@ func TestTheWarningsOfARunAreShown(t *testing.T) {
 
 	recordRun(stack, record)
 	stack.Status.Run.Operation = v1.OperationUpdate
-	absorb(stack, result(run.Succeeded, ""))
+	absorbResult(stack, result(run.Succeeded, ""))
 	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal("Applied revision: " + gitRevision))
 }
 
@@ -114,7 +114,7 @@ func TestAbsorbSuccessOfAnOlderGenerationDoesNotSpeakForTheNewerOne(t *testing.T
 	stack := stackWithRun(v1.OperationUpdate)
 	stack.Generation = 4
 
-	absorb(stack, result(run.Succeeded, ""))
+	absorbResult(stack, result(run.Succeeded, ""))
 
 	g.Expect(conditions.IsReady(stack)).To(BeFalse())
 	g.Expect(conditions.IsReconciling(stack)).To(BeTrue())
@@ -127,7 +127,7 @@ func TestNewInputsResetTheFailuresOfADestroy(t *testing.T) {
 		stack := stackWithRun(v1.OperationDestroy)
 		stack.Status.LastUpdate = &v1.LastUpdate{Type: v1.UpdateTypeDestroy, Digest: digest}
 		stack.Status.Failures = 3
-		absorb(stack, result(run.Failed, "no such bucket"))
+		absorbResult(stack, result(run.Failed, "no such bucket"))
 		NewWithT(t).Expect(stack.Status.Failures).To(BeEquivalentTo(want), digest)
 	}
 }
@@ -161,7 +161,7 @@ func TestAbsorbFailure(t *testing.T) {
 			}
 			stack.Status.Failures = 1
 
-			absorb(stack, result(tt.outcome, "no such bucket"))
+			absorbResult(stack, result(tt.outcome, "no such bucket"))
 
 			g.Expect(stack.Status.Run).To(BeNil())
 			g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(tt.want))
@@ -185,7 +185,7 @@ func TestNewInputsResetTheFailures(t *testing.T) {
 	stack.Status.LastAttemptedDigest = "sha256:older"
 	stack.Status.Failures = 7
 
-	absorb(stack, result(run.Failed, "no such bucket"))
+	absorbResult(stack, result(run.Failed, "no such bucket"))
 
 	g.Expect(stack.Status.Failures).To(BeEquivalentTo(1))
 }
@@ -209,7 +209,7 @@ func TestAPreviewNeverNeedsRecovery(t *testing.T) {
 		stack := stackWithRun(operation)
 		ended := result(run.PodFailed, "out of memory")
 		ended.Interrupted = true
-		absorb(stack, ended)
+		absorbResult(stack, ended)
 		g.Expect(stack.Status.Interrupted).To(HaveLen(map[v1.Operation]int{v1.OperationUpdate: 1}[operation]), string(operation))
 		g.Expect(neverRan(stack)).To(Equal(operation == v1.OperationPreview), string(operation))
 	}
@@ -220,13 +220,13 @@ func TestWhatAPodHasDoneIsCountedHoweverItEnds(t *testing.T) {
 	stack := stackWithRun(v1.OperationUpdate)
 	ended := result(run.PodFailed, "the image is missing")
 	ended.Changes = run.Changes{}
-	absorb(stack, ended)
+	absorbResult(stack, ended)
 	g.Expect(stack.Status.Resources).To(BeNil())
 
 	stack = stackWithRun(v1.OperationUpdate)
 	ended = result(run.PodFailed, "evicted")
 	ended.Changes = run.Changes{Created: 3}
-	absorb(stack, ended)
+	absorbResult(stack, ended)
 	g.Expect(stack.Status.Resources.Total).To(BeEquivalentTo(3))
 }
 
@@ -254,10 +254,10 @@ func TestInterruptedRunsAndRecoveriesAreInTheHistory(t *testing.T) {
 	loseRun(stack, "gone", started.Add(time.Minute))
 	for _, outcome := range []run.Outcome{run.Locked, run.Succeeded} {
 		recordRun(stack, v1.RunStatus{ID: "recovery", Operation: v1.OperationRecover, Digest: "sha256:inputs", StartedAt: metav1.Time{Time: started}})
-		absorb(stack, result(outcome, "the stack is locked"))
+		absorbResult(stack, result(outcome, "the stack is locked"))
 	}
 	recordRun(stack, v1.RunStatus{ID: "run-2", Operation: v1.OperationUpdate, Revision: gitRevision, Digest: "sha256:inputs"})
-	absorb(stack, result(run.Locked, "the stack is locked"))
+	absorbResult(stack, result(run.Locked, "the stack is locked"))
 
 	var told []string
 	for _, one := range stack.Status.History {
@@ -276,7 +276,7 @@ func TestTheOriginOfARevisionIsKnownAfterARecovery(t *testing.T) {
 	stack.Status.Run.OriginRevision = ociRevision
 	loseRun(stack, "gone", started)
 	recordRun(stack, v1.RunStatus{ID: "recovery", Operation: v1.OperationRecover})
-	absorb(stack, result(run.Succeeded, ""))
+	absorbResult(stack, result(run.Succeeded, ""))
 	_, origin := knownRevision(stack)
 	NewWithT(t).Expect(origin).To(Equal(ociRevision))
 }

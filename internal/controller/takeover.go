@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -16,6 +17,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // A Stack that comes from the Pulumi operator is taken over without a run if its status
@@ -24,8 +26,9 @@ import (
 // proven is run: an update without changes does no harm.
 
 // appliedByOperator reports whether the Pulumi operator applied the Stack as it is now,
-// with the program at this revision, and this controller has not run it since.
-func appliedByOperator(stack *v1.Stack, program program) bool {
+// with the program at this revision, and this controller has not run it since. madeAt is when
+// the Program was created, zero for a source.
+func appliedByOperator(stack *v1.Stack, revision string, madeAt time.Time) bool {
 	status, last := &stack.Status, stack.Status.LastUpdate
 	switch {
 	case last == nil, status.LastAttemptedDigest != "", status.LastAppliedDigest != "", len(status.History) > 0:
@@ -39,7 +42,7 @@ func appliedByOperator(stack *v1.Stack, program program) bool {
 	case isNotReady(stack) && conditions.GetReason(stack, meta.ReadyCondition) != meta.ArtifactFailedReason:
 		return false // stalled, or about to run; a missing source does not count, as this controller reports it
 	}
-	return isOfGeneration(stack) && isOfRequest(stack) && isOfRevision(stack, program)
+	return isOfGeneration(stack) && isOfRequest(stack) && isOfRevision(stack, revision, madeAt)
 }
 
 // isOfGeneration reports whether the last update of the operator was of the current spec.
@@ -68,40 +71,47 @@ func isOfRequest(stack *v1.Stack) bool {
 // isOfRevision reports whether the last update of the operator was of the current
 // program. An attempt of v1 that failed after it no longer counts once the program is
 // back at that revision, whatever it left behind.
-func isOfRevision(stack *v1.Stack, program program) bool {
-	last, now := stack.Status.LastUpdate, revisionOfOperator(stack, program)
+func isOfRevision(stack *v1.Stack, revision string, madeAt time.Time) bool {
+	last, now := stack.Status.LastUpdate, revisionOfOperator(stack, revision)
 	return now != "" && last.LastSuccessfulCommit == now &&
-		(last.LastAttemptedCommit == "" || last.LastAttemptedCommit == now) && isOfObject(last, program)
+		(last.LastAttemptedCommit == "" || last.LastAttemptedCommit == now) && isOfObject(last, madeAt)
 }
 
 // isOfObject reports whether the update was of this Program, and not of an earlier one of
 // the same name: generations start at 1 again.
-func isOfObject(last *v1.LastUpdate, program program) bool {
-	return program.MadeAt.IsZero() || (last.LastResyncTime != nil && !last.LastResyncTime.Time.Before(program.MadeAt))
+func isOfObject(last *v1.LastUpdate, madeAt time.Time) bool {
+	return madeAt.IsZero() || (last.LastResyncTime != nil && !last.LastResyncTime.Time.Before(madeAt))
 }
 
 // revisionOfOperator returns the revision of the program in the operator's format: the
 // commit of a git repository, the revision of a Flux source, or the generation of a
 // Program, which v1 puts after the name.
-func revisionOfOperator(stack *v1.Stack, program program) string {
+func revisionOfOperator(stack *v1.Stack, revision string) string {
 	switch {
 	case stack.Spec.ProgramRef != nil && byOperatorV2(stack):
-		return generationOf(program)
+		return generationOf(revision)
 	case stack.Spec.ProgramRef != nil:
-		return stack.Spec.ProgramRef.Name + "/" + generationOf(program)
+		return stack.Spec.ProgramRef.Name + "/" + generationOf(revision)
 	case stack.Spec.FluxSource != nil:
-		return program.Revision
+		return revision
 	}
-	return gitCommit(program.Revision)
+	return gitCommit(revision)
 }
 
 // generationOf returns the generation in the revision of a Program.
-func generationOf(program program) string {
-	generation, _, _ := strings.Cut(program.Revision, "@")
+func generationOf(revision string) string {
+	generation, _, _ := strings.Cut(revision, "@")
 	if _, err := strconv.ParseInt(generation, 10, 64); err != nil {
 		return ""
 	}
 	return generation
+}
+
+// inputsOf returns what the status says of the current inputs.
+func inputsOf(seen *observed) inputsState {
+	return inputsState{
+		Revision: seen.program.Revision, OriginRevision: seen.program.OriginRevision, Digest: seen.Digest, Project: seen.program.Project,
+	}
 }
 
 // takeOver records what the Pulumi operator has applied as applied.
@@ -110,7 +120,7 @@ func (r *StackReconciler) takeOver(ctx context.Context, stack *v1.Stack, seen *o
 		return err
 	}
 	before := readinessOf(stack)
-	if err := r.patchStatus(ctx, stack, func() { markTakenOver(stack, seen) }); err != nil {
+	if err := r.patchStatus(ctx, stack, func() { markTakenOver(stack, inputsOf(seen)) }); err != nil {
 		return err
 	}
 	r.announce(ctx, stack, notice{
@@ -124,22 +134,29 @@ func (r *StackReconciler) takeOver(ctx context.Context, stack *v1.Stack, seen *o
 	return nil
 }
 
-// markTakenOver sets the status as if this controller had applied the inputs, except for
-// what only a run can tell: the backend in which the stack was found.
-func markTakenOver(stack *v1.Stack, seen *observed) {
-	markHandled(stack)
-	must := mustExist(stack)
-	stack.Status.LastAttemptedRevision = seen.program.Revision
-	stack.Status.LastAttemptedDigest = seen.Digest
-	stack.Status.LastAppliedDigest = seen.Digest
-	noteProject(stack, seen)
-	stack.Status.ProjectInfo.UpdatedElsewhere = must
-	markInSync(stack, seen.program.Revision, seen.program.OriginRevision)
+// inputsState is the current inputs of a Stack, as far as the status is about them.
+type inputsState struct {
+	Revision, OriginRevision, Digest string
+	// Project is that of a Program. A source brings its own.
+	Project run.Project
 }
 
-// noteProject keeps what is known of the project, so that the stack can be destroyed
+// markTakenOver sets the status as if this controller had applied the inputs, except for
+// what only a run can tell: the backend in which the stack was found.
+func markTakenOver(stack *v1.Stack, applied inputsState) {
+	markHandled(stack)
+	must := mustExist(stack)
+	stack.Status.LastAttemptedRevision = applied.Revision
+	stack.Status.LastAttemptedDigest = applied.Digest
+	stack.Status.LastAppliedDigest = applied.Digest
+	recordKnownProject(stack, applied.Project)
+	stack.Status.ProjectInfo.UpdatedElsewhere = must
+	markInSync(stack, applied.Revision, applied.OriginRevision)
+}
+
+// recordKnownProject keeps what is known of the project, so that the stack can be destroyed
 // after its program is gone.
-func noteProject(stack *v1.Stack, seen *observed) {
+func recordKnownProject(stack *v1.Stack, project run.Project) {
 	info := stack.Status.ProjectInfo
 	if info == nil {
 		info = &v1.ProjectInfo{}
@@ -148,7 +165,7 @@ func noteProject(stack *v1.Stack, seen *observed) {
 	if info.Name != "" {
 		return
 	}
-	info.Name, info.Runtime = seen.program.Project.Name, seen.program.Project.Runtime
+	info.Name, info.Runtime = project.Name, project.Runtime
 	if name, err := grammar.ParseStackName(stack.Spec.Stack); err == nil && info.Name == "" {
 		info.Name = name.Project
 	}

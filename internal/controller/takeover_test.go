@@ -132,7 +132,7 @@ func TestWhatTheOperatorHasAppliedIsTakenOver(t *testing.T) {
 			if tt.change != nil {
 				tt.change(stack)
 			}
-			NewWithT(t).Expect(appliedByOperator(stack, program{Revision: tt.revision})).To(Equal(tt.want))
+			NewWithT(t).Expect(appliedByOperator(stack, tt.revision, time.Time{})).To(Equal(tt.want))
 		})
 	}
 }
@@ -157,7 +157,7 @@ func TestARecreatedProgramIsNotTakenOver(t *testing.T) {
 				by(stack, applied)
 				stack.Status.LastUpdate.LastResyncTime = test.updated
 				g := NewWithT(t)
-				g.Expect(appliedByOperator(stack, program{Revision: "1@sha256:2d2b", MadeAt: test.made})).To(Equal(test.want))
+				g.Expect(appliedByOperator(stack, "1@sha256:2d2b", test.made)).To(Equal(test.want))
 			}
 		})
 	}

@@ -92,7 +92,7 @@ func ended(kind kindOfRun, outcome run.Outcome) func(*v1.Stack) {
 		s.Status.Run.Generation = 3
 		early := ofRun(outcome)
 		early.StartedAt, early.EndedAt = started.Add(-time.Hour), started.Add(-time.Hour+14*time.Second)
-		absorb(s, early)
+		absorbResult(s, early)
 	}
 }
 
@@ -106,20 +106,20 @@ func lost(kind kindOfRun) func(*v1.Stack) {
 func missed(s *v1.Stack) {
 	startRun(s, update, "earlier", "sha256:new")
 	record := *s.Status.Run
-	absorb(s, sortGone(s, &record, ofRun(run.ArtifactGone)))
+	absorbResult(s, sortGone(s, &record, ofRun(run.ArtifactGone)))
 }
 
 func unknown(s *v1.Stack) {
 	startRun(s, update, "earlier", "sha256:inputs")
 	result := ofRun(run.Failed)
 	result.UnknownCreates = []string{"urn:b"}
-	absorb(s, result)
+	absorbResult(s, result)
 }
 
 func calledOff(s *v1.Stack) {
 	startRun(s, update, "earlier", "sha256:inputs")
 	s.Status.Run.Cancel = v1.CancelGently
-	absorb(s, ofRun(run.Cancelled))
+	absorbResult(s, ofRun(run.Cancelled))
 }
 
 func requestRun(s *v1.Stack) {
@@ -234,9 +234,7 @@ func absorbAll(s *v1.Stack, result *run.Result) *notice {
 		panic(err)
 	}
 	preview := r.publishSteps(context.Background(), s, &record, result)
-	s.Status.OutputsSecret = outputs
-	absorb(s, result)
-	s.Status.Preview = preview
+	absorb(s, result, published{OutputsSecret: outputs, Preview: preview})
 	if !run.KindOfRecord(&record).Reconciles {
 		return nil
 	}

@@ -142,11 +142,9 @@ func startRun(stack *v1.Stack, kind kindOfRun, id, digest string) {
 	}
 	if kind.onRequest {
 		record.PreviewRequest = "please"
-		stack.Status.Run = &record
-		stack.Status.Preview = &v1.PreviewStatus{Request: record.PreviewRequest, Run: id, Revision: record.Revision, StartedAt: &record.StartedAt}
-		return
+	} else {
+		takeOn(stack)
 	}
-	takeOn(stack)
 	recordRun(stack, record)
 }
 
