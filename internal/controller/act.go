@@ -132,7 +132,7 @@ func (r *StackReconciler) awaitHolder(ctx context.Context, stack *v1.Stack) erro
 func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *run.Result) error {
 	record, before, ready := *stack.Status.Run, stack.Status.DeepCopy(), readinessOf(stack)
 	result = sortGone(stack, &record, result)
-	outputs, err := r.handOutputs(ctx, stack, &record, result)
+	outputs, err := r.publishOutputs(ctx, stack, &record, result)
 	if err != nil {
 		return err
 	}

@@ -88,16 +88,7 @@ func isWritten(stack *v1.Stack, secret *corev1.Secret) (bool, error) {
 		return false, nil
 	}
 	digest, err := outputs.Digest(secret, *want)
-	return digest == told.Digest && contains(secret.Labels, want.Labels) && contains(secret.Annotations, want.Annotations), err
-}
-
-func contains(all, some map[string]string) bool {
-	for name, value := range some {
-		if has, ok := all[name]; !ok || has != value {
-			return false
-		}
-	}
-	return true
+	return digest == told.Digest && outputs.IsLabelled(secret, *want), err
 }
 
 // outputsAwaited reports that the outputs of the last update are not in their Secret yet.

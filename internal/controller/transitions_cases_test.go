@@ -229,7 +229,7 @@ func absorbAll(s *v1.Stack, result *run.Result) *notice {
 	record := *s.Status.Run
 	r := &StackReconciler{APIReader: noReader{}}
 	result = sortGone(s, &record, result)
-	outputs, err := r.handOutputs(context.Background(), s, &record, result)
+	outputs, err := r.publishOutputs(context.Background(), s, &record, result)
 	if err != nil {
 		panic(err)
 	}

@@ -57,3 +57,18 @@ func orEmpty[V any](values map[string]V) map[string]V {
 	}
 	return values
 }
+
+// IsLabelled reports whether a Secret has the labels and annotations that the spec asks for.
+// Additional ones do no harm.
+func IsLabelled(secret *corev1.Secret, spec v1.OutputsSecret) bool {
+	return contains(secret.Labels, spec.Labels) && contains(secret.Annotations, spec.Annotations)
+}
+
+func contains(all, some map[string]string) bool {
+	for name, value := range some {
+		if has, ok := all[name]; !ok || has != value {
+			return false
+		}
+	}
+	return true
+}
