@@ -70,8 +70,7 @@ type Slots interface {
 
 // Runs are the runs that were started somewhere, until they are forgotten.
 type Runs interface {
-	// Look returns the phase of a run, and its Result once it has ended. The namespace
-	// saves a search in all of them.
+	// Look returns the phase of a run, and its Result once it has ended.
 	Look(of Ref) (Phase, *Result)
 	// Report returns what a run in flight has reported, zero for any other. The Stack is
 	// woken when the run waits for something else, and when there is more in

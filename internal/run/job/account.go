@@ -36,24 +36,14 @@ func (r *Runner) goneAccount(ctx context.Context, pods []corev1.Pod) string {
 
 // accountOf is goneAccount for a run in flight, at most once a minute.
 func (r *Runner) accountOf(ctx context.Context, k key, s seen) string {
-	r.mu.Lock()
-	known, ok := r.runs[k.id]
-	if !ok || known.account != "" || s.now.Sub(known.asked) < lookAgain {
-		defer r.mu.Unlock()
-		if ok {
-			return known.account
-		}
-		return ""
+	known := r.get(k)
+	if known.account != "" || s.now.Sub(known.asked) < lookAgain {
+		return known.account
 	}
-	first := known.asked.IsZero()
-	known.asked = time.Now()
-	r.mu.Unlock()
-	if first {
-		return "" // it was just there
+	gone := ""
+	if !known.asked.IsZero() { // else it was just there
+		gone = r.goneAccount(ctx, s.pods)
 	}
-	gone := r.goneAccount(ctx, s.pods)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known.account = gone
+	r.update(k, func(known *record) { known.account, known.asked = gone, time.Now() })
 	return gone
 }

@@ -18,18 +18,14 @@ import (
 // run it writes the request into the Secret, where the pod looks, and retries if that
 // fails.
 func (r *Runner) Cancel(of run.Ref, now bool) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.runs[of.ID]
-	if !ok || known.result != nil {
-		return nil
-	}
 	how := cancelMode(now)
-	if known.cancel == how || known.cancel == exchange.CancelNow {
-		return nil // the controller cancels at each reconcile of the Stack
-	}
-	known.cancel = how
-	r.queue.Add(known.key)
+	r.update(keyOf(of), func(known *record) {
+		if !known.inFlight() || known.cancel == how || known.cancel == exchange.CancelNow {
+			return // the controller cancels at each reconcile of the Stack
+		}
+		known.cancel = how
+		r.queue.Add(keyOf(of))
+	})
 	return nil
 }
 
@@ -38,16 +34,6 @@ func cancelMode(now bool) exchange.Cancel {
 		return exchange.CancelNow
 	}
 	return exchange.CancelGently
-}
-
-// cancelOf returns how the run was cancelled.
-func (r *Runner) cancelOf(id string) exchange.Cancel {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[id]; ok {
-		return known.cancel
-	}
-	return exchange.NotCancelled
 }
 
 // cancelUncreated cancels a run while its objects are being created. If there is no Secret,
@@ -61,28 +47,30 @@ func (r *Runner) cancelUncreated(ctx context.Context, k key) error {
 	case stateOfCreated(secret, k.id) == nothingCreated:
 		r.settleWithoutJob(k, cancelledBefore(seen{cancelled: true, now: time.Now()}))
 	default:
-		r.created(k.id)
+		r.created(k)
 	}
 	return nil
 }
 
 // sendCancel passes the cancellation on to the pod, once.
-func (r *Runner) sendCancel(ctx context.Context, k key, how exchange.Cancel) error {
-	if how == exchange.NotCancelled || !r.mustSendCancel(k.id, how) {
+func (r *Runner) sendCancel(ctx context.Context, k key) error {
+	known := r.get(k)
+	if known.cancel == known.sentCancel {
 		return nil
 	}
-	refused, err := r.writeCancel(ctx, k, how)
+	refused, err := r.writeCancel(ctx, k, known.cancel)
 	if err != nil {
 		return err
 	}
-	if refused != nil {
-		r.recordFallback(k.id, fmt.Sprintf("the Secret of the run rejects the cancellation, so Job %s was deleted to end its pod: %s", Name(k.id), oneLine(refused.Error())))
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[k.id]; ok {
-		known.sentCancel = how
-	}
+	r.update(k, func(still *record) {
+		still.sentCancel = known.cancel
+		if refused == nil || !still.inFlight() {
+			return
+		}
+		still.fallback = fmt.Sprintf("the Secret of the run rejects the cancellation, so Job %s was deleted to end its pod: %s", Name(k.id), oneLine(refused.Error()))
+		still.report.Progress.Waiting = still.fallback
+		r.wake(still)
+	})
 	return nil
 }
 
@@ -93,31 +81,18 @@ func rejectsWrites(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsBadRequest(err)
 }
 
-// recordFallback has the Stack report what was done because the pod could not be reached by its Secret.
-func (r *Runner) recordFallback(id, what string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.runs[id]
-	if !ok || known.result != nil {
-		return
-	}
-	known.fallback, known.progress.Waiting = what, what
-	r.options.Wake(known.stack.Namespace, known.stack.Name)
-}
-
-// withFallback adds that to the message of the result.
-func (r *Runner) withFallback(id string, ended *run.Result) *run.Result {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.runs[id]
-	if !ok || known.fallback == "" || ended.Outcome == run.Succeeded {
+// withFallback adds to the message of the result what was done because the Secret rejected
+// the cancellation.
+func (r *Runner) withFallback(k key, ended *run.Result) *run.Result {
+	fallback := r.get(k).fallback
+	if fallback == "" || ended.Outcome == run.Succeeded {
 		return ended
 	}
 	why := ended.Message
 	if ended.Outcome == run.PodFailed {
 		why = "its pod has written no result" // not that its Job is gone, which was just said
 	}
-	ended.Message = joined(known.fallback, why)
+	ended.Message = joined(fallback, why)
 	return ended
 }
 
@@ -127,11 +102,4 @@ func joined(one, other string) string {
 		return one + other
 	}
 	return one + "; " + other
-}
-
-func (r *Runner) mustSendCancel(id string, how exchange.Cancel) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.runs[id]
-	return ok && known.sentCancel != how
 }

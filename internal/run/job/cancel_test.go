@@ -39,7 +39,7 @@ func TestCancelWhenTheRunIsHalfCreated(t *testing.T) {
 	s := start(t)
 	s.step()
 	s.Expect(s.hasJob()).To(BeTrue())
-	s.runs["1"].todo = &run.Run{ID: "1", Namespace: "default", Name: "app"} // as after a lost response
+	s.runs[s.key].todo = &run.Run{ID: "1", Namespace: "default", Name: "app"} // as after a lost response
 	s.Expect(s.Cancel(ref("1"), false)).To(Succeed())
 	s.step()
 	s.step()

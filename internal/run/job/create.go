@@ -52,7 +52,7 @@ func (r *Runner) createObjects(ctx context.Context, todo run.Run) error {
 		// An earlier try has created everything, its answer was lost, and a pod is at
 		// work. Do not give the run up if something is rejected now, for example by a
 		// quota that the run itself exhausts.
-		r.created(todo.ID)
+		r.created(key{todo.Namespace, todo.ID})
 		return nil
 	}
 	built.withSecret(built.secret)
@@ -71,19 +71,17 @@ func (r *Runner) createObjects(ctx context.Context, todo run.Run) error {
 	if err := r.create(ctx, built.job); err != nil {
 		return r.refused(todo, built.secret, err)
 	}
-	r.created(todo.ID)
+	r.created(key{todo.Namespace, todo.ID})
 	return nil
 }
 
 // created records that all objects of the run exist.
-func (r *Runner) created(id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[id]; ok {
+func (r *Runner) created(k key) {
+	r.update(k, func(known *record) {
 		known.todo = nil
-		known.progress.Waiting = ""
-		r.queue.Add(known.key)
-	}
+		known.report.Progress.Waiting = ""
+		r.queue.Add(k)
+	})
 }
 
 // create creates an object that an earlier try may have created.
@@ -193,7 +191,7 @@ func (r *Runner) refused(todo run.Run, secret *corev1.Secret, err error) error {
 	if err := r.removeJob(ctx, k); err != nil {
 		return err
 	}
-	r.settle(todo.ID, ended)
+	r.settle(k, ended)
 	_, err = r.reconcileLingeringAgain(ctx, k)
 	return err
 }

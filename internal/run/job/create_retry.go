@@ -31,8 +31,8 @@ type createRetry struct {
 
 // isHopeless reports whether to give up after a failed try. A controller that shuts down
 // tries once.
-func (u createRetry) isHopeless(now time.Time, closed bool) bool {
-	return closed || now.Sub(u.since) >= createAllowance
+func (c createRetry) isHopeless(now time.Time, closed bool) bool {
+	return closed || now.Sub(c.since) >= createAllowance
 }
 
 // createdState is what earlier tries have left of a run that is to end.
@@ -59,46 +59,33 @@ func stateOfCreated(secret *corev1.Secret, id string) createdState {
 	return secretUnclaimed
 }
 
-// createOrGiveUp is make, but ends a run that cannot be created for too long, to free its
-// slot.
+// createOrGiveUp is createObjects, but ends a run that cannot be created for too long, to
+// free its slot.
 func (r *Runner) createOrGiveUp(ctx context.Context, todo run.Run) error {
-	r.recordFirstTry(todo.ID)
+	k := key{todo.Namespace, todo.ID}
+	r.update(k, func(known *record) {
+		if known.create.since.IsZero() {
+			known.create.since = time.Now()
+		}
+	})
 	err := r.createObjects(ctx, todo)
-	if err == nil || !r.isCreateHopeless(todo.ID) || errors.Is(ctx.Err(), context.Canceled) {
+	if err == nil || !r.isCreateHopeless(k) || errors.Is(ctx.Err(), context.Canceled) {
 		return err // that is the end of the lease: it is the next leader's
 	}
 	// The try may have used up all of its time.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer cancel()
 	if notEnded := r.giveUpCreate(ctx, todo, err); notEnded != nil {
-		r.markHopeless(todo.ID)
+		r.update(k, func(known *record) { known.create.hopeless = r.closed })
 		return fmt.Errorf("%w; and %w", err, notEnded)
 	}
 	return nil
 }
 
-func (r *Runner) recordFirstTry(id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[id]; ok && known.createRetry.since.IsZero() {
-		known.createRetry.since = time.Now()
-	}
-}
-
-func (r *Runner) isCreateHopeless(id string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.runs[id]
-	return ok && known.todo != nil && known.createRetry.isHopeless(time.Now(), r.closed)
-}
-
-// markHopeless keeps Shutdown from waiting for the run.
-func (r *Runner) markHopeless(id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[id]; ok && r.closed {
-		known.createRetry.hopeless = true
-	}
+func (r *Runner) isCreateHopeless(k key) bool {
+	hopeless := false
+	r.update(k, func(known *record) { hopeless = known.todo != nil && known.create.isHopeless(time.Now(), r.closed) })
+	return hopeless
 }
 
 // giveUpCreate ends a run whose objects cannot be created. A try whose answer was lost may
@@ -107,34 +94,25 @@ func (r *Runner) giveUpCreate(ctx context.Context, todo run.Run, why error) erro
 	k := key{todo.Namespace, todo.ID}
 	secret, err := r.freshSecret(ctx, k.object())
 	if err != nil {
-		return err // nobody knows, as where the API server is away
+		return err // nobody knows what there is
 	}
 	ended := notStarted("the Job of the run could not be created: " + refusalText(todo.Namespace, why))
 	switch stateOfCreated(secret, k.id) {
 	case secretClaimed:
-		r.created(k.id)
+		r.created(k)
 		return nil
 	case secretUnclaimed:
 		if err := r.giveUp(ctx, secret, ended); err != nil {
-			// It is retried, without holding up the runs of others.
-			r.freeSlotOfUncreated(k)
+			// It is retried, without holding up the runs of others. The run takes a slot again
+			// when its Job exists.
+			r.update(k, r.lapseSlot)
 			return err
 		}
 	}
 	if err := r.removeJob(ctx, k); err != nil {
 		return err
 	}
-	r.settle(k.id, ended)
+	r.settle(k, ended)
 	_, err = r.reconcileLingeringAgain(ctx, k)
 	return err
-}
-
-// freeSlotOfUncreated frees the slot of a run that can be neither created nor ended. The run
-// takes a slot again when its Job exists.
-func (r *Runner) freeSlotOfUncreated(k key) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[k.id]; ok && known.key == k && known.todo != nil && known.counted {
-		r.giveToOthers(known.stack, &known.counted, &known.overdue)
-	}
 }

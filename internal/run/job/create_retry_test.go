@@ -85,8 +85,8 @@ func (s *started) beTriedForLong() {
 	s.test.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Expect(s.runs["1"].createRetry.since).NotTo(BeZero())
-	s.runs["1"].createRetry.since = time.Now().Add(-createAllowance)
+	s.Expect(s.runs[s.key].create.since).NotTo(BeZero())
+	s.runs[s.key].create.since = time.Now().Add(-createAllowance)
 }
 
 func TestARunThatCannotBeCreatedAwaitsItsRetryWithoutASlot(t *testing.T) {
@@ -109,7 +109,7 @@ func TestARunThatCannotBeCreatedAwaitsItsRetryWithoutASlot(t *testing.T) {
 			if s.has(&corev1.Secret{}) {
 				s.Expect(s.secret().Data).To(And(HaveKey(exchange.ResultKey), Not(HaveKey(exchange.RunKey))))
 			}
-			s.Expect(s.lingering).To(BeEmpty())
+			s.Expect(s.lingers()).To(BeFalse())
 		})
 	}
 }
@@ -262,7 +262,7 @@ func TestAnInactiveRunThatCannotBeEndedKeepsNoSlot(t *testing.T) {
 			s.api.refuses, s.api.undeletable = nil, nil
 			s.step()
 			s.Expect(s.ended().Interrupted).To(BeFalse())
-			s.Expect(s.lingering).To(BeEmpty())
+			s.Expect(s.lingers()).To(BeFalse())
 			s.Expect(s.Reserve("default", "app")).To(BeTrue())
 		})
 	}
@@ -291,7 +291,7 @@ func TestARunThatCannotBeEndedKeepsItsSlotWhileItsJobMayCreateAPod(t *testing.T)
 	s.Expect(s.Reserve("other", "app")).To(BeFalse())
 	s.suspend(true)
 	s.stepFails()
-	s.beOverdue()
+	s.beIdle()
 	s.stepFails()
 	s.Expect(s.Reserve("other", "app")).To(BeTrue())
 	s.Release("other", "app")

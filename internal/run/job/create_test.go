@@ -63,7 +63,7 @@ func TestAnInterruptedCreationIsCompleted(t *testing.T) {
 				s.Expect(s.phase()).To(Equal(run.Running))
 				s.step()
 				s.Expect(s.api.created).To(Equal(inOrder), "each is created once")
-				s.Expect(s.todoOf(s.key)).To(BeNil())
+				s.Expect(s.get(s.key).todo).To(BeNil())
 				s.Expect(s.phase()).To(Equal(run.Running))
 			})
 		}

@@ -204,7 +204,7 @@ func TestDefaultRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
 			if tc.template != "" {
-				s.runs["1"].todo.Workspace = withTemplate(tc.template).Workspace
+				s.runs[s.key].todo.Workspace = withTemplate(tc.template).Workspace
 			}
 			s.api.admits = func(pod *corev1.Pod) error {
 				main := mainOf(&pod.Spec)

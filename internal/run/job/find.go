@@ -4,7 +4,6 @@
 package job
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +52,13 @@ func gather(ctx context.Context, from client.Reader, k key) (seen, error) {
 	return s, nil
 }
 
+// gatherFresh is gather from the API server.
+func gatherFresh(ctx context.Context, from client.Reader, k key) (seen, error) {
+	s, err := gather(ctx, from, k)
+	s.fresh = true
+	return s, err
+}
+
 // isOfRun reports whether a pod with the label of a run belongs to it. Anyone who can
 // create pods can give them any label, and a pod that never ends would keep the run from
 // ending. If its Job was deleted and the pod left, the pod has no owner any more: it is
@@ -74,13 +80,14 @@ func isOfRun(pod corev1.Pod, k key, secret *corev1.Secret) bool {
 // runs of another shard only if asked, for example after a Stack has come from there:
 // nobody else would have this controller forget them.
 func (r *Runner) adoptRun(ctx context.Context, k key, s seen, asked bool) (bool, error) {
-	if open, isKnown := r.isOpen(k, s); isKnown {
-		return open, nil
+	if inFlight, isKnown := r.isInFlight(k); isKnown {
+		return inFlight, nil
 	}
 	labels, annotations := s.metadata()
 	stack := slots.Stack{Namespace: k.namespace, Name: annotations[stackAnnotation]}
 	isOwn := labels[partLabel] == r.options.Part
-	if (!isOwn && !asked) || len(validation.IsDNS1123Subdomain(stack.Name)) > 0 {
+	nothingLeft := s.secret == nil && !s.mayStillRun() // a pod may be at work even if everything else was deleted
+	if nothingLeft || (!isOwn && !asked) || len(validation.IsDNS1123Subdomain(stack.Name)) > 0 {
 		return false, nil
 	}
 	recorded := run.Recorded{InFlight: true}
@@ -93,39 +100,24 @@ func (r *Runner) adoptRun(ctx context.Context, k key, s seen, asked bool) (bool,
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known, ok := r.runs[k.id]; ok { // meanwhile
-		return known.key == k && known.result == nil, nil
+	if known, ok := r.runs[k]; ok { // meanwhile
+		return known.inFlight(), nil
 	}
 	// A run that is asked for belongs to a Stack that is watched here, whichever shard
 	// started it: the shards change when one is added.
-	found := &record{key: k, stack: stack, counted: true}
+	found := &record{stack: stack}
 	if recorded.Cancelled {
 		found.cancel = cancelMode(recorded.AtOnce)
 	}
-	r.runs[k.id] = found
-	r.slots.Take(found.stack)
+	r.runs[k] = found
+	r.takeSlot(found)
 	return true, nil
 }
 
-// isOpen reports whether a run is in flight, if that is known: because the run is
-// recorded, was forgotten, or nothing is left of it. Objects with the same ID in another
-// namespace are not part of the run.
-func (r *Runner) isOpen(k key, s seen) (open, isKnown bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[k.id]; ok {
-		return known.key == k && known.result == nil, true
-	}
-	// A pod may be at work even if everything else was deleted.
-	goesOn := s.mayStillRun()
-	if r.forgotten[k] && (s.secret != nil || goesOn) {
-		return false, true
-	}
-	if s.secret == nil && !goesOn {
-		delete(r.forgotten, k)
-		return false, true
-	}
-	return false, false
+// isInFlight reports whether a run is in flight, if it is known.
+func (r *Runner) isInFlight(k key) (inFlight, isKnown bool) {
+	r.update(k, func(known *record) { inFlight, isKnown = known.inFlight(), true })
+	return inFlight, isKnown
 }
 
 // mayStillRun reports whether there is a pod that has not ended, or a Job that may create one.
@@ -160,12 +152,22 @@ func (r *Runner) loadOnce() {
 }
 
 func (r *Runner) loadAll(ctx context.Context) error {
-	found, err := keysOf(ctx, r.options.Cache, []client.ObjectList{&corev1.SecretList{}, &batchv1.JobList{}, &corev1.PodList{}})
-	if err != nil {
-		return err
+	found := map[key]bool{}
+	for _, list := range []client.ObjectList{&corev1.SecretList{}, &batchv1.JobList{}, &corev1.PodList{}} {
+		if err := r.options.Cache.List(ctx, list); err != nil {
+			return fmt.Errorf("listing the objects of runs: %w", err)
+		}
+		if err := meta.EachListItem(list, func(item runtime.Object) error {
+			if object, ok := item.(client.Object); ok {
+				found[key{object.GetNamespace(), object.GetLabels()[RunLabel]}] = true
+			}
+			return nil
+		}); err != nil {
+			return fmt.Errorf("reading the objects of runs: %w", err)
+		}
 	}
 	var errs []error
-	for _, k := range found {
+	for k := range found {
 		errs = append(errs, r.loadOne(ctx, k))
 		r.queue.Add(k)
 	}
@@ -185,38 +187,29 @@ func (r *Runner) loadOne(ctx context.Context, k key) error {
 	case err != nil:
 		return err
 	case v.ended == nil || v.unclaimed:
-		r.recordReport(k.id, v)
+		r.recordReport(k, v)
 		return nil
 	}
-	r.settle(k.id, v.ended)
+	r.settle(k, v.ended)
 	if stateOfLingering(s, s.now) == podGone {
-		r.free(k)
+		r.endLingering(k)
 	}
 	return nil
 }
 
 // seek asks the API server for a run that the cache does not have.
-func (r *Runner) seek(of run.Ref) error {
+func (r *Runner) seek(k key) error {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	lists := []client.ObjectList{
-		metadataOf(corev1.SchemeGroupVersion, "Secret"), metadataOf(batchv1.SchemeGroupVersion, "Job"), metadataOf(corev1.SchemeGroupVersion, "Pod"),
-	}
-	found, err := keysOf(ctx, r.options.Reader, lists, client.InNamespace(cmp.Or(of.Namespace, r.options.Namespace)), client.MatchingLabels{RunLabel: of.ID})
+	s, err := gatherFresh(ctx, r.options.Reader, k)
 	if err != nil {
 		return err
 	}
-	for _, k := range found {
-		s, err := gather(ctx, r.options.Reader, k)
-		if err != nil {
-			return err
-		}
-		if known, err := r.adoptRun(ctx, k, s, true); err != nil || known {
-			r.queue.Add(k)
-			return err
-		}
+	adopted, err := r.adoptRun(ctx, k, s, true)
+	if adopted {
+		r.queue.Add(k)
 	}
-	return nil
+	return err
 }
 
 // metadataOf lists only metadata, which identifies the run.
@@ -224,35 +217,4 @@ func metadataOf(version schema.GroupVersion, kind string) *metav1.PartialObjectM
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(version.WithKind(kind + "List"))
 	return list
-}
-
-// keysOf returns the sorted keys of all runs that have objects.
-func keysOf(ctx context.Context, from client.Reader, lists []client.ObjectList, of ...client.ListOption) ([]key, error) {
-	var found []key
-	for _, list := range lists {
-		if err := from.List(ctx, list, of...); err != nil {
-			return nil, fmt.Errorf("listing the objects of runs: %w", err)
-		}
-		err := meta.EachListItem(list, func(item runtime.Object) error {
-			if object, ok := item.(client.Object); ok {
-				found = append(found, key{object.GetNamespace(), object.GetLabels()[RunLabel]})
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, fmt.Errorf("reading the objects of runs: %w", err)
-		}
-	}
-	slices.SortFunc(found, compare)
-	return slices.Compact(found), nil
-}
-
-func compare(a, b key) int {
-	switch {
-	case a == b:
-		return 0
-	case a.namespace < b.namespace, a.namespace == b.namespace && a.id < b.id:
-		return -1
-	}
-	return 1
 }

@@ -80,7 +80,7 @@ func TestTheNextControllerFindsARunningPodWithoutJobAndSecret(t *testing.T) {
 			s.step()
 			s.Expect(s.phase()).To(Equal(run.Unknown))
 			s.Expect(s.Reserve("default", "other")).To(BeTrue())
-			s.Expect(s.forgotten).To(BeEmpty())
+			s.Expect(s.runs).To(BeEmpty())
 		})
 	}
 }
@@ -161,7 +161,7 @@ func TestAPodThatDoesNotBelongToTheRunKeepsNoSlot(t *testing.T) {
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
 	s.Expect(s.Forget(ref("1"))).To(Succeed())
 	s.step()
-	s.Expect(s.lingering).To(BeEmpty())
+	s.Expect(s.lingers()).To(BeFalse())
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
 }
 
@@ -203,11 +203,11 @@ func TestForgedObjectsEndNoRun(t *testing.T) {
 	// The forged namespace sorts first, and the next controller starts with no memory.
 	s := first.next(recorded(runOfApp))
 	s.Expect(s.phase()).To(Equal(run.Running))
-	s.Expect(s.runs["1"].key).To(Equal(key{"default", "1"}))
+	s.Expect(s.runs).To(HaveKey(s.key))
 	empty := newCluster()
 	s = first.next(recorded(runOfApp), func(o *Options) { o.Cache = cacheOf{Reader: empty, watched: &empty.watched} })
 	s.Expect(s.phase()).To(Equal(run.Running), "neither does its cache")
-	s.Expect(s.runs["1"].key).To(Equal(key{"default", "1"}))
+	s.Expect(s.runs).To(HaveKey(s.key))
 }
 
 func TestARunThatNoStackRecordsTakesNoSlot(t *testing.T) {
@@ -287,5 +287,5 @@ func TestAForgottenRunIsNotFoundAgain(t *testing.T) {
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
 	s.Expect(s.api.Status().Update(t.Context(), job)).To(Succeed())
 	s.step()
-	s.Expect(s.forgotten).To(BeEmpty(), "nothing is kept of a run that is gone")
+	s.Expect(s.runs).To(BeEmpty(), "nothing is kept of a run that is gone")
 }

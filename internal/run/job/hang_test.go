@@ -113,7 +113,7 @@ func TestMoreHangingRunsThanWritersBlockNoClaimedRun(t *testing.T) {
 	s.Expect(s.writers).To(HaveLen(writers))
 	close(answer)
 	for _, id := range ids {
-		s.Eventually(func() run.Phase { phase, _ := s.known(id); return phase }).Should(Equal(run.Ended), "it waits for a writer")
+		s.Eventually(func() run.Phase { phase, _ := s.Look(ref(id)); return phase }).Should(Equal(run.Ended), "it waits for a writer")
 	}
 	stop()
 	s.Expect(s.writers).To(BeEmpty())
@@ -129,6 +129,6 @@ func TestShutdownDoesNotWaitForAHangingWebhook(t *testing.T) {
 	s.Expect(s.Shutdown(t.Context())).To(Succeed())
 	stop()
 	s.Expect(s.writers).To(BeEmpty())
-	phase, _ := s.known(ids[0])
+	phase, _ := s.Look(ref(ids[0]))
 	s.Expect(phase).To(Equal(run.Running), "the next controller finds it")
 }

@@ -29,7 +29,7 @@ func TestALargeResultStaysInItsSecretUntilItIsAbsorbed(t *testing.T) {
 	s := begun(t)
 	s.write(large())
 	s.step()
-	kept := s.runs["1"].result
+	kept := s.runs[s.key].result
 	s.Expect(kept.Outcome).To(Equal(run.Succeeded))
 	s.Expect(kept.Outputs).To(BeNil())
 	s.Expect(kept.Inventory).To(Equal(&run.Inventory{Missed: true}))
@@ -39,11 +39,11 @@ func TestALargeResultStaysInItsSecretUntilItIsAbsorbed(t *testing.T) {
 		s.Expect(s.ended().Outputs).To(HaveKey("a"))
 		s.Expect(s.ended().Changes.Created).To(Equal(1))
 	}
-	s.Expect(s.runs["1"].result).To(BeIdenticalTo(kept))
+	s.Expect(s.runs[s.key].result).To(BeIdenticalTo(kept))
 
 	next := s.next()
 	next.step()
-	next.Expect(next.runs["1"].result.Outputs).To(BeNil())
+	next.Expect(next.runs[next.key].result.Outputs).To(BeNil())
 	next.Expect(next.ended().Inventory.Resources).To(HaveLen(2000))
 }
 
@@ -91,7 +91,7 @@ func TestAStackWhoseLargeResultCouldNotBeReadIsWoken(t *testing.T) {
 	s.Eventually(woken.list).Should(Equal([]string{"default/app"}), "once")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Expect(s.unseen).To(BeEmpty())
+	s.Expect(s.waking).To(BeEmpty())
 }
 
 // replace replaces the result in the Secret.

@@ -19,60 +19,31 @@ import (
 // But its program has the token of the pod too, can write a result, and can keep running.
 const lingerPatience = 20 * time.Second
 
-// lingeringPod is the pod of a run that has ended, which may keep running. The run keeps its slot
-// until the pod has ended too, because the slots limit Jobs.
+// lingeringPod is the pod of a run that has ended, which may keep running. The run keeps
+// its slot until the pod has ended too, because the slots limit Jobs.
 type lingeringPod struct {
-	stack slots.Stack
 	// since is when this controller saw the end of the run, or the pod of a run of which
 	// it knows nothing else.
 	since time.Time
-	// counted says that it holds the slot of its Stack, and overdue that it did.
-	counted bool
-	overdue overdue
 	// asked says that the Stack has asked for a slot since.
 	asked bool
 	// why says what it waits for.
 	why string
 }
 
-// keep lets the pod of a run that has ended keep the slot. The caller holds the lock.
-func (r *Runner) keep(known *record) {
-	r.lingering[known.key] = &lingeringPod{stack: known.stack, since: time.Now(), counted: known.counted, overdue: known.overdue, why: lingeringText(seen{})}
-}
-
-// free frees the slot of a run that has ended.
-func (r *Runner) free(k key) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	left, ok := r.lingering[k]
-	if !ok {
-		return
-	}
-	delete(r.lingering, k)
-	if left.asked {
-		r.options.Wake(left.stack.Namespace, left.stack.Name)
-	}
-	if left.counted && !r.hasSlot(left.stack) {
-		r.slots.Release(left.stack)
-	}
-}
-
-// isBusy reports whether the Stack has a run in flight, or a pod of an earlier one. The
-// caller holds the lock.
-func (r *Runner) isBusy(stack slots.Stack) bool {
-	return r.inFlight(stack) || len(r.lingeringOf(stack)) > 0
-}
-
-// lingeringOf returns the lingering pods that a Stack waits for, whether they still hold its slot or
-// not. The caller holds the lock.
-func (r *Runner) lingeringOf(stack slots.Stack) []*lingeringPod {
-	var all []*lingeringPod
-	for _, left := range r.lingering {
-		if (left.counted || left.overdue.lapsed) && left.stack == stack {
-			all = append(all, left)
+// endLingering frees the slot of a run whose pod has ended.
+func (r *Runner) endLingering(k key) {
+	r.update(k, func(known *record) {
+		if known.lingering == nil {
+			return
 		}
-	}
-	return all
+		if known.lingering.asked {
+			r.wake(known)
+		}
+		known.lingering = nil
+		r.freeSlot(known)
+		known.slot = slot{}
+	})
 }
 
 // WaitsFor returns what keeps a Stack from its next run, apart from runs of other Stacks.
@@ -80,8 +51,10 @@ func (r *Runner) lingeringOf(stack slots.Stack) []*lingeringPod {
 func (r *Runner) WaitsFor(namespace, name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, left := range r.lingeringOf(slots.Stack{Namespace: namespace, Name: name}) {
-		return left.why
+	for _, known := range r.runs {
+		if known.stack == (slots.Stack{Namespace: namespace, Name: name}) && known.lingering != nil && known.blocksStack() {
+			return known.lingering.why
+		}
 	}
 	return ""
 }
@@ -91,21 +64,21 @@ type lingeringState string
 
 const (
 	// podGone: the run has no pod any more that could do anything.
-	podGone lingeringState = "over"
+	podGone lingeringState = "gone"
 	// podEnding: the pod is ending by itself.
-	podEnding lingeringState = "ends"
+	podEnding lingeringState = "ending"
 	// podRunning: there is a pod, or a Job that may create one, that has to be ended.
-	podRunning lingeringState = "goes on"
+	podRunning lingeringState = "running"
 	// podUnknown: the cache may lack the pod, so ask the API server.
 	podUnknown lingeringState = "unknown"
 )
 
-// stateOfLingering returns the state of the pod of a run that has ended. A pod that has ended is not
-// restarted, and there is no second one.
+// stateOfLingering returns the state of the pod of a run that has ended. A pod that has
+// ended is not restarted, and there is no second one.
 func stateOfLingering(s seen, since time.Time) lingeringState {
 	switch {
 	case slices.ContainsFunc(s.pods, isAlive):
-		aside := s.secret == nil && slices.ContainsFunc(s.pods, onlySidecars)
+		aside := s.secret == nil && slices.ContainsFunc(s.pods, onlySidecars) // a mesh would hold up the next run
 		if aside || s.now.Sub(since) >= lingerPatience {
 			return podRunning
 		}
@@ -120,28 +93,27 @@ func stateOfLingering(s seen, since time.Time) lingeringState {
 	return podGone
 }
 
-// reconcileLingering ends the pod of a run that has ended, and then frees the slot. It returns true
-// while that is not done.
+// reconcileLingering ends the pod of a run that has ended, and then frees the slot. It
+// returns true while that is not done.
 func (r *Runner) reconcileLingering(ctx context.Context, k key, s seen) (bool, error) {
-	since, isLeft := r.lingeringSince(k, s)
-	if !isLeft {
+	since := r.lingeringSince(k, s)
+	if since.IsZero() {
 		return false, nil
 	}
 	state := stateOfLingering(s, since)
 	if state == podUnknown {
 		var err error
-		if s, err = gather(ctx, r.options.Reader, k); err != nil {
+		if s, err = gatherFresh(ctx, r.options.Reader, k); err != nil {
 			return true, err
 		}
-		s.fresh = true
 		state = stateOfLingering(s, since)
 	}
 	if state == podGone {
-		r.free(k)
+		r.endLingering(k)
 		return false, nil
 	}
 	r.recordLingering(k, lingeringText(s))
-	r.lapseOverdue(k, s)
+	r.updateSlot(k, s)
 	switch {
 	case state == podEnding:
 		r.queue.AddAfter(k, lingerPatience-s.now.Sub(since))
@@ -151,7 +123,6 @@ func (r *Runner) reconcileLingering(ctx context.Context, k key, s seen) (bool, e
 		if err := r.removeJob(ctx, k); err != nil {
 			return true, err
 		}
-		return r.isWaitedFor(k), nil
 	}
 	return r.isWaitedFor(k), nil
 }
@@ -162,51 +133,56 @@ func (r *Runner) reconcileLingering(ctx context.Context, k key, s seen) (bool, e
 func (r *Runner) isWaitedFor(k key) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	left, ok := r.lingering[k]
-	if ok && (left.counted || left.overdue.lapsed) {
+	known, ok := r.runs[k]
+	if ok && known.blocksStack() {
 		return true
 	}
-	delete(r.lingering, k)
+	if ok && known.absorbed {
+		delete(r.runs, k)
+	}
 	return false
 }
 
-// reconcileLingeringAgain is reconcileLingering for a run whose objects have changed since they were read.
+// reconcileLingeringAgain is reconcileLingering for a run whose objects have changed since
+// they were read.
 func (r *Runner) reconcileLingeringAgain(ctx context.Context, k key) (bool, error) {
-	s, err := gather(ctx, r.options.Reader, k)
+	s, err := gatherFresh(ctx, r.options.Reader, k)
 	if err != nil {
 		return true, err
 	}
-	s.fresh = true
 	return r.reconcileLingering(ctx, k, s)
 }
 
-// lingeringSince returns since when all that is left of a run is a pod. Those of an earlier controller,
-// which absorbed the result, hold no slot: their Stack does not record the run any more.
-func (r *Runner) lingeringSince(k key, s seen) (since time.Time, isLeft bool) {
+// lingeringSince returns since when all that is left of a run is a pod, zero if that is not
+// so. The pod of a run of an earlier controller, which absorbed the result, holds no slot:
+// its Stack does not record the run any more.
+func (r *Runner) lingeringSince(k key, s seen) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if left, ok := r.lingering[k]; ok {
-		return left.since, true
+	if known, ok := r.runs[k]; ok {
+		if known.lingering == nil {
+			return time.Time{}
+		}
+		return known.lingering.since
 	}
-	if _, known := r.runs[k.id]; known || s.secret != nil || s.job == nil || condition(s.job) != nil || s.job.DeletionTimestamp != nil || s.job.Labels[partLabel] != r.options.Part {
-		return time.Time{}, false
+	if s.secret != nil || s.job == nil || condition(s.job) != nil || s.job.DeletionTimestamp != nil || s.job.Labels[partLabel] != r.options.Part {
+		return time.Time{}
 	}
-	r.lingering[k] = &lingeringPod{stack: slots.Stack{Namespace: k.namespace, Name: s.job.Annotations[stackAnnotation]}, since: s.now}
-	return s.now, true
+	r.runs[k] = &record{stack: slots.Stack{Namespace: k.namespace, Name: s.job.Annotations[stackAnnotation]}, absorbed: true, lingering: &lingeringPod{since: s.now}}
+	return s.now
 }
 
 // recordLingering updates what a Stack that has asked for a slot waits for.
 func (r *Runner) recordLingering(k key, why string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	left, ok := r.lingering[k]
-	if !ok || left.why == why {
-		return
-	}
-	left.why = why
-	if left.asked {
-		r.options.Wake(left.stack.Namespace, left.stack.Name)
-	}
+	r.update(k, func(known *record) {
+		if known.lingering == nil || known.lingering.why == why {
+			return
+		}
+		known.lingering.why = why
+		if known.lingering.asked {
+			r.wake(known)
+		}
+	})
 }
 
 // lingeringText returns what the next run of a Stack waits for.

@@ -55,13 +55,16 @@ func TestWhatRemainsOfAnEndedRun(t *testing.T) {
 
 func atWork(status *corev1.PodStatus) { status.Phase = corev1.PodRunning }
 
+// lingers reports whether the pod of an ended run may keep running.
+func (s *started) lingers() bool { return s.get(s.key).lingering != nil }
+
 // wait backdates the end of the run by lingerPatience.
 func (s *started) wait() {
 	s.test.Helper()
+	s.Expect(s.lingers()).To(BeTrue())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Expect(s.lingering).To(HaveKey(s.key))
-	s.lingering[s.key].since = time.Now().Add(-lingerPatience)
+	s.runs[s.key].lingering.since = time.Now().Add(-lingerPatience)
 }
 
 func TestAPodThatOutlivesItsResultKeepsItsSlot(t *testing.T) {
@@ -90,7 +93,7 @@ func TestAPodThatOutlivesItsResultKeepsItsSlot(t *testing.T) {
 	s.step()
 	s.Expect(woken.list()).To(Equal([]string{"default/app", "default/other"}))
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
-	s.Expect(s.lingering).To(BeEmpty())
+	s.Expect(s.lingers()).To(BeFalse())
 }
 
 func TestAPodOfADeletedStackKeepsItsSlot(t *testing.T) {
@@ -134,7 +137,7 @@ func TestTheNextControllerEndsALeftoverPod(t *testing.T) {
 	s.Expect(s.hasJob()).To(BeFalse())
 	s.pod(failed)
 	s.step()
-	s.Expect(s.lingering).To(BeEmpty())
+	s.Expect(s.lingers()).To(BeFalse())
 }
 
 func TestAnOrphanedJobThatStaysIsLookedAtOnce(t *testing.T) {
@@ -150,7 +153,7 @@ func TestAnOrphanedJobThatStaysIsLookedAtOnce(t *testing.T) {
 		again, err := s.reconcile(t.Context(), s.key)
 		s.Expect(err).NotTo(HaveOccurred())
 		s.Expect(again).To(BeFalse())
-		s.Expect(s.lingering).To(BeEmpty())
+		s.Expect(s.lingers()).To(BeFalse())
 	}
 	s.Expect(s.api.deletes).To(Equal(1))
 	s.Expect(listed).To(HaveLen(1), "a watch event reports its end")
@@ -159,7 +162,7 @@ func TestAnOrphanedJobThatStaysIsLookedAtOnce(t *testing.T) {
 func TestAJobOfAnotherShardIsLeftAlone(t *testing.T) {
 	s := leftBehind(t, func(o *Options) { o.Part = "one" }).next(recorded(), func(o *Options) { o.Part = "two" })
 	s.step()
-	s.Expect(s.lingering).To(BeEmpty())
+	s.Expect(s.lingers()).To(BeFalse())
 	s.Expect(s.hasJob()).To(BeTrue())
 }
 
@@ -206,5 +209,5 @@ func TestDeletingASecretIsRetried(t *testing.T) {
 	s.api.undeletable = nil
 	s.step()
 	s.Expect(s.has(&corev1.Secret{})).To(BeFalse())
-	s.Expect(s.unremoved).To(BeEmpty())
+	s.Expect(s.runs[s.key].unremoved).To(BeFalse())
 }

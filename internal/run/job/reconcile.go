@@ -23,7 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
@@ -143,36 +142,33 @@ func (r *Runner) Reconcile(ctx context.Context, k key) (reconcile.Result, error)
 // creates the objects of the run, asks why there is no pod, ends a run that no pod has
 // claimed or passes on that it is cancelled, or has failed the last time.
 func (r *Runner) mayHang(k key) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[k.id]; ok && known.key == k && (known.todo != nil || known.unbegun || known.cancel != known.sentCancel) {
-		return true
-	}
-	return r.failing[k]
+	known := r.get(k)
+	return known.todo != nil || known.unclaimed || known.cancel != known.sentCancel || known.failing
 }
 
-// reconcile returns true if the run, or its pod, is still in
-// flight.
+// reconcile returns true if the run, or its pod, is still in flight.
 func (r *Runner) reconcile(ctx context.Context, k key) (bool, error) {
-	if todo := r.todoOf(k); todo != nil {
-		if r.cancelOf(k.id) != exchange.NotCancelled {
+	known := r.get(k)
+	if known.todo != nil {
+		if known.cancel != exchange.NotCancelled {
 			return true, r.cancelUncreated(ctx, k)
 		}
-		return true, r.createOrGiveUp(ctx, *todo)
+		return true, r.createOrGiveUp(ctx, *known.todo)
 	}
 	s, err := gather(ctx, r.options.Cache, k)
 	if err != nil {
 		return true, err
 	}
-	known, err := r.adoptRun(ctx, k, s, false)
+	inFlight, err := r.adoptRun(ctx, k, s, false)
 	if err != nil {
 		return true, err
 	}
-	if !known {
+	if !inFlight {
 		again, err := r.reconcileLingering(ctx, k, s)
-		return again, errors.Join(err, r.removeLeft(ctx, k))
+		err = errors.Join(err, r.removeLeft(ctx, k))
+		r.drop(k, s)
+		return again, err
 	}
-	cancel := r.cancelOf(k.id)
 	s, v, err := r.judge(ctx, k, s)
 	if err != nil {
 		return true, err
@@ -181,17 +177,17 @@ func (r *Runner) reconcile(ctx context.Context, k key) (bool, error) {
 		if why := r.whyNoPod(ctx, s); why != "" {
 			v.report.Progress.Waiting = why
 		}
-		r.recordReport(k.id, v)
-		r.lapseOverdue(k, s)
-		return true, r.sendCancel(ctx, k, cancel)
+		r.recordReport(k, v)
+		r.updateSlot(k, s)
+		return true, r.sendCancel(ctx, k)
 	}
 	if !v.unclaimed {
-		r.settle(k.id, r.withFallback(k.id, v.ended))
+		r.settle(k, r.withFallback(k, v.ended))
 		return r.reconcileLingering(ctx, k, s)
 	}
 	// Write the result before a pod claims the run, or not at all.
 	if err := r.giveUp(ctx, s.secret, v.ended); err != nil {
-		r.lapseOverdue(k, s) // it is tried on, without keeping others from their runs
+		r.updateSlot(k, s) // it is retried, without keeping others from their runs
 		return true, err
 	}
 	if !endsByItself(s) {
@@ -199,7 +195,7 @@ func (r *Runner) reconcile(ctx context.Context, k key) (bool, error) {
 			return true, err
 		}
 	}
-	r.settle(k.id, v.ended)
+	r.settle(k, v.ended)
 	return r.reconcileLingeringAgain(ctx, k)
 }
 
@@ -215,19 +211,17 @@ func endsByItself(s seen) bool {
 // judge decides where a known run stands. It reads from the API server if the cache is no
 // proof.
 func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error) {
-	s.cancelled, s.waited = r.cancelOf(k.id) != exchange.NotCancelled, r.Report(k.ref()).Progress.Waiting
-	s.withdrawn = r.isWithdrawn(k.id)
-	s.account, s.resultSeenAt = r.accountOf(ctx, k, s), r.resultSeenAt(k.id, s)
+	s.account = r.accountOf(ctx, k, s)
+	s = r.withRecord(k, s)
 	v := judge(s)
 	if !v.freshen {
 		return s, v, nil
 	}
-	fresh, err := gather(ctx, r.options.Reader, k)
+	fresh, err := gatherFresh(ctx, r.options.Reader, k)
 	if err != nil {
 		return s, v, err
 	}
-	fresh.fresh, fresh.cancelled, fresh.withdrawn, fresh.waited = true, s.cancelled, s.withdrawn, s.waited
-	fresh.resultSeenAt = r.resultSeenAt(k.id, fresh)
+	fresh = r.withRecord(k, fresh)
 	if !hasResult(fresh.secret) {
 		fresh.account = r.goneAccount(ctx, fresh.pods)
 	}
@@ -236,35 +230,28 @@ func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error
 	return fresh, judge(fresh), nil
 }
 
-// resultSeenAt returns when this controller first saw a result of the run.
-func (r *Runner) resultSeenAt(id string, s seen) time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.runs[id]
-	if !ok || !hasResult(s.secret) {
-		return time.Time{}
-	}
-	if known.resultSeenAt.IsZero() {
-		known.resultSeenAt = s.now
-	}
-	return known.resultSeenAt
+// withRecord adds what the Runner knows of the run, and notes when it first saw a result.
+func (r *Runner) withRecord(k key, s seen) seen {
+	r.update(k, func(known *record) {
+		if known.resultSeenAt.IsZero() && hasResult(s.secret) {
+			known.resultSeenAt = s.now
+		}
+		s.cancelled, s.withdrawn, s.waited = known.cancel != exchange.NotCancelled, known.withdrawn, known.report.Progress.Waiting
+		s.resultSeenAt = known.resultSeenAt
+	})
+	return s
 }
 
 // removeLeft deletes the Secret of a forgotten run if that has failed before: it contains
 // the outputs of the run.
 func (r *Runner) removeLeft(ctx context.Context, k key) error {
-	r.mu.Lock()
-	unremoved := r.unremoved[k]
-	r.mu.Unlock()
-	if !unremoved {
+	if !r.get(k).unremoved {
 		return nil
 	}
 	if err := r.remove(ctx, k); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.unremoved, k)
+	r.update(k, func(known *record) { known.unremoved = false })
 	return nil
 }
 
@@ -288,43 +275,27 @@ func (r *Runner) whyNoPod(ctx context.Context, s seen) string {
 
 // recordReport records what a run in flight reports. It wakes the Stack if there are new
 // creations of unknown outcome or other findings, or the run waits for something else.
-func (r *Runner) recordReport(id string, v verdict) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.runs[id]
-	if !ok || known.result != nil {
-		return
-	}
-	waited := known.progress.Waiting
-	known.progress, known.unbegun = v.report.Progress, v.unbegun
-	known.progress.Waiting = joined(known.fallback, known.progress.Waiting)
-	if waited != known.progress.Waiting || known.found != v.report.Found || !slices.Equal(known.unknownCreates, v.report.UnknownCreates) {
-		known.unknownCreates, known.found = v.report.UnknownCreates, v.report.Found
-		r.options.Wake(known.stack.Namespace, known.stack.Name)
-	}
+func (r *Runner) recordReport(k key, v verdict) {
+	r.update(k, func(known *record) {
+		if !known.inFlight() {
+			return
+		}
+		last := known.report
+		known.report, known.unclaimed = v.report, v.unbegun
+		known.report.Progress.Waiting = joined(known.fallback, v.report.Progress.Waiting)
+		if last.Progress.Waiting != known.report.Progress.Waiting || last.Found != known.report.Found || !slices.Equal(last.UnknownCreates, known.report.UnknownCreates) {
+			r.wake(known)
+		}
+	})
 }
 
 // recordError records whether a pass over a run has failed, and has the Stack report why
 // the run makes no progress.
 func (r *Runner) recordError(k key, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err == nil {
-		delete(r.failing, k)
-		return
-	}
-	r.failing[k] = true
-	if known, ok := r.runs[k.id]; ok && known.result == nil {
-		known.progress.Waiting = oneLine(err.Error())
-	}
-}
-
-// todoOf returns a run whose objects are still to be created.
-func (r *Runner) todoOf(k key) *run.Run {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[k.id]; ok && known.key == k {
-		return known.todo
-	}
-	return nil
+	r.update(k, func(known *record) {
+		known.failing = err != nil
+		if err != nil && known.inFlight() {
+			known.report.Progress.Waiting = oneLine(err.Error())
+		}
+	})
 }

@@ -69,7 +69,7 @@ func TestAPodThatDiesBeforeItsClaim(t *testing.T) {
 	s.Expect(s.ended()).To(And(HaveField("Outcome", run.PodFailed), HaveField("Interrupted", false)))
 	s.Expect(s.secret().Data).To(HaveKey(exchange.ResultKey), "no other pod begins it")
 	s.Expect(s.hasJob()).To(BeTrue(), "it ends by itself, and its log is kept")
-	s.Expect(s.lingering).To(BeEmpty())
+	s.Expect(s.lingers()).To(BeFalse())
 	s.Expect(s.Reserve("default", "app")).To(BeTrue())
 }
 
@@ -135,7 +135,7 @@ func TestAFailedRequestIsRetriedAndReported(t *testing.T) {
 	s.Expect(err).NotTo(HaveOccurred())
 	s.Expect(s.hasJob()).To(BeTrue())
 	s.Expect(s.Report(ref("1")).Progress.Waiting).To(BeEmpty())
-	s.Expect(s.failing).To(BeEmpty())
+	s.Expect(s.runs[s.key].failing).To(BeFalse())
 }
 
 func TestWhyAJobHasNoPodIsReported(t *testing.T) {
@@ -187,7 +187,7 @@ func TestAResultDatedInTheFutureIsNotWaitedForForever(t *testing.T) {
 	s.writeResult(run.Result{Outcome: run.Cancelled, EndedAt: time.Now().Add(time.Hour)})
 	s.step()
 	s.Expect(s.phase()).To(Equal(run.Running), "the reason it was stopped may still appear")
-	s.runs["1"].resultSeenAt = time.Now().Add(-reasonPatience)
+	s.runs[s.key].resultSeenAt = time.Now().Add(-reasonPatience)
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.PodFailed))
 }
@@ -314,13 +314,13 @@ func TestAServiceAccountDeletedInMidRunIsReported(t *testing.T) {
 	s.claim()
 	s.step()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pulumi-run-1"}}
-	s.runs["1"].asked = time.Now().Add(-lookAgain)
+	s.runs[s.key].asked = time.Now().Add(-lookAgain)
 	s.step()
 	s.Expect(s.Report(ref("1")).Progress.Waiting).To(BeEmpty())
 	s.Expect(s.api.Delete(t.Context(), account)).To(Succeed())
 	s.step()
 	s.Expect(s.Report(ref("1")).Progress.Waiting).To(BeEmpty(), "it is not polled constantly")
-	s.runs["1"].asked = time.Now().Add(-lookAgain)
+	s.runs[s.key].asked = time.Now().Add(-lookAgain)
 	s.step()
 	s.Expect(s.Report(ref("1")).Progress.Waiting).To(HavePrefix("ServiceAccount pulumi-run-1 of the pod was deleted"))
 	s.pod(failed)

@@ -73,62 +73,9 @@ type Runner struct {
 	// missingRights is why no run can be started, as the controller lacks rights.
 	missingRights string
 	slots         *slots.Pool
-	runs          map[string]*record
-	// rests are the runs that have ended while their pods may not have.
-	lingering map[key]*lingeringPod
-	// forgotten are the runs whose objects the cache may still contain.
-	forgotten map[key]bool
-	// unseen are the runs that could not be looked at, and whose Stacks are to be woken.
-	unseen map[run.Ref]bool
-	// unremoved are the forgotten runs whose Secret could not be deleted yet.
-	unremoved map[key]bool
-	// failing are the runs whose last pass has failed.
-	failing map[key]bool
-}
-
-// key identifies a run.
-type key struct{ namespace, id string }
-
-// object is the name of all objects of the run.
-func (k key) object() client.ObjectKey {
-	return client.ObjectKey{Namespace: k.namespace, Name: Name(k.id)}
-}
-
-// ref names the run for the methods of run.Runs.
-func (k key) ref() run.Ref { return run.Ref{ID: k.id, Namespace: k.namespace} }
-
-// record is what the Runner knows about a run.
-type record struct {
-	key   key
-	stack slots.Stack
-	// todo is the run until its objects have been created, then nil.
-	todo        *run.Run
-	createRetry createRetry
-	// counted says that the run holds a slot.
-	counted bool
-	overdue overdue
-	// progress, unknownCreates and found are the last that the pod reported.
-	progress       run.Progress
-	unknownCreates []string
-	found          run.Found
-	// cancel is the cancellation that a person asked for, and sentCancel the one that was
-	// written for the pod.
-	cancel, sentCancel exchange.Cancel
-	// unbegun says that no pod had claimed the run at the last look, and withdrawn that
-	// the run is to end unless a pod claims it.
-	unbegun, withdrawn bool
-	// fallback says, for a person, what was done because the Secret rejects the cancellation.
-	fallback string
-	// account is the pod's ServiceAccount once it is gone, and asked is when that was
-	// last checked.
-	account string
-	asked   time.Time
-	// resultSeenAt is when a result was first seen. It may not be final.
-	resultSeenAt time.Time
-	// result is nil while the run is in flight. If it is lightened, its outputs and lists
-	// are in the Secret alone.
-	result    *run.Result
-	lightened bool
+	runs          map[key]*record
+	// waking are the runs that could not be looked at, and whose Stacks are to be woken.
+	waking map[run.Ref]bool
 }
 
 var _ run.Runner = (*Runner)(nil)
@@ -146,7 +93,7 @@ func New(options Options) *Runner {
 			workqueue.TypedRateLimitingQueueConfig[key]{Name: "job"}),
 		slots:   slots.New(options.Concurrent, options.PerNamespace, options.Wake),
 		writers: make(chan struct{}, writers),
-		runs:    make(map[string]*record), lingering: make(map[key]*lingeringPod), forgotten: make(map[key]bool), unseen: make(map[run.Ref]bool), unremoved: make(map[key]bool), failing: make(map[key]bool),
+		runs:    make(map[key]*record), waking: make(map[run.Ref]bool),
 	}
 }
 
@@ -163,29 +110,28 @@ func (r *Runner) Start(started run.Run) error {
 	switch {
 	case r.closed:
 		return fmt.Errorf("%w: %w", run.ErrRefused, errShutdown)
-	case r.inFlight(stack):
-		return fmt.Errorf("%w: another run of the Stack is in flight", run.ErrRefused)
 	case r.isBusy(stack):
-		return fmt.Errorf("%w: the pod of another run of the Stack has not ended", run.ErrRefused)
+		return fmt.Errorf("%w: another run of the Stack is in flight, or its pod has not ended", run.ErrRefused)
 	case !r.slots.Taken(stack):
 		return fmt.Errorf("%w: no slot is reserved for the Stack", run.ErrRefused)
 	}
-	r.runs[started.ID] = &record{
-		key: key{started.Namespace, started.ID}, stack: stack, todo: &started, counted: true,
-		progress: run.Progress{Waiting: "Job " + Name(started.ID) + " is being created"},
+	k := key{started.Namespace, started.ID}
+	r.runs[k] = &record{
+		stack: stack, slot: slot{held: true}, todo: &started,
+		report: exchange.ProgressReport{Progress: run.Progress{Waiting: "Job " + Name(started.ID) + " is being created"}},
 	}
-	r.queue.Add(key{started.Namespace, started.ID})
+	r.queue.Add(k)
 	return nil
 }
 
 // Look implements run.Runs. It finds the runs of earlier controllers by their objects.
 func (r *Runner) Look(of run.Ref) (run.Phase, *run.Result) {
 	r.loadOnce()
-	phase, result, err := r.look(of.ID)
+	phase, result, err := r.look(keyOf(of))
 	if phase == run.Unknown && validID(of.ID) {
 		// A run that is reported as unknown may be recovered, so ask the API server first.
-		if err = r.seek(of); err == nil {
-			phase, result, err = r.look(of.ID)
+		if err = r.seek(keyOf(of)); err == nil {
+			phase, result, err = r.look(keyOf(of))
 		}
 	}
 	if err != nil {
@@ -201,74 +147,61 @@ func (r *Runner) Look(of run.Ref) (run.Phase, *run.Result) {
 func (r *Runner) wakeLater(of run.Ref) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.unseen[of] {
+	if r.waking[of] {
 		return
 	}
-	r.unseen[of] = true
+	r.waking[of] = true
 	time.AfterFunc(lookRetry, func() {
 		r.mu.Lock()
-		delete(r.unseen, of)
+		delete(r.waking, of)
 		r.mu.Unlock()
 		r.options.Wake(of.Namespace, of.Name)
 	})
 }
 
-func (r *Runner) look(id string) (run.Phase, *run.Result, error) {
-	phase, known := r.known(id)
-	switch {
-	case phase != run.Ended:
-		return phase, nil, nil
-	case !known.lightened:
-		return phase, known.result, nil
-	}
-	result, err := r.complete(known.key, *known.result)
-	return phase, result, err
-}
-
-// known returns a copy of what the Runner knows about a run.
-func (r *Runner) known(id string) (run.Phase, record) {
+func (r *Runner) look(k key) (run.Phase, *run.Result, error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.runs[id]
+	known, ok := r.runs[k]
 	switch {
-	case !ok:
-		return run.Unknown, record{}
+	case !ok || known.absorbed:
+		r.mu.Unlock()
+		return run.Unknown, nil, nil
 	case known.result == nil:
-		return run.Running, *known
+		r.mu.Unlock()
+		return run.Running, nil, nil
 	}
-	copied, result := *known, *known.result
-	copied.result = &result
-	return run.Ended, copied
+	result, lightened := *known.result, known.lightened
+	r.mu.Unlock()
+	if !lightened {
+		return run.Ended, &result, nil
+	}
+	whole, err := r.complete(k, result)
+	return run.Ended, whole, err
 }
 
 // Forget implements run.Runs. A Job that has ended stays, so that its log can be read.
 func (r *Runner) Forget(of run.Ref) error {
-	id := of.ID
+	k := keyOf(of)
 	r.mu.Lock()
-	known, ok := r.runs[id]
-	if !ok {
+	known, ok := r.runs[k]
+	if !ok || known.absorbed {
 		r.mu.Unlock()
 		return nil
 	}
 	if known.result == nil {
 		r.mu.Unlock()
-		return fmt.Errorf("forgetting run %s: it is in flight", id)
+		return fmt.Errorf("forgetting run %s: it is in flight", of.ID)
 	}
-	// Even if deleting the objects fails, since the result is absorbed: they are deleted
-	// later.
-	delete(r.runs, id)
-	r.forgotten[known.key] = true
+	known.absorb() // even if deleting the objects fails: they are deleted later
 	r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	if err := r.remove(ctx, known.key); err != nil {
-		r.mu.Lock()
-		r.unremoved[known.key], r.failing[known.key] = true, true
-		r.mu.Unlock()
-		r.queue.AddRateLimited(known.key)
-		return fmt.Errorf("forgetting run %s: %w", id, err)
+	if err := r.remove(ctx, k); err != nil {
+		r.update(k, func(known *record) { known.unremoved, known.failing = true, true })
+		r.queue.AddRateLimited(k)
+		return fmt.Errorf("forgetting run %s: %w", of.ID, err)
 	}
-	r.queue.Add(known.key)
+	r.queue.Add(k)
 	return nil
 }
 
@@ -315,9 +248,9 @@ func (r *Runner) close() {
 		return
 	}
 	r.closed = true
-	for _, known := range r.runs {
-		if known.todo != nil && known.result == nil {
-			r.queue.Add(known.key)
+	for k, known := range r.runs {
+		if known.todo != nil {
+			r.queue.Add(k)
 		}
 	}
 }
@@ -329,8 +262,8 @@ func (r *Runner) countUncreated() (yet, not int) {
 	defer r.mu.Unlock()
 	for _, known := range r.runs {
 		switch {
-		case known.todo == nil || known.result != nil:
-		case r.stopped || r.missingRights != "" || known.createRetry.hopeless:
+		case known.todo == nil:
+		case r.stopped || r.missingRights != "" || known.create.hopeless:
 			not++
 		default:
 			yet++
@@ -352,12 +285,7 @@ func (r *Runner) Count() (inFlight, waiting int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, known := range r.runs {
-		if known.result == nil && known.counted {
-			inFlight++
-		}
-	}
-	for _, left := range r.lingering {
-		if left.counted {
+		if known.slot.held {
 			inFlight++
 		}
 	}
@@ -369,9 +297,9 @@ func (r *Runner) Ended() []run.Ref {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var ended []run.Ref
-	for id, known := range r.runs {
+	for k, known := range r.runs {
 		if known.result != nil {
-			ended = append(ended, run.Ref{ID: id, Namespace: known.stack.Namespace, Name: known.stack.Name})
+			ended = append(ended, run.Ref{ID: k.id, Namespace: k.namespace, Name: known.stack.Name})
 		}
 	}
 	return ended
@@ -388,13 +316,13 @@ func (r *Runner) AwaitForgotten(context.Context) {}
 func (r *Runner) Report(of run.Ref) run.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known, ok := r.runs[of.ID]
-	if !ok {
+	known, ok := r.runs[keyOf(of)]
+	if !ok || !known.inFlight() {
 		return run.Report{}
 	}
 	report := run.Report{
-		Progress: known.progress, UnknownCreates: slices.Clone(known.unknownCreates), Found: known.found,
-		Withdrawable: known.result == nil && known.unbegun && !known.withdrawn,
+		Progress: known.report.Progress, UnknownCreates: slices.Clone(known.report.UnknownCreates), Found: known.report.Found,
+		Withdrawable: known.unclaimed && !known.withdrawn,
 	}
 	if known.todo != nil && r.missingRights != "" {
 		report.Progress = run.Progress{Waiting: r.missingRights}

@@ -4,11 +4,10 @@
 package job
 
 import (
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
-// Reserve implements run.Runner. Namespaces take turns, and the Stacks of one namespace
+// Reserve implements run.Slots. Namespaces take turns, and the Stacks of one namespace
 // are served in the order in which they asked. The Jobs of earlier controllers hold slots
 // too.
 func (r *Runner) Reserve(namespace, name string) bool {
@@ -16,19 +15,24 @@ func (r *Runner) Reserve(namespace, name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	stack := slots.Stack{Namespace: namespace, Name: name}
-	if r.closed || r.inFlight(stack) {
-		return false
-	}
-	if left := r.lingeringOf(stack); len(left) > 0 {
-		for _, one := range left {
-			one.asked = true
-		}
+	if r.closed || r.isBusy(stack) {
+		r.noteAsked(stack)
 		return false
 	}
 	return r.slots.Reserve(stack)
 }
 
-// Release implements run.Runner. It does not free the slot of a run in flight, or of one
+// noteAsked has the Stack woken once the pods that it waits for have ended. The caller holds
+// the lock.
+func (r *Runner) noteAsked(stack slots.Stack) {
+	for _, known := range r.runs {
+		if known.stack == stack && known.lingering != nil && known.blocksStack() {
+			known.lingering.asked = true
+		}
+	}
+}
+
+// Release implements run.Slots. It does not free the slot of a run in flight, or of one
 // whose pod has not ended.
 func (r *Runner) Release(namespace, name string) {
 	r.mu.Lock()
@@ -39,7 +43,7 @@ func (r *Runner) Release(namespace, name string) {
 	}
 }
 
-// Postpone implements run.Runner. Like Release, it frees no slot that is in use.
+// Postpone implements run.Slots. Like Release, it frees no slot that is in use.
 func (r *Runner) Postpone(namespace, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,33 +67,23 @@ func (r *Runner) Abandon(namespace, name string) {
 	}
 }
 
-// inFlight reports whether the Stack has a run in flight. There are no more records than
-// Stacks, as absorbing the result of a run removes its record.
-func (r *Runner) inFlight(stack slots.Stack) bool {
-	for _, known := range r.runs {
-		if known.stack == stack && known.result == nil {
-			return true
-		}
-	}
-	return false
+// takeSlot counts a run, whether or not a slot is free. The caller holds the lock.
+func (r *Runner) takeSlot(known *record) {
+	known.slot.held, known.slot.lapsed = true, false
+	r.slots.Take(known.stack)
 }
 
-// settle publishes the result. The run keeps its slot until its pod has ended.
-func (r *Runner) settle(id string, result *run.Result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.runs[id]
-	if !ok || known.result != nil {
+// freeSlot frees the slot of a run, unless another of the Stack holds it. The caller holds
+// the lock.
+func (r *Runner) freeSlot(known *record) {
+	if !known.slot.held {
 		return
 	}
-	known.result, known.lightened = lighten(result)
-	known.todo = nil
-	r.keep(known)
-	r.options.Wake(known.stack.Namespace, known.stack.Name)
-}
-
-// settleWithoutJob publishes the result of a run for which no Job was created.
-func (r *Runner) settleWithoutJob(k key, result *run.Result) {
-	r.settle(k.id, result)
-	r.free(k)
+	known.slot.held = false
+	for _, other := range r.runs {
+		if other.stack == known.stack && other.slot.held {
+			return
+		}
+	}
+	r.slots.Release(known.stack)
 }

@@ -92,17 +92,12 @@ func (r *Runner) removeSwept(ctx context.Context, k key) error {
 	if err := r.remove(ctx, k); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.forgotten[k] = true
-	known, ok := r.runs[k.id]
-	if !ok || known.key != k {
-		return nil
-	}
-	delete(r.runs, k.id)
-	// If the run has ended, its lingering pod holds the slot, or it was freed.
-	if known.result == nil && !r.isBusy(known.stack) {
-		r.slots.Release(known.stack)
-	}
+	r.update(k, func(known *record) {
+		if known.inFlight() {
+			r.freeSlot(known)
+			known.lingering = &lingeringPod{since: time.Now()}
+		}
+		known.absorb()
+	})
 	return nil
 }

@@ -8,19 +8,12 @@ import "github.com/flux-pulumi/pulumi-controller/internal/run"
 // Withdraw ends a run that no pod has started, because its Stack asks for something else by
 // now. If a pod starts the run first, the run continues.
 func (r *Runner) Withdraw(of run.Ref) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.runs[of.ID]; ok && known.result == nil && !known.withdrawn {
-		known.withdrawn = true
-		r.queue.Add(known.key)
-	}
-}
-
-func (r *Runner) isWithdrawn(id string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.runs[id]
-	return ok && known.withdrawn
+	r.update(keyOf(of), func(known *record) {
+		if known.inFlight() && !known.withdrawn {
+			known.withdrawn = true
+			r.queue.Add(keyOf(of))
+		}
+	})
 }
 
 // withdrawnBefore is the result of a run that was withdrawn before a pod had begun it.

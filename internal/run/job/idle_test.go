@@ -14,19 +14,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// beOverdue backdates it beyond the time any slot is kept.
-func (s *started) beOverdue() {
+// beIdle backdates it beyond the time any slot is kept.
+func (s *started) beIdle() {
 	s.test.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	since := time.Now().Add(-s.options.stopping() - overdueAllowance)
-	if left, ok := s.lingering[s.key]; ok {
-		s.Expect(left.overdue.since).NotTo(BeZero())
-		left.overdue.since = since
-		return
-	}
-	s.Expect(s.runs["1"].overdue.since).NotTo(BeZero())
-	s.runs["1"].overdue.since = since
+	s.Expect(s.runs[s.key].slot.since).NotTo(BeZero())
+	s.runs[s.key].slot.since = time.Now().Add(-s.options.stopping() - idleAllowance)
 }
 
 func TestALingeringPodBlocksItsStackButKeepsNoSlot(t *testing.T) {
@@ -39,7 +33,7 @@ func TestALingeringPodBlocksItsStackButKeepsNoSlot(t *testing.T) {
 	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "it gets its grace period")
 	woken.list()
 
-	s.beOverdue()
+	s.beIdle()
 	s.step()
 	s.Expect(woken.list()).To(Equal([]string{"default/other"}))
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
@@ -53,7 +47,7 @@ func TestALingeringPodBlocksItsStackButKeepsNoSlot(t *testing.T) {
 
 	s.pod(failed)
 	s.step()
-	s.Expect(s.lingering).To(BeEmpty())
+	s.Expect(s.lingers()).To(BeFalse())
 	s.Expect(woken.list()).To(ContainElement("default/app"))
 	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "the other one has the slot")
 	s.Expect(s.slots.Waiting()).To(Equal(1))
@@ -61,11 +55,11 @@ func TestALingeringPodBlocksItsStackButKeepsNoSlot(t *testing.T) {
 
 func TestARunWhosePodDoesNotTerminateLosesItsSlot(t *testing.T) {
 	s := begun(t)
-	s.Expect(s.runs["1"].overdue.since).To(BeZero(), "it has its Job")
+	s.Expect(s.runs[s.key].slot.since).To(BeZero(), "it has its Job")
 	s.Expect(s.removeJob(t.Context(), s.key)).To(Succeed())
 	s.step()
 	s.Expect(s.Reserve("default", "other")).To(BeFalse())
-	s.beOverdue()
+	s.beIdle()
 	s.step()
 	s.Expect(s.phase()).To(Equal(run.Running), "its state is unknown")
 	s.Expect(s.Reserve("default", "app")).To(BeFalse())
@@ -77,7 +71,7 @@ func TestARunWhosePodDoesNotTerminateLosesItsSlot(t *testing.T) {
 	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "its pod goes on")
 	s.pod(failed)
 	s.step()
-	s.Expect(s.lingering).To(BeEmpty())
+	s.Expect(s.lingers()).To(BeFalse())
 	s.Release("default", "other")
 	s.Expect(s.Reserve("default", "app")).To(BeTrue())
 }
@@ -88,7 +82,7 @@ func TestARunWhosePodDoesNotStartLosesItsSlot(t *testing.T) {
 	s.pod(func(status *corev1.PodStatus) { status.Phase = corev1.PodPending })
 	s.step()
 	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "most start in seconds")
-	s.beOverdue()
+	s.beIdle()
 	s.step()
 	s.Expect(s.Reserve("default", "other")).To(BeTrue(), "others need not wait for its node, or its volume")
 	s.Expect(s.Reserve("default", "app")).To(BeFalse())
@@ -121,7 +115,7 @@ func TestASuspendedJobLosesItsSlot(t *testing.T) {
 	s.Expect(s.Report(ref("1")).Progress.Waiting).To(HavePrefix("Job pulumi-run-1 is suspended"))
 	s.Expect(s.Reserve("default", "other")).To(BeFalse(), "most are for less than a minute")
 	woken.list()
-	s.beOverdue()
+	s.beIdle()
 	s.step()
 	s.Expect(woken.list()).To(Equal([]string{"default/other"}))
 	s.Expect(s.Reserve("default", "other")).To(BeTrue())
@@ -151,7 +145,7 @@ func suspendedForLong(t *testing.T) *started {
 	s.step()
 	s.suspend(true)
 	s.step()
-	s.beOverdue()
+	s.beIdle()
 	s.step()
 	return s
 }
@@ -178,7 +172,7 @@ func TestASuspendedJobWithoutASlotCanBeCancelled(t *testing.T) {
 	s.step()
 	s.isCancelled()
 	s.Expect(s.hasJob()).To(BeFalse())
-	s.Expect(s.lingering).To(BeEmpty())
+	s.Expect(s.lingers()).To(BeFalse())
 }
 
 func TestHowLongARunMayKeepItsSlot(t *testing.T) {
@@ -189,20 +183,20 @@ func TestHowLongARunMayKeepItsSlot(t *testing.T) {
 		job    *batchv1.Job
 		pods   []corev1.Pod
 		want   time.Duration // 0 means without limit
-		why    overdueCause
+		why    idleCause
 	}{
-		"running":                 {claimed(), aJob(), aPod(corev1.PodRunning), 0, notOverdue},
-		"running, no Secret":      {nil, aJob(), aPod(corev1.PodRunning), 0, notOverdue},
-		"waiting for its pod":     {aSecret(), aJob(), nil, 10 * time.Minute, yetToStart},
-		"pod does not start":      {aSecret(), aJob(), aPod(corev1.PodPending), 10 * time.Minute, yetToStart},
+		"running":                 {claimed(), aJob(), aPod(corev1.PodRunning), 0, notIdle},
+		"running, no Secret":      {nil, aJob(), aPod(corev1.PodRunning), 0, notIdle},
+		"waiting for its pod":     {aSecret(), aJob(), nil, 10 * time.Minute, notStartedYet},
+		"pod does not start":      {aSecret(), aJob(), aPod(corev1.PodPending), 10 * time.Minute, notStartedYet},
 		"Job is deleting its pod": {claimed(), ending, aPod(corev1.PodRunning), r.options.stopping() + time.Minute, leftByJob},
 		"suspended":               {aSecret(), suspendedJob(), nil, time.Minute, jobSuspended},
-		"suspended, pod running":  {claimed(), suspendedJob(), aPod(corev1.PodRunning), 0, notOverdue},
+		"suspended, pod running":  {claimed(), suspendedJob(), aPod(corev1.PodRunning), 0, notIdle},
 		"suspended, pod ended":    {claimed(), suspendedJob(), aPod(corev1.PodFailed), time.Minute, jobSuspended},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			most, why := r.overdueAfter(seen{secret: tt.secret, job: tt.job, pods: tt.pods})
+			most, why := r.idleFor(seen{secret: tt.secret, job: tt.job, pods: tt.pods})
 			g.Expect(why).To(Equal(tt.why))
 			g.Expect(most).To(Equal(tt.want))
 		})
