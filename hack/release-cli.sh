@@ -52,7 +52,7 @@ mv "$work/checksums" "$dir/flux-pulumi_${version}_checksums.txt"
 		apiVersion: cli.fluxcd.io/v1beta1
 		kind: Plugin
 		name: pulumi
-		description: See and steer the Stacks of pulumi-controller
+		description: Inspect and control the Stacks of pulumi-controller
 		homepage: $home
 		source: $home
 		bin: flux-pulumi

@@ -65,7 +65,7 @@ func TestTheFluxCommandLineCancelsARunInFlight(t *testing.T) {
 	u.Eventually(cancel).Should(Receive(&done))
 	u.Expect(done.Exit).To(Equal(0), done.Stderr)
 	u.Expect(done.Stderr).To(MatchRegexp(
-		`◎ waiting for the end of run \S+ \(update\)\n✔ Update of revision \S+ was cancelled on request, and starts again only with a new revision`))
+		`◎ waiting for run \S+ \(update\) to end\n✔ Update of revision \S+ was cancelled on request, and starts again only with a new revision`))
 	u.awaitStalled(stack, v1.CancelRequestedReason, "was cancelled on request")
 	u.Expect(u.does("get", "stacks", "app", "--no-header")).To(MatchRegexp(`\tFalse\tUpdate of revision \S+ was cancelled on request`))
 	u.expectNoMore()

@@ -37,7 +37,7 @@ func TestTheFluxCommandLineInstallsTheController(t *testing.T) {
 	before := begin(ctx, cli, "check")
 	g.Eventually(before, patience).Should(Receive(And(HaveField("Exit", 1), HaveField("Stderr", And(
 		ContainSubstring("✗ no controllers found in the 'flux-system' namespace"),
-		ContainSubstring("✗ stacks.pulumi.com/v1 is not served: install the controller: flux pulumi install\n"))))))
+		ContainSubstring("✗ the API server does not serve stacks.pulumi.com/v1: install the controller: flux pulumi install\n"))))))
 
 	install := begin(ctx, cli, "install")
 	deployment := &appsv1.Deployment{}

@@ -24,7 +24,7 @@ const catalogue = `apiVersion: cli.fluxcd.io/v1beta1
 kind: PluginCatalog
 plugins:
   - name: pulumi
-    description: See and steer the Stacks of pulumi-controller
+    description: Inspect and control the Stacks of pulumi-controller
     license: Apache-2.0
 `
 
@@ -62,7 +62,7 @@ func TestFluxInstallsTheReleaseOfThePlugin(t *testing.T) {
 		said, err := command.CombinedOutput()
 		return string(said), err
 	}
-	g.Expect(run("plugin", "search", "pulumi")).To(ContainSubstring("See and steer the Stacks of pulumi-controller"))
+	g.Expect(run("plugin", "search", "pulumi")).To(ContainSubstring("Inspect and control the Stacks of pulumi-controller"))
 	g.Expect(run("plugin", "install", "pulumi")).To(Equal("✔ installed pulumi v1.2.3\n"))
 	g.Expect(run("plugin", "list")).To(MatchRegexp(`(?m)^pulumi\s+1\.2\.3\s`))
 	g.Expect(run("pulumi", "version")).To(Equal("flux-pulumi: v1.2.3\n"))

@@ -79,7 +79,7 @@ func Explain(err error) error {
 		isUnknown = isUnknown || ours
 	}
 	if isUnknown {
-		return fmt.Errorf("no matches for kinds of %s: pulumi-controller is not installed in this cluster, see `flux pulumi install`", v1.GroupVersion)
+		return fmt.Errorf("pulumi-controller is not installed in this cluster, which has no kinds of %s: run `flux pulumi install`", v1.GroupVersion)
 	}
 	return err
 }

@@ -18,23 +18,23 @@ import (
 
 func newCancel(s *session) *cobra.Command {
 	var now bool
-	cmd := newStackCommand(s, "Cancel the run in flight of a Stack, and wait for its end",
+	cmd := newStackCommand(s, "Cancel the run in flight of a Stack and wait until it has ended",
 		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
 			return s.cancel(ctx, api, stack, now)
 		})
-	cmd.Long = `Cancels the run in flight: Pulumi begins nothing else, and finishes and records what it has begun. It has the
---cancel-grace of the controller for that, 5 minutes by default. After that, and at once with --now, it gives up what is in
-flight, from which the Stack is then recovered. With a longer --timeout the command waits for all of that. The run is not begun again before a new revision, an edit, or a reconcile
-request.`
+	cmd.Long = `Cancels the run in flight. Pulumi starts no new operations, and finishes and records those in flight. It has the
+--cancel-grace of the controller for that, 5 minutes by default. After that, or at once with --now, it abandons what is still
+in flight, and the controller recovers the Stack. Set a --timeout longer than the grace to wait for all of that.
+The controller does not start the run again until there is a new revision, an edit or a reconcile request.`
 	cmd.Example = `  # Cancel a run
   flux pulumi cancel stack network
 
   # Do not wait for what is in flight
   flux pulumi cancel stack network --now
 
-  # Begin it again
+  # Start it again
   flux pulumi reconcile stack network`
-	cmd.Flags().BoolVar(&now, "now", false, "do not wait for the operations in flight")
+	cmd.Flags().BoolVar(&now, "now", false, "abandon the operations in flight instead of waiting for them")
 	return newGroup("cancel", "Cancel a run in flight", cmd)
 }
 
@@ -44,7 +44,7 @@ func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.St
 		return fmt.Errorf("no run of Stack %s is in flight", stack.Name)
 	}
 	if !run.KindOfRecord(running).Cancellable {
-		return fmt.Errorf("run %s of Stack %s only reads its outputs, and is not cancelled", running.ID, stack.Name)
+		return fmt.Errorf("run %s of Stack %s only reads its outputs and cannot be cancelled", running.ID, stack.Name)
 	}
 	annotation := v1.CancelRunAnnotation
 	if now {
@@ -53,7 +53,7 @@ func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.St
 	if err := s.annotateStack(ctx, api, stack, annotation, running.ID); err != nil {
 		return err
 	}
-	s.Waitingf("waiting for the end of run %s (%s)", running.ID, running.Operation)
+	s.Waitingf("waiting for run %s (%s) to end", running.ID, running.Operation)
 	object, err := s.await(ctx, api, stackTarget(stack), func(object *unstructured.Unstructured) (bool, error) {
 		id, _, err := unstructured.NestedString(object.Object, "status", "run", "id")
 		return id != running.ID, err
@@ -62,7 +62,7 @@ func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.St
 	case isGone(object, err):
 		// The outcome is gone with the Stack: the run may also have been cancelled or
 		// failed.
-		s.Successf("run %s has ended, and the Stack is deleted", running.ID)
+		s.Successf("run %s has ended and the Stack is deleted", running.ID)
 		return nil
 	case err != nil:
 		return err
@@ -85,10 +85,10 @@ func (s *session) cancelled(status *v1.StackStatus, id string) error {
 		// The next run has started already, and dropped status.cancelledRun.
 		s.Successf("%s", last.Message)
 	case last != nil && last.Name == id && last.State == v1.UpdateFailed:
-		return fmt.Errorf("run %s had failed before it could be cancelled: %s", id, last.Message)
+		return fmt.Errorf("run %s failed before it could be cancelled: %s", id, last.Message)
 	case last != nil && last.Name == id && last.State == v1.UpdateSucceeded,
 		preview != nil && preview.Run == id && preview.State == v1.UpdateSucceeded:
-		return fmt.Errorf("run %s had succeeded before it could be cancelled", id)
+		return fmt.Errorf("run %s succeeded before it could be cancelled", id)
 	default:
 		s.Successf("run %s has ended", id)
 	}

@@ -28,8 +28,8 @@ func newCheck(s *session) *cobra.Command {
 	var pre bool
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Check what pulumi-controller needs, and the installation",
-		Example: `  # Check what has to be there before an installation
+		Short: "Check the prerequisites and the installation of pulumi-controller",
+		Example: `  # Check the prerequisites of an installation
   flux pulumi check --pre
 
   # Check the installation
@@ -41,7 +41,7 @@ func newCheck(s *session) *cobra.Command {
 			return s.check(ctx, pre)
 		},
 	}
-	cmd.Flags().BoolVar(&pre, "pre", false, "check only what must be there before an installation")
+	cmd.Flags().BoolVar(&pre, "pre", false, "only check the prerequisites of an installation")
 	return cmd
 }
 
@@ -118,7 +118,7 @@ func (s *session) checkCRD(ctx context.Context, api client.Reader, group, plural
 	name := plural + "." + group
 	err := api.Get(ctx, client.ObjectKey{Name: name}, crd)
 	if apierrors.IsNotFound(err) {
-		s.Failuref("%s/%s is not served: %s", name, served, advice)
+		s.Failuref("the API server does not serve %s/%s: %s", name, served, advice)
 		return false
 	}
 	if err != nil {
@@ -131,7 +131,7 @@ func (s *session) checkCRD(ctx context.Context, api client.Reader, group, plural
 			return true
 		}
 	}
-	s.Failuref("%s/%s is not served: %s", name, served, advice)
+	s.Failuref("the API server does not serve %s/%s: %s", name, served, advice)
 	return false
 }
 
@@ -171,7 +171,7 @@ func (s *session) checkDeployments(ctx context.Context, api client.Reader) bool 
 func (s *session) warnOfFlags(deployment string, args []string) {
 	flags, err := lockdown.Parse(args)
 	if err != nil {
-		s.Warningf("%s: its flags cannot be read: %v", deployment, err)
+		s.Warningf("%s: cannot read its flags: %v", deployment, err)
 	} else if warning := flags.Warning(); warning != "" {
 		s.Warningf("%s: %s", deployment, warning)
 	}

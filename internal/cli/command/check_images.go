@@ -27,8 +27,8 @@ func pullReasons() []string {
 }
 
 const (
-	controllerImageAdvice = "install an image that exists, with flux pulumi install --image and --tag; if it is private, add imagePullSecrets to the Deployment"
-	runImageAdvice        = "set an image that exists in spec.workspaceTemplate.spec.image, or with --runner-image; if it is private, add imagePullSecrets to spec.workspaceTemplate.spec.podTemplate.spec"
+	controllerImageAdvice = "install an existing image with flux pulumi install --image and --tag; if the image is private, add imagePullSecrets to the Deployment"
+	runImageAdvice        = "set an existing image in spec.workspaceTemplate.spec.image or with --runner-image; if the image is private, add imagePullSecrets to spec.workspaceTemplate.spec.podTemplate.spec"
 	// maxPullMessage bounds what the kubelet says of an image, in bytes.
 	maxPullMessage = 300
 	// imagesTimeout is for what is read after the time for the check has passed.
@@ -45,7 +45,7 @@ func unpulled(pods []corev1.Pod, advice string) []string {
 				continue
 			}
 			why := strings.TrimSuffix(waiting.Reason+": "+bounded.Line(waiting.Message, maxPullMessage), ": ")
-			texts = append(texts, fmt.Sprintf("pod %s/%s: image %s cannot be pulled (%s): %s", pod.Namespace, pod.Name, status.Image, why, advice))
+			texts = append(texts, fmt.Sprintf("pod %s/%s: cannot pull image %s (%s): %s", pod.Namespace, pod.Name, status.Image, why, advice))
 		}
 	}
 	return texts
@@ -65,7 +65,7 @@ func (s *session) reportUnpulled(ctx context.Context, api client.Reader, deploym
 	}
 	pods := &corev1.PodList{}
 	if err := api.List(ctx, pods, client.InNamespace(deployment.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
-		s.Warningf("the pods of %s cannot be listed: %v", deployment.Name, err)
+		s.Warningf("cannot list the pods of %s: %v", deployment.Name, err)
 		return
 	}
 	for _, text := range unpulled(pods.Items, controllerImageAdvice) {
@@ -78,7 +78,7 @@ func (s *session) reportUnpulled(ctx context.Context, api client.Reader, deploym
 func (s *session) checkRunImages(ctx context.Context, api client.Reader) bool {
 	pods := &corev1.PodList{}
 	if err := api.List(ctx, pods, client.HasLabels{runLabel}); err != nil {
-		s.Warningf("the pods of runs cannot be listed: %v", err)
+		s.Warningf("cannot list the pods of runs: %v", err)
 		return true
 	}
 	texts := unpulled(pods.Items, runImageAdvice)

@@ -57,9 +57,9 @@ func TestCheckNamesImagesThatCannotBePulled(t *testing.T) {
 	w.waiting("starting", labels, "ContainerCreating", "")
 	done := w.run("check --timeout 2s")
 	g.Expect(done.exit).To(Equal(exitFailed))
-	g.Expect(done.err).To(ContainSubstring("✗ pod check-images/controller: image registry.example.com/a:1 cannot be pulled " +
-		"(ImagePullBackOff: Back-off pulling image: not found): install an image that exists, with flux pulumi install --image"))
-	g.Expect(strings.Count(done.err, "cannot be pulled")).To(Equal(1), done.err)
+	g.Expect(done.err).To(ContainSubstring("✗ pod check-images/controller: cannot pull image registry.example.com/a:1 " +
+		"(ImagePullBackOff: Back-off pulling image: not found): install an existing image with flux pulumi install --image"))
+	g.Expect(strings.Count(done.err, "cannot pull image")).To(Equal(1), done.err)
 
 	w.waiting("run", map[string]string{runLabel: "1"}, "ErrImagePull", "")
 	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "app"}, Spec: v1.StackSpec{Stack: "dev", ProgramRef: &v1.ProgramReference{Name: "app"}}}
@@ -72,7 +72,7 @@ func TestCheckNamesImagesThatCannotBePulled(t *testing.T) {
 	g.Expect(done.exit).To(Equal(exitFailed))
 	g.Expect(done.err).To(And(
 		ContainSubstring("✔ pulumi-controller: deployment ready\n"),
-		ContainSubstring("✗ pod check-images/run: image registry.example.com/a:1 cannot be pulled (ErrImagePull): set an image that exists in spec.workspaceTemplate.spec.image"),
-		ContainSubstring("✗ Stack check-images/app: the pod of the run could not be started: container pulumi, image b:1: Back-off (ImagePullBackOff): set an image"),
+		ContainSubstring("✗ pod check-images/run: cannot pull image registry.example.com/a:1 (ErrImagePull): set an existing image in spec.workspaceTemplate.spec.image"),
+		ContainSubstring("✗ Stack check-images/app: the pod of the run could not be started: container pulumi, image b:1: Back-off (ImagePullBackOff): set an existing image"),
 	))
 }

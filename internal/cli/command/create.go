@@ -30,8 +30,8 @@ type createFlags struct {
 func newCreate(s *session) *cobra.Command {
 	flags := &createFlags{}
 	create := newGroup("create", "Create or update a Stack or a Program", newCreateStack(s, flags), newCreateProgram(s, flags))
-	create.PersistentFlags().BoolVar(&flags.export, "export", false, "print the manifest and create nothing")
-	create.PersistentFlags().StringSliceVar(&flags.labels, "label", nil, "give the object labels, as in tier=base,team=a")
+	create.PersistentFlags().BoolVar(&flags.export, "export", false, "print the manifest instead of applying it")
+	create.PersistentFlags().StringSliceVar(&flags.labels, "label", nil, "labels of the object, such as tier=base,team=a")
 	return create
 }
 
@@ -41,7 +41,7 @@ func (s *session) newObject(kind cluster.Kind, args []string, flags *createFlags
 		return nil, fmt.Errorf("name is required")
 	}
 	if len(args) > 1 {
-		return nil, fmt.Errorf("one name is expected, and not %d", len(args))
+		return nil, fmt.Errorf("expected one name, not %d", len(args))
 	}
 	if len(validation.IsDNS1123Subdomain(args[0])) > 0 {
 		return nil, fmt.Errorf("name '%s' is invalid, it should adhere to standard defined in RFC 1123, the name can only contain alphanumeric characters or '-'", args[0])
@@ -156,7 +156,7 @@ func tryUpsert(ctx context.Context, api client.Client, of target, object *unstru
 	if current.GetDeletionTimestamp() != nil {
 		// Without spec.destroyOnFinalize it would be deleted and leave its resources
 		// behind.
-		return "", fmt.Errorf("%s %s is being deleted, and is not changed: create it again when it is gone", of.Kind, of.Name)
+		return "", fmt.Errorf("%s %s is being deleted and was not changed: create it again when it is gone", of.Kind, of.Name)
 	}
 	version := current.GetResourceVersion()
 	current.Object[part] = object.Object[part]

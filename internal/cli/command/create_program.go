@@ -38,7 +38,7 @@ func newCreateProgram(s *session, create *createFlags) *cobra.Command {
 			return s.create(ctx, object, "program", create.export)
 		},
 	}
-	cmd.Flags().StringVar(&file, "from-file", "", "the file, a Pulumi.yaml or a Main.yaml; - is stdin")
+	cmd.Flags().StringVar(&file, "from-file", "", "the Pulumi.yaml or Main.yaml to read; - is stdin")
 	return cmd
 }
 
@@ -58,16 +58,16 @@ func (s *session) readProgram(ctx context.Context, file string) (map[string]any,
 func (s *session) programOfProject(file string, text []byte) (map[string]any, error) {
 	program, more, err := parseProject(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no YAML: %w", file, err)
+		return nil, fmt.Errorf("%s is not YAML: %w", file, err)
 	}
 	if err := checkRuntime(file, program); err != nil {
 		return nil, err
 	}
 	if program["apiVersion"] != nil {
-		return nil, fmt.Errorf("%s is an object of Kubernetes and no program: apply it as it is", file)
+		return nil, fmt.Errorf("%s is a Kubernetes object, not a program: apply it as it is", file)
 	}
 	if more {
-		return nil, fmt.Errorf("%s has more than one document, and a program is one", file)
+		return nil, fmt.Errorf("%s has several YAML documents, but a program is a single document", file)
 	}
 	if err := checkMain(file, program); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (s *session) programOfProject(file string, text []byte) (map[string]any, er
 		}
 	}
 	if len(left) > 0 {
-		s.Warningf("%s of %s: left out, as the Stack says how a Program is run", strings.Join(left, ", "), file)
+		s.Warningf("ignoring %s of %s: the Stack decides how a Program is run", strings.Join(left, ", "), file)
 	}
 	return program, nil
 }
@@ -100,9 +100,9 @@ func checkMain(file string, project map[string]any) error {
 	switch {
 	case filepath.Clean(file) == main:
 	case hasProgram(project):
-		return fmt.Errorf("%s has a main, by which Pulumi reads the program from %s: name that file", file, main)
+		return fmt.Errorf("main in %s makes Pulumi read the program from %s: give that file", file, main)
 	default:
-		return fmt.Errorf("%s has no program, which is in %s: name that file", file, main)
+		return fmt.Errorf("%s has no program, it is in %s: give that file", file, main)
 	}
 	delete(project, "main")
 	return nil
@@ -116,7 +116,7 @@ func hasProgram(project map[string]any) bool {
 // checkRuntime rejects a project that is not Pulumi YAML.
 func checkRuntime(file string, project map[string]any) error {
 	if runtime := runtimeOf(project); runtime != "" && runtime != "yaml" {
-		return fmt.Errorf("%s is a project of the runtime %s, and a Program can only be Pulumi YAML: use a source", file, runtime)
+		return fmt.Errorf("%s is a project with the runtime %s, but a Program can only be Pulumi YAML: use a source instead", file, runtime)
 	}
 	return nil
 }

@@ -52,25 +52,25 @@ func newCreateStack(s *session, create *createFlags) *cobra.Command {
 		},
 	}
 	set := cmd.Flags()
-	set.StringVar(&f.stack, "stack", "", "the name in the backend: <stack>, <org>/<stack> or <org>/<project>/<stack>")
+	set.StringVar(&f.stack, "stack", "", "the name of the stack in the backend: <stack>, <org>/<stack> or <org>/<project>/<stack>")
 	set.StringVar(&f.source, "source", "", "the Flux source of the program: <kind>/<name>[.<namespace>]")
 	set.StringVar(&f.path, "path", "", "the directory of the program in the source")
-	set.StringVar(&f.program, "program", "", "the Program to run, in place of a source")
-	set.StringVar(&f.backend, "backend", "", "the URL of the backend; Pulumi Cloud where it is not given")
-	set.DurationVar(&f.interval, "interval", 10*time.Minute, "how often the Stack is looked at")
-	set.DurationVar(&f.retryInterval, "retry-interval", 0, "when a run that failed is tried again; the interval where it is not given")
-	set.DurationVar(&f.runTimeout, "run-timeout", 0, "how long a run may take; 1h where it is not given")
+	set.StringVar(&f.program, "program", "", "the Program to run instead of a source")
+	set.StringVar(&f.backend, "backend", "", "the URL of the backend; Pulumi Cloud by default")
+	set.DurationVar(&f.interval, "interval", 10*time.Minute, "the reconcile interval")
+	set.DurationVar(&f.retryInterval, "retry-interval", 0, "the interval at which a failed run is retried; --interval by default")
+	set.DurationVar(&f.runTimeout, "run-timeout", 0, "how long a run may take; 1h by default")
 	set.StringVar(&f.serviceAccount, "service-account", "", "the service account of the program")
-	set.StringVar(&f.secretsProvider, "secrets-provider", "", "how the secrets of the stack are encrypted")
-	set.StringVar(&f.outputsSecret, "outputs-secret", "", "the Secret that the outputs are written to")
+	set.StringVar(&f.secretsProvider, "secrets-provider", "", "the secrets provider that encrypts the secrets of the stack")
+	set.StringVar(&f.outputsSecret, "outputs-secret", "", "the Secret to write the outputs to")
 	set.StringArrayVar(&f.config, "config", nil, "a config value, as key=value")
-	set.StringArrayVar(&f.secretConfig, "secret-config", nil, "a secret config value, as key=<name of a Secret>/<key in it>")
-	set.StringArrayVar(&f.env, "env", nil, "an environment variable that is no secret, as NAME=value")
-	set.StringArrayVar(&f.secretEnv, "secret-env", nil, "an environment variable, as NAME=<name of a Secret>/<key in it>")
-	set.StringSliceVar(&f.dependsOn, "depends-on", nil, "Stacks that have to be ready first: <name> or <namespace>/<name>")
-	set.BoolVar(&f.destroy, "destroy-on-delete", false, "destroy what the stack manages when the Stack is deleted")
-	set.BoolVar(&f.refresh, "refresh", false, "read what really exists before each update")
-	set.BoolVar(&f.preview, "preview", false, "only preview, and change nothing")
+	set.StringArrayVar(&f.secretConfig, "secret-config", nil, "a secret config value, as key=<Secret>/<key of the Secret>")
+	set.StringArrayVar(&f.env, "env", nil, "an environment variable, as NAME=value; not for secrets")
+	set.StringArrayVar(&f.secretEnv, "secret-env", nil, "an environment variable from a Secret, as NAME=<Secret>/<key of the Secret>")
+	set.StringSliceVar(&f.dependsOn, "depends-on", nil, "Stacks that must be ready first: <name> or <namespace>/<name>")
+	set.BoolVar(&f.destroy, "destroy-on-delete", false, "destroy the resources of the stack when the Stack is deleted")
+	set.BoolVar(&f.refresh, "refresh", false, "refresh the state before each update")
+	set.BoolVar(&f.preview, "preview", false, "only preview changes, never make them")
 	_ = cmd.RegisterFlagCompletionFunc("program", s.completeFlagNames(cluster.Program().GroupVersionKind))
 	_ = cmd.RegisterFlagCompletionFunc("depends-on", s.completeFlagNames(cluster.Stack().GroupVersionKind))
 	return cmd
@@ -117,7 +117,7 @@ func durationText(duration time.Duration) string {
 func (f *stackFlags) addProgram(spec map[string]any) error {
 	if f.program != "" {
 		if f.path != "" {
-			return errors.New("a Program has no directories: leave --path out")
+			return errors.New("--path cannot be used with --program: a Program has no directories")
 		}
 		spec["programRef"] = map[string]any{"name": f.program}
 		return nil
@@ -210,7 +210,7 @@ func givenOnce(flag string, plain map[string]string, secretFlag string, secret m
 // secretRefs parses NAME=secret/key.
 func secretRefs(flag string, values []string) (map[string]any, error) {
 	read, err := pairsOr(flag, values, func(string) error { // do not print the value: it may be the secret itself
-		return fmt.Errorf("invalid --%s, must be NAME=<name of a Secret>/<key in it>", flag)
+		return fmt.Errorf("invalid --%s, must be NAME=<Secret>/<key of the Secret>", flag)
 	})
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func secretRefs(flag string, values []string) (map[string]any, error) {
 	for name, ref := range read {
 		secret, key, found := strings.Cut(ref, "/")
 		if !found || secret == "" || key == "" {
-			return nil, fmt.Errorf("invalid --%s %s, must be NAME=<name of a Secret>/<key in it>", flag, name)
+			return nil, fmt.Errorf("invalid --%s %s, must be NAME=<Secret>/<key of the Secret>", flag, name)
 		}
 		refs[name] = map[string]any{"type": "Secret", "secret": map[string]any{"name": secret, "key": key}}
 	}

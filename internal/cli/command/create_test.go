@@ -92,7 +92,7 @@ func TestCreateDoesNotChangeAStackInDeletion(t *testing.T) {
 	})
 	done := w.run("create stack network --stack dev --program network")
 	g.Expect(done.exit).To(Equal(exitFailed))
-	g.Expect(done.err).To(ContainSubstring("✗ Stack network is being deleted, and is not changed"))
+	g.Expect(done.err).To(ContainSubstring("✗ Stack network is being deleted and was not changed"))
 	g.Expect(w.network().Spec.DestroyOnFinalize).To(BeTrue())
 }
 

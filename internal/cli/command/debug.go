@@ -18,25 +18,26 @@ import (
 
 func newDebug(s *session) *cobra.Command {
 	options, runner := controller.ExplainOptions{Now: s.Now}, ""
-	cmd := newStackCommand(s, "Show what a run of a Stack would get, and why one is due or not",
+	cmd := newStackCommand(s, "Show the inputs of a run of a Stack, and why a run is due or not",
 		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
 			options.Jobs = runner == runnerJob
 			return s.debug(ctx, api, stack, options)
 		})
-	cmd.Long = `Shows the config and the environment that a run of a Stack would get, with secrets hidden, and where each value comes from;
-and what is decided next, by the controller's own rules, with what each rule found. It looks with your rights, and tells
-what you may not read. Where the controller was given the flags of the same name, give them here too: the inputs depend on them.`
-	cmd.Example = `  # Show why a run is due, and what it would get
+	cmd.Long = `Shows the config and the environment that a run of a Stack would get and where each value comes from, with secrets hidden.
+It also shows what the controller decides next and what each of its rules found. The command reads the cluster with your
+permissions and lists what you are not allowed to read. If the controller has flags of the same name, set them here too:
+the inputs depend on them.`
+	cmd.Example = `  # Show why a run is due, and with which inputs
   flux pulumi debug stack network
 
   # The controller runs with --runner=job
   flux pulumi debug stack network --runner=job`
-	cmd.Flags().StringVar(&options.DefaultServiceAccount, "default-service-account", "", "the flag of the controller")
-	cmd.Flags().BoolVar(&options.NoCrossNamespaceRefs, "no-cross-namespace-refs", true, "the flag of the controller")
-	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "the flag of the controller: local or job")
+	cmd.Flags().StringVar(&options.DefaultServiceAccount, "default-service-account", "", "the value of this flag of the controller")
+	cmd.Flags().BoolVar(&options.NoCrossNamespaceRefs, "no-cross-namespace-refs", true, "the value of this flag of the controller")
+	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "the value of this flag of the controller: local or job")
 	completeValues(cmd, "runner", runners()...)
 	cmd.PreRunE = func(*cobra.Command, []string) error { return checkRunner(runner) }
-	return newGroup("debug", "Show how the controller sees a Stack", cmd)
+	return newGroup("debug", "Show the inputs of a Stack and what the controller decides about it", cmd)
 }
 
 func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack, options controller.ExplainOptions) error {
@@ -59,13 +60,13 @@ func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack,
 		s.Warningf("not resolved: %s", missing)
 	}
 	for _, unshown := range explained.Unshown {
-		s.Warningf("not shown, though a run gets it: %s", unshown)
+		s.Warningf("not shown, but a run gets it: %s", unshown)
 	}
 	for _, unchecked := range explained.Unchecked {
-		s.Warningf("not known here, so that the controller may decide otherwise: %s", unchecked)
+		s.Warningf("not known here, the controller may decide differently: %s", unchecked)
 	}
 	for _, unreadable := range explained.Unreadable {
-		s.Warningf("you may not read this, so that the controller may decide otherwise: %s", unreadable)
+		s.Warningf("you are not allowed to read this, the controller may decide differently: %s", unreadable)
 	}
 	return nil
 }
@@ -73,7 +74,7 @@ func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack,
 func (s *session) printChecks(explained *controller.Explanation) {
 	var lines [][]string
 	for _, check := range explained.Checks {
-		says := "goes on"
+		says := "continue"
 		if check.Decided {
 			says = decisionText(explained.Decision)
 		}
@@ -99,7 +100,7 @@ func decisionText(d decide.Decision) string {
 		text += " " + d.Reason
 	}
 	if d.After > 0 {
-		text += fmt.Sprintf(", looks again in %s", d.After)
+		text += fmt.Sprintf(", next reconcile in %s", d.After)
 	}
 	return text
 }

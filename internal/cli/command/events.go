@@ -42,10 +42,10 @@ func newEvents(s *session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.events(cmd, flags) },
 	}
 	set := cmd.Flags()
-	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "show the events of all namespaces")
-	set.BoolVarP(&flags.watch, "watch", "w", false, "go on with each new event, until interrupted")
-	set.StringVar(&flags.about, "for", "", "show the events of a kind, as Stack, or of one object and its source, as Stack/name")
-	set.StringSliceVar(&flags.types, "types", nil, "show events of these types only: Normal, Warning")
+	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "show events in all namespaces")
+	set.BoolVarP(&flags.watch, "watch", "w", false, "print new events until interrupted")
+	set.StringVar(&flags.about, "for", "", "show the events of a kind, such as Stack, or of one object and its source, such as Stack/name")
+	set.StringSliceVar(&flags.types, "types", nil, "only show events of these types: Normal, Warning")
 	completeValues(cmd, "types", corev1.EventTypeNormal, corev1.EventTypeWarning)
 	_ = cmd.RegisterFlagCompletionFunc("for", s.completeObjects(cluster.Stack(), cluster.Program())) // cannot fail: the flag exists
 	return cmd

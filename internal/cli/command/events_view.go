@@ -54,7 +54,7 @@ func (v *eventsView) leaveOut(namespace string, err error) error {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.Warningf("the events in %s namespace are left out: %v", namespace, err)
+	v.Warningf("ignoring the events in %s namespace: %v", namespace, err)
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (v *eventsView) list(ctx context.Context, api client.Reader) error {
 	for _, namespace := range v.namespaces {
 		found, err := v.listIn(ctx, api, namespace)
 		if err := v.leaveOut(namespace, err); err != nil {
-			return fmt.Errorf("error getting events: %w", err)
+			return fmt.Errorf("getting events: %w", err)
 		}
 		events = append(events, found...)
 	}

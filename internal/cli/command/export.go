@@ -26,7 +26,7 @@ func newExport(s *session) *cobra.Command {
 			return s.export(cmd, nil, cluster.Program(), cluster.Stack())
 		},
 	}
-	export := newGroup("export", "Export Stacks and Programs as YAML that can be applied", all)
+	export := newGroup("export", "Export Stacks and Programs as YAML that you can apply", all)
 	for _, kind := range []cluster.Kind{cluster.Stack(), cluster.Program()} {
 		export.AddCommand(&cobra.Command{
 			Example: fmt.Sprintf("  # Export all %ss of a namespace\n  flux pulumi export %s --all -n apps > %s.yaml", kind.Kind, kind.Singular, kind.Plural),
@@ -39,13 +39,13 @@ func newExport(s *session) *cobra.Command {
 				case len(args) == 0 && !every:
 					return errors.New("name is required")
 				case len(args) > 0 && every:
-					return errors.New("give either a name or --all")
+					return errors.New("either a name or --all is required")
 				}
 				return s.export(cmd, args, kind)
 			},
 		})
 	}
-	export.PersistentFlags().BoolVar(&every, "all", false, "select all of the namespace")
+	export.PersistentFlags().BoolVar(&every, "all", false, "select all in the namespace")
 	return export
 }
 

@@ -41,7 +41,7 @@ func TestWatchesResumeWhenTheAPIServerIsBack(t *testing.T) {
 			_ = plane.StartAPIServer(context.Background())
 		}
 	})
-	g.Eventually(errs, time.Minute).Should(gbytes.Say("the watch was lost, and is tried for again"))
+	g.Eventually(errs, time.Minute).Should(gbytes.Say("the watch was interrupted, retrying"))
 	g.Expect(plane.StartAPIServer(t.Context())).To(Succeed())
 	away = false
 	w.status(func(s *v1.StackStatus) {

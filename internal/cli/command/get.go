@@ -36,19 +36,19 @@ func newGet(s *session) *cobra.Command {
 
   # List the Stacks of the cluster that are not ready
   flux pulumi get stacks -A --status-selector ready!=true`
-	stacks.Flags().BoolVar(&flags.showSource, "show-source", false, "show where the program of each Stack comes from")
+	stacks.Flags().BoolVar(&flags.showSource, "show-source", false, "also show the source of each Stack")
 	all := &cobra.Command{
 		Use: "all", Short: "Get all Stacks and Programs", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.getAll(cmd, flags) },
 	}
 	get := newGroup("get", "Get Stacks and Programs and their status", stacks, programs, all)
 	set := get.PersistentFlags()
-	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "list the objects of all namespaces")
-	set.BoolVar(&flags.noHeader, "no-header", false, "leave the header of the table out")
-	set.BoolVarP(&flags.watch, "watch", "w", false, "go on with each change, until interrupted")
-	set.StringVar(&flags.statusSelector, "status-selector", "", "list those with a condition only, as in ready=false or ready!=true")
-	set.StringVarP(&flags.labelSelector, "label-selector", "l", "", "list those with labels only")
-	addOutputFlag(get, set, &flags.output, "print the objects as json or yaml in place of a table")
+	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "list the objects in all namespaces")
+	set.BoolVar(&flags.noHeader, "no-header", false, "omit the header of the table")
+	set.BoolVarP(&flags.watch, "watch", "w", false, "print changes until interrupted")
+	set.StringVar(&flags.statusSelector, "status-selector", "", "only list objects with this condition, such as ready=false or ready!=true")
+	set.StringVarP(&flags.labelSelector, "label-selector", "l", "", "only list objects with these labels")
+	addOutputFlag(get, set, &flags.output, "print the objects as json or yaml instead of a table")
 	return get
 }
 
@@ -136,7 +136,7 @@ func (s *session) getAll(cmd *cobra.Command, flags *getFlags) error {
 // getWatching prints a row for each object, and then for each change.
 func (s *session) getWatching(ctx context.Context, api client.WithWatch, flags *getFlags, kind cluster.Kind, selector statusSelector, options []client.ListOption) error {
 	if flags.output != "" {
-		return errors.New("--watch prints a table: leave --output out")
+		return errors.New("--watch prints a table and cannot be used with --output")
 	}
 	first := true
 	return cluster.Follow(ctx, api, kind.NewList(), s.follower(func(event watch.EventType, object client.Object) error {
@@ -153,7 +153,7 @@ func (s *session) getWatching(ctx context.Context, api client.WithWatch, flags *
 // follower returns a Follower that also warns when the watch is lost.
 func (s *session) follower(tell func(watch.EventType, client.Object) error) cluster.Follower {
 	return cluster.Follower{Tell: tell, Pause: s.PollInterval, Lost: func(err error) {
-		s.Warningf("the watch was lost, and is tried for again: %v", err)
+		s.Warningf("the watch was interrupted, retrying: %v", err)
 	}}
 }
 

@@ -111,5 +111,5 @@ func checkOutput(format string, allowed ...string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown output format %q, known are %v", format, allowed)
+	return fmt.Errorf("unknown output format %q, must be one of %v", format, allowed)
 }

@@ -28,9 +28,9 @@ func (s *session) gitExcludes(ctx context.Context, top string) (string, error) {
 	case errors.Is(err, exec.ErrNotFound), errors.As(err, &ended) && ended.ExitCode() == gitUnset:
 		return s.defaultGitExcludes(), nil
 	case errors.As(err, &ended) && len(ended.Stderr) > 0:
-		return "", fmt.Errorf("asking git for core.excludesFile: %s", strings.TrimSpace(string(ended.Stderr)))
+		return "", fmt.Errorf("reading core.excludesFile of git: %s", strings.TrimSpace(string(ended.Stderr)))
 	}
-	return "", fmt.Errorf("asking git for core.excludesFile: %w", err)
+	return "", fmt.Errorf("reading core.excludesFile of git: %w", err)
 }
 
 // defaultGitExcludes returns the path that git uses by default.

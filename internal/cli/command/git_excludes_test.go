@@ -22,7 +22,7 @@ func TestGlobalGitExcludesAreFoundWhereGitFindsThem(t *testing.T) {
 		"in the home":              {env: map[string]string{"HOME": "/home/a"}, want: filepath.FromSlash("/home/a/.config/git/ignore")},
 		"with the config of all":   {env: map[string]string{"HOME": "/home/a", "XDG_CONFIG_HOME": "/conf"}, want: filepath.FromSlash("/conf/git/ignore")},
 		"nowhere":                  {},
-		"in a config with a fault": {config: "[core\n", fault: "asking git for core.excludesFile: fatal: bad config line 1"},
+		"in a config with a fault": {config: "[core\n", fault: "reading core.excludesFile of git: fatal: bad config line 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -20,14 +20,14 @@ func newHistory(s *session) *cobra.Command {
 	var output string
 	cmd := newStackCommand(s, "Show the last runs of a Stack",
 		func(_ context.Context, _ client.WithWatch, stack *v1.Stack) error { return s.history(stack, output) })
-	cmd.Long = `Shows the last runs of a Stack, newest first. Runs of the same inputs that ended in the same way are one line.`
+	cmd.Long = `Shows the last runs of a Stack, newest first. Consecutive runs with the same inputs and the same outcome share a line.`
 	cmd.Example = `  # Show the last runs of a Stack
   flux pulumi history stack network -n apps
 
   # Print them as JSON
   flux pulumi history stack network -o json`
 	addOutputFlag(cmd, cmd.Flags(), &output, "print the history as json or yaml")
-	return newGroup("history", "Show what was run", cmd)
+	return newGroup("history", "Show the history of runs", cmd)
 }
 
 func (s *session) history(stack *v1.Stack, output string) error {

@@ -25,19 +25,19 @@ func newInstall(s *session) *cobra.Command {
 	var image, tag, runner string
 	cmd := &cobra.Command{
 		Use:   "install",
-		Short: "Install pulumi-controller, or upgrade it",
-		Long: `Installs pulumi-controller of the version of this program into the namespace of Flux, or upgrades it, and waits until
-it is ready. Where a git repository says what is in the cluster, commit what --export prints.
+		Short: "Install or upgrade pulumi-controller",
+		Long: `Installs pulumi-controller in the version of this program into the namespace of Flux, or upgrades it, and waits until
+it is ready. If a git repository defines what is in the cluster, commit the output of --export instead.
 
-It replaces nothing that was installed or changed in another way, unless --force is given. What was removed from an
-installation of its own comes back.`,
+Without --force, the command does not overwrite what was installed or changed in another way. It restores objects that were
+removed from an installation of its own.`,
 		Example: `  # Install into flux-system
   flux pulumi install
 
-  # Install it with each run done as a Kubernetes Job
+  # Install it with each run as a Kubernetes Job
   flux pulumi install --runner=job
 
-  # Go back to this older version, and keep the newer CRDs
+  # Go back to this older version and keep the newer CRDs
   flux pulumi install --crds=false
 
   # Print the manifests
@@ -48,7 +48,7 @@ installation of its own comes back.`,
 				return err
 			}
 			if strings.ContainsAny(image[strings.LastIndex(image, "/")+1:], ":@") {
-				return fmt.Errorf("--image is %q: give its tag by --tag; an image by its digest cannot be installed this way", image)
+				return fmt.Errorf("--image is %q: set the tag with --tag; an image with a digest cannot be installed this way", image)
 			}
 			options := manifests.Options{Namespace: s.namespace(), Image: image, Tag: tag, Jobs: runner == runnerJob, WithoutCRDs: !crds}
 			if export {
@@ -71,12 +71,12 @@ installation of its own comes back.`,
 			return s.install(ctx, api, options, force)
 		},
 	}
-	cmd.Flags().BoolVar(&export, "export", false, "print the manifests and install nothing")
-	cmd.Flags().BoolVar(&crds, "crds", true, "install the CRDs, too; false if a newer version is installed")
-	cmd.Flags().BoolVar(&force, "force", false, "take the place of what was installed or changed in another way")
-	cmd.Flags().StringVar(&image, "image", "", "the image of the controller, without its tag, where it is not the one of the project; an upgrade keeps it")
+	cmd.Flags().BoolVar(&export, "export", false, "print the manifests instead of installing them")
+	cmd.Flags().BoolVar(&crds, "crds", true, "also install the CRDs; set to false if a newer version of them is installed")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite what was installed or changed in another way")
+	cmd.Flags().StringVar(&image, "image", "", "the image of the controller without its tag, if it is not the project's own; an upgrade keeps it")
 	cmd.Flags().StringVar(&tag, "tag", releasedTag(s.Version), "the tag of the image")
-	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "where runs are done: local, in the pod of the controller, or job, in a Kubernetes Job for each; an upgrade keeps it")
+	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "where Pulumi runs: local, in the pod of the controller, or job, in a Kubernetes Job for each run; an upgrade keeps it")
 	completeValues(cmd, "runner", runners()...)
 	return cmd
 }

@@ -60,7 +60,7 @@ func originOf(object *unstructured.Unstructured) string {
 	if object == nil || object.GetKind() != "CustomResourceDefinition" || object.GetLabels()[componentLabel] == controllerName {
 		return ""
 	}
-	return `. It is not of pulumi-controller: read "Migrating from the Pulumi operator" (docs/migration.md) first`
+	return `. It belongs to something else than pulumi-controller: read "Migrating from the Pulumi operator" (docs/migration.md) first`
 }
 
 // refusal says what the API server refuses, and who has set the rest of the object.

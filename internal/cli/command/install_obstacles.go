@@ -56,11 +56,11 @@ func (s *session) tryAll(ctx context.Context, api client.Client, objects []*unst
 	case !found:
 		return nil
 	case forcible:
-		return errors.New("nothing was applied, as pulumi-controller was installed or changed in another way: upgrade it that way, " +
-			"or replace with --force what was set there")
+		return errors.New("nothing was applied, because pulumi-controller was installed or changed in another way: upgrade it that " +
+			"way, or overwrite what was set there with --force")
 	default:
-		return errors.New("nothing was applied, as the API server refuses it: if pulumi-controller was installed or changed in another way, " +
-			"upgrade it that way")
+		return errors.New("nothing was applied, because the API server rejects it: if pulumi-controller was installed or changed in another " +
+			"way, upgrade it that way")
 	}
 }
 
@@ -130,7 +130,7 @@ func moved(before, after *unstructured.Unstructured) *obstacle {
 	if slices.Equal(is, wanted) {
 		return nil
 	}
-	return &obstacle{fmt.Sprintf("the controller is installed in the namespace %s, and would lose its rights: use --namespace=%[1]s, or uninstall it there",
+	return &obstacle{fmt.Sprintf("the controller is installed in the namespace %s and would lose its permissions there: use --namespace=%[1]s, or uninstall it there first",
 		strings.Join(is, ", ")), true}
 }
 

@@ -292,13 +292,13 @@ func TestInstallExports(t *testing.T) {
 		refused := w.run("install --export --image " + image)
 		g.Expect(refused.exit).To(Equal(1))
 		g.Expect(refused.out).To(BeEmpty())
-		g.Expect(refused.err).To(ContainSubstring("give its tag by --tag"))
+		g.Expect(refused.err).To(ContainSubstring("set the tag with --tag"))
 	}
 	for _, flag := range []string{"--image=Bad", "--image=bad^image", "--tag=bad^tag", "--tag=a:b", "--tag=" + strings.Repeat("a", 129), "--image=a/b --tag=v1@sha256:a"} {
 		refused := w.run("install --export " + flag)
 		g.Expect(refused.exit).To(Equal(1), flag)
 		g.Expect(refused.out).To(BeEmpty(), flag)
-		g.Expect(refused.err).To(ContainSubstring("the image of the controller cannot have this name"), flag)
+		g.Expect(refused.err).To(ContainSubstring("invalid name of the controller's image"), flag)
 	}
 }
 

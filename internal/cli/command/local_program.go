@@ -59,11 +59,11 @@ func (s *session) findProgram(ctx context.Context, path string, of client.Object
 		return nil, "", fmt.Errorf("%s has neither a Pulumi.yaml nor a file with the Program %s", path, of.Name)
 	case len(found) == 1:
 		if unread != nil {
-			s.Warningf("left out: %v", unread)
+			s.Warningf("ignored: %v", unread)
 		}
 		return program, file, nil
 	}
-	return nil, "", fmt.Errorf("%s has more than one file with the program, name the one that is meant: %s", path, shortList(found))
+	return nil, "", fmt.Errorf("%s has several files with the program, specify one of them: %s", path, shortList(found))
 }
 
 // programFiles returns the files of a directory that may contain a Program, each once. A
@@ -102,14 +102,14 @@ func (s *session) mainOfProject(ctx context.Context, project string) (string, er
 	}
 	fields, _, err := parseProject(text)
 	if err != nil {
-		return "", fmt.Errorf("%s is no YAML: %w", project, err)
+		return "", fmt.Errorf("%s is not YAML: %w", project, err)
 	}
 	if err := checkRuntime(project, fields); err != nil {
 		return "", err
 	}
 	main, err := mainOf(project, fields)
 	if err == nil && main != project && fields["config"] != nil {
-		s.Warningf("config of %s is left out, as the program is in %s", project, main)
+		s.Warningf("ignoring the config of %s, because the program is in %s", project, main)
 	}
 	return main, err
 }
@@ -155,7 +155,7 @@ func (s *session) programIn(ctx context.Context, file string, of client.ObjectKe
 		keys, err := topKeys(document)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%s is no YAML: %w", file, err)
+			return nil, fmt.Errorf("%s is not YAML: %w", file, err)
 		case len(keys) == 0:
 			continue
 		case program == nil && !slices.Contains(keys, "apiVersion"):
@@ -163,7 +163,7 @@ func (s *session) programIn(ctx context.Context, file string, of client.ObjectKe
 		}
 		object := map[string]any{}
 		if err := yaml.UnmarshalStrict(document, &object); err != nil {
-			return nil, fmt.Errorf("%s is no YAML: %w", file, err)
+			return nil, fmt.Errorf("%s is not YAML: %w", file, err)
 		}
 		found, err := programOf(object, file, of)
 		switch {

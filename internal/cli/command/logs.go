@@ -34,9 +34,9 @@ func newLogs(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs [stack]",
 		Short: "Show the logs of Stacks and Programs",
-		Long: `Shows what the controller logs of Stacks and Programs, and the logs of runs that are Jobs: those of their pods or,
-once these are gone, the end of the log of the last run of each Stack, which the controller keeps. Logs that you may
-not read are left out.`,
+		Long: `Shows the lines of the controller's log about Stacks and Programs, and the logs of runs that are Jobs: those of their
+pods or, after the pods are gone, the end of the log of each Stack's last run, which the controller keeps. Logs that you are
+not allowed to read are skipped.`,
 		Example: `  # Show the log of a Stack, and follow it
   flux pulumi logs network -n apps -f
 
@@ -56,14 +56,14 @@ not read are left out.`,
 	}
 	set := cmd.Flags()
 	set.BoolVarP(&flags.follow, "follow", "f", false, "print new lines until interrupted")
-	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "show lines about all namespaces, and about none")
-	set.StringVar(&flags.kind, "kind", "", "show lines about this kind only: Stack or Program")
-	set.StringVar(&flags.name, "name", "", "show lines about objects of this name only")
-	set.StringVar(&flags.level, "level", "", "show lines of this level only: "+logLevelsInHelp)
+	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "show lines about objects in all namespaces, and lines about no object")
+	set.StringVar(&flags.kind, "kind", "", "only show lines about objects of this kind: Stack or Program")
+	set.StringVar(&flags.name, "name", "", "only show lines about objects with this name")
+	set.StringVar(&flags.level, "level", "", "only show lines of this level: "+logLevelsInHelp)
 	set.StringVar(&flags.fluxNamespace, "flux-namespace", s.namespace(), "the namespace of the controller")
-	set.Int64Var(&flags.tail, "tail", -1, "how many lines of the end of each log are looked at; -1 is all")
-	set.DurationVar(&flags.since, "since", 0, "look at lines newer than this, such as 5m")
-	set.StringVar(&flags.sinceTime, "since-time", "", "look at lines newer than this time (RFC3339)")
+	set.Int64Var(&flags.tail, "tail", -1, "how many lines of each log to read, counted from its end; -1 reads all")
+	set.DurationVar(&flags.since, "since", 0, "only show lines newer than this duration, such as 5m")
+	set.StringVar(&flags.sinceTime, "since-time", "", "only show lines after this time (RFC3339)")
 	completeValues(cmd, "kind", cluster.Stack().Kind, cluster.Program().Kind)
 	completeValues(cmd, "level", "debug", "info", "error")
 	cmd.MarkFlagsMutuallyExclusive("since", "since-time")

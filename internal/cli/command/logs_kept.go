@@ -26,7 +26,7 @@ func (v *logsView) stacks(ctx context.Context) []v1.Stack {
 	}
 	stacks := &v1.StackList{}
 	if err := v.api.List(ctx, stacks, client.InNamespace(v.filter.Namespace)); err != nil {
-		v.warn("The logs of runs that the controller has kept are left out: %v", cluster.Explain(err))
+		v.warn("Cannot show the logs of runs that the controller kept: %v", cluster.Explain(err))
 		return nil
 	}
 	return slices.DeleteFunc(stacks.Items, func(stack v1.Stack) bool { return v.filter.Name != "" && v.filter.Name != stack.Name })
@@ -43,7 +43,7 @@ func (v *logsView) printKept(ctx context.Context, stacks []v1.Stack, pods []core
 			continue
 		}
 		if err := v.printKeptOf(ctx, stack); err != nil {
-			v.warn("The log of the last run of Stack %s/%s is left out: %v", stack.Namespace, stack.Name, err)
+			v.warn("Cannot show the log of the last run of Stack %s/%s: %v", stack.Namespace, stack.Name, err)
 			continue
 		}
 		count++
@@ -54,7 +54,7 @@ func (v *logsView) printKept(ctx context.Context, stacks []v1.Stack, pods []core
 func (v *logsView) printKeptOf(ctx context.Context, stack *v1.Stack) error {
 	kept := stack.Status.RunLog
 	if kept.ConfigMap == "" {
-		return fmt.Errorf("the controller has not kept it: %s", kept.Message)
+		return fmt.Errorf("the controller did not keep it: %s", kept.Message)
 	}
 	data, err := ownedData(ctx, v.api, stack, kept.ConfigMap, runlog.Key, kept.Digest)
 	if err != nil {
@@ -66,7 +66,7 @@ func (v *logsView) printKeptOf(ctx context.Context, stack *v1.Stack) error {
 	}
 	lines := v.selected(log.Lines)
 	if log.LeftOut > 0 && len(lines) == len(log.Lines) {
-		v.warn("The log of the last run of Stack %s/%s is kept without its first %d lines", stack.Namespace, stack.Name, log.LeftOut)
+		v.warn("The log of the last run of Stack %s/%s lacks its first %d lines, which were not kept", stack.Namespace, stack.Name, log.LeftOut)
 	}
 	return logs.Print(&v.out, stack, lines, v.filter)
 }

@@ -121,13 +121,13 @@ func (v *logsView) warnOfNoPod(stacks []v1.Stack, pods []corev1.Pod) (count int)
 func whyNoLog(pod corev1.Pod) string {
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if waiting := status.State.Waiting; waiting != nil && waiting.Message != "" {
-			return fmt.Sprintf("container %s waits: %s: %s", status.Name, waiting.Reason, waiting.Message)
+			return fmt.Sprintf("container %s is waiting: %s: %s", status.Name, waiting.Reason, waiting.Message)
 		}
 	}
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-			return fmt.Sprintf("it is not scheduled: %s: %s", condition.Reason, condition.Message)
+			return fmt.Sprintf("the pod is not scheduled: %s: %s", condition.Reason, condition.Message)
 		}
 	}
-	return cmp.Or(pod.Status.Message, "its container has not started")
+	return cmp.Or(pod.Status.Message, "the container has not started")
 }

@@ -58,7 +58,7 @@ func (v *logsView) print(ctx context.Context, fluxNamespace string) error {
 	stacks := v.stacks(ctx)
 	found := v.printKept(ctx, stacks, runs) + len(runs)
 	if err != nil {
-		v.warn("The logs of runs as Jobs are left out: %v", err)
+		v.warn("Cannot show the logs of runs as Jobs: %v", err)
 	} else {
 		v.warnOfNoLog(runs)
 		found += v.warnOfNoPod(stacks, runs)
@@ -66,9 +66,9 @@ func (v *logsView) print(ctx context.Context, fluxNamespace string) error {
 	switch {
 	case lacking == nil:
 	case found > 0, v.options.Follow && apierrors.IsForbidden(lacking):
-		v.warn("The log of the controller is left out: %v", lacking)
+		v.warn("Cannot show the log of the controller: %v", lacking)
 	case apierrors.IsForbidden(lacking):
-		return fmt.Errorf("no run as a Job has a log here, and that of the controller cannot be read: %w", lacking)
+		return fmt.Errorf("no run as a Job has a log here, and the log of the controller cannot be read: %w", lacking)
 	default:
 		return lacking
 	}
@@ -152,9 +152,9 @@ func (v *logsView) copy(ctx context.Context, pod corev1.Pod, container string) e
 	case err == nil, errors.Is(ctx.Err(), context.Canceled), ctx.Err() != nil && options.Follow:
 		return nil
 	case ctx.Err() != nil:
-		return fmt.Errorf("timed out in the midst of the logs of pod %s: there is more, raise --timeout", pod.Name)
+		return fmt.Errorf("timed out while reading the log of pod %s: raise --timeout to see the rest", pod.Name)
 	}
-	return fmt.Errorf("failed getting logs of pod %s: %w", pod.Name, err)
+	return fmt.Errorf("getting the log of pod %s: %w", pod.Name, err)
 }
 
 // forbiddenIsNoFailure turns the error of a log of the controller that this user may not
@@ -163,7 +163,7 @@ func (v *logsView) forbiddenIsNoFailure(err error) error {
 	if !apierrors.IsForbidden(err) || !v.showsRuns() {
 		return err
 	}
-	v.warn("The log of the controller is left out: %v", err)
+	v.warn("Cannot show the log of the controller: %v", err)
 	return nil
 }
 

@@ -32,15 +32,15 @@ func newOutputs(s *session) *cobra.Command {
 		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
 			return s.outputs(ctx, api, stack, output, secrets)
 		})
-	cmd.Long = `Shows the outputs of the last update. Secret ones show as [secret]: with --show-secrets they are read from the Secret
-of spec.writeOutputsToSecret, for those who may read it.`
+	cmd.Long = `Shows the outputs of the last update. Secret outputs show as [secret], unless --show-secrets is set:
+then the command reads them from the Secret of spec.writeOutputsToSecret, which you must be allowed to read.`
 	cmd.Example = `  # Show the outputs of a Stack
   flux pulumi outputs stack network -n apps
 
-  # Print them as JSON, the secret ones too
+  # Print them as JSON, including the secret ones
   flux pulumi outputs stack network -o json --show-secrets`
 	addOutputFlag(cmd, cmd.Flags(), &output, "print the outputs as json or yaml")
-	cmd.Flags().BoolVar(&secrets, "show-secrets", false, "show secret outputs in plain")
+	cmd.Flags().BoolVar(&secrets, "show-secrets", false, "show the values of secret outputs")
 	return newGroup("outputs", "Show the outputs of a Stack", cmd)
 }
 
@@ -55,7 +55,7 @@ func (s *session) outputs(ctx context.Context, api client.Reader, stack *v1.Stac
 			return err
 		}
 		if left := leftOut(plain, shown); len(left) > 0 {
-			s.Warningf("the Secret of spec.writeOutputsToSecret does not have these, so that they stay hidden: %s", strings.Join(left, ", "))
+			s.Warningf("these stay hidden, because the Secret of spec.writeOutputsToSecret does not contain them: %s", strings.Join(left, ", "))
 		}
 		maps.Copy(shown, outputs.Plain(plain, stack.Status.Outputs))
 	}
@@ -63,7 +63,7 @@ func (s *session) outputs(ctx context.Context, api client.Reader, stack *v1.Stac
 		return printValue(s.Out, output, shown)
 	}
 	if len(shown) == 0 {
-		return fmt.Errorf("no outputs of Stack %s are known", stack.Name)
+		return fmt.Errorf("Stack %s has no known outputs", stack.Name)
 	}
 	var lines [][]string
 	for _, name := range slices.Sorted(maps.Keys(shown)) {
@@ -89,35 +89,35 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 	told := stack.Status.OutputsSecret
 	switch {
 	case stack.Spec.WriteOutputsToSecret == nil:
-		return nil, errors.New("secret outputs are only in the Secret of spec.writeOutputsToSecret, which the Stack does not have")
+		return nil, errors.New("cannot show secret outputs: they are only in the Secret of spec.writeOutputsToSecret, which the Stack does not set")
 	case told == nil:
-		return nil, fmt.Errorf("the Secret %s/%s of spec.writeOutputsToSecret is yet to be written", stack.Namespace, stack.Spec.WriteOutputsToSecret.Name)
+		return nil, fmt.Errorf("the Secret %s/%s of spec.writeOutputsToSecret is not written yet", stack.Namespace, stack.Spec.WriteOutputsToSecret.Name)
 	}
 	// The Secret may still have the outputs of an earlier update.
 	if told.Failure != nil {
 		return nil, fmt.Errorf("the Secret %s/%s does not have the outputs of the last update: %s", stack.Namespace, told.Name, told.Failure.Message)
 	}
 	if told.Digest == "" {
-		return nil, fmt.Errorf("the outputs of the last update are yet to be written to Secret %s/%s", stack.Namespace, told.Name)
+		return nil, fmt.Errorf("the outputs of the last update are not yet written to Secret %s/%s", stack.Namespace, told.Name)
 	}
 	if !isOfLastUpdate(stack) {
-		return nil, fmt.Errorf("the last update has not succeeded: until one does, the Secret %s/%s has the outputs of the last that did", stack.Namespace, told.Name)
+		return nil, fmt.Errorf("the last update did not succeed: the Secret %s/%s has the outputs of the last successful one", stack.Namespace, told.Name)
 	}
 	secret := &corev1.Secret{}
 	err := api.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: told.Name}, secret)
 	switch {
 	case apierrors.IsForbidden(err):
-		return nil, fmt.Errorf("you may not read Secret %s/%s, which has the secret outputs: %w", stack.Namespace, told.Name, err)
+		return nil, fmt.Errorf("you are not allowed to read Secret %s/%s with the secret outputs: %w", stack.Namespace, told.Name, err)
 	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("the Secret %s/%s that is to have the secret outputs does not exist", stack.Namespace, told.Name)
+		return nil, fmt.Errorf("the Secret %s/%s with the secret outputs does not exist", stack.Namespace, told.Name)
 	case err != nil:
 		return nil, fmt.Errorf("reading Secret %s/%s: %w", stack.Namespace, told.Name, err)
 	case !metav1.IsControlledBy(secret, stack):
 		return nil, fmt.Errorf("the Secret %s/%s does not belong to Stack %s", stack.Namespace, told.Name, stack.Name)
 	case !isAsWritten(stack, secret):
-		return nil, fmt.Errorf("the Secret %s/%s is not as it was written: %s mends it", stack.Namespace, told.Name, mending(stack))
+		return nil, fmt.Errorf("the Secret %s/%s was changed by something other than the controller: %s restores it", stack.Namespace, told.Name, mending(stack))
 	case outputs.Differ(secret.Data, stack.Status.Outputs):
-		return nil, fmt.Errorf("the Secret %s/%s has the outputs of another update than the status: the next update that succeeds writes it",
+		return nil, fmt.Errorf("the Secret %s/%s has the outputs of another update than the status: the next successful update writes it",
 			stack.Namespace, told.Name)
 	}
 	return secret.Data, nil

@@ -20,7 +20,7 @@ var (
 	// errGone says that the ConfigMap does not exist.
 	errGone = errors.New("is gone")
 	// errOther says that the data does not match the digest in the status.
-	errOther = errors.New("is not what the controller has written")
+	errOther = errors.New("was changed by something other than the controller")
 )
 
 // ownedData reads the controller's data from a ConfigMap of the Stack. Callers handle

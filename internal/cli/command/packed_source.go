@@ -31,7 +31,7 @@ func (s *session) packedSource(ctx context.Context, api client.Reader, stack *v1
 	source.SetGroupVersionKind(sourcev1.GroupVersion.WithKind(of.SourceRef.Kind))
 	key := client.ObjectKey{Namespace: cmp.Or(of.SourceRef.Namespace, stack.Namespace), Name: of.SourceRef.Name}
 	if err := api.Get(ctx, key, source); client.IgnoreNotFound(err) != nil && !meta.IsNoMatchError(err) {
-		s.Warningf("spec.ignore of %s %s is not heeded, as it cannot be read: %v", of.SourceRef.Kind, key, err)
+		s.Warningf("ignoring spec.ignore of %s %s, because it cannot be read: %v", of.SourceRef.Kind, key, err)
 	}
 	ignore, _, _ := unstructured.NestedString(source.Object, "spec", "ignore")
 	return pack.Source{Ignore: ignore, Dir: of.Dir}

@@ -31,18 +31,18 @@ const previewName = "preview"
 
 func newPreview(s *session) *cobra.Command {
 	path := ""
-	cmd := newStackCommand(s, "Show what an update of a Stack would change", func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
+	cmd := newStackCommand(s, "Preview what an update of a Stack would change", func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
 		return s.preview(ctx, api, stack, path)
 	})
-	cmd.Long = `Has the controller preview an update with the current source and inputs, and shows what it would do to each resource.
-Nothing is changed. The exit code is 0 where there is nothing to change, 1 where there is, and above 1 for an error. The
-stack must exist in its backend, and a Stack that is suspended is refused.
+	cmd.Long = `Asks the controller to preview an update with the current source and inputs, and shows what it would do to each resource.
+Nothing is changed. The exit code is 0 if there are no changes, 1 if there are, and above 1 for an error. The stack must
+exist in its backend, and the Stack must not be suspended.
 
-An update that is due runs first. So this shows drift, what a failed or cancelled update has left to do, or the source of a
-Stack with spec.preview. To see what a commit would do, preview it with --path before you push it.
+An update that is due runs first. So the preview shows drift, what a failed or cancelled update has left to do, or the
+changes of a Stack with spec.preview. To see what a commit would do, preview it with --path before you push it.
 
-With --path it is the program of a local directory, in place of that of the source. The program is run in the cluster, with
-the inputs and the rights of the Stack. You need the rights to create and to delete ConfigMaps in its namespace.`
+With --path, the preview runs the program of a local directory instead of the one of the source. It runs in the cluster, with
+the inputs and permissions of the Stack. You need permission to create and delete ConfigMaps in the Stack's namespace.`
 	cmd.Example = `  # Preview an update
   flux pulumi preview stack network
 
@@ -52,14 +52,14 @@ the inputs and the rights of the Stack. You need the rights to create and to del
   # Preview a Program that is not applied yet
   flux pulumi preview stack network --path ./apps/network-program.yaml`
 	cmd.Flags().StringVar(&path, "path", "",
-		"the local directory of the program, which is what the dir of the source is there; or, with spec.programRef, a file with the Program or a Pulumi.yaml")
+		"the local directory of the program, which replaces the source and its dir; or, with spec.programRef, a file with the Program or a Pulumi.yaml")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("path") && path == "" {
-			return errors.New("--path is empty: it must name a directory or a file")
+			return errors.New("--path must be a directory or a file, not empty")
 		}
 		return nil
 	}
-	return newGroup(previewName, "Show what would be changed", cmd)
+	return newGroup(previewName, "Preview changes", cmd)
 }
 
 // preview requests and shows a preview, of the local program if path is set.
@@ -116,7 +116,7 @@ func isPreviewed(object *unstructured.Unstructured, request string) (bool, error
 		return ended != "", err
 	}
 	if object.GetAnnotations()[v1.PreviewRequestAnnotation] != request {
-		return false, errors.New("somebody else has asked for another preview meanwhile: try again")
+		return false, errors.New("another preview of the Stack was requested in the meantime: try again")
 	}
 	return false, nil
 }
@@ -149,7 +149,7 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 	}
 	left := leftOutOf(told.ResourceChanges, steps)
 	if left > 0 {
-		s.Warningf("%d more are not listed: there are too many, or what Pulumi tells of one is too long", left)
+		s.Warningf("%d more are not listed, because there are too many or their properties are too long", left)
 	}
 	if len(steps.Steps)+left == 0 {
 		s.Successf("no changes at revision %s", told.Revision)
@@ -177,11 +177,11 @@ func explainLost(ctx context.Context, api client.Reader, stack *v1.Stack, err er
 	}
 	switch {
 	case now.Status.Preview == nil || now.Status.Preview.Request != stack.Status.Preview.Request:
-		return errors.New("somebody else has asked for another preview, which has taken the place of this one: try again")
+		return errors.New("another preview of the Stack was requested and replaced this one: try again")
 	case errors.Is(err, errGone):
-		return fmt.Errorf("%w, and what the preview has found is gone with it: try again", err)
+		return fmt.Errorf("%w, and with it the result of the preview: try again", err)
 	}
-	return fmt.Errorf("%w: somebody has changed it; delete it, and try again", err)
+	return fmt.Errorf("%w: delete it and try again", err)
 }
 
 // stepColour returns the colour of flux diff: green for additions, red for deletions, and

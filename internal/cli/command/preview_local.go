@@ -60,9 +60,9 @@ func (s *session) localProgram(ctx context.Context, api client.Reader, stack *v1
 			return "", nil, fmt.Errorf("writing the program: %w", err)
 		}
 		if len(data) > localprogram.MaxSize {
-			return "", nil, fmt.Errorf("%s is too large: it has %d bytes as JSON, and must not have more than %d", file, len(data), localprogram.MaxSize)
+			return "", nil, fmt.Errorf("%s is too large: %d bytes as JSON, the limit is %d", file, len(data), localprogram.MaxSize)
 		}
-		s.Actionf("taking the program from %s", file)
+		s.Actionf("reading the program from %s", file)
 		return localprogram.ProgramKey, data, nil
 	}
 	packed, err := pack.Dir(ctx, path, pack.Options{
@@ -74,10 +74,10 @@ func (s *session) localProgram(ctx context.Context, api client.Reader, stack *v1
 	}
 	s.Actionf("packed %d files of %s into %d bytes", packed.Files, path, len(packed.Data))
 	if len(packed.Links) > 0 {
-		s.Warningf("links are left out, as in a Flux source: %s", shortList(packed.Links))
+		s.Warningf("ignoring symbolic links, as a Flux source does: %s", shortList(packed.Links))
 	}
 	if len(packed.Others) > 0 {
-		s.Warningf("left out, as no files: %s", shortList(packed.Others))
+		s.Warningf("ignoring what is not a regular file: %s", shortList(packed.Others))
 	}
 	return localprogram.ArchiveKey, packed.Data, nil
 }

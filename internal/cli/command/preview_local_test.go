@@ -165,7 +165,7 @@ func TestPreviewOfALocalDirectoryExcludesWhatItsSourceExcludes(t *testing.T) {
 			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 				return apierrors.NewForbidden(schema.GroupResource{Resource: "gitrepositories"}, "infra", nil)
 			},
-		}), "⚠️ spec.ignore of GitRepository preview-local-ignored/infra is not heeded, as it cannot be read: gitrepositories \"infra\" is forbidden: <nil>\n" +
+		}), "⚠️ ignoring spec.ignore of GitRepository preview-local-ignored/infra, because it cannot be read: gitrepositories \"infra\" is forbidden: <nil>\n" +
 			"► packed 3 files of . into ..."},
 	} {
 		var errs strings.Builder
@@ -251,7 +251,7 @@ func TestPreviewFailsIfAnotherReplacesIt(t *testing.T) {
 	var done result
 	g.Eventually(ended, time.Minute).Should(Receive(&done))
 	g.Expect(done.exit).To(Equal(exitPreviewFailed))
-	g.Expect(done.err).To(ContainSubstring("somebody else has asked for another preview meanwhile: try again"))
+	g.Expect(done.err).To(ContainSubstring("another preview of the Stack was requested in the meantime: try again"))
 }
 
 func TestPreviewOfALocalProgramLeavesNothingWhenNobodyReadsIt(t *testing.T) {
@@ -283,13 +283,13 @@ func TestAProjectWithItsProgramInAnotherFileIsRejected(t *testing.T) {
 	w := &world{t: t, namespace: "apps", kubeconfig: "absent", env: testEnvironment()}
 	done := w.run("create program network --from-file infra/Pulumi.yaml --export")
 	g.Expect(done.exit).To(Equal(exitFailed))
-	g.Expect(done.err).To(Equal("✗ infra/Pulumi.yaml has no program, which is in infra/Main.yaml: name that file\n"))
+	g.Expect(done.err).To(Equal("✗ infra/Pulumi.yaml has no program, it is in infra/Main.yaml: give that file\n"))
 	g.Expect(w.run("create program network --from-file infra/Main.yaml --export").out).To(ContainSubstring("from: the main"))
 	g.Expect(os.WriteFile("infra/Main.yaml", []byte("config: {a: {default: 1}}\n"), 0o644)).To(Succeed())
 	g.Expect(w.run("create program network --from-file ./infra//Main.yaml --export").out).To(ContainSubstring("default: 1"))
 	g.Expect(os.WriteFile("infra/Pulumi.yaml", []byte(aProject+"main: ../infra\n"), 0o644)).To(Succeed())
 	done = w.run("create program network --from-file infra/Pulumi.yaml --export")
-	g.Expect(done.err).To(Equal("✗ infra/Pulumi.yaml has a main, by which Pulumi reads the program from infra/Main.yaml: name that file\n"))
+	g.Expect(done.err).To(Equal("✗ main in infra/Pulumi.yaml makes Pulumi read the program from infra/Main.yaml: give that file\n"))
 }
 
 // theNetwork is the Program that the tests look for.
@@ -347,7 +347,7 @@ func TestKeysOfAProjectAloneAreNotInItsProgram(t *testing.T) {
 	w := &world{t: t, namespace: "apps", kubeconfig: "absent", env: testEnvironment()}
 	done := w.run("create program network --from-file Pulumi.yaml --export")
 	g.Expect(done.out).To(HaveSuffix("\nprogram:\n  outputs:\n    from: the project\n"))
-	g.Expect(done.err).To(Equal("⚠️ backend, options of Pulumi.yaml: left out, as the Stack says how a Program is run\n"))
+	g.Expect(done.err).To(Equal("⚠️ ignoring backend, options of Pulumi.yaml: the Stack decides how a Program is run\n"))
 	done = w.run("create program network --from-file new/Pulumi.yaml --export")
 	g.Expect(done.out).To(And(ContainSubstring("description: d"), ContainSubstring("pulumi:template: yaml"), Not(ContainSubstring("MIT"))))
 	g.Expect(done.err).To(BeEmpty())
@@ -371,16 +371,16 @@ func TestTheMainFileOfAProjectIsFoundInItsDirectory(t *testing.T) {
 		"of two projects":          {map[string]string{"Pulumi.yaml": project, "Pulumi.yml": project, "Main.yaml": main}, "Main.yaml", "", ""},
 		"before another main file": {map[string]string{"Pulumi.yaml": project, "Main.yaml": "outputs: {}\n", "Main.json": `{"outputs":{"from":"the main"}}`}, "Main.json", "", ""},
 		"with config beside it": {map[string]string{"Pulumi.yaml": project + "config: {a: x}\n", "Main.yaml": main}, "Main.yaml",
-			"⚠️ config of Pulumi.yaml is left out, as the program is in Main.yaml\n", ""},
+			"⚠️ ignoring the config of Pulumi.yaml, because the program is in Main.yaml\n", ""},
 		"of another runtime": {map[string]string{"Pulumi.yaml": "name: network\nruntime: nodejs\n", "Main.yaml": main}, "", "",
-			"Pulumi.yaml is a project of the runtime nodejs, and a Program can only be Pulumi YAML: use a source"},
+			"Pulumi.yaml is a project with the runtime nodejs, but a Program can only be Pulumi YAML: use a source instead"},
 		"in a directory that main names":   {map[string]string{"Pulumi.yaml": project + "main: sub/\n", "sub/Main.yaml": main, "Main.yaml": "outputs: {}\n"}, "sub/Main.yaml", "", ""},
 		"in a project that main names":     {map[string]string{"Pulumi.yaml": project + "main: ./sub\noutputs: {}\n", "sub/Pulumi.yaml": project + main}, "sub/Pulumi.yaml", "", ""},
 		"beside a file that main names":    {map[string]string{"Pulumi.yaml": project + "main: sub/any.yaml\n", "sub/any.yaml": "", "sub/Main.yaml": main}, "sub/Main.yaml", "", ""},
 		"where main names the project":     {map[string]string{"Pulumi.yaml": project + "main: .\n" + main}, "Pulumi.yaml", "", ""},
-		"where main names nothing":         {map[string]string{"Pulumi.yaml": project + "main: sub\n"}, "", "", "reading the main of Pulumi.yaml: stat sub: no such file or directory"},
-		"where main names another program": {map[string]string{"Pulumi.yaml": project + "main: sub\n", "sub/index.ts": ""}, "", "", "the main of Pulumi.yaml is sub, which has neither a Main.yaml nor a Pulumi.yaml"},
-		"of a broken project":              {map[string]string{"Pulumi.yaml": "{{ no: yaml", "Main.yaml": main}, "", "", "Pulumi.yaml is no YAML"},
+		"where main names nothing":         {map[string]string{"Pulumi.yaml": project + "main: sub\n"}, "", "", "reading main of Pulumi.yaml: stat sub: no such file or directory"},
+		"where main names another program": {map[string]string{"Pulumi.yaml": project + "main: sub\n", "sub/index.ts": ""}, "", "", "main of Pulumi.yaml is sub, which has neither a Main.yaml nor a Pulumi.yaml"},
+		"of a broken project":              {map[string]string{"Pulumi.yaml": "{{ no: yaml", "Main.yaml": main}, "", "", "Pulumi.yaml is not YAML"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -24,10 +24,10 @@ func TestAPreviewSaysWhereItsResultIs(t *testing.T) {
 		kept          bool
 		want          string
 	}{
-		{"gone", "mine", false, configMap + "is gone, and what the preview has found is gone with it: try again"},
-		{"gone with a later preview", "another", false, "somebody else has asked for another preview, which has taken the place of this one: try again"},
-		{"changed", "mine", true, configMap + "is not what the controller has written: somebody has changed it; delete it, and try again"},
-		{"of a later preview", "another", true, "somebody else has asked for another preview, which has taken the place of this one: try again"},
+		{"gone", "mine", false, configMap + "is gone, and with it the result of the preview: try again"},
+		{"gone with a later preview", "another", false, "another preview of the Stack was requested and replaced this one: try again"},
+		{"changed", "mine", true, configMap + "was changed by something other than the controller: delete it and try again"},
+		{"of a later preview", "another", true, "another preview of the Stack was requested and replaced this one: try again"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -42,7 +42,7 @@ func (s *session) removeTraces(ctx context.Context, api client.Client, stack *v1
 		return
 	}
 	if err := s.insist(ctx, func() error { return api.Delete(ctx, of.configMap) }); client.IgnoreNotFound(err) != nil {
-		s.Warningf("ConfigMap %s is left, remove it: %v", of.configMap.Name, err)
+		s.Warningf("cannot delete ConfigMap %s, delete it by hand: %v", of.configMap.Name, err)
 	}
 }
 
@@ -52,7 +52,7 @@ func (s *session) withdraw(ctx context.Context, api client.Client, stack *v1.Sta
 		return
 	}
 	if err := s.insist(ctx, func() error { return removeAnnotation(ctx, api, stack, annotation, value) }); client.IgnoreNotFound(err) != nil {
-		s.Warningf("annotation %s of Stack %s is left, remove it: %v", annotation, stack.Name, err)
+		s.Warningf("cannot remove annotation %s of Stack %s, remove it by hand: %v", annotation, stack.Name, err)
 	}
 }
 

@@ -20,7 +20,7 @@ func parseProject(text []byte) (project map[string]any, more bool, err error) {
 	documents := yaml.NewDecoder(bytes.NewReader(text))
 	var document, next yaml.Node
 	if err := documents.Decode(&document); errors.Is(err, io.EOF) {
-		return nil, false, errors.New("there is nothing in it")
+		return nil, false, errors.New("it is empty")
 	} else if err != nil {
 		return nil, false, err
 	}
@@ -32,7 +32,7 @@ func parseProject(text []byte) (project map[string]any, more bool, err error) {
 	// Convert to the values of Kubernetes objects, which have fewer number types.
 	encoded, err := json.Marshal(values)
 	if err != nil {
-		return nil, false, fmt.Errorf("a key is no text: %w", err)
+		return nil, false, fmt.Errorf("a key is not a string: %w", err)
 	}
 	more = !errors.Is(documents.Decode(&next), io.EOF)
 	return project, more, json.Unmarshal(encoded, &project)
@@ -47,7 +47,7 @@ func topKeys(document []byte) ([]string, error) {
 	}
 	top := root.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return nil, errors.New("it has no keys, and a manifest and a project have")
+		return nil, errors.New("it has no keys, unlike a manifest or a project")
 	}
 	var keys []string
 	for i := 0; i < len(top.Content); i += 2 {

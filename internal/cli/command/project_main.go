@@ -20,7 +20,7 @@ func mainOf(project string, fields map[string]any) (string, error) {
 		}
 		info, err := os.Stat(main)
 		if err != nil {
-			return "", fmt.Errorf("reading the main of %s: %w", project, err)
+			return "", fmt.Errorf("reading main of %s: %w", project, err)
 		}
 		if dir = main; !info.IsDir() {
 			dir = filepath.Dir(main)
@@ -38,7 +38,7 @@ func mainOf(project string, fields map[string]any) (string, error) {
 		}
 	}
 	if isElsewhere {
-		return "", fmt.Errorf("the main of %s is %s, which has neither a Main.yaml nor a Pulumi.yaml", project, dir)
+		return "", fmt.Errorf("main of %s is %s, which has neither a Main.yaml nor a Pulumi.yaml", project, dir)
 	}
 	return filepath.Clean(project), nil
 }

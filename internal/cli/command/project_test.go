@@ -31,12 +31,12 @@ func TestAProjectIsReadAsPulumiReadsIt(t *testing.T) {
 		NewWithT(t).Expect(string(encoded)).To(Equal(want), text)
 	}
 	for text, want := range map[string]string{
-		"":               "there is nothing in it",
-		"# a: 1":         "there is nothing in it",
+		"":               "it is empty",
+		"# a: 1":         "it is empty",
 		"a: 1\na: 2":     "already defined",
 		"- a":            "cannot unmarshal",
 		"a: [":           "did not find",
-		"a: {1: b}":      "a key is no text",
+		"a: {1: b}":      "a key is not a string",
 		"a: {[1, 2]: b}": "invalid map key",
 	} {
 		_, _, err := parseProject([]byte(text))

@@ -32,7 +32,7 @@ func (s *session) readProgramFile(ctx context.Context, file string) ([]byte, err
 	case all.err != nil:
 		return nil, fmt.Errorf("reading the program: %w", all.err)
 	case len(all.text) > maxProgram:
-		return nil, fmt.Errorf("%s has more than %d bytes, which no object can have", file, maxProgram)
+		return nil, fmt.Errorf("%s has more than %d bytes, the limit of a Kubernetes object", file, maxProgram)
 	}
 	return all.text, nil
 }

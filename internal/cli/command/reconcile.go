@@ -26,24 +26,24 @@ import (
 const fieldOwner = client.FieldOwner("flux")
 
 func newReconcile(s *session) *cobra.Command {
-	return newGroup("reconcile", "Reconcile a Stack or a Program now", newReconcileStack(s), newReconcileProgram(s))
+	return newGroup("reconcile", "Reconcile a Stack or a Program", newReconcileStack(s), newReconcileProgram(s))
 }
 
 func newReconcileStack(s *session) *cobra.Command {
 	var withSource, force bool
 	cmd := &cobra.Command{
 		Use: "stack [name]", Aliases: []string{"stacks"},
-		Short: "Run a Stack now, and wait for the end",
-		Long: `Runs a Stack now, with inputs that have not changed or before the retry interval has passed, and waits for the end.
-A run in flight is waited for first. With --force the run also reads what really exists first, so that changes made
-by hand are undone.`,
+		Short: "Run a Stack now and wait for the result",
+		Long: `Runs a Stack now, even if its inputs have not changed or the retry interval has not passed, and waits for the result.
+If a run is in flight, the command waits for it first. With --force, the run also refreshes the state before the update, so
+that changes made by hand are undone.`,
 		Example: `  # Run a Stack
   flux pulumi reconcile stack network
 
-  # Fetch its source first
+  # Reconcile its source first
   flux pulumi reconcile stack network --with-source
 
-  # Undo what was changed by hand
+  # Undo changes that were made by hand
   flux pulumi reconcile stack network --force --timeout 20m`,
 		ValidArgsFunction: s.completeName(cluster.Stack().GroupVersionKind),
 		RunE: s.onOne(cluster.Stack(), func(ctx context.Context, api client.WithWatch, of target) error {
@@ -51,15 +51,15 @@ by hand are undone.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&withSource, "with-source", false, "reconcile the source of the Stack first")
-	cmd.Flags().BoolVar(&force, "force", false, "read what really exists before the update, as with spec.refresh, so that drift is undone")
+	cmd.Flags().BoolVar(&force, "force", false, "refresh the state before the update, like spec.refresh, so that drift is undone")
 	return cmd
 }
 
 func newReconcileProgram(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "program [name]", Aliases: []string{"programs"},
-		Short:             "Check a Program now, and wait for the end",
-		Example:           "  # Have a Program checked again\n  flux pulumi reconcile program words",
+		Short:             "Check a Program now and wait for the result",
+		Example:           "  # Check a Program again\n  flux pulumi reconcile program words",
 		ValidArgsFunction: s.completeName(cluster.Program().GroupVersionKind),
 		RunE: s.onOne(cluster.Program(), func(ctx context.Context, api client.WithWatch, of target) error {
 			return s.request(ctx, api, of, false)
@@ -92,7 +92,7 @@ func (s *session) named(kind cluster.Kind, args []string) (target, error) {
 	case 1:
 		return target{kind.GroupVersionKind, client.ObjectKey{Namespace: s.namespace(), Name: args[0]}}, nil
 	default:
-		return target{}, fmt.Errorf("one %s name is expected, and not %d", kind.Kind, len(args))
+		return target{}, fmt.Errorf("expected one %s name, not %d", kind.Kind, len(args))
 	}
 }
 
@@ -131,7 +131,7 @@ func (s *session) reconcileStack(ctx context.Context, api client.WithWatch, of t
 // awaitRun waits for a run that the source has triggered by itself: a request would
 // repeat it.
 func (s *session) awaitRun(ctx context.Context, api client.Client, of target, object *unstructured.Unstructured, id string) error {
-	s.Successf("%s runs the revision already", of.Kind)
+	s.Successf("%s already has this revision", of.Kind)
 	_, err := s.awaitOver(ctx, api, of, object, func(object *unstructured.Unstructured) (bool, error) { return ready.AfterRun(object, id) })
 	return err
 }

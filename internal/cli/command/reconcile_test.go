@@ -142,7 +142,7 @@ func TestReconcileWaitsForTheRunThatTheSourceHasTriggered(t *testing.T) {
 		return asked
 	}, fetched)
 	done := w.runUntil("reconcile stack network --with-source", "◎ waiting for Stack reconciliation")
-	g.Expect(done.err).To(ContainSubstring("✔ Stack runs the revision already\n"))
+	g.Expect(done.err).To(ContainSubstring("✔ Stack already has this revision\n"))
 	g.Expect(w.network().Annotations).NotTo(HaveKey(requestedAt))
 }
 
@@ -191,7 +191,7 @@ func TestReconcileSaysThatTheRunInFlightIsSilent(t *testing.T) {
 	w.env.Now = func() time.Time { waits++; return now.Add(time.Duration(waits) * time.Minute) }
 	done := w.run("reconcile stack network --timeout 1s")
 	g.Expect(done.exit).To(Equal(1))
-	g.Expect(done.err).To(ContainSubstring("run run-1 was in flight before, and its controller has told nothing of it meanwhile"))
+	g.Expect(done.err).To(ContainSubstring("run run-1 was already in flight, and its controller reported nothing about it since"))
 }
 
 func TestSuspendAndResume(t *testing.T) {

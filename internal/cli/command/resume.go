@@ -22,11 +22,11 @@ func newResume(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "stack [name...]", Aliases: []string{"stacks"},
 		Short: "Resume suspended Stacks",
-		Long:  "Resumes suspended Stacks. A single one that is named is waited for, and others with --wait.",
-		Example: `  # Resume a Stack, and wait until it is ready
+		Long:  "Resumes suspended Stacks. If you name a single Stack, the command waits until it is ready; otherwise only with --wait.",
+		Example: `  # Resume a Stack and wait until it is ready
   flux pulumi resume stack network
 
-  # Resume all of a namespace, and wait for none
+  # Resume all Stacks of a namespace without waiting
   flux pulumi resume stack --all -n apps`,
 		ValidArgsFunction: s.completeNames(cluster.Stack().GroupVersionKind),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,7 +44,7 @@ func newResume(s *session) *cobra.Command {
 		},
 	}
 	which.addFlags(cmd)
-	cmd.Flags().BoolVar(&wait, "wait", false, "wait until what was resumed is ready")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the resumed Stacks are ready")
 	return newGroup("resume", "Resume suspended Stacks", cmd)
 }
 

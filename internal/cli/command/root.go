@@ -58,7 +58,7 @@ func Run(interruptible context.Context, env Environment, args []string) int {
 	case isUnread(out.err), isUnread(errs.err):
 		return exitUnread // there is nobody to tell
 	case out.err != nil:
-		s.Failuref("what the command prints cannot be written: %v", out.err)
+		s.Failuref("cannot write the output of the command: %v", out.err)
 		return failureCode(cmd)
 	case err == nil:
 		return 0
@@ -90,8 +90,8 @@ func failureCode(cmd *cobra.Command) int {
 func newRoot(s *session) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "flux-pulumi",
-		Short:         "See and steer the Stacks of pulumi-controller",
-		Long:          "flux-pulumi shows and steers the Stacks and Programs of pulumi-controller. Flux runs it as `flux pulumi`.",
+		Short:         "Inspect and control the Stacks of pulumi-controller",
+		Long:          "flux-pulumi inspects and controls the Stacks and Programs of pulumi-controller. Flux runs it as `flux pulumi`.",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "flux pulumi"},
 		Version:       s.Version,
 		SilenceUsage:  true,
@@ -139,9 +139,9 @@ func newRoot(s *session) *cobra.Command {
 
 func (s *session) addFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.DurationVar(&s.timeout, "timeout", defaultTimeout, "how long the command may take")
+	flags.DurationVar(&s.timeout, "timeout", defaultTimeout, "the timeout of the command")
 	flags.BoolVar(&s.follow, "ns-follows-kube-context", false,
-		"take the namespace of the context of the kubeconfig in place of flux-system, as FLUX_NS_FOLLOWS_KUBE_CONTEXT does")
+		"default to the namespace of the kubeconfig context instead of flux-system, like FLUX_NS_FOLLOWS_KUBE_CONTEXT")
 
 	s.flags = genericclioptions.NewConfigFlags(false)
 	namespace := defaultNamespace

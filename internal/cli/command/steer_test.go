@@ -173,8 +173,8 @@ func TestCancel(t *testing.T) {
 
 func TestCancelFailsIfTheRunEndedBefore(t *testing.T) {
 	for state, message := range map[v1.UpdateState]string{
-		v1.UpdateSucceeded: "run run-1 had succeeded before it could be cancelled",
-		v1.UpdateFailed:    "run run-1 had failed before it could be cancelled: no such bucket",
+		v1.UpdateSucceeded: "run run-1 succeeded before it could be cancelled",
+		v1.UpdateFailed:    "run run-1 failed before it could be cancelled: no such bucket",
 	} {
 		t.Run(string(state), func(t *testing.T) {
 			g := NewWithT(t)
@@ -206,9 +206,9 @@ func TestCancelTellsHowTheRunEnded(t *testing.T) {
 		"cancelled, and the next run has started": {
 			v1.StackStatus{LastUpdate: last("run-1", v1.UpdateFailed, v1.CancelRequestedReason, waits), Run: &v1.RunStatus{ID: "run-2"}}, waits, "",
 		},
-		"failed":                              {v1.StackStatus{LastUpdate: last("run-1", v1.UpdateFailed, v1.UpdateFailedReason, "no bucket")}, "", "had failed before it could be cancelled: no bucket"},
-		"succeeded":                           {v1.StackStatus{LastUpdate: last("run-1", v1.UpdateSucceeded, "", "")}, "", "had succeeded before"},
-		"a preview on request that succeeded": {v1.StackStatus{Preview: &v1.PreviewStatus{Run: "run-1", State: v1.UpdateSucceeded}}, "", "had succeeded before"},
+		"failed":                              {v1.StackStatus{LastUpdate: last("run-1", v1.UpdateFailed, v1.UpdateFailedReason, "no bucket")}, "", "failed before it could be cancelled: no bucket"},
+		"succeeded":                           {v1.StackStatus{LastUpdate: last("run-1", v1.UpdateSucceeded, "", "")}, "", "succeeded before"},
+		"a preview on request that succeeded": {v1.StackStatus{Preview: &v1.PreviewStatus{Run: "run-1", State: v1.UpdateSucceeded}}, "", "succeeded before"},
 		"a preview on request that was ended": {v1.StackStatus{Preview: &v1.PreviewStatus{Run: "run-1", State: v1.UpdateFailed}}, "run run-1 has ended", ""},
 		"known only of another run": {
 			v1.StackStatus{LastUpdate: last("run-0", v1.UpdateSucceeded, "", ""), CancelledRun: &v1.CancelledRun{ID: "run-0", Message: waits}}, "run run-1 has ended", "",
@@ -239,7 +239,7 @@ func TestCancelSaysThatNoControllerTookItUp(t *testing.T) {
 	})
 	done := w.run("cancel stack network --timeout 1s")
 	g.Expect(done.exit).To(Equal(exitFailed))
-	g.Expect(done.err).To(ContainSubstring("run run-1 was in flight before, and its controller has told nothing of it meanwhile"))
+	g.Expect(done.err).To(ContainSubstring("run run-1 was already in flight, and its controller reported nothing about it since"))
 }
 
 func TestCancelTellsNotHowARunHasEndedThatIsGoneWithItsStack(t *testing.T) {
@@ -264,7 +264,7 @@ func TestCancelTellsNotHowARunHasEndedThatIsGoneWithItsStack(t *testing.T) {
 	}
 	done := w.run("cancel stack network")
 	g.Expect(done.exit).To(Equal(0), done.err)
-	g.Expect(done.err).To(HaveSuffix("✔ run run-1 has ended, and the Stack is deleted\n"))
+	g.Expect(done.err).To(HaveSuffix("✔ run run-1 has ended and the Stack is deleted\n"))
 }
 
 func TestPreview(t *testing.T) {

@@ -21,7 +21,7 @@ func newSuspend(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "stack [name...]", Aliases: []string{"stacks"},
 		Short: "Suspend Stacks",
-		Long:  "Suspends Stacks: nothing is run until they are resumed. A run in flight goes on to its end,\nunless no pod has started it yet.",
+		Long:  "Suspends Stacks: nothing runs until they are resumed. A run in flight continues until it ends,\nunless no pod has started it yet.",
 		Example: `  # Suspend two Stacks
   flux pulumi suspend stack network cluster
 
@@ -50,8 +50,8 @@ type selection struct {
 }
 
 func (w *selection) addFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&w.all, "all", false, "select all of the namespace")
-	cmd.Flags().StringVarP(&w.selector, "label-selector", "l", "", "select those with labels")
+	cmd.Flags().BoolVar(&w.all, "all", false, "select all in the namespace")
+	cmd.Flags().StringVarP(&w.selector, "label-selector", "l", "", "select by labels")
 	cmd.MarkFlagsMutuallyExclusive("all", "label-selector")
 }
 
@@ -98,7 +98,7 @@ func (s *session) setSuspend(ctx context.Context, api client.Client, kind cluste
 func (s *session) selectTargets(ctx context.Context, api client.Client, kind cluster.Kind, names []string, which selection) ([]target, error) {
 	if len(names) > 0 {
 		if which != (selection{}) {
-			return nil, fmt.Errorf("give either names or a selection")
+			return nil, fmt.Errorf("either names or a selector is required")
 		}
 		var targets []target
 		for i, name := range names {

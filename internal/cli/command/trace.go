@@ -30,9 +30,9 @@ import (
 )
 
 func newTrace(s *session) *cobra.Command {
-	return newGroup("trace", "Trace a Stack to its source and to what has applied it", &cobra.Command{
+	return newGroup("trace", "Trace a Stack to its source and to what applied it", &cobra.Command{
 		Use: "stack [name]", Aliases: []string{"stacks"},
-		Short: "Trace a Stack to its source and commit, and to the Kustomization or HelmRelease that has applied it",
+		Short: "Trace a Stack to its source and commit, and to the Kustomization or HelmRelease that applied it",
 		Example: `  # Trace a Stack
   flux pulumi trace stack network -n apps`,
 		ValidArgsFunction: s.completeName(cluster.Stack().GroupVersionKind),
@@ -59,7 +59,7 @@ func (s *session) traceStack(ctx context.Context, api client.WithWatch, of targe
 	if page.err != nil {
 		return page.err
 	}
-	return s.tellAll(ctx, page.unread, fmt.Sprintf("the trace of Stack %s is not whole", of.Name))
+	return s.tellAll(ctx, page.unread, fmt.Sprintf("the trace of Stack %s is incomplete", of.Name))
 }
 
 // sourceOf returns the object that provides the program of a Stack.
@@ -163,7 +163,7 @@ func (p *tracePage) stack(stack *v1.Stack, object *unstructured.Unstructured, ap
 	if applier != nil {
 		p.field("Status", "Managed by Flux")
 	} else {
-		p.field("Status", "Not managed by Flux: no label names a Kustomization or a HelmRelease")
+		p.field("Status", "Not managed by Flux: it has no labels of a Kustomization or a HelmRelease")
 	}
 	p.part(target{cluster.Stack().GroupVersionKind, client.ObjectKeyFromObject(stack)})
 	p.field("Pulumi stack", stack.Spec.Stack)

@@ -21,7 +21,7 @@ import (
 
 func newTree(s *session) *cobra.Command {
 	var output string
-	cmd := newStackCommand(s, "Show the resources that a Stack manages, by their parents",
+	cmd := newStackCommand(s, "Show the resources of a Stack as a tree",
 		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
 			return s.tree(ctx, api, stack, output)
 		})
@@ -31,7 +31,7 @@ func newTree(s *session) *cobra.Command {
   # Print them as JSON
   flux pulumi tree stack network -o json`
 	addOutputFlag(cmd, cmd.Flags(), &output, "print the tree as json or yaml")
-	return newGroup("tree", "Show what a Stack manages", cmd)
+	return newGroup("tree", "Show the resources of Stacks", cmd)
 }
 
 func (s *session) tree(ctx context.Context, api client.Reader, stack *v1.Stack, output string) error {
@@ -40,14 +40,14 @@ func (s *session) tree(ctx context.Context, api client.Reader, stack *v1.Stack, 
 		if told != nil && told.Message != "" {
 			return fmt.Errorf("%s", told.Message)
 		}
-		return fmt.Errorf("the resources of Stack %s are not known yet: the next run tells of them, see `%s`", stack.Name, reconcileOf(stack))
+		return fmt.Errorf("the resources of Stack %s are not known yet: the next run records them, start one with `%s`", stack.Name, reconcileOf(stack))
 	}
 	data, err := ownedData(ctx, api, stack, told.ConfigMap, inventory.Key, told.Digest)
 	switch {
 	case errors.Is(err, errGone):
-		return fmt.Errorf("%w, and comes back with the next run, see `%s`", err, reconcileOf(stack))
+		return fmt.Errorf("%w: the next run creates it again, start one with `%s`", err, reconcileOf(stack))
 	case errors.Is(err, errOther):
-		return fmt.Errorf("%w, or is just being written: try again; if it stays so, delete it, and see `%s`", err, reconcileOf(stack))
+		return fmt.Errorf("%w, or the controller is writing it right now: try again; if that does not help, delete it and start a run with `%s`", err, reconcileOf(stack))
 	case err != nil:
 		return err
 	}
@@ -124,7 +124,7 @@ func (n *node) line(s *session) string {
 		line += " (protected)"
 	}
 	if n.External {
-		line += " (only read)"
+		line += " (read only)"
 	}
 	return line
 }

@@ -137,14 +137,14 @@ func (s *session) explainTimeout(ctx context.Context, err error, of *awaited) er
 		return err
 	}
 	if last == nil {
-		return fmt.Errorf("timed out after %s waiting for %s %s: it could not be read", s.timeout, of.Kind, of.Name)
+		return fmt.Errorf("timed out after %s waiting for %s %s: reading it failed", s.timeout, of.Kind, of.Name)
 	}
 	if !ready.TakenUp(last) {
-		return fmt.Errorf("timed out after %s waiting for %s %s: the request has not been taken up, for the reason in its last status or because no controller is running. Last status: %s",
+		return fmt.Errorf("timed out after %s waiting for %s %s: the request was not handled, for the reason in its last status or because no controller is running. Last status: %s",
 			s.timeout, of.Kind, of.Name, ready.Message(last))
 	}
 	if id := ready.Unheard(of.first, last, s.Now().Sub(of.began)); id != "" {
-		return fmt.Errorf("timed out after %s waiting for %s %s: run %s was in flight before, and its controller has told nothing of it meanwhile. Last status: %s",
+		return fmt.Errorf("timed out after %s waiting for %s %s: run %s was already in flight, and its controller reported nothing about it since. Last status: %s",
 			s.timeout, of.Kind, of.Name, id, ready.Message(last))
 	}
 	says := ready.Message(last)

@@ -44,7 +44,7 @@ func (o Options) check() error {
 		_, err = name.NewTag(repository.Name() + ":" + o.Tag)
 	}
 	if err != nil {
-		return fmt.Errorf("the image of the controller cannot have this name: %w", err)
+		return fmt.Errorf("invalid name of the controller's image: %w", err)
 	}
 	return nil
 }

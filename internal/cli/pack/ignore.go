@@ -99,7 +99,7 @@ func (t tree) personalRules(options Options) ([]gitignore.Pattern, error) {
 	for _, file := range files {
 		own, err := sourceignore.ReadIgnoreFile(file, nil)
 		if err != nil {
-			return nil, fmt.Errorf("reading what is to be left out: %w", err)
+			return nil, fmt.Errorf("reading which files to ignore: %w", err)
 		}
 		rules = append(rules, own...)
 	}
@@ -114,7 +114,7 @@ func gitDir(git string) (string, error) {
 	}
 	text, err := os.ReadFile(git)
 	if err != nil {
-		return "", fmt.Errorf("reading where the git repository is: %w", err)
+		return "", fmt.Errorf("finding the git repository: %w", err)
 	}
 	own := from(filepath.Dir(git), strings.TrimPrefix(string(text), "gitdir:"))
 	common, err := os.ReadFile(filepath.Join(own, "commondir"))
@@ -122,7 +122,7 @@ func gitDir(git string) (string, error) {
 		return own, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("reading where the git repository is: %w", err)
+		return "", fmt.Errorf("finding the git repository: %w", err)
 	}
 	return from(own, string(common)), nil
 }
@@ -140,11 +140,11 @@ func from(dir, path string) string {
 func (t tree) rulesIn(dir string) (rules, error) {
 	git, err := sourceignore.ReadIgnoreFile(filepath.Join(dir, gitIgnoreFile), t.parts(dir))
 	if err != nil {
-		return rules{}, fmt.Errorf("reading what is to be left out: %w", err)
+		return rules{}, fmt.Errorf("reading which files to ignore: %w", err)
 	}
 	flux, err := os.ReadFile(filepath.Join(dir, sourceignore.IgnoreFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return rules{}, fmt.Errorf("reading what is to be left out: %w", err)
+		return rules{}, fmt.Errorf("reading which files to ignore: %w", err)
 	}
 	return rules{git, sourceignore.ReadPatterns(bytes.NewReader(flux), t.parts(dir)), includes(string(flux))}, nil
 }

@@ -55,7 +55,7 @@ func Dir(ctx context.Context, dir string, options Options) (*Packed, error) {
 		return nil, fmt.Errorf("reading the program: %w", err)
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is a file: name the directory of the program", dir)
+		return nil, fmt.Errorf("%s is a file: specify the directory of the program", dir)
 	}
 	found, err := list(ctx, dir, options)
 	if err != nil {
@@ -98,7 +98,7 @@ type file struct {
 }
 
 func noProject(dir string) error {
-	return fmt.Errorf("%s has no Pulumi.yaml, or it is left out, as a symbolic link or by .gitignore, .sourceignore or spec.ignore of the source: name the directory of the program", dir)
+	return fmt.Errorf("%s has no Pulumi.yaml, or it is a symbolic link or ignored by .gitignore, .sourceignore or spec.ignore of the source: specify the directory of the program", dir)
 }
 
 func list(ctx context.Context, dir string, options Options) (*listed, error) {
@@ -266,7 +266,7 @@ func (l *listed) tooLarge(dir string, limit int) error {
 	for _, f := range bySize[:min(maxNamed, len(bySize))] {
 		names = append(names, fmt.Sprintf("%s (%s)", f.name, size(f.size)))
 	}
-	return fmt.Errorf("%s is too large: its %d files have %s, which is more than %s when packed: leave some out with a .sourceignore; the largest are %s",
+	return fmt.Errorf("%s is too large: its %d files have %s and take more than %s when packed. Ignore some with a .sourceignore; the largest are %s",
 		dir, len(l.files), size(l.size()), size(int64(limit)), strings.Join(names, ", "))
 }
 

@@ -147,14 +147,14 @@ func TestADirectoryThatIsNoProgramIsRefused(t *testing.T) {
 		want  string
 	}{
 		"missing":           {nil, "absent", "no such file or directory"},
-		"a file":            {map[string]string{"a/Pulumi.yaml": "name: a\n"}, "a/Pulumi.yaml", "Pulumi.yaml is a file: name the directory of the program"},
-		"empty":             {map[string]string{"a/b/.gitignore": "*\n"}, "a", "a has no Pulumi.yaml, or it is left out"},
+		"a file":            {map[string]string{"a/Pulumi.yaml": "name: a\n"}, "a/Pulumi.yaml", "Pulumi.yaml is a file: specify the directory of the program"},
+		"empty":             {map[string]string{"a/b/.gitignore": "*\n"}, "a", "a has no Pulumi.yaml, or it is a symbolic link or ignored"},
 		"links alone":       {map[string]string{"a/b": "-> /etc"}, "a", "a has no Pulumi.yaml"},
-		"without a project": {map[string]string{"a/index.ts": "x"}, "a", "a has no Pulumi.yaml, or it is left out"},
+		"without a project": {map[string]string{"a/index.ts": "x"}, "a", "a has no Pulumi.yaml, or it is a symbolic link or ignored"},
 		"with its project left out": {map[string]string{"a/index.ts": "x", "a/Pulumi.yaml": "name: a\n", "a/.sourceignore": "Pulumi.yaml\n"}, "a",
-			"a has no Pulumi.yaml, or it is left out"},
+			"a has no Pulumi.yaml, or it is a symbolic link or ignored"},
 		"too large": {map[string]string{"a/Pulumi.yaml": "name: a\n", "a/noise": string(noise), "a/small": "x"}, "a",
-			"a is too large: its 3 files have 70KiB, which is more than 64KiB when packed: leave some out with a .sourceignore; the largest are noise (70KiB), Pulumi.yaml (8B), small (1B)"},
+			"a is too large: its 3 files have 70KiB and take more than 64KiB when packed. Ignore some with a .sourceignore; the largest are noise (70KiB), Pulumi.yaml (8B), small (1B)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -179,7 +179,7 @@ func TestAProgramThatIsTooLargeIsNotRead(t *testing.T) {
 		ended <- err
 	}()
 	g.Eventually(ended, time.Minute).Should(Receive(MatchError(
-		ContainSubstring("is too large: its 2 files have 2TiB, which is more than 1GiB when packed"))))
+		ContainSubstring("is too large: its 2 files have 2TiB and take more than 1GiB when packed"))))
 }
 
 func TestExcludedDirectoriesAreNotRead(t *testing.T) {

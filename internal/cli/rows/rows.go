@@ -191,7 +191,7 @@ func PreviewWait(object *unstructured.Unstructured) string {
 	if asked == "" || told == nil || told.Request != asked || told.Run != "" || told.EndedAt != nil {
 		return ""
 	}
-	return "The preview waits for its turn: " + oneLine(told.Message)
+	return "The preview is queued: " + oneLine(told.Message)
 }
 
 // asStack returns nil if the object is not a Stack.

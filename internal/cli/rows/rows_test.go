@@ -56,8 +56,8 @@ func TestPreviewWait(t *testing.T) {
 		told          v1.PreviewStatus
 		want          string
 	}{
-		"waits":                 {"one", "", waits, "The preview waits for its turn: Waiting for other runs to end"},
-		"of what has failed":    {"one", meta.ProgressingWithRetryReason, waits, "The preview waits for its turn: Waiting for other runs to end"},
+		"waits":                 {"one", "", waits, "The preview is queued: Waiting for other runs to end"},
+		"of what has failed":    {"one", meta.ProgressingWithRetryReason, waits, "The preview is queued: Waiting for other runs to end"},
 		"a run is due before":   {"one", meta.ProgressingReason, waits, ""},
 		"not asked for by now":  {"", "", waits, ""},
 		"another is asked for":  {"two", "", waits, ""},
