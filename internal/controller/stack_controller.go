@@ -133,29 +133,32 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	if !decide.KeepsTurn(seen.Observation, decision) {
 		r.Runner.Release(req.Namespace, req.Name)
 	}
-	err = r.act(ctx, stack, seen, decision)
+	if err := r.act(ctx, stack, seen, decision); err != nil {
+		return r.actFailed(ctx, stack, decision, err)
+	}
+	return ctrl.Result{RequeueAfter: r.after(stack, decision)}, nil
+}
+
+// actFailed returns when to reconcile again after a failure to act. A status that cannot be
+// written is announced: an event is an object of its own.
+func (r *StackReconciler) actFailed(ctx context.Context, stack *v1.Stack, decision decide.Decision, err error) (ctrl.Result, error) {
 	notKept := (*notKeptError)(nil)
 	switch {
 	case errors.As(err, &notKept):
 		return r.reportNotKept(ctx, stack, notKept)
 	case isTooLarge(err):
-		// The status cannot be written; an event can, as it is an object of its own.
 		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.InvalidSpecReason,
 			message: "The object is too large for its status to be written: move large values of spec.config into the program"})
-		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
 	case isRefused(err) && decision.Action == decide.Absorb:
 		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: statusRefusedReason, message: refusedText(err)})
-		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
 	case apierrors.IsConflict(err):
 		// What was observed is stale. The predicates may drop the event of the newer
 		// object, so requeue.
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil
 	case apierrors.IsNotFound(err) && !stack.DeletionTimestamp.IsZero():
 		return ctrl.Result{}, nil
-	case err != nil:
-		return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, req.NamespacedName, err)
 	}
-	return ctrl.Result{RequeueAfter: r.after(stack, decision)}, nil
+	return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, client.ObjectKeyFromObject(stack), err)
 }
 
 // decide decides what to do next. What only a run needs is checked only if one is to
