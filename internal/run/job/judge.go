@@ -32,8 +32,6 @@ type seen struct {
 	// blind says that the controller may not read Jobs and pods, so that there may be some.
 	blind bool
 	now   time.Time
-	// account is the pod's ServiceAccount if it is known to be gone.
-	account string
 	// resultSeenAt is when this controller first saw a result, zero if there is none.
 	resultSeenAt time.Time
 	// waited is what the run was last seen to wait for.

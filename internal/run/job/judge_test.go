@@ -353,15 +353,6 @@ func TestTheMessageSaysWhoStoppedThePod(t *testing.T) {
 	}
 }
 
-func TestAMissingServiceAccountIsNamed(t *testing.T) {
-	g := NewWithT(t)
-	v := judge(seen{secret: claimed(), job: aJob(), pods: aPod(corev1.PodRunning), now: at, account: "deployer"})
-	g.Expect(v.ended).To(BeNil())
-	g.Expect(v.report.Progress.Waiting).To(Equal("ServiceAccount deployer of the pod was deleted, so the run cannot report its result"))
-	v = judge(seen{secret: claimed(), job: aJob(), pods: aPod(corev1.PodFailed, terminated(ExitNotReported, "Error", "")), now: at, fresh: true, account: "deployer"})
-	g.Expect(v.ended.Message).To(ContainSubstring("(exit code 12): ServiceAccount deployer of the pod was deleted"))
-}
-
 func TestARunThatIsNeverStartedSaysWhatItWaitedFor(t *testing.T) {
 	g := NewWithT(t)
 	v := judge(seen{secret: aSecret(), job: failedJob("DeadlineExceeded", "was active longer"), now: at, fresh: true,

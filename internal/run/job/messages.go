@@ -182,9 +182,6 @@ func causesOf(s seen) string {
 	if isImmutable(s.secret) {
 		return fmt.Sprintf("Secret %s was made immutable", s.secret.Name)
 	}
-	if s.account != "" {
-		return fmt.Sprintf("ServiceAccount %s of the pod was deleted", s.account)
-	}
 	return "the Secret, the Role, the RoleBinding or the ServiceAccount of the run was deleted, even if only briefly"
 }
 

@@ -211,7 +211,6 @@ func endsByItself(s seen) bool {
 // judge decides where a known run stands. It reads from the API server if the cache is no
 // proof.
 func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error) {
-	s.account = r.accountOf(ctx, k, s)
 	s = r.withRecord(k, s)
 	v := judge(s)
 	if !v.freshen {
@@ -222,9 +221,6 @@ func (r *Runner) judge(ctx context.Context, k key, s seen) (seen, verdict, error
 		return s, v, err
 	}
 	fresh = r.withRecord(k, fresh)
-	if !hasResult(fresh.secret) {
-		fresh.account = r.goneAccount(ctx, fresh.pods)
-	}
 	r.reading.Lock() // one result at a time
 	defer r.reading.Unlock()
 	return fresh, judge(fresh), nil

@@ -303,31 +303,6 @@ func (s *started) endPod(id string) {
 	s.api.watched.changed(pod, nil)
 }
 
-func TestAServiceAccountDeletedInMidRunIsReported(t *testing.T) {
-	s := start(t)
-	s.step()
-	s.pod(atWork)
-	pod := &corev1.Pod{}
-	s.Expect(s.api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "pulumi-run-1-x"}, pod)).To(Succeed())
-	pod.Spec.ServiceAccountName = "pulumi-run-1"
-	s.Expect(s.api.Update(t.Context(), pod)).To(Succeed())
-	s.claim()
-	s.step()
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pulumi-run-1"}}
-	s.runs[s.key].asked = time.Now().Add(-lookAgain)
-	s.step()
-	s.Expect(s.Report(ref("1")).Progress.Waiting).To(BeEmpty())
-	s.Expect(s.api.Delete(t.Context(), account)).To(Succeed())
-	s.step()
-	s.Expect(s.Report(ref("1")).Progress.Waiting).To(BeEmpty(), "it is not polled constantly")
-	s.runs[s.key].asked = time.Now().Add(-lookAgain)
-	s.step()
-	s.Expect(s.Report(ref("1")).Progress.Waiting).To(HavePrefix("ServiceAccount pulumi-run-1 of the pod was deleted"))
-	s.pod(failed)
-	s.step()
-	s.Expect(s.ended().Interrupted).To(BeTrue())
-}
-
 func TestAJobSuspendedInMidRunEndsTheRun(t *testing.T) {
 	s := start(t)
 	s.step()

@@ -43,10 +43,6 @@ type record struct {
 	unclaimed, withdrawn bool
 	// fallback says, for a person, what was done because the Secret rejects the cancellation.
 	fallback string
-	// account is the pod's ServiceAccount once it is gone, and asked is when that was
-	// last checked.
-	account string
-	asked   time.Time
 	// resultSeenAt is when a result was first seen. It may not be final.
 	resultSeenAt time.Time
 	// result is nil while the run is in flight. If it is lightened, its outputs and lists

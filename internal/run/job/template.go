@@ -22,7 +22,9 @@ import (
 // templateField is the field of the template in a Stack.
 const templateField = "spec.workspaceTemplate"
 
-// workspace is spec.workspaceTemplate.spec, with the names of the Pulumi operator.
+// workspace is spec.workspaceTemplate.spec, with the names of the Pulumi operator. Its
+// podTemplate is a patch and not a list of supported fields: templates of the operator with
+// sidecars, init containers, volumes or scheduling of any kind work here as they are.
 type workspace struct {
 	// jobMetadata is the metadata of the operator's Workspace object, which the Job
 	// replaces.

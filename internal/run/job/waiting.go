@@ -53,8 +53,6 @@ func waitingText(s seen, claimed bool) string {
 		return fmt.Sprintf("Secret %s was deleted, so the run cannot report its result", nameOf(s))
 	case claimed && isImmutable(s.secret):
 		return fmt.Sprintf("Secret %s was made immutable, so the run cannot report its result", nameOf(s))
-	case claimed && s.account != "":
-		return fmt.Sprintf("ServiceAccount %s of the pod was deleted, so the run cannot report its result", s.account)
 	case claimed:
 		return lostNodeText(s.pods)
 	}

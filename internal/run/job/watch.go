@@ -65,7 +65,7 @@ func slim(object any) (any, error) {
 		if job != nil {
 			o.OwnerReferences = []metav1.OwnerReference{*job}
 		}
-		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName, ServiceAccountName: o.Spec.ServiceAccountName}
+		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName}
 	}
 	return object, nil
 }

@@ -47,7 +47,7 @@ func TestTheCacheKeepsOnlyTheFieldsInUse(t *testing.T) {
 	podMeta.OwnerReferences = whole.OwnerReferences
 	pod := &corev1.Pod{ObjectMeta: whole, Spec: corev1.PodSpec{NodeName: "node", ServiceAccountName: "as", Containers: []corev1.Container{{Name: "x"}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning}}
-	g.Expect(slimmed(pod.DeepCopy())).To(Equal(&corev1.Pod{ObjectMeta: podMeta, Spec: corev1.PodSpec{NodeName: "node", ServiceAccountName: "as"},
+	g.Expect(slimmed(pod.DeepCopy())).To(Equal(&corev1.Pod{ObjectMeta: podMeta, Spec: corev1.PodSpec{NodeName: "node"},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning}}))
 	job := suspendedJob()
 	job.ObjectMeta = whole
