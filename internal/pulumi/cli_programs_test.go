@@ -19,7 +19,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
-// Pulumi rejects each Program in which the checks find a fault.
+// Pulumi rejects each Program in which the checks find a fault, and others in which they
+// need not find any: Pulumi names those faults before it changes anything, and a name with
+// blanks is listed as undeclared.
 func TestPulumiRejectsFaultsOfAProgram(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
@@ -29,8 +31,8 @@ func TestPulumiRejectsFaultsOfAProgram(t *testing.T) {
 	fn := func(call string) string { return "outputs: {o: {" + call + "}}" }
 	for text, want := range map[string]struct{ fault, failure string }{
 		// Names.
-		`resources: {PROV, "": {type: "lab:index:Thing", properties: {name: a}}}`:                         {"has an empty name", "cannot be empty"},
-		`resources: {PROV, a: {type: "lab:index:Thing", properties: {name: a, "": 1}}}`:                   {"has an empty name", "does not exist on"},
+		`resources: {PROV, "": {type: "lab:index:Thing", properties: {name: a}}}`:                         {"", "cannot be empty"},
+		`resources: {PROV, a: {type: "lab:index:Thing", properties: {name: a, "": 1}}}`:                   {"", "does not exist on"},
 		`resources: {PROV, ` + thing + `, name: b}, b: {type: "lab:index:Thing", properties: {name: b}}}`: {"has the type and the name", "Duplicate resource URN"},
 		`resources: {PROV, a: {type: " lab:index:Thing", properties: {name: a}}}`:                         {"is no type of a resource", "error resolving type"},
 		`resources: {PROV, a: {type: "lab:index:Thing ", properties: {name: a}}}`:                         {"is no type of a resource", "unable to find resource type"},
@@ -42,8 +44,8 @@ func TestPulumiRejectsFaultsOfAProgram(t *testing.T) {
 		`resources: {PROV, ` + thing + `, options: {aliases: [{urn: ""}]}}}`:                                                                        {"is empty", ""},
 		`resources: {PROV, ` + thing + `, options: {version: 1.0.0}}}`:                                                                              {"default provider prov", ""},
 		`resources: {PROV, ` + thing + `, options: {pluginDownloadURL: "https://x"}}}`:                                                              {"default provider prov", ""},
-		`resources: {VERSIONED, ` + thing + `, options: {version: 1.0.0}}}`:                                                                         {"default provider prov", "conflicts with the default provider"},
-		"resources: {VERSIONED}\nvariables: {v: {'fn::invoke': {function: 'lab:index:nothing', options: {version: 0.1.0}}}}":                        {"default provider prov", "conflicts with the default provider"},
+		`resources: {VERSIONED, ` + thing + `, options: {version: 1.0.0}}}`:                                                                         {"", "conflicts with the default provider"},
+		"resources: {VERSIONED}\nvariables: {v: {'fn::invoke': {function: 'lab:index:nothing', options: {version: 0.1.0}}}}":                        {"", "conflicts with the default provider"},
 		`resources: {PROV, ` + thing + `}, b: {type: "lab:index:Thing", properties: {name: b}, options: {dependsOn: "${a}"}}}`:                      {"must be a list of references", "must be a list of resources"},
 		`resources: {PROV, ` + thing + `}, b: {type: "lab:index:Thing", properties: {name: b}, options: {dependsOn: ["${a.id}"]}}}`:                 {"is an output of the resource a", "not an output"},
 		`resources: {PROV, ` + thing + `}, b: {type: "lab:index:Thing", properties: {name: b}, options: {parent: "${v}"}}}` + "\nvariables: {v: x}": {"is a string", "expected resource, got string"},
@@ -54,25 +56,38 @@ func TestPulumiRejectsFaultsOfAProgram(t *testing.T) {
 		`resources: {PROV, ` + thing + `, options: {aliases: [{parent: x}]}}}`:                                                                      {"is no URN", "invalid URN"},
 		`resources: {PROV, ` + thing + `, options: {aliases: [{parent: "${prov}", noParent: true}]}}}`:                                              {"and noParent cannot both be given", "not more then one"},
 		`resources: {q: {type: "pulumi:providers:lab", get: {id: x}}}`:                                                                              {"cannot be given for a provider", ""},
+		`resources: {PROV, a: {properties: {name: a}}}`:                                                                                             {"", "Required field 'type' is missing"},
+		`resources: {PROV, a: {type: "lab:index:Thing", properties: 5}}`:                                                                            {"", "is not assignable from number"},
+		`resources: {PROV, a: {type: "lab:index:Thing", properties: {name: a}, get: {id: x}}}`:                                                      {"", "mutually exclusive"},
+		`resources: {PROV, ` + thing + `, defaultProvider: true}}`:                                                                                  {"", "cannot set defaultProvider"},
+		`resources: {PROV, ` + thing + `, options: {aliases: [{nam: x}]}}}`:                                                                         {"", "nam"},
+		`pulumi: {requiredVersion: foo}`:                                                                                                            {"", "parsing CLI version range"},
 		// Options that refer to something evaluated later.
 		`resources: {PROV, ` + thing + `, options: {deletedWith: "${b}"}}, b: {type: "lab:index:Thing", properties: {name: b}}}`:           {"refers to b, which Pulumi YAML evaluates later", "could not be found"},
 		`resources: {PROV, ` + thing + `, options: {replacementTrigger: "${b.id}"}}, b: {type: "lab:index:Thing", properties: {name: b}}}`: {"refers to b, which Pulumi YAML evaluates later", "could not be found"},
 		`resources: {PROV, ` + thing + `, options: {protect: "${v}"}}}` + "\nvariables: {v: true}":                                         {"refers to the variable v", "could not be found"},
 		// Defaults, which are evaluated first.
-		`config: {c: {type: "List<List<String>>"}}`:                     {"is no type", ""},
-		"config: {c: {default: '${v}'}}\nvariables: {v: x}":             {"refers to v", "could not be found"},
-		`config: {c: {default: "${d}"}, d: {default: x}}`:               {"refers to d", "could not be found"},
-		`config: {c: {default: x, secret: true}, d: {default: "${c}"}}`: {"refers to the secret c", "unexpected configuration type"},
-		`config: {c: {default: {"fn::secret": a}}}`:                     {"is a secret", "unexpected configuration type"},
-		`config: {c: {default: {"fn::assetArchive": {}}}}`:              {"is a secret, an asset", "unexpected configuration type"},
+		`config: {c: {type: "List<List<String>>"}}`:                     {"is a list of lists", ""},
+		"config: {c: {default: '${v}'}}\nvariables: {v: x}":             {"", "could not be found"},
+		`config: {c: {default: "${d}"}, d: {default: x}}`:               {"", "could not be found"},
+		`config: {c: {default: x, secret: true}, d: {default: "${c}"}}`: {"", "unexpected configuration type"},
+		`config: {c: {default: {"fn::secret": a}}}`:                     {"", "unexpected configuration type"},
+		`config: {c: {default: {"fn::assetArchive": {}}}}`:              {"", "unexpected configuration type"},
+		`config: {c: {type: Strings}}`:                                  {"", "unexpected configuration type"},
+		`config: {c: {secret: true}}`:                                   {"", "unable to infer type"},
+		`config: {c: {type: Number, default: x}}`:                       {"", "type mismatch"},
+		`config: {c: null}`:                                             {"", "unable to infer type"},
 		// References.
-		`outputs: {o: "${pulumi.nope}"}`:            {"refers to ${pulumi.nope}", "does not exist on pulumi"},
-		`outputs: {o: "${pulumi.stack.x}"}`:         {"refers to ${pulumi.stack.x}", "cannot access a property"},
-		"outputs: {o: '${ v }'}\nvariables: {v: x}": {"blanks in ${} are part of the name", "could not be found"},
+		`variables: {a: "${b}", b: "x ${a.c}"}`:     {"", "circular dependency"},
+		"resources: {PROV}\nvariables: {prov: 1}":   {"", "cannot have the same name"},
+		"variables: {pulumi: 1}":                    {"", "uses the reserved name pulumi"},
+		`outputs: {o: "${pulumi.nope}"}`:            {"", "does not exist on pulumi"},
+		`outputs: {o: "${pulumi.stack.x}"}`:         {"", "cannot access a property"},
+		"outputs: {o: '${ v }'}\nvariables: {v: x}": {"", "could not be found"},
 		// Functions.
-		fn(`"fn::invoke": {function: ""}`):     {"is no name of a function", "invalid type token"},
-		fn(`"fn::invoke": {function: "lab"}`):  {"is no name of a function", "invalid type token"},
-		fn(`"fn::invoke": {function: "lab:"}`): {"is no name of a function", "unable to find function"},
+		fn(`"fn::invoke": {function: ""}`):     {"", "invalid type token"},
+		fn(`"fn::invoke": {function: "lab"}`):  {"", "invalid type token"},
+		fn(`"fn::invoke": {function: "lab:"}`): {"", "unable to find function"},
 		fn(`"fn::select": ["0", [a]]`):         {"must be a number", "not assignable"},
 		fn(`"fn::select": [0, {a: b}]`):        {"must be a list", "not assignable"},
 		fn(`"fn::split": [",", [a]]`):          {"must be a string", ""},
@@ -86,8 +101,31 @@ func TestPulumiRejectsFaultsOfAProgram(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
+			if want.fault == "" {
+				g.Expect(checked.Invalid.String()).To(BeEmpty())
+			}
 			g.Expect(checked.Invalid.String()).To(ContainSubstring(want.fault))
 			g.Expect(rejected(t, l.driver, preview)).To(ContainSubstring(want.failure))
+		})
+	}
+}
+
+// What the checks leave to Pulumi must not fail in the middle of an update.
+func TestPulumiNamesFaultsBeforeItChangesAnything(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	for name, test := range map[string]struct{ text, want string }{
+		"by the types of the program": {`resources: {PROV, a: {type: "lab:index:Thing", properties: {name: a}}, b: {type: "lab:index:Thing", properties: 5}}`, "is not assignable from number"},
+		"by the config":               {`{config: {c: {type: Number, default: x}}, resources: {PROV, a: {type: "lab:index:Thing", properties: {name: a}}}}`, "type mismatch"},
+		"by the names":                {`{variables: {a: 1}, resources: {PROV, a: {type: "lab:index:Thing", properties: {name: a}}}}`, "cannot have the same name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t).withProvider().withStack()
+			result := l.do(t.Context(), l.update(string(l.check(test.text).Text)))
+			l.Expect(result.Outcome).To(Equal(run.Failed))
+			l.Expect(result.Message).To(And(ContainSubstring("Main.yaml:"), ContainSubstring(test.want)))
+			l.Expect(l.things()).To(BeZero())
 		})
 	}
 }

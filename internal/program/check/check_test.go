@@ -147,39 +147,22 @@ func TestFaultsAreNamedWithPathAndLine(t *testing.T) {
 		"a default for the provider of an invoke": {`{variables: {v: {"fn::invoke": {function: "aws:index:getRegion"}}}, config: {"aws:region": {default: x}}}`, `program.config["aws:region"].default: does not reach the provider`},
 		"a default for an explicit provider":      {`{resources: {p: {type: "pulumi:providers:aws"}}, config: {"aws:region": {default: x}}}`, `program.config["aws:region"].default: does not reach the provider`},
 		"a default for Pulumi itself":             {`config: {"pulumi:tags": {default: {a: b}}}`, `program.config["pulumi:tags"].default: does not reach the provider`},
-		"a plain value for a provider":            {`config: {"aws:region": eu-west-1}`, `program.config["aws:region"] (line 2): must be an object with a type or a value, and is a string`},
-		"an empty value for a provider":           {`config: {"aws:region": {}}`, `program.config["aws:region"] (line 2): has no type: give it one, or a value`},
-		"a null for a provider":                   {`config: {"aws:region": null}`, `program.config["aws:region"] (line 2): must be an object with a type or a value, and is null`},
-		"a description for a provider":            {`config: {"aws:region": {description: x}}`, `program.config["aws:region"] (line 2): has no type: give it one, or a value`},
 		"items for a provider":                    {`config: {"aws:zones": {items: {type: string}, value: [a]}}`, `program.config["aws:zones"].items: is not a key of a value for a provider, which has nothing else`},
 		"a value and a default":                   {"config: {a: {value: 1, default: 1}}", "program.config.a.value (line 4): and default cannot both be given"},
-		"a value of a wrong type":                 {"config: {a: {type: Number, value: x}}", "program.config.a.value (line 3): must be a number, as the type says, and is a string"},
-		"an unknown type":                         {"config: {a: {type: Strings}}", "program.config.a.type (line 3): is no type"},
-		"a list of an unknown type":               {"config: {a: {type: \"List<x>\"}}", "program.config.a.type (line 3): is no type"},
-		"no type":                                 {"config: {a: {secret: true}}", "program.config.a (line 2): has no type"},
 		"a secret that is a text":                 {"config: {a: {type: String, secret: \"yes\"}}", "program.config.a.secret (line 3): secret must be a boolean value, and is a string"},
 		"an option that must be a list":           {"resources: {b: {type: a:B, options: {ignoreChanges: x}}}", "program.resources.b.options.ignoreChanges (line 4): ignoreChanges must be a list, and is a string"},
 		"a version that is a number":              {"resources: {b: {type: a:B, options: {version: 5}}}", "version must be a string, and is a number"},
 		"a version that is a path":                {"resources: {b: {type: a:B, options: {version: ../x}}}", "program.resources.b.options.version (line 4): is no version"},
 		"a resource that is no object":            {"resources: {b: x}", "program.resources.b (line 2): resources.b must be an object, and is a string"},
 		"resources that are a list":               {"resources: [x]", "program.resources (line 1): resources must be an object, and is a list"},
-		"a resource without a type":               {"resources: {b: {properties: {}}}", "program.resources.b (line 2): has no type"},
 		"a type that no resource has":             {"resources: {b: {type: bucket}}", "program.resources.b.type (line 3): is no type of a resource"},
-		"a default provider that is no provider":  {"resources: {b: {type: a:B, defaultProvider: true}}", "program.resources.b.defaultProvider (line 3): is for providers only"},
 		"a join with one argument":                {"outputs: {a: {\"fn::join\": [x]}}", "program.outputs.a.fn::join (line 3): the argument to fn::join must be a two-valued list"},
 		"a reference that does not end":           {"outputs: {a: \"${x\"}", "program.outputs.a (line 2): unterminated interpolation"},
 		"an empty reference":                      {"outputs: {a: \"${}\"}", "program.outputs.a (line 2): Property access expressions cannot be empty"},
 		"an asset with another key":               {"outputs: {a: {\"fn::stringAsset\": x, b: c}}", "must have it's own object"},
 		"an archive of texts":                     {"outputs: {a: {\"fn::assetArchive\": {b: c}}}", "value must be an asset or an archive"},
-		"a name used twice":                       {"resources: {a: {type: a:B}}\nvariables: {a: 1}", "program.variables.a (line 5): is the name of a resource, too"},
-		"a reserved name":                         {"variables: {pulumi: 1}", "program.variables.pulumi (line 2): cannot be the name of a variable"},
-		"a cycle":                                 {"variables: {a: \"${b}\", b: \"x ${a.c}\"}", "program.variables.a (line 2): depends on itself: a -> b -> a"},
-		"a cycle by way of a default provider":    {"resources: {p: {type: pulumi:providers:a, defaultProvider: true, properties: {x: \"${r.id}\"}}, r: {type: a:B}}", "depends on itself: p -> r -> p"},
-		"a cycle by the options of a call":        {"variables: {a: {\"fn::invoke\": {function: a:b:c, options: {parent: \"${a}\"}}}}", "depends on itself: a -> a"},
 		"keys that need quotes":                   {"outputs: {\"a.b\": {\"c d\": [{\"fn::join\": x}]}}", `program.outputs["a.b"]["c d"][0].fn::join (line 4): the argument`},
-		"a null":                                  {"config: {a: {type: String, default: null}}", "program.config.a.default (line 3): is null"},
 		"a resource that is null":                 {"resources: {a: null}", "program.resources.a (line 2): resources.a must be an object, and is null"},
-		"a config value that is null":             {"config: {a: null}", "program.config.a (line 2): must be an object with a type or a default, and is null"},
 		"a section that is null":                  {"resources:", "program.resources (line 1): resources must be an object, and is null"},
 		"a value for a provider that is null":     {"config: {'aws:region': {value: null}}", "program.config[\"aws:region\"].value: is null, which no config value can be"},
 		"options that are null":                   {"resources: {a: {type: 'a:B', options: null}}", "program.resources.a.options (line 3): options must be an object, and is null"},
@@ -208,6 +191,7 @@ func TestUndeclaredNamesAreNoFault(t *testing.T) {
 	c := checked(t, "variables: {a: \"${words}\"}\noutputs: {o: \"${size.of} ${a} ${pulumi.stack}\"}")
 	g.Expect(lines(c.Invalid)).To(BeEmpty())
 	g.Expect(c.Undeclared).To(Equal([]string{"size", "words"}))
+	g.Expect(checked(t, "outputs: {o: '${ a }${b}${ }'}").Undeclared).To(Equal([]string{`" "`, `" a "`, "b"}))
 }
 
 func TestFaultsAreBounded(t *testing.T) {

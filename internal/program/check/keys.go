@@ -80,17 +80,14 @@ func (r record) check(at *place, invalid *found) {
 func checkKeys(top *place, invalid *found) {
 	sections().check(top, invalid)
 	record{"pulumi", []string{"requiredVersion"}}.check(top.get("pulumi"), invalid)
-	checkRange(top.get("pulumi").get("requiredVersion"), invalid)
 	if config := top.get("config"); config != nil {
 		config.each(func(at *place) { checkDeclaration(at, invalid) })
 	}
 	if resources := top.get("resources"); resources != nil {
 		resources.each(func(at *place) { checkResource(at, invalid) })
 	}
-	checkNames(top, invalid)
 	checkURNs(top.get("resources"), invalid)
 	checkDefaultProviders(top, invalid)
-	checkAccesses(top, invalid)
 	checkArguments(top.get("variables"), invalid)
 	checkArguments(top.get("outputs"), invalid)
 }
@@ -106,13 +103,9 @@ func checkResource(at *place, invalid *found) {
 		return
 	}
 	token := at.get("type")
-	if token == nil {
-		invalid.add(at, "has no type, such as aws:s3:Bucket")
-		return
-	}
 	name, ok := token.text()
 	if !ok {
-		return
+		return // the parser reports it
 	}
 	if !isToken(name) {
 		invalid.add(token, "is no type of a resource: it is written as aws:s3:Bucket")
@@ -124,12 +117,9 @@ func checkResource(at *place, invalid *found) {
 		}
 		return
 	}
-	const providersOnly = "is for providers only, which have a type such as pulumi:providers:aws"
-	if standard := at.get("defaultProvider"); standard != nil {
-		invalid.add(standard, providersOnly)
-	}
 	if mappings := at.get("options").get("envVarMappings"); literalKind(mappings) == "an object" && len(mappings.node.Content) > 0 {
-		invalid.add(mappings, providersOnly) // Pulumi accepts an empty one, and fails on any other
+		// Pulumi accepts an empty one, and fails on any other.
+		invalid.add(mappings, "is for providers only, which have a type such as pulumi:providers:aws")
 	}
 }
 
@@ -138,18 +128,6 @@ func checkVersion(at *place, invalid *found) {
 	if version, ok := at.text(); ok && version != "" {
 		if _, err := semver.ParseTolerant(version); err != nil {
 			invalid.add(at, "is no version, such as 1.2.3")
-		}
-	}
-}
-
-// checkRange checks the version range required of Pulumi. An empty one means none.
-func checkRange(at *place, invalid *found) {
-	if !mustBe("a string", at, invalid) {
-		return
-	}
-	if text, known := literal(at); known && text != "" {
-		if _, err := semver.ParseRange(text); err != nil {
-			invalid.add(at, "is no range of versions, such as >=3.250.0")
 		}
 	}
 }

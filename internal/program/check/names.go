@@ -8,20 +8,6 @@ import (
 	"unicode"
 )
 
-// checkNames refuses empty names. Pulumi fails on an empty resource name. It accepts the
-// others, but nothing can refer to them.
-func checkNames(top *place, invalid *found) {
-	for _, section := range []string{"config", "outputs", "resources", "variables"} {
-		top.get(section).entries(func(entry *place) { mustHaveName(entry, invalid) })
-	}
-}
-
-func mustHaveName(entry *place, invalid *found) {
-	if entry.key == "" {
-		invalid.add(entry, "has an empty name: give it one")
-	}
-}
-
 // checkURNs refuses resources with the same type, name and parent, which Pulumi cannot
 // tell apart.
 func checkURNs(resources *place, invalid *found) {

@@ -110,25 +110,13 @@ func literalKind(at *place) string {
 	return at.kind()
 }
 
-// checkProperties checks the properties of a resource, and that a resource that is only
-// read has none. Null properties are refused: on those Pulumi deletes the resource, and
-// then fails.
+// checkProperties refuses null properties, on which Pulumi deletes the resource and then
+// fails, and what cannot be the ID of a resource to read.
 func checkProperties(at *place, invalid *found) {
-	properties, get := at.get("properties"), at.get("get")
-	mustBe("a string", get.get("id"), invalid)
-	notEmpty(get.get("id"), "and Pulumi would fail in the run: give the ID of the resource to read, or remove get", invalid)
-	if properties == nil || !mustBe("an object", properties, invalid) {
-		return
+	if properties := at.get("properties"); literalKind(properties) == "null" {
+		invalid.add(properties, "must be an object, or an expression that is one, and is null")
 	}
-	properties.entries(func(property *place) { mustHaveName(property, invalid) })
-	isEmpty := properties.isObject() && len(properties.node.Content) == 0
-	if !isEmpty && isRead(get) {
-		invalid.add(properties, "cannot be given together with get, which reads a resource that is not managed: remove one of the two")
-	}
-}
-
-// isRead tells whether a resource is read rather than managed.
-func isRead(get *place) bool {
-	state := get.get("state")
-	return get.get("id") != nil || state != nil && len(state.node.Content) > 0
+	id := at.get("get").get("id")
+	mustBe("a string", id, invalid)
+	notEmpty(id, "and Pulumi would fail in the run: give the ID of the resource to read, or remove get", invalid)
 }

@@ -20,56 +20,33 @@ const reserved = "pulumi"
 // maxNames bounds the names that one message lists.
 const maxNames = 10
 
-// graph holds the dependencies between resources and variables, by name.
-type graph struct {
-	places map[string]*place
-	kinds  map[string]string
-	uses   map[string][]string
-	// order of the names in the text.
-	order []string
-}
-
-// checkReferences finds duplicate names and cycles. It returns undeclared names, which
-// are not faults, as the config of a Stack may have them.
-func checkReferences(template *ast.TemplateDecl, top *place, invalid *found) []string {
-	g := &graph{places: map[string]*place{}, kinds: map[string]string{}, uses: map[string][]string{}}
-	config := top.get("config")
-	for n, entry := range template.Config.Entries {
-		g.declare("config value", entry.Key.Value, config.field(n), invalid)
+// undeclared lists the names that a program uses without declaring them, which the config
+// of a Stack may have.
+func undeclared(template *ast.TemplateDecl) []string {
+	declared := map[string]bool{reserved: true}
+	for _, entry := range template.Config.Entries {
+		declared[entry.Key.Value] = true
 	}
-	providers := defaultProviders(template)
-	resources, variables := top.get("resources"), top.get("variables")
-	for n, entry := range template.Resources.Entries {
-		if g.declare("resource", entry.Key.Value, resources.field(n), invalid) {
-			g.uses[entry.Key.Value] = usesOfResource(entry.Value, providers)
+	var used []string
+	for _, entry := range template.Resources.Entries {
+		declared[entry.Key.Value] = true
+		used = append(used, usesOfResource(entry.Value, nil)...)
+	}
+	for _, entry := range template.Variables.Entries {
+		declared[entry.Key.Value] = true
+		used = append(used, namesIn(entry.Value)...)
+	}
+	for _, entry := range template.Outputs.Entries {
+		used = append(used, namesIn(entry.Value)...)
+	}
+	names := map[string]bool{}
+	for _, name := range used {
+		if !declared[name] {
+			names[displayName(name)] = true
 		}
 	}
-	for n, entry := range template.Variables.Entries {
-		if g.declare("variable", entry.Key.Value, variables.field(n), invalid) {
-			g.uses[entry.Key.Value] = namesIn(entry.Value)
-		}
-	}
-	if before := len(invalid.all.First); !invalid.isFull() {
-		if g.checkCycles(invalid); len(invalid.all.First) == before {
-			checkOrder(template, top, invalid)
-		}
-	}
-	return g.undeclared(template)
-}
-
-// declare records a name, unless it is reserved or taken.
-func (g *graph) declare(kind, name string, at *place, invalid *found) bool {
-	if name == reserved {
-		invalid.add(at, "cannot be the name of a %s: ${pulumi} is what Pulumi tells of the run", kind)
-		return false
-	}
-	if other, taken := g.kinds[name]; taken {
-		invalid.add(at, "is the name of a %s, too: names are those of the whole program", other)
-		return false
-	}
-	g.places[name], g.kinds[name] = at, kind
-	g.order = append(g.order, name)
-	return true
+	all := slices.Sorted(maps.Keys(names))
+	return all[:min(len(all), maxNames)]
 }
 
 // defaultProviders returns the default provider resources by package. Resources that name
@@ -147,58 +124,6 @@ func namesIn(expressions ...ast.Expr) []string {
 		visit(expression)
 	}
 	return names
-}
-
-// checkCycles reports dependency cycles.
-func (g *graph) checkCycles(invalid *found) {
-	const visiting, done = 1, 2
-	state := map[string]int{}
-	var way []string
-	var visit func(string)
-	visit = func(name string) {
-		state[name] = visiting
-		way = append(way, name)
-		for _, used := range g.uses[name] {
-			switch state[used] {
-			case visiting:
-				if invalid.isFull() {
-					return
-				}
-				cycle := way[slices.Index(way, used):]
-				invalid.add(g.places[used], "depends on itself: %s", strings.Join(append(slices.Clone(cycle[:min(len(cycle), maxNames)]), used), " -> "))
-			case done:
-			default:
-				visit(used)
-			}
-		}
-		way = way[:len(way)-1]
-		state[name] = done
-	}
-	for _, name := range g.order {
-		if state[name] == 0 {
-			visit(name)
-		}
-	}
-}
-
-// undeclared lists the names that are used but not declared.
-func (g *graph) undeclared(template *ast.TemplateDecl) []string {
-	names := map[string]bool{}
-	note := func(used []string) {
-		for _, name := range used {
-			if g.kinds[name] == "" && name != reserved {
-				names[displayName(name)] = true
-			}
-		}
-	}
-	for _, used := range g.uses {
-		note(used)
-	}
-	for _, entry := range template.Outputs.Entries {
-		note(namesIn(entry.Value))
-	}
-	all := slices.Sorted(maps.Keys(names))
-	return all[:min(len(all), maxNames)]
 }
 
 // displayName returns a name for display, quoted where blanks would be invisible.
