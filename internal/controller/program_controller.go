@@ -143,7 +143,7 @@ func markChecked(program *v1.Program, checked programs.Checked) {
 	conditions.Delete(program, meta.ReconcilingCondition)
 	// Programs run on the controller's own machine, so one that reaches outside its
 	// project is invalid too.
-	if faults := checked.Invalid.With(checked.Reaches); !faults.None() {
+	if faults := checked.Invalid.With(checked.SandboxViolations); !faults.None() {
 		conditions.MarkFalse(program, meta.ReadyCondition, v1.ProgramInvalidReason, "%s", faults.String())
 		conditions.MarkStalled(program, v1.ProgramInvalidReason, "%s", faults.String())
 		return

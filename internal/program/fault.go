@@ -47,17 +47,17 @@ func (f Faults) With(others Faults) Faults {
 	return Faults{First: append(slices.Clone(f.First), others.First...), More: f.More + others.More}
 }
 
-// MaxTold bounds the faults that a message lists.
-const MaxTold = 5
+// MaxShown bounds the faults that a message lists.
+const MaxShown = 5
 
 // String returns the first faults in one line, and the number of others.
 func (f Faults) String() string {
-	var told []string
-	for _, fault := range f.First[:min(MaxTold, len(f.First))] {
-		told = append(told, fault.String())
+	var shown []string
+	for _, fault := range f.First[:min(MaxShown, len(f.First))] {
+		shown = append(shown, fault.String())
 	}
-	if more := f.More + len(f.First) - len(told); more > 0 {
-		told = append(told, fmt.Sprintf("and %d more", more))
+	if more := f.More + len(f.First) - len(shown); more > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(told, "; ")
+	return strings.Join(shown, "; ")
 }

@@ -11,7 +11,7 @@ import (
 
 // FaultsIn returns all faults of the Program for a Stack of a project.
 func (c Checked) FaultsIn(project string) Faults {
-	faults := c.Invalid.With(c.Reaches)
+	faults := c.Invalid.With(c.SandboxViolations)
 	for _, namespace := range slices.Sorted(maps.Keys(c.OfProviders)) {
 		if namespace != project {
 			faults = faults.With(c.OfProviders[namespace])

@@ -35,9 +35,9 @@ type Checked struct {
 	// OfProviders lists, by namespace, the faults of config values that are a provider's
 	// unless the project of the Stack is their namespace.
 	OfProviders map[string]Faults
-	// Reaches lists what it would reach outside its project if run on the controller's
-	// own machine.
-	Reaches Faults
+	// SandboxViolations lists what it would reach outside its project if run on the
+	// controller's own machine.
+	SandboxViolations Faults
 	// Undeclared are the names that it refers to without declaring them. The config of a
 	// Stack must have each of them.
 	Undeclared []string

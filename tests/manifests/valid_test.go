@@ -33,7 +33,7 @@ func TestManifestsOfProgramsAreValid(t *testing.T) {
 			raw, err := json.Marshal(object.Object["program"])
 			g.Expect(err).NotTo(HaveOccurred())
 			checked := check.Check(raw)
-			g.Expect(checked.Invalid.With(checked.Reaches).String()).To(BeEmpty(), "Program %s of %s", object.GetName(), unit.Name)
+			g.Expect(checked.Invalid.With(checked.SandboxViolations).String()).To(BeEmpty(), "Program %s of %s", object.GetName(), unit.Name)
 		}
 	}
 	g.Expect(count).To(BeNumerically(">=", 2))

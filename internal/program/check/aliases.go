@@ -9,11 +9,11 @@ import (
 )
 
 // checkAliases checks what Pulumi YAML does not check before it changes anything.
-func checkAliases(at *place, invalid *found) {
+func checkAliases(at *position, invalid *findings) {
 	if at == nil {
 		return
 	}
-	eachOfLiteral(at, func(alias *place) {
+	eachOfLiteral(at, func(alias *position) {
 		checkURN(alias, invalid)
 		for _, key := range []string{"name", "project", "stack", "type", "urn"} {
 			mustBe("a string", alias.get(key), invalid)
@@ -24,7 +24,7 @@ func checkAliases(at *place, invalid *found) {
 }
 
 // checkParentOfAlias checks that the parent is a resource or the URN of one.
-func checkParentOfAlias(alias *place, invalid *found) {
+func checkParentOfAlias(alias *position, invalid *findings) {
 	parent := alias.get("parent")
 	if parent == nil {
 		return
@@ -42,7 +42,7 @@ func checkParentOfAlias(alias *place, invalid *found) {
 }
 
 // checkURN refuses a literal that is not a URN.
-func checkURN(at *place, invalid *found) {
+func checkURN(at *position, invalid *findings) {
 	text, known := literal(at)
 	if !known {
 		return

@@ -16,26 +16,26 @@ import (
 // are not expressions can be checked before, as with the options of resources.
 
 // checkArguments checks the arguments of all functions in a value.
-func checkArguments(at *place, invalid *found) {
+func checkArguments(at *position, invalid *findings) {
 	if at == nil {
 		return
 	}
 	if at.parent != nil && isCall(at.parent) {
 		checkArgument(strings.ToLower(at.key), at, invalid)
 	}
-	at.each(func(inner *place) { checkArguments(inner, invalid) })
+	at.each(func(inner *position) { checkArguments(inner, invalid) })
 }
 
-func checkArgument(name string, at *place, invalid *found) {
+func checkArgument(name string, at *position, invalid *findings) {
 	switch name {
 	case "fn::join":
 		checkJoin(at, invalid)
 	case "fn::select":
 		checkSelect(at, invalid)
 	case "fn::split":
-		eachOfTwo(at, func(text *place) { mustBe("a string", text, invalid) })
+		eachOfTwo(at, func(text *position) { mustBe("a string", text, invalid) })
 	case "fn::stackreference":
-		eachOfTwo(at, func(text *place) {
+		eachOfTwo(at, func(text *position) {
 			mustBe("a string", text, invalid)
 			notEmpty(text, "and has to name a stack, and one of its outputs", invalid)
 		})
@@ -60,27 +60,27 @@ func checkArgument(name string, at *place, invalid *found) {
 }
 
 // eachOfTwo calls visit with both arguments. The parser refuses any other number.
-func eachOfTwo(at *place, visit func(*place)) {
+func eachOfTwo(at *position, visit func(*position)) {
 	if len(at.node.Content) == 2 && !at.isObject() {
 		at.each(visit)
 	}
 }
 
 // checkJoin checks the delimiter, which may also be null, and the strings to join.
-func checkJoin(at *place, invalid *found) {
-	eachOfTwo(at, func(argument *place) {
+func checkJoin(at *position, invalid *findings) {
+	eachOfTwo(at, func(argument *position) {
 		switch {
 		case argument.index == 0 && literalKind(argument) != "null":
 			mustBe("a string", argument, invalid)
 		case argument.index == 1 && mustBe("a list", argument, invalid):
-			eachOfLiteral(argument, func(item *place) { mustBe("a string", item, invalid) })
+			eachOfLiteral(argument, func(item *position) { mustBe("a string", item, invalid) })
 		}
 	})
 }
 
 // checkSelect checks the index, and that the list has an item at it.
-func checkSelect(at *place, invalid *found) {
-	eachOfTwo(at, func(argument *place) {
+func checkSelect(at *position, invalid *findings) {
+	eachOfTwo(at, func(argument *position) {
 		if argument.index == 1 {
 			mustBe("a list", argument, invalid)
 			return
@@ -100,7 +100,7 @@ func checkSelect(at *place, invalid *found) {
 	})
 }
 
-func checkBase64(at *place, invalid *found) {
+func checkBase64(at *position, invalid *findings) {
 	text, known := literal(at)
 	if !mustBe("a string", at, invalid) || !known {
 		return

@@ -16,7 +16,7 @@ import (
 
 // calls collects the faults of function calls, and what they reach.
 type calls struct {
-	invalid, reaches *found
+	invalid, violations *findings
 }
 
 // Pulumi YAML function names are case-insensitive, so these are in lower case.
@@ -36,18 +36,18 @@ func computes() []string {
 var shortCall = regexp.MustCompile(`^fn::[^:]+:[^:]+(:[^:]+)?$`)
 
 // isCall tells whether an object is a function call.
-func isCall(at *place) bool {
+func isCall(at *position) bool {
 	return at.isObject() && len(at.node.Content) == 2 && strings.HasPrefix(strings.ToLower(at.node.Content[0].Value), "fn::")
 }
 
 // isCallOptions tells whether an object is the options of a call.
-func isCallOptions(at *place) bool {
+func isCallOptions(at *position) bool {
 	return strings.EqualFold(at.key, "options") && at.parent != nil && strings.EqualFold(at.parent.key, "fn::invoke")
 }
 
 // checkCalls checks all calls wherever they are, even where Pulumi would not evaluate
 // them, so that nothing can slip past.
-func checkCalls(at *place, c *calls) {
+func checkCalls(at *position, c *calls) {
 	name := strings.ToLower(at.key)
 	switch {
 	case slices.Contains(readsFile(), name):
@@ -57,7 +57,7 @@ func checkCalls(at *place, c *calls) {
 	case name == "fn::invoke":
 		call().check(at, c.invalid)
 		token, _ := at.get("function").text()
-		checkToken(at.get("function"), token, c.reaches)
+		checkToken(at.get("function"), token, c.violations)
 		callOptions().check(at.get("options"), c.invalid)
 		checkResources(at.get("options"), c.invalid)
 	case strings.HasPrefix(at.key, "fn::") && isCall(at.parent) && !slices.Contains(computes(), name) && !shortCall.MatchString(name):
@@ -65,7 +65,7 @@ func checkCalls(at *place, c *calls) {
 		c.invalid.add(at, "is no function of Pulumi YAML")
 	}
 	if at.parent != nil && isCall(at.parent) && shortCall.MatchString(name) {
-		checkToken(at, strings.TrimPrefix(name, "fn::"), c.reaches)
+		checkToken(at, strings.TrimPrefix(name, "fn::"), c.violations)
 	}
 	if isPluginURL(at) {
 		c.checkPluginURL(at)
@@ -73,11 +73,11 @@ func checkCalls(at *place, c *calls) {
 	if at.key == "version" && at.parent != nil && isCallOptions(at.parent) {
 		checkVersion(at, c.invalid)
 	}
-	at.each(func(inner *place) { checkCalls(inner, c) })
+	at.each(func(inner *position) { checkCalls(inner, c) })
 }
 
 // literal returns a text whose value is known before the run, evaluated as Pulumi would.
-func literal(at *place) (string, bool) {
+func literal(at *position) (string, bool) {
 	text, ok := at.text()
 	if !ok {
 		return "", false
@@ -92,27 +92,27 @@ func literal(at *place) (string, bool) {
 
 // checkFile refuses the path of a file unless it is certain to be in the workspace of the
 // program. The workspace has no symbolic links.
-func (c *calls) checkFile(at *place) {
+func (c *calls) checkFile(at *position) {
 	path, known := literal(at)
 	switch {
 	case !known:
-		c.reaches.add(at, "reads a file whose path is not known before it is run")
+		c.violations.add(at, "reads a file whose path is not known before it is run")
 	case filepath.IsAbs(path), slices.Contains(strings.Split(path, "/"), ".."), !filepath.IsLocal(path), strings.ContainsRune(path, 0):
-		c.reaches.add(at, "reads a file outside the workspace of the program")
+		c.violations.add(at, "reads a file outside the workspace of the program")
 	}
 }
 
 // checkURL refuses a URL unless it is certain not to be a file. Its beginning decides.
-func (c *calls) checkURL(at *place) {
+func (c *calls) checkURL(at *position) {
 	text, _ := at.text()
 	text = strings.ToLower(text)
 	if !strings.HasPrefix(text, "https://") && !strings.HasPrefix(text, "http://") {
-		c.reaches.add(at, "is not, for certain, an https or http URL, and may be a file of the controller")
+		c.violations.add(at, "is not, for certain, an https or http URL, and may be a file of the controller")
 	}
 }
 
 // isPluginURL tells whether Pulumi downloads a plugin from this value.
-func isPluginURL(at *place) bool {
+func isPluginURL(at *position) bool {
 	if !strings.EqualFold(at.key, "pluginDownloadURL") || at.parent == nil {
 		return false
 	}
@@ -120,13 +120,13 @@ func isPluginURL(at *place) bool {
 }
 
 // checkPluginURL refuses a URL that may be a local file.
-func (c *calls) checkPluginURL(at *place) {
+func (c *calls) checkPluginURL(at *position) {
 	text, ok := at.text()
 	if !ok {
 		return // the parser reports the type
 	}
 	if location, err := url.Parse(text); text != "" && (err != nil || !slices.Contains(pluginSchemes(), location.Scheme)) {
-		c.reaches.add(at, "is not a URL to download a plugin from: that begins with https, http, github, gitlab or git")
+		c.violations.add(at, "is not a URL to download a plugin from: that begins with https, http, github, gitlab or git")
 	}
 }
 

@@ -36,23 +36,23 @@ func Check(raw []byte) program.Checked {
 		return unreadable(fmt.Errorf("it cannot be read as YAML again: %w", err))
 	}
 	paths := &paths{renamed: renamedPaths(object)}
-	top := &place{node: document.Content[0], line: 1}
-	invalid, reaches := newFound(paths), newFound(paths)
+	top := &position{node: document.Content[0], line: 1}
+	invalid, violations := newFindings(paths), newFindings(paths)
 	checkConfigs(object, invalid)
-	checkWireOfProviders(object, reaches)
+	checkWireOfProviders(object, violations)
 	if !isBounded(top, invalid) {
 		checked.Invalid = invalid.sorted()
 		return checked
 	}
 	checked.OfProviders = checkConfigOfProviders(object, top, invalid)
 	checkKeys(top, invalid)
-	checkWire(top, reaches)
-	checkTypes(top, reaches)
-	checkCalls(top, &calls{invalid: invalid, reaches: reaches})
-	checked.Packages = packages(top.get("packages"), invalid, reaches)
+	checkWire(top, violations)
+	checkTypes(top, violations)
+	checkCalls(top, &calls{invalid: invalid, violations: violations})
+	checked.Packages = packages(top.get("packages"), invalid, violations)
 	if invalid.isFull() {
 		// The parser would search for what each unknown key may have meant.
-		checked.Invalid, checked.Reaches = invalid.sorted(), reaches.sorted()
+		checked.Invalid, checked.SandboxViolations = invalid.sorted(), violations.sorted()
 		return checked
 	}
 	if template := parse(top, invalid); template != nil {
@@ -60,21 +60,21 @@ func Check(raw []byte) program.Checked {
 		checked.Undeclared = undeclared(template)
 		checked.Resources = len(template.Resources.Entries)
 	}
-	checked.Invalid, checked.Reaches = invalid.sorted(), reaches.sorted()
+	checked.Invalid, checked.SandboxViolations = invalid.sorted(), violations.sorted()
 	return checked
 }
 
 // unreadable returns the result for a Program that cannot be turned into YAML.
 func unreadable(err error) program.Checked {
-	invalid := newFound(&paths{})
+	invalid := newFindings(&paths{})
 	invalid.add(nil, "%v", err)
 	return program.Checked{Invalid: invalid.all}
 }
 
 // isBounded tells whether the program is within the bounds that the other checks rely on.
-func isBounded(top *place, invalid *found) bool {
+func isBounded(top *position, invalid *findings) bool {
 	type level struct {
-		at           *place
+		at           *position
 		depth, calls int
 	}
 	todo := []level{{at: top}}
@@ -92,7 +92,7 @@ func isBounded(top *place, invalid *found) bool {
 			invalid.add(next.at, "is a call in the options of a call, more than %d times over", maxNestedCalls)
 			return false
 		}
-		next.at.each(func(inner *place) {
+		next.at.each(func(inner *position) {
 			calls := next.calls
 			if isCallOptions(inner) {
 				calls++
@@ -105,12 +105,12 @@ func isBounded(top *place, invalid *found) bool {
 
 // checkConfigs finds faults in the config that the text cannot show: it merges both
 // sections and leaves out values for providers.
-func checkConfigs(object map[string]any, invalid *found) {
+func checkConfigs(object map[string]any, invalid *findings) {
 	config, _ := object["config"].(map[string]any)
 	configuration, _ := object["configuration"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(configuration)) {
 		if _, twice := config[name]; twice {
-			invalid.add(placeOf("configuration", name), "is declared in config, too: declare it once")
+			invalid.add(positionOf("configuration", name), "is declared in config, too: declare it once")
 		}
 	}
 	for _, section := range []string{"config", "configuration"} {
@@ -125,12 +125,12 @@ func checkConfigs(object map[string]any, invalid *found) {
 				case "description":
 				case "value":
 					if fields[key] == nil {
-						invalid.add(placeOf(section, name, key), "is null, which no config value can be")
+						invalid.add(positionOf(section, name, key), "is null, which no config value can be")
 					}
 				case "secret":
-					invalid.add(placeOf(section, name, key), clearProblem)
+					invalid.add(positionOf(section, name, key), clearProblem)
 				default:
-					invalid.add(placeOf(section, name, key), "is not a key of a value for a provider, which has nothing else")
+					invalid.add(positionOf(section, name, key), "is not a key of a value for a provider, which has nothing else")
 				}
 			}
 		}

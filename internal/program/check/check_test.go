@@ -108,7 +108,7 @@ func TestAllOfPulumiYAMLIsValid(t *testing.T) {
 	g := NewWithT(t)
 	c := checked(t, everything)
 	g.Expect(lines(c.Invalid)).To(BeEmpty())
-	g.Expect(lines(c.Reaches)).To(BeEmpty())
+	g.Expect(lines(c.SandboxViolations)).To(BeEmpty())
 	g.Expect(c.Undeclared).To(BeEmpty())
 	g.Expect(c.Resources).To(Equal(4))
 	g.Expect(c.ProjectConfig).To(Equal(map[string]any{"aws:region": "eu-west-1"}))
@@ -205,7 +205,7 @@ func TestFaultsAreBounded(t *testing.T) {
 	g.Expect(c.Invalid.First).To(HaveLen(maxFaults))
 	g.Expect(c.Invalid.More).To(Equal(1000 - maxFaults))
 	g.Expect(c.Invalid.String()).To(HaveSuffix("; and 995 more"))
-	g.Expect(len(c.Invalid.String())).To(BeNumerically("<", program.MaxTold*(maxMessage+maxPath+20)))
+	g.Expect(len(c.Invalid.String())).To(BeNumerically("<", program.MaxShown*(maxMessage+maxPath+20)))
 }
 
 // TestABigProgramIsCheckedSoon: anyone who can write a Program can write one of maximal

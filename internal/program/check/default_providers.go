@@ -7,15 +7,15 @@ import "strings"
 
 // checkDefaultProviders refuses a version or plugin URL of a resource whose default
 // provider has none: Pulumi YAML exits on it without a message.
-func checkDefaultProviders(top *place, invalid *found) {
-	providers := map[string]*place{}
-	top.get("resources").entries(func(at *place) {
+func checkDefaultProviders(top *position, invalid *findings) {
+	providers := map[string]*position{}
+	top.get("resources").entries(func(at *position) {
 		token, _ := at.get("type").text()
 		if name, ok := strings.CutPrefix(token, providerType); ok && isTrue(at.get("defaultProvider")) {
 			providers[name] = at
 		}
 	})
-	top.get("resources").entries(func(at *place) {
+	top.get("resources").entries(func(at *position) {
 		token, _ := at.get("type").text()
 		name, _, _ := strings.Cut(token, ":")
 		options := at.get("options")
@@ -31,4 +31,6 @@ func checkDefaultProviders(top *place, invalid *found) {
 	})
 }
 
-func isTrue(at *place) bool { return at != nil && at.kind() == "a boolean" && at.node.Value == "true" }
+func isTrue(at *position) bool {
+	return at != nil && at.kind() == "a boolean" && at.node.Value == "true"
+}

@@ -14,7 +14,7 @@ import (
 // exits on without a message, or ignores.
 
 // checkDeclaration checks the declaration of a config value.
-func checkDeclaration(at *place, invalid *found) {
+func checkDeclaration(at *position, invalid *findings) {
 	declaration().check(at, invalid)
 	if value := at.get("value"); value != nil && at.get("default") != nil {
 		invalid.add(value, "and default cannot both be given")
@@ -29,7 +29,7 @@ func checkDeclaration(at *place, invalid *found) {
 	if literalKind(standard) != "a list" {
 		return
 	}
-	standard.each(func(item *place) {
+	standard.each(func(item *position) {
 		if slices.Contains([]string{"a list", "an object", "null"}, literalKind(item)) || isListOrAsset(item) || isOutput(item) || refersToSecret(item) {
 			invalid.add(item, "must be a string, a number or a boolean that is no secret: a default can have no other items")
 		}
@@ -37,7 +37,7 @@ func checkDeclaration(at *place, invalid *found) {
 }
 
 // isListOrAsset tells whether a function returns a list, an asset or an archive.
-func isListOrAsset(at *place) bool {
+func isListOrAsset(at *position) bool {
 	if !isCall(at) {
 		return false
 	}
@@ -46,7 +46,7 @@ func isListOrAsset(at *place) bool {
 }
 
 // refersToSecret tells whether a text refers to a secret config value.
-func refersToSecret(at *place) bool {
+func refersToSecret(at *position) bool {
 	text, _ := at.text()
 	return slices.ContainsFunc(accesses(text), func(to *ast.PropertyAccess) bool {
 		return isTrue(at.top().get("config").get(to.RootName()).get("secret"))

@@ -39,9 +39,9 @@ func FuzzProgram(f *testing.F) {
 		}
 		g := NewWithT(t)
 		checked := Check([]byte(raw))
-		for _, faults := range []program.Faults{checked.Invalid, checked.Reaches} {
+		for _, faults := range []program.Faults{checked.Invalid, checked.SandboxViolations} {
 			g.Expect(len(faults.First)).To(BeNumerically("<=", maxFaults))
-			g.Expect(len(faults.String())).To(BeNumerically("<=", program.MaxTold*(maxMessage+maxPath+100)))
+			g.Expect(len(faults.String())).To(BeNumerically("<=", program.MaxShown*(maxMessage+maxPath+100)))
 			g.Expect(utf8.ValidString(faults.String())).To(BeTrue())
 			g.Expect(strings.Contains(faults.String(), "cannot deal with it")).To(BeFalse(), "the parser panics: %s", faults)
 		}

@@ -56,11 +56,11 @@ func ofProject() []string {
 }
 
 // check reports the unknown keys of an object.
-func (r record) check(at *place, invalid *found) {
+func (r record) check(at *position, invalid *findings) {
 	if at == nil || !at.isObject() {
 		return // the parser reports the type
 	}
-	at.each(func(field *place) {
+	at.each(func(field *position) {
 		if slices.Contains(r.keys, field.key) {
 			return
 		}
@@ -77,14 +77,14 @@ func (r record) check(at *place, invalid *found) {
 }
 
 // checkKeys checks everything that is not an expression.
-func checkKeys(top *place, invalid *found) {
+func checkKeys(top *position, invalid *findings) {
 	sections().check(top, invalid)
 	record{"pulumi", []string{"requiredVersion"}}.check(top.get("pulumi"), invalid)
 	if config := top.get("config"); config != nil {
-		config.each(func(at *place) { checkDeclaration(at, invalid) })
+		config.each(func(at *position) { checkDeclaration(at, invalid) })
 	}
 	if resources := top.get("resources"); resources != nil {
-		resources.each(func(at *place) { checkResource(at, invalid) })
+		resources.each(func(at *position) { checkResource(at, invalid) })
 	}
 	checkURNs(top.get("resources"), invalid)
 	checkDefaultProviders(top, invalid)
@@ -92,7 +92,7 @@ func checkKeys(top *place, invalid *found) {
 	checkArguments(top.get("outputs"), invalid)
 }
 
-func checkResource(at *place, invalid *found) {
+func checkResource(at *position, invalid *findings) {
 	resource().check(at, invalid)
 	record{"get", []string{"id", "state"}}.check(at.get("get"), invalid)
 	checkOptions(at.get("options"), invalid)
@@ -124,7 +124,7 @@ func checkResource(at *place, invalid *found) {
 }
 
 // checkVersion checks the version of a plugin. A path is not a version.
-func checkVersion(at *place, invalid *found) {
+func checkVersion(at *position, invalid *findings) {
 	if version, ok := at.text(); ok && version != "" {
 		if _, err := semver.ParseTolerant(version); err != nil {
 			invalid.add(at, "is no version, such as 1.2.3")

@@ -10,9 +10,9 @@ import (
 
 // checkURNs refuses resources with the same type, name and parent, which Pulumi cannot
 // tell apart.
-func checkURNs(resources *place, invalid *found) {
+func checkURNs(resources *position, invalid *findings) {
 	known := map[[3]string]string{}
-	resources.entries(func(at *place) {
+	resources.entries(func(at *position) {
 		token, isToken := at.get("type").text()
 		name, isName := textOr(at.get("name"), at.key)
 		parent, isParent := textOr(at.get("options").get("parent"), "")
@@ -28,9 +28,9 @@ func checkURNs(resources *place, invalid *found) {
 	})
 }
 
-// textOr returns the text at a place, or other if it is missing or empty. It returns
+// textOr returns the text at a position, or other if it is missing or empty. It returns
 // false if there is something else.
-func textOr(at *place, other string) (string, bool) {
+func textOr(at *position, other string) (string, bool) {
 	text, ok := at.text()
 	if text == "" {
 		return other, ok || at == nil

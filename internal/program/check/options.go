@@ -14,7 +14,7 @@ import (
 // not an expression can be checked here, before the run.
 
 // checkOptions checks the options of a resource.
-func checkOptions(options *place, invalid *found) {
+func checkOptions(options *position, invalid *findings) {
 	resourceOptions().check(options, invalid)
 	record{"customTimeouts", timeouts()}.check(options.get("customTimeouts"), invalid)
 	checkVersion(options.get("version"), invalid)
@@ -27,30 +27,30 @@ func checkOptions(options *place, invalid *found) {
 		checkTimeout(options.get("customTimeouts").get(key), invalid)
 	}
 	if mappings := options.get("envVarMappings"); mustBe("an object", mappings, invalid) {
-		eachOfLiteral(mappings, func(value *place) { mustBe("a string", value, invalid) })
+		eachOfLiteral(mappings, func(value *position) { mustBe("a string", value, invalid) })
 	}
 	checkAliases(options.get("aliases"), invalid)
 	if hidden := options.get("hideDiffs"); hidden != nil {
-		hidden.each(func(property *place) { notEmpty(property, "and has to be the name of a property", invalid) })
+		hidden.each(func(property *position) { notEmpty(property, "and has to be the name of a property", invalid) })
 	}
 }
 
 // checkResources checks the options of a resource or a call that refer to resources.
-func checkResources(options *place, invalid *found) {
+func checkResources(options *position, invalid *findings) {
 	for _, key := range []string{"deletedWith", "parent"} {
 		mustBeResource(options.get(key), invalid)
 	}
 	mustBeProvider(options.get("provider"), invalid)
 	for _, key := range []string{"dependsOn", "replaceWith"} {
-		mustBeResources(options.get(key), invalid, func(item *place) { mustBeResource(item, invalid) })
+		mustBeResources(options.get(key), invalid, func(item *position) { mustBeResource(item, invalid) })
 	}
-	mustBeResources(options.get("providers"), invalid, func(item *place) { mustBeProvider(item, invalid) })
+	mustBeResources(options.get("providers"), invalid, func(item *position) { mustBeProvider(item, invalid) })
 }
 
 func timeouts() []string { return []string{"create", "delete", "read", "update"} }
 
 // checkTimeout checks a duration. An empty one means none to Pulumi.
-func checkTimeout(at *place, invalid *found) {
+func checkTimeout(at *position, invalid *findings) {
 	if !mustBe("a string", at, invalid) {
 		return
 	}
@@ -64,7 +64,7 @@ func checkTimeout(at *place, invalid *found) {
 
 // mustBe refuses a value known to be of another kind. It returns whether there is a value
 // that may be right.
-func mustBe(wanted string, at *place, invalid *found) bool {
+func mustBe(wanted string, at *position, invalid *findings) bool {
 	kind := knownKind(at)
 	if kind != "" && kind != wanted {
 		invalid.add(at, "must be %s, or an expression that is one, and is %s", wanted, kind)
@@ -75,7 +75,7 @@ func mustBe(wanted string, at *place, invalid *found) bool {
 
 // notEmpty refuses an empty literal, such as an ID from an empty variable that Flux
 // substitutes.
-func notEmpty(at *place, remedy string, invalid *found) {
+func notEmpty(at *position, remedy string, invalid *findings) {
 	if id, known := literal(at); known && id == "" {
 		invalid.add(at, "is empty, %s", remedy)
 	}
@@ -83,7 +83,7 @@ func notEmpty(at *place, remedy string, invalid *found) {
 
 // eachOfLiteral calls visit with each value of a literal list or object, and not for a
 // call or a reference that evaluates to one.
-func eachOfLiteral(at *place, visit func(*place)) {
+func eachOfLiteral(at *position, visit func(*position)) {
 	if literalKind(at) != "" {
 		at.each(visit)
 	}
@@ -92,7 +92,7 @@ func eachOfLiteral(at *place, visit func(*place)) {
 // literalKind names the kind of a value that does not depend on the run. It returns "" if
 // an expression determines the kind, or if there is no value. A text with embedded
 // references is still a string.
-func literalKind(at *place) string {
+func literalKind(at *position) string {
 	if at == nil || isCall(at) {
 		return ""
 	}
@@ -112,7 +112,7 @@ func literalKind(at *place) string {
 
 // checkProperties refuses null properties, on which Pulumi deletes the resource and then
 // fails, and what cannot be the ID of a resource to read.
-func checkProperties(at *place, invalid *found) {
+func checkProperties(at *position, invalid *findings) {
 	if properties := at.get("properties"); literalKind(properties) == "null" {
 		invalid.add(properties, "must be an object, or an expression that is one, and is null")
 	}

@@ -16,15 +16,15 @@ type order struct {
 	resources map[string]*ast.ResourceDecl
 	variables map[string]ast.Expr
 	providers map[string]string
-	top       *place
-	invalid   *found
+	top       *position
+	invalid   *findings
 	// visited is what has been started, done what has been evaluated.
 	visited, done map[string]bool
 }
 
 // checkOrder refuses references to what is not evaluated before. The program must have no
 // cycles.
-func checkOrder(template *ast.TemplateDecl, top *place, invalid *found) {
+func checkOrder(template *ast.TemplateDecl, top *position, invalid *findings) {
 	o := &order{
 		resources: map[string]*ast.ResourceDecl{}, variables: map[string]ast.Expr{}, providers: defaultProviders(template),
 		top: top, invalid: invalid, visited: map[string]bool{}, done: map[string]bool{},
@@ -74,7 +74,7 @@ func neededBy(r *ast.ResourceDecl, providers map[string]string) []string {
 }
 
 // checkOptions checks the options that do not count as dependencies.
-func (o *order) checkOptions(resource *place) {
+func (o *order) checkOptions(resource *position) {
 	for _, key := range []string{"customTimeouts", "deletedWith", "envVarMappings", "protect", "replaceWith", "replacementTrigger"} {
 		o.check(resource.get("options").get(key))
 	}
@@ -83,7 +83,7 @@ func (o *order) checkOptions(resource *place) {
 	}
 }
 
-func (o *order) check(at *place) {
+func (o *order) check(at *position) {
 	if at == nil {
 		return
 	}

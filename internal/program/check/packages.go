@@ -17,18 +17,18 @@ var packageName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 // packages reads package versions, written as 1.2.3, or as name@1.2.3 like in a
 // Pulumi.yaml. A package built from source at installation needs files that a Program
 // does not have.
-func packages(at *place, invalid, reaches *found) map[string]string {
+func packages(at *position, invalid, violations *findings) map[string]string {
 	if at == nil {
 		return nil
 	}
 	versions := map[string]string{}
-	at.each(func(entry *place) {
+	at.each(func(entry *position) {
 		text, ok := entry.text()
 		version := strings.TrimPrefix(strings.TrimPrefix(text, entry.key+"@"), "v")
 		_, err := semver.Parse(version)
 		switch {
 		case ok && isPath(text):
-			reaches.add(entry, "is a path, and must be a version")
+			violations.add(entry, "is a path, and must be a version")
 		case !packageName.MatchString(entry.key):
 			invalid.add(entry, "is no name of a package")
 		case !ok || err != nil:
@@ -41,21 +41,21 @@ func packages(at *place, invalid, reaches *found) map[string]string {
 }
 
 // checkTypes checks the types of all resources.
-func checkTypes(top *place, reaches *found) {
+func checkTypes(top *position, violations *findings) {
 	if resources := top.get("resources"); resources != nil {
-		resources.each(func(at *place) {
+		resources.each(func(at *position) {
 			token, _ := at.get("type").text()
-			checkToken(at.get("type"), token, reaches)
+			checkToken(at.get("type"), token, violations)
 		})
 	}
 }
 
 // checkToken refuses the token of a resource or function whose package is a path: Pulumi
 // might look there for a plugin and run it.
-func checkToken(at *place, token string, reaches *found) {
+func checkToken(at *position, token string, violations *findings) {
 	pkg, _, _ := strings.Cut(strings.TrimPrefix(token, providerType), ":")
 	if strings.ContainsAny(pkg, `/\`) {
-		reaches.add(at, "names its package by a path")
+		violations.add(at, "names its package by a path")
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 // parse parses the program with Pulumi YAML's own parser, and returns nil if that finds
 // errors. Warnings are ignored: those that matter, about unknown keys, are incomplete.
-func parse(top *place, invalid *found) (template *ast.TemplateDecl) {
+func parse(top *position, invalid *findings) (template *ast.TemplateDecl) {
 	defer func() {
 		// A Program must not be able to crash the controller.
 		if cause := recover(); cause != nil {
@@ -24,7 +24,7 @@ func parse(top *place, invalid *found) (template *ast.TemplateDecl) {
 			template = nil
 		}
 	}()
-	known := &place{node: knownSections(top.node), line: top.line}
+	known := &position{node: knownSections(top.node), line: top.line}
 	tree, diags := encoding.UnmarshalYAML("Main.yaml", known.node, nil)
 	if !diags.HasErrors() {
 		var more syntax.Diagnostics
@@ -34,7 +34,7 @@ func parse(top *place, invalid *found) (template *ast.TemplateDecl) {
 	if !diags.HasErrors() {
 		return template
 	}
-	found := placesOf(known, tree)
+	found := positionsOf(known, tree)
 	for _, diag := range diags {
 		if diag.Severity != hcl.DiagError {
 			continue
@@ -63,7 +63,7 @@ func knownSections(top *yaml.Node) *yaml.Node {
 
 // message returns the parser's message. Where the type is wrong, it adds what the value
 // is.
-func message(diag *syntax.Diagnostic, at *place) string {
+func message(diag *syntax.Diagnostic, at *position) string {
 	text := diag.Summary
 	if diag.Detail != "" {
 		text += ": " + diag.Detail
@@ -78,12 +78,12 @@ func message(diag *syntax.Diagnostic, at *place) string {
 	return text
 }
 
-// placesOf maps the ranges in the parser's diagnostics to places. The parser reuses the
+// positionsOf maps the ranges in the parser's diagnostics to positions. The parser reuses the
 // range pointers of the tree, which has the order of the text.
-func placesOf(top *place, tree syntax.Node) map[*hcl.Range]*place {
-	found := map[*hcl.Range]*place{}
-	var note func(at *place, node syntax.Node)
-	set := func(at *place, node syntax.Node) {
+func positionsOf(top *position, tree syntax.Node) map[*hcl.Range]*position {
+	found := map[*hcl.Range]*position{}
+	var note func(at *position, node syntax.Node)
+	set := func(at *position, node syntax.Node) {
 		if node == nil || node.Syntax() == nil {
 			return
 		}
@@ -91,7 +91,7 @@ func placesOf(top *place, tree syntax.Node) map[*hcl.Range]*place {
 			found[where] = at
 		}
 	}
-	note = func(at *place, node syntax.Node) {
+	note = func(at *position, node syntax.Node) {
 		set(at, node)
 		switch node := node.(type) {
 		case *syntax.ObjectNode:

@@ -21,9 +21,9 @@ const clearProblem = "is not a key of a value for a provider, which stands in th
 // It is one of the project if the namespace is the name of the project, which only a Stack
 // knows. So the Program has these faults only if the namespace is a package that it uses.
 // The others are returned by namespace, for the Stack.
-func checkConfigOfProviders(object map[string]any, top *place, invalid *found) map[string]program.Faults {
+func checkConfigOfProviders(object map[string]any, top *position, invalid *findings) map[string]program.Faults {
 	packages := usedPackages(top)
-	others := map[string]*found{}
+	others := map[string]*findings{}
 	for _, section := range []string{"config", "configuration"} {
 		declarations, _ := object[section].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(declarations)) {
@@ -36,10 +36,10 @@ func checkConfigOfProviders(object map[string]any, top *place, invalid *found) m
 				case faults == nil && len(others) == maxFaults:
 					continue // at most one of them is the project
 				case faults == nil:
-					faults = newFound(invalid.paths)
+					faults = newFindings(invalid.paths)
 					others[namespace] = faults
 				}
-				faults.add(placeOf(section, name, problem.key), "%s", problem.text)
+				faults.add(positionOf(section, name, problem.key), "%s", problem.text)
 			}
 		}
 	}
@@ -81,19 +81,19 @@ func typedConfigProblems(name string, declaration any) []configProblem {
 }
 
 // usedPackages returns the names of the packages of all resources and functions.
-func usedPackages(top *place) map[string]bool {
+func usedPackages(top *position) map[string]bool {
 	used := map[string]bool{reserved: true}
 	note := func(token string) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(token, providerType), ":")
 		used[name] = true
 	}
-	top.get("packages").entries(func(at *place) { note(at.key) })
-	top.get("resources").entries(func(at *place) {
+	top.get("packages").entries(func(at *position) { note(at.key) })
+	top.get("resources").entries(func(at *position) {
 		token, _ := at.get("type").text()
 		note(token)
 	})
-	var visit func(at *place)
-	visit = func(at *place) {
+	var visit func(at *position)
+	visit = func(at *position) {
 		switch name := strings.ToLower(at.key); {
 		case name == "fn::invoke":
 			token, _ := at.get("function").text()

@@ -27,7 +27,7 @@ const aResource = "a resource"
 const maxVariables = 10
 
 // access returns the reference that a text consists of, or nil if it is anything else.
-func access(at *place) *ast.PropertyAccess {
+func access(at *position) *ast.PropertyAccess {
 	text, ok := at.text()
 	if !ok {
 		return nil
@@ -40,8 +40,8 @@ func access(at *place) *ast.PropertyAccess {
 	return symbol.Property
 }
 
-// top returns the program that contains the place.
-func (p *place) top() *place {
+// top returns the program that contains the position.
+func (p *position) top() *position {
 	for p.parent != nil {
 		p = p.parent
 	}
@@ -50,7 +50,7 @@ func (p *place) top() *place {
 
 // knownKind is literalKind, and also names the kind of a reference that can only be one
 // thing.
-func knownKind(at *place) string {
+func knownKind(at *position) string {
 	to := access(at)
 	if to == nil {
 		return literalKind(at)
@@ -77,7 +77,7 @@ func kindOfReserved(to *ast.PropertyAccess) string {
 
 // mustBeResource refuses anything that is not a reference to a resource. It returns the
 // resource if known.
-func mustBeResource(at *place, invalid *found) *place {
+func mustBeResource(at *position, invalid *findings) *position {
 	const wanted = "must be a reference to a resource, such as ${bucket}, and is "
 	if kind := literalKind(at); kind != "" {
 		invalid.add(at, wanted+"%s", kind)
@@ -116,7 +116,7 @@ func mustBeResource(at *place, invalid *found) *place {
 }
 
 // mustBeProvider refuses anything that is not a reference to a provider resource.
-func mustBeProvider(at *place, invalid *found) {
+func mustBeProvider(at *position, invalid *findings) {
 	resource := mustBeResource(at, invalid)
 	if token, ok := resource.get("type").text(); ok && !strings.HasPrefix(token, providerType) {
 		invalid.add(at, "must be a reference to a provider, which has a type such as pulumi:providers:aws, and is %s, a %s", resource.key, token)
@@ -124,7 +124,7 @@ func mustBeProvider(at *place, invalid *found) {
 }
 
 // mustBeResources checks a list of references to resources, calling each for its items.
-func mustBeResources(at *place, invalid *found, each func(*place)) {
+func mustBeResources(at *position, invalid *findings, each func(*position)) {
 	switch {
 	case at == nil:
 	case knownKind(at) == aResource:
@@ -137,7 +137,7 @@ func mustBeResources(at *place, invalid *found, each func(*place)) {
 
 // mustNotBeOutput refuses values that Pulumi YAML does not have yet when it reads an
 // option.
-func mustNotBeOutput(at *place, invalid *found) {
+func mustNotBeOutput(at *position, invalid *findings) {
 	if literalKind(at) != "a list" && isOutput(at) {
 		invalid.add(at, "is an output of a resource or a function, or a secret, whose value Pulumi YAML does not have when it reads this")
 	}
@@ -145,7 +145,7 @@ func mustNotBeOutput(at *place, invalid *found) {
 
 // isOutput tells whether a value is only known once resources exist, or is a secret,
 // which Pulumi passes on in the same way.
-func isOutput(at *place) bool {
+func isOutput(at *position) bool {
 	if at == nil {
 		return false
 	}
@@ -159,7 +159,7 @@ func isOutput(at *place) bool {
 		})
 	}
 	is := false
-	at.each(func(inner *place) { is = is || isOutput(inner) })
+	at.each(func(inner *position) { is = is || isOutput(inner) })
 	return is
 }
 

@@ -21,19 +21,19 @@ const wireProblem = "has " + grammar.SigKey + ", by which Pulumi marks an asset,
 // checkWire refuses the key of the wire form wherever it is or could be produced: with
 // it, the engine would open files on the controller's machine. It is refused in values
 // too, where its only use is to become a key.
-func checkWire(at *place, reaches *found) {
+func checkWire(at *position, violations *findings) {
 	const remedy = "use fn::fileAsset, fn::fileArchive, fn::stringAsset, fn::remoteAsset, fn::assetArchive or fn::secret"
 	text, _ := at.text()
 	switch {
 	case !at.isIndex && strings.Contains(at.key, grammar.SigKey):
-		reaches.add(at, wireProblem+remedy)
+		violations.add(at, wireProblem+remedy)
 	case !at.isIndex && mayBecomeWire(at.key):
-		reaches.add(at, "may, when it is run, be the key %s, by which Pulumi marks an asset or a secret: "+
+		violations.add(at, "may, when it is run, be the key %s, by which Pulumi marks an asset or a secret: "+
 			"write the key out, or with something that is no hex digit beside the reference", grammar.SigKey)
 	case grammar.HoldsFile(text):
-		reaches.add(at, wireProblem+remedy)
+		violations.add(at, wireProblem+remedy)
 	}
-	at.each(func(inner *place) { checkWire(inner, reaches) })
+	at.each(func(inner *position) { checkWire(inner, violations) })
 }
 
 // mayBecomeWire tells whether a key with references could evaluate to the key of the wire
@@ -59,12 +59,12 @@ func mayBecomeWire(key string) bool {
 
 // checkWireOfProviders does the same for the values for providers, which are in the
 // project file and not in the text.
-func checkWireOfProviders(object map[string]any, reaches *found) {
+func checkWireOfProviders(object map[string]any, violations *findings) {
 	for _, section := range []string{"config", "configuration"} {
 		declarations, _ := object[section].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(declarations)) {
 			if v1.IsOfProvider(name, declarations[name]) && grammar.HoldsFile(declarations[name]) {
-				reaches.add(placeOf(section, name), wireProblem+"such a value cannot be given to a provider")
+				violations.add(positionOf(section, name), wireProblem+"such a value cannot be given to a provider")
 			}
 		}
 	}

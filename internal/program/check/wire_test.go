@@ -39,7 +39,7 @@ func TestTheWireFormOfAnAssetIsNamed(t *testing.T) {
 		"such a key deep in properties": {"resources: {r: {type: a:B, properties: {p: [{\"${k}\": 1}]}}}", `program.resources.r.properties.p[0]["${k}"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(lines(checked(t, test.text).Reaches)).To(ContainElement(ContainSubstring(test.want)))
+			NewWithT(t).Expect(lines(checked(t, test.text).SandboxViolations)).To(ContainElement(ContainSubstring(test.want)))
 		})
 	}
 }
@@ -48,6 +48,6 @@ func TestKeysThatCannotBecomeTheWireFormAreNoFaults(t *testing.T) {
 	for _, key := range []string{
 		"kubernetes.io/cluster/${name}", "${name}-tags", "A${name}", "g${name}", "${a}.${b}", "$${a}", "4dabf18193072939515e22adb298388", "path", "",
 	} {
-		NewWithT(t).Expect(lines(checked(t, "variables: {name: a, a: b, b: c, v: {\""+key+"\": 1}}").Reaches)).To(BeEmpty(), key)
+		NewWithT(t).Expect(lines(checked(t, "variables: {name: a, a: b, b: c, v: {\""+key+"\": 1}}").SandboxViolations)).To(BeEmpty(), key)
 	}
 }

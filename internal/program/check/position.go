@@ -14,10 +14,10 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
-// place is a position in a program. It links to its parent, so that paths are only built
-// for places that are reported.
-type place struct {
-	parent *place
+// position is a position in a program. It links to its parent, so that paths are only built
+// for positions that are reported.
+type position struct {
+	parent *position
 	// key in an object, or index in a list if isIndex.
 	key     string
 	index   int
@@ -26,31 +26,31 @@ type place struct {
 	node    *yaml.Node
 }
 
-// placeOf returns a place that is not in the text.
-func placeOf(keys ...string) *place {
-	at := &place{}
+// positionOf returns a position that is not in the text.
+func positionOf(keys ...string) *position {
+	at := &position{}
 	for _, key := range keys {
-		at = &place{parent: at, key: key}
+		at = &position{parent: at, key: key}
 	}
 	return at
 }
 
-// field returns the place of the value of the nth pair of an object.
-func (p *place) field(n int) *place {
+// field returns the position of the value of the nth pair of an object.
+func (p *position) field(n int) *position {
 	key, value := p.node.Content[2*n], p.node.Content[2*n+1]
-	return &place{parent: p, key: key.Value, line: key.Line, node: value}
+	return &position{parent: p, key: key.Value, line: key.Line, node: value}
 }
 
-// item returns the place of the nth item of a list.
-func (p *place) item(n int) *place {
+// item returns the position of the nth item of a list.
+func (p *position) item(n int) *position {
 	value := p.node.Content[n]
-	return &place{parent: p, index: n, isIndex: true, line: value.Line, node: value}
+	return &position{parent: p, index: n, isIndex: true, line: value.Line, node: value}
 }
 
-func (p *place) isObject() bool { return p.node.Kind == yaml.MappingNode }
+func (p *position) isObject() bool { return p.node.Kind == yaml.MappingNode }
 
 // each calls visit with each value of an object or a list.
-func (p *place) each(visit func(*place)) {
+func (p *position) each(visit func(*position)) {
 	switch p.node.Kind {
 	case yaml.MappingNode:
 		for n := range len(p.node.Content) / 2 {
@@ -63,15 +63,15 @@ func (p *place) each(visit func(*place)) {
 	}
 }
 
-// entries calls visit with each value, if the place is an object.
-func (p *place) entries(visit func(*place)) {
+// entries calls visit with each value, if the position is an object.
+func (p *position) entries(visit func(*position)) {
 	if p != nil && p.isObject() {
 		p.each(visit)
 	}
 }
 
-// get returns the place of a field of an object, or nil.
-func (p *place) get(key string) *place {
+// get returns the position of a field of an object, or nil.
+func (p *position) get(key string) *position {
 	if p == nil || !p.isObject() {
 		return nil
 	}
@@ -83,16 +83,16 @@ func (p *place) get(key string) *place {
 	return nil
 }
 
-// text returns the string at the place, or false if it is not a string.
-func (p *place) text() (string, bool) {
+// text returns the string at the position, or false if it is not a string.
+func (p *position) text() (string, bool) {
 	if p == nil || p.node.Kind != yaml.ScalarNode || p.node.ShortTag() != "!!str" {
 		return "", false
 	}
 	return p.node.Value, true
 }
 
-// kind names what is at the place.
-func (p *place) kind() string {
+// kind names what is at the position.
+func (p *position) kind() string {
 	switch p.node.Kind {
 	case yaml.MappingNode:
 		return "an object"
@@ -118,9 +118,9 @@ type paths struct {
 
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// of returns the path of a place.
-func (p *paths) of(at *place) string {
-	var steps []*place
+// of returns the path of a position.
+func (p *paths) of(at *position) string {
+	var steps []*position
 	for ; at != nil && at.parent != nil; at = at.parent {
 		steps = append(steps, at)
 	}
@@ -137,7 +137,7 @@ func (p *paths) of(at *place) string {
 	return path
 }
 
-func step(at *place) string {
+func step(at *position) string {
 	switch {
 	case at.isIndex:
 		return fmt.Sprintf("[%d]", at.index)
@@ -154,8 +154,8 @@ func renamedPaths(object map[string]any) map[string]string {
 	for _, section := range []string{"configuration", "config"} {
 		declarations, _ := object[section].(map[string]any)
 		for name, declaration := range declarations {
-			in := "program.config" + step(&place{key: name})
-			out := "program." + section + step(&place{key: name})
+			in := "program.config" + step(&position{key: name})
+			out := "program." + section + step(&position{key: name})
 			if in != out {
 				renamed[in] = out
 			}

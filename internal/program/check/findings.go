@@ -19,17 +19,19 @@ const (
 	maxPath    = 300
 )
 
-// found collects faults of one kind.
-type found struct {
+// findings collects faults of one kind.
+type findings struct {
 	paths *paths
 	seen  map[program.Fault]bool
 	all   program.Faults
 }
 
-func newFound(paths *paths) *found { return &found{paths: paths, seen: map[program.Fault]bool{}} }
+func newFindings(paths *paths) *findings {
+	return &findings{paths: paths, seen: map[program.Fault]bool{}}
+}
 
 // add adds a fault unless it is known already.
-func (f *found) add(at *place, format string, args ...any) {
+func (f *findings) add(at *position, format string, args ...any) {
 	if f.isFull() {
 		f.all.More++
 		return
@@ -45,10 +47,10 @@ func (f *found) add(at *place, format string, args ...any) {
 }
 
 // isFull tells whether maxFaults is reached.
-func (f *found) isFull() bool { return len(f.all.First) == maxFaults }
+func (f *findings) isFull() bool { return len(f.all.First) == maxFaults }
 
 // sorted returns the faults in the order of the text.
-func (f *found) sorted() program.Faults {
+func (f *findings) sorted() program.Faults {
 	slices.SortStableFunc(f.all.First, func(a, b program.Fault) int { return a.Line - b.Line })
 	return f.all
 }

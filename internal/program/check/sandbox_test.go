@@ -48,7 +48,7 @@ func TestWhatReachesOutsideIsNamed(t *testing.T) {
 		"a package that is a file":         {`packages: {a: "file:///x"}`, "is a path"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(lines(checked(t, test.text).Reaches)).To(ContainElement(ContainSubstring(test.want)))
+			NewWithT(t).Expect(lines(checked(t, test.text).SandboxViolations)).To(ContainElement(ContainSubstring(test.want)))
 		})
 	}
 }
@@ -65,7 +65,7 @@ func TestWhatStaysInsideIsNotNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			c := checked(t, text)
-			g.Expect(lines(c.Reaches)).To(BeEmpty())
+			g.Expect(lines(c.SandboxViolations)).To(BeEmpty())
 			g.Expect(lines(c.Invalid)).To(BeEmpty())
 		})
 	}
