@@ -4,6 +4,9 @@
 package controller
 
 import (
+	"slices"
+	"time"
+
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -41,4 +44,35 @@ func lastRun(stack *v1.Stack) decide.LastRun {
 		last.EndedAt = update.LastResyncTime.Time
 	}
 	return last
+}
+
+// observation returns what the Stack itself says of what is to be done next.
+func observation(stack *v1.Stack, now time.Time) decide.Observation {
+	return decide.Observation{
+		Deleting:            !stack.DeletionTimestamp.IsZero(),
+		HasFinalizer:        slices.Contains(stack.Finalizers, v1.StackFinalizer),
+		MayHaveCreated:      mayHaveCreated(stack),
+		NeverRan:            neverRan(stack),
+		MustExist:           mustExist(stack),
+		Suspended:           stack.Spec.Suspend,
+		DestroyOnFinalize:   stack.Spec.DestroyOnFinalize,
+		Interval:            stack.GetInterval(),
+		RetryInterval:       stack.GetRetryInterval(),
+		Preview:             stack.Spec.Preview,
+		ContinueResync:      stack.Spec.ContinueResyncOnCommitMatch,
+		RetryConflict:       stack.Spec.RetryOnUpdateConflict,
+		Requested:           requested(stack),
+		PreviewRequested:    previewRequested(stack),
+		PreviewWaits:        previewWaits(stack),
+		RunPending:          stack.Status.RunPending,
+		Edited:              edited(stack),
+		Interrupted:         len(stack.Status.Interrupted) > 0,
+		UnknownCreates:      stack.Status.UnknownCreates,
+		ClearPendingCreates: stack.Spec.PendingCreates == v1.PendingCreatesClear,
+		Last:                lastRun(stack),
+		Cancelled:           cancelledRun(stack),
+		Failures:            stack.Status.Failures,
+		FormerOutputs:       hasFormerOutputs(stack),
+		Now:                 now,
+	}
 }

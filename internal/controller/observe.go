@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
@@ -126,34 +125,13 @@ func (r *StackReconciler) observeAfter(ctx context.Context, stack *v1.Stack, don
 
 // observeStack gathers what the Stack itself says.
 func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
-	return &observed{Observation: decide.Observation{
-		Deleting:            !stack.DeletionTimestamp.IsZero(),
-		HasFinalizer:        controllerutil.ContainsFinalizer(stack, v1.StackFinalizer),
-		MayHaveCreated:      mayHaveCreated(stack),
-		NeverRan:            neverRan(stack),
-		MustExist:           mustExist(stack),
-		Suspended:           stack.Spec.Suspend,
-		DestroyOnFinalize:   stack.Spec.DestroyOnFinalize,
-		Interval:            stack.GetInterval(),
-		RetryInterval:       stack.GetRetryInterval(),
-		Preview:             stack.Spec.Preview,
-		ContinueResync:      stack.Spec.ContinueResyncOnCommitMatch,
-		RetryConflict:       stack.Spec.RetryOnUpdateConflict,
-		Requested:           requested(stack),
-		PreviewRequested:    previewRequested(stack),
-		PreviewWaits:        previewWaits(stack),
-		RunPending:          stack.Status.RunPending,
-		Edited:              edited(stack),
-		Interrupted:         len(stack.Status.Interrupted) > 0,
-		UnknownCreates:      stack.Status.UnknownCreates,
-		ClearPendingCreates: stack.Spec.PendingCreates == v1.PendingCreatesClear,
-		Last:                lastRun(stack),
-		Cancelled:           cancelledRun(stack),
-		Failures:            stack.Status.Failures,
-		FormerOutputs:       hasFormerOutputs(stack),
-		InventoryRetryAt:    r.unwritten.RetryAt(client.ObjectKeyFromObject(stack)),
-		Now:                 r.Now(),
-	}, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: forced(stack) || stack.Status.RefreshPending}
+	seen := &observed{
+		Observation: observation(stack, r.Now()),
+		account:     inputs.ServiceAccount(stack, r.DefaultServiceAccount),
+		forced:      forced(stack) || stack.Status.RefreshPending,
+	}
+	seen.InventoryRetryAt = r.unwritten.RetryAt(client.ObjectKeyFromObject(stack))
+	return seen
 }
 
 // isWithdrawable reports whether no pod has started the run in flight, and the Stack was

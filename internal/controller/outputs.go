@@ -99,24 +99,15 @@ func (r *StackReconciler) deleteOrLeave(ctx context.Context, stack *v1.Stack, na
 // comes before the status write, so that whoever waits for the Stack to be Ready finds
 // the outputs.
 func (r *StackReconciler) publishOutputs(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) (*v1.OutputsSecretStatus, error) {
-	before := stack.Status.OutputsSecret
-	kind := run.KindOfRecord(record)
-	reads := kind.ReadsOutputs && (!kind.Reconciles || result.Outcome == run.Succeeded)
-	if !reads || !writesOutputs(stack) || !stack.DeletionTimestamp.IsZero() {
-		return before, nil
-	}
 	to := stack.Spec.WriteOutputsToSecret
-	switch {
-	case result.Plain != nil && slices.Equal(result.Plain.Wanted.Keys, to.Keys):
-		shown := stack.Status.Outputs
-		if kind.Reconciles && result.Outputs != nil {
-			shown = shownOutputs(result) // the status is about to have them
-		}
-		return r.writeOutputs(ctx, stack, *result.Plain, shown, result.EndedAt)
-	case !kind.Reconciles && result.Outcome != run.Succeeded && result.Outcome != run.Cancelled:
-		return outputsUnreadable(stack, record, result), nil
+	if !returnsOutputs(stack, record, result) || result.Plain == nil || !slices.Equal(result.Plain.Wanted.Keys, to.Keys) {
+		return outputsUnwritten(stack, record, result), nil
 	}
-	return outputsUnread(stack), nil
+	shown := stack.Status.Outputs
+	if run.KindOfRecord(record).Reconciles && result.Outputs != nil {
+		shown = shownOutputs(result) // the status is about to have them
+	}
+	return r.writeOutputs(ctx, stack, *result.Plain, shown, result.EndedAt)
 }
 
 // writeOutputs writes the Secret, and returns its status. It returns an error only if a retry

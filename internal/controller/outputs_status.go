@@ -97,6 +97,23 @@ func outputsAwaited(stack *v1.Stack) bool {
 	return writesOutputs(stack) && (told == nil || told.Digest == "" || told.Failure != nil)
 }
 
+// returnsOutputs reports whether the outputs of the run belong in the Secret.
+func returnsOutputs(stack *v1.Stack, record *v1.RunStatus, result *run.Result) bool {
+	kind := run.KindOfRecord(record)
+	return kind.ReadsOutputs && (!kind.Reconciles || result.Outcome == run.Succeeded) && writesOutputs(stack) && stack.DeletionTimestamp.IsZero()
+}
+
+// outputsUnwritten is the status after a run whose outputs were not written.
+func outputsUnwritten(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.OutputsSecretStatus {
+	switch {
+	case !returnsOutputs(stack, record, result):
+		return stack.Status.OutputsSecret
+	case !run.KindOfRecord(record).Reconciles && result.Outcome.Effect().Fails:
+		return outputsUnreadable(stack, record, result)
+	}
+	return outputsUnread(stack)
+}
+
 // outputsUnread is the status while the outputs are still to be written. A Secret that
 // exists has those of an earlier update.
 func outputsUnread(stack *v1.Stack) *v1.OutputsSecretStatus {

@@ -78,24 +78,32 @@ func previewRefused(seen *observed) string {
 
 // publishSteps writes the steps of an ended preview to a ConfigMap, and returns its status.
 func (r *StackReconciler) publishSteps(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.PreviewStatus {
+	ended := previewAfter(stack, record, result)
+	if !run.KindOfRecord(record).OnRequest || result.Outcome != run.Succeeded {
+		return ended
+	}
+	var err error
+	if ended.ConfigMap, ended.Digest, err = r.publisher().PreviewSteps(ctx, stack, result); err != nil {
+		ended.Message = fmt.Sprintf("Cannot write what the update would do to each resource: %v", err)
+	}
+	return ended
+}
+
+// previewAfter is what the status says of the last preview on request after a run.
+func previewAfter(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.PreviewStatus {
 	if !run.KindOfRecord(record).OnRequest {
 		return stack.Status.Preview
 	}
-	told := &v1.PreviewStatus{
+	ended := &v1.PreviewStatus{
 		Request: record.PreviewRequest, Run: record.ID, Revision: record.Revision, State: v1.UpdateFailed,
 		StartedAt: &metav1.Time{Time: result.StartedAt}, EndedAt: &metav1.Time{Time: result.EndedAt},
-		ResourceChanges: changes(result.Changes), Message: result.Message,
 	}
 	if result.Outcome != run.Succeeded {
-		told.ResourceChanges, told.Message = v1.ResourceChanges{}, cmp.Or(told.Message, string(result.Outcome))
-		return told
+		ended.Message = cmp.Or(result.Message, string(result.Outcome))
+		return ended
 	}
-	told.State = v1.UpdateSucceeded
-	var err error
-	if told.ConfigMap, told.Digest, err = r.publisher().PreviewSteps(ctx, stack, result); err != nil {
-		told.Message = fmt.Sprintf("Cannot write what the update would do to each resource: %v", err)
-	}
-	return told
+	ended.State, ended.ResourceChanges, ended.Message = v1.UpdateSucceeded, changes(result.Changes), result.Message
+	return ended
 }
 
 // failPreview records a preview whose end nobody saw. It has changed nothing.

@@ -4,14 +4,11 @@
 package controller
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -72,7 +69,7 @@ func statusesBefore() []statusBefore {
 		{"requested after a cancel", []kindOfRun{update}, of(inSync, calledOff, requestRun)},
 		{"requested preview waits", []kindOfRun{update, onRequest}, of(inSync, requestPreview)},
 		{"previews only", []kindOfRun{preview, update}, of(func(s *v1.Stack) { s.Spec.Preview = true }, ended(preview, run.Succeeded))},
-		{"outputs to write", []kindOfRun{update, reading}, of(writeOutputs, inSync, outputsUnwritten)},
+		{"outputs to write", []kindOfRun{update, reading}, of(writeOutputs, inSync, unwrittenOutputs)},
 		{"suspended", []kindOfRun{update}, of(inSync, func(s *v1.Stack) { s.Spec.Suspend = true })},
 		{"resynced", []kindOfRun{update}, of(inSync, func(s *v1.Stack) { s.Spec.ContinueResyncOnCommitMatch = true })},
 		{"applied by the operator", []kindOfRun{update, recovery, preview}, of(byOperator)},
@@ -133,7 +130,7 @@ func requestPreview(s *v1.Stack) {
 
 func writeOutputs(s *v1.Stack) { s.Spec.WriteOutputsToSecret = &v1.OutputsSecret{Name: "outputs"} }
 
-func outputsUnwritten(s *v1.Stack) {
+func unwrittenOutputs(s *v1.Stack) {
 	s.Status.OutputsSecret = outputsFailed(s, "no rights", s.Generation, started.Add(time.Minute))
 	s.Status.OutputsSecret.Failure.Failures = 2
 }
@@ -227,24 +224,11 @@ func ofRun(outcome run.Outcome) *run.Result {
 // absorbAll absorbs a result as the reconciler does, and returns the event, if there is one.
 func absorbAll(s *v1.Stack, result *run.Result) *notice {
 	record := *s.Status.Run
-	r := &StackReconciler{APIReader: noReader{}}
 	result = sortGone(s, &record, result)
-	outputs, err := r.publishOutputs(context.Background(), s, &record, result)
-	if err != nil {
-		panic(err)
-	}
-	preview := r.publishSteps(context.Background(), s, &record, result)
-	absorb(s, result, published{OutputsSecret: outputs, Preview: preview})
+	absorb(s, result, published{OutputsSecret: outputsUnwritten(s, &record, result), Preview: previewAfter(s, &record, result)})
 	if !run.KindOfRecord(&record).Reconciles {
 		return nil
 	}
 	event := endEvent(s, record, result)
 	return &event
-}
-
-// noReader cannot reach the API server.
-type noReader struct{ client.Reader }
-
-func (noReader) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
-	return errors.New("out of reach")
 }

@@ -150,11 +150,10 @@ func startRun(stack *v1.Stack, kind kindOfRun, id, digest string) {
 
 // nextDecision decides with the same inputs as the run that has ended.
 func nextDecision(stack *v1.Stack) decide.Decision {
-	r := &StackReconciler{Now: func() time.Time { return started.Add(20 * time.Second) }}
-	seen := r.observeStack(stack)
+	seen := observation(stack, started.Add(20*time.Second))
 	seen.Digest, seen.HasFinalizer = "sha256:new", true
 	if writesOutputs(stack) && !seen.Deleting {
 		seen.Outputs, _ = outputsOf(stack, nil)
 	}
-	return decide.Next(seen.Observation)
+	return decide.Next(seen)
 }
