@@ -40,11 +40,11 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.DropRecord:
 		return r.patchStatus(ctx, stack, func() { withdrawRun(stack) })
 	case decide.MarkInterrupted:
-		return r.lose(ctx, stack, goneText(stack.Status.Run))
+		return r.markInterrupted(ctx, stack, goneText(stack.Status.Run))
 	case decide.Release:
 		return r.release(ctx, stack)
 	case decide.ReportProgress:
-		return r.tell(ctx, stack, seen.Now)
+		return r.reportProgress(ctx, stack, seen.Now)
 	case decide.PreviewOnRequest:
 		return r.previewOnRequest(ctx, stack, seen)
 	case decide.Cancel:
@@ -53,7 +53,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		r.Jobs.Withdraw(refOf(stack))
 		return nil // the end of the run triggers a reconcile
 	case decide.RecordFindings:
-		return r.noteFindings(ctx, stack)
+		return r.recordFindings(ctx, stack)
 	case decide.RemoveFinalizer:
 		return r.removeFinalizer(ctx, stack, seen)
 	case decide.InSync:
@@ -94,7 +94,7 @@ func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observe
 	case decide.RepeatCancel:
 		return r.Runner.Cancel(refOf(stack), stack.Status.Run.Cancel == v1.CancelNow)
 	case decide.ConfirmFindings:
-		r.tellNoted(stack)
+		r.confirmFindings(stack)
 		return nil
 	case decide.WithdrawPreview:
 		return r.patchStatus(ctx, stack, func() { withdrawPreview(stack) })
@@ -130,37 +130,25 @@ func (r *StackReconciler) awaitHolder(ctx context.Context, stack *v1.Stack) erro
 // absorb writes the result of a run to the status. Only then may the runner forget it, so
 // that a failed write is retried.
 func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *run.Result) error {
-	record, before, ready := *stack.Status.Run, stack.Status.DeepCopy(), readinessOf(stack)
+	record, before := *stack.Status.Run, stack.DeepCopy()
 	result = sortGone(stack, &record, result)
-	outputs, err := r.publishOutputs(ctx, stack, &record, result)
+	beside, err := r.publish(ctx, stack, &record, result)
 	if err != nil {
 		return err
 	}
-	inventory := r.publishInventory(ctx, stack, result)
-	log := r.publishLog(ctx, stack, &record, result)
-	preview := r.publishSteps(ctx, stack, &record, result)
-	told, err := r.takeIn(ctx, stack, result, func(told *run.Result) {
-		published := published{outputs, inventory, log, preview}
-		if run.KindOfRecord(&record).OnRequest && told.Message != result.Message {
-			published.Preview = preview.DeepCopy()
-			published.Preview.Message = told.Message
+	written, err := r.writeResult(ctx, stack, result, func(less *run.Result) {
+		beside := beside
+		if run.KindOfRecord(&record).OnRequest && less.Message != result.Message {
+			beside.Preview = beside.Preview.DeepCopy()
+			beside.Preview.Message = less.Message
 		}
-		absorb(stack, told, published)
+		absorb(stack, less, beside)
 	})
 	if err != nil {
 		return err
 	}
 	r.Runs.Ended(record.Operation, result)
-	result = told
-	if run.KindOfRecord(&record).Reconciles {
-		r.announce(ctx, stack, endEvent(stack, record, result))
-	}
-	r.announceOutputs(ctx, stack, &record, before.OutputsSecret)
-	r.announceInventory(ctx, stack, before.Inventory)
-	if len(result.Forgotten) > 0 {
-		r.announce(ctx, stack, forgottenEvent(result.Forgotten))
-	}
-	r.announceReady(ctx, ready, stack, record.Revision, record.OriginRevision)
+	r.announceEnd(ctx, before, stack, &record, written)
 	if err := r.Runner.Forget(run.Ref{ID: record.ID, Namespace: stack.Namespace, Name: stack.Name}); err != nil {
 		// The result is in the status. The files that are left are swept at the next
 		// start.
@@ -169,8 +157,21 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	return nil
 }
 
-// lose gives up on a run whose end nobody saw. The message says why.
-func (r *StackReconciler) lose(ctx context.Context, stack *v1.Stack, message string) error {
+// announceEnd announces how a run has ended, and what became of what it leaves.
+func (r *StackReconciler) announceEnd(ctx context.Context, before, stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	if run.KindOfRecord(record).Reconciles {
+		r.announce(ctx, stack, endEvent(stack, *record, result))
+	}
+	r.announceOutputs(ctx, stack, record, before.Status.OutputsSecret)
+	r.announceInventory(ctx, stack, before.Status.Inventory)
+	if len(result.Forgotten) > 0 {
+		r.announce(ctx, stack, forgottenEvent(result.Forgotten))
+	}
+	r.announceReady(ctx, readinessOf(before), stack, record.Revision, record.OriginRevision)
+}
+
+// markInterrupted gives up on a run whose end nobody saw. The message says why.
+func (r *StackReconciler) markInterrupted(ctx context.Context, stack *v1.Stack, message string) error {
 	lost := *stack.Status.Run
 	if err := r.patchStatus(ctx, stack, func() { loseRun(stack, message, r.Now()) }); err != nil {
 		return err

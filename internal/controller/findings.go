@@ -10,8 +10,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// noteFindings writes what the run in flight has found out.
-func (r *StackReconciler) noteFindings(ctx context.Context, stack *v1.Stack) error {
+// recordFindings writes what the run in flight has found out.
+func (r *StackReconciler) recordFindings(ctx context.Context, stack *v1.Stack) error {
 	return r.patchFindings(ctx, stack, func() {})
 }
 
@@ -35,12 +35,12 @@ func (r *StackReconciler) patchFindings(ctx context.Context, stack *v1.Stack, mo
 	if err != nil {
 		return err
 	}
-	r.tellNoted(stack)
+	r.confirmFindings(stack)
 	return nil
 }
 
-// tellNoted tells the run in flight that the status has what it waits for.
-func (r *StackReconciler) tellNoted(stack *v1.Stack) {
+// confirmFindings tells the run in flight that the status has what it waits for.
+func (r *StackReconciler) confirmFindings(stack *v1.Stack) {
 	of := refOf(stack)
 	if found := r.Runner.Report(of).Found; found.Emptied && stack.Status.Run.Emptied {
 		r.Runner.ConfirmFound(of, found)

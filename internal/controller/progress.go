@@ -15,9 +15,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// tell writes the progress of the run in flight to the status, where the next process
+// reportProgress writes the progress of the run in flight to the status, where the next process
 // finds it too.
-func (r *StackReconciler) tell(ctx context.Context, stack *v1.Stack, now time.Time) error {
+func (r *StackReconciler) reportProgress(ctx context.Context, stack *v1.Stack, now time.Time) error {
 	progress, unproven := r.Runner.Report(refOf(stack)).Progress, r.unprovenJob(stack)
 	return r.patchFindings(ctx, stack, func() {
 		markProgress(stack, progress, now)

@@ -21,6 +21,21 @@ func (r *StackReconciler) publisher() publish.Publisher {
 	return publish.Publisher{Client: r.Client, Reader: r.APIReader, Owner: fieldOwner, Unwritten: &r.unwritten}
 }
 
+// publish writes what a run leaves beside the status. Only the outputs may keep its end from
+// being absorbed: whoever waits for the Stack to be Ready reads them.
+func (r *StackReconciler) publish(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) (published, error) {
+	outputs, err := r.publishOutputs(ctx, stack, record, result)
+	if err != nil {
+		return published{}, err
+	}
+	return published{
+		OutputsSecret: outputs,
+		Inventory:     r.publishInventory(ctx, stack, result),
+		RunLog:        r.publishLog(ctx, stack, record, result),
+		Preview:       r.publishSteps(ctx, stack, record, result),
+	}, nil
+}
+
 // publishInventory writes the inventory of a run, and returns its status. What cannot be
 // written is retried: see decide.WriteInventory.
 func (r *StackReconciler) publishInventory(ctx context.Context, stack *v1.Stack, result *run.Result) *v1.InventoryStatus {

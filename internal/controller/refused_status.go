@@ -31,9 +31,9 @@ const (
 	maxFewCreates = 10
 )
 
-// takeIn writes the result of a run to the status: all of it, or as much as the API
+// writeResult writes the result of a run to the status: all of it, or as much as the API
 // server accepts. It returns what was written.
-func (r *StackReconciler) takeIn(ctx context.Context, stack *v1.Stack, result *run.Result, take func(*run.Result)) (*run.Result, error) {
+func (r *StackReconciler) writeResult(ctx context.Context, stack *v1.Stack, result *run.Result, take func(*run.Result)) (*run.Result, error) {
 	before, record := stack.Status.DeepCopy(), *stack.Status.Run
 	onlyOwn := func(result *run.Result, _ error) *run.Result {
 		return withoutReason(result, record.StartedAt.Time, r.Now())
@@ -57,7 +57,7 @@ func (r *StackReconciler) takeIn(ctx context.Context, stack *v1.Stack, result *r
 			noteLeftOut(stack, &record, result, told)
 		})
 		if err == nil && told.Message != result.Message {
-			r.tellLeftOut(ctx, stack, &record, result, told, why)
+			r.announceLeftOut(ctx, stack, &record, result, told, why)
 		}
 		if err == nil {
 			return told, nil
@@ -114,8 +114,8 @@ func noteLeftOut(stack *v1.Stack, record *v1.RunStatus, result, told *run.Result
 	}
 }
 
-// tellLeftOut announces what was left out, and logs what is recorded nowhere else.
-func (r *StackReconciler) tellLeftOut(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result, told *run.Result, why error) {
+// announceLeftOut announces what was left out, and logs what is recorded nowhere else.
+func (r *StackReconciler) announceLeftOut(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result, told *run.Result, why error) {
 	log := ctrl.LoggerFrom(ctx)
 	log.Error(why, "what a run has told is not in the status", "run", record.ID, "message", result.Message)
 	for _, urn := range result.UnknownCreates[len(told.UnknownCreates):] {

@@ -61,7 +61,7 @@ func heldText(stack *v1.Stack) string {
 // recovery.
 func (r *StackReconciler) release(ctx context.Context, stack *v1.Stack) error {
 	released, of := *stack.Status.Run, refOf(stack)
-	if err := r.lose(ctx, stack, releasedText(&released)); err != nil || released.Job == "" {
+	if err := r.markInterrupted(ctx, stack, releasedText(&released)); err != nil || released.Job == "" {
 		return err
 	}
 	if err := r.Runner.Forget(of); err != nil {

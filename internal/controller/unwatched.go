@@ -56,7 +56,7 @@ func (r *StackReconciler) handOver(ctx context.Context, stack *v1.Stack) error {
 	}
 	switch phase, result := r.Runner.Look(refOf(stack)); phase {
 	case run.Running:
-		return r.noteFindings(ctx, stack)
+		return r.recordFindings(ctx, stack)
 	case run.Ended:
 		return r.absorb(ctx, stack, result)
 	case run.Unknown:
