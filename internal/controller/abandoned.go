@@ -35,7 +35,20 @@ func (r *StackReconciler) abandon(ctx context.Context, stack *v1.Stack) error {
 
 func (r *StackReconciler) forgetAbandoned(ctx context.Context, stack *v1.Stack, all []abandonedRun) {
 	r.announceAbandoned(ctx, stack, all)
-	r.Runner.Abandon(stack.Namespace, stack.Name)
+	r.Runner.Release(stack.Namespace, stack.Name)
+	for _, ended := range r.endedRuns(stack) {
+		if err := r.Runner.Forget(ended); err != nil {
+			// It is deleted later, or by the next controller.
+			ctrl.LoggerFrom(ctx).Error(err, "failed to delete what a run has left", "run", ended.ID)
+		}
+	}
+}
+
+// endedRuns returns the runs of a Stack of that name that have ended here.
+func (r *StackReconciler) endedRuns(stack *v1.Stack) []run.Ref {
+	return slices.DeleteFunc(r.Runner.Ended(), func(ended run.Ref) bool {
+		return ended.Namespace != stack.Namespace || ended.Name != stack.Name
+	})
 }
 
 func (r *StackReconciler) announceAbandoned(ctx context.Context, stack *v1.Stack, all []abandonedRun) {
@@ -89,10 +102,7 @@ func (a abandonedRun) creates() []string {
 // run that the status already has: only the response to that write was lost.
 func (r *StackReconciler) abandoned(stack *v1.Stack) ([]abandonedRun, error) {
 	var left []abandonedRun
-	for _, ended := range r.Runner.Ended() {
-		if ended.Namespace != stack.Namespace || ended.Name != stack.Name {
-			continue
-		}
+	for _, ended := range r.endedRuns(stack) {
 		if last := stack.Status.LastUpdate; last != nil && last.Name == ended.ID {
 			continue
 		}

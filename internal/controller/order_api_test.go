@@ -57,8 +57,6 @@ func (r *promptRunner) Postpone(namespace, name string) {
 	r.inner.Postpone(namespace, name)
 }
 
-func (r *promptRunner) Abandon(string, string) {}
-
 func (r *promptRunner) Ended() []run.Ref { return nil }
 
 func (r *promptRunner) Report(run.Ref) run.Report { return run.Report{} }

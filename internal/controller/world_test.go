@@ -68,11 +68,6 @@ func (r *testRunner) Postpone(string, string) {
 	r.postponed++
 }
 
-func (r *testRunner) Abandon(string, string) {
-	r.slots = 0
-	clear(r.results)
-}
-
 func (r *testRunner) Start(todo run.Run) error {
 	if r.refuse {
 		return fmt.Errorf("the controller ends: %w", run.ErrRefused)

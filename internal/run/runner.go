@@ -48,9 +48,6 @@ type Runner interface {
 	ConfirmFound(of Ref, found Found)
 	// Ended lists the runs that have ended here and were not forgotten.
 	Ended() []Ref
-	// Abandon drops all state of a Stack that does not exist any more. Its run in flight
-	// continues.
-	Abandon(namespace, name string)
 	// Closed reports whether the Runner starts no more runs, as this process is ending.
 	Closed() bool
 }

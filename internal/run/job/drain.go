@@ -150,7 +150,7 @@ func (d *Drainer) judge(s seen) verdict {
 	d.reading.Lock() // one result at a time
 	defer d.reading.Unlock()
 	v := judge(s)
-	if v.unclaimed && !s.cancelled && v.ended.Outcome == run.Cancelled {
+	if v.ended != nil && v.unclaimed && !s.cancelled && v.ended.Outcome == run.Cancelled {
 		v.ended.Message = "withdrawn: the controller no longer has --runner=job, and no pod had started the run; Pulumi was not started"
 	}
 	return v

@@ -43,11 +43,9 @@ type verdict struct {
 	report exchange.ProgressReport
 	// ended is the result, nil if the run is in flight.
 	ended *run.Result
-	// unclaimed says that no pod has claimed the run, so the result counts only if it is
-	// written before a pod does.
+	// unclaimed says that no pod has claimed the run: a result counts only if it is written
+	// before a pod does.
 	unclaimed bool
-	// unbegun says that no pod has claimed a run in flight.
-	unbegun bool
 	// unproven says that nothing proves whether the run is at work.
 	unproven bool
 	// freshen says to read from the API server before deciding anything.
@@ -97,7 +95,7 @@ func judge(s seen) verdict {
 	case alive && stuck == "", !alive && !isOver(s, claimed):
 		// Keep what the pod reports, unless its node is lost.
 		v.report.Progress.Waiting = cmp.Or(waitingText(s, claimed), v.report.Progress.Waiting)
-		v.unbegun = !claimed
+		v.unclaimed = !claimed
 		return v
 	case !s.fresh:
 		v.freshen = true

@@ -98,7 +98,8 @@ func TestAPodThatOutlivesItsResultKeepsItsSlot(t *testing.T) {
 
 func TestAPodOfADeletedStackKeepsItsSlot(t *testing.T) {
 	s := goesOn(t)
-	s.Abandon("default", "app")
+	s.Release("default", "app")
+	s.Expect(s.Forget(ref("1"))).To(Succeed())
 	s.Expect(s.Ended()).To(BeEmpty())
 	s.Expect(s.Reserve("default", "other")).To(BeFalse())
 	s.pod(failed)

@@ -277,7 +277,7 @@ func (r *Runner) recordReport(k key, v verdict) {
 			return
 		}
 		last := known.report
-		known.report, known.unclaimed = v.report, v.unbegun
+		known.report, known.unclaimed = v.report, v.unclaimed
 		known.report.Progress.Waiting = joined(known.fallback, v.report.Progress.Waiting)
 		if last.Progress.Waiting != known.report.Progress.Waiting || last.Found != known.report.Found || !slices.Equal(last.UnknownCreates, known.report.UnknownCreates) {
 			r.wake(known)

@@ -111,21 +111,6 @@ func TestAnEndedRunIsForgotten(t *testing.T) {
 	s.Expect(s.Forget(ref("1"))).To(Succeed(), "also twice")
 }
 
-func TestLeftoversOfADeletedStackAreRemoved(t *testing.T) {
-	s := start(t)
-	s.Abandon("default", "app")
-	s.Expect(s.phase()).To(Equal(run.Running), "a run in flight goes on")
-	s.step()
-	s.claim()
-	s.write(run.Result{Outcome: run.Succeeded})
-	s.step()
-	s.Abandon("default", "other")
-	s.Expect(s.phase()).To(Equal(run.Ended))
-	s.Abandon("default", "app")
-	s.Expect(s.Ended()).To(BeEmpty())
-	s.Expect(s.has(&corev1.Secret{})).To(BeFalse())
-}
-
 func TestShutdownWaitsOnlyForRunsBeingCreated(t *testing.T) {
 	s := start(t)
 	ended, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

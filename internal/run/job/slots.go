@@ -53,20 +53,6 @@ func (r *Runner) Postpone(namespace, name string) {
 	}
 }
 
-// Abandon implements run.Runner.
-func (r *Runner) Abandon(namespace, name string) {
-	r.Release(namespace, name)
-	for _, ended := range r.Ended() {
-		if ended.Namespace != namespace || ended.Name != name {
-			continue
-		}
-		if err := r.Forget(ended); err != nil {
-			// The garbage collector deletes what the Stack owns, and the rest is deleted later.
-			r.options.Log.Error(err, "failed to delete the objects of a run", "run", ended.ID)
-		}
-	}
-}
-
 // takeSlot counts a run, whether or not a slot is free. The caller holds the lock.
 func (r *Runner) takeSlot(known *record) {
 	known.slot.held, known.slot.lapsed = true, false

@@ -133,21 +133,6 @@ func (r *Runner) Postpone(namespace, name string) {
 	}
 }
 
-// Abandon implements run.Runner.
-func (r *Runner) Abandon(namespace, name string) {
-	r.Release(namespace, name)
-	stack := slots.Stack{Namespace: namespace, Name: name}
-	for _, ended := range r.Ended() {
-		if (slots.Stack{Namespace: ended.Namespace, Name: ended.Name}) != stack {
-			continue
-		}
-		if err := r.Forget(ended); err != nil {
-			// The next start sweeps what is left.
-			r.options.Log.Error(err, "failed to delete the files of a run", "run", ended.ID)
-		}
-	}
-}
-
 // Start implements run.Runner. Every error wraps run.ErrRefused: a run either begins
 // here or not at all.
 func (r *Runner) Start(started run.Run) error {
