@@ -10,4 +10,14 @@
 // Pure functions build the objects, and judge from the Job, its pods and the Secret where
 // a run stands. What a run does is up to the driver, and when a run is needed is up to
 // the controller.
+//
+// The record of a run, which Runner.Reconcile takes from one state to the next whenever an
+// object of the run has changed:
+//
+//	Start          to be created: it has todo
+//	createObjects  it waits for a pod: unclaimed
+//	judge          in flight, once a pod has claimed it
+//	settle         ended: it has a result, and its pod may linger
+//	Forget         absorbed: the result is in the status
+//	drop           nothing is left of it
 package job

@@ -47,18 +47,16 @@ type DrainOptions struct {
 type Drainer struct {
 	store
 	options DrainOptions
+	wakes   delayedWakes
 	// reading is held while decoding a result, which may take much memory.
 	reading sync.Mutex
 
 	mu   sync.Mutex
-	runs map[string]*draining
-	// waking are the runs whose Stacks are about to be reconciled.
-	waking map[run.Ref]bool
+	runs map[key]*draining
 }
 
 // draining is what the Drainer knows about a run.
 type draining struct {
-	of                 run.Ref
 	report             exchange.ProgressReport
 	cancel, sentCancel exchange.Cancel
 	// unproven is why it is not known whether the run is at work, empty if it is.
@@ -71,15 +69,14 @@ type draining struct {
 func NewDrainer(options DrainOptions) *Drainer {
 	return &Drainer{
 		store: store{options.Client, paged{options.Reader}}, options: options,
-		runs: make(map[string]*draining), waking: make(map[run.Ref]bool),
+		wakes: delayedWakes{wake: options.Wake}, runs: make(map[key]*draining),
 	}
 }
 
 // drainInterval is how often to look at a run in flight.
 const drainInterval = 5 * time.Second
 
-// Look returns the phase of a run, and its result once it has ended. A run without a Secret
-// and a Job is unknown.
+// Look implements run.Runs. A run without a Secret and a Job is unknown.
 func (d *Drainer) Look(of run.Ref) (run.Phase, *run.Result) {
 	if !validID(of.ID) {
 		return run.Unknown, nil
@@ -92,19 +89,19 @@ func (d *Drainer) Look(of run.Ref) (run.Phase, *run.Result) {
 		phase = run.Running
 	}
 	if phase == run.Running {
-		d.wakeLater(of)
+		d.wakes.after(of, drainInterval)
 	}
 	return phase, result
 }
 
 func (d *Drainer) look(ctx context.Context, of run.Ref) (run.Phase, *run.Result, error) {
-	k := key{of.Namespace, of.ID}
+	k := keyOf(of)
 	s, err := d.gather(ctx, k)
 	if err != nil {
 		return "", nil, err
 	}
 	if s.secret == nil && !s.blind && !s.mayStillRun() {
-		d.forget(of.ID)
+		d.forget(k)
 		return run.Unknown, nil, nil
 	}
 	known, err := d.note(ctx, of, s)
@@ -115,7 +112,7 @@ func (d *Drainer) look(ctx context.Context, of run.Ref) (run.Phase, *run.Result,
 	v := d.judge(s)
 	switch {
 	case v.ended == nil:
-		d.recordReport(of.ID, v, unprovenText(s, v))
+		d.recordReport(k, v, unprovenText(s, v))
 		if s.secret == nil && s.blind {
 			return run.Unknown, nil, nil // which only a person can clear up
 		}
@@ -126,10 +123,10 @@ func (d *Drainer) look(ctx context.Context, of run.Ref) (run.Phase, *run.Result,
 			return "", nil, err
 		}
 	}
-	ended, why, err := d.endRest(ctx, k, s)
+	ended, why, err := d.endJob(ctx, k, s)
 	if err != nil || !ended {
 		v.report.Progress.Waiting = why
-		d.recordReport(of.ID, v, "")
+		d.recordReport(k, v, "")
 		return run.Running, nil, err
 	}
 	return run.Ended, v.ended, nil
@@ -156,9 +153,9 @@ func (d *Drainer) judge(s seen) verdict {
 	return v
 }
 
-// endRest ends the Job of a run that has ended, if its pod does not end by itself. It
+// endJob ends the Job of a run that has ended, if its pod does not end by itself. It
 // returns false, and why, while a pod may be at work.
-func (d *Drainer) endRest(ctx context.Context, k key, s seen) (ended bool, why string, err error) {
+func (d *Drainer) endJob(ctx context.Context, k key, s seen) (ended bool, why string, err error) {
 	if s.blind {
 		return true, "", nil
 	}
@@ -187,133 +184,103 @@ func unprovenText(s seen, v verdict) string {
 // note returns a copy of what is known of a run. That a person has cancelled it is in the
 // record of its Stack.
 func (d *Drainer) note(ctx context.Context, of run.Ref, s seen) (draining, error) {
-	if d.known(of.ID).of.ID == "" {
+	k := keyOf(of)
+	if _, ok := d.get(k); !ok {
 		recorded, err := d.options.Recorded(ctx, of)
 		if err != nil {
 			return draining{}, err
 		}
-		d.add(of, recorded)
+		found := &draining{}
+		if recorded.Cancelled {
+			found.cancel = cancelMode(recorded.AtOnce)
+		}
+		d.mu.Lock()
+		d.runs[k] = found
+		d.mu.Unlock()
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	known, ok := d.runs[of.ID]
+	d.update(k, func(known *draining) {
+		if known.resultSeenAt.IsZero() && hasResult(s.secret) {
+			known.resultSeenAt = s.now
+		}
+	})
+	known, ok := d.get(k)
 	if !ok {
 		return draining{}, fmt.Errorf("run %s was forgotten meanwhile", of.ID)
 	}
-	if known.resultSeenAt.IsZero() && hasResult(s.secret) {
-		known.resultSeenAt = s.now
-	}
-	return *known, nil
+	return known, nil
 }
 
-func (d *Drainer) add(of run.Ref, recorded run.Recorded) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if _, ok := d.runs[of.ID]; ok {
-		return
-	}
-	known := &draining{of: of}
-	if recorded.Cancelled {
-		known.cancel = cancelMode(recorded.AtOnce)
-	}
-	d.runs[of.ID] = known
+func (d *Drainer) recordReport(k key, v verdict, unproven string) {
+	d.update(k, func(known *draining) { known.report, known.unproven = v.report, unproven })
 }
 
-func (d *Drainer) recordReport(id string, v verdict, unproven string) {
+// update changes what is known of a run, if anything is.
+func (d *Drainer) update(k key, change func(known *draining)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if known, ok := d.runs[id]; ok {
-		known.report, known.unproven = v.report, unproven
+	if known, ok := d.runs[k]; ok {
+		change(known)
 	}
 }
 
-func (d *Drainer) forget(id string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.runs, id)
+// get returns a copy of what is known of a run.
+func (d *Drainer) get(k key) (copied draining, ok bool) {
+	d.update(k, func(known *draining) { copied, ok = *known, true })
+	return copied, ok
 }
 
-// wakeLater has the Stack reconciled after drainInterval.
-func (d *Drainer) wakeLater(of run.Ref) {
+func (d *Drainer) forget(k key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.waking[of] {
-		return
-	}
-	d.waking[of] = true
-	time.AfterFunc(drainInterval, func() {
-		d.mu.Lock()
-		delete(d.waking, of)
-		d.mu.Unlock()
-		d.options.Wake(of.Namespace, of.Name)
-	})
+	delete(d.runs, k)
 }
 
 // Report implements run.Runs.
 func (d *Drainer) Report(of run.Ref) run.Report {
-	known := d.known(of.ID)
+	known, _ := d.get(keyOf(of))
 	return run.Report{
 		Progress: known.report.Progress, UnknownCreates: slices.Clone(known.report.UnknownCreates), Found: known.report.Found,
 		Unproven: known.unproven,
 	}
 }
 
-func (d *Drainer) known(id string) draining {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if known, ok := d.runs[id]; ok {
-		return *known
-	}
-	return draining{}
-}
-
-// Cancel notes that a run is to end. The next look writes that into its Secret.
-func (d *Drainer) Cancel(ref run.Ref, now bool) error {
-	d.mu.Lock()
-	known, ok := d.runs[ref.ID]
-	if !ok || known.cancel == exchange.CancelNow {
-		d.mu.Unlock()
-		return nil
-	}
-	known.cancel = cancelMode(now)
-	of := known.of
-	d.mu.Unlock()
+// Cancel implements run.Runs. If the Secret cannot be written now, the next look tries again.
+func (d *Drainer) Cancel(of run.Ref, now bool) error {
+	d.update(keyOf(of), func(known *draining) {
+		if known.cancel != exchange.CancelNow {
+			known.cancel = cancelMode(now)
+		}
+	})
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	return d.sendCancel(ctx, key{of.Namespace, of.ID})
+	return d.sendCancel(ctx, keyOf(of))
 }
 
 // sendCancel passes the cancellation on to the pod, once.
 func (d *Drainer) sendCancel(ctx context.Context, k key) error {
-	known := d.known(k.id)
+	known, _ := d.get(k)
 	if known.cancel == known.sentCancel {
 		return nil
 	}
 	if _, err := d.writeCancel(ctx, k, known.cancel); err != nil {
 		return err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if still, ok := d.runs[k.id]; ok {
-		still.sentCancel = known.cancel
-	}
+	d.update(k, func(still *draining) { still.sentCancel = known.cancel })
 	return nil
 }
 
-// Forget deletes the Secret of a run, and with it what the Secret owns. Its Job stays until
-// its TTL has passed, so that its log can be read.
-func (d *Drainer) Forget(ref run.Ref) error {
-	id := ref.ID
-	known := d.known(id)
-	if known.of.ID == "" {
+// Forget implements run.Runs. A Job that has ended stays until its TTL has passed, so that
+// its log can be read.
+func (d *Drainer) Forget(of run.Ref) error {
+	if _, ok := d.get(keyOf(of)); !ok {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	if err := d.remove(ctx, key{known.of.Namespace, id}); err != nil {
-		return fmt.Errorf("forgetting run %s: %w", id, err)
+	if err := d.remove(ctx, keyOf(of)); err != nil {
+		return fmt.Errorf("forgetting run %s: %w", of.ID, err)
 	}
-	d.forget(id)
+	d.forget(keyOf(of))
 	return nil
 }
 

@@ -178,7 +178,7 @@ func TestAPodThatGoesOnAfterItsResultIsEndedAfterASwitch(t *testing.T) {
 	d.Expect(phase).To(Equal(run.Running), "the next run waits for the pod")
 	d.Expect(d.hasJob()).To(BeTrue(), "most pods end by themselves")
 	d.Drainer.mu.Lock()
-	d.Drainer.runs["1"].resultSeenAt = d.Drainer.runs["1"].resultSeenAt.Add(-lingerPatience)
+	d.Drainer.runs[d.key].resultSeenAt = d.Drainer.runs[d.key].resultSeenAt.Add(-lingerPatience)
 	d.Drainer.mu.Unlock()
 	phase, _ = d.look()
 	d.Expect(phase).To(Equal(run.Running))

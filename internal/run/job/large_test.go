@@ -89,9 +89,8 @@ func TestAStackWhoseLargeResultCouldNotBeReadIsWoken(t *testing.T) {
 		s.Expect(phase).To(Equal(run.Running))
 	}
 	s.Eventually(woken.list).Should(Equal([]string{"default/app"}), "once")
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.Expect(s.waking).To(BeEmpty())
+	_, waits := s.wakes.waiting.Load(runOfApp)
+	s.Expect(waits).To(BeFalse())
 }
 
 // replace replaces the result in the Secret.

@@ -60,6 +60,7 @@ type Runner struct {
 	// queue has the keys of the runs to reconcile.
 	queue workqueue.TypedRateLimitingInterface[key]
 	load  sync.Once
+	wakes delayedWakes
 	// writers holds one element for each pass that may hang, see mayHang.
 	writers chan struct{}
 	// reading is held while decoding a result. A tenant may have written it, and decoding
@@ -74,8 +75,6 @@ type Runner struct {
 	missingRights string
 	slots         *slots.Pool
 	runs          map[key]*record
-	// waking are the runs that could not be looked at, and whose Stacks are to be woken.
-	waking map[run.Ref]bool
 }
 
 var _ run.Runner = (*Runner)(nil)
@@ -93,7 +92,8 @@ func New(options Options) *Runner {
 			workqueue.TypedRateLimitingQueueConfig[key]{Name: "job"}),
 		slots:   slots.New(options.Concurrent, options.PerNamespace, options.Wake),
 		writers: make(chan struct{}, writers),
-		runs:    make(map[key]*record), waking: make(map[run.Ref]bool),
+		runs:    make(map[key]*record),
+		wakes:   delayedWakes{wake: options.Wake},
 	}
 }
 
@@ -136,27 +136,10 @@ func (r *Runner) Look(of run.Ref) (run.Phase, *run.Result) {
 	}
 	if err != nil {
 		r.options.Log.Error(err, "failed to look up a run, which is assumed to be in flight", "run", of.ID)
-		r.wakeLater(of)
+		r.wakes.after(of, lookRetry) // not every run in flight reports progress
 		return run.Running, nil
 	}
 	return phase, result
-}
-
-// wakeLater has the Stack look at its run again soon, as nothing else may wake it: not
-// every run in flight reports progress.
-func (r *Runner) wakeLater(of run.Ref) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.waking[of] {
-		return
-	}
-	r.waking[of] = true
-	time.AfterFunc(lookRetry, func() {
-		r.mu.Lock()
-		delete(r.waking, of)
-		r.mu.Unlock()
-		r.options.Wake(of.Namespace, of.Name)
-	})
 }
 
 func (r *Runner) look(k key) (run.Phase, *run.Result, error) {
