@@ -15,7 +15,7 @@ import (
 
 // The rules of this package must match the SDK, which only tests may import.
 
-func TestTheKeyOfTheWireFormIsPulumis(t *testing.T) {
+func TestSigKeyIsPulumis(t *testing.T) {
 	NewWithT(t).Expect(SigKey).To(Equal(sig.Key))
 }
 

@@ -39,14 +39,14 @@ func Check(raw []byte) program.Checked {
 	top := &position{node: document.Content[0], line: 1}
 	invalid, violations := newFindings(paths), newFindings(paths)
 	checkConfigs(object, invalid)
-	checkWireOfProviders(object, violations)
+	checkSigKeyOfProviders(object, violations)
 	if !isBounded(top, invalid) {
 		checked.Invalid = invalid.sorted()
 		return checked
 	}
 	checked.OfProviders = checkConfigOfProviders(object, top, invalid)
 	checkKeys(top, invalid)
-	checkWire(top, violations)
+	checkSigKey(top, violations)
 	checkTypes(top, violations)
 	checkCalls(top, &calls{invalid: invalid, violations: violations})
 	checked.Packages = packages(top.get("packages"), invalid, violations)

@@ -15,30 +15,30 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
-// wireProblem begins messages about values in wire form.
-const wireProblem = "has " + grammar.SigKey + ", by which Pulumi marks an asset, an archive or a secret where it passes it on: "
+// sigKeyProblem begins messages about values with SigKey.
+const sigKeyProblem = "has " + grammar.SigKey + ", by which Pulumi marks an asset, an archive or a secret where it passes it on: "
 
-// checkWire refuses the key of the wire form wherever it is or could be produced: with
+// checkSigKey refuses SigKey wherever it is or could be produced: with
 // it, the engine would open files on the controller's machine. It is refused in values
 // too, where its only use is to become a key.
-func checkWire(at *position, violations *findings) {
+func checkSigKey(at *position, violations *findings) {
 	const remedy = "use fn::fileAsset, fn::fileArchive, fn::stringAsset, fn::remoteAsset, fn::assetArchive or fn::secret"
 	text, _ := at.text()
 	switch {
 	case !at.isIndex && strings.Contains(at.key, grammar.SigKey):
-		violations.add(at, wireProblem+remedy)
-	case !at.isIndex && mayBecomeWire(at.key):
+		violations.add(at, sigKeyProblem+remedy)
+	case !at.isIndex && mayBecomeSigKey(at.key):
 		violations.add(at, "may, when it is run, be the key %s, by which Pulumi marks an asset or a secret: "+
 			"write the key out, or with something that is no hex digit beside the reference", grammar.SigKey)
 	case grammar.HoldsFile(text):
-		violations.add(at, wireProblem+remedy)
+		violations.add(at, sigKeyProblem+remedy)
 	}
-	at.each(func(inner *position) { checkWire(inner, violations) })
+	at.each(func(inner *position) { checkSigKey(inner, violations) })
 }
 
-// mayBecomeWire tells whether a key with references could evaluate to the key of the wire
-// form: everything around the references is hex digits, or nothing.
-func mayBecomeWire(key string) bool {
+// mayBecomeSigKey tells whether a key with references could evaluate to SigKey:
+// everything around the references is hex digits, or nothing.
+func mayBecomeSigKey(key string) bool {
 	if !strings.Contains(key, "${") {
 		return false
 	}
@@ -57,14 +57,14 @@ func mayBecomeWire(key string) bool {
 	return false
 }
 
-// checkWireOfProviders does the same for the values for providers, which are in the
+// checkSigKeyOfProviders does the same for the values for providers, which are in the
 // project file and not in the text.
-func checkWireOfProviders(object map[string]any, violations *findings) {
+func checkSigKeyOfProviders(object map[string]any, violations *findings) {
 	for _, section := range []string{"config", "configuration"} {
 		declarations, _ := object[section].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(declarations)) {
 			if v1.IsOfProvider(name, declarations[name]) && grammar.HoldsFile(declarations[name]) {
-				violations.add(positionOf(section, name), wireProblem+"such a value cannot be given to a provider")
+				violations.add(positionOf(section, name), sigKeyProblem+"such a value cannot be given to a provider")
 			}
 		}
 	}
