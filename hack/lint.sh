@@ -78,6 +78,6 @@ echo "lint imports: internal/decide and internal/pulumi use no Kubernetes client
 keep_out '^(k8s\.io/client-go|sigs\.k8s\.io/controller-runtime|github\.com/fluxcd/pkg/runtime)(/|$)' internal/decide internal/pulumi
 
 # What is masked must not depend on what runs are, or on how Pulumi is driven.
-echo "lint imports: internal/mask depends on no other package of the project, nor on one of Pulumi's"
-keep_out '^github\.com/(flux-pulumi|pulumi)/' internal/mask
+echo "lint imports: internal/mask and internal/pulumi/process depend on no other package of the project, nor on one of Pulumi's"
+keep_out '^github\.com/(flux-pulumi|pulumi)/' internal/mask internal/pulumi/process
 exit $failed

@@ -11,7 +11,16 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
 )
+
+// markOf is in the environment of every process of the run.
+func markOf(runID string) string { return grammar.RunVariable + "=" + runID }
+
+// Alive counts the live processes of the run, whoever their parent is.
+func Alive(runID string) (int, error) { return process.CountMarked(markOf(runID)) }
 
 // awaitEnd returns when no process of the run is alive. A CLI that its guard has told
 // of the controller's death finishes what it has begun. It gets time for that, but not
@@ -29,7 +38,7 @@ func (d *Driver) awaitEnd(ctx context.Context, runID string, say func(string)) e
 			return err
 		}
 	}
-	_, err := endLeftovers(runID, grace.Kill)
+	_, err := process.EndMarked(markOf(runID), grace.Kill)
 	return err
 }
 
@@ -49,7 +58,7 @@ func cliGoneWithin(ctx context.Context, runID string, patience time.Duration) (b
 	defer ticker.Stop()
 	for deadline := time.Now().Add(patience); ; {
 		found, err := markedCLI(runID)
-		release(found)
+		process.Release(found)
 		if err != nil || len(found) == 0 {
 			return err == nil, err
 		}
@@ -66,22 +75,22 @@ func cliGoneWithin(ctx context.Context, runID string, patience time.Duration) (b
 
 func signalCLI(runID string, signal syscall.Signal) error {
 	found, err := markedCLI(runID)
-	for _, process := range found {
-		_ = process.Signal(signal) // fails only if it has ended
+	for _, one := range found {
+		_ = one.Signal(signal) // fails only if it has ended
 	}
-	release(found)
+	process.Release(found)
 	return err
 }
 
 // markedCLI lists the processes of the run that are the CLI itself.
 func markedCLI(runID string) ([]*os.Process, error) {
-	found, err := marked(runID)
-	return slices.DeleteFunc(found, func(process *os.Process) bool {
-		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", process.Pid))
+	found, err := process.Marked(markOf(runID))
+	return slices.DeleteFunc(found, func(one *os.Process) bool {
+		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", one.Pid))
 		if err == nil && strings.TrimSpace(string(name)) == "pulumi" {
 			return false
 		}
-		release([]*os.Process{process})
+		process.Release([]*os.Process{one})
 		return true
 	}), err
 }

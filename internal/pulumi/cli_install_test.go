@@ -17,6 +17,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
@@ -237,7 +238,7 @@ func TestAnInstallationThatIsKilledIsNotRecoveredFrom(t *testing.T) {
 	results := make(chan run.Result, 1)
 	go func() { results <- l.driver.Do(t.Context(), dir, r, func(string) {}) }()
 	l.Eventually(filepath.Join(dir.Workspace(), "installing")).Should(BeAnExistingFile())
-	found, err := marked(r.ID)
+	found, err := process.Marked(markOf(r.ID))
 	l.Expect(err).NotTo(HaveOccurred())
 	for _, process := range found {
 		command, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(process.Pid), "cmdline"))
@@ -245,7 +246,7 @@ func TestAnInstallationThatIsKilledIsNotRecoveredFrom(t *testing.T) {
 			l.Expect(process.Kill()).To(Succeed())
 		}
 	}
-	release(found)
+	process.Release(found)
 	var result run.Result
 	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.Outcome).To(Equal(run.Failed))

@@ -13,6 +13,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
@@ -46,7 +47,7 @@ func TestAKilledControllerLetsTheCLIFinish(t *testing.T) {
 	l.Expect(err).NotTo(HaveOccurred())
 	controller := exec.Command(os.Args[0], "-test.run=^TestPlayController$")
 	controller.Env = append(os.Environ(), orphanVariable+"="+string(text))
-	t.Cleanup(func() { _, _ = endLeftovers(r.ID, time.Second) })
+	t.Cleanup(func() { _, _ = process.EndMarked(markOf(r.ID), time.Second) })
 	l.Expect(controller.Start()).To(Succeed())
 	l.begun()
 	l.Expect(controller.Process.Kill()).To(Succeed())

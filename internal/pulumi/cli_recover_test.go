@@ -20,6 +20,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
@@ -71,14 +72,14 @@ func (b beside) killedAfter(r run.Run, name string, begun func()) run.Result {
 	results := make(chan run.Result, 1)
 	go func() { results <- b.do(b.Context(), r) }()
 	begun()
-	found, err := marked(r.ID)
+	found, err := process.Marked(markOf(r.ID))
 	b.Expect(err).NotTo(HaveOccurred())
 	for _, process := range found {
 		if comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", process.Pid)); strings.TrimSpace(string(comm)) == name {
 			b.Expect(process.Kill()).To(Succeed())
 		}
 	}
-	release(found)
+	process.Release(found)
 	var result run.Result
 	b.Eventually(results).Should(Receive(&result))
 	return result
@@ -382,7 +383,7 @@ func TestALeftoverThatHangsIsEndedWithinTheRun(t *testing.T) {
 	go func() { ended <- hung.Wait() }()
 	g.Eventually(func() (int, error) {
 		found, err := markedCLI(id)
-		release(found)
+		process.Release(found)
 		return len(found), err
 	}).Should(Equal(1))
 

@@ -15,6 +15,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
@@ -78,7 +79,7 @@ func TestAKilledCLILeavesNoProcess(t *testing.T) {
 	r := l.update(l.thing("hold: create"))
 	results := l.start(t.Context(), r)
 	l.begun()
-	found, err := marked(r.ID)
+	found, err := process.Marked(markOf(r.ID))
 	l.Expect(err).NotTo(HaveOccurred())
 	l.Expect(len(found)).To(BeNumerically(">=", 3), "the CLI, the language host and the provider")
 	for _, process := range found {
@@ -87,7 +88,7 @@ func TestAKilledCLILeavesNoProcess(t *testing.T) {
 			l.Expect(process.Kill()).To(Succeed())
 		}
 	}
-	release(found)
+	process.Release(found)
 	var result run.Result
 	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.Outcome).To(Equal(run.Failed))
@@ -140,7 +141,7 @@ func TestNothingOfTheControllersEnvironmentReachesARun(t *testing.T) {
 	r.Env["PULUMI_BACKEND_URL"] = "file:///elsewhere"
 	results := l.start(t.Context(), r)
 	l.begun()
-	found, err := marked(r.ID)
+	found, err := process.Marked(markOf(r.ID))
 	l.Expect(err).NotTo(HaveOccurred())
 	l.Expect(found).NotTo(BeEmpty())
 	for _, process := range found {
@@ -150,7 +151,7 @@ func TestNothingOfTheControllersEnvironmentReachesARun(t *testing.T) {
 		l.Expect(string(environ)).NotTo(ContainSubstring("AWS_SECRET_ACCESS_KEY"))
 		l.Expect(string(environ)).NotTo(ContainSubstring("file:///elsewhere"))
 	}
-	release(found)
+	process.Release(found)
 	l.letGo()
 	var result run.Result
 	l.Eventually(results).Should(Receive(&result))

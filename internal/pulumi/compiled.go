@@ -43,7 +43,7 @@ func (s *session) compiled(last exit, err error) (exit, error) {
 		err = fmt.Errorf("the compiler %q, which Pulumi.yaml names, prints no resources, and the stack has %d, which an update would delete: "+
 			"have it print the resources of the program, or, to delete those of the stack on purpose, remove the compiler from Pulumi.yaml, "+
 			"and set resources: {} in Main.yaml", s.compiler, deletes.Deleted+deletes.Retained)
-	case last.code != 0 && isHostCrash(failureSign(s.events.errors, last.stderr.text, last.code)):
+	case last.code != 0 && isHostCrash(failureSign(s.events.errors, last.stderr.Text, last.code)):
 		err = fmt.Errorf("the compiler %q, which Pulumi.yaml names, prints no program in Pulumi YAML: "+
 			"run it in the directory of Pulumi.yaml to see what it prints", s.compiler)
 	}

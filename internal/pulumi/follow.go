@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -133,8 +134,8 @@ func (f *follower) readNew() error {
 // and it may print without end. The end of the log is kept for a recovery, which reads
 // it again.
 func (f *follower) shrink() {
-	if old := f.read - keptEvents; old > f.freed+shrinkBytes {
-		free(f.file, f.freed, old)
+	if old := f.read - keptEvents; old > f.freed+process.FreeBytes {
+		process.Free(f.file, f.freed, old)
 		f.freed = old
 	}
 }

@@ -40,7 +40,7 @@ func judgeInstall(e ending) (run.Outcome, string) {
 		return run.Failed, fmt.Sprintf("%s: it was ended by a signal (%s): the memory limit may be too low", installing, e.last.signal)
 	}
 	message := installing + ": " + installText(e.stdout, e.stderr, e.last)
-	sign := installText(cmp.Or(e.last.stdout.text, e.stdout), cmp.Or(e.last.stderr.text, e.stderr), e.last)
+	sign := installText(cmp.Or(e.last.stdout.Text, e.stdout), cmp.Or(e.last.stderr.Text, e.stderr), e.last)
 	switch {
 	case e.disk != nil:
 		return run.WorkspaceFailed, fmt.Sprintf("%s: %v", message, e.disk)

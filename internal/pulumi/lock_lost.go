@@ -14,6 +14,8 @@ import (
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
+
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -66,16 +68,16 @@ func seesItsHost() bool {
 // mayLiveWithin tells whether a process in a child PID namespace has that PID there. It
 // may have made the lock, because its host name may be the same.
 func (h lockHolder) mayLiveWithin() bool {
-	pids, err := processes()
+	pids, err := process.All()
 	if err != nil {
 		return true
 	}
 	return slices.ContainsFunc(pids, func(pid int) bool {
-		process, err := procfs.NewProc(pid)
+		one, err := procfs.NewProc(pid)
 		if err != nil {
 			return !errors.Is(err, fs.ErrNotExist)
 		}
-		status, err := process.NewStatus()
+		status, err := one.NewStatus()
 		if err != nil {
 			return !isEnded(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -88,7 +89,7 @@ func zombieOf(t *testing.T) int {
 	g.Expect(process.Start()).To(Succeed())
 	t.Cleanup(func() { g.Expect(process.Wait()).To(MatchError(ContainSubstring("killed"))) })
 	g.Expect(process.Process.Signal(syscall.SIGKILL)).To(Succeed())
-	awaitExit(process.Process.Pid)
+	g.Expect(unix.Waitid(unix.P_PID, process.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)).To(Succeed(), "it has ended, and is not reaped")
 	g.Expect(syscall.Kill(process.Process.Pid, 0)).To(Succeed(), "it is a zombie")
 	return process.Process.Pid
 }

@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -43,7 +44,7 @@ func TestASecretHidesNoOutcome(t *testing.T) {
 	} {
 		g := NewWithT(t)
 		m := mask.New([]string{test.secret})
-		outcome, message := judge(ending{last: exit{code: 255, stderr: printed{text: test.stderr}}, stderr: m.Apply(test.stderr)})
+		outcome, message := judge(ending{last: exit{code: 255, stderr: printed{process.Printed{Text: test.stderr}}}, stderr: m.Apply(test.stderr)})
 		g.Expect(outcome).To(Equal(test.want), name)
 		g.Expect(message).NotTo(ContainSubstring(test.secret), name)
 	}

@@ -114,7 +114,7 @@ func (s *session) createAndApply(ctx context.Context) (exit, error) {
 		args = append(args, "--secrets-provider="+s.provider)
 	}
 	last, err := s.call(ctx, command{args: args})
-	if err != nil || (last.code != 0 && !strings.Contains(last.stderr.text, "already exists")) {
+	if err != nil || (last.code != 0 && !strings.Contains(last.stderr.Text, "already exists")) {
 		return last, err
 	}
 	if last.code == 0 {

@@ -101,7 +101,7 @@ func judge(e ending) (run.Outcome, string) {
 			"with pending operations; the memory limit may be too low", e.last.signal)
 	}
 	message := failureMessage(e.explained(), e.stderr, e.last.code)
-	sign := failureSign(e.events.errors, cmp.Or(e.last.stderr.text, e.stderr), e.last.code)
+	sign := failureSign(e.events.errors, cmp.Or(e.last.stderr.Text, e.stderr), e.last.code)
 	switch {
 	case strings.HasSuffix(sign, noReason) && e.disk != nil:
 		return run.WorkspaceFailed, fmt.Sprintf("%s: %v", message, e.disk)

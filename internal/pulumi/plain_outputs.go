@@ -27,7 +27,7 @@ func (s *session) takeOutputs(ctx context.Context) {
 	}
 	last, err := s.readOutputs(ctx)
 	if err == nil && last.code != 0 {
-		err = errors.New(failureMessage(nil, last.stderr.text, last.code))
+		err = errors.New(failureMessage(nil, last.stderr.Text, last.code))
 	}
 	if err != nil {
 		// This process has had all secret outputs in plain text.

@@ -41,7 +41,7 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 		return last, err
 	}
 	last, err := s.settle(ctx, free)
-	if err != nil || last.code == 0 || !s.lockIsLeft(last.stderr.text) {
+	if err != nil || last.code == 0 || !s.lockIsLeft(last.stderr.Text) {
 		s.inspected = err == nil && last.code == 0
 		return last, err
 	}

@@ -35,7 +35,7 @@ func (s *session) ending(last exit, err, cause error) ending {
 func (s *session) result(end ending) run.Result {
 	result := run.Result{Project: s.project, Changes: s.changes()}
 	if !grammar.IsDIY(s.run.Backend) {
-		result.Permalink = permalink(end.last.stdout.text)
+		result.Permalink = permalink(end.last.stdout.Text)
 	}
 	outcome, message := judge(end)
 	if outcome != run.Succeeded {

@@ -12,6 +12,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/tests/fuzz"
 )
@@ -29,7 +30,7 @@ func FuzzEventsHideSecrets(f *testing.F) {
 		e := &events{mask: mask.New([]string{secret})}
 		shown := showAll(e, fuzz.List(in, 12, func() string { return eventWith(in, secret) }))
 		stderr := "error: " + textWith(in, secret)
-		last := exit{code: fuzz.Pick(in, 1, 255, exitHasChanges, exitCancelled), stderr: printed{text: stderr}, stopped: in.Bool()}
+		last := exit{code: fuzz.Pick(in, 1, 255, exitHasChanges, exitCancelled), stderr: printed{process.Printed{Text: stderr}}, stopped: in.Bool()}
 		_, message := judge(ending{last: last, stderr: last.stderr.masked(e.mask), events: *e, checked: in.Bool()})
 		message = bounded.Text(e.mask.Apply(message), maxMessage)
 		shown = append(shown, message)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -163,7 +164,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 // endLeftovers ends every process of the run that is still alive: a killed CLI leaves
 // behind its providers, which are in process groups of their own.
 func (s *session) endLeftovers() {
-	count, err := endLeftovers(s.run.ID, s.driver.Grace.withDefaults().Kill)
+	count, err := process.EndMarked(markOf(s.run.ID), s.driver.Grace.withDefaults().Kill)
 	if err != nil {
 		s.say(fmt.Sprintf("ending what the run left behind: %v", err))
 	}

@@ -172,20 +172,3 @@ func (s *session) plainState(ctx context.Context) (contents, error) {
 	}
 	return ended.contents, ended.error
 }
-
-// readOnly makes a CLI call that changes and locks nothing and can be killed.
-func (d *Driver) readOnly(ctx context.Context, c command) (exit, error) {
-	p, err := d.start(c)
-	if err != nil {
-		return exit{}, fmt.Errorf("starting Pulumi: %w", err)
-	}
-	defer p.close()
-	select {
-	case <-p.done:
-		return p.exit(false), nil
-	case <-ctx.Done():
-		_ = p.cmd.Process.Kill() // fails only if it has ended
-		<-p.done
-		return exit{}, errors.New("it takes too long")
-	}
-}

@@ -39,13 +39,13 @@ func unsavedText(text string) string {
 // flight in the state, or its lock, because the backend took no writes. The next update
 // only warns of such operations, and creates once more what they had created.
 func (e ending) leftBehind() bool {
-	unsaved := e.events.unsaved || isUnsaved(e.last.stderr.text)
+	unsaved := e.events.unsaved || isUnsaved(e.last.stderr.Text)
 	return e.last.leavesLock() || e.last.code != 0 && unsaved
 }
 
 // leavesLock reports whether the CLI could not remove its lock, which it only prints. A lock
 // that somebody has removed in the meantime is not left.
 func (e exit) leavesLock() bool {
-	_, why, failed := strings.Cut(e.stderr.text, "there was a problem deleting the lock at ")
+	_, why, failed := strings.Cut(e.stderr.Text, "there was a problem deleting the lock at ")
 	return failed && !strings.Contains(why, "(code=NotFound)")
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package pulumi
+package process
 
 import (
 	"bytes"
@@ -12,27 +12,25 @@ import (
 	"strconv"
 	"syscall"
 	"time"
-
-	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
-// Alive counts the live processes of the run. It finds them by the marker in their
-// environment, whoever their parent is.
-func Alive(runID string) (int, error) {
-	found, err := marked(runID)
-	release(found)
+// CountMarked counts the live processes with the mark in their environment, a whole
+// NAME=VALUE, whoever their parent is.
+func CountMarked(mark string) (int, error) {
+	found, err := Marked(mark)
+	Release(found)
 	return len(found), err
 }
 
-// endLeftovers ends all processes of the run, with SIGTERM and, after the grace period,
+// EndMarked ends all processes with the mark, with SIGTERM and, after the grace period,
 // SIGKILL. It returns how many it found.
-func endLeftovers(runID string, grace time.Duration) (int, error) {
-	count, err := Alive(runID)
+func EndMarked(mark string, grace time.Duration) (int, error) {
+	count, err := CountMarked(mark)
 	if err != nil || count == 0 {
 		return 0, err
 	}
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		gone, err := signalUntilGone(runID, signal, grace)
+		gone, err := signalUntilGone(mark, signal, grace)
 		if err != nil || gone {
 			return count, err
 		}
@@ -42,11 +40,11 @@ func endLeftovers(runID string, grace time.Duration) (int, error) {
 
 // signalUntilGone signals repeatedly, because a process may have started another one
 // since the last look.
-func signalUntilGone(runID string, signal syscall.Signal, grace time.Duration) (bool, error) {
+func signalUntilGone(mark string, signal syscall.Signal, grace time.Duration) (bool, error) {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for deadline := time.Now().Add(grace); ; <-ticker.C {
-		found, err := marked(runID)
+		found, err := Marked(mark)
 		if err != nil || len(found) == 0 {
 			return true, err
 		}
@@ -54,32 +52,31 @@ func signalUntilGone(runID string, signal syscall.Signal, grace time.Duration) (
 			// It may have ended already, which is fine.
 			_ = process.Signal(signal)
 		}
-		release(found)
+		Release(found)
 		if time.Now().After(deadline) {
 			return false, nil
 		}
 	}
 }
 
-// marked lists the processes with the run's marker in their environment. Each is held
-// by a file descriptor and checked a second time, so that a signal cannot reach another
+// Marked lists the processes with the mark in their environment. Each is held by a file descriptor and checked a second time, so that a signal cannot reach another
 // process that reused the PID.
-func marked(runID string) ([]*os.Process, error) {
-	pids, err := processes()
+func Marked(mark string) ([]*os.Process, error) {
+	pids, err := All()
 	if err != nil {
 		return nil, fmt.Errorf("looking for processes of the run: %w", err)
 	}
 	var found []*os.Process
 	for _, pid := range pids {
-		if !hasMark(pid, runID) {
+		if !hasMark(pid, mark) {
 			continue
 		}
 		process, err := os.FindProcess(pid)
 		if err != nil {
 			continue
 		}
-		if !hasMark(pid, runID) {
-			release([]*os.Process{process})
+		if !hasMark(pid, mark) {
+			Release([]*os.Process{process})
 			continue
 		}
 		found = append(found, process)
@@ -87,9 +84,9 @@ func marked(runID string) ([]*os.Process, error) {
 	return found, nil
 }
 
-// processes lists all PIDs. A glob would also list the whole directory of each process,
+// All lists all PIDs. A glob would also list the whole directory of each process,
 // which took most of the time.
-func processes() ([]int, error) {
+func All() ([]int, error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -106,9 +103,8 @@ func processes() ([]int, error) {
 }
 
 // hasMark is false for a process that is gone or belongs to another user.
-func hasMark(pid int, runID string) bool {
-	mark := []byte(grammar.RunVariable + "=" + runID)
-	text := environOf(pid)
+func hasMark(pid int, variable string) bool {
+	mark, text := []byte(variable), environOf(pid)
 	return bytes.Contains(text, mark) && slices.ContainsFunc(bytes.Split(text, []byte{0}), func(variable []byte) bool {
 		return bytes.Equal(variable, mark)
 	})
@@ -132,7 +128,8 @@ func environOf(pid int) []byte {
 	return nil
 }
 
-func release(processes []*os.Process) {
+// Release gives back processes of Marked.
+func Release(processes []*os.Process) {
 	for _, process := range processes {
 		_ = process.Release() // only closes a descriptor
 	}

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package pulumi
+package process
 
 import (
 	"fmt"
@@ -16,12 +16,13 @@ import (
 // whatever killed it.
 const guardScript = `read _ || kill -INT "$1"`
 
-// guard is a shell that outlives this process and then tells the CLI to finish what it
-// has begun, save and unlock, since nobody else would bound it any more.
+// guard is a shell that outlives this process and then interrupts the guarded one,
+// since nobody else would bound it any more: the CLI of Pulumi then finishes what it has
+// begun, saves and unlocks.
 //
 // The kernel's parent death signal does not work for this. As the threads of the parent
-// die, each thread that the child is handed to sends it, so the CLI gets it more than
-// once (measured: one or two times, by chance), and the second signal makes it give up
+// die, each thread that the child is handed to sends it, so the child gets it more than
+// once (measured: one or two times, by chance), and the second signal makes Pulumi give up
 // the operations in flight.
 type guard struct {
 	cmd  *exec.Cmd
