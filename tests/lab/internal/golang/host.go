@@ -28,6 +28,13 @@ type Host struct {
 // New returns a host for the engine at the address.
 func New(engine string) *Host { return &Host{Host: langhost.New(engine)} }
 
+// GetRequiredPackages leaves it to the engine to find out what plugins the program needs.
+func (h *Host) GetRequiredPackages(
+	context.Context, *pulumirpc.GetRequiredPackagesRequest,
+) (*pulumirpc.GetRequiredPackagesResponse, error) {
+	return &pulumirpc.GetRequiredPackagesResponse{}, nil
+}
+
 // Run builds the program, unless the project names one that is built, and runs it.
 func (h *Host) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
 	env, err := h.env(req)
