@@ -147,7 +147,7 @@ func (p *project) stack(changes ...func(*v1.StackSpec)) *v1.Stack {
 	if stack.Spec.Stack == "" {
 		stack.Spec.Stack = "dev"
 	}
-	stack.Name = stack.Spec.Stack
+	stack.Name = strings.ReplaceAll(stack.Spec.Stack, "/", "-")
 	p.apply(stack)
 	return stack
 }
@@ -175,11 +175,13 @@ func secret(key string) v1.ResourceRef {
 	return v1.ResourceRef{Type: v1.ResourceRefSecret, Secret: &v1.SecretKeyReference{Name: "app", Key: key}}
 }
 
+func keyOf(object client.Object) client.ObjectKey { return client.ObjectKeyFromObject(object) }
+
 // edit changes the spec of a Stack.
 func (p *project) edit(stack *v1.Stack, change func(*v1.StackSpec)) {
 	p.test.Helper()
 	p.Eventually(func() error {
-		if err := p.Get(p.test.Context(), client.ObjectKeyFromObject(stack), stack); err != nil {
+		if err := p.Get(p.test.Context(), keyOf(stack), stack); err != nil {
 			return err
 		}
 		before := stack.DeepCopy()
@@ -188,11 +190,24 @@ func (p *project) edit(stack *v1.Stack, change func(*v1.StackSpec)) {
 	}).Should(Succeed())
 }
 
-// awaitReady waits until the newest commit is applied for the spec as it is.
+// awaitReady waits until the newest commit is applied for the spec as it is, without a warning.
 func (p *project) awaitReady(stack *v1.Stack) {
 	p.test.Helper()
+	p.awaitApplied(stack)
+	p.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal("Applied revision: " + p.revision))
+}
+
+// awaitWarning is awaitReady with a warning.
+func (p *project) awaitWarning(stack *v1.Stack, text string) {
+	p.test.Helper()
+	p.awaitApplied(stack)
+	p.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(And(HavePrefix("Applied revision: "+p.revision), ContainSubstring(text)))
+}
+
+func (p *project) awaitApplied(stack *v1.Stack) {
+	p.test.Helper()
 	p.Eventually(func(g Gomega) {
-		g.Expect(p.Get(p.test.Context(), client.ObjectKeyFromObject(stack), stack)).To(Succeed())
+		g.Expect(p.Get(p.test.Context(), keyOf(stack), stack)).To(Succeed())
 		g.Expect(stack.Status.Run).To(BeNil())
 		ready := conditions.Get(stack, meta.ReadyCondition)
 		g.Expect(ready).NotTo(BeNil())
@@ -209,7 +224,7 @@ func (p *project) awaitReady(stack *v1.Stack) {
 func (p *project) awaitFailure(stack *v1.Stack, texts ...string) {
 	p.test.Helper()
 	p.Eventually(func(g Gomega) {
-		g.Expect(p.Get(p.test.Context(), client.ObjectKeyFromObject(stack), stack)).To(Succeed())
+		g.Expect(p.Get(p.test.Context(), keyOf(stack), stack)).To(Succeed())
 		g.Expect(stack.Status.Run).To(BeNil())
 		g.Expect(stack.Status.LastAttemptedRevision).To(Equal(p.revision))
 		g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.UpdateFailedReason))
@@ -224,7 +239,7 @@ func (p *project) destroy(stack *v1.Stack) {
 	p.test.Helper()
 	p.Expect(p.World().Delete(p.test.Context(), stack)).To(Succeed())
 	p.Eventually(func() bool {
-		return apierrors.IsNotFound(p.Get(p.test.Context(), client.ObjectKeyFromObject(stack), stack))
+		return apierrors.IsNotFound(p.Get(p.test.Context(), keyOf(stack), stack))
 	}).Should(BeTrue())
 	p.Expect(p.things()).To(BeEmpty())
 }
