@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// writing is a way of escaping a text within another one, given by how to undo it.
-type writing struct {
+// encoding is a way of escaping a text within another one, given by how to undo it.
+type encoding struct {
 	// sign occurs in every text that is escaped this way. starts are the characters that
 	// an escape can begin with.
 	sign, starts string
@@ -24,10 +24,10 @@ type writing struct {
 // its length, or 0 if there is none.
 type escape func(text string) (string, int)
 
-// writings lists all ways of escaping except base64. Where programs disagree on what an
-// escape means, each reading is a writing of its own.
-func writings() []writing {
-	return []writing{
+// encodings lists all ways of escaping except base64. Where programs disagree on what an
+// escape means, each reading is an encoding of its own.
+func encodings() []encoding {
+	return []encoding{
 		{`\`, `\`, func(text string) (string, int) { return backslash(text, false) }},
 		{`\`, `\`, func(text string) (string, int) { return backslash(text, true) }},
 		{"%", "%", func(text string) (string, int) { return percent(text, false) }},

@@ -24,10 +24,10 @@ const (
 // engineFilter models what Pulumi does to everything it prints: it replaces each config
 // secret with "[secret]", even within a longer secret, which is then no longer found as
 // it is. Where two config secrets begin at the same place, it may replace either.
-type engineFilter struct{ config needles }
+type engineFilter struct{ config patterns }
 
 func newEngineFilter(config []string) engineFilter {
-	f := engineFilter{config: newNeedles(filteredFrom, new(starts))}
+	f := engineFilter{config: newPatterns(filteredFrom, new(starts))}
 	for _, secret := range config {
 		if len(secret) < filteredFrom || strings.EqualFold(secret, "true") || strings.EqualFold(secret, "false") {
 			continue

@@ -17,23 +17,23 @@ const (
 	// maskedLine is the length from which a part of a value, such as a line, is masked
 	// wherever it occurs: tools like to print keys and certificates line by line.
 	maskedLine = 8
-	// maxNeedle is the length above which a value is looked for in pieces, to bound how
+	// maxPattern is the length above which a value is looked for in pieces, to bound how
 	// much is compared at each position of a text.
-	maxNeedle = 4 << 10
+	maxPattern = 4 << 10
 	// maxTorn is the longest escape that may be cut off: a surrogate pair in JSON within
 	// JSON.
 	maxTorn = 16
 )
 
-// Masker masks secret values in texts: it looks for the needles of each value in all
+// Masker masks secret values in texts: it looks for the patterns of each value in all
 // views of a text.
 type Masker struct {
-	// long holds needles of at least maskedLine bytes and middle those of at least
+	// long holds patterns of at least maskedLine bytes and middle those of at least
 	// shortMask. words and short match only as whole words.
-	long, middle, words, short needles
-	// starts says what any needle can begin with.
+	long, middle, words, short patterns
+	// starts says what any pattern can begin with.
 	starts *starts
-	// evenBlanks says that some needles contain blanks, which match any run of blanks.
+	// evenBlanks says that some patterns contain blanks, which match any run of blanks.
 	evenBlanks bool
 	// filter is what Pulumi did to a text before it gets here.
 	filter engineFilter
@@ -52,8 +52,8 @@ func New(values []string) *Masker { return Filtered(nil, values) }
 func Filtered(config, values []string) *Masker {
 	begins := new(starts)
 	m := &Masker{
-		long: newNeedles(maskedLine, begins), middle: newNeedles(shortMask, begins),
-		words: newNeedles(shortMask, begins), short: newNeedles(1, begins),
+		long: newPatterns(maskedLine, begins), middle: newPatterns(shortMask, begins),
+		words: newPatterns(shortMask, begins), short: newPatterns(1, begins),
 		starts: begins, filter: newEngineFilter(config),
 	}
 	m.Learn(values)
@@ -75,31 +75,31 @@ func (m *Masker) Learn(values []string) {
 			}
 		}
 	}
-	for _, all := range []needles{m.long, m.middle, m.words, m.short} {
+	for _, all := range []patterns{m.long, m.middle, m.words, m.short} {
 		all.sort()
 	}
 }
 
-func (m *Masker) add(needle string, asWord bool) {
-	if needle == "" {
+func (m *Masker) add(pattern string, asWord bool) {
+	if pattern == "" {
 		return
 	}
-	m.evenBlanks = m.evenBlanks || strings.ContainsAny(needle, blankBytes)
-	for len(needle) > maxNeedle {
-		m.long.add(needle[:maxNeedle])
+	m.evenBlanks = m.evenBlanks || strings.ContainsAny(pattern, blankBytes)
+	for len(pattern) > maxPattern {
+		m.long.add(pattern[:maxPattern])
 		// The pieces overlap, so that they become one mask. The last is as long as the
 		// others.
-		needle = needle[min(maxNeedle-1, len(needle)-maxNeedle):]
+		pattern = pattern[min(maxPattern-1, len(pattern)-maxPattern):]
 	}
 	switch {
-	case len(needle) < shortMask:
-		m.short.add(needle)
+	case len(pattern) < shortMask:
+		m.short.add(pattern)
 	case asWord:
-		m.words.add(needle)
-	case len(needle) < maskedLine:
-		m.middle.add(needle)
+		m.words.add(pattern)
+	case len(pattern) < maskedLine:
+		m.middle.add(pattern)
 	default:
-		m.long.add(needle)
+		m.long.add(pattern)
 	}
 }
 
@@ -136,7 +136,7 @@ func (m *Masker) mask(text string, lacks missing) string {
 // span is a half-open range of bytes of a text.
 type span struct{ from, to int }
 
-// find appends the spans of the needles in a view. Needles may overlap: the union of
+// find appends the spans of the patterns in a view. Patterns may overlap: the union of
 // their spans is masked.
 func (m *Masker) find(found []span, v view, isCut bool) []span {
 	for at := range len(v.text) {
@@ -154,7 +154,7 @@ func (m *Masker) find(found []span, v view, isCut bool) []span {
 	return found
 }
 
-// match returns the length of the longest needle at a position of a view. Short needles
+// match returns the length of the longest pattern at a position of a view. Short patterns
 // are ignored in guessed views, as random bytes contain all of them.
 func (m *Masker) match(v view, at int) int {
 	rest := v.text[at:]
@@ -169,7 +169,7 @@ func (m *Masker) match(v view, at int) int {
 	return max(length, m.short.match(rest, word))
 }
 
-// isBeginning tells whether the end of a text may be the beginning of a needle. Its last
+// isBeginning tells whether the end of a text may be the beginning of a pattern. Its last
 // bytes may not match, as they may come from a cut escape or base64 group. An end shorter
 // than shortMask says nothing.
 func (m *Masker) isBeginning(text string) bool {
@@ -177,7 +177,7 @@ func (m *Masker) isBeginning(text string) bool {
 }
 
 // restIn returns the length of the longest beginning of a text that is the end of a
-// needle: the counterpart of isBeginning.
+// pattern: the counterpart of isBeginning.
 func (m *Masker) restIn(text string) int {
 	return max(m.long.endIn(text, maxTorn), m.middle.endIn(text, maxTorn), m.words.endIn(text, maxTorn))
 }

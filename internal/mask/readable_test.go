@@ -85,19 +85,19 @@ func TestALongValueIsReadInTime(t *testing.T) {
 	started := time.Now()
 	m := Filtered([]string{"a/b", "c/d", "e/f", "name"}, []string{value.String()[:240<<10]})
 	t.Logf("made in %s", time.Since(started))
-	needles := 0
-	for _, all := range []needlesOf{m.long.byStart, m.middle.byStart, m.words.byStart, m.short.byStart} {
+	patterns := 0
+	for _, all := range []patternsOf{m.long.byStart, m.middle.byStart, m.words.byStart, m.short.byStart} {
 		for _, some := range all {
-			needles += len(some)
+			patterns += len(some)
 		}
 	}
-	g.Expect(needles).To(BeNumerically("<", 500), "each part is there once")
+	g.Expect(patterns).To(BeNumerically("<", 500), "each part is there once")
 	g.Expect(m.Apply("password [secret] [secret] [secret] xxx.")).To(Equal("password ***."))
 }
 
 // A value that matches at every position of a text is compared only in pieces.
 func TestALongValueIsMaskedAsAWhole(t *testing.T) {
-	for _, length := range []int{maxNeedle - 1, maxNeedle, maxNeedle + 1, maxNeedle + 5, 2 * maxNeedle, 5*maxNeedle + 3} {
+	for _, length := range []int{maxPattern - 1, maxPattern, maxPattern + 1, maxPattern + 5, 2 * maxPattern, 5*maxPattern + 3} {
 		secret := strings.Repeat("abcdefg\"", length/8) + strings.Repeat("z", length%8)
 		m := New([]string{secret})
 		for name, write := range writers() {
@@ -111,4 +111,4 @@ func TestALongValueIsMaskedAsAWhole(t *testing.T) {
 	t.Logf("masked in %s", time.Since(started))
 }
 
-type needlesOf = map[string][]string
+type patternsOf = map[string][]string

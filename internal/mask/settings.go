@@ -142,9 +142,9 @@ func decodings(means meaning, value string) []member {
 	if !strings.ContainsAny(value, `\%&'"`) {
 		return all
 	}
-	for _, w := range writings() {
-		if w.sign != "+" && w.sign != "'" && strings.Contains(value, w.sign) {
-			all = append(all, member{means, view{text: value}.decode(w.starts, w.escape).text})
+	for _, e := range encodings() {
+		if e.sign != "+" && e.sign != "'" && strings.Contains(value, e.sign) {
+			all = append(all, member{means, view{text: value}.decode(e.starts, e.escape).text})
 		}
 	}
 	return all

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// maxWritings is how many nested levels of escaping are undone: JSON in JSON, a URL
+// maxEncodings is how many nested levels of escaping are undone: JSON in JSON, a URL
 // password in JSON, an HTTP header in JSON.
-const maxWritings = 2
+const maxEncodings = 2
 
 // view is a text with one kind of escaping undone, so that a value is found however a
 // program escaped it.
@@ -32,14 +32,14 @@ func (v view) source(from, to int) span {
 	return span{int(v.from[from]), int(v.to[to-1])}
 }
 
-// viewsOf returns the text itself and all its views after up to maxWritings decodings.
+// viewsOf returns the text itself and all its views after up to maxEncodings decodings.
 // Most texts have few escapes. With evenBlanks, each view is also there with its blanks
 // made even.
 func viewsOf(text string, evenBlanks bool) []view {
 	views := []view{{text: text}}
 	known := map[string]bool{text: true}
 	done := 0
-	for range maxWritings {
+	for range maxEncodings {
 		level := views[done:]
 		done = len(views)
 		for _, v := range level {
@@ -65,9 +65,9 @@ func viewsOf(text string, evenBlanks bool) []view {
 // readings decodes a view in each way whose sign it contains.
 func (v view) readings() []view {
 	var read []view
-	for _, w := range writings() {
-		if strings.Contains(v.text, w.sign) {
-			read = append(read, v.decode(w.starts, w.escape))
+	for _, e := range encodings() {
+		if strings.Contains(v.text, e.sign) {
+			read = append(read, v.decode(e.starts, e.escape))
 		}
 	}
 	runs := base64Runs(v.text)
