@@ -56,13 +56,13 @@ func Filtered(config, values []string) *Masker {
 		words: newPatterns(shortMask, begins), short: newPatterns(1, begins),
 		starts: begins, filter: newEngineFilter(config),
 	}
-	m.Learn(values)
+	m.AddSecrets(values)
 	return m
 }
 
-// Learn adds values to mask from now on. Masking an already masked text again does not
+// AddSecrets adds values to mask from now on. Masking an already masked text again does not
 // work well: an earlier mask may have replaced part of a new value.
-func (m *Masker) Learn(values []string) {
+func (m *Masker) AddSecrets(values []string) {
 	for _, value := range withParts(values) {
 		formsOf(value, func(form string, asWord bool) {
 			for _, filtered := range m.filter.variants(form) {

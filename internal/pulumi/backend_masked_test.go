@@ -16,7 +16,7 @@ import (
 func TestASecretOfTheStateThatContainsOneOfTheConfigIsMasked(t *testing.T) {
 	g := NewWithT(t)
 	m := maskerOf(run.Run{Secrets: map[string]string{"user": "zsadmin"}, Masks: []string{"zsadmin"}})
-	m.Learn([]string{"zsadmin-state-tail"})
+	m.AddSecrets([]string{"zsadmin-state-tail"})
 	g.Expect(m.Apply("is [secret]-state-tail")).To(Equal("is ***"))
 }
 

@@ -18,7 +18,7 @@ func TestTheKeptLogIsMaskedWithAllThatIsKnownAtTheEnd(t *testing.T) {
 	for _, line := range []string{"the program prints CANARYlate17", "a long line that ends in CANARYla...", "create done"} {
 		kept.add(line)
 	}
-	masker.Learn([]string{"CANARYlate17"})
+	masker.AddSecrets([]string{"CANARYlate17"})
 
 	var texts []string
 	for _, line := range kept.masked(masker).Lines {

@@ -52,7 +52,7 @@ func (s *session) prepare(ctx context.Context) error {
 		return err
 	}
 	s.prepared, s.project = prepared, prepared.project
-	s.mask.Learn(prepared.secrets)
+	s.mask.AddSecrets(prepared.secrets)
 	s.env = s.driver.environment(s.dir, s.run)
 	return nil
 }

@@ -112,7 +112,7 @@ func (s *session) learnBefore(ctx context.Context, known *contents) contents {
 	if errors.Is(err, errNoStack) {
 		err = nil // the engine finds nothing to delete either
 	}
-	s.mask.Learn(read.secrets.Values())
+	s.mask.AddSecrets(read.secrets.Values())
 	s.unread, s.learned = err, err == nil
 	return read
 }
@@ -128,7 +128,7 @@ func (s *session) learnAfter(ctx context.Context) {
 	if err != nil && !(s.learned && errors.Is(err, errNoStack)) {
 		s.unread = err
 	}
-	s.mask.Learn(read.secrets.Values())
+	s.mask.AddSecrets(read.secrets.Values())
 }
 
 // errNoStack is why there is no state to read.

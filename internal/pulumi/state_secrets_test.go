@@ -18,7 +18,7 @@ func TestAMaskerLearns(t *testing.T) {
 	e := &events{mask: mask.New([]string{"hunter2"})}
 	readAll(e, diagLine("error", "", "in pw-hunter2-end and other-secret"))
 	g.Expect(e.errors[0].text).To(Equal("in pw-***-end and other-secret"))
-	e.mask.Learn([]string{"pw-hunter2-end", "other-secret", "hunter2"})
+	e.mask.AddSecrets([]string{"pw-hunter2-end", "other-secret", "hunter2"})
 	e.remask()
 	g.Expect(e.errors[0].text).To(Equal("in *** and ***"))
 }

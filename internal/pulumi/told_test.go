@@ -29,7 +29,7 @@ func TestASecretSplitByTheCutIsMasked(t *testing.T) {
 			m := mask.New(nil)
 			kept := tell(test.text)
 			g.Expect(len(kept.raw)).To(BeNumerically("<=", maxTold))
-			m.Learn([]string{one, two, one + "\n\"ü" + two})
+			m.AddSecrets([]string{one, two, one + "\n\"ü" + two})
 			g.Expect(kept.masked(m)).To(Equal(test.want))
 		})
 	}
@@ -69,7 +69,7 @@ func TestASecretOverTheLinesOfAnErrorIsMasked(t *testing.T) {
 	g := NewWithT(t)
 	e := &events{mask: mask.New(nil)}
 	readAll(e, diagLine("info#err", "", "error: bad key\n  zl1-b3\n  zl2-b3"), diagLine("info#err", "", "  zl3-b3"))
-	e.mask.Learn([]string{"zl1-b3\nzl2-b3\nzl3-b3\n"})
+	e.mask.AddSecrets([]string{"zl1-b3\nzl2-b3\nzl3-b3\n"})
 	e.remask()
 	g.Expect(e.errors).To(HaveLen(1))
 	g.Expect(e.errors[0].text).To(Equal("error: bad key\n  ***"))
