@@ -23,7 +23,7 @@ type GitSource struct {
 	// refs/heads/<branch>. Another name that begins with refs/ is used as it
 	// is. With projectRepo either branch or commit is required.
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule=`size(self) == 0 || !self.matches(r'^[-/]|^@$|[.]$|/$|//|[.][.]|@[{]|(^|/)[.]|[.]lock(/|$)|[[:cntrl:] ~^:?*\\[]')`,message="cannot be the name of a branch in git: correct it"
+	// +kubebuilder:validation:XValidation:rule=`size(self) == 0 || !self.matches(r'^[-/]|^@$|[.]$|/$|//|[.][.]|@[{]|(^|/)[.]|[.]lock(/|$)|[[:cntrl:] ~^:?*\\[]')`,message="is not a valid name of a git branch: correct it"
 	// +optional
 	Branch string `json:"branch,omitempty"`
 

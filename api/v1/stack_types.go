@@ -34,7 +34,7 @@ const (
 
 // StackSpec defines which program runs for which stack, and how.
 // +kubebuilder:validation:XValidation:rule="[has(self.fluxSource), has(self.programRef), has(self.projectRepo) && size(self.projectRepo) > 0].filter(x, x).size() == 1 || (has(self.workspaceTemplate) && !has(self.fluxSource) && !has(self.programRef))",message="exactly one of fluxSource, programRef and projectRepo is required"
-// +kubebuilder:validation:XValidation:rule="!(has(self.branch) && size(self.branch) > 0 && has(self.commit) && size(self.commit) > 0)",message="branch and commit exclude each other: remove one"
+// +kubebuilder:validation:XValidation:rule="!(has(self.branch) && size(self.branch) > 0 && has(self.commit) && size(self.commit) > 0)",message="branch and commit cannot both be set: remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.projectRepo) || size(self.projectRepo) == 0 || (has(self.branch) && size(self.branch) > 0) || (has(self.commit) && size(self.commit) > 0)",message="projectRepo needs a branch or a commit: add one"
 // +kubebuilder:validation:XValidation:rule="(has(self.projectRepo) && size(self.projectRepo) > 0) || !((has(self.branch) && size(self.branch) > 0) || (has(self.commit) && size(self.commit) > 0) || (has(self.repoDir) && size(self.repoDir) > 0) || has(self.gitAuth) || (has(self.gitAuthSecret) && size(self.gitAuthSecret) > 0))",message="branch, commit, repoDir, gitAuth and gitAuthSecret belong to projectRepo: remove them, or add projectRepo"
 // +kubebuilder:validation:XValidation:rule="!has(self.secrets) || !has(self.secretsRef) || !self.secrets.exists(key, key in self.secretsRef)",message="secrets and secretsRef have the same key: remove one of the two"
@@ -47,7 +47,7 @@ type StackSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=300
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9_.-]{1,100}/){0,2}[A-Za-z0-9_.-]{1,100}$')",message="must be <stack>, <org>/<stack> or <org>/<project>/<stack>, each of at most 100 letters, digits, hyphens, underscores and periods"
-	// +kubebuilder:validation:XValidation:rule="!self.split('/').exists(part, part == '.' || part == '..')",message="neither a stack nor its project or organization can be called . or .."
+	// +kubebuilder:validation:XValidation:rule="!self.split('/').exists(part, part == '.' || part == '..')",message="a stack, its project and its organization cannot be named . or .."
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="stack cannot be changed: the stack under the old name would be left behind; delete this Stack and make another"
 	// +required
 	Stack string `json:"stack"`
@@ -60,7 +60,7 @@ type StackSpec struct {
 	// Cloud, https://api.pulumi.com.
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^(https|http|file|s3|gs|azblob|postgres)://')",message="must be a URL that begins with https://, http://, file://, s3://, gs://, azblob:// or postgres://"
-	// +kubebuilder:validation:XValidation:rule="!self.startsWith('file://') || self.startsWith('file:///')",message="names a directory whose path is not absolute, so that it would be deleted with the run: write file:///<directory>"
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('file://') || self.startsWith('file:///')",message="is a relative path of a directory, which would be deleted with the run: use file:///<directory>"
 	// +optional
 	Backend string `json:"backend,omitempty"`
 
@@ -112,7 +112,7 @@ type StackSpec struct {
 	// passed on, except for values that type Env asks for. An entry takes
 	// precedence over envs, envSecrets and accessTokenSecret.
 	// +kubebuilder:validation:MaxProperties=256
-	// +kubebuilder:validation:XValidation:rule="self.all(name, name.matches('^[A-Za-z_][A-Za-z0-9_]*$'))",message="the name of an environment variable has letters, digits and underscores, and does not begin with a digit"
+	// +kubebuilder:validation:XValidation:rule="self.all(name, name.matches('^[A-Za-z_][A-Za-z0-9_]*$'))",message="the name of an environment variable must consist of letters, digits and underscores, and must not start with a digit"
 	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	EnvRefs map[string]ResourceRef `json:"envRefs,omitempty"`
@@ -129,7 +129,7 @@ type StackSpec struct {
 	// change of a ConfigMap starts a run.
 	// +kubebuilder:validation:MaxProperties=1024
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
-	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is not a config key: write <key> for one of the project, or <namespace>:<key>"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is not a config key: use <key> for a value of the project, or <namespace>:<key>"
 	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	ConfigRef map[string]ConfigMapRef `json:"configRef,omitempty"`
@@ -138,7 +138,7 @@ type StackSpec struct {
 	// them encrypted.
 	// +kubebuilder:validation:MaxProperties=1024
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
-	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is not a config key: write <key> for one of the project, or <namespace>:<key>"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is not a config key: use <key> for a value of the project, or <namespace>:<key>"
 	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	SecretsRef map[string]ResourceRef `json:"secretsRef,omitempty"`
@@ -149,7 +149,7 @@ type StackSpec struct {
 	// secretsRef.
 	// +kubebuilder:validation:MaxProperties=1024
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) > 0)",message="has an empty key: give the config value a name, or remove it"
-	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is not a config key: write <key> for one of the project, or <namespace>:<key>"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) == 0 || key.matches('^[^:]+(:(config:)?[^:]+)?$'))",message="has a key that is not a config key: use <key> for a value of the project, or <namespace>:<key>"
 	// +kubebuilder:validation:XValidation:rule="self.all(key, dyn(self[key]) != null)",message="has an entry that is null: give it a value, or remove it",messageExpression="'has an entry that is null, ' + self.filter(key, dyn(self[key]) == null)[0] + ': give it a value, or remove it'"
 	// +optional
 	Secrets map[string]string `json:"secrets,omitempty"`
@@ -163,7 +163,7 @@ type StackSpec struct {
 	// without that to the current one of the stack.
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^(passphrase$|default$|(awskms|azurekeyvault|gcpkms|hashivault)://)')",message="must be passphrase, default, or the URL of a key: awskms://, azurekeyvault://, gcpkms:// or hashivault://"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*@')",message="has a user or a password, which everybody could read: give credentials in envRefs"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[a-z]+://[^/?#]*@')",message="contains a user or a password, which anyone who can read the Stack would see: set credentials in envRefs"
 	// +optional
 	SecretsProvider string `json:"secretsProvider,omitempty"`
 

@@ -76,7 +76,7 @@ func Unpack(data []byte, most Size, into any) error {
 	}
 	if err := json.Unmarshal(text, into); err != nil {
 		// The decoder's error may quote the text, so it is left out.
-		return errors.New("it is not the JSON that it should be")
+		return errors.New("it is not the expected JSON")
 	}
 	return nil
 }

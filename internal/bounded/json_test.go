@@ -53,7 +53,7 @@ func TestUnpackRefuses(t *testing.T) {
 		"the data":                {make([]byte, 11), Size{Data: 10}, "more than 10 bytes"},
 		"not packed":              {[]byte("{}"), roomy, "unpacking it"},
 		"truncated data":          {zipped(`["hush"]`)[:20], roomy, "unpacking it"},
-		"JSON of another type":    {zipped(`"hush"`), roomy, "not the JSON that it should be"},
+		"JSON of another type":    {zipped(`"hush"`), roomy, "not the expected JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -142,7 +142,7 @@ func TestAHiccupDoesNotLetAnInterruptedStackGo(t *testing.T) {
 		accounts.err = nil
 		w.nextRun()
 		w.endNow(run.Failed, byForce)
-		accounts.err = errors.New("making a token for service account 'default/deployer': the server was unable to return a response in the time allotted")
+		accounts.err = errors.New("creating a token for service account 'default/deployer': the server was unable to return a response in the time allotted")
 		NewWithT(t).Expect(w.Delete(t.Context(), w.stack())).To(Succeed())
 		return w, accounts
 	}
@@ -175,7 +175,7 @@ func TestAHiccupDoesNotLetAnInterruptedStackGo(t *testing.T) {
 		w.mustReconcile()
 		since := conditions.Get(w.stack(), meta.ReadyCondition).LastTransitionTime
 		g.Eventually(func() bool { return time.Now().Truncate(time.Second).After(since.Time) }, "5s").Should(BeTrue())
-		accounts.err = errors.New("making a token for service account 'default/deployer': read tcp 10.0.0.1:40002: connection reset")
+		accounts.err = errors.New("creating a token for service account 'default/deployer': read tcp 10.0.0.1:40002: connection reset")
 		w.mustReconcile()
 		g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("40002"))
 		g.Expect(conditions.Get(w.stack(), meta.ReadyCondition).LastTransitionTime).To(Equal(since), "another text is no other fault")

@@ -145,9 +145,9 @@ func TestExplainShowsTheOthersOfWhatNoRunCanBeGiven(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Missing).To(ConsistOf(
 		HavePrefix("spec.envRefs.OTHERS: can't access 'Secret/elsewhere/keys'"),
-		HavePrefix("spec.envRefs.OF_POD: type Env reads the controller itself"),
+		HavePrefix("spec.envRefs.OF_POD: type Env reads from the controller itself"),
 		HavePrefix("spec.envRefs.INVALID"),
-		HavePrefix("spec.envRefs.NUL: the value has a NUL byte"),
+		HavePrefix("spec.envRefs.NUL: the value contains a NUL byte"),
 	))
 	g.Expect(shown(explained)).To(Equal(map[string]string{"PULUMI_BACKEND_URL": "file:///state", "ZONE": "a", "GOOD": "b"}))
 }

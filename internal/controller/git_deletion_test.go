@@ -110,7 +110,7 @@ func TestAnInterruptedStackIsNotLetGoWhileItsRepositoryIsFetched(t *testing.T) {
 	w.Expect(w.Delete(w.ctx, w.stack())).To(Succeed())
 	w.mustReconcile()
 	w.Expect(w.deleted()).To(BeFalse())
-	w.Expect(w.message()).To(ContainSubstring("has not yet fetched"))
+	w.Expect(w.message()).To(ContainSubstring("has not fetched"))
 
 	w.fetch("two")
 	w.Expect(w.nextRun().Operation).To(Equal(run.Recover))

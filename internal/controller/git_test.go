@@ -102,7 +102,7 @@ func TestARepositoryIsKeptAndRun(t *testing.T) {
 	w.Expect(metav1.IsControlledBy(secret, w.stack())).To(BeTrue())
 	w.Expect(secret.Data).To(Equal(map[string][]byte{"username": []byte("git"), "password": []byte(gitToken)}))
 	w.Expect(w.stack().Status.GitRepository).To(Equal("app"))
-	w.Expect(w.message()).To(ContainSubstring("has not yet fetched"))
+	w.Expect(w.message()).To(ContainSubstring("has not fetched"))
 	w.Expect(w.runner.started).To(BeZero())
 	w.Expect(w.events.lines).To(HaveEach(HavePrefix("Trace")))
 
@@ -129,7 +129,7 @@ func TestTheArtifactOfAnEarlierSpecIsNotRun(t *testing.T) {
 	w.edited()
 	w.mustReconcile()
 	w.Expect(w.runner.started).To(Equal(1))
-	w.Expect(w.message()).To(ContainSubstring("has not yet fetched"))
+	w.Expect(w.message()).To(ContainSubstring("has not fetched"))
 	w.fetch("two")
 	w.finish()
 	w.Expect(w.runner.started).To(Equal(2))

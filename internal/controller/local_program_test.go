@@ -123,7 +123,7 @@ func TestALocalProgramIsRefused(t *testing.T) {
 		"without its ConfigMap": {localprogram.ProgramKey, broughtText, localprogram.NewReference("gone", []byte(broughtText)).String(), nil,
 			"ArtifactFailed: ConfigMap default/gone with the program to preview not found: it is gone with the command that made it; " +
 				"remove the annotation pulumi.com/preview-program, or preview with --path again"},
-		"that is not what was asked for": {localprogram.ProgramKey, `{"outputs":{}}`, good.String(), nil, "somebody has changed it"},
+		"that is not what was asked for": {localprogram.ProgramKey, `{"outputs":{}}`, good.String(), nil, "it was changed after the request"},
 		"in the place of an archive":     {localprogram.ArchiveKey, broughtText, good.String(), nil, "it has no key program.json"},
 		"that is not valid": {localprogram.ProgramKey, `{"resource":{}}`, localprogram.NewReference("brought", []byte(`{"resource":{}}`)).String(), nil,
 			"ArtifactFailed: the program to preview is not valid: "},

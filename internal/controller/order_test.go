@@ -265,7 +265,7 @@ func TestAStalePrerequisiteIsRequestedOnce(t *testing.T) {
 	asked := w.stackNamed("a").Annotations[meta.ReconcileRequestAnnotation]
 	g.Expect(asked).To(HavePrefix("prerequisite-after-"))
 	g.Expect(readyMessage(w.stackNamed("b"))).To(Equal(
-		"Dependencies are not ready: Stack default/a last succeeded more than 1h0m0s ago, and was asked to run again"))
+		"Dependencies are not ready: Stack default/a last succeeded more than 1h0m0s ago and was asked to run again"))
 	w.reconcileOf("c")
 	writes := w.writes
 	for range 3 {

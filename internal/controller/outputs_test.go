@@ -468,6 +468,6 @@ func TestAStackThatWritesWhatItReadsIsRefused(t *testing.T) {
 	})
 	w.mustReconcile()
 	g.Expect(conditions.IsStalled(w.stack())).To(BeTrue())
-	w.expectNotReady(g, v1.InvalidSpecReason, "the Stack takes values from Secret out itself")
+	w.expectNotReady(g, v1.InvalidSpecReason, "the Stack itself reads values from Secret out")
 	g.Expect(w.runner.started).To(BeZero())
 }

@@ -98,7 +98,7 @@ func (o *observed) chooseAccount(stack *v1.Stack) error {
 	case !own || isEnvRef(field):
 		return nil
 	case stack.Spec.ServiceAccountName != "":
-		return &inputs.UnusableError{Field: field, Problem: "spec.serviceAccountName gives the program a kubeconfig already: remove one of the two"}
+		return &inputs.UnusableError{Field: field, Problem: "spec.serviceAccountName already provides a kubeconfig: remove one of the two"}
 	}
 	o.account = ""
 	return nil

@@ -95,7 +95,7 @@ func TestInputsThatAreRefused(t *testing.T) {
 			},
 			program: map[string]any{"resources": map[string]any{"bucket": map[string]any{"type": "a:b:C"}}},
 			reason:  v1.InvalidSpecReason,
-			want:    "spec.config.bucket: is the name of a resource of the program, too: Pulumi YAML would take the value in its place, and delete the resource: rename one"},
+			want:    "spec.config.bucket: is also the name of a resource of the program: Pulumi YAML would use the config value instead and delete the resource: rename one"},
 		"a secret by the name of a resource, with the project": {
 			change:  func(s *v1.StackSpec) { s.Secrets = map[string]string{"app:v": "x"} },
 			program: map[string]any{"resources": map[string]any{"v": map[string]any{"type": "a:b:C"}}},
@@ -108,12 +108,12 @@ func TestInputsThatAreRefused(t *testing.T) {
 			reason: v1.InvalidSpecReason, want: "spec.configRef.app:config:bucket: is the name of a resource"},
 		"two kubeconfigs": {
 			change: func(s *v1.StackSpec) { s.Envs, s.ServiceAccountName = []string{"app"}, "deployer" }, plain: map[string]string{"KUBECONFIG": "/k"},
-			reason: v1.InputsFailedReason, want: "spec.envs[0] (key KUBECONFIG): spec.serviceAccountName gives the program a kubeconfig already", notTerminal: true},
+			reason: v1.InputsFailedReason, want: "spec.envs[0] (key KUBECONFIG): spec.serviceAccountName already provides a kubeconfig", notTerminal: true},
 		"a value of the controller": {
 			change: func(s *v1.StackSpec) {
 				s.EnvRefs = map[string]v1.ResourceRef{"A": {Type: v1.ResourceRefEnv, Env: &v1.EnvReference{Name: "HOME"}}}
 			},
-			reason: "AccessDenied", want: "spec.envRefs.A: type Env reads the controller itself, which has not been allowed: use type Secret, or run the controller with --allow-controller-refs"},
+			reason: "AccessDenied", want: "spec.envRefs.A: type Env reads from the controller itself, which is not allowed: use type Secret, or run the controller with --allow-controller-refs"},
 		"one that it does not have": {
 			change: func(s *v1.StackSpec) {
 				s.EnvRefs = map[string]v1.ResourceRef{"A": {Type: v1.ResourceRefEnv, Env: &v1.EnvReference{Name: "GONE"}}}
@@ -122,21 +122,21 @@ func TestInputsThatAreRefused(t *testing.T) {
 			reason:         v1.InputsFailedReason, want: `the controller has no environment variable "GONE"`, notTerminal: true},
 		"a backend that Pulumi does not have": {
 			change: func(s *v1.StackSpec) { s.Backend = "foo://x" },
-			reason: v1.InvalidSpecReason, want: "spec.backend: is no URL of a backend that Pulumi has: it begins with https://"},
+			reason: v1.InvalidSpecReason, want: "spec.backend: is not the URL of a Pulumi backend, which starts with https://"},
 		"a directory that goes with the run": {
 			change: func(s *v1.StackSpec) { s.Backend = "file://./state" },
-			reason: v1.InvalidSpecReason, want: "spec.backend: names a directory whose path is not absolute"},
+			reason: v1.InvalidSpecReason, want: "spec.backend: is a relative path of a directory"},
 		"a variable with such a backend": {
 			change: func(s *v1.StackSpec) {
 				s.Backend, s.EnvRefs = "", map[string]v1.ResourceRef{"PULUMI_BACKEND_URL": literalRef("foo://x")}
 			},
-			reason: v1.InvalidSpecReason, want: "spec.envRefs.PULUMI_BACKEND_URL: is no URL of a backend that Pulumi has"},
+			reason: v1.InvalidSpecReason, want: "spec.envRefs.PULUMI_BACKEND_URL: is not the URL of a Pulumi backend"},
 		"a listed variable with such a backend": {
 			change: func(s *v1.StackSpec) { s.Backend, s.Envs = "", []string{"app"} }, plain: map[string]string{"PULUMI_BACKEND_URL": "foo://x"},
-			reason: v1.InputsFailedReason, want: "spec.envs[0] (key PULUMI_BACKEND_URL): the variable PULUMI_BACKEND_URL is no URL of a backend", notTerminal: true},
+			reason: v1.InputsFailedReason, want: "spec.envs[0] (key PULUMI_BACKEND_URL): the variable PULUMI_BACKEND_URL is not the URL of a Pulumi backend", notTerminal: true},
 		"an organization where there are none": {
 			change: func(s *v1.StackSpec) { s.Stack = "acme/app/dev" },
-			reason: v1.InvalidSpecReason, want: "spec.stack: stack acme/app/dev: organization name must be 'organization' on the backend file, which keeps no accounts"},
+			reason: v1.InvalidSpecReason, want: "spec.stack: stack acme/app/dev: the organization must be 'organization' on the backend file, which has no accounts"},
 		"environments of a bucket": {
 			change: func(s *v1.StackSpec) { s.Environment = []string{"prod"} },
 			reason: v1.InvalidSpecReason, want: "spec.environment: needs Pulumi Cloud, and the backend is another"},

@@ -137,7 +137,7 @@ const EvaluationTime = time.Second
 // a deadline, after which nothing is evaluated any more.
 func WhyNotBy(ctx context.Context, expression *fluxcel.Expression, stack, dependency *v1.Stack) string {
 	if err := ctx.Err(); err != nil {
-		return notEvaluated(errors.New("there was no time left for it"))
+		return notEvaluated(errors.New("the time for all expressions is used up"))
 	}
 	self, err := fields(stack)
 	if err != nil {

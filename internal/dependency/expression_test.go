@@ -79,7 +79,7 @@ func TestNothingIsEvaluatedAfterTheTimeForIt(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	g.Expect(dependency.WhyNotBy(ctx, expressions[0], stack, ready())).To(ContainSubstring("there was no time left for it"))
+	g.Expect(dependency.WhyNotBy(ctx, expressions[0], stack, ready())).To(ContainSubstring("the time for all expressions is used up"))
 }
 
 func TestExpressionsThatAreWrong(t *testing.T) {

@@ -93,9 +93,9 @@ func WhyUnmet(requirement *v1.PrerequisiteRequirement, stack, prerequisite *v1.S
 		return "", false
 	}
 	if prerequisite.Spec.Suspend {
-		return fmt.Sprintf("last succeeded more than %s ago, and is suspended", within), false
+		return fmt.Sprintf("last succeeded more than %s ago and is suspended", within), false
 	}
-	return fmt.Sprintf("last succeeded more than %s ago, and was asked to run again", within), true
+	return fmt.Sprintf("last succeeded more than %s ago and was asked to run again", within), true
 }
 
 // Request returns the value of the reconcile request that reruns a stale prerequisite.

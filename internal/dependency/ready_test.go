@@ -103,15 +103,15 @@ func TestWhyUnmet(t *testing.T) {
 		{"ever is enough without a requirement", nil, ready(), "", false},
 		{"and with an empty one", &v1.PrerequisiteRequirement{}, ready(), "", false},
 		{"new enough", within(10 * time.Minute), ready(), "", false},
-		{"too old", within(9 * time.Minute), ready(), "last succeeded more than 9m0s ago, and was asked to run again", true},
-		{"too old and suspended: nothing is asked of it", within(9 * time.Minute), ready(suspended), "last succeeded more than 9m0s ago, and is suspended", false},
+		{"too old", within(9 * time.Minute), ready(), "last succeeded more than 9m0s ago and was asked to run again", true},
+		{"too old and suspended: nothing is asked of it", within(9 * time.Minute), ready(suspended), "last succeeded more than 9m0s ago and is suspended", false},
 		{"not Ready: it is busy, or has failed", within(9 * time.Minute), ready(notReady), "is not ready", false},
 		{"never run", nil, ready(func(s *v1.Stack) { s.Status.LastUpdate = nil }), "has not succeeded yet", false},
 		{"failed", nil, ready(func(s *v1.Stack) { s.Status.LastUpdate.State = v1.UpdateFailed }), "has not succeeded yet", false},
 		{"being deleted", within(time.Hour), ready(deleted), "is being deleted", false},
 		{"nothing can be newer than the time it takes to tell", within(time.Millisecond), ready(justNow), "", false},
 		{"without a time, as no controller writes it", within(time.Hour), ready(func(s *v1.Stack) { s.Status.LastUpdate.LastResyncTime = nil }),
-			"last succeeded more than 1h0m0s ago, and was asked to run again", true},
+			"last succeeded more than 1h0m0s ago and was asked to run again", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g := NewWithT(t)

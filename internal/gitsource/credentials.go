@@ -60,7 +60,7 @@ func Resolve(ctx context.Context, values Values, spec v1.GitSource, remote Remot
 	case spec.GitAuthSecret != "":
 		return fromSecret(ctx, values, spec.GitAuthSecret, remote)
 	case remote.IsSSH():
-		return Credentials{}, &inputs.InvalidError{Field: authField, Problem: "is required: a repository over ssh needs the key in sshAuth"}
+		return Credentials{}, &inputs.InvalidError{Field: authField, Problem: "is required: an ssh URL needs a key in sshAuth"}
 	case remote.Password != "":
 		return userAndPassword(cmp.Or(remote.User, tokenUser), remote.Password), nil
 	case remote.mayBeToken():
@@ -78,7 +78,7 @@ func fromAuth(ctx context.Context, values Values, auth v1.GitAuth, remote Remote
 	case remote.IsSSH() && auth.SSHAuth != nil:
 		return fromKey(ctx, values, *auth.SSHAuth, remote)
 	case remote.IsSSH():
-		return Credentials{}, &inputs.InvalidError{Field: authField, Problem: "needs sshAuth, as the repository is one over ssh"}
+		return Credentials{}, &inputs.InvalidError{Field: authField, Problem: "needs sshAuth, because the URL of the repository uses ssh"}
 	case auth.PersonalAccessToken != nil:
 		token, err := needed(ctx, values, authField+".accessToken", *auth.PersonalAccessToken)
 		return userAndPassword(cmp.Or(remote.User, tokenUser), strings.TrimSpace(token)), err
@@ -95,7 +95,7 @@ func fromAuth(ctx context.Context, values Values, auth v1.GitAuth, remote Remote
 		return fromApp(ctx, values, *auth.GitHubApp, remote)
 	case auth.SSHAuth != nil:
 		return Credentials{}, &inputs.InvalidError{Field: authField, Problem: fmt.Sprintf(
-			"has a key for ssh only, and the repository is one over %s: use its URL for ssh, or accessToken, basicAuth or githubApp", remote.Scheme)}
+			"has an ssh key only, but the URL of the repository uses %s: use its ssh URL, or accessToken, basicAuth or githubApp", remote.Scheme)}
 	}
 	return Credentials{}, &inputs.InvalidError{Field: authField, Problem: "has no credentials: add sshAuth, accessToken, basicAuth or githubApp, or remove it"}
 }
@@ -147,8 +147,8 @@ func withPublishedHosts(key, password string, remote Remote, field, where string
 	hosts := publishedHosts(remote)
 	if hosts == "" {
 		return Credentials{}, &inputs.UnusableError{Field: field, Problem: fmt.Sprintf(
-			"the host keys of %s are not known, and source-controller connects to no other server: put the output of \"%s\" into %s, "+
-				"once you have compared it with the keys that those who run the server tell", remote.address(), keyScan(remote), where)}
+			"the host keys of %s are unknown, and source-controller only connects to known hosts: compare the output of "+
+				"\"%s\" with the keys that the server's operator publishes, then put it into %s", remote.address(), keyScan(remote), where)}
 	}
 	return sshKey(key, password, hosts), nil
 }
@@ -205,14 +205,14 @@ func fromSecret(ctx context.Context, values Values, name string, remote Remote) 
 			fmt.Sprintf("the key %s of Secret %q", keyKnownHosts, name))
 	case remote.IsSSH():
 		return Credentials{}, &inputs.UnusableError{Field: authSecretField, Problem: fmt.Sprintf(
-			"Secret %q has no key %s, and the repository is one over ssh", name, keySSHPrivateKey)}
+			"Secret %q needs the key %s, because the URL of the repository uses ssh", name, keySSHPrivateKey)}
 	case text(keyAccessToken) != "":
 		return userAndPassword(cmp.Or(remote.User, tokenUser), strings.TrimSpace(text(keyAccessToken))), nil
 	case text(keyUserName) != "" && text(keyPassword) != "":
 		return userAndPassword(text(keyUserName), text(keyPassword)), nil
 	}
 	return Credentials{}, &inputs.UnusableError{Field: authSecretField, Problem: fmt.Sprintf(
-		"Secret %q has neither %s nor %s and %s, and the repository is one over %s", name, keyAccessToken, keyUserName, keyPassword, remote.Scheme)}
+		"Secret %q needs the key %s, or %s and %s, because the URL of the repository uses %s", name, keyAccessToken, keyUserName, keyPassword, remote.Scheme)}
 }
 
 func sshKey(key, password, knownHosts string) Credentials {

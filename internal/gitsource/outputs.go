@@ -21,9 +21,9 @@ func CheckOutputs(stack *v1.Stack) error {
 	if to == nil || !slices.Contains(SecretRefs(stack), types.NamespacedName{Namespace: stack.Namespace, Name: to.Name}) {
 		return nil
 	}
-	problem := "the Stack takes the credentials for spec.projectRepo from Secret %s: write its outputs to another one"
+	problem := "the Stack reads the credentials for spec.projectRepo from Secret %s: write its outputs to another Secret"
 	if to.Name == SecretName(stack.Name) {
-		problem = "the credentials for spec.projectRepo are kept in Secret %s: write the outputs to another one"
+		problem = "the controller keeps the credentials for spec.projectRepo in Secret %s: write the outputs to another Secret"
 	}
 	return &inputs.InvalidError{Field: "spec.writeOutputsToSecret.name", Problem: fmt.Sprintf(problem, to.Name)}
 }

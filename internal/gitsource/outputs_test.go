@@ -25,12 +25,12 @@ func TestOutputsAreNotWrittenOverCredentials(t *testing.T) {
 	}{
 		"another Secret":                      {to: "out", source: v1.GitSource{GitAuthSecret: "git"}},
 		"a Secret of another namespace":       {to: "out", source: v1.GitSource{GitAuth: &v1.GitAuth{PersonalAccessToken: &elsewhere}}},
-		"gitAuthSecret":                       {to: "out", source: v1.GitSource{GitAuthSecret: "out"}, want: "takes the credentials"},
-		"accessToken":                         {to: "out", source: v1.GitSource{GitAuth: &v1.GitAuth{PersonalAccessToken: &out}}, want: "takes the credentials"},
-		"basicAuth":                           {to: "out", source: v1.GitSource{GitAuth: &v1.GitAuth{BasicAuth: &v1.GitBasicAuth{UserName: literal("me"), Password: out}}}, want: "takes the credentials"},
-		"sshAuth":                             {to: "out", source: v1.GitSource{GitAuth: &v1.GitAuth{SSHAuth: &v1.GitSSHAuth{SSHPrivateKey: literal("k"), KnownHosts: &out}}}, want: "takes the credentials"},
-		"githubApp":                           {to: "out", source: v1.GitSource{GitAuth: &v1.GitAuth{GitHubApp: &v1.GitHubAppAuth{PrivateKey: out}}}, want: "takes the credentials"},
-		"the Secret of the GitRepository":     {to: "app-git-auth", want: "are kept in Secret app-git-auth"},
+		"gitAuthSecret":                       {to: "out", source: v1.GitSource{GitAuthSecret: "out"}, want: "reads the credentials"},
+		"accessToken":                         {to: "out", source: v1.GitSource{GitAuth: &v1.GitAuth{PersonalAccessToken: &out}}, want: "reads the credentials"},
+		"basicAuth":                           {to: "out", source: v1.GitSource{GitAuth: &v1.GitAuth{BasicAuth: &v1.GitBasicAuth{UserName: literal("me"), Password: out}}}, want: "reads the credentials"},
+		"sshAuth":                             {to: "out", source: v1.GitSource{GitAuth: &v1.GitAuth{SSHAuth: &v1.GitSSHAuth{SSHPrivateKey: literal("k"), KnownHosts: &out}}}, want: "reads the credentials"},
+		"githubApp":                           {to: "out", source: v1.GitSource{GitAuth: &v1.GitAuth{GitHubApp: &v1.GitHubAppAuth{PrivateKey: out}}}, want: "reads the credentials"},
+		"the Secret of the GitRepository":     {to: "app-git-auth", want: "keeps the credentials for spec.projectRepo in Secret app-git-auth"},
 		"the Secret of another GitRepository": {to: "other-git-auth"},
 		"no outputs wanted":                   {},
 	} {

@@ -53,14 +53,14 @@ func ParseURL(text string) (Remote, error) {
 	if !strings.Contains(text, "://") {
 		short := scpLike.FindStringSubmatch(text)
 		if short == nil {
-			return Remote{}, invalidURL("is not a URL of a git repository: write it as https://<host>/<path> or ssh://<user>@<host>/<path>")
+			return Remote{}, invalidURL("is not the URL of a git repository: use https://<host>/<path> or ssh://<user>@<host>/<path>")
 		}
 		text = fmt.Sprintf("ssh://%s@%s/%s", short[1], short[2], strings.TrimPrefix(short[3], "/"))
 	}
 	u, err := url.Parse(text)
 	if err != nil {
 		// The error of net/url contains the URL.
-		return Remote{}, invalidURL("is not a valid URL: write it as https://<host>/<path> or ssh://<user>@<host>/<path>")
+		return Remote{}, invalidURL("is not a valid URL: use https://<host>/<path> or ssh://<user>@<host>/<path>")
 	}
 	return remoteOf(u)
 }
@@ -70,17 +70,17 @@ func remoteOf(u *url.URL) (Remote, error) {
 	switch u.Scheme {
 	case "https", "http", "ssh":
 	case "file":
-		return Remote{}, invalidURL("is a path on a disk, which source-controller does not read: use the https, http or ssh URL of a git server")
+		return Remote{}, invalidURL("is a local path, which source-controller cannot read: use the https, http or ssh URL of a git server")
 	default:
-		return Remote{}, invalidURL(fmt.Sprintf("has the scheme %q: source-controller reaches git servers over https, http and ssh only", u.Scheme))
+		return Remote{}, invalidURL(fmt.Sprintf("has the scheme %q, but source-controller only supports https, http and ssh", u.Scheme))
 	}
 	switch {
 	case u.Hostname() == "":
 		return Remote{}, invalidURL("has no host")
 	case strings.Trim(u.Path, "/") == "":
-		return Remote{}, invalidURL("has no path of a repository")
+		return Remote{}, invalidURL("has no repository path")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return Remote{}, invalidURL("must not have a query or a fragment, as the URL is shown to everybody: credentials belong into spec.gitAuth, and a branch into spec.branch")
+		return Remote{}, invalidURL("must not have a query or a fragment, because the URL is not secret: set credentials in spec.gitAuth and a branch in spec.branch")
 	}
 	r := Remote{Scheme: u.Scheme, Host: u.Hostname(), Port: u.Port()}
 	plain := *u
@@ -90,7 +90,7 @@ func remoteOf(u *url.URL) (Remote, error) {
 		r.User, r.Password = u.User.Username(), password
 		plain.User = nil
 	case hasPassword:
-		return Remote{}, invalidURL("must not have a password: over ssh a key is needed, in spec.gitAuth.sshAuth")
+		return Remote{}, invalidURL("must not have a password: ssh needs a key in spec.gitAuth.sshAuth")
 	}
 	r.URL = plain.String()
 	return r, nil

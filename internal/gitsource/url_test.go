@@ -39,15 +39,15 @@ func TestURLs(t *testing.T) {
 
 func TestURLsThatAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                   "is not a URL of a git repository",
-		"github.com/pulumi/examples":         "is not a URL of a git repository",
-		"/srv/git/a.git":                     "is not a URL of a git repository",
-		"git@github.com":                     "is not a URL of a git repository",
-		"file:///srv/git/a.git":              "is a path on a disk",
+		"":                                   "is not the URL of a git repository",
+		"github.com/pulumi/examples":         "is not the URL of a git repository",
+		"/srv/git/a.git":                     "is not the URL of a git repository",
+		"git@github.com":                     "is not the URL of a git repository",
+		"file:///srv/git/a.git":              "is a local path",
 		"git://github.com/a/b":               `has the scheme "git"`,
 		"https:///a/b":                       "has no host",
-		"https://github.com":                 "has no path",
-		"https://github.com/":                "has no path",
+		"https://github.com":                 "has no repository path",
+		"https://github.com/":                "has no repository path",
 		"https://h/a?private_token=s3cret":   "must not have a query",
 		"https://h/a#main":                   "must not have a query or a fragment",
 		"ssh://git:s3cret@git.example.com/a": "must not have a password",

@@ -65,20 +65,20 @@ func HasEnvironments(backend string) bool { return !IsDIY(backend) }
 // error does not contain it.
 func CheckBackend(backend string) error {
 	if _, err := url.Parse(backend); err != nil {
-		return errors.New("cannot be read as a URL: write what is special in a user, a password or a path as %XX, such as %25 for a percent sign")
+		return errors.New("is not a valid URL: encode special characters of a user, a password or a path as %XX, such as %25 for a percent sign")
 	}
 	known := Scheme(backend)
 	switch {
 	case known == "file" && !strings.HasPrefix(backend, "file:///"):
 		// Pulumi has them start in its working directory, which is the run's own, or in the
 		// home: the run would succeed, and the next one find no state.
-		return errors.New("names a directory whose path is not absolute, so that it would be deleted with the run: write file:///<directory>")
+		return errors.New("is a relative path of a directory, which would be deleted with the run: use file:///<directory>")
 	case known == "file" && strings.Contains(backend, "#"):
-		return errors.New("has a fragment, which would swallow the settings that a run adds to it: write a # in a path as %23")
+		return errors.New("has a fragment, which would hide the settings that a run appends: encode a # in a path as %23")
 	case IsDIY(backend) || known == "https" || known == "http":
 		return nil
 	}
-	return errors.New("is no URL of a backend that Pulumi has: it begins with https://, http://, file://, s3://, gs://, azblob:// or postgres://")
+	return errors.New("is not the URL of a Pulumi backend, which starts with https://, http://, file://, s3://, gs://, azblob:// or postgres://")
 }
 
 // GivenSecrets returns the secrets in the spec. If the backend itself is one of them,

@@ -91,12 +91,12 @@ func TestABackendThatIsNoURLIsRefusedWithoutBeingShown(t *testing.T) {
 
 func TestADirectoryWithAFragmentIsNoBackend(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(CheckBackend("file:///state#a")).To(MatchError(ContainSubstring("write a # in a path as %23")))
+	g.Expect(CheckBackend("file:///state#a")).To(MatchError(ContainSubstring("encode a # in a path as %23")))
 	g.Expect(CheckBackend("file:///state%23a?no_tmp_dir=false")).To(Succeed())
 }
 
 func TestADirectoryThatGoesWithTheRunIsNoBackend(t *testing.T) {
 	for _, path := range []string{"", ".", "..", "./state", "../state", "state", "state/a", "~", "~/state", "localhost/state", "?prefix=/state", "#/state"} {
-		NewWithT(t).Expect(CheckBackend("file://"+path)).To(MatchError(ContainSubstring("write file:///<directory>")), path)
+		NewWithT(t).Expect(CheckBackend("file://"+path)).To(MatchError(ContainSubstring("use file:///<directory>")), path)
 	}
 }

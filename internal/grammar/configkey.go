@@ -45,7 +45,7 @@ func splitKey(text string) (ConfigKey, error) {
 	case len(parts) == 3 && parts[1] == "config":
 		return ConfigKey{parts[0], parts[2]}, nil
 	}
-	return ConfigKey{}, errors.New("it is not of the form <namespace>:<name>")
+	return ConfigKey{}, errors.New("it must be <namespace>:<name>")
 }
 
 // SameConfigKey finds two names of the same config value, such as a and demo:a in the
@@ -73,4 +73,4 @@ func (k ConfigKey) InProgram(project string) string {
 
 // ShadowedProblem describes a config value with the name of a resource in a Pulumi YAML
 // program. The name of a variable is fine: the config then sets the variable.
-const ShadowedProblem = "is the name of a resource of the program, too: Pulumi YAML would take the value in its place, and delete the resource: rename one of the two"
+const ShadowedProblem = "is also the name of a resource of the program: Pulumi YAML would use the config value instead and delete the resource. Rename one of the two"

@@ -32,7 +32,7 @@ func ParseStackName(text string) (StackName, error) {
 		name.Org, name.Project = parts[0], parts[1]
 	default:
 		return StackName{}, fmt.Errorf(
-			"stack name %q has %d parts: it is <stack>, <org>/<stack> or <org>/<project>/<stack>", text, len(parts))
+			"stack name %q has %d parts: it must be <stack>, <org>/<stack> or <org>/<project>/<stack>", text, len(parts))
 	}
 	if err := name.check(len(parts)); err != nil {
 		return StackName{}, fmt.Errorf("stack name %q: %w", text, err)
@@ -46,7 +46,7 @@ func (n StackName) check(parts int) error {
 	}
 	if isDots(n.Stack) || isDots(n.Org) || isDots(n.Project) {
 		// A file backend would store it in the place of another stack.
-		return errors.New("neither . nor .. can be the name of a stack, a project or an organization")
+		return errors.New("a stack, a project or an organization cannot be named . or ..")
 	}
 	if parts > 1 && !isName(n.Org) {
 		return errors.New("an organization name may only contain alphanumerics, hyphens, underscores, or periods")
@@ -105,11 +105,11 @@ func isDots(name string) bool { return name == "." || name == ".." }
 // without accounts.
 func (n StackName) Qualify(backend, project string) (string, error) {
 	if n.Project != "" && n.Project != project {
-		return "", fmt.Errorf("stack %s belongs to the project %q, but the program is the project %q: "+
-			"the name in Pulumi.yaml and the one in the stack's name must be the same", n, n.Project, project)
+		return "", fmt.Errorf("stack %s belongs to the project %q, but the program is the project "+
+			"%q: the name in Pulumi.yaml must match the project in the stack's name", n, n.Project, project)
 	}
 	if isDots(project) {
-		return "", fmt.Errorf("stack %s: a project cannot be called . or ..: a backend of files would keep it where another one is", n)
+		return "", fmt.Errorf("stack %s: a project cannot be named . or .., because a file backend would store it in the directory of another one", n)
 	}
 	if err := n.CheckOrganization(backend); err != nil {
 		return "", err
@@ -127,8 +127,8 @@ func (n StackName) Qualify(backend, project string) (string, error) {
 // CheckOrganization refuses an organization on a backend without accounts.
 func (n StackName) CheckOrganization(backend string) error {
 	if IsDIY(backend) && n.Org != "" && n.Org != organization {
-		return fmt.Errorf("stack %s: organization name must be 'organization' on the backend %s, "+
-			"which keeps no accounts", n, Scheme(backend))
+		return fmt.Errorf("stack %s: the organization must be 'organization' on the backend "+
+			"%s, which has no accounts", n, Scheme(backend))
 	}
 	return nil
 }

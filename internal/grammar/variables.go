@@ -37,18 +37,18 @@ func ownedVariables() []string {
 // unsafeVariables maps CLI switches that would make an interrupted run unrecoverable to
 // why they may not be set.
 func unsafeVariables() map[string]string {
-	const layout = "a lock that was left in the old layout of a backend is not found: " +
-		"run PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1 pulumi state upgrade"
+	const layout = "locks in the old layout of a backend cannot be found: run " +
+		"PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1 pulumi state upgrade"
 	return map[string]string{
 		// With it the state is written only at the end, even without PULUMI_EXPERIMENTAL.
-		"PULUMI_SKIP_CHECKPOINTS": "what a run that is killed has created would be in no state, and be created again",
+		"PULUMI_SKIP_CHECKPOINTS": "resources that a killed run has created would be missing in the state and be created again",
 		// The old layout names locks differently. The first two create it, and the third
 		// is needed to use it.
 		"PULUMI_DIY_BACKEND_LEGACY_LAYOUT":            layout,
 		"PULUMI_SELF_MANAGED_STATE_LEGACY_LAYOUT":     layout,
 		"PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR": layout,
 		// It sets the default of a flag, also for a recovery, which has no program.
-		"PULUMI_RUN_PROGRAM": "set spec.runProgram instead, so that there is a program to run",
+		"PULUMI_RUN_PROGRAM": "set spec.runProgram instead, which also provides the program to run",
 	}
 }
 
@@ -70,7 +70,7 @@ func insteadOfOption(name string) string {
 		"PARALLEL":          "set PULUMI_PARALLEL instead",
 		"CONTINUE_ON_ERROR": "set PULUMI_CONTINUE_ON_ERROR instead",
 	}
-	return cmp.Or(instead[strings.TrimPrefix(name, optionPrefix)], "the flags of Pulumi are the controller's to choose")
+	return cmp.Or(instead[strings.TrimPrefix(name, optionPrefix)], "the controller chooses the flags of Pulumi")
 }
 
 // CheckEnv refuses variables that a run cannot be given. The error contains no values.
@@ -103,9 +103,9 @@ func CheckVariable(name, value string) error {
 	why, unsafe := unsafeVariables()[name]
 	switch {
 	case !isVariable(name):
-		return fmt.Errorf("%q is not the name of an environment variable, which has letters, digits and underscores, and does not begin with a digit", name)
+		return fmt.Errorf("%q is not a valid name of an environment variable (letters, digits and underscores, not starting with a digit)", name)
 	case slices.Contains(shellVariables(), name):
-		return fmt.Errorf("the environment variable %s cannot be set: the shell that starts Pulumi has its own", name)
+		return fmt.Errorf("the environment variable %s cannot be set: the shell that starts Pulumi sets it", name)
 	case slices.Contains(ownedVariables(), name):
 		return fmt.Errorf("the environment variable %s cannot be set: the controller sets it", name)
 	case unsafe:
@@ -113,7 +113,7 @@ func CheckVariable(name, value string) error {
 	case strings.HasPrefix(name, optionPrefix):
 		return fmt.Errorf("the environment variable %s cannot be set: %s", name, insteadOfOption(name))
 	case strings.ContainsRune(value, 0):
-		return fmt.Errorf("the environment variable %s has a NUL byte in its value", name)
+		return fmt.Errorf("the value of the environment variable %s contains a NUL byte", name)
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ func TestCheckEnvNamesWhatIsWrongAndNoValue(t *testing.T) {
 	g.Expect(CheckEnv(map[string]string{"AWS_REGION": "x", "PULUMI_BACKEND_URL": "y"})).To(Succeed())
 	err := CheckEnv(map[string]string{"PATH": "secret1", "a=b": "secret2", "": "secret3", "NUL": "secret4\x00"})
 	g.Expect(err).To(MatchError(And(
-		ContainSubstring("PATH cannot be set"), ContainSubstring(`"a=b" is not the name`), ContainSubstring(`"" is not the name`),
-		ContainSubstring("NUL has a NUL byte"), Not(ContainSubstring("secret")))))
+		ContainSubstring("PATH cannot be set"), ContainSubstring(`"a=b" is not a valid name`), ContainSubstring(`"" is not a valid name`),
+		ContainSubstring("NUL contains a NUL byte"), Not(ContainSubstring("secret")))))
 }
 
 // Allowed are the variables that /bin/sh, which starts the CLI, passes on unchanged.
@@ -51,8 +51,8 @@ func TestCheckEnvRefusesUnsafeVariables(t *testing.T) {
 		"PULUMI_OPTION_RUN_PROGRAM":                   "set spec.runProgram instead",
 		"PULUMI_OPTION_TARGET":                        "set spec.targets instead",
 		"PULUMI_OPTION_PARALLEL":                      "set PULUMI_PARALLEL instead",
-		"PULUMI_OPTION_EXCLUDE":                       "the flags of Pulumi are the controller's to choose",
-		"PULUMI_OPTION_":                              "the flags of Pulumi are the controller's to choose",
+		"PULUMI_OPTION_EXCLUDE":                       "the controller chooses the flags of Pulumi",
+		"PULUMI_OPTION_":                              "the controller chooses the flags of Pulumi",
 	} {
 		g.Expect(CheckEnv(map[string]string{name: "secret"})).To(MatchError(And(
 			ContainSubstring(name+" cannot be set: "), ContainSubstring(why), Not(ContainSubstring("secret")))))

@@ -76,7 +76,7 @@ func addConfigMaps(ctx context.Context, reader client.Reader, stack *v1.Stack, c
 			return withoutText(field, read[name], ref.Key)
 		}
 		if left -= len(text); left < 0 {
-			return &UnusableError{field, fmt.Sprintf("the values of configRef are together longer than %d bytes", maxValues)}
+			return &UnusableError{field, fmt.Sprintf("the values of configRef exceed %d bytes in total", maxValues)}
 		}
 		value, err := configValue(text, ref.JSON)
 		if err != nil {
@@ -97,8 +97,8 @@ func addConfigMaps(ctx context.Context, reader client.Reader, stack *v1.Stack, c
 func withoutText(field string, of *corev1.ConfigMap, key string) error {
 	name := client.ObjectKeyFromObject(of)
 	if _, ok := of.BinaryData[key]; ok {
-		return &UnusableError{field, fmt.Sprintf("key %q of ConfigMap '%s' is in its binaryData, and config must be text: "+
-			"put it in its data, for instance as base64", key, name)}
+		return &UnusableError{field, fmt.Sprintf("key %q of ConfigMap '%s' is in binaryData, but config must be "+
+			"text: put it in data, for example as base64", key, name)}
 	}
 	return &MissingError{Field: field, Kind: configMapKind, Object: name, Key: key}
 }
@@ -126,7 +126,7 @@ func configValue(text string, isJSON bool) (json.RawMessage, error) {
 // error rather than null.
 func canonicalText(text string) (json.RawMessage, error) {
 	if text == "" {
-		return nil, fmt.Errorf("no JSON value")
+		return nil, fmt.Errorf("not a JSON value")
 	}
 	return canonical([]byte(text))
 }

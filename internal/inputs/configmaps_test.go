@@ -83,11 +83,11 @@ func TestResolveConfigMapsRefuses(t *testing.T) {
 		"nothing": {refs: map[string]v1.ConfigMapRef{"k": {Name: "app", Key: "empty", JSON: true}},
 			kind: "unusable", want: "is not valid JSON"},
 		"null": {refs: map[string]v1.ConfigMapRef{"k": {Name: "app", Key: "null", JSON: true}},
-			kind: "unusable", want: `spec.configRef.k: the value of key "null" in ConfigMap 'apps/app' is null, which is no config value: give another one`},
+			kind: "unusable", want: `spec.configRef.k: the value of key "null" in ConfigMap 'apps/app' is null, which is not a config value`},
 		"bytes": {refs: map[string]v1.ConfigMapRef{"k": {Name: "bytes", Key: "bin"}},
-			kind: "unusable", want: `spec.configRef.k: key "bin" of ConfigMap 'apps/bytes' is in its binaryData, and config must be text: put it in its data`},
+			kind: "unusable", want: `spec.configRef.k: key "bin" of ConfigMap 'apps/bytes' is in binaryData, but config must be text: put it in data`},
 		"too much": {refs: map[string]v1.ConfigMapRef{"a": {Name: "app", Key: "big"}, "b": {Name: "app", Key: "big"}, "c": {Name: "app", Key: "big"}},
-			kind: "unusable", want: "spec.configRef.c: the values of configRef are together longer than 1048576 bytes"},
+			kind: "unusable", want: "spec.configRef.c: the values of configRef exceed 1048576 bytes in total"},
 		"the key of a plain value": {refs: map[string]v1.ConfigMapRef{"k": {Name: "app", Key: "n"}},
 			edit: func(s *v1.Stack) { s.Spec.Config = config{"k": {Raw: []byte("1")}} },
 			kind: "invalid", want: "spec.configRef.k: spec.config has the same key: remove one of the two"},
@@ -141,7 +141,7 @@ func TestServiceAccountOfAStack(t *testing.T) {
 			stack.Spec.ServiceAccountName = test.spec
 			g.Expect(inputs.ServiceAccount(stack, test.byDefault)).To(Equal(test.want))
 			if err := inputs.Validate(stack); test.isInvalid {
-				g.Expect(err).To(MatchError("spec.envRefs.KUBECONFIG: spec.serviceAccountName gives the program a kubeconfig already: remove one of the two"))
+				g.Expect(err).To(MatchError("spec.envRefs.KUBECONFIG: spec.serviceAccountName already provides a kubeconfig: remove one of the two"))
 			} else {
 				g.Expect(err).NotTo(HaveOccurred())
 			}

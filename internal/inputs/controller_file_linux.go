@@ -39,7 +39,7 @@ func readFile(path string) (string, error) {
 	case !info.Mode().IsRegular():
 		return "", errors.New("it is not a regular file")
 	case int64(system.Type) == unix.PROC_SUPER_MAGIC:
-		return "", errors.New("it belongs to the processes of the machine")
+		return "", errors.New("it describes processes of the machine")
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxValues+1))
 	if err != nil {

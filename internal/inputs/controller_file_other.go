@@ -10,5 +10,5 @@ import "errors"
 // readFile always fails: other platforms only run the CLI, which has no controller files
 // to read.
 func readFile(string) (string, error) {
-	return "", errors.New("it is one of a controller, which is for Linux")
+	return "", errors.New("files of the controller can only be read on Linux")
 }

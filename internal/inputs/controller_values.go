@@ -25,7 +25,7 @@ type Controller struct {
 func (c *Controller) value(ref reference) (value, error) {
 	if c == nil {
 		return value{}, &ReadError{ref.field, acl.AccessDeniedError(fmt.Sprintf(
-			"type %s reads the controller itself, which has not been allowed: use type Secret, or run the controller with --allow-controller-refs",
+			"type %s reads from the controller itself, which is not allowed: use type Secret, or run the controller with --allow-controller-refs",
 			ref.ref.Type))}
 	}
 	if ref.ref.Type == v1.ResourceRefEnv {

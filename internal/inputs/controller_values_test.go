@@ -54,9 +54,9 @@ func TestFilesThatAreRefused(t *testing.T) {
 		"/dev/zero":                   "it is not a regular file",
 		filepath.Join(dir, "big"):     "it is longer than 1048576 bytes",
 		filepath.Join(dir, "gone"):    "no such file or directory",
-		"/proc/self/environ":          "it belongs to the processes of the machine",
-		"/proc/1/../self/environ":     "it belongs to the processes of the machine",
-		filepath.Join(dir, "environ"): "it belongs to the processes of the machine",
+		"/proc/self/environ":          "it describes processes of the machine",
+		"/proc/1/../self/environ":     "it describes processes of the machine",
+		filepath.Join(dir, "environ"): "it describes processes of the machine",
 	} {
 		_, err := inputs.Resolve(context.Background(), readerOf(g, nil), stackOf(refs{"A": fromFile(path)}, nil, nil), allowed())
 		g.Expect(err).To(MatchError(And(HavePrefix("spec.envRefs.A: the file"), HaveSuffix(want))), path)

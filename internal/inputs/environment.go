@@ -87,7 +87,7 @@ func addVariables[text string | []byte](r *resolver, field, kind string, object 
 	if leftOut > 0 {
 		// The keys are not named: readers of the log may not be allowed to read the
 		// Secret.
-		r.leftOut = append(r.leftOut, fmt.Sprintf("%s: %d keys of %s '%s' cannot be the names of environment variables, and are left out",
+		r.leftOut = append(r.leftOut, fmt.Sprintf("%s: ignoring %d keys of %s '%s', because they are not valid names of environment variables",
 			field, leftOut, kind, object))
 	}
 	return nil

@@ -55,8 +55,8 @@ func TestLaterFieldsOverrideEarlierOnes(t *testing.T) {
 	}))
 	g.Expect(got.Masks).To(Equal([]string{"cloud-token", "more-secret", "aws-secret", "horse"}), "Secrets, and what is always secret")
 	g.Expect(got.LeftOut).To(Equal([]string{
-		"spec.envs[0]: 1 keys of ConfigMap 'apps/first' cannot be the names of environment variables, and are left out",
-		"spec.envSecrets[0]: 2 keys of Secret 'apps/aws' cannot be the names of environment variables, and are left out",
+		"spec.envs[0]: ignoring 1 keys of ConfigMap 'apps/first', because they are not valid names of environment variables",
+		"spec.envSecrets[0]: ignoring 2 keys of Secret 'apps/aws', because they are not valid names of environment variables",
 	}), "and their names are not told")
 
 	got, err = inputs.Resolve(context.Background(), readerOf(g, nil, objects()...), listed(func(s *v1.StackSpec) {
@@ -110,7 +110,7 @@ func TestErrorsOfWholeObjectsNameTheEntry(t *testing.T) {
 		"no token": {func(s *v1.StackSpec) { s.AccessTokenSecret = "aws" },
 			`spec.accessTokenSecret: Secret 'apps/aws' has no key "accessToken"`, "missing"},
 		"a NUL byte": {func(s *v1.StackSpec) { s.EnvSecrets = []string{"nul"} },
-			"spec.envSecrets[0] (key A): the value has a NUL byte", "unusable"},
+			"spec.envSecrets[0] (key A): the value contains a NUL byte", "unusable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

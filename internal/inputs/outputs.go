@@ -27,12 +27,12 @@ func validateOutputs(stack *v1.Stack) error {
 		return nil
 	}
 	if slices.Contains(SecretRefs(stack), types.NamespacedName{Namespace: stack.Namespace, Name: to.Name}) {
-		return &InvalidError{outputsField + ".name", fmt.Sprintf("the Stack takes values from Secret %s itself: write its outputs to another one", to.Name)}
+		return &InvalidError{outputsField + ".name", fmt.Sprintf("the Stack itself reads values from Secret %s: write its outputs to another Secret", to.Name)}
 	}
 	for i, key := range to.Keys {
 		if len(validation.IsConfigMapKey(key)) > 0 {
 			return &InvalidError{fmt.Sprintf("%s.keys[%d]", outputsField, i),
-				fmt.Sprintf("%q cannot be a key of a Secret, which has letters, digits, '-', '_' and '.': rename the output", key)}
+				fmt.Sprintf("%q is not a valid key of a Secret (letters, digits, '-', '_' and '.'): rename the output", key)}
 		}
 	}
 	return validateOutputsMetadata(to)

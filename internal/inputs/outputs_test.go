@@ -42,7 +42,7 @@ func TestOutputsAreNotWrittenOverInputs(t *testing.T) {
 			}
 			var invalid *inputs.InvalidError
 			g.Expect(errors.As(err, &invalid)).To(BeTrue(), "%v", err)
-			g.Expect(err).To(MatchError(ContainSubstring("the Stack takes values from Secret out itself")))
+			g.Expect(err).To(MatchError(ContainSubstring("the Stack itself reads values from Secret out")))
 		})
 	}
 }

@@ -28,10 +28,10 @@ func (r *resolver) takePassphrase() error {
 	switch {
 	case r.opts.Controller == nil:
 		return &ReadError{named.field, acl.AccessDeniedError(fmt.Sprintf(
-			"%s names a file of the controller, which has not been allowed: set %s from a Secret, or run the controller with --allow-controller-refs",
+			"%s names a file of the controller, which is not allowed: set %s from a Secret, or run the controller with --allow-controller-refs",
 			passphraseFileVariable, grammar.PassphraseVariable))}
 	case !filepath.IsAbs(named.text):
-		return &UnusableError{named.field, "the path in " + passphraseFileVariable + " must be absolute: the directory of the controller is none to rely on"}
+		return &UnusableError{named.field, "the path in " + passphraseFileVariable + " must be absolute, because the working directory of the controller may change"}
 	}
 	text, err := readFile(named.text)
 	if err != nil {

@@ -61,10 +61,10 @@ func TestPassphraseFilesThatAreRefused(t *testing.T) {
 	for path, want := range map[string]string{
 		pipe:                            "it is not a regular file",
 		"/dev/zero":                     "it is not a regular file",
-		"/proc/self/environ":            "it belongs to the processes of the machine",
+		"/proc/self/environ":            "it describes processes of the machine",
 		big:                             "it is longer than 1048576 bytes",
 		filepath.Join(dir, "CANARY-no"): "no such file or directory",
-		"CANARY":                        "must be absolute: the directory of the controller is none to rely on",
+		"CANARY":                        "must be absolute, because the working directory of the controller may change",
 	} {
 		stack := stackOf(nil, nil, nil)
 		stack.Spec.EnvSecrets = []string{"named"}

@@ -193,7 +193,7 @@ func (r *resolver) add(ref reference, v value) error {
 	}
 	if r.left -= len(v.text); r.left < 0 {
 		return &UnusableError{ref.field, fmt.Sprintf(
-			"the values of environment variables and of secret config are together longer than %d bytes", maxValues)}
+			"the values of environment variables and secret config exceed %d bytes in total", maxValues)}
 	}
 	v.field = ref.field
 	if ref.config {
@@ -257,12 +257,12 @@ func (r *resolver) secret(ctx context.Context, field string, name types.Namespac
 func usable(ref reference, text string) error {
 	switch {
 	case ref.config && !utf8.ValidString(text):
-		return &UnusableError{ref.field, "the value is not text in UTF-8, which config must be: encode it, for instance as base64"}
+		return &UnusableError{ref.field, "the value is not UTF-8 text, but config must be: encode it, for example as base64"}
 	case !ref.config && strings.Contains(text, "\x00"):
-		return &UnusableError{ref.field, "the value has a NUL byte, which no environment variable can hold"}
+		return &UnusableError{ref.field, "the value contains a NUL byte, which is not possible in an environment variable"}
 	case !ref.config && len(ref.name)+1+len(text) > maxVariable:
-		return &UnusableError{ref.field, fmt.Sprintf("name and value are longer than %d bytes, "+
-			"which no environment variable can be", maxVariable)}
+		return &UnusableError{ref.field, fmt.Sprintf("name and value exceed %d bytes, "+
+			"the limit of an environment variable", maxVariable)}
 	}
 	return nil
 }

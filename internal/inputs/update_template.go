@@ -31,7 +31,7 @@ func validateUpdateTemplate(spec v1.StackSpec) error {
 	for _, key := range slices.Sorted(maps.Keys(template)) {
 		// metadata is for the operator's Update objects, which do not exist here.
 		if key != "metadata" && key != "spec" {
-			return &InvalidError{updateTemplateField + "." + key, "is not known: remove it"}
+			return &InvalidError{updateTemplateField + "." + key, "is unknown: remove it"}
 		}
 	}
 	var fields map[string]json.RawMessage
@@ -52,7 +52,7 @@ func updateFieldProblem(spec v1.StackSpec, key string, raw json.RawMessage) stri
 		if same {
 			return ""
 		}
-		return fmt.Sprintf("is not what %s says: remove it, and set %s", field, field)
+		return fmt.Sprintf("contradicts %s: remove it and set %s", field, field)
 	}
 	switch key {
 	case "ttlAfterCompleted":
@@ -61,7 +61,7 @@ func updateFieldProblem(spec v1.StackSpec, key string, raw json.RawMessage) stri
 		if isBool(raw, true) {
 			return ""
 		}
-		return "cannot be: a destroy always removes the stack from its backend: remove it"
+		return "cannot be set, a destroy always removes the stack from its backend: remove it"
 	case "refresh":
 		return instead(isBool(raw, spec.Refresh), "spec.refresh")
 	case "runProgram":
@@ -71,22 +71,22 @@ func updateFieldProblem(spec v1.StackSpec, key string, raw json.RawMessage) stri
 	case "target":
 		return instead(isSet(raw, spec.Targets), "spec.targets")
 	case "type":
-		return "cannot be set: use spec.preview for a preview, and remove it otherwise"
+		return "cannot be set: remove it; for a preview, use spec.preview"
 	case "parallel":
-		return "cannot be set: use the variable PULUMI_PARALLEL in spec.envRefs, and remove it"
+		return "cannot be set: remove it and set the variable PULUMI_PARALLEL in spec.envRefs"
 	case "continueOnError":
-		return "cannot be set: use the variable PULUMI_CONTINUE_ON_ERROR in spec.envRefs, and remove it"
+		return "cannot be set: remove it and set the variable PULUMI_CONTINUE_ON_ERROR in spec.envRefs"
 	case "expectNoChanges":
-		return "cannot be set: use spec.preview to see changes before they are made, or spec.expectNoRefreshChanges " +
-			"for those that are made behind Pulumi's back, and remove it"
+		return "cannot be set: remove it; use spec.preview to see changes before they are made, or " +
+			"spec.expectNoRefreshChanges to detect changes made outside of Pulumi"
 	case "replace":
-		return "cannot be set: suspend the Stack and run pulumi up --replace, and remove it"
+		return "cannot be set: remove it; to replace resources, suspend the Stack and run pulumi up --replace"
 	case "message":
 		return "cannot be set: remove it"
 	case "workspaceName", "stackName":
-		return "cannot be set: the run is that of spec.stack: remove it"
+		return "cannot be set, the run uses spec.stack: remove it"
 	}
-	return "is not known: remove it"
+	return "is unknown: remove it"
 }
 
 // isEmptyTemplate tells whether a template asks for nothing.

@@ -35,13 +35,13 @@ func Validate(stack *v1.Stack) error {
 	spec := stack.Spec
 	switch {
 	case spec.Stack == "":
-		return &InvalidError{"spec.stack", "is required: the name of the stack in the backend"}
+		return &InvalidError{"spec.stack", "is required: set the name of the stack in the backend"}
 	case len(spec.Stack) > maxStack:
 		return &InvalidError{"spec.stack", fmt.Sprintf("is longer than %d bytes: give the stack a shorter name", maxStack)}
 	case HasWorkspace(spec):
 		// Checked before the source, as a Stack with a template may have none.
-		return &InvalidError{"spec.workspaceTemplate", "is the pod of a run, and this controller runs programs itself: have it run them in pods (--runner=job), or remove the template, and use " +
-			"spec.envRefs for environment variables, spec.serviceAccountName for rights in the cluster, and fluxSource, programRef or projectRepo for the program"}
+		return &InvalidError{"spec.workspaceTemplate", "configures the pod of a run, but this controller runs programs itself: run it with --runner=job, or remove the template and use " +
+			"spec.envRefs for environment variables, spec.serviceAccountName for permissions in the cluster, and fluxSource, programRef or projectRepo for the program"}
 	}
 	for _, check := range []func(v1.StackSpec) error{
 		validateSource, validateUpdateTemplate, validateChoices, validateLists, validateDurations, validateEnv,
@@ -67,13 +67,13 @@ func Validate(stack *v1.Stack) error {
 func validateEnv(spec v1.StackSpec) error {
 	for _, name := range slices.Sorted(maps.Keys(spec.EnvRefs)) {
 		if len(validation.IsCIdentifier(name)) > 0 {
-			return &InvalidError{envField, fmt.Sprintf("%q cannot be the name of an environment variable, which has letters, digits and underscores, "+
-				"and does not begin with a digit: rename it", name)}
+			return &InvalidError{envField, fmt.Sprintf("%q is not a valid name of an environment variable (letters, digits and underscores, "+
+				"not starting with a digit): rename it", name)}
 		}
 	}
 	if _, own := spec.EnvRefs[grammar.KubeconfigVariable]; own && spec.ServiceAccountName != "" {
 		return &InvalidError{envField + "." + grammar.KubeconfigVariable,
-			"spec.serviceAccountName gives the program a kubeconfig already: remove one of the two"}
+			"spec.serviceAccountName already provides a kubeconfig: remove one of the two"}
 	}
 	switch spec.EnvRefs[grammar.BackendVariable].Type {
 	case v1.ResourceRefEnv, v1.ResourceRefFS:
@@ -138,7 +138,7 @@ func validateRef(field string, ref v1.ResourceRef) error {
 			return &InvalidError{field, "filesystem is required when type is FS: add filesystem.path"}
 		}
 		if !path.IsAbs(ref.FileSystem.Path) {
-			return &InvalidError{field, "filesystem.path must be absolute: the directory of the controller is none to rely on"}
+			return &InvalidError{field, "filesystem.path must be absolute, because the working directory of the controller may change"}
 		}
 	default:
 		return &InvalidError{field, fmt.Sprintf("type %q is not supported: use Secret, Literal, Env or FS", ref.Type)}
@@ -158,7 +158,7 @@ func validateMembers(field string, ref v1.ResourceRef) error {
 		{"env", v1.ResourceRefEnv, ref.Env != nil}, {"filesystem", v1.ResourceRefFS, ref.FileSystem != nil},
 	} {
 		if member.set && member.of != ref.Type {
-			return &InvalidError{field, fmt.Sprintf("%s belongs to type %s, and the type is %s: remove it, or change the type", member.name, member.of, ref.Type)}
+			return &InvalidError{field, fmt.Sprintf("%s belongs to type %s, but the type is %s: remove it, or change the type", member.name, member.of, ref.Type)}
 		}
 	}
 	return nil

@@ -13,7 +13,7 @@ func validateBranch(branch string) error {
 	if isRefName(branch) {
 		return nil
 	}
-	return &InvalidError{"spec.branch", fmt.Sprintf("%q cannot be the name of a branch in git: correct it", branch)}
+	return &InvalidError{"spec.branch", fmt.Sprintf("%q is not a valid name of a git branch: correct it", branch)}
 }
 
 // isRefName tells whether git accepts a name for a branch.

@@ -34,7 +34,7 @@ func validateConfig(stack *v1.Stack) error {
 			case name == "":
 				return &InvalidError{keys.field, "has an empty key: give the config value a name, or remove it"}
 			case !configKeys.MatchString(name):
-				return &InvalidError{keys.field + "." + name, "is not a config key: write <key> for one of the project, or <namespace>:<key>"}
+				return &InvalidError{keys.field + "." + name, "is not a config key: use <key> for a value of the project, or <namespace>:<key>"}
 			}
 		}
 	}
@@ -53,12 +53,12 @@ func validateConfig(stack *v1.Stack) error {
 // names returns the keys sorted, so that of several faults the same one is always shown.
 func names[V any](values map[string]V) []string { return slices.Sorted(maps.Keys(values)) }
 
-const nullProblem = "is null, which is no config value: give another one, or remove the entry"
+const nullProblem = "is null, which is not a config value: give it a value, or remove the entry"
 
 // emptyProblem describes what a null is decoded to. The CRD no longer admits it.
 const emptyProblem = "is null or empty: give it a value, or remove the entry"
 
-const encryptedProblem = `has an object whose only member is "secure", which Pulumi takes for an encrypted value: rename the member, or give the value in spec.secretsRef`
+const encryptedProblem = `has an object whose only key is "secure", which Pulumi reads as an encrypted value: rename the key, or set the value in spec.secretsRef`
 
 // looksEncrypted tells whether a JSON value contains, at any depth, Pulumi's form of an
 // encrypted value. Invalid JSON is refused elsewhere.

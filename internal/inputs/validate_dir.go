@@ -18,7 +18,7 @@ func validateDir(spec v1.StackSpec) error {
 		field, dir = "spec.fluxSource.dir", spec.FluxSource.Dir
 	}
 	if !filepath.IsLocal(filepath.Clean(strings.TrimLeft(dir, "/"))) {
-		return &InvalidError{field, "leads out of the source: give the path from its root"}
+		return &InvalidError{field, "leads out of the source: give a path relative to its root"}
 	}
 	return nil
 }

@@ -40,14 +40,14 @@ func validateSource(spec v1.StackSpec) error {
 		}
 		return validateGit(spec)
 	}
-	return &InvalidError{"spec", rule + strings.Join(set, " and ") + " are set: keep one"}
+	return &InvalidError{"spec", rule + strings.Join(set, " and ") + " are set: keep only one"}
 }
 
 // validateGit checks projectRepo and the fields that belong to it.
 func validateGit(spec v1.StackSpec) error {
 	switch {
 	case spec.Branch != "" && spec.Commit != "":
-		return &InvalidError{"spec", "branch and commit exclude each other: remove one"}
+		return &InvalidError{"spec", "branch and commit cannot both be set: remove one of them"}
 	case spec.ProjectRepo != "" && spec.Branch == "" && spec.Commit == "":
 		return &InvalidError{"spec.projectRepo", "needs a branch or a commit: add spec.branch or spec.commit"}
 	case spec.ProjectRepo != "" && spec.Branch != "":
@@ -63,7 +63,7 @@ func validateGit(spec v1.StackSpec) error {
 		{"gitAuth", spec.GitAuth != nil}, {"gitAuthSecret", spec.GitAuthSecret != ""},
 	} {
 		if field.set {
-			return &InvalidError{"spec." + field.name, "belongs to projectRepo: remove it, or use projectRepo for the program"}
+			return &InvalidError{"spec." + field.name, "can only be used with projectRepo: remove it, or use projectRepo for the program"}
 		}
 	}
 	return nil
@@ -105,12 +105,12 @@ func validateChoices(spec v1.StackSpec) error {
 	switch spec.PendingCreates {
 	case "", v1.PendingCreatesStop, v1.PendingCreatesClear:
 	default:
-		return &InvalidError{"spec.pendingCreates", fmt.Sprintf("is %q: use Stop or Clear", spec.PendingCreates)}
+		return &InvalidError{"spec.pendingCreates", fmt.Sprintf("is %q, but must be Stop or Clear", spec.PendingCreates)}
 	}
 	switch spec.WorkspaceReclaimPolicy {
 	case "", "Retain", "Delete":
 	default:
-		return &InvalidError{"spec.workspaceReclaimPolicy", fmt.Sprintf("is %q: remove it, as nothing of a run is kept", spec.WorkspaceReclaimPolicy)}
+		return &InvalidError{"spec.workspaceReclaimPolicy", fmt.Sprintf("is %q, but the controller keeps no workspaces: remove it", spec.WorkspaceReclaimPolicy)}
 	}
 	return validateSecretsProvider(spec.SecretsProvider)
 }
@@ -130,10 +130,10 @@ func validateSecretsProvider(provider string) error {
 	// Compared case-sensitively, as Pulumi does.
 	kind, _, isURL := strings.Cut(provider, "://")
 	if !isURL || !slices.Contains([]string{"awskms", "azurekeyvault", "gcpkms", "hashivault"}, kind) {
-		return &InvalidError{field, "names no provider that Pulumi has: " + use}
+		return &InvalidError{field, "is not a secrets provider of Pulumi: " + use}
 	}
 	if u.User != nil {
-		return &InvalidError{field, "has a user or a password, which everybody could read: give credentials in spec.envRefs"}
+		return &InvalidError{field, "contains a user or a password, which anyone who can read the Stack would see: set credentials in spec.envRefs"}
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func validateDurations(spec v1.StackSpec) error {
 	for _, d := range durations {
 		switch {
 		case d.value == v1.UnreadableDuration:
-			return &InvalidError{d.field, "is no duration that can be kept: give one such as 30s, 5m or 1h30m, of at most 99999h"}
+			return &InvalidError{d.field, "is not a valid duration: give one such as 30s, 5m or 1h30m, of at most 99999h"}
 		case d.value < 0:
 			return &InvalidError{d.field, "is negative: give a positive time, or remove it for the default"}
 		}

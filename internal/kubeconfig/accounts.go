@@ -45,7 +45,7 @@ type Accounts struct {
 func New(config *rest.Config) (*Accounts, error) {
 	tokens, err := corev1client.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("failed to make a client for tokens of service accounts: %w", err)
+		return nil, fmt.Errorf("failed to create a client for tokens of service accounts: %w", err)
 	}
 	return &Accounts{config: config, tokens: tokens}, nil
 }
@@ -60,7 +60,7 @@ func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 		return nil, explained(account, err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the directory of the kubeconfig: %w", err)
+		return nil, fmt.Errorf("creating the directory of the kubeconfig: %w", err)
 	}
 	text, err := kubeconfig(a.config, account.Namespace, filepath.Join(dir, tokenFile))
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 		request: func(ctx context.Context) (token, error) { return a.token(ctx, account) },
 		write:   func(text string) error { return replace(filepath.Join(dir, tokenFile), []byte(text)) },
 		log: func(err error) {
-			log(fmt.Sprintf("the token of service account '%s' was not renewed: %v", account, err))
+			log(fmt.Sprintf("failed to renew the token of service account '%s': %v", account, err))
 		},
 		done:  make(chan struct{}),
 		given: []token{first},
@@ -120,10 +120,10 @@ func explained(account run.ServiceAccount, err error) error {
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("service account '%s' not found: create it, or name another in spec.serviceAccountName", account)
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("the controller may not make a token for service account '%s': "+
-			"allow it to create serviceaccounts/token: %w", account, err)
+		return fmt.Errorf("the controller is not allowed to create a token for service "+
+			"account '%s': allow it to create serviceaccounts/token: %w", account, err)
 	}
-	return fmt.Errorf("making a token for service account '%s': %w", account, err)
+	return fmt.Errorf("creating a token for service account '%s': %w", account, err)
 }
 
 // replace atomically writes a file that only its owner may read: a client reading it

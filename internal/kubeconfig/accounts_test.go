@@ -133,7 +133,7 @@ func TestTheCAFileIsEmbeddedInTheKubeconfig(t *testing.T) {
 	g.Expect(config.CAData).To(Equal([]byte("an authority of a file")))
 
 	_, err = kubeconfig(&rest.Config{Host: "10.0.0.1", TLSClientConfig: rest.TLSClientConfig{CAFile: file + "x"}}, "apps", "/token")
-	g.Expect(err).To(MatchError(ContainSubstring("reading the authority of the API server")))
+	g.Expect(err).To(MatchError(ContainSubstring("reading the CA certificate of the API server")))
 }
 
 func TestAFailedTokenRequestIsExplained(t *testing.T) {
@@ -145,8 +145,8 @@ func TestAFailedTokenRequestIsExplained(t *testing.T) {
 		"no such account": {apierrors.NewNotFound(resource, "deployer"),
 			"service account 'apps/deployer' not found: create it, or name another in spec.serviceAccountName"},
 		"no right to": {apierrors.NewForbidden(resource, "deployer", errors.New("no")),
-			"the controller may not make a token for service account 'apps/deployer': allow it to create serviceaccounts/token"},
-		"anything else": {errors.New("connection refused"), "making a token for service account 'apps/deployer': connection refused"},
+			"the controller is not allowed to create a token for service account 'apps/deployer': allow it to create serviceaccounts/token"},
+		"anything else": {errors.New("connection refused"), "creating a token for service account 'apps/deployer': connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -207,7 +207,7 @@ func TestARenewalThatFailsIsTriedAgain(t *testing.T) {
 		time.Sleep(8*time.Minute + 20*time.Second)
 		synctest.Wait()
 		g.Expect(lines).To(HaveLen(3), "at 8m0s, 8m5s and 8m15s")
-		g.Expect(<-lines).To(Equal("the token of service account 'apps/deployer' was not renewed: the API server is away"))
+		g.Expect(<-lines).To(Equal("failed to renew the token of service account 'apps/deployer': the API server is away"))
 
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()

@@ -25,7 +25,7 @@ func kubeconfig(config *rest.Config, namespace, tokenPath string) ([]byte, error
 	}
 	known := rest.AnonymousClientConfig(config)
 	if err := rest.LoadTLSFiles(known); err != nil {
-		return nil, fmt.Errorf("reading the authority of the API server: %w", err)
+		return nil, fmt.Errorf("reading the CA certificate of the API server: %w", err)
 	}
 	out := clientcmdapi.NewConfig()
 	out.Clusters[contextName] = &clientcmdapi.Cluster{

@@ -33,7 +33,7 @@ type Mounted struct {
 // Whoever created the pod has to make sure that it has the requested account.
 func (m *Mounted) Open(_ context.Context, dir string, account run.ServiceAccount, _ func(line string)) (*run.ClusterAccess, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the directory of the kubeconfig: %w", err)
+		return nil, fmt.Errorf("creating the directory of the kubeconfig: %w", err)
 	}
 	text, err := kubeconfig(m.Config, account.Namespace, m.TokenFile)
 	if err != nil {

@@ -68,9 +68,9 @@ func (r Reference) Read(texts map[string]string, binary map[string][]byte, key s
 	case !ok:
 		return nil, fmt.Errorf("it has no key %s", key)
 	case len(data) > MaxSize:
-		return nil, fmt.Errorf("%s has %d bytes, and must not have more than %d", key, len(data), MaxSize)
+		return nil, fmt.Errorf("%s has %d bytes, the limit is %d", key, len(data), MaxSize)
 	case digest(data) != r.Digest:
-		return nil, fmt.Errorf("%s has the digest %s, and not %s, which was asked for: somebody has changed it", key, digest(data), r.Digest)
+		return nil, fmt.Errorf("%s has the digest %s instead of %s: it was changed after the request", key, digest(data), r.Digest)
 	}
 	return data, nil
 }

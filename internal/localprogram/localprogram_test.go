@@ -33,8 +33,8 @@ func TestOnlyWhatWasAskedForIsRead(t *testing.T) {
 	}{
 		"as asked":   {NewReference("a", []byte("data")), map[string][]byte{ArchiveKey: []byte("data")}, ""},
 		"missing":    {NewReference("a", []byte("data")), map[string][]byte{ProgramKey: []byte("data")}, "it has no key program.tar.gz"},
-		"changed":    {NewReference("a", []byte("data")), map[string][]byte{ArchiveKey: []byte("evil")}, "somebody has changed it"},
-		"too large":  {NewReference("a", big), map[string][]byte{ArchiveKey: big}, "program.tar.gz has 786433 bytes, and must not have more than 786432"},
+		"changed":    {NewReference("a", []byte("data")), map[string][]byte{ArchiveKey: []byte("evil")}, "it was changed after the request"},
+		"too large":  {NewReference("a", big), map[string][]byte{ArchiveKey: big}, "program.tar.gz has 786433 bytes, the limit is 786432"},
 		"just right": {NewReference("a", big[1:]), map[string][]byte{ArchiveKey: big[1:]}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,5 +57,5 @@ func TestATextIsReadWhereverTheConfigMapHasIt(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(read)).To(Equal("{}"))
 	_, err = ref.Read(map[string]string{ProgramKey: "[]"}, nil, ProgramKey)
-	g.Expect(err).To(MatchError(ContainSubstring("somebody has changed it")))
+	g.Expect(err).To(MatchError(ContainSubstring("it was changed after the request")))
 }

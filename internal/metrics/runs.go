@@ -32,13 +32,13 @@ func NewRuns(registerer prometheus.Registerer, slots Slots) (*Runs, error) {
 	r := &Runs{
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "pulumi_run_duration_seconds",
-			Help: "The duration in seconds of a run of Pulumi, by what it was to do and how it ended.",
+			Help: "The duration in seconds of Pulumi runs, by operation and outcome.",
 			// A run takes from under a second to its timeout, by default an hour.
 			Buckets: []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600},
 		}, []string{"operation", "outcome"}),
 		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "pulumi_resource_changes_total",
-			Help: "Number of resources that runs of Pulumi have changed, by what happened to them.",
+			Help: "Number of resources that Pulumi runs have changed, by operation.",
 		}, []string{"change"}),
 	}
 	// Initialize the series: a rate over a series that appears with its first value would
@@ -53,11 +53,11 @@ func NewRuns(registerer prometheus.Registerer, slots Slots) (*Runs, error) {
 		r.duration, r.changes,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "pulumi_runs_in_flight",
-			Help: "Number of runs of Pulumi that are in flight.",
+			Help: "Number of Pulumi runs in flight.",
 		}, func() float64 { inFlight, _ := slots.Count(); return float64(inFlight) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "pulumi_runs_waiting",
-			Help: "Number of Stacks that wait for other runs to end.",
+			Help: "Number of Stacks that are waiting for other runs to end.",
 		}, func() float64 { _, waiting := slots.Count(); return float64(waiting) }),
 	} {
 		if err := registerer.Register(collector); err != nil {

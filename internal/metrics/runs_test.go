@@ -36,17 +36,17 @@ func TestRunsAreCountedByHowTheyEnded(t *testing.T) {
 	runs.Ended(run.Recover, after(-time.Second, run.Succeeded, run.Changes{Updated: 100}))
 
 	g.Expect(testutil.GatherAndCompare(registry, strings.NewReader(`
-# HELP pulumi_resource_changes_total Number of resources that runs of Pulumi have changed, by what happened to them.
+# HELP pulumi_resource_changes_total Number of resources that Pulumi runs have changed, by operation.
 # TYPE pulumi_resource_changes_total counter
 pulumi_resource_changes_total{change="created"} 3
 pulumi_resource_changes_total{change="deleted"} 4
 pulumi_resource_changes_total{change="replaced"} 0
 pulumi_resource_changes_total{change="retained"} 2
 pulumi_resource_changes_total{change="updated"} 1
-# HELP pulumi_runs_in_flight Number of runs of Pulumi that are in flight.
+# HELP pulumi_runs_in_flight Number of Pulumi runs in flight.
 # TYPE pulumi_runs_in_flight gauge
 pulumi_runs_in_flight 3
-# HELP pulumi_runs_waiting Number of Stacks that wait for other runs to end.
+# HELP pulumi_runs_waiting Number of Stacks that are waiting for other runs to end.
 # TYPE pulumi_runs_waiting gauge
 pulumi_runs_waiting 7
 `), "pulumi_resource_changes_total", "pulumi_runs_in_flight", "pulumi_runs_waiting")).To(Succeed())

@@ -23,7 +23,7 @@ func ForManager(mgr ctrl.Manager, address, name string, registerer prometheus.Re
 	log := mgr.GetLogger()
 	writer, err := events.NewRecorder(mgr, log, "", name)
 	if err != nil {
-		return nil, fmt.Errorf("failed to make the recorder of Kubernetes Events: %w", err)
+		return nil, fmt.Errorf("failed to create the recorder of Kubernetes Events: %w", err)
 	}
 	options := Options{Writer: writer, Size: DefaultSize, Scheme: mgr.GetScheme(), Registerer: registerer, Log: log}
 	if address != "" {
@@ -59,7 +59,7 @@ func (c closing) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	text, readErr := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err := errors.Join(readErr, response.Body.Close()); err != nil {
-		return nil, fmt.Errorf("reading the answer of notification-controller: %w", err)
+		return nil, fmt.Errorf("reading the response of notification-controller: %w", err)
 	}
 	response.Body = io.NopCloser(bytes.NewReader(text))
 	return response, nil

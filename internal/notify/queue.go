@@ -88,7 +88,7 @@ func New(options Options) (*Queue, error) {
 		waiting: make(chan event, max(options.Size, 1)),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "pulumi_events_dropped_total",
-			Help: "Number of events that notification-controller did not get because it was away for too long, refused them or was sent too many, or at the end of the controller.",
+			Help: "Number of events that notification-controller did not receive, because it was unavailable for too long, rejected them or was sent too many, or because the controller exited.",
 		}),
 	}
 	if err := options.Registerer.Register(q.dropped); err != nil {
@@ -111,7 +111,7 @@ func (q *Queue) AnnotatedEventf(object runtime.Object, annotations map[string]st
 	}
 	involved, err := q.involved(object)
 	if err != nil {
-		q.options.Log.Error(err, "an event cannot be sent", "reason", reason)
+		q.options.Log.Error(err, "cannot send an event", "reason", reason)
 		return
 	}
 	q.add(event{
@@ -170,7 +170,7 @@ func (q *Queue) add(e event) {
 	if !q.full {
 		// Logged once, not for each of what may be thousands of events.
 		q.full = true
-		q.options.Log.Error(errors.New("the queue is full or closed"), "events for notification-controller are dropped")
+		q.options.Log.Error(errors.New("the queue is full or closed"), "dropped events for notification-controller")
 	}
 }
 
@@ -203,6 +203,6 @@ func (q *Queue) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		q.givenUp.Store(true)
-		return fmt.Errorf("one event was being sent to notification-controller and %d were waiting: %w", len(q.waiting), context.Cause(ctx))
+		return fmt.Errorf("one event was being sent to notification-controller and %d were queued: %w", len(q.waiting), context.Cause(ctx))
 	}
 }

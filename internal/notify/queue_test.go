@@ -273,7 +273,7 @@ func TestAHangingReceiverDelaysNobody(t *testing.T) {
 	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	g.Expect(q.Close(soon)).To(And(MatchError(context.DeadlineExceeded),
-		MatchError(ContainSubstring("one event was being sent to notification-controller and 5 were waiting"))))
+		MatchError(ContainSubstring("one event was being sent to notification-controller and 5 were queued"))))
 	tell(q, aStack("app"), "after the end")
 	g.Expect(w.all()).To(HaveLen(22))
 	g.Expect(testutil.ToFloat64(q.dropped)).To(BeEquivalentTo(21 - size))

@@ -72,7 +72,7 @@ func (s *fluxSender) Send(object client.Object, annotations map[string]string, e
 	s.recorder.AnnotatedEventf(object, annotations, eventtype, reason, "%s", message)
 	if s.failing && s.lost == nil {
 		s.failing = false
-		s.log.Info("notification-controller takes events again")
+		s.log.Info("notification-controller accepts events again")
 	}
 	return s.lost
 }
@@ -83,8 +83,8 @@ func (s *fluxSender) again(ctx context.Context, response *http.Response, err err
 	again, cause := s.isSentAgain(ctx, response, err)
 	if again && !s.failing {
 		s.failing = true
-		s.log.Error(cause, "notification-controller does not take an event: it is sent again, and the events after it wait. "+
-			"If this lasts, look whether notification-controller runs at --events-addr")
+		s.log.Error(cause, "cannot send an event to notification-controller, retrying; later events wait. If this "+
+			"continues, check that notification-controller is running at --events-addr")
 	}
 	return again, cause
 }
@@ -97,7 +97,7 @@ func (s *fluxSender) isSentAgain(ctx context.Context, response *http.Response, e
 	}
 	switch {
 	case response != nil && response.StatusCode >= http.StatusBadRequest && !recoverable && response.StatusCode != http.StatusTooManyRequests:
-		return false, errors.Join(cause, fmt.Errorf("notification-controller refuses it: %s", response.Status))
+		return false, errors.Join(cause, fmt.Errorf("notification-controller rejected it: %s", response.Status))
 	case !recoverable:
 		return false, cause // a duplicate has arrived before
 	case isAway(response):

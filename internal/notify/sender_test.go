@@ -104,8 +104,8 @@ func TestTheFirstFailureIsLoggedAtOnceAndOnce(t *testing.T) {
 	g.Expect(sender.Send(aStack("app"), nil, "Normal", "R", "one")).To(Succeed())
 	g.Expect(toldAt).To(HaveExactElements(0, 1, 1, 1, 1, 1, 1, 1, 1, 1), "told after the first attempt")
 	g.Expect(lines).To(HaveExactElements(
-		And(ContainSubstring("does not take an event"), ContainSubstring("503"), ContainSubstring("--events-addr")),
-		ContainSubstring("takes events again")))
+		And(ContainSubstring("cannot send an event"), ContainSubstring("503"), ContainSubstring("--events-addr")),
+		ContainSubstring("accepts events again")))
 
 	away = false
 	g.Expect(sender.Send(aStack("app"), nil, "Normal", "R", "two")).To(Succeed())
@@ -127,5 +127,5 @@ func TestAnAddressWithoutAServerIsLoggedOnce(t *testing.T) {
 		g.Expect(sender.Send(aStack("app"), nil, "Normal", "R", "done")).NotTo(Succeed())
 	}
 	g.Expect(lines).To(ContainElement(ContainSubstring("connection refused")))
-	g.Expect(slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(line, "does not take an event") })).To(HaveLen(1))
+	g.Expect(slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(line, "cannot send an event") })).To(HaveLen(1))
 }

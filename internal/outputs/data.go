@@ -31,8 +31,8 @@ func Data(plain run.PlainOutputs) (map[string][]byte, error) {
 	data, size := make(map[string][]byte, len(plain.Values)), 0
 	for _, name := range slices.Sorted(maps.Keys(plain.Values)) {
 		if problems := validation.IsConfigMapKey(name); len(problems) > 0 {
-			return nil, fmt.Errorf("output %q cannot be a key of a Secret, which has letters, digits, '-', '_' and '.': rename the output, "+
-				"or name those to be written in spec.writeOutputsToSecret.keys", name)
+			return nil, fmt.Errorf("output %q is not a valid key of a Secret (letters, digits, '-', '_' and '.'): rename the output, "+
+				"or list the outputs to write in spec.writeOutputsToSecret.keys", name)
 		}
 		text, err := text(plain.Values[name])
 		if err != nil {
@@ -42,7 +42,7 @@ func Data(plain run.PlainOutputs) (map[string][]byte, error) {
 		size += len(name) + len(text)
 	}
 	if size > corev1.MaxSecretSize {
-		return nil, fmt.Errorf("the outputs have %d bytes, and a Secret holds %d: name those to be written in spec.writeOutputsToSecret.keys",
+		return nil, fmt.Errorf("the outputs have %d bytes, the limit of a Secret is %d: list the outputs to write in spec.writeOutputsToSecret.keys",
 			size, corev1.MaxSecretSize)
 	}
 	return data, nil
@@ -80,7 +80,7 @@ func text(raw json.RawMessage) ([]byte, error) {
 		return nil, errors.New("it is not JSON")
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it is more than one JSON value")
+		return nil, errors.New("it has more than one JSON value")
 	}
 	if s, ok := value.(string); ok {
 		return []byte(s), nil

@@ -73,11 +73,11 @@ func TestDataRefuses(t *testing.T) {
 	}{
 		{"missing", []string{"a", "gone", "lost"}, map[string]json.RawMessage{"a": json.RawMessage(`1`)},
 			`the stack has no output "gone", "lost": add it to the program`},
-		{"a name", nil, map[string]json.RawMessage{"kube config": json.RawMessage(`"s3cret"`)}, `output "kube config" cannot be a key of a Secret`},
-		{"two dots", nil, map[string]json.RawMessage{"..": json.RawMessage(`"s3cret"`)}, `output ".." cannot be`},
-		{"too big", nil, map[string]json.RawMessage{"a": big, "bcdef": json.RawMessage(`"s3cret"`)}, "the outputs have 1048584 bytes, and a Secret holds 1048576"},
+		{"a name", nil, map[string]json.RawMessage{"kube config": json.RawMessage(`"s3cret"`)}, `output "kube config" is not a valid key of a Secret`},
+		{"two dots", nil, map[string]json.RawMessage{"..": json.RawMessage(`"s3cret"`)}, `output ".." is not a valid key`},
+		{"too big", nil, map[string]json.RawMessage{"a": big, "bcdef": json.RawMessage(`"s3cret"`)}, "the outputs have 1048584 bytes, the limit of a Secret is 1048576"},
 		{"not JSON", nil, map[string]json.RawMessage{"a": json.RawMessage(`s3cret`)}, `output "a" cannot be read: it is not JSON`},
-		{"two values", nil, map[string]json.RawMessage{"a": json.RawMessage(`1 "s3cret"`)}, `output "a" cannot be read: it is more than one`},
+		{"two values", nil, map[string]json.RawMessage{"a": json.RawMessage(`1 "s3cret"`)}, `output "a" cannot be read: it has more than one`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -52,7 +52,7 @@ const maxSize = 3 << 20
 // also returns the decoded JSON. It does not check whether Pulumi can run it.
 func Read(raw []byte) (checked Checked, object map[string]any, err error) {
 	if len(raw) > maxSize {
-		return Checked{}, nil, fmt.Errorf("it has %d bytes, and may have %d", len(raw), maxSize)
+		return Checked{}, nil, fmt.Errorf("it has %d bytes, the limit is %d", len(raw), maxSize)
 	}
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return Checked{}, nil, err
@@ -60,7 +60,7 @@ func Read(raw []byte) (checked Checked, object map[string]any, err error) {
 	if object == nil {
 		// Running it would delete everything that a Stack has created, and it is more
 		// likely a mistake than an explicit {}.
-		return Checked{}, nil, errors.New("it is missing, or null: a program without any resources has resources: {}")
+		return Checked{}, nil, errors.New("it is missing or null: a program without resources has resources: {}")
 	}
 	text, err := v1.ProgramText(raw)
 	if err != nil {

@@ -26,7 +26,7 @@ func TestConfigByTheNameOfAResourceDeletesNothing(t *testing.T) {
 		want   string
 	}{
 		"plain": {func(r *run.Run) { r.Config = map[string]json.RawMessage{"a": one} },
-			`config key "demo:a" is the name of a resource of the program, too: Pulumi YAML would take the value in its place, and delete the resource: rename one of the two`},
+			`config key "demo:a" is also the name of a resource of the program: Pulumi YAML would use the config value instead and delete the resource. Rename one of the two`},
 		"with the project": {func(r *run.Run) { r.Config = map[string]json.RawMessage{"demo:a": one} }, `config key "demo:a" is the name of a resource`},
 		"secret":           {func(r *run.Run) { r.Secrets = map[string]string{"a": "x"} }, `config key "demo:a" is the name of a resource`},
 		"that only the CLI encrypts": {func(r *run.Run) {

@@ -407,7 +407,7 @@ func TestFailures(t *testing.T) {
 		"an organization on a backend without accounts": {
 			program: func(*lab) string { return plainProgram },
 			edit:    func(_ *lab, r *run.Run) { r.Stack = "acme/dev" },
-			want:    "organization name must be 'organization'", notBegun: true,
+			want:    "the organization must be 'organization'", notBegun: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

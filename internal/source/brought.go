@@ -24,15 +24,15 @@ func (f *Fetcher) unpackBrought(ctx context.Context, artifact run.Artifact, dir 
 	wanted, err := digest.Parse(artifact.Digest)
 	switch {
 	case err != nil:
-		return fail(fmt.Sprintf(what+"its digest %q is not one that can be verified", bounded.Text(artifact.Digest, maxName)), ErrArchive)
+		return fail(fmt.Sprintf(what+"its digest %q cannot be verified", bounded.Text(artifact.Digest, maxName)), ErrArchive)
 	case int64(len(artifact.Archive)) > f.options.MaxDownload:
-		return fail(fmt.Sprintf(what+"it is bigger than the limit of %s", size(f.options.MaxDownload)), ErrArchive)
+		return fail(fmt.Sprintf(what+"it exceeds the limit of %s", size(f.options.MaxDownload)), ErrArchive)
 	case wanted.Algorithm().FromBytes(artifact.Archive) != wanted:
 		return fail(fmt.Sprintf(what+"it does not have the digest %s", artifact.Digest), ErrArchive)
 	}
 	work, err := os.MkdirTemp(filepath.Dir(dir), ".fetch-")
 	if err != nil {
-		return fail("make a directory for the program: "+cause(err), ErrWorkspace, err)
+		return fail("create a directory for the program: "+cause(err), ErrWorkspace, err)
 	}
 	err = f.place(ctx, bytes.NewReader(artifact.Archive), work, dir)
 	if err != nil {

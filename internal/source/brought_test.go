@@ -37,12 +37,12 @@ func TestFetchRefusesArchivesThatWereBrought(t *testing.T) {
 	}{
 		"above the directory":  {archiveOf(t, entry{name: "../evil", body: "x"}), "", `invalid name error "../evil"`},
 		"a hard link":          {archiveOf(t, entry{name: "b", kind: tar.TypeLink, link: "/etc/passwd"}), "", `its entry "b" is a hard link`},
-		"a bomb":               {archiveOf(t, entry{name: "a", body: strings.Repeat("0", 2<<20)}), "", "it is bigger than the limit of 1 MiB when unpacked"},
-		"too big":              {bytes.Repeat([]byte("x"), 65<<10), "", "it is bigger than the limit of 65536 bytes"},
+		"a bomb":               {archiveOf(t, entry{name: "a", body: strings.Repeat("0", 2<<20)}), "", "it exceeds the limit of 1 MiB when unpacked"},
+		"too big":              {bytes.Repeat([]byte("x"), 65<<10), "", "it exceeds the limit of 65536 bytes"},
 		"nothing at all":       {[]byte{}, "", "it is not a gzip-compressed tar archive"},
 		"no archive":           {[]byte("hello"), "", "it is not a gzip-compressed tar archive"},
 		"another digest":       {whole, digestOf([]byte("other")), "it does not have the digest sha256:"},
-		"no digest":            {whole, "none", "is not one that can be verified"},
+		"no digest":            {whole, "none", "cannot be verified"},
 		"one that was cut off": {whole[:len(whole)/2], "", "unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -109,7 +109,7 @@ func (f *Fetcher) Fetch(ctx context.Context, artifact run.Artifact, dir string) 
 	}
 	work, err := os.MkdirTemp(filepath.Dir(dir), ".fetch-")
 	if err != nil {
-		return fail("make a directory for the artifact: "+cause(err), ErrWorkspace, err)
+		return fail("create a directory for the artifact: "+cause(err), ErrWorkspace, err)
 	}
 	err = f.fetchIn(ctx, work, u, artifact.Digest, dir)
 	if rmErr := os.RemoveAll(work); rmErr != nil && err == nil {
@@ -123,7 +123,7 @@ func (f *Fetcher) locate(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		// The parser's error contains the whole URL.
-		return nil, fail("the URL of the artifact is not one of http or https", ErrArchive)
+		return nil, fail("the URL of the artifact must use http or https", ErrArchive)
 	}
 	if f.options.Hostname != "" {
 		u.Host = f.options.Hostname
@@ -147,7 +147,7 @@ func (f *Fetcher) fetchIn(parent context.Context, work string, u *url.URL, diges
 	case parent.Err() != nil:
 		return fmt.Errorf("%s: %w", what, context.Cause(parent))
 	case ctx.Err() != nil && !errors.Is(err, ErrArchive):
-		return fmt.Errorf("%s: not here after %s: is its server up, and may %s reach it: %w",
+		return fmt.Errorf("%s: the download did not finish within %s: check that its server is running and that %s can reach it: %w",
 			what, f.options.Timeout, f.options.Self, ctx.Err())
 	}
 	return fail(what+": "+err.Error(), err)
@@ -165,7 +165,7 @@ func (f *Fetcher) download(ctx context.Context, work string, u *url.URL, digest 
 	case err == nil:
 		return nil
 	case errors.Is(err, fetch.ErrFileNotFound):
-		return fail("it is gone (404): its source offers another one by now, or will when it is reconciled", ErrGone, err)
+		return fail("it is gone (404): its source has a newer artifact, or will have one after its next reconcile", ErrGone, err)
 	case diskFault(err):
 		return fail("it could not be stored: "+cause(err), ErrWorkspace, err)
 	}
@@ -178,13 +178,13 @@ func (f *Fetcher) downloadError(err error, u *url.URL, digest string) error {
 	text := cause(err)
 	switch {
 	case strings.HasPrefix(text, "artifact is ") && strings.Contains(text, "max download size"):
-		return fail(fmt.Sprintf("it is bigger than the limit of %s: leave files out of the source (spec.ignore)",
+		return fail(fmt.Sprintf("it exceeds the limit of %s: exclude files from the source (spec.ignore)",
 			size(f.options.MaxDownload)), ErrArchive)
 	case strings.HasPrefix(text, "computed digest doesn't match"):
-		return fail(fmt.Sprintf("what its server sent does not have the digest %s: it was damaged or exchanged on the way; "+
-			"reconcile the source if this stays", digest), ErrArchive)
+		return fail(fmt.Sprintf("the content from its server does not match the digest %s: it was damaged or replaced; "+
+			"if this continues, reconcile the source", digest), ErrArchive)
 	case strings.HasPrefix(err.Error(), "failed to verify archive"):
-		return fail(fmt.Sprintf("its digest %q is not one that can be verified", bounded.Text(digest, maxName)), ErrArchive)
+		return fail(fmt.Sprintf("its digest %q cannot be verified", bounded.Text(digest, maxName)), ErrArchive)
 	case strings.Contains(text, "giving up after"):
 		return fmt.Errorf("it could not be downloaded: its server answers with an error (429 or 5xx), tried %d time(s)",
 			f.options.Retries+1)

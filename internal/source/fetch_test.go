@@ -91,15 +91,15 @@ func TestFetchRefusesArchives(t *testing.T) {
 		"a hard link to the outside":       {archiveOf(t, entry{name: "b", kind: tar.TypeLink, link: "/etc/passwd"}), `its entry "b" is a hard link`},
 		"a device":                         {archiveOf(t, entry{name: "b", kind: tar.TypeChar}), "unsupported file type"},
 		"a pipe":                           {archiveOf(t, entry{name: "b", kind: tar.TypeFifo}), "unsupported file type"},
-		"a download that is too big":       {make([]byte, 65<<10), "it is bigger than the limit of 65536 bytes: leave files out"},
-		"a bomb of one file":               {archiveOf(t, entry{name: "a", body: strings.Repeat("0", 2<<20)}), "it is bigger than the limit of 1 MiB when unpacked"},
+		"a download that is too big":       {make([]byte, 65<<10), "it exceeds the limit of 65536 bytes: exclude files"},
+		"a bomb of one file":               {archiveOf(t, entry{name: "a", body: strings.Repeat("0", 2<<20)}), "it exceeds the limit of 1 MiB when unpacked"},
 		"a bomb of headers": {gzipped(t, tarOf(t, repeat(1100, entry{name: "a", pax: map[string]string{"X.y": "z"}})...)),
-			"it is bigger than the limit of 1 MiB when unpacked"},
+			"it exceeds the limit of 1 MiB when unpacked"},
 		"a bomb of many files":  {archiveOf(t, many(51)...), "it has more than 50 files and directories"},
 		"a bomb of directories": {archiveOf(t, entry{name: strings.Repeat("d/", 51) + "f"}), "it has more than 50 files and directories"},
 		"a bomb of links that are left out": {archiveOf(t, repeat(2100, entry{name: "l", kind: tar.TypeSymlink, link: "x"})...),
-			"it is bigger than the limit of 1 MiB when unpacked"},
-		"sizes that overflow": {overflow(t), "it is bigger than the limit of 1 MiB when unpacked"},
+			"it exceeds the limit of 1 MiB when unpacked"},
+		"sizes that overflow": {overflow(t), "it exceeds the limit of 1 MiB when unpacked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -137,10 +137,10 @@ func repeat(n int, e entry) []entry {
 func TestFetchVerifiesTheDigest(t *testing.T) {
 	archive := archiveOf(t, entry{name: "a", body: "x"})
 	for name, tt := range map[string]struct{ digest, want string }{
-		"another digest":     {digestOf([]byte("other")), "what its server sent does not have the digest sha256:"},
-		"no digest":          {"", "is not one that can be verified"},
-		"an unknown digest":  {"md5:" + strings.Repeat("0", 32), "is not one that can be verified"},
-		"a malformed digest": {"sha256:zz", "is not one that can be verified"},
+		"another digest":     {digestOf([]byte("other")), "the content from its server does not match the digest sha256:"},
+		"no digest":          {"", "cannot be verified"},
+		"an unknown digest":  {"md5:" + strings.Repeat("0", 32), "cannot be verified"},
+		"a malformed digest": {"sha256:zz", "cannot be verified"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -210,7 +210,7 @@ func TestFetchRefusesURLs(t *testing.T) {
 	for _, url := range []string{"", "a.tar.gz", "file:///etc/passwd", "http://", "http://user:hunter2@host:port/", "http://\x00hunter2"} {
 		g := NewWithT(t)
 		err := source.New(source.Options{}).Fetch(context.Background(), run.Artifact{URL: url}, filepath.Join(t.TempDir(), "program"))
-		g.Expect(err).To(MatchError("the URL of the artifact is not one of http or https"))
+		g.Expect(err).To(MatchError("the URL of the artifact must use http or https"))
 		g.Expect(err).To(MatchError(source.ErrArchive))
 	}
 }
@@ -317,7 +317,7 @@ func TestFetchEnds(t *testing.T) {
 					g.Expect(err).To(MatchError(stop))
 				} else {
 					g.Expect(err).To(MatchError(context.DeadlineExceeded))
-					g.Expect(err).To(MatchError(ContainSubstring("not here after 300ms: is its server up, and may the pod of the run reach it")))
+					g.Expect(err).To(MatchError(ContainSubstring("the download did not finish within 300ms: check that its server is running and that the pod of the run can reach it")))
 				}
 				expectNothingLeft(g, dir)
 			})
@@ -338,7 +338,7 @@ func TestFetchEndsAnAnswerWithoutEnd(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "program")
 	err := source.New(options).Fetch(context.Background(), run.Artifact{URL: url, Digest: digestOf(nil)}, dir)
 	g.Expect(err).To(MatchError(source.ErrArchive))
-	g.Expect(err).To(MatchError(ContainSubstring("it is bigger than the limit of 65536 bytes")))
+	g.Expect(err).To(MatchError(ContainSubstring("it exceeds the limit of 65536 bytes")))
 	expectNothingLeft(g, dir)
 }
 

@@ -50,7 +50,7 @@ func OfKept(repo *sourcev1.GitRepository, mask func(string) string) (*Source, er
 	artifact := repo.GetArtifact()
 	switch {
 	case unanswered(repo): // any failure is older than the request
-		return nil, Fetching(fmt.Sprintf("source '%s' was asked to fetch and has not yet: is source-controller running?", name))
+		return nil, Fetching(fmt.Sprintf("source '%s' has not handled the request to fetch yet: is source-controller running?", name))
 	case failed != nil:
 		// This counts even if there is an older artifact: only the Stack reports on this
 		// source, and a requested run would use the old program.
@@ -58,7 +58,7 @@ func OfKept(repo *sourcev1.GitRepository, mask func(string) string) (*Source, er
 	case stored != nil && artifact != nil && artifact.URL != "" && artifact.Digest != "":
 		return sourceOf(sourcev1.GitRepositoryKind, key, artifact), nil
 	}
-	return nil, Fetching(fmt.Sprintf("source '%s' has not yet fetched what spec.projectRepo asks for", name))
+	return nil, Fetching(fmt.Sprintf("source '%s' has not fetched the revision of spec.projectRepo yet", name))
 }
 
 // currentCondition returns a condition that is true for the current generation, or nil.

@@ -39,15 +39,15 @@ func TestOfKept(t *testing.T) {
 		says    string
 	}{
 		"fetched":                         {[]change{artifact, stored(2)}, nil, ""},
-		"fetched for an older spec":       {[]change{artifact, stored(1)}, ErrFetching, "has not yet fetched"},
-		"an artifact without a condition": {[]change{artifact}, ErrFetching, "has not yet fetched"},
-		"nothing yet":                     {nil, ErrFetching, "has not yet fetched"},
-		"asked, and not answered":         {[]change{artifact, stored(2), asked}, ErrFetching, "was asked to fetch"},
+		"fetched for an older spec":       {[]change{artifact, stored(1)}, ErrFetching, "has not fetched"},
+		"an artifact without a condition": {[]change{artifact}, ErrFetching, "has not fetched"},
+		"nothing yet":                     {nil, ErrFetching, "has not fetched"},
+		"asked, and not answered":         {[]change{artifact, stored(2), asked}, ErrFetching, "has not handled the request to fetch"},
 		"failed":                          {[]change{failed(2)}, ErrFetchFailed, "cannot fetch: authentication required: ***"},
 		"failed, with an older artifact":  {[]change{artifact, stored(2), failed(2)}, ErrFetchFailed, "cannot fetch"},
 		"failed to store":                 {[]change{artifact, stored(2), with(sourcev1.StorageOperationFailedCondition, "full", 2)}, ErrFetchFailed, "full"},
-		"failed for an older spec":        {[]change{failed(1)}, ErrFetching, "has not yet fetched"},
-		"asked, having failed before":     {[]change{failed(2), asked}, ErrFetching, "was asked to fetch"},
+		"failed for an older spec":        {[]change{failed(1)}, ErrFetching, "has not fetched"},
+		"asked, having failed before":     {[]change{failed(2), asked}, ErrFetching, "has not handled the request to fetch"},
 		"asked, and failed since":         {[]change{asked, failed(2), answered}, ErrFetchFailed, "cannot fetch"},
 	} {
 		t.Run(name, func(t *testing.T) {

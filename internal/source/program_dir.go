@@ -39,7 +39,7 @@ func ProgramDir(root, dir string) (string, error) {
 	case err == nil && info.IsDir():
 		return filepath.Join(root, local), nil
 	case err == nil:
-		return "", fail(fmt.Sprintf("dir %q is a file: name the directory it is in", bounded.Text(dir, maxName)), ErrDir)
+		return "", fail(fmt.Sprintf("dir %q is a file: set the directory that contains it", bounded.Text(dir, maxName)), ErrDir)
 	case !missing(err):
 		return "", fail(fmt.Sprintf("dir %q cannot be used: %s", bounded.Text(dir, maxName), cause(err)), ErrDir)
 	}

@@ -47,7 +47,7 @@ func TestProgramDir(t *testing.T) {
 			`dir "infra/dev/eu" is not in the artifact, where "infra" has "Main.yaml", "prod/": symbolic links`},
 		"missing in an empty directory": {"empty/a", "", `where "empty" is empty`},
 		"missing among many":            {"many/z", "", `"i", "j" and more`},
-		"a file":                        {"Pulumi.yaml", "", `dir "Pulumi.yaml" is a file: name the directory it is in`},
+		"a file":                        {"Pulumi.yaml", "", `dir "Pulumi.yaml" is a file: set the directory that contains it`},
 		"below a file":                  {"infra/Main.yaml/a", "", `dir "infra/Main.yaml/a" is not in the artifact, where "infra" has`},
 		"a NUL byte":                    {"a\x00b", "", `dir "a\x00b" cannot be used`},
 	} {

@@ -127,8 +127,8 @@ func objectFor(ref v1.SourceReference) (object, error) {
 	}
 	obj := newObject(ref.Kind)
 	if obj == nil {
-		return nil, fail(fmt.Sprintf("sourceRef.kind %q is not a source of programs: "+
-			"use GitRepository, OCIRepository, Bucket or ExternalArtifact", ref.Kind), ErrInvalid)
+		return nil, fail(fmt.Sprintf("sourceRef.kind %q is not supported: use "+
+			"GitRepository, OCIRepository, Bucket or ExternalArtifact", ref.Kind), ErrInvalid)
 	}
 	return obj, nil
 }

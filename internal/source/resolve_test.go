@@ -126,7 +126,7 @@ func TestResolveErrors(t *testing.T) {
 		},
 		"a kind that holds no programs": {
 			ref: v1.SourceReference{Kind: "HelmChart", Name: "app"}, is: source.ErrInvalid,
-			want: `sourceRef.kind "HelmChart" is not a source of programs: use GitRepository, OCIRepository, Bucket or ExternalArtifact`,
+			want: `sourceRef.kind "HelmChart" is not supported: use GitRepository, OCIRepository, Bucket or ExternalArtifact`,
 		},
 		"no name": {ref: v1.SourceReference{Kind: "GitRepository"}, is: source.ErrInvalid, want: "sourceRef.name is required"},
 		"an object that does not exist": {

@@ -44,7 +44,7 @@ func (f *Fetcher) place(ctx context.Context, archive io.Reader, work, dir string
 	tree := filepath.Join(work, "tree")
 	// An archive without entries becomes an empty directory.
 	if err := os.Mkdir(tree, 0o700); err != nil {
-		return fail("make a directory for the artifact: "+cause(err), ErrWorkspace, err)
+		return fail("create a directory for the artifact: "+cause(err), ErrWorkspace, err)
 	}
 	if err := untar(ctx, archive, tree, f.options); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (f *Fetcher) place(ctx context.Context, archive io.Reader, work, dir string
 	// This replaces an empty directory, but nothing else. os.Rename would refuse any
 	// directory.
 	if err := syscall.Rename(tree, dir); err != nil {
-		return fail("put the artifact into its place: "+err.Error(), ErrWorkspace, err)
+		return fail("move the artifact into place: "+err.Error(), ErrWorkspace, err)
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (g *guard) skip(name string, info fs.FileInfo) bool {
 		return true
 	case ok && header.Typeflag == tar.TypeLink:
 		// It would become an empty file, and the program would run with that.
-		g.err = g.refuse(name, "is a hard link: make the archive without them (tar --hard-dereference)")
+		g.err = g.refuse(name, "is a hard link: create the archive without hard links (tar --hard-dereference)")
 	case !filepath.IsLocal(name) || len(name) > maxPath:
 		g.err = g.refuse(name, "has an invalid name")
 	case info.Size() > g.filesLeft:
@@ -151,7 +151,7 @@ func (g *guard) count(name string) {
 		g.names[p] = true
 	}
 	if len(g.names) > g.options.MaxEntries {
-		g.err = fail(fmt.Sprintf("it has more than %d files and directories: leave some out of the source (spec.ignore)",
+		g.err = fail(fmt.Sprintf("it has more than %d files and directories: exclude some from the source (spec.ignore)",
 			g.options.MaxEntries), ErrArchive)
 	}
 }
@@ -161,6 +161,6 @@ func (g *guard) refuse(name, why string) error {
 }
 
 func (g *guard) tooBig() error {
-	return fail(fmt.Sprintf("it is bigger than the limit of %s when unpacked: leave files out of the source (spec.ignore)",
+	return fail(fmt.Sprintf("it exceeds the limit of %s when unpacked: exclude files from the source (spec.ignore)",
 		size(g.options.MaxUntar)), ErrArchive)
 }

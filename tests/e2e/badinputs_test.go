@@ -164,5 +164,5 @@ func TestAnOrganizationThatTheBackendHasNotIsReported(t *testing.T) {
 	u.apply(u.program(oneThing("one")))
 	stack := u.stack(fromProgram, func(s *v1.Stack) { s.Spec.Stack = "acme/app/dev" })
 	u.apply(stack)
-	u.awaitStalled(stack, v1.InvalidSpecReason, "spec.stack", "organization name must be 'organization'")
+	u.awaitStalled(stack, v1.InvalidSpecReason, "spec.stack", "the organization must be 'organization'")
 }

@@ -83,9 +83,9 @@ func badArtifacts() map[string]badArtifact {
 			failed, []string{"it is not a gzip-compressed tar archive"}},
 		"bigger than the bound": {func(u *tenant) publication {
 			return publication{archive: good(u), handler: endless(129 << 20)}
-		}, failed, []string{"it is bigger than the limit of"}},
+		}, failed, []string{"it exceeds the limit of"}},
 		"bigger than the bound when unpacked": {func(u *tenant) publication { return publication{archive: u.bomb()} },
-			failed, []string{"it is bigger than the limit of", "when unpacked"}},
+			failed, []string{"it exceeds the limit of", "when unpacked"}},
 		"with a name that leads out": {func(u *tenant) publication {
 			return publication{archive: u.archive(append(entriesOf(project("lab", oneThing("two"))), file("../../../escaped", "x"))...)}
 		}, failed, []string{"it could not be unpacked", `invalid name error "../../../escaped"`}},

@@ -126,7 +126,7 @@ func TestTheControllerIsReadOnlyWhereItAllowsThat(t *testing.T) {
 	ref := v1.ResourceRef{Type: v1.ResourceRefEnv, Env: &v1.EnvReference{Name: "PATH"}}
 	stack := u.stack(fromProgram, func(s *v1.Stack) { s.Spec.EnvRefs["THEIRS"] = ref })
 	u.apply(stack)
-	u.awaitStalled(stack, "AccessDenied", "spec.envRefs.THEIRS: type Env reads the controller itself", "--allow-controller-refs")
+	u.awaitStalled(stack, "AccessDenied", "spec.envRefs.THEIRS: type Env reads from the controller itself", "--allow-controller-refs")
 	u.Expect(u.pulumiCalls()).To(BeEmpty())
 }
 

@@ -221,7 +221,7 @@ func TestATemplateIsRefusedByName(t *testing.T) {
 		"a flag of Pulumi":                            {`{spec: {env: [{name: PULUMI_OPTION_PARALLEL, value: "4"}]}}`, "spec.workspaceTemplate.spec.env is refused: the environment variable PULUMI_OPTION_PARALLEL cannot be set: set PULUMI_PARALLEL instead"},
 		"another home":                                {`{spec: {env: [{name: HOME, value: /x}]}}`, "spec.workspaceTemplate.spec.env is refused: the environment variable HOME cannot be set"},
 		"another home, in the patch":                  {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [{name: HOME, value: /x}]}]}}}}`, "spec.containers[pulumi].env is refused: the environment variable HOME cannot be set"},
-		"a variable name no shell passes on":          {`{spec: {env: [{name: a.b, valueFrom: {secretKeyRef: {name: s, key: k}}}]}}`, `spec.workspaceTemplate.spec.env is refused: "a.b" is not the name`},
+		"a variable name no shell passes on":          {`{spec: {env: [{name: a.b, valueFrom: {secretKeyRef: {name: s, key: k}}}]}}`, `spec.workspaceTemplate.spec.env is refused: "a.b" is not a valid name`},
 		"another host name for the program":           {`{spec: {env: [{name: HOSTNAME, value: x}]}}`, "spec.workspaceTemplate.spec.env cannot have the variable HOSTNAME"},
 		"the name of the pod":                         {`{spec: {podTemplate: {spec: {containers: [{name: pulumi, env: [{name: POD_UID, value: x}]}]}}}}`, "spec.containers[pulumi].env"},
 		"a finalizer":                                 {`{spec: {podTemplate: {metadata: {finalizers: [example.com/stay]}}}}`, "metadata (except labels and annotations)"},
