@@ -56,7 +56,7 @@ echo "lint imports: internal/controller and internal/grammar depend on nothing o
 keep_out '^github\.com/pulumi/|/internal/(pulumi|program/check)$' internal/controller internal/grammar
 
 # Each of these layers may use those before it, and none after it.
-layers="run decide stackstatus observe controller app"
+layers="run decide stackstatus publish observe controller app"
 echo "lint imports: the layers use only those before them: $layers"
 above=" $layers"
 for layer in $layers; do

@@ -47,7 +47,7 @@ func (s *session) result(end ending) run.Result {
 		result.Plain, result.Warnings = s.plain, s.warnings
 	}
 	result.Steps, result.StepsLeftOut = s.steps()
-	if s.run.Operation == run.Preview || s.run.Operation == run.ReadOutputs || s.checking {
+	if !run.KindOf(s.run.Operation).ChangesState || s.checking {
 		// Nothing was changed, so nothing can be half done, and the outputs in the
 		// events are not those of the state.
 		return result
