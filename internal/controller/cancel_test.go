@@ -45,7 +45,7 @@ func TestARunIsCancelledByItsNameAndNotBegunAgain(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run.Cancel).To(Equal(v1.CancelNow), "there is no way back")
 
-	w.runner.end(id, run.Cancelled, "cancelled: somebody asked for it")
+	w.runner.end(id, run.Cancelled, "cancelled: requested by a user")
 	w.mustReconcile()
 	stack := w.stack()
 	g.Expect(conditions.GetReason(stack, meta.StalledCondition)).To(Equal(v1.CancelRequestedReason))

@@ -204,7 +204,7 @@ func TestAnInstallationIsCancelledWithAllItsProcesses(t *testing.T) {
 		message string
 	}{
 		"by its timeout": {context.DeadlineExceeded, run.TimedOut, "the timeout has passed and the run was cancelled while " + installing},
-		"by somebody":    {run.ErrCancelled, run.Cancelled, "cancelled: somebody asked for it while " + installing},
+		"by somebody":    {run.ErrCancelled, run.Cancelled, "cancelled: requested by a user while " + installing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

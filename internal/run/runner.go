@@ -35,7 +35,7 @@ type Recorded struct {
 }
 
 // ErrCancelled is the cause of runs that a person has cancelled.
-var ErrCancelled = errors.New("somebody asked for it")
+var ErrCancelled = errors.New("requested by a user")
 
 // Runner does runs somewhere. Its methods do not wait for a run.
 type Runner interface {

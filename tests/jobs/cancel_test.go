@@ -46,7 +46,7 @@ func TestAJobThatIsCancelledFinishesWhatItHadBegun(t *testing.T) {
 	u.await(stack, func(g Gomega, s *v1.Stack) {
 		g.Expect(conditions.GetReason(s, meta.StalledCondition)).To(Equal(v1.CancelRequestedReason), conditions.GetMessage(s, meta.ReadyCondition))
 	})
-	u.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(And(ContainSubstring("was cancelled on request"), ContainSubstring("somebody asked for it")))
+	u.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(And(ContainSubstring("was cancelled on request"), ContainSubstring("requested by a user")))
 	u.Expect(u.count("create", "done")).To(Equal(1), "what was in flight is finished")
 	u.Expect(stack.Status.Interrupted).To(BeEmpty())
 	u.noLocks()

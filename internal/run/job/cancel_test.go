@@ -185,7 +185,7 @@ func TestTheNextControllerReadsTheCancelFromTheStack(t *testing.T) {
 			s.step()
 			s.Expect(string(s.secret().Data[exchange.CancelKey])).To(BeEquivalentTo(tt.sentCancel))
 
-			first.write(run.Result{Outcome: run.Cancelled, Message: "cancelled: somebody asked for it"})
+			first.write(run.Result{Outcome: run.Cancelled, Message: "cancelled: requested by a user"})
 			secret := s.secret()
 			secret.Data[exchange.CancelKey] = []byte(exchange.CancelGently) // proves nothing: a program can write it
 			s.Expect(s.api.Update(t.Context(), secret)).To(Succeed())

@@ -12,7 +12,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -90,7 +89,7 @@ func (r *Runner) create(ctx context.Context, object client.Object) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
-	return explained(object, err)
+	return r.explained(object, err)
 }
 
 // createSecret creates the Secret of a run, or reads the one of an earlier try whose
@@ -101,7 +100,7 @@ func (r *Runner) createSecret(ctx context.Context, secret *corev1.Secret) (refus
 	err = r.options.Client.Create(ctx, secret, fieldOwner)
 	exists := apierrors.IsAlreadyExists(err)
 	if err == nil || !exists && !isFinal(err) {
-		return nil, explained(secret, err)
+		return nil, r.explained(secret, err)
 	}
 	name, there := client.ObjectKeyFromObject(secret), &corev1.Secret{}
 	notRead := r.options.Reader.Get(ctx, name, there)
@@ -114,30 +113,22 @@ func (r *Runner) createSecret(ctx context.Context, secret *corev1.Secret) (refus
 	case notRead != nil && (exists || !apierrors.IsNotFound(notRead)):
 		return nil, fmt.Errorf("reading Secret %s: %w", name, notRead)
 	}
-	return explained(secret, err), nil
+	return r.explained(secret, err), nil
 }
 
 // explained adds what was done to which object.
-func explained(object client.Object, err error) error {
+func (r *Runner) explained(object client.Object, err error) error {
 	if err == nil {
 		return nil
 	}
-	kind := "object"
-	switch object.(type) {
-	case *corev1.Secret:
-		kind = "Secret"
-	case *corev1.ServiceAccount:
-		kind = "ServiceAccount"
-	case *rbacv1.Role:
-		kind = "Role"
-	case *rbacv1.RoleBinding:
-		kind = "RoleBinding"
-	case *batchv1.Job:
-		kind = "Job"
-	case *corev1.Pod:
-		kind = "a pod of Job"
+	kind, unknown := r.client.GroupVersionKindFor(object)
+	switch {
+	case unknown != nil:
+		kind.Kind = "object"
+	case kind.Kind == "Pod":
+		kind.Kind = "a pod of Job"
 	}
-	return fmt.Errorf("failed to create %s %s/%s: %w", kind, object.GetNamespace(), object.GetName(), err)
+	return fmt.Errorf("failed to create %s %s/%s: %w", kind.Kind, object.GetNamespace(), object.GetName(), err)
 }
 
 // tryPod asks the API server with a dry run whether it would accept the pod. The Job
@@ -150,7 +141,7 @@ func (r *Runner) tryPod(ctx context.Context, job *batchv1.Job) (*corev1.Pod, err
 	if err == nil || apierrors.IsAlreadyExists(err) || apierrors.IsBadRequest(err) {
 		return pod, nil // a webhook that rejects dry runs is asked when the pod is created
 	}
-	return nil, explained(pod, err)
+	return nil, r.explained(pod, err)
 }
 
 // podLike is the pod that the Job controller would create. It has an owner, because there

@@ -45,7 +45,7 @@ const (
 	secretUnclaimed createdState = "unclaimed"
 	// secretClaimed: a pod has claimed the Secret, or it has a result, so everything was
 	// created.
-	secretClaimed createdState = "begun"
+	secretClaimed createdState = "claimed"
 )
 
 // stateOfCreated decides what is left by the Secret that the API server has, nil for none.

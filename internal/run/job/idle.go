@@ -52,7 +52,7 @@ func (r *Runner) updateSlot(k key, s seen) {
 				own.since = time.Time{}
 			}
 		}
-		// A run that is yet to start has lapsed for that, if nothing has changed.
+		// A run that has not started yet has lapsed for that, if nothing has changed.
 		if own.lapsed && (why == notIdle || changed && why == notStartedYet) && s.job != nil && !endsPods(s.job) {
 			r.takeSlot(known)
 		}

@@ -16,21 +16,21 @@ import (
 
 // deathText returns how the pod of a run without a result has ended.
 func deathText(s seen, claimed bool) string {
-	begun := "; Pulumi was not started"
+	suffix := "; Pulumi was not started"
 	if claimed {
-		begun = ""
+		suffix = ""
 	} else if why := jobText(s.job); why != "" && s.waited != "" {
-		return "the run was never started: " + s.waited + "; " + why + begun
+		return "the run was never started: " + s.waited + "; " + why + suffix
 	}
 	for _, why := range []string{disruptionText(s.pods), memoryText(s.pods), jobText(s.job), exitText(s), rejectedText(s.pods)} {
 		if why != "" {
-			return why + begun
+			return why + suffix
 		}
 	}
 	if s.job == nil && !claimed {
-		return fmt.Sprintf("Job %s of the run does not exist: it was not created, %s%s", nameOf(s), deletedOrExpired, begun)
+		return fmt.Sprintf("Job %s of the run does not exist: it was not created, %s%s", nameOf(s), deletedOrExpired, suffix)
 	}
-	return cmp.Or(goneText(s), "the pod of the run has ended without a result") + begun
+	return cmp.Or(goneText(s), "the pod of the run has ended without a result") + suffix
 }
 
 // deletedOrExpired is why a Job is gone. A controller that was away does not know which.

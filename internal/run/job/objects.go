@@ -73,7 +73,7 @@ func build(s Settings, r run.Run) (*objects, error) {
 	}
 	main := mainOf(&pod.Spec)
 	handed := r
-	handed.Workspace = nil // the pod is made from it already
+	handed.Workspace = nil // the pod was built from it
 	if setsKubeconfig(*main) {
 		handed.Account = run.ServiceAccount{} // which only the pod has, then
 	}

@@ -16,7 +16,7 @@ func (r *Runner) Withdraw(of run.Ref) {
 	})
 }
 
-// withdrawnBefore is the result of a run that was withdrawn before a pod had begun it.
+// withdrawnBefore is the result of a run that was withdrawn before a pod started it.
 func withdrawnBefore(s seen) *run.Result {
 	return &run.Result{
 		Outcome: run.Cancelled, Message: "withdrawn: the Stack was edited or deleted, or its preview request removed, before a pod started the run; Pulumi was not started",

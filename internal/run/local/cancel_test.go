@@ -38,7 +38,7 @@ func TestCancelIsGentleThenNotAndForOneRunAlone(t *testing.T) {
 	g.Expect(r.Cancel(ref("absent"), true)).To(Succeed())
 	g.Expect(r.Cancel(ref("one"), false)).To(Succeed())
 	g.Expect(r.Cancel(ref("one"), false)).To(Succeed())
-	g.Eventually(driver.told, time.Minute).Should(Receive(Equal("somebody asked for it")))
+	g.Eventually(driver.told, time.Minute).Should(Receive(Equal("requested by a user")))
 	g.Expect(r.Cancel(ref("one"), true)).To(Succeed())
 	g.Expect(r.Cancel(ref("one"), true)).To(Succeed())
 	g.Eventually(driver.told, time.Minute).Should(Receive(Equal("at once")))
