@@ -1,0 +1,234 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package snapshot
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// ErrCorrupt is why a snapshot was removed: its content is not what was written.
+var ErrCorrupt = errors.New("the dependency snapshot is damaged and was removed")
+
+// Restore copies a snapshot into a workspace, and tells whether there is one. One that is
+// damaged is removed before anything of it is used: the error wraps ErrCorrupt. After any
+// other error, the workspace may have a part of it.
+func (s *Store) Restore(ctx context.Context, id ID, root *os.Root) (bool, error) {
+	file, err := os.Open(s.path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading a dependency snapshot: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	size, err := verify(file)
+	if errors.Is(err, ErrCorrupt) {
+		return false, errors.Join(err, os.Remove(file.Name()))
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading a dependency snapshot: %w", err)
+	}
+	// The time of the file is that of its last use. It cannot be set on a volume that is mounted read-only.
+	now := time.Now()
+	_ = os.Chtimes(file.Name(), now, now)
+	if err := extract(ctx, io.NewSectionReader(file, 0, size), root); err != nil {
+		return false, fmt.Errorf("copying a dependency snapshot: %w", err)
+	}
+	return true, nil
+}
+
+// verify returns the size of the tar in a snapshot.
+func verify(file *os.File) (int64, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	size := info.Size() - sha256.Size
+	if size < 0 {
+		return 0, ErrCorrupt
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, size)); err != nil {
+		return 0, err
+	}
+	written, err := io.ReadAll(io.NewSectionReader(file, size, sha256.Size))
+	if err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(sum.Sum(nil), written) {
+		return 0, ErrCorrupt
+	}
+	return size, nil
+}
+
+const (
+	// maxBatch and maxBatchFiles bound what waits to be written in one step.
+	maxBatch      = 1 << 20
+	maxBatchFiles = 256
+	// writers is how many batches are written at once: most of the time of a small file is
+	// that of making it.
+	writers = 4
+)
+
+// batch are files of one directory.
+type batch struct {
+	dir   string
+	files []batched
+	size  int
+}
+
+type batched struct {
+	header *tar.Header
+	text   []byte
+}
+
+// extract unpacks a tar. Links are made last, so that nothing is written through one.
+func extract(ctx context.Context, from io.Reader, root *os.Root) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
+	e := extractor{root: root, group: group}
+	err := e.read(ctx, tar.NewReader(bufio.NewReaderSize(from, 1<<20)))
+	if err := errors.Join(err, group.Wait()); err != nil {
+		return err
+	}
+	for _, link := range e.links {
+		if err := makeLink(root, link); err != nil {
+			return err
+		}
+	}
+	// A directory that may not be written to gets what is in it first.
+	for _, dir := range slices.Backward(e.dirs) {
+		if err := root.Chmod(dir.Name, dir.FileInfo().Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type extractor struct {
+	root  *os.Root
+	group *errgroup.Group
+	next  batch
+	// links and dirs are what is left to do at the end.
+	links, dirs []*tar.Header
+}
+
+func (e *extractor) read(ctx context.Context, from *tar.Reader) error {
+	for ctx.Err() == nil {
+		header, err := from.Next()
+		if errors.Is(err, io.EOF) {
+			e.flush()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := e.add(from, header); err != nil {
+			return err
+		}
+	}
+	return context.Cause(ctx)
+}
+
+func (e *extractor) add(from *tar.Reader, header *tar.Header) error {
+	header.Name = path.Clean(header.Name)
+	switch header.Typeflag {
+	case tar.TypeDir:
+		if header.FileInfo().Mode().Perm()&0o700 != 0o700 {
+			e.dirs = append(e.dirs, header)
+		}
+		return e.root.MkdirAll(header.Name, 0o700|header.FileInfo().Mode().Perm())
+	case tar.TypeSymlink:
+		e.links = append(e.links, header)
+		return nil
+	case tar.TypeReg:
+	default:
+		return fmt.Errorf("%s is no regular file", header.Name)
+	}
+	if header.Size > maxBatch {
+		return writeFile(e.root, header.Name, header, from)
+	}
+	text := make([]byte, header.Size)
+	if _, err := io.ReadFull(from, text); err != nil {
+		return err
+	}
+	if was := header.PAXRecords[workspaceRecord]; was != "" {
+		text = bytes.ReplaceAll(text, []byte(was), []byte(e.root.Name()))
+	}
+	dir := path.Dir(header.Name)
+	if dir != e.next.dir || len(e.next.files) == maxBatchFiles || e.next.size+len(text) > maxBatch {
+		e.flush()
+	}
+	e.next.dir = dir
+	e.next.files = append(e.next.files, batched{header: header, text: text})
+	e.next.size += len(text)
+	return nil
+}
+
+// flush has the files written that were read, and waits if too many are.
+func (e *extractor) flush() {
+	b := e.next
+	e.next = batch{}
+	if len(b.files) > 0 {
+		e.group.Go(func() error { return b.write(e.root) })
+	}
+}
+
+// write opens the directory once: a path from the root would be looked up part by part for each file.
+func (b batch) write(root *os.Root) error {
+	if err := root.MkdirAll(b.dir, 0o700); err != nil {
+		return err
+	}
+	dir, err := root.OpenRoot(b.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }() // nothing is buffered
+	for _, f := range b.files {
+		if err := writeFile(dir, path.Base(f.header.Name), f.header, bytes.NewReader(f.text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFile replaces what may have the name, so that nothing is written through a link of the source.
+func writeFile(dir *os.Root, name string, header *tar.Header, from io.Reader) error {
+	mode := header.FileInfo().Mode().Perm()
+	file, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if errors.Is(err, fs.ErrExist) {
+		if err = dir.Remove(name); err == nil {
+			file, err = dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, from)
+	return errors.Join(err, file.Close(), dir.Chtimes(name, time.Time{}, header.ModTime))
+}
+
+func makeLink(root *os.Root, link *tar.Header) error {
+	err := root.Symlink(link.Linkname, link.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = root.MkdirAll(path.Dir(link.Name), 0o700); err == nil {
+			err = root.Symlink(link.Linkname, link.Name)
+		}
+	}
+	return err
+}

@@ -1,0 +1,158 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package snapshot
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Save keeps the named files, directories and links of a workspace. The error wraps ErrUnfit
+// if they cannot be used elsewhere, or are too big. Whatever fails, an earlier snapshot is
+// left as it is.
+func (s *Store) Save(id ID, root *os.Root, names []string) error {
+	size, err := sizeOf(root, names)
+	if err != nil {
+		return err
+	}
+	if size > s.limit {
+		return fmt.Errorf("%w: they have %d bytes, and all snapshots together may have %d", ErrUnfit, size, s.limit)
+	}
+	if err := s.makeRoom(size); err != nil {
+		return err
+	}
+	target := s.path(id)
+	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+		return fmt.Errorf("making the directory of dependency snapshots: %w", err)
+	}
+	file, err := os.CreateTemp(filepath.Dir(target), "*"+writing)
+	if err != nil {
+		return fmt.Errorf("writing a dependency snapshot: %w", err)
+	}
+	err = errors.Join(write(file, root, names), file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), target)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("writing a dependency snapshot: %w", err), os.Remove(file.Name()))
+	}
+	return s.makeRoom(0) // the tar is a bit larger than its files
+}
+
+// sizeOf is about how much a tar of the files takes.
+func sizeOf(root *os.Root, names []string) (int64, error) {
+	var size int64
+	for _, name := range names {
+		info, err := root.Lstat(name)
+		if err != nil {
+			return 0, fmt.Errorf("writing a dependency snapshot: %w", err)
+		}
+		size += 512
+		if info.Mode().IsRegular() {
+			size += info.Size()
+		}
+	}
+	return size, nil
+}
+
+// write writes a tar and its SHA-256.
+func write(to io.Writer, root *os.Root, names []string) error {
+	buffered := bufio.NewWriterSize(to, 1<<20)
+	w := writer{root: root, sum: sha256.New()}
+	w.tar = tar.NewWriter(io.MultiWriter(buffered, w.sum))
+	for _, name := range names {
+		if err := w.add(name); err != nil {
+			return err
+		}
+	}
+	if err := w.tar.Close(); err != nil {
+		return err
+	}
+	if _, err := buffered.Write(w.sum.Sum(nil)); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
+type writer struct {
+	root *os.Root
+	tar  *tar.Writer
+	sum  hash.Hash
+}
+
+func (w *writer) add(name string) error {
+	info, err := w.root.Lstat(name)
+	if err != nil {
+		return err
+	}
+	var link string
+	if info.Mode().Type() == fs.ModeSymlink {
+		if link, err = w.root.Readlink(name); err != nil {
+			return err
+		}
+	}
+	header, err := tar.FileInfoHeader(info, link)
+	if err != nil {
+		return err
+	}
+	header.Name = name
+	// Whose they are says nothing about the copy. Python compares the time of a source with its compiled form.
+	header.Uid, header.Gid, header.Uname, header.Gname = 0, 0, "", ""
+	if !info.Mode().IsRegular() {
+		return w.tar.WriteHeader(header)
+	}
+	file, err := w.root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	if info.Size() > maxBatch {
+		if err := w.tar.WriteHeader(header); err != nil {
+			return err
+		}
+		_, err = io.Copy(w.tar, file)
+		return err
+	}
+	return w.addText(file, header)
+}
+
+// workspaceRecord has the directory of the workspace, for a file that names it and has to name
+// the one to which it is copied.
+const workspaceRecord = "PULUMI.workspace"
+
+// addText adds a file that may name the workspace: the commands of a virtual environment of
+// Python do, and the packages that it uses where they are.
+func (w *writer) addText(file io.Reader, header *tar.Header) error {
+	text, err := io.ReadAll(io.LimitReader(file, header.Size))
+	if err != nil {
+		return err
+	}
+	switch {
+	case path.Base(header.Name) == ".pnp.cjs":
+		return fmt.Errorf("%w: %s names packages in the home directory of the run", ErrUnfit, header.Name)
+	case namesDirectories(header.Name, text) && bytes.Contains(text, []byte(w.root.Name())):
+		header.PAXRecords = map[string]string{workspaceRecord: w.root.Name()}
+	}
+	if err := w.tar.WriteHeader(header); err != nil {
+		return err
+	}
+	_, err = w.tar.Write(text)
+	return err
+}
+
+// namesDirectories tells whether a file is a script, or one in which Python looks for packages.
+func namesDirectories(name string, text []byte) bool {
+	return bytes.HasPrefix(text, []byte("#!")) || strings.HasSuffix(name, ".pth") || strings.HasSuffix(name, ".egg-link")
+}
