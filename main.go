@@ -21,6 +21,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/features"
 	"github.com/fluxcd/pkg/runtime/logger"
 	flag "github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 	psaapi "k8s.io/pod-security-admission/api"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -95,6 +96,9 @@ func bindFlags(fs *flag.FlagSet, c *app.Config, access *acl.Options, gates *feat
 		"The directory for the workspaces of runs and for Pulumi's plugins. Only one controller process can use it at a time.")
 	fs.StringVar(&c.PulumiDir, "pulumi-dir", "", "The directory of pulumi and its language hosts. Defaults to the directory of the pulumi on PATH.")
 	fs.BoolVar(&c.AcquirePlugins, "acquire-plugins", true, "Let Pulumi download provider plugins that are missing from the data directory.")
+	c.DependencyCacheSize = resource.QuantityValue{Quantity: resource.MustParse("2Gi")}
+	fs.Var(&c.DependencyCacheSize, "dependency-cache-size",
+		"How much of the data directory the dependencies of programs may take that are kept for their next run. 0 keeps none.")
 	fs.DurationVar(&c.CancelGrace, "cancel-grace", 5*time.Minute, "How long a run that is being stopped may take to finish the operations in flight.")
 	fs.DurationVar(&c.GracefulShutdown, "graceful-shutdown-timeout", 10*time.Minute, "How long the controller waits for runs in flight before it exits.")
 

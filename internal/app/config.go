@@ -15,6 +15,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/jitter"
 	"github.com/fluxcd/pkg/runtime/leaderelection"
 	"github.com/fluxcd/pkg/runtime/logger"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/rest"
 	psaapi "k8s.io/pod-security-admission/api"
 
@@ -46,9 +47,11 @@ type Config struct {
 	RunnerPodSecurity          string
 	RunnerWorkspaceTemplate    string
 
-	DataDir              string
-	PulumiDir            string
-	AcquirePlugins       bool
+	DataDir        string
+	PulumiDir      string
+	AcquirePlugins bool
+	// DependencyCacheSize bounds the snapshots of the dependencies of programs, in bytes.
+	DependencyCacheSize  resource.QuantityValue
 	CancelGrace          time.Duration
 	GracefulShutdown     time.Duration
 	NoCrossNamespaceRefs bool
@@ -93,6 +96,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("--runner must be %s or %s, not %q", LocalRunner, JobRunner, c.Runner)
 	case !slices.Contains([]psaapi.Level{psaapi.LevelRestricted, psaapi.LevelBaseline, psaapi.LevelPrivileged}, psaapi.Level(c.RunnerPodSecurity)):
 		return fmt.Errorf("--runner-pod-security must be restricted, baseline or privileged, not %q", c.RunnerPodSecurity)
+	case c.DependencyCacheSize.Sign() < 0:
+		return fmt.Errorf("--dependency-cache-size must not be negative, not %s", c.DependencyCacheSize.String())
 	case c.HTTPRetry < 0:
 		return fmt.Errorf("--http-retry must not be negative, not %d", c.HTTPRetry)
 	case c.RequeueDependency <= 0:

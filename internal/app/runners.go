@@ -10,14 +10,17 @@ import (
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/cgroup"
 	"github.com/flux-pulumi/pulumi-controller/internal/controller"
+	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/handover"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/local"
+	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
@@ -67,6 +70,10 @@ func (b base) newLocalRunner(accounts inplace.Accounts) (*local.Runner, error) {
 		}
 		bin = filepath.Dir(path)
 	}
+	snapshots, err := b.newSnapshots()
+	if err != nil {
+		return nil, err
+	}
 	grace := pulumi.DefaultGrace()
 	grace.Finish = b.CancelGrace
 	return local.New(local.Options{
@@ -80,6 +87,7 @@ func (b base) newLocalRunner(accounts inplace.Accounts) (*local.Runner, error) {
 			Cache:            b.DataDir,
 			PassEnv:          b.PassedEnv,
 			NoPluginDownload: !b.AcquirePlugins,
+			Snapshots:        snapshots,
 			Grace:            grace,
 			Memory:           cgroup.ReadMemory,
 		},
@@ -94,6 +102,15 @@ func (b base) newLocalRunner(accounts inplace.Accounts) (*local.Runner, error) {
 // notePatience is how long a destroy waits for its status to be written: a moment, unless
 // the API server is away.
 const notePatience = 30 * time.Second
+
+// newSnapshots keeps the dependencies of programs in the data directory.
+func (b base) newSnapshots() (pulumi.Snapshots, error) {
+	if b.DependencyCacheSize.Sign() == 0 {
+		return nil, nil
+	}
+	store := snapshot.New(filepath.Join(b.DataDir, "dependencies"), b.DependencyCacheSize.Value())
+	return metrics.NewSnapshots(ctrlmetrics.Registry, store)
+}
 
 // runsDir is where the files of runs on this machine are.
 func (b base) runsDir() string { return filepath.Join(b.DataDir, "runs") }

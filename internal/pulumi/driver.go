@@ -25,6 +25,8 @@ type Driver struct {
 	PassEnv map[string]string
 	// NoPluginDownload makes Pulumi fail if a plugin is not installed.
 	NoPluginDownload bool
+	// Snapshots, if set, keep the dependencies of programs from one run to the next.
+	Snapshots Snapshots `json:"-"`
 	// KeepLog returns the end of the log in the Result, masked once more, as more secrets
 	// are known at the end of a run than when a line is logged.
 	KeepLog bool

@@ -6,6 +6,7 @@ package pulumi
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -39,6 +40,8 @@ type needs struct {
 	// manager is the package manager that the project names, virtualenv the virtual
 	// environment for pip.
 	manager, virtualenv string
+	// options are those of the runtime as JSON, which sorts their names.
+	options string
 }
 
 // needsOf derives the needs from the project.
@@ -48,6 +51,7 @@ func needsOf(project *workspace.Project) needs {
 		return value
 	}
 	runtime := project.Runtime.Name()
+	options, _ := json.Marshal(project.Runtime.Options()) // they come from YAML or JSON
 	return needs{
 		runtime:    runtime,
 		built:      option("binary") != "" && slices.Contains([]string{"go", "dotnet", "java"}, runtime),
@@ -55,6 +59,7 @@ func needsOf(project *workspace.Project) needs {
 		main:       project.Main,
 		manager:    cmp.Or(option("packagemanager"), option("toolchain")),
 		virtualenv: option("virtualenv"),
+		options:    string(options),
 	}
 }
 
@@ -114,7 +119,7 @@ func (s *session) installFrom(ctx context.Context, root *os.Root) (exit, error) 
 	s.tell(run.Progress{Waiting: installing})
 	begun := time.Now()
 	before := readLocks(root, seen)
-	last, err := s.installBy(ctx, plan)
+	last, err := s.bringDependencies(ctx, root, seen, plan)
 	if err != nil || last.code != 0 {
 		return last, err
 	}
@@ -122,7 +127,11 @@ func (s *session) installFrom(ctx context.Context, root *os.Root) (exit, error) 
 		return exit{}, err
 	}
 	s.installing, s.installed = false, true
-	s.say(fmt.Sprintf("installed the dependencies of the program in %s", time.Since(begun).Round(100*time.Millisecond)))
+	how := "installed the dependencies of the program"
+	if s.restored {
+		how = "copied the dependencies of the program from a snapshot"
+	}
+	s.say(fmt.Sprintf("%s in %s", how, time.Since(begun).Round(100*time.Millisecond)))
 	s.tell(run.Progress{})
 	return last, nil
 }

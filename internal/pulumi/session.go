@@ -71,6 +71,8 @@ type session struct {
 	// installing is set while the program's dependencies are being installed and after
 	// that failed; installed, once it succeeded.
 	installing, installed bool
+	// restored is set if they were copied from a snapshot.
+	restored bool
 	// warnings are what a person should know of a run that succeeds, masked and bounded.
 	warnings []string
 	// held are the diagnostics still to be logged.

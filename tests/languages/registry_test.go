@@ -17,6 +17,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -36,6 +37,8 @@ type registry struct {
 	tarballs map[string][]byte
 	// files are tarballs that are on disk.
 	files map[string]string
+	// downloads counts the tarballs that were asked for.
+	downloads atomic.Int64
 }
 
 func newRegistry(t *testing.T) *registry {
@@ -57,6 +60,9 @@ func (r *registry) npmrc() string {
 // ServeHTTP answers with what the registry knows of a package, or with a tarball.
 func (r *registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	name := strings.TrimPrefix(request.URL.Path, "/") // with a / in place of %2f
+	if strings.HasSuffix(name, ".tgz") {
+		r.downloads.Add(1)
+	}
 	switch {
 	case request.Header.Get("Authorization") != "Bearer "+registryToken:
 		http.Error(w, `{"error": "unauthorized"}`, http.StatusUnauthorized)

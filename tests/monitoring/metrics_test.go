@@ -21,6 +21,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/notify"
+	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
@@ -49,7 +50,9 @@ func served(t *testing.T) map[string][]string {
 	g := NewWithT(t)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(fluxmetrics.NewRecorder().Collectors()...)
-	_, err := metrics.NewRuns(registry, slots{})
+	_, err := metrics.NewSnapshots(registry, snapshot.New(t.TempDir(), 0))
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = metrics.NewRuns(registry, slots{})
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = notify.New(notify.Options{Size: 1, Scheme: runtime.NewScheme(), Registerer: registry, Log: logr.Discard()})
 	g.Expect(err).NotTo(HaveOccurred())

@@ -1,0 +1,142 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
+)
+
+// nodeSource is a program in TypeScript as it comes from git.
+func nodeSource() map[string]string {
+	return map[string]string{
+		"infra/package.json": `{"dependencies": {"@pulumi/pulumi": "^3.0.0"}, "scripts": {"test": "mocha", "build": "tsc"}}`, "infra/package-lock.json": `{"lockfileVersion": 3}`,
+		"infra/index.ts": "export {}", "infra/Pulumi.yaml": "name: app\nruntime: nodejs", "infra/Pulumi.dev.yaml": "config: {}",
+	}
+}
+
+func keyOf(t *testing.T, i installation, files map[string]string) snapshot.Key {
+	t.Helper()
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }()
+	writeTree(t, root.Name(), files)
+	i.seen = survey(root, "infra", "", i.tools)
+	key, err := i.key(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func TestWhatDecidesWhetherDependenciesAreInstalledAgain(t *testing.T) {
+	tools := t.TempDir()
+	writeTree(t, tools, map[string]string{"npm": "1", "node": "1"})
+	for _, tool := range []string{"npm", "node"} {
+		if err := os.Chmod(filepath.Join(tools, tool), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nodejs := installation{needs: needs{runtime: "nodejs", options: "{}"}, artifact: "sha256:1", dir: "infra", tools: []string{tools}}
+	python := nodejs
+	python.needs.runtime = "python"
+	add := func(name, text string) func(*installation, map[string]string) {
+		return func(_ *installation, files map[string]string) { files[name] = text }
+	}
+	env := func(variables ...string) func(*installation, map[string]string) {
+		return func(i *installation, _ map[string]string) { i.env = variables }
+	}
+	newCommit := func(i *installation, files map[string]string) {
+		i.artifact = "sha256:2"
+		files["infra/index.ts"] = "export const x = 1"
+	}
+	for name, tt := range map[string]struct {
+		of installation
+		// given is true of both, change only of the second.
+		given, change func(*installation, map[string]string)
+		isSame        bool
+	}{
+		"a commit that leaves the manifests alone": {nodejs, nil, newCommit, true},
+		"stack settings":          {nodejs, nil, add("infra/Pulumi.prod.yaml", "config: {a: b}"), true},
+		"a token that is renewed": {nodejs, env("NPM_TOKEN=1", "npm_config__authToken=1"), env("NPM_TOKEN=2", "npm_config__authToken=2"), true},
+		"a password in the address of the registry": {
+			python, env("PIP_INDEX_URL=https://me:1@registry.example.com/simple"), env("PIP_INDEX_URL=https://me:2@registry.example.com/simple"), true},
+		"credentials of a cloud":                            {nodejs, nil, env("AWS_SECRET_ACCESS_KEY=1", "AWS_REGION=eu-west-1"), true},
+		"another lock file":                                 {nodejs, nil, add("infra/package-lock.json", `{"lockfileVersion": 2}`), false},
+		"another package.json":                              {nodejs, nil, add("infra/package.json", `{}`), false},
+		"the manifest of another package of the repository": {nodejs, nil, add("lib/package.json", `{}`), false},
+		"settings of npm":                                   {nodejs, nil, add(".npmrc", "registry=https://registry.example.com"), false},
+		"another registry":                                  {nodejs, nil, env("npm_config_registry=https://registry.example.com"), false},
+		"what NODE_ENV leaves out":                          {nodejs, nil, env("NODE_ENV=production"), false},
+		"options of the runtime":                            {nodejs, nil, func(i *installation, _ map[string]string) { i.needs.options = `{"packagemanager":"pnpm"}` }, false},
+		"the directory of the program":                      {nodejs, nil, func(i *installation, _ map[string]string) { i.dir = "lib" }, false},
+		"another runtime":                                   {nodejs, nil, func(i *installation, _ map[string]string) { i.needs.runtime = "bun" }, false},
+		"another npm":                                       {nodejs, nil, func(i *installation, _ map[string]string) { i.tools = []string{"/nowhere"} }, false},
+		"a patch":                                           {nodejs, nil, add("infra/patches/aws+7.0.0.patch", "-a\n+b"), false},
+		"a package that lies in the source":                 {nodejs, nil, add("infra/own-1.0.0.tgz", "tgz"), false},
+		"a script that the installation runs":               {nodejs, add("infra/package.json", `{"scripts": {"postinstall": "node setup.js"}}`), newCommit, false},
+		"a package.json that is no JSON":                    {nodejs, add("infra/package.json", `{`), newCommit, false},
+		"a dependency in the source":                        {nodejs, add("infra/package.json", `{"dependencies": {"own": "file:../lib"}}`), newCommit, false},
+		"hooks of pnpm":                                     {nodejs, add("infra/.pnpmfile.cjs", `require("./hooks")`), newCommit, false},
+		"a node_modules in the source":                      {nodejs, add("infra/node_modules/a/index.js", ""), newCommit, false},
+		"no manifest at all":                                {nodejs, func(_ *installation, files map[string]string) { clear(files) }, newCommit, false},
+
+		"requirements.txt":          {python, nil, add("infra/requirements.txt", "pulumi==3.0.0"), false},
+		"a commit with pip":         {python, add("infra/requirements.txt", "pulumi==3.0.0\n# see ./README"), newCommit, true},
+		"an editable requirement":   {python, add("infra/requirements.txt", "pulumi\n-e ../lib"), newCommit, false},
+		"a requirement by path":     {python, add("infra/requirements-dev.txt", "./lib"), newCommit, false},
+		"a commit with uv":          {python, add("infra/pyproject.toml", "[project]\nname = \"infra\"\ndependencies = [\"pulumi\"]\n"), newCommit, true},
+		"a package to be built":     {python, add("infra/pyproject.toml", "[build-system]\nrequires = [\"hatchling\"]\n"), newCommit, false},
+		"a commit with poetry":      {python, add("infra/pyproject.toml", "[tool.poetry]\npackage-mode = false\n"), newCommit, true},
+		"a package of poetry":       {python, add("infra/pyproject.toml", "[tool.poetry]\nname = \"infra\"\n"), newCommit, false},
+		"a package with a setup":    {python, add("lib/setup.py", "setup()"), newCommit, false},
+		"wheels beside a commit":    {python, add("infra/wheels/a.whl", "wheel"), newCommit, true},
+		"another wheel":             {python, add("infra/wheels/a.whl", "wheel"), add("infra/wheels/a.whl", "other"), false},
+		"another version of Python": {python, nil, add(".python-version", "3.13"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of := func(edits ...func(*installation, map[string]string)) snapshot.Key {
+				i, files := tt.of, maps.Clone(nodeSource())
+				for _, edit := range edits {
+					if edit != nil {
+						edit(&i, files)
+					}
+				}
+				return keyOf(t, i, files)
+			}
+			g := NewWithT(t)
+			first := of(tt.given)
+			g.Expect(of(tt.given)).To(Equal(first), "the same has the same key")
+			g.Expect(of(tt.given, tt.change) == first).To(Equal(tt.isSame))
+		})
+	}
+}
+
+func TestABigManifestIsHashedWhole(t *testing.T) {
+	g := NewWithT(t)
+	nodejs := installation{needs: needs{runtime: "nodejs"}, artifact: "sha256:1", dir: "infra"}
+	files := nodeSource()
+	files["infra/package-lock.json"] = strings.Repeat("x", maxManifest+5)
+	first := keyOf(t, nodejs, files)
+	files["infra/package-lock.json"] = strings.Repeat("x", maxManifest+4) + "y"
+	g.Expect(keyOf(t, nodejs, files)).NotTo(Equal(first))
+}
+
+func TestWhichDependenciesAreKept(t *testing.T) {
+	for of, isKept := range map[needs]bool{
+		{runtime: "nodejs"}: true, {runtime: "bun"}: true, {runtime: "python"}: true,
+		{runtime: "nodejs", packages: true}: false, {runtime: "go"}: false, {runtime: "dotnet"}: false, {runtime: "java"}: false,
+	} {
+		NewWithT(t).Expect(installation{needs: of}.isSnapshotted()).To(Equal(isKept), "%+v", of)
+	}
+}

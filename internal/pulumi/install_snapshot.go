@@ -1,0 +1,100 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
+)
+
+// Snapshots keep what installations brought. *snapshot.Store implements it.
+type Snapshots interface {
+	// Lock waits until no other run uses the snapshot.
+	Lock(ctx context.Context, id snapshot.ID) (unlock func(), err error)
+	// Restore copies a snapshot into the workspace, and tells whether there is one.
+	Restore(ctx context.Context, id snapshot.ID, root *os.Root) (bool, error)
+	// Save keeps files of the workspace.
+	Save(id snapshot.ID, root *os.Root, names []string) error
+}
+
+// bringDependencies copies the dependencies of the program from a snapshot, or installs them
+// and keeps a snapshot of them. A snapshot is never why a run fails.
+func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sourced, plan installPlan) (exit, error) {
+	id, isKept := s.snapshotID(root, seen)
+	if !isKept {
+		return s.installBy(ctx, plan)
+	}
+	// Runs that start together install once.
+	unlock, err := s.driver.Snapshots.Lock(ctx, id)
+	switch {
+	case ctx.Err() != nil:
+		return exit{}, context.Cause(ctx)
+	case err != nil:
+		s.say(fmt.Sprintf("installs the dependencies without a snapshot: %v", err))
+		return s.installBy(ctx, plan)
+	}
+	defer unlock()
+	s.restored, err = s.driver.Snapshots.Restore(ctx, id, root)
+	switch {
+	case s.restored:
+		return exit{}, nil
+	case ctx.Err() != nil:
+		return exit{}, context.Cause(ctx)
+	case err != nil && !errors.Is(err, snapshot.ErrCorrupt):
+		// A part of it may be there, which the package manager repairs.
+		s.say(fmt.Sprintf("cannot use the snapshot of the dependencies, and installs them: %v", err))
+		return s.installBy(ctx, plan)
+	case err != nil:
+		s.say(err.Error())
+	}
+	before, err := snapshot.List(root)
+	if err != nil {
+		return exit{}, workspaceError{err}
+	}
+	last, err := s.installBy(ctx, plan)
+	if err != nil || last.code != 0 {
+		return last, err
+	}
+	if err := s.keepDependencies(id, root, before); err != nil {
+		s.say(fmt.Sprintf("the next run installs the dependencies again: %v", err))
+	}
+	return last, nil
+}
+
+// keepDependencies keeps what the installation has brought, before any program can change it.
+func (s *session) keepDependencies(id snapshot.ID, root *os.Root, before snapshot.Listing) error {
+	after, err := snapshot.List(root)
+	if err != nil {
+		return err
+	}
+	names, err := after.Since(before)
+	if err != nil {
+		return err
+	}
+	return s.driver.Snapshots.Save(id, root, names)
+}
+
+// snapshotID tells which snapshot has the dependencies of the program, if they are kept at all.
+func (s *session) snapshotID(root *os.Root, seen sourced) (snapshot.ID, bool) {
+	artifact := s.run.Program.Artifact
+	if s.driver.Snapshots == nil || artifact == nil {
+		return snapshot.ID{}, false
+	}
+	i := installation{
+		needs: s.needs, seen: seen, artifact: artifact.Digest, dir: artifact.Dir, env: s.env, tools: s.driver.toolPath(),
+	}
+	if !i.isSnapshotted() {
+		return snapshot.ID{}, false
+	}
+	key, err := i.key(root)
+	if err != nil {
+		s.say(fmt.Sprintf("installs the dependencies without a snapshot: %v", err))
+		return snapshot.ID{}, false
+	}
+	return snapshot.ID{Namespace: s.run.Namespace, Key: key}, true
+}
