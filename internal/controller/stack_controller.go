@@ -106,7 +106,12 @@ type StackReconciler struct {
 func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (result ctrl.Result, err error) {
 	started := r.Now()
 	stack := &v1.Stack{}
-	if err := r.get(ctx, req, stack); err != nil {
+	hasAbandoned, err := r.get(ctx, req, stack)
+	if err == nil && hasAbandoned {
+		// Before anything is decided, as the status has to name what those runs left.
+		err = r.abandonTo(ctx, stack)
+	}
+	if err != nil {
 		if notKept := (*notKeptError)(nil); errors.As(err, &notKept) {
 			defer func() { r.RecordDuration(ctx, stack, started) }()
 			return r.reportNotKept(ctx, stack, notKept)
@@ -195,22 +200,19 @@ const conflictRetry = 100 * time.Millisecond
 // the runner has a result for it: in a stale copy, a run that was absorbed and forgotten
 // would look lost. If the runner has a result and the Stack has no run even then, the
 // result was absorbed by a write whose response was lost, or belongs to an earlier object
-// of that name. Nothing else makes the runner forget it, so get abandons it.
-func (r *StackReconciler) get(ctx context.Context, req ctrl.Request, stack *v1.Stack) error {
+// of that name: get reports it as abandoned, as nothing else makes the runner forget it.
+func (r *StackReconciler) get(ctx context.Context, req ctrl.Request, stack *v1.Stack) (hasAbandoned bool, err error) {
 	if err := r.Get(ctx, req.NamespacedName, stack); err != nil {
-		return err
+		return false, err
 	}
 	kept := r.hasEnded(req)
 	if stack.Status.Run == nil && !kept {
-		return nil
+		return false, nil
 	}
 	if err := r.APIReader.Get(ctx, req.NamespacedName, stack); err != nil {
-		return err
+		return false, err
 	}
-	if stack.Status.Run == nil && kept {
-		return r.abandonTo(ctx, stack)
-	}
-	return nil
+	return stack.Status.Run == nil && kept, nil
 }
 
 // hasEnded reports whether the runner has a result for the Stack.
