@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/crash"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -77,16 +78,15 @@ func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 		log: func(err error) {
 			log(fmt.Sprintf("failed to renew the token of service account '%s': %v", account, err))
 		},
-		done:  make(chan struct{}),
 		given: []token{first},
 	}
 	going, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	go r.run(going, first)
+	renewing := crash.Go(func() { r.run(going, first) })
 	return &run.ClusterAccess{
 		Tokens: r.tokens,
 		Close: func() {
 			cancel()
-			<-r.done
+			renewing.Wait()
 		},
 	}, nil
 }

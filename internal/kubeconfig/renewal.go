@@ -38,7 +38,6 @@ type renewal struct {
 	request func(context.Context) (token, error)
 	write   func(text string) error
 	log     func(error)
-	done    chan struct{}
 
 	mu    sync.Mutex
 	given []token
@@ -46,7 +45,6 @@ type renewal struct {
 
 // run renews the token until ctx is done.
 func (r *renewal) run(ctx context.Context, current token) {
-	defer close(r.done)
 	retry := retryFirst
 	wait := current.renewIn()
 	for pause(ctx, wait) {

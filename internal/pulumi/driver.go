@@ -58,13 +58,19 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 		s.oomKills = d.Memory().Kills
 	}
 
-	last, err := s.work(ctx)
-	s.disclose(ctx, last)
-	s.endLeftovers()
+	last, err := s.workAlone(ctx)
 
 	ended := time.Now()
 	result := s.result(s.ending(last, err, context.Cause(ctx)))
 	result.StartedAt, result.EndedAt = started, ended
 	result.Log = kept.masked(s.mask)
 	return result
+}
+
+// workAlone leaves no process of the run alive, not even after a panic.
+func (s *session) workAlone(ctx context.Context) (exit, error) {
+	defer s.endLeftovers()
+	last, err := s.work(ctx)
+	s.disclose(ctx, last)
+	return last, err
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/crash"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
 )
@@ -70,18 +71,16 @@ func (d *Driver) execute(ctx context.Context, c command) (exit, error) {
 		return exit{}, workspaceError{fmt.Errorf("starting %s: %w", cmp.Or(c.tool, "Pulumi"), err)}
 	}
 	defer p.Close()
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		watch(p, c.events)
-	}()
+	watcher := crash.Go(func() { watch(p, c.events) })
 	stopped := false
 	select {
 	case <-p.Done():
 	case <-ctx.Done():
 		stopped = d.stop(p, c)
+	case <-watcher.Done(): // before the CLI only if it has panicked, and nobody watches the CLI any more
+		stopped = d.stop(p, c)
 	}
-	<-read
+	watcher.Wait()
 	ended := exitOf(p, stopped)
 	if c.tool != "" {
 		ended.tool = filepath.Base(c.tool)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/crash"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -144,16 +145,13 @@ func (s *session) plainState(ctx context.Context) (contents, error) {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopPatience, cancel) })()
 
 	from, to := io.Pipe()
-	type result struct {
-		contents
-		error
-	}
-	read := make(chan result, 1)
-	go func() {
-		c, err := readContents(from)
+	var read contents
+	var readErr error
+	reader := crash.Go(func() {
+		defer func() { _ = from.Close() }() // or the CLI would wait for ever for a reader that has panicked
+		read, readErr = readContents(from)
 		_, _ = io.Copy(io.Discard, from) // the CLI must not fail before it has printed everything
-		read <- result{c, err}
-	}()
+	})
 	last, err := s.driver.readOnly(bounded, command{
 		args: []string{"--non-interactive", "--color=never", "stack", "export", "--show-secrets", "--stack", s.stack},
 		dir:  s.program, env: s.env, pids: s.dir.pids(),
@@ -161,7 +159,7 @@ func (s *session) plainState(ctx context.Context) (contents, error) {
 		events: &follower{say: s.say},
 	})
 	_ = to.Close() // never fails
-	ended := <-read
+	reader.Wait()
 	switch {
 	case err != nil:
 		return contents{}, err
@@ -170,5 +168,5 @@ func (s *session) plainState(ctx context.Context) (contents, error) {
 	case last.code != 0:
 		return contents{}, errors.New(failureMessage(nil, last.stderr.masked(s.mask), last.code))
 	}
-	return ended.contents, ended.error
+	return read, readErr
 }

@@ -15,6 +15,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/crash"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
@@ -48,8 +49,9 @@ type Place struct {
 }
 
 // Do prepares the directory, fetches the program and has the driver execute the run.
-func (p Place) Do(ctx context.Context, dir pulumi.Directory, started run.Run, log func(string)) run.Result {
+func (p Place) Do(ctx context.Context, dir pulumi.Directory, started run.Run, log func(string)) (result run.Result) {
 	begin := time.Now()
+	defer Recover(&result, started, begin, log)
 	failed := func(outcome run.Outcome, err error) run.Result {
 		return pulumi.Failure(started, outcome, err, begin)
 	}
@@ -78,9 +80,23 @@ func (p Place) Do(ctx context.Context, dir pulumi.Directory, started run.Run, lo
 			return err
 		}
 	}
-	result := p.Driver.Do(ctx, dir, started, log)
+	result = p.Driver.Do(ctx, dir, started, log)
 	result.StartedAt = begin
 	return result
+}
+
+// Recover, deferred, makes a panic the result of the run. Nobody knows how far it has come,
+// so that a run that may have changed the state counts as interrupted, and is recovered
+// from. A panic of one run must not end those of all others.
+func Recover(result *run.Result, of run.Run, begin time.Time, log func(string)) {
+	caught := crash.Of(recover())
+	if caught == nil {
+		return
+	}
+	log(fmt.Sprintf("The run was aborted by a panic:\n%s", caught.Stack))
+	*result = pulumi.Failure(of, run.Failed, fmt.Errorf("the run was aborted by an internal error: %w. "+
+		"Please report it with the stack trace from the log", caught), begin)
+	result.Interrupted = run.KindOf(of.Operation).ChangesState
 }
 
 // fetch fetches the artifact and finds the directory of the program in it.

@@ -4,14 +4,19 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
+
+	"github.com/go-logr/logr"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
 )
 
 // do executes a run, from its start to the call of Wake.
@@ -22,20 +27,41 @@ func (r *Runner) do(ctx context.Context, started run.Run) {
 	ctx, cancel := context.WithTimeout(ctx, started.Timeout)
 	defer cancel()
 
+	r.settle(started.ID, r.execute(ctx, started, log))
+}
+
+// execute executes the run, and keeps its result on disk.
+func (r *Runner) execute(ctx context.Context, started run.Run, log logr.Logger) (result run.Result) {
+	say := func(line string) { log.Info(line) }
+	begin := time.Now()
+	defer inplace.Recover(&result, started, begin, say)
 	if err := r.usable(); err != nil {
-		result := pulumi.Failure(started, run.WorkspaceFailed, err, time.Now())
-		r.settle(started.ID, result) // in memory only: there is nowhere to store it
-		return
+		return pulumi.Failure(started, run.WorkspaceFailed, err, begin) // in memory only: there is nowhere to store it
 	}
-	result := r.place.Do(ctx, pulumi.Directory(r.dir(started.ID)), started, func(line string) { log.Info(line) })
+	result = r.place.Do(ctx, pulumi.Directory(r.dir(started.ID)), started, say)
+	if result.Interrupted {
+		r.addReported(started.ID, &result)
+	}
 	if err := r.keep(started.ID, result); err != nil {
 		// This controller has it in memory. The next one will find the run lost.
 		log.Error(err, "failed to store the result of a run")
 	} else if result.Outcome == run.Succeeded {
 		// Not earlier: until the result is on disk, a recovery needs these files.
-		r.removeInterrupted(started.Interrupted, func(line string) { log.Info(line) })
+		r.removeInterrupted(started.Interrupted, say)
 	}
-	r.settle(started.ID, result)
+	return result
+}
+
+// addReported adds what an interrupted run has reported, and its result may lack.
+func (r *Runner) addReported(id string, result *run.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.runs[id]
+	if len(result.UnknownCreates) == 0 {
+		result.UnknownCreates = slices.Clone(known.unknownCreates)
+	}
+	result.Backend = cmp.Or(result.Backend, known.found.Backend)
+	result.Emptied = result.Emptied || known.found.Emptied
 }
 
 // usable is why this process may not use the work directory.
