@@ -63,6 +63,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	ended := time.Now()
 	result := s.result(s.ending(last, err, context.Cause(ctx)))
 	result.StartedAt, result.EndedAt = started, ended
+	s.noteTypeCheck(result.Outcome)
 	result.Log = kept.masked(s.mask)
 	return result
 }

@@ -20,6 +20,9 @@ type Snapshots interface {
 	Restore(ctx context.Context, id snapshot.ID, root *os.Root) (bool, error)
 	// Save keeps files of the workspace.
 	Save(id snapshot.ID, root *os.Root, names []string) error
+	// Passed tells whether a check has passed, and SetPassed remembers it.
+	Passed(id snapshot.ID) bool
+	SetPassed(id snapshot.ID)
 }
 
 // bringDependencies copies the dependencies of the program from a snapshot, or installs them
@@ -29,6 +32,7 @@ func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sou
 	if !isKept {
 		return s.installBy(ctx, plan)
 	}
+	s.skipTypeCheck(id)
 	// Runs that start together install once.
 	unlock, err := s.driver.Snapshots.Lock(ctx, id)
 	switch {

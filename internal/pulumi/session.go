@@ -15,6 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 )
 
 // session is one run.
@@ -73,6 +74,9 @@ type session struct {
 	installing, installed bool
 	// restored is set if they were copied from a snapshot.
 	restored bool
+	// typeCheck is the check of the program's types that this run makes, nil for none that is
+	// remembered.
+	typeCheck *snapshot.ID
 	// warnings are what a person should know of a run that succeeds, masked and bounded.
 	warnings []string
 	// held are the diagnostics still to be logged.

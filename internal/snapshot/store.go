@@ -44,12 +44,14 @@ type Store struct {
 	mu sync.Mutex
 	// busy has a channel for each snapshot that is in use, closed at the end of the use.
 	busy map[ID]chan struct{}
+	// passed has the checks that have passed.
+	passed map[ID]bool
 }
 
 // New keeps snapshots in a directory, which has one writer at a time. It is not touched before
 // the first Lock. All snapshots together take at most limit bytes.
 func New(dir string, limit int64) *Store {
-	s := &Store{dir: dir, limit: limit, busy: map[ID]chan struct{}{}}
+	s := &Store{dir: dir, limit: limit, busy: map[ID]chan struct{}{}, passed: map[ID]bool{}}
 	s.open = sync.OnceValue(s.prepare)
 	return s
 }

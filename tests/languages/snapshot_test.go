@@ -22,6 +22,7 @@ func TestDependenciesAreInstalledOnceForANamespace(t *testing.T) {
 	registry := newRegistry(t)
 	program := files(t, "typescript", registry.publishSDK(t))
 	program["Pulumi.prod.yaml"] = program["Pulumi.dev.yaml"]
+	program["index.ts"] += "export const types = process.env.PULUMI_NODEJS_TRANSPILE_ONLY === \"true\" ? \"known\" : \"checked\";\n"
 	p := newProject(t, program)
 	named := func(name string) func(*v1.StackSpec) {
 		return func(s *v1.StackSpec) { s.Stack, s.Config["app:value"] = name, value("one") }
@@ -30,16 +31,19 @@ func TestDependenciesAreInstalledOnceForANamespace(t *testing.T) {
 	first, second := p.stack(token, named("dev")), p.stack(token, named("prod"))
 	p.awaitReady(first)
 	p.awaitReady(second)
+	p.Expect(output(first, "types")).To(Equal(`"checked"`))
 	installed := registry.downloads.Load()
 	p.Expect(installed).To(BeNumerically("~", len(registry.files), 40), "some are of other platforms: two Stacks at once installed once")
 
 	p.edit(first, func(s *v1.StackSpec) { s.Config["app:value"] = value("two") })
 	p.awaitReady(first)
+	p.Expect(output(first, "types")).To(Equal(`"known"`), "a source that has passed is not checked again")
 	p.commit(sources.Files{"README.md": "the manifests are the same"})
 	p.edit(first, func(s *v1.StackSpec) {
 		delete(s.EnvRefs, "NPM_TOKEN") // as one that has expired
 	})
 	p.awaitReady(first)
+	p.Expect(output(first, "types")).To(Equal(`"checked"`), "it is another source")
 	p.Expect(registry.downloads.Load()).To(Equal(installed), "nothing was installed again")
 
 	other := newProject(t, program)
