@@ -55,10 +55,10 @@ func Check(raw []byte) program.Checked {
 		checked.Invalid, checked.SandboxViolations = invalid.sorted(), violations.sorted()
 		return checked
 	}
-	if template := parse(top, invalid); template != nil {
-		checkOrder(template, top, invalid)
-		checked.Undeclared = undeclared(template)
-		checked.Resources = len(template.Resources.Entries)
+	if parse(top, invalid) {
+		checkOrder(top, invalid)
+		checked.Undeclared = undeclared(top)
+		top.get("resources").entries(func(*position) { checked.Resources++ })
 	}
 	checked.Invalid, checked.SandboxViolations = invalid.sorted(), violations.sorted()
 	return checked

@@ -10,14 +10,12 @@ import "strings"
 func checkDefaultProviders(top *position, invalid *findings) {
 	providers := map[string]*position{}
 	top.get("resources").entries(func(at *position) {
-		token, _ := at.get("type").text()
-		if name, ok := strings.CutPrefix(token, providerType); ok && isTrue(at.get("defaultProvider")) {
+		if name, ok := strings.CutPrefix(typeOf(at), providerType); ok && isTrue(at.get("defaultProvider")) {
 			providers[name] = at
 		}
 	})
 	top.get("resources").entries(func(at *position) {
-		token, _ := at.get("type").text()
-		name, _, _ := strings.Cut(token, ":")
+		name, _, _ := strings.Cut(typeOf(at), ":")
 		options := at.get("options")
 		provider := providers[name]
 		if provider == nil || options.get("provider") != nil {

@@ -3,9 +3,7 @@
 
 package check
 
-import (
-	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
-)
+import "strings"
 
 // Pulumi YAML evaluates resources in the order of the text, then variables, each after
 // its dependencies. References in some options do not count as dependencies, so what they
@@ -13,34 +11,33 @@ import (
 
 // order is the order in which Pulumi YAML evaluates a program.
 type order struct {
-	resources map[string]*ast.ResourceDecl
-	variables map[string]ast.Expr
+	resources, variables map[string]*position
+	// providers are the default provider resources by package.
 	providers map[string]string
-	top       *position
 	invalid   *findings
 	// visited is what has been started, done what has been evaluated.
 	visited, done map[string]bool
 }
 
-// checkOrder refuses references to what is not evaluated before. The program must have no
-// cycles.
-func checkOrder(template *ast.TemplateDecl, top *position, invalid *findings) {
+// checkOrder refuses references to what is not evaluated before.
+func checkOrder(top *position, invalid *findings) {
 	o := &order{
-		resources: map[string]*ast.ResourceDecl{}, variables: map[string]ast.Expr{}, providers: defaultProviders(template),
-		top: top, invalid: invalid, visited: map[string]bool{}, done: map[string]bool{},
+		resources: map[string]*position{}, variables: map[string]*position{}, providers: map[string]string{},
+		invalid: invalid, visited: map[string]bool{}, done: map[string]bool{},
 	}
 	var names []string
-	if template.Pulumi.RequiredVersion != nil {
-		names = namesIn(template.Pulumi.RequiredVersion)
-	}
-	for _, entry := range template.Resources.Entries {
-		o.resources[entry.Key.Value] = entry.Value
-		names = append(names, entry.Key.Value)
-	}
-	for _, entry := range template.Variables.Entries {
-		o.variables[entry.Key.Value] = entry.Value
-		names = append(names, entry.Key.Value)
-	}
+	top.get("pulumi").eachName(func(name string) { names = append(names, name) })
+	top.get("resources").entries(func(at *position) {
+		o.resources[at.key] = at
+		names = append(names, at.key)
+		if name, ok := strings.CutPrefix(typeOf(at), providerType); ok && isTrue(at.get("defaultProvider")) {
+			o.providers[name] = at.key
+		}
+	})
+	top.get("variables").entries(func(at *position) {
+		o.variables[at.key] = at
+		names = append(names, at.key)
+	})
 	for _, name := range names {
 		o.visit(name)
 	}
@@ -51,26 +48,33 @@ func (o *order) visit(name string) {
 		return
 	}
 	o.visited[name] = true
-	if r := o.resources[name]; r != nil {
-		for _, needed := range neededBy(r, o.providers) {
-			o.visit(needed)
-		}
-		o.checkOptions(o.top.get("resources").get(name))
-	} else if value := o.variables[name]; value != nil {
-		for _, needed := range namesIn(value) {
-			o.visit(needed)
-		}
+	if resource := o.resources[name]; resource != nil {
+		o.visitNeeded(resource)
+		o.checkOptions(resource)
+	} else {
+		o.variables[name].eachName(o.visit)
 	}
 	o.done[name] = true
 }
 
-// neededBy returns the names that Pulumi YAML treats as dependencies of a resource.
-func neededBy(r *ast.ResourceDecl, providers map[string]string) []string {
-	needed := &ast.ResourceDecl{Type: r.Type, Properties: r.Properties, DefaultProvider: r.DefaultProvider}
-	needed.Get.Id = r.Get.Id
-	needed.Options.DependsOn, needed.Options.Parent, needed.Options.Aliases = r.Options.DependsOn, r.Options.Parent, r.Options.Aliases
-	needed.Options.Provider, needed.Options.Providers = r.Options.Provider, r.Options.Providers
-	return usesOfResource(needed, providers)
+// visitNeeded visits what Pulumi YAML treats as dependencies of a resource.
+func (o *order) visitNeeded(resource *position) {
+	resource.get("properties").eachName(o.visit)
+	resource.get("get").get("id").eachName(o.visit)
+	options := resource.get("options")
+	for _, key := range []string{"aliases", "dependsOn", "parent", "provider", "providers"} {
+		options.get(key).eachName(o.visit)
+	}
+	name, _, _ := strings.Cut(typeOf(resource), ":")
+	if provider, ok := o.providers[name]; ok && options.get("provider") == nil && !isTrue(resource.get("defaultProvider")) {
+		o.visit(provider)
+	}
+}
+
+// typeOf returns the type of a resource.
+func typeOf(resource *position) string {
+	token, _ := resource.get("type").text()
+	return token
 }
 
 // checkOptions checks the options that do not count as dependencies.

@@ -44,8 +44,7 @@ func packages(at *position, invalid, violations *findings) map[string]string {
 func checkTypes(top *position, violations *findings) {
 	if resources := top.get("resources"); resources != nil {
 		resources.each(func(at *position) {
-			token, _ := at.get("type").text()
-			checkToken(at.get("type"), token, violations)
+			checkToken(at.get("type"), typeOf(at), violations)
 		})
 	}
 }

@@ -14,25 +14,24 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// parse parses the program with Pulumi YAML's own parser, and returns nil if that finds
+// parse parses the program with Pulumi YAML's own parser, and returns false if that finds
 // errors. Warnings are ignored: those that matter, about unknown keys, are incomplete.
-func parse(top *position, invalid *findings) (template *ast.TemplateDecl) {
+func parse(top *position, invalid *findings) (ok bool) {
 	defer func() {
 		// A Program must not be able to crash the controller.
 		if cause := recover(); cause != nil {
 			invalid.add(top, "the parser of Pulumi YAML cannot deal with it: %v", cause)
-			template = nil
+			ok = false
 		}
 	}()
 	known := &position{node: knownSections(top.node), line: top.line}
 	tree, diags := encoding.UnmarshalYAML("Main.yaml", known.node, nil)
 	if !diags.HasErrors() {
-		var more syntax.Diagnostics
-		template, more = ast.ParseTemplate(nil, tree)
+		_, more := ast.ParseTemplate(nil, tree)
 		diags.Extend(more...)
 	}
 	if !diags.HasErrors() {
-		return template
+		return true
 	}
 	found := positionsOf(known, tree)
 	for _, diag := range diags {
@@ -45,7 +44,7 @@ func parse(top *position, invalid *findings) (template *ast.TemplateDecl) {
 		}
 		invalid.add(at, "%s", message(diag, at))
 	}
-	return nil
+	return false
 }
 
 // knownSections removes unknown sections: the parser takes some of them for those of a

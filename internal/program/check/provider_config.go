@@ -89,8 +89,7 @@ func usedPackages(top *position) map[string]bool {
 	}
 	top.get("packages").entries(func(at *position) { note(at.key) })
 	top.get("resources").entries(func(at *position) {
-		token, _ := at.get("type").text()
-		note(token)
+		note(typeOf(at))
 	})
 	var visit func(at *position)
 	visit = func(at *position) {
